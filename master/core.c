@@ -161,6 +161,7 @@ static void receive_from_supermaster(struct master *master, const struct event *
     case MESSAGE_POISON: service_warn(&master->service, &event->message->poison); break;
     case MESSAGE_END: master_receive_end(master, event->now_ns, event->message); break;
     case MESSAGE_NEIGHBOUR: master_receive_neighbour(master, &event->message->neighbour); break;
+    case MESSAGE_RECALL: master_receive_recall(master, &event->message->recall); break;
     case MESSAGE_QUIESCE: master_receive_quiesce(master, &event->message->quiesce); break;
     case MESSAGE_RESTART: master_receive_restart(master, &event->message->restart); break;
     default: master_refuse(master, event->from, "sent a message that a supermaster does not send");
@@ -216,6 +217,14 @@ static void master_receive(struct master *master, const struct event *event)
     }
 }
 
+void master_tell_counts(struct master *master)
+{
+    const struct recovery_counts counts = service_take_counts(&master->service);
+    if (counts.reissued + counts.duplicates + counts.recalls > 0)
+        actions_send(master->actions, master->config.supermaster,
+                     &(struct message){.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = counts});
+}
+
 /* The supermaster is told of lost workers, of chunks that were handed out again, and of ranges that were given up.
  * Nothing of it is sent in a run where nothing goes wrong. A master without a worker any more gives back all that is
  * not done, by leaving. */
@@ -230,10 +239,8 @@ static void master_tell_losses(struct master *master, unsigned news)
                      &(struct message){.type = MESSAGE_WORKER_LOST,
                                        .worker_lost = {service->ranks[loss->worker], loss->chunks, loss->running.first,
                                                        loss->running.count}});
-    const struct recovery_counts counts = service_take_counts(service);
-    if (counts.reissued > 0 || counts.duplicates > 0)
-        actions_send(master->actions, supermaster,
-                     &(struct message){.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = counts});
+    if (news & SERVICE_COUNTED)
+        master_tell_counts(master);
     while (news & SERVICE_GAVE_UP && (records = service_take_given_up(service, GIVEN_UP_MAX, &count)) != NULL)
         actions_send(master->actions, supermaster,
                      &(struct message){.type = MESSAGE_ITERATIONS_GIVEN_UP, .records = records, .record_count = count});
@@ -298,8 +305,11 @@ void master_step(struct master *master, const struct event *event, struct action
         master_tell_quiesced(master, event->now_ns);
     if (master->loads_changed && master->service.assigned == 0)
         master_send_loads(master); /* the first refill may still wait for the speeds */
-    if (master->state == MASTER_SERVING)
+    if (master->state == MASTER_SERVING) {
         master_ask_for_refill(master, event->now_ns);
+        if (master->recall_waiting > 0 || master->refills.parked)
+            master_look_at_recalls(master, event->now_ns);
+    }
     report_if_due(master, event->now_ns);
     if (master->state == MASTER_ENDING && service_is_over(&master->service)) {
         master_leave(master, event->now_ns);

@@ -25,6 +25,11 @@ void master_send_feedback(struct master *master);
 /* Tells the loads that have changed; the messages borrow them until the next one. */
 void master_send_loads(struct master *master);
 
+/* recall.c: work that has not begun moves to who is idle */
+void master_receive_recall(struct master *master, const struct recall *recall);
+/* Gives back what is recalled from here, and asks for what may be recalled elsewhere. */
+void master_look_at_recalls(struct master *master, uint64_t now_ns);
+
 /* refill.c */
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
 void master_ask_for_refill(struct master *master, uint64_t now_ns);
@@ -41,6 +46,8 @@ void master_tell_quiesced(struct master *master, uint64_t now_ns);
 void master_leave(struct master *master, uint64_t now_ns);
 
 /* core.c */
+/* Tells the supermaster what the service has counted since it was told last, if that is anything. */
+void master_tell_counts(struct master *master);
 void master_move(struct master *master, enum master_state state);
 /* Tells the supermaster that the run cannot go on. */
 void master_fatal(struct master *master, unsigned rank, const char *text);

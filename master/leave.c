@@ -27,6 +27,7 @@ void master_leave(struct master *master, uint64_t now_ns)
     if (master->done_count > 0)
         master_report(master, false, now_ns);
     send_stats(master);
+    master_tell_counts(master);
     actions_send(actions, master->config.supermaster,
                  &(struct message){
                      .type = MESSAGE_GOODBYE,

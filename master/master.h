@@ -55,9 +55,11 @@ struct master {
     unsigned char *load_records;     /* [workers] encoded, borrowed by the messages of this step; owned */
     bool loads_changed;              /* a worker's load has changed since the loads were told last */
     struct refills refills;
-    bool quiesced_told;   /* QUIESCED: the supermaster knows that all are quiesced */
-    struct error problem; /* text of a FATAL of this step */
-    struct error refusal; /* text of a DROP of this step */
+    unsigned recall_waiting; /* workers elsewhere, for whom work is recalled from here; 0: none */
+    unsigned told_idle;      /* idle workers here that the supermaster knows of, since the refill was parked */
+    bool quiesced_told;      /* QUIESCED: the supermaster knows that all are quiesced */
+    struct error problem;    /* text of a FATAL of this step */
+    struct error refusal;    /* text of a DROP of this step */
 };
 
 /* -1 when memory is out. */

@@ -66,6 +66,7 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
         master->refills.parked = true;
     } else if (!message->refill.more) {
         refills_take(&master->refills, now_ns);
+        master->told_idle = 0;
     }
     service_set_source(service, !master->refills.parked);
     service_serve(service, now_ns, master->actions);

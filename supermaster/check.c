@@ -66,6 +66,21 @@ static void check_missing_speeds(const struct supermaster *supermaster)
         assert(missing == supermaster->speeds_missing && "missing are the speeds that did not come");
 }
 
+static void check_recalls_between_masters(const struct supermaster *supermaster)
+{
+    const struct recalls *recalls = &supermaster->recalls;
+    unsigned open = 0;
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
+        open += recalls->state[m] >= RECALL_SENT;
+        if (supermaster->losses.master_left[m])
+            assert(recalls->state[m] == RECALL_FUTILE && recalls->waiting[m] == 0 && "who has left is not asked");
+        if (supermaster->state == SUPERMASTER_SERVING)
+            assert((recalls->waiting[m] == 0 || supermaster->refills_parked[m] > 0) &&
+                   "a master for which work is recalled has asked for a refill");
+    }
+    assert(open == recalls->open && "as many RECALLs are open as are counted");
+}
+
 void supermaster_check(const struct supermaster *supermaster)
 {
     ledger_check(&supermaster->ledger);
@@ -73,6 +88,7 @@ void supermaster_check(const struct supermaster *supermaster)
     check_remaining_work(supermaster);
     check_fates(supermaster);
     check_missing_speeds(supermaster);
+    check_recalls_between_masters(supermaster);
     ranges_check(&supermaster->record.ranges);
     seams_check(&supermaster->boundaries);
     switch ((enum supermaster_state)supermaster->state) {

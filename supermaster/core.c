@@ -106,7 +106,7 @@ static int supermaster_allocate(struct supermaster *supermaster)
         !supermaster->refills_parked || !supermaster->busy || !supermaster->refill_records)
         return -1;
     if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0 ||
-        supermaster_recovery_init(supermaster) < 0)
+        supermaster_recovery_init(supermaster) < 0 || supermaster_recalls_init(supermaster) < 0)
         return -1;
     for (unsigned m = 0; m < topology->masters; m++) {
         supermaster->refill_records[m] =
@@ -185,6 +185,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_record_fini(supermaster);
     supermaster_losses_fini(supermaster);
     supermaster_recovery_fini(supermaster);
+    supermaster_recalls_fini(supermaster);
     supermaster_failures_fini(supermaster);
     supermaster_steps_fini(supermaster);
     boundary_list_fini(&supermaster->boundaries);
@@ -253,6 +254,7 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
     case MESSAGE_ITERATIONS_FAILED:
     case MESSAGE_GOODBYE:
     case MESSAGE_ECHO:
+    case MESSAGE_RETURNED:
         if (service_message(&supermaster->service, w, event->now_ns, event->message, supermaster->actions, &error) < 0)
             supermaster_refuse(supermaster, error.text);
         if (!is_central(supermaster) && supermaster->service.waiting_count > 0)

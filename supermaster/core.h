@@ -77,6 +77,8 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);
 
 /* losses.c: ranks that die, and who goes on with their work */
+/* Serves all refills of master `m` that are parked. */
+void supermaster_serve_parked(struct supermaster *supermaster, unsigned m);
 int supermaster_losses_init(struct supermaster *supermaster); /* -1 when memory is out */
 void supermaster_losses_fini(struct supermaster *supermaster);
 /* Takes the runtime's word that a rank is dead. */
@@ -108,6 +110,18 @@ static inline bool supermaster_has_no_worker(const struct supermaster *supermast
 {
     return supermaster->losses.workers_lost + supermaster->losses.workers_left == supermaster->config.topology->workers;
 }
+
+/* recall.c: work that has not begun moves from master to master */
+int supermaster_recalls_init(struct supermaster *supermaster); /* -1 when memory is out */
+void supermaster_recalls_fini(struct supermaster *supermaster);
+void supermaster_receive_recall(struct supermaster *supermaster, unsigned m, const struct recall *recall);
+void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, const struct message *message);
+/* Master `m` was given chunks: it has again what may be recalled. */
+void supermaster_note_given(struct supermaster *supermaster, unsigned m);
+/* Master `m` has left, or is told to: it answers no RECALL. */
+void supermaster_forget_recall(struct supermaster *supermaster, unsigned m);
+/* Notes what was counted of recalls, here or by a master. */
+void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
 
 /* recovery.c: loops with dependencies that lose workers */
 int supermaster_recovery_init(struct supermaster *supermaster); /* -1 when memory is out */

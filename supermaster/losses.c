@@ -154,6 +154,7 @@ void supermaster_master_left(struct supermaster *supermaster, unsigned m)
     supermaster_recheck(supermaster);
     supermaster->busy[m] = 0;
     supermaster->refills_parked[m] = 0;
+    supermaster_forget_recall(supermaster, m);
     supermaster_losses_release(supermaster, m);
 }
 
@@ -260,6 +261,7 @@ static void supermaster_losses_take_news(struct supermaster *supermaster, unsign
     const struct recovery_counts counts = service_take_counts(service);
     supermaster->losses.reissued += counts.reissued;
     supermaster->losses.duplicates += counts.duplicates;
+    supermaster_count_recalls(supermaster, &counts);
     const unsigned char *records = service_take_given_up(service, UINT_MAX, &count);
     if (count > 0)
         supermaster_receive_iterations_given_up(supermaster, records, count);
@@ -278,7 +280,7 @@ static bool nobody_is_left(const struct supermaster *supermaster)
 }
 
 /* Serves the master's parked refills, all in one step: their records need room beside one another. */
-static void serve_master(struct supermaster *supermaster, unsigned m)
+void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
 {
     size_t most = (size_t)supermaster->refills_parked[m] * supermaster_refill_size(supermaster, m) + 1;
     unsigned char *grown = realloc(supermaster->refill_records[m], most * CHUNK_RECORD_BYTES);
@@ -312,7 +314,7 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
         return;
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
         if (supermaster->refills_parked[m] > 0)
-            serve_master(supermaster, m);
+            supermaster_serve_parked(supermaster, m);
     service_serve(&supermaster->service, supermaster->now_ns, supermaster->actions);
 }
 

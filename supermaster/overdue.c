@@ -86,6 +86,7 @@ static void dismiss(struct supermaster *supermaster, unsigned m)
     supermaster->losses.dismissed[m] = true;
     supermaster->losses.late = true;
     supermaster->refills_parked[m] = 0;
+    supermaster_forget_recall(supermaster, m);
     supermaster_note_report(supermaster, m);
     actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
                  &(struct message){.type = MESSAGE_END, .end = end});

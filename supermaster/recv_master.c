@@ -77,6 +77,8 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         sent += count;
     } while (sent < chunks);
     supermaster->refills_parked[m] -= chunks > 0;
+    if (chunks > 0)
+        supermaster_note_given(supermaster, m);
     if (chunks == 0) {
         REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
         supermaster_note_waiting(supermaster);
@@ -160,10 +162,14 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
     case MESSAGE_STATS: receive_stats(supermaster, message); break;
     case MESSAGE_GOODBYE: recv_master_receive_goodbye(supermaster, m, message); break;
     case MESSAGE_WORKER_LOST: supermaster_receive_worker_lost(supermaster, m, &message->worker_lost); break;
+    case MESSAGE_RECALL: supermaster_receive_recall(supermaster, m, &message->recall); break;
+    case MESSAGE_RETURNED: supermaster_receive_returned(supermaster, m, message); break;
     case MESSAGE_RECOVERY_COUNTS:
         supermaster->losses.reissued += message->recovery_counts.reissued;
         supermaster->losses.duplicates += message->recovery_counts.duplicates;
-        supermaster_note_recovery_counts(supermaster, m);
+        supermaster_count_recalls(supermaster, &message->recovery_counts);
+        if (message->recovery_counts.reissued + message->recovery_counts.duplicates > 0)
+            supermaster_note_recovery_counts(supermaster, m);
         break;
     case MESSAGE_ITERATIONS_FAILED:
         if (supermaster_speaks_for(supermaster, message->iterations_failed.id))

@@ -120,6 +120,15 @@ struct losses {
     size_t capacity;
 };
 
+/* Work that moves between masters: see recall.c. */
+struct recalls {
+    unsigned *waiting;    /* [masters] idle workers of the master, which wants work that others have not begun; owned */
+    unsigned char *state; /* [masters] enum recall_state; owned */
+    unsigned open;        /* RECALLs that were not answered */
+    uint64_t count;       /* recalls that brought something, also those of masters to their workers */
+    uint64_t iterations;  /* iterations that they brought */
+};
+
 /* Recovery of a loop with dependencies when workers are lost: see recovery.c. */
 struct recovery {
     uint16_t number;                  /* number of the round: how many ranks were lost, modulo 2^16 */
@@ -189,6 +198,7 @@ struct supermaster {
     unsigned from;            /* sender of the message of the step */
     struct error refusal;     /* text of a DROP of the step */
     struct losses losses;
+    struct recalls recalls;
     struct recovery recovery;
     struct failures failures;
 };

@@ -58,13 +58,7 @@ void worker_init(struct worker *worker, const struct worker_config *config)
         *config->boundaries = (struct boundaries){0};
 }
 
-static void send_up(const struct worker *worker, struct actions *actions, const struct message *message)
-{
-    actions_send(actions, worker->config.master, message);
-}
-
-/* From this sender nothing that it sends can be relied on. */
-static void worker_refuse(const struct worker *worker, unsigned from, const char *text, struct actions *actions)
+void worker_refuse(const struct worker *worker, unsigned from, const char *text, struct actions *actions)
 {
     REASON(worker->reasons, "does without rank %u: it %s", from, text);
     error_set(&actions->room.refusal, "%s", text);
@@ -98,7 +92,7 @@ static void request(struct worker *worker, unsigned asks, const struct chunk_eve
     message.request.asks = asks;
     message.request.load = worker->load;
     worker->done_count = 0;
-    send_up(worker, actions, &message);
+    worker_send_up(worker, actions, &message);
     worker_note_asks(worker, asks, now_ns);
 }
 
@@ -120,8 +114,8 @@ static void worker_leave(struct worker *worker, uint64_t now_ns, struct actions 
     uint64_t wait_ns = stands_idle(worker) ? now_ns - worker->idle_since_ns : 0;
     const struct threads *threads = worker->config.threads != NULL ? worker->config.threads : worker->config.alone;
     if (threads != NULL && (threads->count > 1 || threads->cores > 0))
-        send_up(worker, actions, &(struct message){.type = MESSAGE_THREADS, .threads = *threads});
-    send_up(
+        worker_send_up(worker, actions, &(struct message){.type = MESSAGE_THREADS, .threads = *threads});
+    worker_send_up(
         worker, actions,
         &(struct message){
             .type = MESSAGE_GOODBYE,
@@ -146,7 +140,7 @@ static void worker_begin(struct worker *worker, uint64_t now_ns, struct actions 
 
 static void send_echo(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
-    send_up(worker, actions, &(struct message){.type = MESSAGE_ECHO, .echo = {++worker->echoes}});
+    worker_send_up(worker, actions, &(struct message){.type = MESSAGE_ECHO, .echo = {++worker->echoes}});
     worker->echo_sent_ns = now_ns;
 }
 
@@ -296,6 +290,7 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
                (double)worker->config.spec->drain_ns / 1e9);
         worker->give_up_ns = now_ns + worker->config.spec->drain_ns;
         worker_move(worker, WORKER_LEAVING, actions);
+        actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL}}); /* nothing begins any more */
         break;
     case WORKER_LEAVING:
         if (!goes_on)
@@ -334,7 +329,7 @@ static void problem(struct worker *worker, const char *text, struct actions *act
 {
     error_set(&actions->room.problem, "%s", text); /* text in one line, whatever the kernel wrote */
     struct message message = fatal_message(worker->config.rank, actions->room.problem.text);
-    send_up(worker, actions, &message);
+    worker_send_up(worker, actions, &message);
 }
 
 static void receive_echo(struct worker *worker, uint64_t now_ns, const struct echo *echo, struct actions *actions)
@@ -365,7 +360,7 @@ static void probed(struct worker *worker, const struct event *event, struct acti
     speed.worker = worker->config.rank;
     speed.round_trip_ns = worker->least_echo_ns;
     struct message message = speed_message(&speed, actions->room.speed);
-    send_up(worker, actions, &message);
+    worker_send_up(worker, actions, &message);
     worker_begin(worker, event->now_ns, actions);
 }
 
@@ -373,14 +368,14 @@ static void send_slice(struct worker *worker, uint64_t now_ns, const struct chun
 {
     worker_flush(worker, now_ns, actions);
     worker->running_sent += chunk->count;
-    send_up(worker, actions,
-            &(struct message){
-                .type = MESSAGE_RESULT,
-                .payload = payload_kind(chunk),
-                .payload_data = chunk->data,
-                .payload_bytes = chunk->bytes,
-                .result = {worker->running.chunk, chunk->count, chunk->digest},
-            });
+    worker_send_up(worker, actions,
+                   &(struct message){
+                       .type = MESSAGE_RESULT,
+                       .payload = payload_kind(chunk),
+                       .payload_data = chunk->data,
+                       .payload_bytes = chunk->bytes,
+                       .result = {worker->running.chunk, chunk->count, chunk->digest},
+                   });
 }
 
 /* The time the worker waited before the running chunk, to its very beginning where that is known. */
@@ -395,7 +390,9 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
 {
     if (worker->running.chunk == 0)
         return; /* a lost master had been told all of the chunk */
-    if (chunk->data != NULL)
+    bool follows = worker->done_count == 0 ||
+                   worker->running.chunk == chunk_number_after(worker->done[worker->done_count - 1].chunk);
+    if (chunk->data != NULL || !follows) /* chunks that were recalled leave gaps in the numbers */
         worker_flush(worker, now_ns, actions);
     if (worker->done_count == 0)
         worker->done_deadline_ns = now_ns + HOLD_MAX_NS;
@@ -429,7 +426,7 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
            event->chunk.final ? "nobody is to try again" : "another may try");
     worker_flush(worker, event->now_ns, actions);
     worker->running_sent += event->chunk.count;
-    send_up(worker, actions, &message);
+    worker_send_up(worker, actions, &message);
 }
 
 static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk,
@@ -510,7 +507,7 @@ static void adopt(const struct worker *worker, struct actions *actions)
     }
     REASON(worker->reasons, "turns to rank %u: its master was lost, and it has [%" PRIu64 ", %" PRIu64 ") to compute",
            worker->config.master, message.adopt.first, message.adopt.first + message.adopt.count);
-    send_up(worker, actions, &message);
+    worker_send_up(worker, actions, &message);
 }
 
 /* Goes on with the supermaster. A worker that has been told to end tells the supermaster, too, what it is about to
@@ -601,6 +598,7 @@ static void worker_receive(struct worker *worker, const struct event *event, str
     case MESSAGE_NEIGHBOUR: worker_receive_neighbour(worker, &event->message->neighbour, actions); break;
     case MESSAGE_QUIESCE: receive_quiesce(worker, event->now_ns, &event->message->quiesce, actions); break;
     case MESSAGE_RESTART: receive_restart(worker, event->now_ns, &event->message->restart, actions); break;
+    case MESSAGE_RECALL: worker_receive_recall(worker, &event->message->recall, actions); break;
     default: worker_refuse(worker, event->from, "sent a message that a master does not send", actions);
     }
 }
@@ -624,6 +622,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_SLICE: send_slice(worker, event->now_ns, &event->chunk, actions); break;
     case EVENT_TIMER: worker_expire(worker, event->now_ns, actions); break;
     case EVENT_BOUNDARY_READY: worker_note_boundary_ready(worker, &event->ready, actions); break;
+    case EVENT_CUT: worker_tell_cut(worker, &event->cut, actions); break;
     case EVENT_DRY: run_dry(worker, event->now_ns, actions); break;
     case EVENT_LOAD: worker->load = event->load; break;
     case EVENT_ITERATIONS_FAILED: tell_failure(worker, event, actions); break;
@@ -632,7 +631,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
         if (event->from == worker->config.master)
             worker_lose_master(worker, event->now_ns, actions);
         break;
-    case EVENT_DRAIN: send_up(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
+    case EVENT_DRAIN: worker_send_up(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
     case EVENT_FATAL:
         problem(worker, event->text, actions);
         worker_be_stuck(worker, event->now_ns, actions);

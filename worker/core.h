@@ -9,6 +9,14 @@ static inline bool worker_is_dependent(const struct worker *worker)
     return worker->config.boundaries != NULL;
 }
 
+/* core.c */
+static inline void worker_send_up(const struct worker *worker, struct actions *actions, const struct message *message)
+{
+    actions_send(actions, worker->config.master, message);
+}
+/* Takes a rank for broken: nothing that it sends can be relied on. */
+void worker_refuse(const struct worker *worker, unsigned from, const char *text, struct actions *actions);
+
 /* boundary.c: in a loop with dependencies. -1 where the message cannot be right. */
 int worker_expect_chunk(struct worker *worker, const struct assigned *chunk);
 int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions);
@@ -22,6 +30,11 @@ void worker_end_boundary(struct worker *worker, struct actions *actions);
  * these only the boundary from which the loop goes on, -1 where the worker has none there. */
 void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quiesce, struct actions *actions);
 int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions);
+
+/* recall.c: work that has not begun goes back */
+void worker_receive_recall(struct worker *worker, const struct recall *recall, struct actions *actions);
+/* The executor has cut the end off a chunk. */
+void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions);
 
 /* ahead.c */
 /* Number of chunks to ask for now, with `done` iterations of the running chunk behind it; all of them: the worker is

@@ -14,6 +14,7 @@
 
 enum run_group_by { RUN_GROUP_BY_NODE, RUN_GROUP_BY_EVEN };
 enum run_power { RUN_POWER_EQUAL, RUN_POWER_MEASURE, RUN_POWER_FILE, RUN_POWER_LIST };
+enum run_recall { RUN_RECALL_ON, RUN_RECALL_OFF };
 enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
@@ -26,6 +27,7 @@ struct run_spec {
     enum run_group_by group_by;
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, 1 .. RUN_ASK_AHEAD_MAX */
+    enum run_recall recall;    /* ON: work that has not begun goes to workers that have none */
     unsigned threads;          /* threads of each worker, 1 .. RUN_THREADS_MAX; 0: as many as it has cores */
     struct sched_spec thread_technique; /* technique among the threads of a worker */
     uint64_t sync_points;    /* points in each chunk of a loop with dependencies; 0: RUN_SYNC_POINTS for each worker */

@@ -202,6 +202,7 @@ struct actions_room {
     unsigned char completions[(ASKS_MAX - 1) * COMPLETION_BYTES];
     unsigned char speed[SPEED_BODY_MAX];
     unsigned char boundaries[BOUNDARIES_MAX * BOUNDARY_RECORD_BYTES];
+    unsigned char returned[RETURNED_MAX * ASSIGN_RECORD_BYTES];
     uint64_t saved[BOUNDARIES_MAX];
     struct error problem; /* text of a FATAL or ITERATIONS_FAILED */
     struct error refusal; /* text of a DROP */

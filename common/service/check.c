@@ -91,6 +91,24 @@ static void check_served_counts(const struct service *service)
     assert(gone == service->gone && "gone are those who said goodbye or are lost");
 }
 
+static void check_recalls(const struct service *service)
+{
+    unsigned open = 0, beginners = 0;
+    for (unsigned w = 0; w < service->worker_count; w++) {
+        const struct served *worker = &service->workers[w];
+        open += worker->recall >= RECALL_SENT;
+        beginners += worker->present && !worker->gone && worker->chunks_assigned == 0;
+        assert((worker->recall < RECALL_SENT || (worker->present && !worker->gone)) &&
+               "who is asked for work is served");
+    }
+    assert(open == service->recalls_open && "as many RECALLs are open as are counted");
+    assert(beginners == service->beginners && "beginners are those who were assigned no chunk yet");
+    for (unsigned i = 0; i < service->recalled_count; i++)
+        assert(service->recalled[i].count > 0 && "something was recalled");
+    assert((!service->dependent || service->recalled_count + open == 0) &&
+           "nothing of a loop with dependencies is recalled");
+}
+
 void service_check(const struct service *service)
 {
     for (unsigned w = 0; w < service->worker_count; w++)
@@ -99,6 +117,7 @@ void service_check(const struct service *service)
     check_waiting(service);
     pool_check(&service->pool);
     poison_check(&service->poisons);
+    check_recalls(service);
     for (unsigned i = 0; i < service->requeued_count; i++)
         assert(service->requeued[i].range.count > 0 && "something was returned");
     assert(service->answered_count == 0 && "all who were assigned chunks in a step have been told by its end");
@@ -128,5 +147,7 @@ uint64_t service_open_iterations(const struct service *service)
                 twice += twice_open(&service->workers[w].grants[i]);
     for (unsigned i = 0; i < service->requeued_count; i++)
         requeued += service->requeued[i].range.count;
+    for (unsigned i = 0; i < service->recalled_count; i++)
+        requeued += service->recalled[i].count;
     return twice / 2 + requeued + pool_total(&service->pool);
 }

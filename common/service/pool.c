@@ -90,6 +90,19 @@ bool pool_take(struct pool *pool, unsigned worker, struct range *range)
     return true;
 }
 
+bool pool_take_newest(struct pool *pool, uint64_t most, struct range *range)
+{
+    if (pool->all.newest == NO_SLOT || most == 0)
+        return false;
+    struct range *newest = &pool->slots[pool->all.newest].range;
+    uint64_t count = newest->count < most ? newest->count : most;
+    newest->count -= count;
+    *range = (struct range){newest->first + newest->count, count};
+    if (newest->count == 0)
+        unlink_slot(pool, pool->all.newest);
+    return true;
+}
+
 bool pool_has_own(const struct pool *pool, unsigned worker)
 {
     return pool->own[worker].chunks.oldest != NO_SLOT;

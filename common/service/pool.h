@@ -55,6 +55,10 @@ bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, ui
  * worker, it gets that much, and the rest, no smaller, stays where it was. */
 bool pool_take(struct pool *pool, unsigned worker, struct range *range);
 
+/* Takes up to `most` iterations from the end of the newest chunk, whoever it was cut for. False when the pool is empty.
+ */
+bool pool_take_newest(struct pool *pool, uint64_t most, struct range *range);
+
 /* True if the pool has a chunk that was cut for the worker. */
 bool pool_has_own(const struct pool *pool, unsigned worker);
 

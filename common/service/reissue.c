@@ -18,8 +18,7 @@ void service_check_memory(struct service *service, int result)
     service->news |= SERVICE_NO_MEMORY;
 }
 
-/* Makes room for one more item of `size` bytes; false when memory is out. */
-static bool reissue_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size)
+bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size)
 {
     void *grown = grow(*items, count, capacity, size);
     service_check_memory(service, grown == NULL ? -1 : 0);
@@ -33,7 +32,7 @@ static void reissue_give_up(struct service *service, const struct range *range)
     service->news |= SERVICE_GAVE_UP;
     REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is given up: too many workers were lost with it", range->first,
            range->first + range->count);
-    if (!reissue_make_room(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
+    if (!service_make_room(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
         return;
     service->failed = records;
     assign_record_put(service->failed, service->failed_count++, range->first, range->count);
@@ -67,7 +66,7 @@ void service_put_requeued(struct service *service, const struct range *range, ui
         last->range.count += range->count;
         return;
     }
-    if (!reissue_make_room(service, &items, service->requeued_count, &service->requeued_capacity,
+    if (!service_make_room(service, &items, service->requeued_count, &service->requeued_capacity,
                            sizeof *service->requeued))
         return;
     service->requeued = items;
@@ -260,6 +259,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     }
     service->busy -= worker->holds > 0;
     worker->holds = 0;
+    service_forget_recall(service, w);
     leave_queue(service, w);
     worker->gone = true;
     service->gone++;
@@ -268,7 +268,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
         void *items = service->losses;
-        if (!reissue_make_room(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
+        if (!service_make_room(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
             return;
         service->losses = items;
         service->losses[service->loss_count++] = (struct loss){w, i == 0 ? chunks : 0, running[i]};
@@ -290,8 +290,9 @@ const unsigned char *service_take_given_up(struct service *service, unsigned mos
 
 struct recovery_counts service_take_counts(struct service *service)
 {
-    const struct recovery_counts counts = {service->reissued, service->duplicates};
-    service->reissued = service->duplicates = 0;
+    const struct recovery_counts counts = {service->reissued, service->duplicates, service->recalls,
+                                           service->recalled_iterations};
+    service->reissued = service->duplicates = service->recalls = service->recalled_iterations = 0;
     return counts;
 }
 
@@ -301,6 +302,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     assert(!worker->present && "a worker is adopted once");
     service_begin_to_serve(service, w);
     service->present++;
+    service->beginners += running->count == 0;
     if (running->count == 0)
         return;
     worker->chunks_assigned = 1;
@@ -332,8 +334,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
 
 /* --- second copies --- */
 
-/* Time of an iteration, over all workers; 0: not known. */
-static double mean_iteration_ns(const struct service *service)
+double service_mean_iteration_ns(const struct service *service)
 {
     double compute = 0, iterations = 0;
     for (unsigned w = 0; w < service->worker_count; w++) {
@@ -365,6 +366,19 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
     return expected <= 0 ? began + LEASE_UNKNOWN_NS : after_ns(began, LEASE_FACTOR * expected, LEASE_MIN_NS);
 }
 
+/* The time at which the grant is given a second time. */
+static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
+                            double mean_ns)
+{
+    if (!service_recalls(service))
+        return lease_end_ns(worker, grant, mean_ns);
+    uint64_t heard_ns = grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
+    if (service->longest_ns <= 0)
+        return heard_ns + LEASE_UNKNOWN_NS;
+    unsigned factor = worker->recall >= RECALL_LATE ? SILENCE_FACTOR_ASKED : SILENCE_FACTOR;
+    return after_ns(heard_ns, factor * service->longest_ns / service->longest_count, SILENCE_MIN_NS);
+}
+
 /* The time until which workers may leave. A worker that computes gives up at once, or after the time that a drain
  * leaves it, but not before its executor looks at the messages: that may be in the middle of an iteration, which is not
  * longer than the whole chunk should take. A drain has no time to wait for that. Where no chunk was assigned a worker
@@ -374,7 +388,7 @@ uint64_t service_leave_due_ns(const struct service *service, const struct end *e
     if (end->drain)
         return now_ns + service->spec->drain_ns + LEAVE_NS;
     uint64_t due = now_ns + (service->assigned > 0 ? LEAVE_NS : LEASE_UNKNOWN_NS);
-    double mean_ns = mean_iteration_ns(service);
+    double mean_ns = service_mean_iteration_ns(service);
     for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
         struct served *worker = &service->workers[w];
         const struct grant *running = worker->holds > 0 ? running_grant(worker) : NULL;
@@ -386,7 +400,7 @@ uint64_t service_leave_due_ns(const struct service *service, const struct end *e
 
 void service_lose_overdue(struct service *service, uint64_t now_ns)
 {
-    double mean_ns = mean_iteration_ns(service);
+    double mean_ns = service_mean_iteration_ns(service);
     if (service->no_speculation)
         return;
     for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
@@ -407,11 +421,11 @@ struct overdue {
 static uint64_t end_of_both_ns(const struct service *service, const struct served *worker, struct grant *grant,
                                double mean_ns)
 {
-    uint64_t end = lease_end_ns(worker, grant, mean_ns);
+    uint64_t end = copy_due_ns(service, worker, grant, mean_ns);
     if (grant->copy_owner != OWNER_UNDECIDED)
         return end;
     struct served *other = &service->workers[grant->other_worker];
-    uint64_t other_end = lease_end_ns(other, grant_slot(other, grant->other_chunk), mean_ns);
+    uint64_t other_end = copy_due_ns(service, other, grant_slot(other, grant->other_chunk), mean_ns);
     return other_end > end ? other_end : end;
 }
 
@@ -437,11 +451,13 @@ struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t
         service->lease_due_ns = NEVER;
     if (service->lease_due_ns > now_ns)
         return NULL;
-    double mean_ns = mean_iteration_ns(service);
+    double mean_ns = service_mean_iteration_ns(service);
     for (unsigned v = 0; v < service->worker_count; v++)
-        if (v != w && service->workers[v].holds > 0)
+        if (v != w && service->workers[v].holds > 0 && !(service_recalls(service) && service_may_be_asked(service, v)))
             look_at_worker(service, v, w, mean_ns, &least);
     service->lease_due_ns = least.end_ns;
+    if (least.end_ns <= now_ns)
+        service_give_up_recall(service, least.worker);
     *other = least.worker;
     return least.end_ns <= now_ns ? least.grant : NULL;
 }
@@ -462,12 +478,17 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
     service->news |= SERVICE_COUNTED;
 }
 
+void service_take_over(struct service *service, struct grant *grant)
+{
+    grant->copy_owner = OWNER_SELF;
+    other_copy(service, grant)->copy_owner = OWNER_OTHER;
+}
+
 static bool wins(struct service *service, struct grant *grant)
 {
     if (grant->copy_owner == OWNER_OTHER)
         return false;
-    grant->copy_owner = OWNER_SELF;
-    other_copy(service, grant)->copy_owner = OWNER_OTHER;
+    service_take_over(service, grant);
     return true;
 }
 

@@ -37,7 +37,9 @@ int service_init(struct service *service, const struct service_config *config)
         .dependent = config->dependent,
         .first = config->first,
         .present = config->absent ? 0 : config->workers,
+        .beginners = config->absent ? 0 : config->workers,
         .leave_due_ns = NEVER,
+        .longest_count = 1,
         .first_assign_ns = NEVER,
     };
     service->workers = calloc(config->workers + 1, sizeof *service->workers);
@@ -75,6 +77,7 @@ void service_fini(struct service *service)
     free(service->waiting);
     free(service->answered);
     free(service->requeued);
+    free(service->recalled);
     free(service->losses);
     free(service->failed);
     poison_fini(&service->poisons);
@@ -206,6 +209,15 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
+/* Keeps the chunk with the longest mean time of an iteration, as a fraction. */
+static inline void note_longest_iteration(struct service *service, uint64_t compute_ns, uint64_t count)
+{
+    if ((double)compute_ns * service->longest_count <= service->longest_ns * (double)count)
+        return;
+    service->longest_ns = (double)compute_ns;
+    service->longest_count = (double)count;
+}
+
 /* Notes that a chunk is computed. What others have done, too, or did not all work is not learned from. As
  * service_message(). */
 static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
@@ -221,6 +233,7 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
     worker->compute_ns += request->compute_ns;
     worker->wait_ns += request->wait_ns;
     worker->last_done_ns = now_ns;
+    note_longest_iteration(service, request->compute_ns, grant->count);
     grant->computed = true;
     release_chunk(service, worker);
     if (service->ops->finished != NULL && !grant->flawed && grant->copy_owner != OWNER_OTHER)
@@ -348,6 +361,7 @@ static void service_receive_goodbye(struct service *service, unsigned w, const s
         return;
     service_drop_unfinished(service, w); /* the chunks that a drain kept the worker from beginning */
     service_note_standstill(service);
+    service_forget_recall(service, w);
     worker->gone = true;
     worker->wait_ns += message->goodbye.wait_ns;
     worker->messages = message->goodbye.messages;
@@ -360,9 +374,15 @@ static void service_receive_goodbye(struct service *service, unsigned w, const s
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error)
 {
+    service->workers[w].heard_ns = now_ns;
     switch (message->type) {
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
     case MESSAGE_RESULT: return receive_result(service, w, message, actions, error);
+    case MESSAGE_RETURNED:
+        if (service_receive_returned(service, w, now_ns, message, error) < 0)
+            return -1;
+        service_serve(service, now_ns, actions);
+        return 0;
     case MESSAGE_ITERATIONS_FAILED:
         return receive_iterations_failed(service, w, now_ns, &message->iterations_failed, error);
     case MESSAGE_GOODBYE: service_receive_goodbye(service, w, message); return 0;
@@ -376,6 +396,9 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
                                    struct actions *actions)
 {
     struct served *worker = &service->workers[w];
+    service->beginners -= worker->chunks_assigned == 0;
+    if (worker->recall != RECALL_LATE)
+        worker->recall = worker->recall >= RECALL_SENT ? RECALL_OUTDATED : RECALL_POSSIBLE;
     uint32_t chunk = worker->chunks_assigned = chunk_number_after(worker->chunks_assigned);
     struct grant *grant = grant_slot(worker, chunk);
     grant->first = range->first;
@@ -455,11 +478,11 @@ RARELY static bool widen(struct served *worker)
 }
 
 /* True if the worker's next chunk has a slot. False while the storing of its results lags GRANTS_MAX chunks behind, and
- * behind a chunk that goes alone. */
+ * behind a chunk that goes alone. No worker is given a second chunk before all have had their first. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
-    bool is_closed = worker->answers > 0 && worker->answer.isolated;
+    bool is_closed = (worker->answers > 0 && worker->answer.isolated) || (worker->holds > 0 && service->beginners > 0);
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
         return false;
     return !is_closed;
@@ -488,6 +511,17 @@ RARELY static bool assign_poison(struct service *service, unsigned w, const stru
         return assign(service, w, range, now_ns, actions) != NULL;
     service_put_requeued(service, range, now_ns);
     return assign_requeued(service, w, now_ns, actions);
+}
+
+RARELY static bool assign_recalled(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+{
+    struct range range;
+    if (!service_next_recalled(service, w, &range))
+        return false;
+    REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 "), which was recalled", service->ranks[w],
+           range.first, range.first + range.count);
+    return service->poisons.count == 0 ? assign(service, w, &range, now_ns, actions) != NULL
+                                       : assign_poison(service, w, &range, now_ns, actions);
 }
 
 /* Gives the rest of an overdue chunk a second time. */
@@ -534,6 +568,8 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
     struct range range;
     if (service->requeued_count > 0 && assign_requeued(service, w, now_ns, actions))
         return true;
+    if (service->recalled_count > 0 && assign_recalled(service, w, now_ns, actions))
+        return true;
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
         if (service->pool.count == 0 && service->ops->on_empty != NULL)
             service->ops->on_empty(service->owner, w);
@@ -574,6 +610,16 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         service->lease_due_ns = now_ns + LEASE_LOOK_NS;
 }
 
+/* Nothing is left to be handed out, and what was has been sent: work that has not begun is recalled, and what has is
+ * given a second time. */
+RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, struct actions *actions)
+{
+    if (service_recalls(service))
+        service_recall(service, now_ns, actions);
+    serve_copies(service, now_ns, actions);
+    send_answers(service, actions);
+}
+
 /* Says why a worker gets nothing for its request, if this step is one. */
 RARELY static void explain_wait(const struct service *service, const struct event *event)
 {
@@ -589,6 +635,7 @@ RARELY static void explain_wait(const struct service *service, const struct even
 
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
+    bool has_nothing = false;
     unsigned lagging = 0; /* waiting workers in a row that have no slot until their results are stored */
     while (service->waiting_count > lagging && service->state != SERVICE_ENDING) {
         unsigned w = service->waiting[service->waiting_first];
@@ -598,11 +645,9 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
                 break; /* the owner could not cut, and nobody waits any more */
             if (service->reasons != NULL)
                 explain_wait(service, actions->event);
-            if (service->requeued_count == 0) {
-                if (service->has_no_source)
-                    serve_copies(service, now_ns, actions);
+            has_nothing = service->requeued_count + service->recalled_count == 0;
+            if (has_nothing)
                 break;
-            }
             has_room = false; /* the requeued work is kept for another worker, or for later */
         }
         lagging = has_room ? 0 : lagging + 1;
@@ -611,6 +656,8 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
             service_enqueue(service, w);
     }
     send_answers(service, actions);
+    if (has_nothing && service->has_no_source)
+        serve_leftovers(service, now_ns, actions);
 }
 
 void service_stored(struct service *service, const struct event *event, struct actions *actions)

@@ -10,8 +10,9 @@
  * workers down go out to be run with care, or one by one where the kernel cannot be, so that the guilty one is found
  * and no other goes with it; where nothing helps they are given up. What a worker has had for far too long is handed
  * out a second time once nothing else is left; the first part of results that comes of either copy decides whose
- * results count, and those of the other are dropped. Every iteration is at any time in the pool, with one worker whose
- * results count (or two that have sent none of it yet), on its way to the disk, requeued, or committed. */
+ * results count, and those of the other are dropped. Before that work that has not begun is recalled from those who
+ * have some: see recall.c. Every iteration is at any time in the pool, with one worker whose results count (or two that
+ * have sent none of it yet), on its way to the disk, requeued, recalled, or committed. */
 #pragma once
 
 #include "common/config/run_spec.h"
@@ -32,14 +33,21 @@
 #define DEATHS_MAX 3
 /* Iterations that failed at one worker wait so long for another. */
 #define ELSEWHERE_NS 1000000000u
-/* Factor by which an overdue chunk takes longer than the earlier ones of its worker let expect. */
+/* While work may be recalled, a worker answers at the end of an iteration. A worker is slow, or stands still, when it
+ * has been silent for so many times the longest iteration so far: with one iteration left, or asked for more. Its
+ * grants are then given a second time. */
+#define SILENCE_FACTOR       2
+#define SILENCE_FACTOR_ASKED 4
+/* The least such silence. */
+#define SILENCE_MIN_NS 10000000u
+/* Without recall: factor by which an overdue chunk takes longer than the earlier ones of its worker let expect. */
 #define LEASE_FACTOR 10
 /* The least lease: a core that was busy with something else for a moment is no reason. */
 #define LEASE_MIN_NS 10000000000u
 /* The lease where no chunk was finished yet, so that nothing is known of how long they take. */
 #define LEASE_UNKNOWN_NS 60000000000u
 /* Time between two looks for an overdue chunk, while no worker is idle that could get a copy. */
-#define LEASE_LOOK_NS 100000000u
+#define LEASE_LOOK_NS 5000000u
 /* A worker that has not left so long after it could is taken for lost: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
 
@@ -70,6 +78,15 @@ struct grant {
     };
 };
 
+/* A worker as somebody whom work may be recalled from. */
+enum recall_state {
+    RECALL_POSSIBLE,
+    RECALL_FUTILE,   /* all that it holds has begun */
+    RECALL_LATE,     /* it has been asked, and does not answer: nobody counts on it */
+    RECALL_SENT,     /* its answer is waited for */
+    RECALL_OUTDATED, /* likewise, and it was assigned more since */
+};
+
 struct served {
     unsigned holds; /* chunks it has not finished */
     unsigned asks;  /* chunks it asked for and has not got */
@@ -77,10 +94,12 @@ struct served {
     bool present;       /* served here */
     bool gone;          /* said goodbye, or is lost */
     bool quiesced;      /* stands still, as it was told to last */
+    uint8_t recall;     /* enum recall_state */
     uint16_t load;      /* load of the worker's core, as in a REQUEST; 0: not told */
     uint16_t load_told; /* kept by the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns; /* when the worker's last completion came */
+    uint64_t heard_ns;     /* when the worker's last message came, or it was asked for work */
     uint64_t messages, bytes;
     struct grant *grants; /* [slots] by chunk number modulo `slots`; owned, unless there are GRANTS_LEAST */
     uint32_t slots;       /* a power of two, at most GRANTS_MAX */
@@ -171,6 +190,7 @@ struct service {
     unsigned busy;         /* workers that hold a chunk */
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */
+    unsigned beginners;    /* workers served here that were not assigned a chunk yet */
     unsigned gone;         /* workers among `present` that said goodbye or are lost */
     unsigned state;        /* enum service_state */
     unsigned news;         /* enum service_news, not yet taken by the owner */
@@ -179,22 +199,30 @@ struct service {
     struct requeued *requeued; /* owned; allocated at the first loss, as all that follows */
     unsigned requeued_count;
     size_t requeued_capacity;
-    struct poison_set poisons; /* deaths and failures of iterations that are neither done nor given up */
-    uint64_t elsewhere_due_ns; /* when requeued work stops waiting for another worker; NEVER where none waits */
-    struct loss *losses;       /* owned */
+    struct range *recalled; /* [recalled_count] ranges that came back and wait for an idle worker; owned */
+    unsigned recalled_count;
+    size_t recalled_capacity;
+    unsigned recalls_open;      /* RECALLs that were not answered */
+    unsigned waiting_elsewhere; /* idle workers that others serve, for whom work is recalled here, too */
+    struct poison_set poisons;  /* deaths and failures of iterations that are neither done nor given up */
+    uint64_t elsewhere_due_ns;  /* when requeued work stops waiting for another worker; NEVER where none waits */
+    struct loss *losses;        /* owned */
     unsigned loss_count, losses_told;
     size_t loss_capacity;
     unsigned char *failed; /* ranges that were given up, as records of an ITERATIONS_GIVEN_UP; owned */
     unsigned failed_count, failed_told;
     size_t failed_capacity;
-    uint64_t reissued;         /* chunks handed out again, or a second time */
-    uint64_t duplicates;       /* results that were dropped */
-    uint64_t lease_due_ns;     /* when to look for overdue chunks again; 0: at once */
-    uint64_t assigned_at_look; /* value of `assigned` at the last look for overdue chunks */
-    uint64_t leave_due_ns;     /* ENDING: when those who have not left are taken for lost */
-    uint64_t first_assign_ns;  /* NEVER before */
-    uint64_t assigned;         /* chunks assigned so far */
-    uint64_t messages, bytes;  /* traffic of the workers, from their goodbyes */
+    uint64_t reissued;                /* chunks handed out again, or a second time */
+    uint64_t duplicates;              /* results that were dropped */
+    uint64_t recalls;                 /* recalls that brought something */
+    uint64_t recalled_iterations;     /* iterations that recalls brought */
+    uint64_t lease_due_ns;            /* when to look for overdue chunks again; 0: at once */
+    double longest_ns, longest_count; /* time and size of the chunk whose iterations took longest */
+    uint64_t assigned_at_look;        /* value of `assigned` at the last look for overdue chunks */
+    uint64_t leave_due_ns;            /* ENDING: when those who have not left are taken for lost */
+    uint64_t first_assign_ns;         /* NEVER before */
+    uint64_t assigned;                /* chunks assigned so far */
+    uint64_t messages, bytes;         /* traffic of the workers, from their goodbyes */
     uint64_t first;            /* first iteration, in a loop with dependencies like all that follows: see order.c */
     struct boundary_list ends; /* ends of assigned chunks with no assigned chunk behind them yet; by worker */
     struct boundary_list beginnings; /* beginnings of assigned chunks whose predecessor is not assigned yet; by rank */
@@ -251,6 +279,23 @@ static inline uint64_t service_deadline(const struct service *service)
     return lease_ns < service->elsewhere_due_ns ? lease_ns : service->elsewhere_due_ns;
 }
 
+/* Workers that hold nothing, and wait for work or are about to ask for it. */
+static inline unsigned service_idle(const struct service *service)
+{
+    return service->present - service->gone - service->busy;
+}
+
+/* True if there is nobody left to recall work from, and nobody is asked. */
+bool service_recall_is_over(const struct service *service);
+
+/* Has work recalled for `waiting` workers that others serve, beside those here; 0: no more. Nothing where
+ * service_recall_is_over(). */
+void service_recall_for_others(struct service *service, unsigned waiting, uint64_t now_ns, struct actions *actions);
+
+/* Takes up to `most` ranges for workers that others serve out of what came back, or, for `waiting` of them, out of the
+ * pool. Returns how many. */
+unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most);
+
 /* Hands chunks to those who wait, as long as there are any; at most once in a step. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
 
@@ -282,7 +327,7 @@ const struct loss *service_take_loss(struct service *service);
  * them. Valid until the next call of the service. */
 const unsigned char *service_take_given_up(struct service *service, unsigned most, unsigned *count);
 
-/* Chunks that were handed out again, and results that were dropped, since this was called last. */
+/* Chunks that were handed out again, results that were dropped, and what was recalled, since this was called last. */
 struct recovery_counts service_take_counts(struct service *service);
 
 /* In a loop with dependencies: the chunk that begins at `neighbour->first` is computed elsewhere. False where that

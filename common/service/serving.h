@@ -30,6 +30,24 @@ void service_drop_unfinished(struct service *service, unsigned w);
  * have been sent before. */
 void service_tell_neighbours(struct service *service, struct actions *actions);
 
+/* recall.c: work that has not begun moves to who is idle */
+static inline bool service_recalls(const struct service *service)
+{
+    return service->spec->recall == RUN_RECALL_ON && !service->dependent && service->state == SERVICE_SERVING;
+}
+/* Sends RECALLs for those who are idle. */
+void service_recall(struct service *service, uint64_t now_ns, struct actions *actions);
+int service_receive_returned(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
+                             struct error *error);
+/* The worker's share of what came back; false where there is nothing, or it is for others. */
+bool service_next_recalled(struct service *service, unsigned w, struct range *range);
+/* True if worker `w` may have iterations that have not begun, and is to be asked for them. */
+bool service_may_be_asked(const struct service *service, unsigned w);
+/* Worker `w` does not answer: nobody counts on it any more. */
+void service_give_up_recall(struct service *service, unsigned w);
+/* Worker `w` is gone, and will not answer. */
+void service_forget_recall(struct service *service, unsigned w);
+
 /* reissue.c: what is handed out again */
 /* Tells the owner that memory is out where `result` is below 0. */
 void service_check_memory(struct service *service, int result);
@@ -46,10 +64,16 @@ bool service_wants_care(const struct service *service, const struct range *range
 /* The next iterations of a grant, which are counted as over, did not work. */
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
                                const struct iterations_failed *failure, uint64_t now_ns);
+/* Makes room for one more item of `size` bytes; false when memory is out. */
+bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
+/* Mean time of an iteration, over all workers; 0: not known. */
+double service_mean_iteration_ns(const struct service *service);
 /* The chunk that is overdue for longest, of another worker than `w`, and whose it is; NULL: none at present. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
 /* After an END: when those who have not left are taken for lost. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
+/* Of two workers that have the rest of the grant, its own has it alone. */
+void service_take_over(struct service *service, struct grant *grant);
 /* Two workers have the rest of a chunk from now on. */
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker);

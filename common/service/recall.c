@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Recall: nobody is idle while an iteration that has not begun waits with somebody else.
+ *
+ * When nothing is left to be handed out and workers are idle, RECALL asks the one whose work lasts longest for what it
+ * has not begun: what it has asked ahead for, then the end of its running chunk. RETURNED brings it, and the idle
+ * workers share it. A worker of which all has begun is not asked again before it is assigned more, so that a loop ends
+ * with few messages. A share is by number of iterations; who was given too many is asked in turn, so after a few rounds
+ * nobody waits for more than a round trip and the iteration that runs: the bound of list scheduling [Graham]. */
+#include "common/service/serving.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+/* True if the worker may give iterations of the grant. Of what two workers have, as one of them does not answer, the
+ * other may. */
+static bool may_give(const struct service *service, const struct grant *grant)
+{
+    bool has_late_copy =
+        grant->copy_owner == OWNER_UNDECIDED && service->workers[grant->other_worker].recall == RECALL_LATE;
+    return grant->chunk != 0 && !grant->computed && (grant->copy_owner == OWNER_SELF || has_late_copy);
+}
+
+/* A single iteration has begun. */
+bool service_may_be_asked(const struct service *service, unsigned w)
+{
+    const struct served *worker = &service->workers[w];
+    uint64_t open = 0;
+    if (worker->holds == 0 || worker->recall != RECALL_POSSIBLE)
+        return false;
+    for (uint32_t i = 0; i < worker->slots && open < 2; i++)
+        if (may_give(service, &worker->grants[i]))
+            open += worker->grants[i].count - worker->grants[i].received;
+    return open > 1;
+}
+
+/* The time that a worker still has to do, as far as its earlier chunks tell: of a running chunk at least what one
+ * iteration in a thousand takes, as the others may be longer than those that are over. */
+static double open_work_ns(const struct served *worker, double mean_ns, uint64_t now_ns)
+{
+    bool has_own = worker->chunks > 0 && worker->iterations > 0 && worker->compute_ns > 0;
+    double iteration_ns = has_own ? (double)worker->compute_ns / (double)worker->iterations : mean_ns;
+    double rest_ns = 0, least_ns = 0;
+    uint64_t began_ns = worker->last_done_ns;
+    for (uint32_t i = 0; i < worker->slots; i++) {
+        const struct grant *grant = &worker->grants[i];
+        if (grant->chunk == 0 || grant->computed)
+            continue;
+        rest_ns += iteration_ns * (double)(grant->count - grant->received);
+        least_ns += iteration_ns * (double)(grant->count - grant->received) / 1000;
+        if (worker->holds == 1 && grant->since_ns > began_ns)
+            began_ns = grant->since_ns;
+    }
+    rest_ns -= (double)(now_ns - began_ns);
+    return rest_ns > least_ns ? rest_ns : least_ns;
+}
+
+/* Whom to ask: the worker with most to do, and how many there are; worker_count where nobody is. */
+static unsigned find_holder(const struct service *service, uint64_t now_ns, unsigned *candidates)
+{
+    unsigned best = service->worker_count;
+    double most_ns = -1, mean_ns = service_mean_iteration_ns(service);
+    *candidates = 0;
+    for (unsigned w = 0; w < service->worker_count; w++) {
+        if (!service_may_be_asked(service, w))
+            continue;
+        double open_ns = open_work_ns(&service->workers[w], mean_ns > 0 ? mean_ns : 1, now_ns);
+        (*candidates)++;
+        if (open_ns > most_ns) {
+            most_ns = open_ns;
+            best = w;
+        }
+    }
+    return best;
+}
+
+bool service_recall_is_over(const struct service *service)
+{
+    bool over = service->recalls_open == 0 && service->recalled_count == 0;
+    for (unsigned w = 0; over && w < service->worker_count; w++)
+        over = !service_may_be_asked(service, w);
+    return over;
+}
+
+/* Each open RECALL is for one worker at least. */
+void service_recall(struct service *service, uint64_t now_ns, struct actions *actions)
+{
+    unsigned candidates = 1;
+    while (candidates > 0 && service_idle(service) + service->waiting_elsewhere > service->recalls_open) {
+        unsigned waiting = service_idle(service) + service->waiting_elsewhere - service->recalls_open;
+        unsigned w = find_holder(service, now_ns, &candidates);
+        if (candidates == 0)
+            break;
+        const struct recall recall = {(waiting + candidates - 1) / candidates};
+        REASON(service->reasons, "recalls work of rank %u: %u wait and nothing is left", service->ranks[w], waiting);
+        service->workers[w].recall = RECALL_SENT;
+        service->workers[w].heard_ns = now_ns;
+        service->recalls_open++;
+        service->lease_due_ns = 0; /* from now on it may be late */
+        actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_RECALL, .recall = recall});
+    }
+}
+
+void service_recall_for_others(struct service *service, unsigned waiting, uint64_t now_ns, struct actions *actions)
+{
+    service->waiting_elsewhere = waiting;
+    if (waiting > 0 && service_recalls(service))
+        service_recall(service, now_ns, actions);
+}
+
+void service_give_up_recall(struct service *service, unsigned w)
+{
+    if (service->workers[w].recall < RECALL_SENT)
+        return;
+    service->recalls_open--;
+    service->workers[w].recall = RECALL_LATE;
+}
+
+void service_forget_recall(struct service *service, unsigned w)
+{
+    struct served *worker = &service->workers[w];
+    service->beginners -= worker->chunks_assigned == 0;
+    if (worker->recall >= RECALL_SENT)
+        service->recalls_open--;
+    worker->recall = RECALL_FUTILE;
+}
+
+/* The grant that ends with the range; NULL: the worker has none, or has sent results of the range. */
+static struct grant *grant_that_ends_with(struct served *worker, const struct range *range)
+{
+    for (uint32_t i = 0; i < worker->slots; i++) {
+        struct grant *grant = &worker->grants[i];
+        if (grant->chunk != 0 && !grant->computed && grant->first + grant->count == range->first + range->count)
+            return grant->first + grant->received <= range->first ? grant : NULL;
+    }
+    return NULL;
+}
+
+/* Where two workers have the rest of the grant one of them has it alone from now on: who returns some, if the other
+ * does not answer. */
+static void shorten_grant(struct service *service, struct served *worker, struct grant *grant, uint64_t by)
+{
+    if (grant->copy_owner == OWNER_UNDECIDED && may_give(service, grant))
+        service_take_over(service, grant);
+    else if (grant->copy_owner == OWNER_UNDECIDED) {
+        service_unshare(service, grant);
+        grant->copy_owner = OWNER_OTHER;
+    }
+    grant->count -= by;
+    if (grant->count > 0)
+        return;
+    grant->chunk = 0;
+    worker->holds--;
+    service->busy -= worker->holds == 0;
+}
+
+static void keep_recalled(struct service *service, const struct range *range)
+{
+    void *items = service->recalled;
+    if (!service_make_room(service, &items, service->recalled_count, &service->recalled_capacity,
+                           sizeof *service->recalled))
+        return;
+    service->recalled = items;
+    service->recalled[service->recalled_count++] = *range;
+    service->recalled_iterations += range->count;
+}
+
+int service_receive_returned(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
+                             struct error *error)
+{
+    struct served *worker = &service->workers[w];
+    struct range range;
+    (void)now_ns;
+    if (worker->gone)
+        return 0; /* what it had is with others */
+    for (unsigned i = 0; i < message->record_count; i++) {
+        assign_record_get(message->records, i, &range.first, &range.count);
+        struct grant *grant = grant_that_ends_with(worker, &range);
+        if (grant == NULL || service->dependent)
+            return error_set(error, "returns iterations that it was not assigned");
+        shorten_grant(service, worker, grant, range.count);
+        if (grant->copy_owner == OWNER_SELF && service->state == SERVICE_SERVING)
+            keep_recalled(service, &range);
+    }
+    if (worker->recall < RECALL_LATE)
+        return 0; /* nothing begins after an END, which is no RECALL */
+    service->recalls_open -= worker->recall >= RECALL_SENT;
+    service->lease_due_ns = 0; /* what it has left may take long */
+    service->recalls += message->record_count > 0;
+    worker->recall = message->record_count > 0 || worker->recall == RECALL_OUTDATED ? RECALL_POSSIBLE : RECALL_FUTILE;
+    return 0;
+}
+
+bool service_next_recalled(struct service *service, unsigned w, struct range *range)
+{
+    unsigned idle = service_idle(service);
+    if (service->recalled_count == 0 || (service->workers[w].holds > 0 && idle > 0))
+        return false; /* who is idle goes first */
+    struct range *last = &service->recalled[service->recalled_count - 1];
+    uint64_t count = idle > 1 ? (last->count + idle - 1) / idle : last->count;
+    *range = (struct range){last->first, count};
+    last->first += count;
+    last->count -= count;
+    service->recalled_count -= last->count == 0;
+    return true;
+}
+
+unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
+{
+    unsigned count = 0;
+    uint64_t left = service->recalled_count > 0
+                        ? 0
+                        : recall_share(pool_total(&service->pool), service->present - service->gone, waiting);
+    while (service->recalled_count > 0 && count < most)
+        ranges[count++] = service->recalled[--service->recalled_count];
+    while (left > 0 && count < most && pool_take_newest(&service->pool, left, &ranges[count]))
+        left -= ranges[count++].count;
+    return count;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Recall through a master. From above it is asked for work that workers elsewhere could do: it gives a share of its
+ * pool, and where that is empty what its workers have not begun. Upwards it asks when workers of its own are idle, the
+ * supermaster has nothing, and nothing is left to be recalled here. */
+#include "master/core.h"
+
+void master_receive_recall(struct master *master, const struct recall *recall)
+{
+    if (master->config.distance > 0 || master->recall_waiting > 0)
+        master_refuse(master, master->config.supermaster, "recalls work that it may not recall now");
+    else if (master->state == MASTER_SERVING)
+        master->recall_waiting = recall->waiting;
+}
+
+static void master_send_returned(struct master *master, const struct range *ranges, unsigned count)
+{
+    unsigned char *records = master->actions->room.returned;
+    for (unsigned i = 0; i < count; i++)
+        assign_record_put(records, i, ranges[i].first, ranges[i].count);
+    actions_send(master->actions, master->config.supermaster,
+                 &(struct message){.type = MESSAGE_RETURNED, .records = records, .record_count = count});
+    master->recall_waiting = 0;
+}
+
+/* Answers at once, or when the workers that are asked have answered. */
+static void answer_recall(struct master *master, uint64_t now_ns)
+{
+    struct service *service = &master->service;
+    struct range ranges[RETURNED_MAX];
+    unsigned count = service_take_recalled(service, master->recall_waiting, ranges, RETURNED_MAX);
+    if (count == 0)
+        service_recall_for_others(service, master->recall_waiting, now_ns, master->actions);
+    if (count == 0 && !service_recall_is_over(service))
+        return;
+    service_recall_for_others(service, 0, now_ns, master->actions);
+    master_send_returned(master, ranges, count);
+}
+
+/* More workers are idle than the supermaster knows. */
+static bool wants_recall(const struct master *master)
+{
+    const struct service *service = &master->service;
+    return master->refills.parked && service->waiting_count > 0 && service_idle(service) > master->told_idle &&
+           service_recall_is_over(service);
+}
+
+void master_look_at_recalls(struct master *master, uint64_t now_ns)
+{
+    if (master->recall_waiting > 0)
+        answer_recall(master, now_ns);
+    if (!wants_recall(master) || master->config.spec->recall != RUN_RECALL_ON || master->config.distance > 0)
+        return;
+    master->told_idle = service_idle(&master->service);
+    REASON(master->reasons, "has work recalled elsewhere: %u wait, and all that is here has begun", master->told_idle);
+    actions_send(master->actions, master->config.supermaster,
+                 &(struct message){.type = MESSAGE_RECALL, .recall = {master->told_idle}});
+}

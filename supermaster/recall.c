@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Recall between masters. A master whose workers are idle, and have nothing to recall from one another, asks for work
+ * that others have not begun; the master that has most for each of its workers is asked for it. What it returns is free
+ * again: the technique is told, and cuts it for the master that waits. A master of which all has begun is not asked
+ * again before it is given more. */
+#include "supermaster/core.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+int supermaster_recalls_init(struct supermaster *supermaster)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    unsigned masters = supermaster->config.topology->masters + 1;
+    recalls->waiting = calloc(masters, sizeof *recalls->waiting);
+    recalls->state = calloc(masters, sizeof *recalls->state);
+    return recalls->waiting != NULL && recalls->state != NULL ? 0 : -1;
+}
+
+void supermaster_recalls_fini(struct supermaster *supermaster)
+{
+    free(supermaster->recalls.waiting);
+    free(supermaster->recalls.state);
+}
+
+void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts)
+{
+    supermaster->recalls.count += counts->recalls;
+    supermaster->recalls.iterations += counts->recalled;
+}
+
+void supermaster_note_given(struct supermaster *supermaster, unsigned m)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    recalls->waiting[m] = 0;
+    recalls->state[m] = recalls->state[m] >= RECALL_SENT ? RECALL_OUTDATED : RECALL_POSSIBLE;
+}
+
+void supermaster_forget_recall(struct supermaster *supermaster, unsigned m)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    recalls->waiting[m] = 0;
+    recalls->open -= recalls->state[m] >= RECALL_SENT;
+    recalls->state[m] = RECALL_FUTILE;
+}
+
+/* The master with most work for each of its workers of those who may be asked; `masters` where there is none. */
+static unsigned find_giver(const struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct recalls *recalls = &supermaster->recalls;
+    unsigned best = topology->masters;
+    double most = 0;
+    for (unsigned m = 0; m < topology->masters; m++) {
+        if (recalls->state[m] != RECALL_POSSIBLE || recalls->waiting[m] > 0)
+            continue;
+        double share = (double)ranges_total(&supermaster->ledger.granted[m]) / topology_count(topology, m);
+        if (share > most) {
+            most = share;
+            best = m;
+        }
+    }
+    return best;
+}
+
+/* One RECALL is open for each master that waits, as long as there is somebody to ask. */
+static void send_recalls(struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct recalls *recalls = &supermaster->recalls;
+    unsigned wanted = 0;
+    for (unsigned m = 0; m < topology->masters; m++) {
+        wanted += recalls->waiting[m] > 0;
+        if (recalls->waiting[m] == 0 || wanted <= recalls->open)
+            continue;
+        unsigned giver = find_giver(supermaster);
+        if (giver == topology->masters)
+            return;
+        REASON(supermaster->reasons, "recalls work of rank %u: %u workers of rank %u wait and nothing is free",
+               topology->master_rank[giver], recalls->waiting[m], topology->master_rank[m]);
+        recalls->state[giver] = RECALL_SENT;
+        recalls->open++;
+        actions_send(supermaster->actions, topology->master_rank[giver],
+                     &(struct message){.type = MESSAGE_RECALL, .recall = {recalls->waiting[m]}});
+    }
+}
+
+void supermaster_receive_recall(struct supermaster *supermaster, unsigned m, const struct recall *recall)
+{
+    if (supermaster->config.distance > 0) {
+        supermaster_refuse(supermaster, "has work of a loop with dependencies recalled");
+        return;
+    }
+    if (supermaster->state != SUPERMASTER_SERVING || supermaster->refills_parked[m] == 0)
+        return; /* the run ends, or a refill is on its way */
+    supermaster->recalls.waiting[m] = recall->waiting;
+    send_recalls(supermaster);
+}
+
+/* Puts the ranges back among the free. -1 where the master was not granted them. */
+static int take_returned(struct supermaster *supermaster, unsigned m, const struct message *message)
+{
+    struct ledger *ledger = &supermaster->ledger;
+    uint64_t first, count;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        assign_record_get(message->records, i, &first, &count);
+        if (!ranges_covers(&ledger->granted[m], first, count))
+            return -1;
+        if (ledger_return(ledger, m, first, count) < 0) {
+            supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+            return 0;
+        }
+        sched_give_back(&supermaster->sched, count);
+        supermaster->recalls.iterations += count;
+    }
+    supermaster->recalls.count += message->record_count > 0;
+    return 0;
+}
+
+/* Those who wait for it are served first. */
+static void serve_waiting(struct supermaster *supermaster)
+{
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
+        if (supermaster->recalls.waiting[m] > 0 && supermaster_step_free(supermaster) > 0)
+            supermaster_serve_parked(supermaster, m);
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
+        if (supermaster->refills_parked[m] > 0 && supermaster_step_free(supermaster) > 0)
+            supermaster_serve_parked(supermaster, m);
+}
+
+void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, const struct message *message)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    if (supermaster->losses.dismissed[m])
+        return; /* it answers late: what it has is free again when it has left */
+    if (recalls->state[m] < RECALL_SENT) {
+        supermaster_refuse(supermaster, "returns work that was not recalled");
+        return;
+    }
+    recalls->open--;
+    recalls->state[m] =
+        message->record_count > 0 || recalls->state[m] == RECALL_OUTDATED ? RECALL_POSSIBLE : RECALL_FUTILE;
+    if (supermaster->state != SUPERMASTER_SERVING)
+        return;
+    if (take_returned(supermaster, m, message) < 0) {
+        supermaster_refuse(supermaster, "returns iterations that it was not granted");
+        return;
+    }
+    if (message->record_count > 0)
+        serve_waiting(supermaster);
+    if (supermaster->state == SUPERMASTER_SERVING)
+        send_recalls(supermaster);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Recall: other workers have nothing to do, and this one gives back what it has not begun. First what it has asked
+ * ahead for, from the newest chunk on; then the end of the running chunk, which the executor cuts at an iteration. The
+ * results of a chunk that is cut are those of what is left of it. */
+#include "worker/core.h"
+
+#include <assert.h>
+
+static void send_returned(const struct worker *worker, unsigned count, struct actions *actions)
+{
+    worker_send_up(
+        worker, actions,
+        &(struct message){.type = MESSAGE_RETURNED, .records = actions->room.returned, .record_count = count});
+}
+
+static struct assigned *newest_waiting(struct worker *worker)
+{
+    assert(worker->queue_count > 0 && "a chunk waits");
+    return &worker->queue[(worker->queue_first + worker->queue_count - 1) % WORKER_QUEUE_MAX];
+}
+
+/* Takes up to `most` iterations from the end of the newest chunk that waits. */
+static struct range take_from_newest(struct worker *worker, uint64_t most)
+{
+    struct assigned *newest = newest_waiting(worker);
+    uint64_t count = newest->count < most ? newest->count : most;
+    newest->count -= count;
+    worker->queue_iterations -= count;
+    worker->queue_count -= newest->count == 0;
+    return (struct range){newest->first + newest->count, count};
+}
+
+static void return_waiting(struct worker *worker, unsigned waiting, struct actions *actions)
+{
+    uint64_t left = recall_share(worker->queue_iterations, 1, waiting);
+    unsigned records = 0;
+    while (left > 0) {
+        const struct range range = take_from_newest(worker, left);
+        assign_record_put(actions->room.returned, records++, range.first, range.count);
+        left -= range.count;
+    }
+    send_returned(worker, records, actions);
+}
+
+void worker_receive_recall(struct worker *worker, const struct recall *recall, struct actions *actions)
+{
+    bool computes = worker->state == WORKER_COMPUTING || worker->state == WORKER_LEAVING;
+    if (worker_is_dependent(worker))
+        worker_refuse(worker, worker->config.master, "recalls work of a loop with dependencies", actions);
+    else if (worker->is_plain && worker->queue_count > 0)
+        return_waiting(worker, recall->waiting, actions);
+    else if (computes)
+        actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {recall->waiting}});
+    else
+        send_returned(worker, 0, actions);
+}
+
+/* With threads also a chunk that waits may have been cut. */
+void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
+{
+    uint64_t end = cut->first + cut->count;
+    if (cut->count > 0 && worker->running.first + worker->running.count == end) {
+        worker->running.count -= cut->count;
+        assert(worker->running.count > 0 && worker->running.count >= worker->running_sent &&
+               "what has begun of the running chunk stays");
+    } else if (cut->count > 0 && worker->state != WORKER_LEAVING) {
+        assert(newest_waiting(worker)->first + newest_waiting(worker)->count == end && "the newest chunk is cut");
+        take_from_newest(worker, cut->count);
+    }
+    if (cut->count > 0)
+        assign_record_put(actions->room.returned, 0, cut->first, cut->count);
+    send_returned(worker, cut->count > 0, actions);
+}
