@@ -13,7 +13,12 @@
 
 /* Time between two looks at the messages. */
 #define TURN_NS 2000000.0
-/* Bytes of records that are digested in less than a microsecond: the clock need not be read again behind them. */
+/* One call of the kernel takes no longer on purpose, so that a turn hardly ever has two iterations that are longer than
+ * a turn. Reading the clock behind each costs some 50 ns. */
+#define CALL_NS (TURN_NS / 8)
+/* The estimate of an iteration's time looks back over so much computing. */
+#define LOOK_BACK_NS 1e9
+/* Records that are digested in less than a microsecond: the clock need not be read again behind them. */
 #define DIGEST_SOON_BYTES 4096
 
 /* --- pieces, which show how iterations differ --- */
@@ -55,16 +60,34 @@ int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *re
                                   : exec->config.kernel->run(exec->instance, first, count, records, exec->error);
 }
 
+/* Takes in that `count` iterations took `ns`. Slower is believed at once. Faster is believed as far as the mean says of
+ * all iterations since the latest that was slower, before the first of which one of TURN_NS is taken for granted: where
+ * one in a thousand is long, nearly all that was seen lately may have cost nothing. */
+static void learn_iteration(struct exec *exec, uint64_t count, double ns)
+{
+    bool is_known = exec->iteration_ns > 0;
+    double time = ns / (double)count, known = is_known ? exec->iteration_ns : TURN_NS;
+    double seen = is_known ? exec->iterations_seen : 1, most = LOOK_BACK_NS / known;
+    time = time < 0.5 ? 0.5 : time;
+    if (time > known)
+        seen = 0;
+    else if (seen > most)
+        seen = most < 1 ? 1 : most;
+    exec->iterations_seen = seen + (double)count;
+    exec->iteration_ns = (known * seen + time * (double)count) / exec->iterations_seen;
+}
+
 /* Runs the kernel for the next `count` iterations of the chunk; its time, waiting included, is added to the chunk and
- * to the running piece. The waiting of a slow worker comes in lumps: to a piece it counts evenly. */
-static int run_timed_kernel(struct exec *exec, uint64_t count, void *records)
+ * to the running piece. The waiting of a slow worker comes in lumps: to a piece it counts evenly. `soon`: the clock has
+ * been read behind the call before, and hardly anything was done since. */
+static int run_timed_kernel(struct exec *exec, uint64_t count, void *records, bool soon)
 {
     struct exec_chunk *chunk = &exec->chunk;
     bool slow = exec->config.slowdown > 1;
-    uint64_t began = chunk->waiting ? chunk->wait_began_ns : clock_ns(CLOCK_MONOTONIC);
+    uint64_t began = chunk->waiting ? chunk->wait_began_ns : soon ? exec->ended_ns : clock_ns(CLOCK_MONOTONIC);
     uint64_t before = chunk->waiting || !slow ? began : clock_ns(exec_work_clock(exec));
     int result = exec_call_kernel(exec, chunk->first + chunk->done, count, records);
-    double worked = 0;
+    double worked = 0, took;
     if (result == HDSS_WAIT) {
         chunk->wait_began_ns = began;
         return result;
@@ -81,11 +104,14 @@ static int run_timed_kernel(struct exec *exec, uint64_t count, void *records)
     if (exec->config.short_runs && count == chunk->count)
         exec_look_for_short(exec, began, ended);
     exec->ended_ns = ended;
-    exec->pieces.ns += slow ? worked * exec->config.slowdown : (double)elapsed;
+    took = slow ? worked * exec->config.slowdown : (double)elapsed;
+    exec->pieces.ns += took;
+    if (result == 0)
+        learn_iteration(exec, count, took);
     return result;
 }
 
-/* Returns the iterations for this turn: no further than the mark, the buffer and TURN_NS allow. */
+/* Iterations of this turn at most: no further than the mark and the buffer allow. */
 static uint64_t turn_size(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -94,13 +120,19 @@ static uint64_t turn_size(const struct exec *exec)
         return 1;
     if (chunk->mark > chunk->done)
         size = exec_least(size, chunk->mark - chunk->done);
-    if (chunk->done < chunk->is_reset)
-        return 1;
-    double in_time = exec->iteration_ns > 0 ? TURN_NS / exec->iteration_ns : 1;
-    return in_time < 1 ? 1 : in_time < (double)size ? (uint64_t)in_time : size;
+    return chunk->done < chunk->is_reset ? 1 : size;
 }
 
-/* Computes one turn's iterations, piece by piece where the spread is wanted, until the kernel fails or waits. */
+/* Iterations for the next call of the kernel, at most `most`. */
+static uint64_t call_size(const struct exec *exec, uint64_t most)
+{
+    double in_time = exec->iteration_ns > 0 ? CALL_NS / exec->iteration_ns : 1;
+    if (exec->config.spread)
+        most = exec_least(most, exec->pieces.end - exec->chunk.done);
+    return in_time < 1 ? 1 : in_time < (double)most ? (uint64_t)in_time : most;
+}
+
+/* Computes for one turn, call by call, until its time is over, or the kernel fails or waits. */
 static void compute_turn(struct exec *exec)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -110,9 +142,11 @@ static void compute_turn(struct exec *exec)
     unsigned char *const records = exec_next_records(exec), *to = records;
     int result = 0;
     assert(end > begun && end <= chunk->count && "a turn has iterations, of the chunk");
-    while (result == 0 && chunk->done < end) {
-        uint64_t count = exec->config.spread ? exec_least(end, exec->pieces.end) - chunk->done : end - chunk->done;
-        result = run_timed_kernel(exec, count, to);
+    if (exec->config.spread)
+        end_spread_piece(exec); /* one that failed may have been its last */
+    while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < TURN_NS) {
+        uint64_t count = call_size(exec, end - chunk->done);
+        result = run_timed_kernel(exec, count, to, chunk->done > begun);
         if (result < 0) { /* several iterations are run again one by one */
             chunk->failed = count == 1;
             chunk->final = chunk->failed && made->output.called_failed;
@@ -132,11 +166,6 @@ static void compute_turn(struct exec *exec)
         exec_look_at_output(exec, iterations, gathered);
     else
         chunk->digest += digest_records(chunk->first + begun, iterations, records, made->bytes);
-    /* a slower time is believed at once, a quicker one by a factor at a time, so that one cheap iteration does not make
-     * a long turn */
-    double time = (double)(chunk->compute_ns - before_ns) / (double)iterations, known = exec->iteration_ns;
-    time = time < 0.5 ? 0.5 : time;
-    exec->iteration_ns = known <= 0 || time > known ? time : time < known / 8 ? known / 8 : time;
 }
 
 /* --- what is computed leaves --- */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Running chunks in the worker's own thread, a turn at a time.
  *
- * The chunk is computed in pieces of about TURN_NS, so that between two of them the runtime can look after its
- * messages. Results that are to be collected gather in one of two buffers; a full one leaves as a slice while the
- * other fills. What is computed leaves once in a second at least, so that long chunks are seen to go on.
+ * The chunk is computed in turns of about TURN_NS, so that between two of them the runtime can look after its messages,
+ * and a turn in calls of the kernel that are far shorter, as long as iterations are: only behind a call is it known how
+ * long its iterations were. Results that are to be collected gather in one of two buffers; a full one leaves as a slice
+ * while the other fills. What is computed leaves once in a second at least, so that long chunks are seen to go on.
  *
  * A chunk is timed by two readings of the clock, which can take ten times as long as a short chunk itself. Where the
  * caller can do without the time of each (config.short_runs), chunks that are known to be short are computed at once by
@@ -122,7 +123,8 @@ struct exec {
     struct exec_shorts shorts;
     struct isolated isolated; /* child process, where the chunk is run in one */
     uint64_t ended_ns;        /* when the kernel was last seen to end; with short chunks after exec_pause() */
-    double iteration_ns;      /* estimate, for the size of a turn; 0: unknown */
+    double iteration_ns;      /* estimate, for what one call of the kernel is given; 0: unknown */
+    double iterations_seen;   /* it is the mean of so many */
     double waiting_ns;        /* owed to the slowdown */
     char error[HDSS_ERROR_MAX];
 };

@@ -17,7 +17,7 @@
 
 /* --- a kernel that writes down what it is asked to do --- */
 
-enum { WORDS = 4096 }; /* 32 KiB a record: 32 records fill a slice */
+enum { CALLS = 512, WORDS = 4096 }; /* 32 KiB a record: 32 records fill a slice */
 
 static struct {
     uint64_t next; /* iteration expected next; UINT64_MAX: any */
@@ -29,7 +29,7 @@ static struct {
     struct {
         uint64_t first;
         double ns; /* of the thread's own time */
-    } took[256];   /* by call */
+    } took[CALLS]; /* by call */
 } kernel;
 
 static uint64_t word_of(uint64_t iteration, uint64_t i)
@@ -53,7 +53,7 @@ static void spend(double ns)
 static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     (void)instance;
-    uint64_t *words = records, call = kernel.calls % 256;
+    uint64_t *words = records, call = kernel.calls % CALLS;
     double began = own_time_ns();
     ck_assert_uint_eq((uintptr_t)records % 64, 0);
     if (kernel.next != UINT64_MAX) {
@@ -377,6 +377,51 @@ static double irregular(uint64_t iteration)
     return random_at(3, iteration) % 2 == 0 ? 20000 : 220000;
 }
 
+/* --- loops of which hardly anything is known --- */
+
+static struct {
+    unsigned together; /* calls of the kernel with two long iterations */
+} wild;
+
+static bool is_long(uint64_t iteration)
+{
+    return random_at(5, iteration) % 8 == 0;
+}
+
+static int run_wildly(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    unsigned longs = 0;
+    (void)instance, (void)records, (void)error;
+    for (uint64_t i = first; i < first + count; i++)
+        longs += is_long(i);
+    spend(3e6 * longs);
+    wild.together += longs > 1;
+    return 0;
+}
+
+/* One iteration in eight is longer than a turn, the others cost nothing. */
+START_TEST(a_call_has_one_long_iteration)
+{
+    static const struct hdss_kernel wild_kernel = {
+        .abi = HDSS_KERNEL_ABI, .name = "wild", .open = open_kernel, .run = run_wildly};
+    const struct hdss_loop of_it = {.iterations = 1 << 20, .type = HDSS_UINT8, .record_length = 1, .dims = 1};
+    const struct exec_config config = {.kernel = &wild_kernel, .loop = &of_it, .slowdown = 1};
+    struct event event = {0};
+    memset(&wild, 0, sizeof wild);
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    executor_begin(&exec.executor, 0, 400, 0, false);
+    for (uint64_t before = 0; event.type != EVENT_FINISHED; before = exec.chunk.done) {
+        unsigned longs = 0;
+        executor_advance(&exec.executor, &event);
+        for (uint64_t i = before; i < exec.chunk.done; i++)
+            longs += is_long(i);
+        ck_assert_uint_le(longs, 1); /* of a turn */
+    }
+    ck_assert_uint_eq(wild.together, 0);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 /* The tests compare with what the kernel says that it took, which on a busy machine is not what it was asked to take.
  */
 START_TEST(the_spread_of_a_chunk_is_measured)
@@ -389,7 +434,7 @@ START_TEST(the_spread_of_a_chunk_is_measured)
     ck_assert_int_eq(next_event().type, EVENT_MARK); /* in the middle of a piece, which goes on */
     struct event event = next_event();
     ck_assert_int_eq(event.type, EVENT_FINISHED);
-    ck_assert_uint_le(kernel.calls, 256);
+    ck_assert_uint_le(kernel.calls, CALLS);
     for (uint64_t i = 0; i < kernel.calls; i++)
         took[kernel.took[i].first / PIECE] += kernel.took[i].ns;
     for (unsigned i = 0; i < SPREAD_PIECES; i++)
@@ -738,6 +783,7 @@ int main(void)
     tcase_add_test(all, a_sleep_that_is_made_up_for_makes_no_worker_fast);
     tcase_add_test(all, a_kernel_that_waits_does_not_block);
     tcase_add_test(all, a_kernel_that_waits_fails_at_one_iteration);
+    tcase_add_test(all, a_call_has_one_long_iteration);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
