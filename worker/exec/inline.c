@@ -290,6 +290,36 @@ static void inline_set_mark(struct executor *executor, uint64_t mark)
     exec_of(executor)->chunk.mark = mark;
 }
 
+/* Iterations of the chunk that have begun: nothing runs between two turns, but one that waits, and a child process. */
+static uint64_t begun_of_chunk(const struct exec *exec)
+{
+    const struct exec_chunk *chunk = &exec->chunk;
+    uint64_t in_child = exec->isolated.wanted ? isolated_begun(&exec->isolated) : 0;
+    return chunk->done + (chunk->waiting || chunk->failed ? 1 : in_child);
+}
+
+static struct range inline_cut(struct executor *executor, unsigned waiting)
+{
+    struct exec *exec = exec_of(executor);
+    struct exec_chunk *chunk = &exec->chunk;
+    uint64_t begun = begun_of_chunk(exec), kept = begun > 0 ? begun : 1;
+    struct range cut = {0};
+    if (!chunk->running)
+        return cut;
+    assert(kept <= chunk->count && "what has begun is the chunk's");
+    cut.count = recall_share(chunk->count - kept, 1, waiting);
+    chunk->count -= cut.count;
+    cut.first = chunk->first + chunk->count;
+    chunk->is_reset = exec_least(chunk->is_reset, chunk->count);
+    if (chunk->mark >= chunk->count) /* FINISHED tells as much */
+        chunk->mark = 0;
+    if (exec->config.spread && cut.count > 0) {
+        exec->pieces.end = exec_least(exec->pieces.end, chunk->count);
+        end_spread_piece(exec);
+    }
+    return cut;
+}
+
 static enum turn advance_exec(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -351,6 +381,7 @@ const struct executor_ops inline_ops = {
     .probe = exec_probe,
     .begin = inline_begin,
     .set_mark = inline_set_mark,
+    .cut = inline_cut,
     .advance = inline_advance,
     .sent = inline_sent,
     .descriptor = inline_descriptor,

@@ -227,6 +227,11 @@ uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job
     return count;
 }
 
+uint64_t isolated_begun(const struct isolated *isolated)
+{
+    return isolated->child != 0 ? isolated->share->count - isolated->taken : 0;
+}
+
 void isolated_fini(struct isolated *isolated)
 {
     if (isolated->child != 0) {

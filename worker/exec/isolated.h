@@ -40,5 +40,8 @@ struct isolated_job {
 uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job, void *records, bool *failed,
                        bool *final, char error[HDSS_ERROR_MAX]);
 
+/* Iterations that the child that runs may have begun, and of which nothing was taken over. */
+uint64_t isolated_begun(const struct isolated *isolated);
+
 /* Ends the child, where there is one, and gives the memory back. */
 void isolated_fini(struct isolated *isolated);

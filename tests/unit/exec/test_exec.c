@@ -377,6 +377,166 @@ static double irregular(uint64_t iteration)
     return random_at(3, iteration) % 2 == 0 ? 20000 : 220000;
 }
 
+/* --- cutting: what has not begun goes back --- */
+
+static void check_cut(unsigned waiting, uint64_t first, uint64_t count)
+{
+    const struct range cut = executor_cut(&exec.executor, waiting);
+    executor_check(&exec.executor);
+    ck_assert_uint_eq(cut.count, count);
+    if (count > 0)
+        ck_assert_uint_eq(cut.first, first);
+}
+
+/* The chunk is over with the next event, which brings its iterations from `first` on. */
+static void check_finish(uint64_t first, uint64_t count)
+{
+    const struct event event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.count, count);
+    ck_assert_uint_eq(event.chunk.done, exec.chunk.count);
+    ck_assert_uint_eq(event.chunk.digest, digest_of(first, count));
+    ck_assert((event.chunk.data != NULL) == (exec.config.collect && count > 0));
+    if (event.chunk.data != NULL)
+        executor_sent(&exec.executor, event.chunk.data);
+    check_cut(RECALL_ALL, 0, 0); /* nothing runs */
+}
+
+START_TEST(a_chunk_is_cut_behind_what_has_begun)
+{
+    open_exec(_i > 0, 1);
+    check_cut(RECALL_ALL, 0, 0);
+    kernel.next = 100;
+    executor_begin(&exec.executor, 100, 28, 0, false); /* nothing has begun, yet one iteration is kept */
+    check_cut(1, 114, 14);
+    check_cut(1, 107, 7);
+    check_finish(100, 7);
+    kernel.next = 0;
+    executor_begin(&exec.executor, 0, 28, 10, false);
+    ck_assert_int_eq(next_event().type, EVENT_MARK);
+    executor_set_mark(&exec.executor, 16);
+    check_cut(2, 16, 12); /* the mark is the new end: it is dropped */
+    check_cut(RECALL_ALL, 10, 6);
+    check_finish(0, 10); /* though nothing is left to compute */
+    kernel.next = 0;
+    executor_begin(&exec.executor, 0, 28, 27, false);
+    ck_assert_int_eq(next_event().type, EVENT_MARK);
+    check_cut(1, 27, 1);
+    check_cut(1, 0, 0);
+    check_finish(0, 27);
+    kernel.next = 5;
+    executor_begin(&exec.executor, 5, 1, 0, false);
+    check_cut(RECALL_ALL, 0, 0);
+    check_finish(5, 1);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(a_chunk_is_cut_where_its_slices_have_left)
+{
+    const uint64_t slice = SLICE_MAX / (WORDS * 8);
+    open_exec(true, 1);
+    kernel.next = 0;
+    executor_begin(&exec.executor, 0, 3 * slice, 2 * slice + 1, false);
+    ck_assert_int_eq(next_event().type, EVENT_SLICE);
+    check_cut(1, 2 * slice, slice);
+    const struct event event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.count, slice);
+    executor_sent(&exec.executor, exec.records.buffers[0].bytes + EXEC_HEADROOM);
+    executor_sent(&exec.executor, exec.records.buffers[1].bytes + EXEC_HEADROOM);
+    kernel.next = 0;
+    executor_begin(&exec.executor, 0, 3 * slice, 0, false);
+    ck_assert_int_eq(next_event().type, EVENT_SLICE);
+    check_cut(RECALL_ALL, slice, 2 * slice);
+    check_finish(slice, 0);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(an_iteration_that_failed_is_not_cut_off)
+{
+    open_exec(true, 1);
+    kernel.next = UINT64_MAX;
+    kernel.fail_at = 9;
+    exec.iteration_ns = 1; /* known to be short: ten at once, which then run one by one */
+    executor_begin(&exec.executor, 0, 12, 0, false);
+    struct event event = {0};
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_WORKED);
+    ck_assert_uint_eq(exec.chunk.is_reset, 12);
+    check_cut(1, 6, 6);
+    check_finish(0, 6);
+    executor_begin(&exec.executor, 0, 12, 0, false);
+    ck_assert_int_eq(next_event().type, EVENT_SLICE); /* what is done goes before the failure */
+    check_cut(RECALL_ALL, 10, 2);
+    event = next_event();
+    ck_assert_int_eq(event.type, EVENT_ITERATIONS_FAILED);
+    ck_assert_uint_eq(event.chunk.done, 9);
+    check_finish(10, 0);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* Cut at random between any two turns: each iteration is computed, failed or cut off, and once. */
+START_TEST(whatever_is_cut_the_rest_is_whole)
+{
+    struct random random;
+    random_init(&random, 1 + (uint64_t)_i);
+    open_exec(_i % 2 > 0, 1);
+    exec.config.spread = _i / 2 % 2 > 0;
+    for (uint64_t first = 0, count, end; first < 1000; first += count) {
+        uint64_t done = 0, failures = 0, digest = 0;
+        struct event event = {0};
+        count = random_between(&random, 1, 90);
+        end = first + count;
+        kernel.next = UINT64_MAX;
+        kernel.cost_ns = random_between(&random, 0, 1) ? 0 : 50000;
+        kernel.fail_at = random_between(&random, 0, 2) ? UINT64_MAX : first + random_between(&random, 0, count - 1);
+        exec.iteration_ns = random_between(&random, 0, 1) ? exec.iteration_ns : 1;
+        executor_begin(&exec.executor, first, count, random_between(&random, 0, count), false);
+        while (event.type != EVENT_FINISHED) {
+            if (random_between(&random, 0, 3) == 0) {
+                unsigned waiting = random_between(&random, 0, 5) ? (unsigned)random_between(&random, 0, 4) : RECALL_ALL;
+                const struct range cut = executor_cut(&exec.executor, waiting);
+                executor_check(&exec.executor);
+                end -= cut.count;
+                ck_assert(end > first && (cut.count == 0 || cut.first == end));
+            }
+            if (executor_advance(&exec.executor, &event) != TURN_EVENT || event.type == EVENT_MARK)
+                continue;
+            done += event.chunk.count;
+            failures += event.type == EVENT_ITERATIONS_FAILED;
+            digest += event.type == EVENT_ITERATIONS_FAILED ? 0 : event.chunk.digest;
+            if (event.type != EVENT_ITERATIONS_FAILED && event.chunk.data != NULL)
+                executor_sent(&exec.executor, event.chunk.data);
+        }
+        ck_assert_uint_eq(done, end - first);
+        ck_assert_uint_eq(failures, kernel.fail_at < end);
+        ck_assert_uint_eq(digest, digest_of(first, done) - (failures > 0 ? digest_of(kernel.fail_at, 1) : 0));
+    }
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(what_a_child_runs_is_not_cut_off)
+{
+    uint64_t done, digest, failed_at;
+    open_exec(false, 1);
+    kernel.next = UINT64_MAX;
+    kernel.cost_ns = 4e6;
+    executor_begin(&exec.executor, 0, 16, 0, true);
+    check_cut(1, 8, 8); /* no child runs yet */
+    struct event event = {0};
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_WORKED);
+    ck_assert_uint_lt(exec.chunk.done, 7); /* it takes 32 ms */
+    check_cut(RECALL_ALL, 0, 0);
+    ck_assert_uint_eq(run_to_end(&done, &digest, &failed_at), 0);
+    ck_assert_uint_eq(done, 8);
+    ck_assert_uint_eq(digest, digest_of(0, 8));
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 /* --- loops of which hardly anything is known --- */
 
 static struct {
@@ -758,6 +918,26 @@ START_TEST(a_kernel_that_waits_fails_at_one_iteration)
 }
 END_TEST
 
+START_TEST(an_iteration_that_waits_has_begun)
+{
+    struct event event = {0};
+    open_waiting();
+    executor_begin(&exec.executor, 0, 5, 0, false);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    check_cut(1, 3, 2);
+    end_iteration();
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_WORKED); /* the next has begun in the same turn */
+    check_cut(RECALL_ALL, 2, 1);
+    end_iteration();
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_EVENT);
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.count, 2);
+    ck_assert_uint_eq(waiter.began, 2);
+    executor_fini(&exec.executor);
+    close(waiter.event);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec");
@@ -783,6 +963,12 @@ int main(void)
     tcase_add_test(all, a_sleep_that_is_made_up_for_makes_no_worker_fast);
     tcase_add_test(all, a_kernel_that_waits_does_not_block);
     tcase_add_test(all, a_kernel_that_waits_fails_at_one_iteration);
+    tcase_add_loop_test(all, a_chunk_is_cut_behind_what_has_begun, 0, 2);
+    tcase_add_test(all, a_chunk_is_cut_where_its_slices_have_left);
+    tcase_add_test(all, an_iteration_that_failed_is_not_cut_off);
+    tcase_add_loop_test(all, whatever_is_cut_the_rest_is_whole, 0, 16);
+    tcase_add_test(all, what_a_child_runs_is_not_cut_off);
+    tcase_add_test(all, an_iteration_that_waits_has_begun);
     tcase_add_test(all, a_call_has_one_long_iteration);
     suite_add_tcase(suite, all);
     return suite_run(suite);

@@ -201,6 +201,34 @@ START_TEST(the_digest_does_not_depend_on_the_cut)
 }
 END_TEST
 
+/* With blocks on their way, and more done than could leave at once. */
+START_TEST(a_chunk_with_output_is_cut)
+{
+    open_exec(_i > 0);
+    kernel.least = 30000;
+    executor_begin(&exec.executor, 0, ITERATIONS, 0, false);
+    uint64_t left = 0, done = 0;
+    struct event event = {0};
+    while (event.type != EVENT_FINISHED) {
+        const struct range cut = executor_cut(&exec.executor, done < 100 ? 0 : RECALL_ALL);
+        executor_check(&exec.executor);
+        ck_assert(cut.count == 0 || cut.first + cut.count == ITERATIONS);
+        left += cut.count;
+        if (executor_advance(&exec.executor, &event) != TURN_EVENT)
+            continue;
+        if (exec.config.collect && event.chunk.count > 0) {
+            check_block(&event.chunk, done);
+            executor_sent(&exec.executor, event.chunk.data);
+        }
+        done += event.chunk.count;
+        ck_assert(left == 0 || done <= ITERATIONS - left);
+    }
+    ck_assert_uint_eq(done + left, ITERATIONS);
+    ck_assert(exec.config.collect == (left > 0)); /* without blocks all leaves at the end */
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 START_TEST(what_is_called_failed_is_given_up_where_nothing_is_kept)
 {
     struct event event;
@@ -362,6 +390,7 @@ int main(void)
     tcase_add_test(all, small_output_of_a_chunk_is_one_block);
     tcase_add_test(all, large_output_leaves_in_blocks_of_a_megabyte);
     tcase_add_test(all, the_digest_does_not_depend_on_the_cut);
+    tcase_add_loop_test(all, a_chunk_with_output_is_cut, 0, 2);
     tcase_add_test(all, what_is_called_failed_is_given_up_where_nothing_is_kept);
     tcase_add_test(all, one_stream_is_digested_as_a_record_is);
     tcase_add_loop_test(all, a_kernel_that_puts_what_cannot_be_fails_its_chunk, 0, 5);
