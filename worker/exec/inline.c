@@ -298,26 +298,33 @@ static uint64_t begun_of_chunk(const struct exec *exec)
     return chunk->done + (chunk->waiting || chunk->failed ? 1 : in_child);
 }
 
+void exec_cut(struct exec *exec, uint64_t kept)
+{
+    struct exec_chunk *chunk = &exec->chunk;
+    uint64_t begun = begun_of_chunk(exec);
+    assert(chunk->running && begun <= chunk->count && "what has begun is the chunk's");
+    kept = kept > begun ? kept : begun > 0 ? begun : 1;
+    if (kept >= chunk->count)
+        return;
+    chunk->count = kept;
+    chunk->is_reset = exec_least(chunk->is_reset, kept);
+    if (chunk->mark >= kept) /* FINISHED tells as much */
+        chunk->mark = 0;
+    if (exec->config.spread) {
+        exec->pieces.end = exec_least(exec->pieces.end, kept);
+        end_spread_piece(exec);
+    }
+}
+
 static struct range inline_cut(struct executor *executor, unsigned waiting)
 {
     struct exec *exec = exec_of(executor);
     struct exec_chunk *chunk = &exec->chunk;
-    uint64_t begun = begun_of_chunk(exec), kept = begun > 0 ? begun : 1;
-    struct range cut = {0};
+    const uint64_t count = chunk->count, begun = begun_of_chunk(exec), unbegun = count - (begun > 0 ? begun : 1);
     if (!chunk->running)
-        return cut;
-    assert(kept <= chunk->count && "what has begun is the chunk's");
-    cut.count = recall_share(chunk->count - kept, 1, waiting);
-    chunk->count -= cut.count;
-    cut.first = chunk->first + chunk->count;
-    chunk->is_reset = exec_least(chunk->is_reset, chunk->count);
-    if (chunk->mark >= chunk->count) /* FINISHED tells as much */
-        chunk->mark = 0;
-    if (exec->config.spread && cut.count > 0) {
-        exec->pieces.end = exec_least(exec->pieces.end, chunk->count);
-        end_spread_piece(exec);
-    }
-    return cut;
+        return (struct range){0};
+    exec_cut(exec, count - recall_share(unbegun, 1, waiting));
+    return (struct range){chunk->first + chunk->count, count - chunk->count};
 }
 
 static enum turn advance_exec(struct exec *exec, struct event *event)

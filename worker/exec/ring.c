@@ -10,10 +10,26 @@
 
 /* Slots besides one for each thread: chunks of one iteration keep all threads busy. */
 #define SPARE_SLOTS 8
-/* Value that is added to the step of a slot to close it: no draw adds as much. */
-#define CLOSED (UINT64_C(1) << 62)
+/* A word has the next step of a slot in its lower half, the end of the steps in its upper one. Threads that find it dry
+ * add some steps to it in vain, each a few of RING_AHEAD_MAX: RING_STEPS_MAX leaves room for those. */
+#define STEP_BITS 32
 
 /* --- set-up --- */
+
+static uint64_t ring_steps(uint64_t step, uint64_t end)
+{
+    return end << STEP_BITS | step;
+}
+
+static uint64_t next_step(uint64_t steps)
+{
+    return steps & ((UINT64_C(1) << STEP_BITS) - 1);
+}
+
+static uint64_t end_of_steps(uint64_t steps)
+{
+    return steps >> STEP_BITS;
+}
 
 static int init_slots(struct ring *ring, const struct sched_spec *technique, struct error *error)
 {
@@ -108,6 +124,7 @@ void ring_check(const struct ring *ring)
     for (uint64_t number = oldest; number < begun; number++) {
         const struct ring_slot *slot = ring_slot(ring, number);
         assert(atomic_load_explicit(&slot->done, memory_order_relaxed) <= slot->count && "no iteration is done twice");
+        assert(slot->kept <= slot->count && "what was cut off was the slot's");
         assert(slot->count <= RING_PARTS * slot->part_count && "a slot has so many parts at most");
     }
 }
@@ -135,7 +152,7 @@ static void describe_slot(struct ring_slot *slot, const struct range *chunk, uin
 {
     uint64_t part = (chunk->count + RING_PARTS - 1) / RING_PARTS;
     slot->first = chunk->first;
-    slot->count = chunk->count;
+    slot->count = slot->kept = chunk->count;
     slot->part_count = part_most > 0 && part > part_most ? part_most : part;
     slot->records = records;
     atomic_store_explicit(&slot->done, 0, memory_order_relaxed);
@@ -185,7 +202,8 @@ int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most,
     const uint64_t begun = ring_begun(ring);
     struct ring_slot *slot = ring_slot(ring, begun);
     int result;
-    assert(chunk->count > 0 && (part_most == 0 || chunk->count <= RING_PARTS * part_most) && "a chunk fits its parts");
+    assert(chunk->count > 0 && chunk->count <= RING_STEPS_MAX && "a slot has so many steps at most");
+    assert((part_most == 0 || chunk->count <= RING_PARTS * part_most) && "a chunk fits its parts");
     drop_slot_bounds(slot);
     if (ring_learns(ring)) { /* the technique begins a time step, with all that was measured in other slots */
         pthread_mutex_lock(&ring->learning);
@@ -194,6 +212,7 @@ int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most,
         result = sched_again(&slot->sched, chunk->count, error);
         pthread_mutex_unlock(&ring->learning);
         slot->bounds = (struct sched_bounds){.sched = &slot->sched};
+        slot->learned_end = chunk->count;
     } else {
         result = sched_again(&slot->sched, chunk->count, error);
         if (result == 0)
@@ -205,7 +224,7 @@ int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most,
     slot->many = slot->bounds.equal == 1 && slot->bounds.count < UINT64_C(1) << RING_AHEAD_STEP_BITS &&
                  ring->slots <= 1u << RING_AHEAD_SLOT_BITS;
     describe_slot(slot, chunk, part_most, records);
-    atomic_store_explicit(&slot->step, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->step, ring_steps(0, slot->bounds.count), memory_order_relaxed);
     atomic_store(&ring->begun, begun + 1);
     wake_threads(ring, ring_learns(ring) ? chunk->count : slot->bounds.count);
     return 0;
@@ -218,7 +237,8 @@ void ring_begin_empty(struct ring *ring, const struct range *chunk)
     drop_slot_bounds(slot);
     slot->bounds = (struct sched_bounds){.sched = &slot->sched};
     describe_slot(slot, chunk, 0, NULL);
-    atomic_store_explicit(&slot->step, CLOSED, memory_order_relaxed);
+    slot->learned_end = 0;
+    atomic_store_explicit(&slot->step, ring_steps(0, 0), memory_order_relaxed);
     atomic_store(&ring->begun, begun + 1);
 }
 
@@ -235,10 +255,89 @@ bool ring_is_left(struct ring *ring)
 void ring_close_slot(struct ring *ring, uint64_t number)
 {
     struct ring_slot *slot = ring_slot(ring, number);
-    atomic_fetch_or_explicit(&slot->step, CLOSED, memory_order_relaxed);
+    atomic_fetch_and_explicit(&slot->step, ring_steps(UINT32_MAX, 0), memory_order_relaxed);
+    if (ring_learns(ring)) {
+        pthread_mutex_lock(&ring->learning);
+        slot->learned_end = 0;
+        pthread_mutex_unlock(&ring->learning);
+    }
     for (unsigned i = 0; slot->many && i < ring->threads; i++)
         for (uint64_t step; ring_take_ahead(&ring->thread[i].ahead, number % ring->slots, &step);)
             ;
+}
+
+static uint64_t start_of_step(const struct ring_slot *slot, uint64_t step)
+{
+    uint64_t start;
+    sched_bounds_chunk(&slot->bounds, step, &start);
+    return start;
+}
+
+static uint64_t learned_draws(const struct ring_slot *slot)
+{
+    uint64_t drawn = slot->sched.iterations - slot->sched.remaining;
+    return drawn < slot->learned_end ? drawn : slot->learned_end;
+}
+
+uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot)
+{
+    uint64_t steps = atomic_load_explicit(&slot->step, memory_order_relaxed), undrawn;
+    if (!ring_learns(ring))
+        return next_step(steps) < end_of_steps(steps) ? slot->kept - start_of_step(slot, next_step(steps)) : 0;
+    pthread_mutex_lock(&ring->learning);
+    undrawn = slot->learned_end - learned_draws(slot);
+    pthread_mutex_unlock(&ring->learning);
+    return undrawn;
+}
+
+/* The first step not before `from` at which `least` iterations or more have been drawn; `end` where there is none. */
+static uint64_t step_behind(const struct ring_slot *slot, uint64_t from, uint64_t end, uint64_t least)
+{
+    while (from < end) {
+        uint64_t middle = from + (end - from) / 2;
+        if (start_of_step(slot, middle) >= least)
+            end = middle;
+        else
+            from = middle + 1;
+    }
+    return end;
+}
+
+/* The end of the slot's steps moves to the front, but to no step that somebody draws meanwhile. Returns how many
+ * iterations are before it. */
+static uint64_t cut_steps(struct ring_slot *slot, uint64_t least)
+{
+    uint64_t steps = atomic_load_explicit(&slot->step, memory_order_relaxed), old_end = end_of_steps(steps);
+    uint64_t end = step_behind(slot, next_step(steps), old_end, least);
+    do {
+        end = end > next_step(steps) ? end : next_step(steps);
+        if (end >= old_end)
+            return slot->kept;
+    } while (!atomic_compare_exchange_weak_explicit(&slot->step, &steps, ring_steps(next_step(steps), end),
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return start_of_step(slot, end);
+}
+
+uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least)
+{
+    uint64_t kept = slot->kept;
+    if (ring_learns(ring)) {
+        pthread_mutex_lock(&ring->learning);
+        uint64_t drawn = learned_draws(slot), end = drawn > least ? drawn : least;
+        slot->learned_end = end < slot->learned_end ? end : slot->learned_end;
+        kept = slot->learned_end;
+        pthread_mutex_unlock(&ring->learning);
+    } else {
+        kept = cut_steps(slot, least);
+    }
+    assert(kept <= slot->kept && "what was cut off does not come back");
+    for (uint64_t at = kept, next; at < slot->kept; at = next) { /* nobody else will do these */
+        uint64_t index = at / slot->part_count, part_end = (index + 1) * slot->part_count;
+        next = part_end < slot->kept ? part_end : slot->kept;
+        atomic_fetch_add_explicit(&slot->part[index].done, next - at, memory_order_acq_rel);
+    }
+    slot->kept = kept;
+    return kept;
 }
 
 void ring_release(struct ring *ring, uint64_t number)
@@ -303,8 +402,10 @@ void ring_leave(struct ring *ring, unsigned thread)
 bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step)
 {
     struct ring_slot *slot = own->slot;
-    uint64_t most = slot->many && own->ahead_most > 1 ? own->ahead_most : 1, count = slot->bounds.count;
-    *step = atomic_fetch_add_explicit(&slot->step, most, memory_order_relaxed);
+    uint64_t most = slot->many && own->ahead_most > 1 ? own->ahead_most : 1;
+    const uint64_t steps = atomic_fetch_add_explicit(&slot->step, most, memory_order_relaxed);
+    const uint64_t count = end_of_steps(steps);
+    *step = next_step(steps);
     if (*step >= count) { /* takes a step that another has drawn ahead */
         for (unsigned i = 0; slot->many && i < ring->threads; i++)
             if (ring_take_ahead(&ring->thread[i].ahead, own->index, step))
@@ -320,11 +421,15 @@ bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step)
 bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end)
 {
     struct ring_slot *slot = ring->thread[thread].slot;
-    if (atomic_load_explicit(&slot->step, memory_order_relaxed) >= CLOSED)
-        return false;
+    uint64_t before, count = 0;
     pthread_mutex_lock(&ring->learning);
     feed_slot(ring, slot, thread);
-    uint64_t before = slot->sched.iterations - slot->sched.remaining, count = sched_next(&slot->sched, thread);
+    before = learned_draws(slot);
+    if (before < slot->learned_end) {
+        uint64_t left = slot->learned_end - before;
+        count = sched_next(&slot->sched, thread);
+        count = count < left ? count : left;
+    }
     pthread_mutex_unlock(&ring->learning);
     *first = slot->first + before;
     *end = *first + count;

@@ -16,6 +16,9 @@
  * next with each chunk that lies there, and is told then what all threads measured in other slots meanwhile: what is
  * learned counts in all that begins later.
  *
+ * The owner may take what nobody has drawn off the end of a slot: the word that a draw adds to says how many steps
+ * there are, too, so that each step is either drawn or cut off. What is cut off counts as done in its part.
+ *
  * Why no slot is used again too early: a thread says which slot it is at before it touches it, and looks then whether
  * that is still one of those in use (ring->oldest); the owner takes a slot out of use first and looks then whether some
  * thread is at it. One of the two sees the other.
@@ -31,6 +34,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+/* A slot has no more steps than that: the step and the steps that may be drawn are in one word. */
+#define RING_STEPS_MAX (UINT64_C(1) << 31)
 /* Two threads that write to different lines do not disturb each other; two lines are fetched at a time. */
 #define RING_LINE 128
 /* Parts of a slot, at most. */
@@ -48,17 +53,20 @@ struct ring_measured {
 };
 
 struct ring_slot {
-    _Alignas(RING_LINE) _Atomic uint64_t step; /* the next scheduling step */
-    /* equal for as long as any thread may draw */
+    _Alignas(RING_LINE) _Atomic uint64_t step; /* the next scheduling step, and the end of the steps: ring_steps() */
+    /* the same for as long as somebody may draw */
     _Alignas(RING_LINE) uint64_t first;
-    uint64_t count, part_count; /* iterations; of each part but the last */
-    unsigned char *records;     /* room for the slot's records; NULL: none */
+    uint64_t count, part_count; /* iterations, also those that were cut off; of each part but the last */
+    unsigned char *records;     /* where its records go; NULL: nowhere */
     struct sched_bounds bounds;
-    struct sched sched;         /* a technique without a closed form: it and `seen` are under ring->learning */
+    struct sched sched;   /* a technique without a closed form: it, `learned_end` and `seen` are under ring->learning */
+    uint64_t learned_end; /* of the iterations that may be drawn */
     struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
     bool bounded;
     bool many; /* chunks of one iteration: several may be drawn at once */
-    /* progress of the slot */
+    /* for the owner */
+    _Alignas(RING_LINE) uint64_t kept; /* iterations that were not cut off */
+    /* how far it is */
     _Alignas(RING_LINE) _Atomic uint64_t done; /* iterations that are over */
     _Atomic uint64_t busy_ns;                  /* the sum over all threads */
     _Atomic uint64_t began_ns, ended_ns;       /* the first iteration began; the latest was told to be over */
@@ -114,7 +122,7 @@ void ring_check(const struct ring *ring);
 /* Returns the slot that begins next, if it is out of use and no thread is at it; else NULL. */
 struct ring_slot *ring_free_slot(struct ring *ring);
 
-/* Begins the next slot with the iterations of `chunk`, at least one. Parts are as small as RING_PARTS allow, and have
+/* Begins it with the iterations of `chunk`, 1 to RING_STEPS_MAX. Parts are as small as RING_PARTS allow, and have
  * `part_most` iterations at most (0: no limit), of which `chunk` has no more than RING_PARTS times as many. -1 with one
  * line, and nothing has begun. */
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
@@ -130,7 +138,14 @@ bool ring_is_left(struct ring *ring);
 /* Has nothing drawn from slot `number` any more. */
 void ring_close_slot(struct ring *ring, uint64_t number);
 
-/* Puts all slots before `number` out of use. */
+/* How many iterations of the slot nobody has drawn; others may draw them meanwhile. */
+uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot);
+
+/* Takes whole draws off the slot's end that nobody has drawn, as many as leave `least` iterations or more. Returns how
+ * many iterations it keeps. */
+uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least);
+
+/* All slots before `number` are out of use. */
 void ring_release(struct ring *ring, uint64_t number);
 
 /* Stops the ring: no thread draws from now on, and those that sleep wake. */

@@ -21,7 +21,11 @@ static inline struct exec *exec_of(struct executor *executor)
 /* Runs the kernel, without a look at the time. */
 int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records);
 
-/* Returns the iterations of the next part that leaves, and their bytes. */
+/* The running chunk gives up its iterations behind `kept`, or behind those that have begun, or the first, where these
+ * are more. */
+void exec_cut(struct exec *exec, uint64_t kept);
+
+/* The next part that leaves: its iterations, and their bytes. */
 uint64_t exec_next_part(const struct exec *exec, size_t *bytes);
 
 /* Sends the part; the last one of the chunk ends it. */

@@ -142,6 +142,7 @@ static void set_limits(struct thread_pool *pool)
         pool->part_most = bytes < SLICE_MAX ? SLICE_MAX / bytes : 1;
         pool->slot_most = exec_least(bytes < SLOT_BYTES ? SLOT_BYTES / bytes : 1, RING_PARTS * pool->part_most);
     } else {
+        pool->slot_most = RING_STEPS_MAX;
         pool->scratch_most = bytes < SCRATCH_BYTES ? SCRATCH_BYTES / bytes : 1;
     }
 }
@@ -282,7 +283,7 @@ static void fill_slots(struct thread_pool *pool)
         if (slot->bytes != NULL)
             drop_records(pool, slot); /* the slot was cancelled */
         struct range range = {.first = chunk->first + chunk->given, .count = chunk->count - chunk->given};
-        if (!chunk->isolated && pool->slot_most > 0)
+        if (!chunk->isolated)
             range.count = exec_least(range.count, pool->slot_most);
         if (!begin_slot(pool, chunk, slot, &range))
             return;
@@ -324,6 +325,117 @@ static void thread_pool_forget(struct executor *executor)
     pool->begun = pool->begun > 0;
 }
 
+/* --- chunks are cut --- */
+
+static struct thread_pool_chunk *chunk_of(struct thread_pool *pool, unsigned index)
+{
+    return &pool->chunk[(pool->chunk_first + index) % POOL_CHUNKS_MAX];
+}
+
+/* The slots of a chunk that have not been told: `*first` to the returned number - 1, but for those that are cancelled.
+ */
+static uint64_t slots_of_chunk(const struct thread_pool *pool, unsigned index, uint64_t *first)
+{
+    uint64_t number = *first = pool->oldest.slot;
+    const uint64_t begun = ring_begun(&pool->ring);
+    for (unsigned before = 0; number < begun; number++) {
+        const struct thread_pool_slot *slot = thread_pool_slot(pool, number);
+        if (slot->cancelled || !slot->last)
+            continue;
+        if (before++ == index)
+            return number + 1;
+        *first = number + 1;
+    }
+    return number;
+}
+
+/* Iterations of the slot that nobody has begun, as far as it is known. */
+static uint64_t unbegun_of_slot(struct thread_pool *pool, uint64_t number)
+{
+    const struct thread_pool_slot *slot = thread_pool_slot(pool, number);
+    struct ring_slot *in_ring = ring_slot(&pool->ring, number);
+    if (slot->cancelled)
+        return 0;
+    if (!slot->isolated)
+        return ring_undrawn(&pool->ring, in_ring);
+    bool alone = number == pool->oldest.slot && pool->oldest.alone;
+    return in_ring->kept - (alone ? pool->oldest.told : 0);
+}
+
+/* Takes off the slot's end what nobody has begun; it keeps `least` iterations or more. Returns how many. */
+static uint64_t cut_slot(struct thread_pool *pool, uint64_t number, uint64_t least)
+{
+    struct ring_slot *slot = ring_slot(&pool->ring, number);
+    if (!thread_pool_slot(pool, number)->isolated)
+        return ring_cut(&pool->ring, slot, least);
+    if (number == pool->oldest.slot && pool->oldest.alone) { /* it runs as one chunk there */
+        const struct exec_chunk *alone = &pool->exec.chunk;
+        exec_cut(&pool->exec, least);
+        least = alone->count;
+    }
+    slot->kept = exec_least(slot->kept, least);
+    return slot->kept;
+}
+
+/* Takes off the chunk's end what nobody has begun; it keeps `least` iterations or more. */
+static void cut_chunk(struct thread_pool *pool, unsigned index, uint64_t least)
+{
+    struct thread_pool_chunk *chunk = chunk_of(pool, index);
+    uint64_t first, number = slots_of_chunk(pool, index, &first);
+    chunk->count = least > chunk->given ? least : chunk->given;
+    while (chunk->count == chunk->given && number > first) {
+        struct thread_pool_slot *slot = thread_pool_slot(pool, --number);
+        if (slot->cancelled)
+            continue;
+        uint64_t offset = ring_slot(&pool->ring, number)->first - chunk->first;
+        uint64_t kept = cut_slot(pool, number, least > offset ? least - offset : 0);
+        chunk->count = chunk->given = offset + kept;
+        slot->last = kept > 0;
+        slot->cancelled = kept == 0;
+        if (slot->last)
+            break;
+    }
+}
+
+/* Takes the chunk out of those that run, or corrects what is known of it. */
+static void count_chunk(struct thread_pool *pool, unsigned index)
+{
+    const struct thread_pool_chunk *chunk = chunk_of(pool, index);
+    if (chunk->count > 0) {
+        if (index == pool->begun && chunk->given == chunk->count)
+            pool->begun++;
+        return;
+    }
+    for (unsigned i = index; i + 1 < pool->chunk_count; i++)
+        *chunk_of(pool, i) = *chunk_of(pool, i + 1);
+    pool->chunk_count--;
+    if (index < pool->begun)
+        pool->begun--;
+}
+
+/* Of the oldest chunk an iteration is kept that has not been told. */
+static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
+{
+    struct thread_pool *pool = team_of(executor);
+    struct range cut = {0};
+    for (unsigned index = pool->chunk_count; index-- > 0 && cut.count == 0;) {
+        const struct thread_pool_chunk *chunk = chunk_of(pool, index);
+        const uint64_t count = chunk->count, least = index == 0 ? pool->oldest.before + pool->oldest.told + 1 : 0;
+        uint64_t unbegun = count - chunk->given, first, end = slots_of_chunk(pool, index, &first);
+        for (uint64_t number = first; number < end; number++)
+            unbegun += unbegun_of_slot(pool, number);
+        unbegun = least < count ? exec_least(unbegun, count - least) : 0;
+        if (unbegun == 0)
+            continue;
+        cut_chunk(pool, index, count - recall_share(unbegun, 1, waiting));
+        cut = (struct range){chunk->first + chunk->count, count - chunk->count};
+        count_chunk(pool, index);
+    }
+    if (cut.count > 0)
+        notify(pool); /* a part may be over now, or nothing left to draw */
+    return cut;
+}
+
 /* --- what is done leaves --- */
 
 /* Complete iterations of the oldest slot behind those that have left. */
@@ -333,18 +445,19 @@ struct ready {
     bool failed; /* the part behind them has failed */
 };
 
+/* Iterations of the part that begins there, but those that were cut off. */
 static uint64_t part_size(const struct ring_slot *slot, uint64_t at)
 {
-    return exec_least(slot->part_count, slot->count - at);
+    return exec_least(slot->part_count, slot->kept - at);
 }
 
 static struct ready look_at_parts(const struct thread_pool *pool, struct ring_slot *slot)
 {
     struct ready ready = {0};
-    for (uint64_t at = pool->oldest.told; at < slot->count; at = pool->oldest.told + ready.count) {
+    for (uint64_t at = pool->oldest.told; at < slot->kept; at = pool->oldest.told + ready.count) {
         struct ring_part *part = &slot->part[at / slot->part_count];
         uint64_t size = part_size(slot, at);
-        if (atomic_load_explicit(&part->done, memory_order_acquire) < size)
+        if (atomic_load_explicit(&part->done, memory_order_acquire) < exec_least(slot->part_count, slot->count - at))
             break;
         ready.failed = atomic_load_explicit(&part->failed, memory_order_relaxed);
         ready.full =
@@ -384,7 +497,7 @@ static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint
 static void end_oldest_slot(struct thread_pool *pool)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
-    pool->oldest.before += slot->last ? 0 : ring_slot(&pool->ring, pool->oldest.slot)->count;
+    pool->oldest.before += slot->last ? 0 : ring_slot(&pool->ring, pool->oldest.slot)->kept;
     pool->oldest.told = 0;
     slot->over = true;
     if (slot->sent == 0 && slot->bytes != NULL)
@@ -404,7 +517,7 @@ static void note_told(struct thread_pool *pool, struct event *event, uint64_t co
     pool->oldest.told_ns = now_ns;
     event->chunk.done = pool->oldest.before + pool->oldest.told;
     event->chunk.compute_ns = 0;
-    if (pool->oldest.told < slot->count)
+    if (pool->oldest.told < slot->kept)
         return;
     if (thread_pool_slot(pool, pool->oldest.slot)->last)
         end_oldest_chunk(pool, event, now_ns);
@@ -439,7 +552,7 @@ static bool tell_part(struct thread_pool *pool, struct event *event)
         pool->oldest.began_ns = atomic_load_explicit(&slot->began_ns, memory_order_relaxed);
     if (ready.count == 0)
         return false;
-    bool at_end = pool->oldest.told + ready.count == slot->count;
+    bool at_end = pool->oldest.told + ready.count == slot->kept;
     uint64_t now_ns = at_end ? atomic_load_explicit(&slot->ended_ns, memory_order_relaxed) : clock_ns(CLOCK_MONOTONIC);
     if (pool->oldest.told_ns < pool->oldest.began_ns)
         pool->oldest.told_ns = pool->oldest.began_ns;
@@ -464,7 +577,7 @@ static bool begin_alone(struct thread_pool *pool)
     if (pool->oldest.began_ns == 0)
         pool->oldest.began_ns = clock_ns(CLOCK_MONOTONIC);
     executor_begin(&pool->exec.executor, slot->first + pool->oldest.told,
-                   isolated ? slot->count : part_size(slot, pool->oldest.told), 0, isolated);
+                   isolated ? slot->kept : part_size(slot, pool->oldest.told), 0, isolated);
     pool->oldest.alone = true;
     return true;
 }
@@ -581,7 +694,7 @@ static void team_check(const struct executor *executor)
     }
     assert(oldest->slot <= begun && begun - oldest->slot <= pool->ring.slots && "slots are told in their order");
     if (oldest->slot < begun) {
-        const uint64_t in_slot = ring_slot(&pool->ring, oldest->slot)->count;
+        const uint64_t in_slot = ring_slot(&pool->ring, oldest->slot)->kept;
         assert(oldest->told <= in_slot && "no more is told of a slot than is in it");
         assert(pool->chunk_count > 0 && oldest->before + in_slot <= pool->chunk[pool->chunk_first].count &&
                "the slot that is told is the oldest chunk's");
@@ -602,6 +715,7 @@ static const struct executor_ops team_ops = {
     .begin = team_begin,
     .set_mark = team_set_mark,
     .forget = thread_pool_forget,
+    .cut = thread_pool_cut,
     .advance = thread_pool_advance,
     .sent = thread_pool_sent,
     .descriptor = thread_pool_descriptor,

@@ -175,7 +175,7 @@ struct outcome {
 
 static void run_chunk(struct outcome *outcome, uint64_t first, uint64_t count)
 {
-    if (outcome->chunks == 0)
+    if (outcome->chunks == outcome->finished)
         outcome->at = first;
     outcome->firsts[outcome->chunks] = first;
     outcome->ends[outcome->chunks++] = first + count;
@@ -302,8 +302,10 @@ static const char *spec_of(const struct technique *technique)
 
 /* Under a sanitizer, which takes ten times as long, fewer. */
 #ifdef __SANITIZE_THREAD__
+enum { BEGUN = 10 };
 static const unsigned threads_tried[] = {3, 8};
 #else
+enum { BEGUN = 40 };
 static const unsigned threads_tried[] = {1, 2, 3, 4, 5, 6, 7, 8};
 #endif
 
@@ -646,6 +648,193 @@ START_TEST(what_the_threads_did_is_known_at_the_end_of_a_chunk)
 }
 END_TEST
 
+/* --- cutting: what nobody has drawn goes back --- */
+
+/* Cuts, and forgets a chunk of which nothing is left. */
+static struct range cut_team(struct outcome *outcome, unsigned waiting)
+{
+    const struct range cut = executor_cut(&crew.pool.executor, waiting);
+    unsigned index = outcome->finished;
+    executor_check(&crew.pool.executor);
+    if (cut.count == 0)
+        return cut;
+    while (outcome->ends[index] != cut.first + cut.count && index < outcome->chunks)
+        index++;
+    ck_assert(index < outcome->chunks && cut.first >= outcome->firsts[index]);
+    outcome->ends[index] = cut.first;
+    if (cut.first > outcome->firsts[index])
+        return cut;
+    ck_assert_uint_gt(index, outcome->finished);
+    outcome->chunks--;
+    for (; index < outcome->chunks; index++) {
+        outcome->firsts[index] = outcome->firsts[index + 1];
+        outcome->ends[index] = outcome->ends[index + 1];
+    }
+    return cut;
+}
+
+/* The end of a slot's steps, by the book: draws, those ahead too, are left alone, and the draw is whole. */
+START_TEST(a_slot_is_cut_behind_its_draws)
+{
+    struct ring ring;
+    struct sched_spec spec;
+    struct error error;
+    const struct range chunk = {.first = 100, .count = 1000};
+    uint64_t first;
+    begin_steps(&ring, 2, &chunk);
+    struct ring_slot *slot = ring_slot(&ring, 0);
+    ck_assert_uint_eq(ring_undrawn(&ring, slot), 1000);
+    ck_assert_uint_eq(ring_cut(&ring, slot, 900), 900);
+    ck_assert_uint_eq(ring_undrawn(&ring, slot), 900);
+    ck_assert_uint_eq(draw_step(&ring, 0, &first), 1);
+    ck_assert_uint_eq(ring_undrawn(&ring, slot), 900 - RING_AHEAD_MAX);
+    ck_assert_uint_eq(ring_cut(&ring, slot, 0), RING_AHEAD_MAX);
+    ck_assert_uint_eq(ring_cut(&ring, slot, 0), RING_AHEAD_MAX);
+    for (unsigned i = 1; i < RING_AHEAD_MAX; i++)
+        ck_assert_uint_eq(draw_step(&ring, 1, &first), 1);
+    ck_assert_uint_eq(draw_step(&ring, 0, &first) + draw_step(&ring, 1, &first), 0);
+    uint64_t done = RING_AHEAD_MAX;
+    for (unsigned i = 0; i < RING_PARTS; i++)
+        done += atomic_load(&slot->part[i].done);
+    ck_assert_uint_eq(done, 1000);
+    ring_fini(&ring);
+
+    ck_assert_int_eq(sched_spec_parse(&spec, "gss", &error), 0);
+    ck_assert_int_eq(ring_init(&ring, 2, &spec, ignore, NULL, &error), 0);
+    ck_assert_int_eq(ring_begin(&ring, &chunk, 0, NULL, &error), 0);
+    ck_assert(ring_enter(&ring, 0));
+    ck_assert_uint_eq(draw_step(&ring, 0, &first), 500);
+    ck_assert_uint_eq(ring_cut(&ring, ring_slot(&ring, 0), 600), 750);
+    ck_assert_uint_eq(draw_step(&ring, 0, &first), 250);
+    ck_assert_uint_eq(draw_step(&ring, 0, &first), 0);
+    ring_fini(&ring);
+
+    ck_assert_int_eq(sched_spec_parse(&spec, "awf", &error), 0); /* cut at any iteration */
+    ck_assert_int_eq(ring_init(&ring, 2, &spec, ignore, NULL, &error), 0);
+    ck_assert_int_eq(ring_begin(&ring, &chunk, 0, NULL, &error), 0);
+    ck_assert_uint_eq(draw_of(&ring, 0), 250);
+    ck_assert_uint_eq(ring_cut(&ring, ring_slot(&ring, 0), 300), 300);
+    ck_assert_uint_eq(draw_of(&ring, 0), 50);
+    ck_assert_uint_eq(draw_of(&ring, 0), 0);
+    ck_assert_uint_eq(ring_undrawn(&ring, ring_slot(&ring, 0)), 0);
+    ring_fini(&ring);
+}
+END_TEST
+
+START_TEST(chunks_go_from_the_newest_on)
+{
+    struct outcome outcome = {0};
+    begin(2, "ss", _i > 0);
+    ck_assert_uint_eq(cut_team(&outcome, RECALL_ALL).count, 0);
+    kernel.hold_below = 10;
+    kernel.held = true;
+    run_chunk(&outcome, 0, 4);
+    run_chunk(&outcome, 4, 100);
+    run_chunk(&outcome, 104, 100);
+    while (!kernel.taken) /* the other thread is held in the oldest */
+        nap();
+    struct range cut = cut_team(&outcome, 1);
+    ck_assert_uint_eq(cut.first, 154);
+    ck_assert_uint_eq(cut.count, 50);
+    cut = cut_team(&outcome, RECALL_ALL);
+    ck_assert_uint_eq(cut.first, 104);
+    ck_assert_uint_eq(cut.count, 50);
+    cut = cut_team(&outcome, RECALL_ALL);
+    ck_assert_uint_eq(cut.first, 4);
+    ck_assert_uint_eq(cut.count, 100);
+    ck_assert_uint_eq(outcome.chunks, 1);
+    cut = cut_team(&outcome, RECALL_ALL);
+    ck_assert_uint_eq(cut.first, 1); /* of the oldest what was drawn */
+    ck_assert_uint_eq(cut.count, 3);
+    ck_assert_uint_eq(cut_team(&outcome, RECALL_ALL).count, 0);
+    run_chunk(&outcome, 300, 100);
+    kernel.held = false;
+    finish(&outcome, 2);
+    ck_assert_uint_eq(outcome.done, 101);
+    ck_assert_uint_eq(outcome.digest, digest_of(0, 1) + digest_of(300, 100));
+    end();
+}
+END_TEST
+
+/* In a child process: nothing of it has begun before it is the oldest, and then what the child runs. */
+START_TEST(an_isolated_chunk_is_cut)
+{
+    struct outcome outcome = {0};
+    begin(2, "gss", _i > 0);
+    executor_begin(&crew.pool.executor, 0, 1000, 0, true);
+    outcome.firsts[0] = 0;
+    outcome.ends[0] = 1000;
+    outcome.chunks = 1;
+    ck_assert_uint_eq(cut_team(&outcome, 1).first, 500);
+    ck_assert_uint_eq(cut_team(&outcome, RECALL_ALL).first, 1);
+    executor_begin(&crew.pool.executor, 1, 1000, 0, true);
+    outcome.firsts[1] = 1;
+    outcome.ends[1] = 1001;
+    outcome.chunks = 2;
+    ck_assert_uint_eq(cut_team(&outcome, 1).first, 501);
+    while (outcome.finished == 0)
+        turn(&outcome);
+    while (!crew.pool.oldest.alone && outcome.finished < 2)
+        turn(&outcome);
+    uint64_t left = 501 - cut_team(&outcome, RECALL_ALL).count; /* some, where the child has not begun yet */
+    finish(&outcome, 2);
+    ck_assert_uint_eq(outcome.done, left);
+    ck_assert_uint_eq(outcome.digest, digest_of(0, left));
+    end();
+}
+END_TEST
+
+/* Chunks of random lengths are cut at random while the threads draw, and some iterations fail: each iteration is done,
+ * failed or cut off, and once. */
+START_TEST(each_iteration_is_computed_or_cut_off)
+{
+    static const char *const techniques[] = {"ss", "gss", "fac2", "static", "css:chunk=7", "awf-b", "af"};
+    for (size_t t = 0; t < sizeof techniques / sizeof *techniques; t++) {
+        struct random random;
+        struct outcome outcome = {0};
+        uint64_t first = 0, given = 0, expected = 0, failed = 0;
+        bool is_cut[LOOP_MAX] = {0};
+        unsigned begun = 0, threads = _i % 4 == 0 ? 8 : 2 + (unsigned)_i % 3;
+        random_init(&random, (uint64_t)_i * 100 + t);
+        begin(threads, techniques[t], _i % 2);
+        kernel.spins = random_between(&random, 0, 1) ? 300 : 0;
+        kernel.fails = (unsigned)random_between(&random, 0, 3);
+        for (unsigned f = 0; f < kernel.fails; f++)
+            kernel.fail_at[f] = random_between(&random, 0, 20000) + 20001 * f;
+        while (begun < BEGUN || outcome.finished < outcome.chunks) {
+            while (begun < BEGUN && outcome.chunks - outcome.finished < 5 && random_between(&random, 0, 3) > 0) {
+                uint64_t count = 1 + random_next(&random) % 3000;
+                run_chunk(&outcome, first, count);
+                first += count;
+                begun++;
+            }
+            if (random_between(&random, 0, 2) == 0) {
+                unsigned waiting = (unsigned)random_between(&random, 0, 4);
+                const struct range cut = cut_team(&outcome, waiting < 4 ? waiting : RECALL_ALL);
+                given += cut.count;
+                memset(is_cut + cut.first, 1, cut.count);
+            }
+            if (outcome.finished < outcome.chunks)
+                turn(&outcome);
+        }
+        for (uint64_t i = 0; i < first; i++) {
+            bool fails = false;
+            for (unsigned f = 0; f < kernel.fails; f++)
+                fails |= kernel.fail_at[f] == i;
+            ck_assert(!is_cut[i] || kernel.runs[i] == 0);
+            failed += !is_cut[i] && fails;
+            expected += is_cut[i] || fails ? 0 : digest_of(i, 1);
+            if (!is_cut[i] && !fails && _i % 2)
+                ck_assert_uint_eq(crew.results[i], value_of(i));
+        }
+        ck_assert_uint_eq(outcome.done + outcome.failed + given, first);
+        ck_assert_uint_eq(outcome.failed, failed);
+        ck_assert_uint_eq(outcome.digest, expected);
+        end();
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec-team");
@@ -665,6 +854,10 @@ int main(void)
     tcase_add_test(all, all_but_the_oldest_chunk_are_given_up);
     tcase_add_test(all, who_finds_nothing_says_so_once);
     tcase_add_test(all, what_the_threads_did_is_known_at_the_end_of_a_chunk);
+    tcase_add_test(all, a_slot_is_cut_behind_its_draws);
+    tcase_add_loop_test(all, chunks_go_from_the_newest_on, 0, 2);
+    tcase_add_loop_test(all, an_isolated_chunk_is_cut, 0, 2);
+    tcase_add_loop_test(all, each_iteration_is_computed_or_cut_off, 0, 8);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
