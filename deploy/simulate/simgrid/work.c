@@ -7,9 +7,13 @@
 
 #include <smpi/smpi.h>
 
-/* A worker that computes a long chunk looks at the messages now and then: at the end of the run it must not go on with
- * what others have done, as nobody waits for it so long. */
+/* A worker that computes for longer than the turn of a real one is woken by messages, and looks at its timers now and
+ * then. */
+#define TURN_NS 2e6
 #define LOOK_NS 1e9
+/* With a message that is here already it goes on for so long, behind which the driver looks at it: between shorter
+ * turns it may not. */
+#define SOON_NS 3e3
 
 static struct simulated_work *work_of(struct executor *executor)
 {
@@ -84,6 +88,30 @@ void simulated_set_mark(struct executor *executor, uint64_t mark)
     work_of(executor)->mark = mark;
 }
 
+/* How many iterations of the running chunk have begun: the last of them runs. */
+static uint64_t simulated_begun(const struct simulated_work *work)
+{
+    const double passed_ns = (double)simulated_now() - (double)work->started_ns;
+    uint64_t over = work->done, not_over = work->count;
+    while (not_over - over > 1) { /* so many are over, and so many are not */
+        uint64_t middle = over + (not_over - over) / 2;
+        *(time_ns(work, middle) <= passed_ns ? &over : &not_over) = middle;
+    }
+    return over < work->count ? over + 1 : over;
+}
+
+static struct range simulated_cut(struct executor *executor, unsigned waiting)
+{
+    struct simulated_work *work = work_of(executor);
+    if (!work->running)
+        return (struct range){0};
+    uint64_t given = recall_share(work->count - simulated_begun(work), 1, waiting);
+    work->count -= given;
+    if (work->mark >= work->count)
+        work->mark = 0;
+    return (struct range){work->first + work->count, given};
+}
+
 /* Notes what timing the chunk in pieces shows. */
 static void time_pieces(const struct simulated_work *work, struct chunk_event *chunk)
 {
@@ -133,8 +161,11 @@ static enum turn simulated_advance(struct executor *executor, struct event *even
     bool marked = work->mark > work->done && work->mark < work->count && work->mark <= slice;
     uint64_t next = marked ? work->mark : slice;
     double end_ns = (double)work->started_ns + time_ns(work, next), now_ns = (double)simulated_now();
-    if (end_ns - now_ns > LOOK_NS) {
-        simulated_compute_until(now_ns + LOOK_NS);
+    if (end_ns - now_ns > 2 * TURN_NS) {
+        double until_ns = end_ns - now_ns > LOOK_NS ? now_ns + LOOK_NS : end_ns - TURN_NS;
+        mailbox_idle(NULL, NULL, (uint64_t)now_ns, (uint64_t)until_ns, false, NULL, NULL);
+        if (simulated_now() == (uint64_t)now_ns)
+            simulated_compute_until(now_ns + SOON_NS);
         return TURN_WORKED;
     }
     work->done = next;
@@ -168,6 +199,7 @@ static const struct executor_ops simulated_work_ops = {
     .probe = simulated_probe,
     .begin = simulated_begin,
     .set_mark = simulated_set_mark,
+    .cut = simulated_cut,
     .advance = simulated_advance,
     .sent = simulated_sent,
     .fini = simulated_fini,
