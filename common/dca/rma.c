@@ -157,7 +157,7 @@ static bool rma_draw(struct share *share, struct range *chunk)
 static bool rma_serve(struct share *share)
 {
     int any;
-    MPI_Iprobe(share->rank, MPI_ANY_TAG, share->world, &any, MPI_STATUS_IGNORE);
+    MPI_Iprobe((int)share->rank, MPI_ANY_TAG, share->world, &any, MPI_STATUS_IGNORE);
     return false;
 }
 

@@ -7,6 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* And the version, 1.0. */
+static const char npy_magic[8] = "\x93NUMPY\x01\x00";
+
 static const char *type_code(enum hdss_type type)
 {
     switch (type) {
@@ -42,7 +45,7 @@ static size_t npy_header(const struct hdss_loop *loop, char header[RESULTS_HEADE
     size_t total = (FIXED + used + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, length = total - FIXED;
     memset(text + used, ' ', length - used - 1);
     text[length - 1] = '\n';
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    memcpy(header, npy_magic, sizeof npy_magic);
     header[8] = (char)(length & 0xff);
     header[9] = (char)(length >> 8);
     return total;

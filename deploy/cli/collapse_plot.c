@@ -171,14 +171,15 @@ static struct arrangement arrange(size_t count)
     size_t across = 1;
     while (across * across < count)
         across++;
-    double rows = (double)((count + across - 1) / across);
-    return (struct arrangement){across, PICTURE_WIDTH * (double)across + 150, PICTURE_HEIGHT * rows + 50};
+    size_t rows = (count + across - 1) / across;
+    return (struct arrangement){across, PICTURE_WIDTH * (double)across + 150, PICTURE_HEIGHT * (double)rows + 50};
 }
 
 static void write_place(const struct arrangement *whole, size_t k, FILE *script)
 {
+    size_t row = k / whole->across;
     double left = PICTURE_WIDTH * (double)(k % whole->across) + 60;
-    double top = whole->height - 65 - PICTURE_HEIGHT * (double)(k / whole->across);
+    double top = whole->height - 65 - PICTURE_HEIGHT * (double)row;
     fprintf(script, "set lmargin at screen %.6f\nset rmargin at screen %.6f\n", left / whole->width,
             (left + PICTURE_SIDE) / whole->width);
     fprintf(script, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n", top / whole->height,

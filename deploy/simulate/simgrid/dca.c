@@ -236,7 +236,7 @@ static void actor_start(struct seat *seat, const char *name, xbt_main_func_t cod
 static void actors_start(struct dca_run *run, const struct simgrid_file *file)
 {
     struct network *network = run->context;
-    const sg_host_t first = actor_host(run->simulation, file, 0);
+    sg_host_t first = actor_host(run->simulation, file, 0);
     for (unsigned w = 0; w < run->simulation->workers; w++) {
         struct seat *seat = &network->seats[w];
         *seat = (struct seat){.run = run, .w = w, .host = actor_host(run->simulation, file, w)};
