@@ -4,14 +4,14 @@
 
 #include <assert.h>
 
-static void check_fates(const struct supermaster *supermaster)
+static void check_worker_status(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     const struct losses *losses = &supermaster->losses;
-    unsigned fates[WORKER_IS_ORPHAN + 1] = {0}, masters_left = 0;
+    unsigned by_status[WORKER_IS_ORPHAN + 1] = {0}, masters_left = 0;
     for (unsigned w = 0; w < topology->workers; w++) {
-        assert(losses->worker[w] <= WORKER_IS_ORPHAN && "a worker has one of the fates that there are");
-        fates[losses->worker[w]]++;
+        assert(losses->worker[w] <= WORKER_IS_ORPHAN && "a worker has one of the statuses that there are");
+        by_status[losses->worker[w]]++;
     }
     for (unsigned m = 0; m < topology->masters; m++) {
         masters_left += losses->master_left[m];
@@ -21,9 +21,9 @@ static void check_fates(const struct supermaster *supermaster)
         assert((ranges_total(&supermaster->ledger.granted[m]) == 0 || supermaster->failure.text[0] != '\0') &&
                "who has left is granted nothing, unless memory ran out");
     }
-    assert(fates[WORKER_IS_LOST] == losses->workers_lost && "as many workers are lost as are counted");
-    assert(fates[WORKER_HAS_LEFT] == losses->workers_left && "as many workers have left as are counted");
-    assert(fates[WORKER_IS_ORPHAN] == losses->orphans && "as many orphans are waited for as are counted");
+    assert(by_status[WORKER_IS_LOST] == losses->workers_lost && "as many workers are lost as are counted");
+    assert(by_status[WORKER_HAS_LEFT] == losses->workers_left && "as many workers have left as are counted");
+    assert(by_status[WORKER_IS_ORPHAN] == losses->orphans && "as many orphans are waited for as are counted");
     assert(masters_left == losses->masters_left && "as many masters have left as are counted");
     assert(losses->masters_lost <= masters_left && "a master that is lost has left");
 }
@@ -86,11 +86,11 @@ void supermaster_check(const struct supermaster *supermaster)
     ledger_check(&supermaster->ledger);
     check_own_service(supermaster);
     check_remaining_work(supermaster);
-    check_fates(supermaster);
+    check_worker_status(supermaster);
     check_missing_speeds(supermaster);
     check_recalls_between_masters(supermaster);
     ranges_check(&supermaster->record.ranges);
-    seams_check(&supermaster->boundaries);
+    boundary_list_check(&supermaster->boundaries);
     switch ((enum supermaster_state)supermaster->state) {
     case SUPERMASTER_GATHERING: assert(supermaster->chunks == 0 && "nothing is cut before the speeds are known"); break;
     case SUPERMASTER_SERVING:

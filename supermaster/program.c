@@ -70,9 +70,9 @@ static int open_files(struct program *program)
     return created != 0 || program->topology->masters > 0 ? created : root_open_sink(&program->root);
 }
 
-/* Checks all that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is
- * right. */
-static int dca_program_prepare(struct program *program)
+/* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
+ */
+static int supermaster_prepare(struct program *program)
 {
     program->topology = runtime_group(program->runtime, program->root.plan.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL)
@@ -156,7 +156,7 @@ static int record(void *context, const struct range *ranges, size_t count, uint6
 /* --- at the end --- */
 
 /* Prints the summary and writes the report. Returns the exit status. */
-static int dca_program_print_outcome(struct program *program, int status)
+static int supermaster_print_outcome(struct program *program, int status)
 {
     const struct job *job = &program->root.plan.job;
     struct report report = {
@@ -177,7 +177,7 @@ static int dca_program_print_outcome(struct program *program, int status)
     return status;
 }
 
-static int run_dca_loop(struct program *program)
+static int supermaster_run_loop(struct program *program)
 {
     const struct machine machine = supermaster_machine(&program->supermaster);
     const struct effects effects = {
@@ -196,7 +196,7 @@ static int run_dca_loop(struct program *program)
     print_failure(program);
     if (supermaster->losses.count > 0)
         runtime_note_loss(program->runtime);
-    return dca_program_print_outcome(program, root_finish_output(&program->root, status));
+    return supermaster_print_outcome(program, root_finish_output(&program->root, status));
 }
 
 /* The words for the other ranks, which must find the same in the files that the kernel reads. Owned by the caller; NULL
@@ -230,7 +230,7 @@ static int share_and_run(struct program *program, int argc, char **argv)
 {
     unsigned count;
     int status = EXIT_STATUS_DONE;
-    int prepared = dca_program_prepare(program);
+    int prepared = supermaster_prepare(program);
     if (prepared != 0) {
         fprintf(stderr, "supermaster: %s\n", program->root.error.text);
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
@@ -242,7 +242,7 @@ static int share_and_run(struct program *program, int argc, char **argv)
     if (!shared)
         return status;
     note_costs_ranks(program);
-    return run_dca_loop(program);
+    return supermaster_run_loop(program);
 }
 
 /* Joins the costs that the workers have written; they have left. */

@@ -164,7 +164,7 @@ static inline void executor_boundary_came(struct executor *executor, uint64_t fi
     executor->ops->boundary_came(executor, first, offset, bytes);
 }
 
-static inline void executor_inherit(struct executor *executor, uint64_t boundary_at)
+static inline void executor_reuse(struct executor *executor, uint64_t boundary_at)
 {
     assert(executor_is_dependent(executor));
     executor->ops->reuse(executor, boundary_at);

@@ -121,7 +121,7 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_JOURNAL: apply_durably(driver, action); break;
     case ACTION_SYNC: driver->outcome.sync_failed = !apply_durably(driver, action); break;
     case ACTION_BOUNDARY: apply_boundary(driver, action); break;
-    case ACTION_REUSE: executor_inherit(executor, action->boundary_at); break;
+    case ACTION_REUSE: executor_reuse(executor, action->boundary_at); break;
     case ACTION_RELEASE: driver_release(driver, action->boundary_at); break;
     case ACTION_QUIESCE: apply_quiesce(driver, action); break;
     case ACTION_RESTART: executor_restart(executor, action->boundary_at); break;

@@ -57,7 +57,7 @@ bool boundary_list_move_last(struct boundary_list *boundaries, uint64_t from, ui
     return true;
 }
 
-void seams_check(const struct boundary_list *boundaries)
+void boundary_list_check(const struct boundary_list *boundaries)
 {
     assert(boundaries->count <= boundaries->capacity && "seams have room");
     for (size_t i = 0; i < boundaries->count; i++)

@@ -41,4 +41,4 @@ bool boundary_list_has(const struct boundary_list *boundaries, uint64_t first);
 bool boundary_list_move_last(struct boundary_list *boundaries, uint64_t from, uint64_t first, unsigned who);
 
 /* Stops the program where a boundary is in the list twice. */
-void seams_check(const struct boundary_list *boundaries);
+void boundary_list_check(const struct boundary_list *boundaries);

@@ -127,8 +127,8 @@ void service_check(const struct service *service)
         return;
     }
     assert(service->requeued_count == 0 && "nothing of a loop with dependencies is handed out by itself again");
-    seams_check(&service->ends);
-    seams_check(&service->beginnings);
+    boundary_list_check(&service->ends);
+    boundary_list_check(&service->beginnings);
 }
 
 /* Twice the open iterations of a grant, as two copies of a chunk, whose rests are equal, count one half each. */

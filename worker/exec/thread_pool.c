@@ -710,7 +710,7 @@ static void team_check(const struct executor *executor)
     assert(bytes == pool->bytes_in_use && "the memory of all slots is counted");
 }
 
-static const struct executor_ops team_ops = {
+static const struct executor_ops thread_pool_ops = {
     .probe = thread_pool_probe,
     .begin = team_begin,
     .set_mark = team_set_mark,
@@ -727,7 +727,8 @@ int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *
 {
     struct error error;
     *pool = (struct thread_pool){
-        .executor = {&team_ops, {.worker = config->exec.worker.rank, .count = config->threads, .max_over_mean = 1}},
+        .executor = {&thread_pool_ops,
+                     {.worker = config->exec.worker.rank, .count = config->threads, .max_over_mean = 1}},
         .config = *config,
         .bell = -1,
     };

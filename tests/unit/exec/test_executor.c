@@ -165,7 +165,7 @@ static uint64_t run_chunk(uint64_t first, uint64_t count, uint64_t mark)
     struct chunk chunk = {.first = first, .count = count, .mark = mark};
     struct pollfd work = {.fd = executor_descriptor(tested.executor), .events = POLLIN};
     if (executor_is_dependent(tested.executor) && first > 0)
-        executor_inherit(tested.executor, first);
+        executor_reuse(tested.executor, first);
     executor_begin(tested.executor, first, count, mark, false);
     while (!chunk.over) {
         struct event event = {0};

@@ -196,7 +196,7 @@ static void begin_next(unsigned w)
     struct chunk *chunk = running_of(w), *before = chunk == run.chunk ? NULL : chunk - 1;
     if (before != NULL && before->worker == w) {
         ck_assert(before->over); /* a worker computes its chunks in their order */
-        executor_inherit(&run.pipeline[w].executor, chunk->first);
+        executor_reuse(&run.pipeline[w].executor, chunk->first);
     }
     executor_begin(&run.pipeline[w].executor, chunk->first, chunk->count, 0, false);
     run.runs[w] = true;
@@ -347,7 +347,7 @@ START_TEST(boundary_data_are_told_once_for_each_point)
         ck_assert_uint_eq(count_ready(told), points[i]);
         for (unsigned k = 0; k < points[i]; k++)
             ck_assert_uint_eq(told[k], k + 1 < points[i] ? (k + 1) * ((100 + points[i] - 1) / points[i]) : 100);
-        executor_inherit(&run.pipeline[0].executor, 1);
+        executor_reuse(&run.pipeline[0].executor, 1);
         executor_begin(&run.pipeline[0].executor, 1, 20, 0, false);
         unsigned ready_events = count_ready(told);
         ck_assert_uint_le(ready_events, points[i] + 1);
@@ -406,7 +406,7 @@ START_TEST(a_quiesce_gives_up_all_but_what_is_set_aside)
     memset(room, 1, 10 * loop.boundary_bytes);
     ck_assert_ptr_ne(executor_await_boundary(&pipeline->executor, 10, 0, 10 * loop.boundary_bytes), room);
     executor_restart(&pipeline->executor, 5);
-    executor_inherit(&pipeline->executor, 5);
+    executor_reuse(&pipeline->executor, 5);
     executor_begin(&pipeline->executor, 5, 5, 0, false);
     count_ready(told);
     executor_quiesce(&pipeline->executor, (const uint64_t[]){10}, 1);
