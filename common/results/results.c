@@ -7,12 +7,8 @@
 #include "common/results/records.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool results_is_variable(const struct hdss_loop *loop)
 {

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int read_integer(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *value)
 {

@@ -6,11 +6,9 @@
 #include "deploy/cli/cores.h"
 #include "deploy/cli/dialect.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum program { SUPERMASTER, MASTER, WORKER, PROGRAMS };

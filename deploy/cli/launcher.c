@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* By enum mpi_family: the name, how the text of --version begins, what stands before the number. */
 static const struct family {

@@ -4,7 +4,6 @@
 #include "common/job/status.h"
 #include "deploy/cli/ready.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

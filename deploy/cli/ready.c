@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "common/config/params.h"
 #include "common/config/rank_options.h"
 #include "common/util/list.h"
-#include "common/util/number.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/check.h"
 #include "deploy/cli/commands.h"

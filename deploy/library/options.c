@@ -5,7 +5,6 @@
 #include "common/util/digest.h"
 #include "common/util/number.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

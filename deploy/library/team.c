@@ -6,7 +6,6 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 int team_join(struct team *team, MPI_Comm comm)
 {

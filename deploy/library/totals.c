@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* First chunk and last end of all, since the common start. */
 static void totals_find_span(const struct figures *all, int ranks, uint64_t *first_ns, uint64_t *last_ns)

@@ -10,7 +10,6 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define KERNEL_SYMBOL "hdss_kernel"

@@ -17,7 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum param { FILE_NAME, POINTS, IMAGES, IMAGE_WIDTH, BIN_SIZE, SUPPORT_ANGLE };
 

@@ -5,7 +5,6 @@
  * The table is the memory of the study: what is in it is not run again, so a study that was ended goes on. A run that
  * was cut off by a signal does not get into it. */
 #include "common/os/files.h"
-#include "common/util/number.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/gnuplot.h"
 #include "deploy/cli/run.h"

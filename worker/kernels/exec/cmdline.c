@@ -4,7 +4,6 @@
 #include "worker/kernels/exec/nesting.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

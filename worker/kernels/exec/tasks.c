@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT_MAX UINT64_C(1000000000000000)

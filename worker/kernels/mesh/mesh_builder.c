@@ -5,7 +5,6 @@
 #include "common/util/grow.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 /* The header of a PLY file: see ply.h. */
 #include "worker/kernels/mesh/ply.h"
 
-#include "common/util/number.h"
-
 #include <string.h>
 
 static const struct {
