@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 struct program {
-    struct job_setup plan;
+    struct job_setup setup;
     struct error error;
     const char *failure; /* reason why the master cannot take part, NULL if it can */
     struct runtime *runtime;
@@ -55,33 +55,33 @@ static int list_workers(struct program *program)
 
 static int init_machine(struct program *program)
 {
-    const struct job_setup *plan = &program->plan;
-    program->topology = runtime_group(program->runtime, plan->job.spec.group_by == RUN_GROUP_BY_NODE);
+    const struct job_setup *setup = &program->setup;
+    program->topology = runtime_group(program->runtime, setup->job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL || list_workers(program) < 0)
         return -1;
     const struct master_config config = {
-        .spec = &plan->job.spec,
+        .spec = &setup->job.spec,
         .rank = runtime_rank(program->runtime),
         .supermaster = program->topology->supermaster,
         .ranks = program->ranks,
         .workers = program->workers,
-        .record_bytes = plan->collect ? plan->record_bytes : 0,
-        .distance = job_setup_is_dependent(plan) ? plan->loop.distance : 0,
-        .first = plan->first,
-        .no_speculation = plan->loop.has_effects || job_setup_is_dependent(plan),
-        .no_isolation = plan->kernel->descriptor != NULL || job_setup_is_dependent(plan),
-        .feedback = run_spec_learns(&plan->job.spec),
-        .sync = plan->collect && plan->job.durability == JOB_DURABILITY_NODE,
+        .record_bytes = setup->collect ? setup->record_bytes : 0,
+        .distance = job_setup_is_dependent(setup) ? setup->loop.distance : 0,
+        .first = setup->first,
+        .no_speculation = setup->loop.has_effects || job_setup_is_dependent(setup),
+        .no_isolation = setup->kernel->descriptor != NULL || job_setup_is_dependent(setup),
+        .feedback = run_spec_learns(&setup->job.spec),
+        .sync = setup->collect && setup->job.durability == JOB_DURABILITY_NODE,
     };
     return master_init(&program->master, &config);
 }
 
 static void open_output(struct program *program)
 {
-    const struct job_setup *plan = &program->plan;
-    if (program->failure != NULL || !plan->collect)
+    const struct job_setup *setup = &program->setup;
+    if (program->failure != NULL || !setup->collect)
         return;
-    program->sink_open = results_open(&program->sink, plan->job.output, &plan->loop, runtime_rank(program->runtime),
+    program->sink_open = results_open(&program->sink, setup->job.output, &setup->loop, runtime_rank(program->runtime),
                                       &program->error) == 0;
     if (!program->sink_open)
         program->failure = program->error.text;
@@ -109,7 +109,7 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
 {
     struct program *program = context;
     program->runtime = runtime;
-    if (job_setup_make(&program->plan, &kernel_loader, (int)words, word, &program->error) < 0)
+    if (job_setup_make(&program->setup, &kernel_loader, (int)words, word, &program->error) < 0)
         program->failure = program->error.text;
     if (init_machine(program) < 0) {
         fprintf(stderr, "master: rank %u: out of memory\n", runtime_rank(program->runtime));
@@ -117,8 +117,10 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
     }
     open_output(program);
     const struct machine machine = master_machine(&program->master);
-    const struct effects effects = {
-        .context = program, .store = store, .sync = sync_stored, .assignment_ns = program->plan.job.spec.assignment_ns};
+    const struct effects effects = {.context = program,
+                                    .store = store,
+                                    .sync = sync_stored,
+                                    .assignment_ns = program->setup.job.spec.assignment_ns};
     int status = runtime_drive(program->runtime, &machine, &effects, program->failure);
     status = close_output(program, check_sync(program, status));
     master_fini(&program->master);

@@ -32,7 +32,7 @@ struct program {
 
 static int init_machine(struct program *program)
 {
-    const struct job_setup *plan = &program->root.plan;
+    const struct job_setup *setup = &program->root.setup;
     const struct topology *topology = program->topology;
     double *speeds;
     if (root_read_speeds(&program->root, topology->worker_rank, topology->workers, &speeds) < 0) {
@@ -41,18 +41,18 @@ static int init_machine(struct program *program)
     }
     const struct supermaster_config config = {
         .topology = topology,
-        .spec = &plan->job.spec,
-        .first = plan->first,
-        .count = plan->count,
-        .step_iterations = plan->step_iterations,
-        .steps_dependent = job_setup_has_dependent_steps(plan),
-        .record_bytes = plan->collect ? plan->record_bytes : 0,
-        .distance = job_setup_is_dependent(plan) ? plan->loop.distance : 0,
-        .no_speculation = plan->loop.has_effects || job_setup_is_dependent(plan),
-        .no_isolation = plan->kernel->descriptor != NULL || job_setup_is_dependent(plan),
-        .are_tasks = plan->loop.are_tasks,
+        .spec = &setup->job.spec,
+        .first = setup->first,
+        .count = setup->count,
+        .step_iterations = setup->step_iterations,
+        .steps_dependent = job_setup_has_dependent_steps(setup),
+        .record_bytes = setup->collect ? setup->record_bytes : 0,
+        .distance = job_setup_is_dependent(setup) ? setup->loop.distance : 0,
+        .no_speculation = setup->loop.has_effects || job_setup_is_dependent(setup),
+        .no_isolation = setup->kernel->descriptor != NULL || job_setup_is_dependent(setup),
+        .are_tasks = setup->loop.are_tasks,
         .speeds = speeds,
-        .probe = run_spec_probes(&plan->job.spec),
+        .probe = run_spec_probes(&setup->job.spec),
         .journal = program->root.resume.path[0] != '\0',
         .done = &program->root.resume.earlier.content.done,
         .done_digest = program->root.resume.earlier.content.digest,
@@ -74,7 +74,7 @@ static int open_files(struct program *program)
  */
 static int supermaster_prepare(struct program *program)
 {
-    program->topology = runtime_group(program->runtime, program->root.plan.job.spec.group_by == RUN_GROUP_BY_NODE);
+    program->topology = runtime_group(program->runtime, program->root.setup.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL)
         return error_set(&program->root.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
     return root_check(&program->root, true) < 0 || init_machine(program) < 0 ? -1 : open_files(program);
@@ -118,9 +118,9 @@ static void show_progress(void *context, uint64_t now_ns)
     const struct supermaster *supermaster = &program->supermaster;
     print_faults(program);
     const struct progress progress = {
-        .name = program->root.plan.kernel->name,
+        .name = program->root.setup.kernel->name,
         .done = supermaster->ledger.done,
-        .total = program->root.plan.count,
+        .total = program->root.setup.count,
         .resumed = supermaster->resumed,
         .elapsed_s = elapsed_s(program, now_ns),
         .busy = supermaster_busy(supermaster),
@@ -158,11 +158,11 @@ static int record(void *context, const struct range *ranges, size_t count, uint6
 /* Prints the summary and writes the report. Returns the exit status. */
 static int supermaster_print_outcome(struct program *program, int status)
 {
-    const struct job *job = &program->root.plan.job;
+    const struct job *job = &program->root.setup.job;
     struct report report = {
         .cores = runtime_cores(program->runtime),
-        .sync_points = job_setup_is_dependent(&program->root.plan)
-                           ? job_setup_sync_points(&program->root.plan, program->topology->workers)
+        .sync_points = job_setup_is_dependent(&program->root.setup)
+                           ? job_setup_sync_points(&program->root.setup, program->topology->workers)
                            : 0,
         .thread_technique = job->spec.threads != 1 ? &job->spec.thread_technique : NULL,
     };
@@ -188,8 +188,8 @@ static int supermaster_run_loop(struct program *program)
         .parting = print_failure,
         .tick = show_progress,
         .tick_ns = program->root.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
-        .calculation_ns = program->root.plan.job.spec.calculation_ns,
-        .assignment_ns = program->root.plan.job.spec.assignment_ns,
+        .calculation_ns = program->root.setup.job.spec.calculation_ns,
+        .assignment_ns = program->root.setup.job.spec.assignment_ns,
     };
     int status = runtime_drive(program->runtime, &machine, &effects, NULL);
     const struct supermaster *supermaster = &program->supermaster;
@@ -199,17 +199,17 @@ static int supermaster_run_loop(struct program *program)
     return supermaster_print_outcome(program, root_finish_output(&program->root, status));
 }
 
-/* The words for the other ranks, which must find the same in the files that the kernel reads. Owned by the caller; NULL
- * where the words stay as given. */
-static char **add_inputs(const struct job_setup *plan, int *argc, char **argv, char option[32])
+/* The words for the others, who must find the same in the files that the kernel reads. Owned by the caller; NULL where
+ * they are as given. */
+static char **add_inputs(const struct job_setup *setup, int *argc, char **argv, char option[32])
 {
-    if (plan->loop.inputs == 0)
+    if (setup->loop.inputs == 0)
         return NULL;
     char **words = calloc((size_t)*argc + 2, sizeof *words);
     if (words == NULL)
         return NULL; /* without the option the other ranks compare nothing */
     memcpy(words, argv, (size_t)*argc * sizeof *words);
-    snprintf(option, 32, "--inputs=%016" PRIx64, plan->loop.inputs);
+    snprintf(option, 32, "--inputs=%016" PRIx64, setup->loop.inputs);
     words[(*argc)++] = option;
     return words;
 }
@@ -219,7 +219,7 @@ static void note_costs_ranks(struct program *program)
 {
     const struct topology *topology = program->topology;
     size_t bytes = topology->workers * sizeof *program->costs_ranks;
-    if (program->root.plan.job.costs[0] != '\0' && (program->costs_ranks = malloc(bytes)) != NULL) {
+    if (program->root.setup.job.costs[0] != '\0' && (program->costs_ranks = malloc(bytes)) != NULL) {
         memcpy(program->costs_ranks, topology->worker_rank, bytes);
         program->costs_count = topology->workers;
     }
@@ -236,7 +236,7 @@ static int share_and_run(struct program *program, int argc, char **argv)
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
     }
     root_print_notes(&program->root, prepared);
-    char option[32], **words = add_inputs(&program->root.plan, &argc, argv, option);
+    char option[32], **words = add_inputs(&program->root.setup, &argc, argv, option);
     bool shared = runtime_share_job(program->runtime, argc, words != NULL ? words : argv, &status, &count) != NULL;
     free(words);
     if (!shared)
@@ -249,8 +249,8 @@ static int share_and_run(struct program *program, int argc, char **argv)
 static int join_costs(struct program *program, int status)
 {
     struct root *root = &program->root;
-    if (root->plan.job.costs[0] == '\0' || program->costs_ranks == NULL ||
-        timings_join(root->plan.job.costs, program->costs_ranks, program->costs_count, &root->error) == 0)
+    if (root->setup.job.costs[0] == '\0' || program->costs_ranks == NULL ||
+        timings_join(root->setup.job.costs, program->costs_ranks, program->costs_count, &root->error) == 0)
         return status;
     root_print_failure(root, root->error.text, root->rank);
     return EXIT_STATUS_FAILED;
@@ -274,7 +274,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     struct root *root = &program.root;
     root_init(root, "supermaster", version);
     struct startup startup = {.program = "supermaster", .version = version};
-    startup_take(&startup, job_setup_make(&root->plan, &kernel_loader, argc, argv, &root->error), &root->error,
+    startup_take(&startup, job_setup_make(&root->setup, &kernel_loader, argc, argv, &root->error), &root->error,
                  job_help_text);
     const struct introduction introduction = {
         .role = ROLE_SUPERMASTER, .version = version, .status = startup.status, .text = startup.text};
@@ -285,7 +285,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     program.runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (program.runtime != NULL) {
         root->rank = runtime_rank(program.runtime);
-        terminal_init(&root->terminal, root->plan.job.progress);
+        terminal_init(&root->terminal, root->setup.job.progress);
         status = share_and_run(&program, argc, argv);
         degraded = finish(&program, status);
         status = join_costs(&program, status);

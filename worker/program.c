@@ -23,7 +23,7 @@
 
 struct program {
     struct worker_options options;
-    struct job_setup plan;
+    struct job_setup setup;
     struct error error;
     const char *failure; /* reason why the worker cannot compute, NULL if it can */
     struct runtime *runtime;
@@ -36,8 +36,8 @@ struct program {
         struct thread_pool team;  /* with several */
         struct pipeline pipeline; /* for loops whose iterations depend on earlier ones */
     };
-    struct executor *executor; /* the one above that the plan asks for; NULL where there is no plan */
-    bool is_open;              /* true while the executor is open */
+    struct executor *executor; /* the one above that the job asks for; NULL where there is no job */
+    bool is_open;              /* the executor is */
     struct load_meter meter;
     struct effects effects;
     uint64_t processor_ns;             /* processor time before the first chunk; 0 before that */
@@ -71,7 +71,7 @@ static void note_chunk_ends(void *context, const struct chunk_event *chunk)
 
 static void write_costs(struct program *program)
 {
-    const char *path = program->plan.job.costs;
+    const char *path = program->setup.job.costs;
     if (path[0] != '\0' && program->failure == NULL &&
         timings_write_part(&program->timings, path, runtime_rank(program->runtime), &program->error) < 0)
         fprintf(stderr, "worker: rank %u: --record-costs: %s\n", runtime_rank(program->runtime), program->error.text);
@@ -85,7 +85,7 @@ static void write_costs(struct program *program)
 static void note_sharing(void *context)
 {
     struct program *program = context;
-    if (program->failure == NULL && job_setup_computes(&program->plan) && program->options.slowdown <= 1)
+    if (program->failure == NULL && job_setup_computes(&program->setup) && program->options.slowdown <= 1)
         runtime_note_sharing(program->runtime, &program->executor->figures);
 }
 
@@ -100,13 +100,13 @@ static void tell_processor_time(void *context, struct threads *threads)
 
 static int read_results(void *context, uint64_t first, uint64_t count, void *records, struct error *error)
 {
-    const struct job_setup *plan = context;
-    return results_read(plan->job.output, &plan->loop, first, count, records, error);
+    const struct job_setup *setup = context;
+    return results_read(setup->job.output, &setup->loop, first, count, records, error);
 }
 
 static void choose_threads(struct program *program)
 {
-    unsigned wanted = program->plan.job.spec.threads, cores = openmp_pool_cores();
+    unsigned wanted = program->setup.job.spec.threads, cores = openmp_pool_cores();
     program->threads = wanted > 0 ? wanted : cores < RUN_THREADS_MAX ? cores : RUN_THREADS_MAX;
     if (program->threads > 1 && !openmp_pool_is_possible() && program->failure == NULL) {
         error_set(&program->error, "--threads: this build of HDSS has no OpenMP; accepted: 1");
@@ -120,34 +120,34 @@ static void choose_threads(struct program *program)
     }
 }
 
-/* Chooses the executor by the plan, also where the kernel cannot be opened then. */
+/* Chooses the executor by the job, also where the kernel cannot be opened then. */
 static void open_executor(struct program *program)
 {
-    const struct job_setup *plan = &program->plan;
+    const struct job_setup *setup = &program->setup;
     const unsigned rank = runtime_rank(program->runtime), w = topology_worker(program->topology, rank);
     const struct exec_config config = {
-        .kernel = plan->kernel,
-        .values = plan->values,
-        .loop = &plan->loop,
+        .kernel = setup->kernel,
+        .values = setup->values,
+        .loop = &setup->loop,
         .worker = {rank, program->topology->worker_node[w]},
-        .collect = plan->collect,
+        .collect = setup->collect,
         .slowdown = program->options.slowdown,
-        .probe_first = plan->first,
-        .probe_count = plan->count < plan->step_iterations ? plan->count : plan->step_iterations,
-        .probe_least = run_spec_wants_swr(&plan->job.spec) ? PROBE_SWR : 1,
-        .spread = run_spec_learns(&plan->job.spec),
-        .step_iterations = job_setup_has_dependent_steps(plan) ? plan->step_iterations : 0,
+        .probe_first = setup->first,
+        .probe_count = setup->count < setup->step_iterations ? setup->count : setup->step_iterations,
+        .probe_least = run_spec_wants_swr(&setup->job.spec) ? PROBE_SWR : 1,
+        .spread = run_spec_learns(&setup->job.spec),
+        .step_iterations = job_setup_has_dependent_steps(setup) ? setup->step_iterations : 0,
         .read = read_results,
-        .context = &program->plan,
+        .context = &program->setup,
     };
     const char *error;
     if (program->failure != NULL)
         return;
-    if (job_setup_is_dependent(plan)) {
+    if (job_setup_is_dependent(setup)) {
         const struct pipeline_config dependent = {
             .exec = config,
-            .points = job_setup_sync_points(plan, program->topology->workers),
-            .end = plan->first + plan->count,
+            .points = job_setup_sync_points(setup, program->topology->workers),
+            .end = setup->first + setup->count,
         };
         program->executor = &program->pipeline.executor;
         program->is_open = pipeline_init(&program->pipeline, &dependent) == 0;
@@ -156,7 +156,7 @@ static void open_executor(struct program *program)
         const struct thread_pool_config threaded = {
             .exec = config,
             .threads = program->threads,
-            .technique = &program->plan.job.spec.thread_technique,
+            .technique = &program->setup.job.spec.thread_technique,
             .cores = openmp_pool_cores(),
         };
         program->executor = &program->team.executor;
@@ -174,9 +174,9 @@ static void open_executor(struct program *program)
 /* True if the load of the cores is measured: not where the kernel has processes of its own, which are not this one. */
 static bool dca_program_uses_acp(const struct program *program)
 {
-    const struct job_setup *plan = &program->plan;
-    return program->failure == NULL && plan->job.spec.weighting == SCHED_WEIGHTING_ACP &&
-           plan->kernel->descriptor == NULL;
+    const struct job_setup *setup = &program->setup;
+    return program->failure == NULL && setup->job.spec.weighting == SCHED_WEIGHTING_ACP &&
+           setup->kernel->descriptor == NULL;
 }
 
 static void dca_program_open_meter(struct program *program)
@@ -191,21 +191,21 @@ static void dca_program_open_meter(struct program *program)
 
 static void init_machine(struct program *program)
 {
-    const struct job *job = &program->plan.job;
+    const struct job *job = &program->setup.job;
     const struct threads *figures = program->executor != NULL ? &program->executor->figures : NULL;
     const struct worker_config config = {
         .spec = &job->spec,
         .rank = runtime_rank(program->runtime),
         .master = runtime_master_of(program->runtime, runtime_rank(program->runtime)),
         .supermaster = runtime_supermaster(program->runtime),
-        .probe = run_spec_probes(&job->spec) && program->plan.count > 0,
-        .in_steps = program->plan.loop.steps > 1,
+        .probe = run_spec_probes(&job->spec) && program->setup.count > 0,
+        .in_steps = program->setup.loop.steps > 1,
         .threads = program->threads > 1 && program->failure == NULL ? figures : NULL,
         .alone = figures,
         .load = dca_program_uses_acp(program) ? load_to_wire(program->meter.load) : 0,
-        .boundaries = job_setup_is_dependent(&program->plan) ? &program->boundaries : NULL,
-        .boundary_bytes = program->plan.loop.sync * program->plan.loop.boundary_bytes,
-        .end = program->plan.first + program->plan.count,
+        .boundaries = job_setup_is_dependent(&program->setup) ? &program->boundaries : NULL,
+        .boundary_bytes = program->setup.loop.sync * program->setup.loop.boundary_bytes,
+        .end = program->setup.first + program->setup.count,
         .topology = program->topology,
     };
     worker_init(&program->worker, &config);
@@ -220,7 +220,7 @@ static int drive(void *context)
         .context = program,
         .executor = program->executor,
         .chunk_begins = note_chunk_begins,
-        .chunk_ends = program->plan.job.costs[0] != '\0' ? note_chunk_ends : NULL,
+        .chunk_ends = program->setup.job.costs[0] != '\0' ? note_chunk_ends : NULL,
         .meter = dca_program_uses_acp(program) ? &program->meter : NULL,
         .begun = note_sharing,
         .tell = tell_processor_time,
@@ -242,9 +242,9 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
 {
     struct program *program = context;
     program->runtime = runtime;
-    if (job_setup_make(&program->plan, &kernel_loader, (int)words, word, &program->error) < 0)
+    if (job_setup_make(&program->setup, &kernel_loader, (int)words, word, &program->error) < 0)
         program->failure = program->error.text;
-    program->topology = runtime_group(program->runtime, program->plan.job.spec.group_by == RUN_GROUP_BY_NODE);
+    program->topology = runtime_group(program->runtime, program->setup.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL) {
         fprintf(stderr, "worker: rank %u: out of memory\n", runtime_rank(program->runtime));
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */

@@ -7,15 +7,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static int check_kernel(const struct job_setup *plan, enum checker checker, struct error *error)
+static int check_kernel(const struct job_setup *setup, enum checker checker, struct error *error)
 {
-    const struct hdss_kernel *kernel = plan->kernel;
+    const struct hdss_kernel *kernel = setup->kernel;
     char text[HDSS_ERROR_MAX] = "";
     int result = 0;
     if (checker == CHECKED_BEFORE_LAUNCH)
-        result = plan->loader->look(kernel, plan->values, &plan->loop, text);
+        result = setup->loader->look(kernel, setup->values, &setup->loop, text);
     else if (kernel->check != NULL)
-        result = kernel->check(plan->values, &plan->loop, text);
+        result = kernel->check(setup->values, &setup->loop, text);
     return result == 0 ? 0 : error_set(error, "%s: %s", kernel->name, text);
 }
 
@@ -35,26 +35,26 @@ static int job_check_check_journal(const struct resume *resume, struct error *er
     return error_set(error, "--journal: %s", inner.text);
 }
 
-int job_setup_check(const struct job_setup *plan, enum checker checker, bool keeps, struct resume *resume,
+int job_setup_check(const struct job_setup *setup, enum checker checker, bool keeps, struct resume *resume,
                     struct error *error)
 {
-    const struct job *job = &plan->job;
-    if (resume_look(resume, plan, keeps, error) < 0 || check_kernel(plan, checker, error) < 0)
+    const struct job *job = &setup->job;
+    if (resume_look(resume, setup, keeps, error) < 0 || check_kernel(setup, checker, error) < 0)
         return -1;
-    if (plan->collect && resume_check_output(resume, plan, error) < 0)
+    if (setup->collect && resume_check_output(resume, setup, error) < 0)
         return -1;
     if (job_check_check_journal(resume, error) < 0 || check_report("--report", job->report, error) < 0)
         return -1;
     return check_report("--record-costs", job->costs, error);
 }
 
-void job_setup_print_notes(const struct job_setup *plan, const char *name)
+void job_setup_print_notes(const struct job_setup *setup, const char *name)
 {
-    if (plan->loop.note[0] != '\0')
-        fprintf(stderr, "%s: %s: %s\n", name, plan->kernel->name, plan->loop.note);
-    if (plan->min_chunk_raised)
+    if (setup->loop.note[0] != '\0')
+        fprintf(stderr, "%s: %s: %s\n", name, setup->kernel->name, setup->loop.note);
+    if (setup->min_chunk_raised)
         fprintf(stderr,
                 "%s: --min-chunk is raised to %" PRIu64 ": an iteration of %s needs so many before it, which are to "
                 "be of one chunk\n",
-                name, plan->job.spec.min_chunk, plan->kernel->name);
+                name, setup->job.spec.min_chunk, setup->kernel->name);
 }

@@ -13,8 +13,8 @@ enum checker {
 
 /* The earlier run, the kernel's files, and where the output, the journal and the reports go. `keeps`: the run keeps a
  * journal. -1 with one line. `resume` has what resume_look() finds. */
-int job_setup_check(const struct job_setup *plan, enum checker checker, bool keeps, struct resume *resume,
+int job_setup_check(const struct job_setup *setup, enum checker checker, bool keeps, struct resume *resume,
                     struct error *error);
 
 /* Says what is done other than it was asked for, or with the kernel's inputs. `name` stands before each line. */
-void job_setup_print_notes(const struct job_setup *plan, const char *name);
+void job_setup_print_notes(const struct job_setup *setup, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a command line to a plan: see plan.h. */
+/* From a command line to a job that is ready: see job_setup.h. */
 #include "common/job/job_setup.h"
 
 #include "common/config/params.h"
@@ -15,94 +15,94 @@
 /* The most bytes of a record: MPI counts bytes in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
 
-/* Cuts the loop to --iterations FIRST:COUNT. */
-static int cut_loop(struct job_setup *plan, struct error *error)
+/* --iterations FIRST:COUNT against the loop. */
+static int cut_loop(struct job_setup *setup, struct error *error)
 {
-    const struct job *job = &plan->job;
-    uint64_t whole = plan->loop.iterations;
-    plan->first = job->first;
-    plan->count = job->count;
+    const struct job *job = &setup->job;
+    uint64_t whole = setup->loop.iterations;
+    setup->first = job->first;
+    setup->count = job->count;
     if (job->count == UINT64_MAX && job->first <= whole)
-        plan->count = whole - job->first;
-    if (job->first > whole || plan->count > whole - job->first)
+        setup->count = whole - job->first;
+    if (job->first > whole || setup->count > whole - job->first)
         return error_set(error,
                          "--iterations %" PRIu64 ":%" PRIu64 ": the loop of this %s has %" PRIu64
                          " iterations; accepted is FIRST + COUNT up to that",
-                         job->first, plan->count, plan->kernel->name, whole);
+                         job->first, setup->count, setup->kernel->name, whole);
     return 0;
 }
 
-static int check_output(struct job_setup *plan, struct error *error)
+static int check_output(struct job_setup *setup, struct error *error)
 {
-    bool variable = plan->loop.streams > 0;
-    plan->record_bytes = variable ? RECORD_VARIABLE : hdss_record_size(&plan->loop);
-    plan->collect = plan->job.output[0] != '\0';
-    if (!plan->collect)
+    bool variable = setup->loop.streams > 0;
+    setup->record_bytes = variable ? RECORD_VARIABLE : hdss_record_size(&setup->loop);
+    setup->collect = setup->job.output[0] != '\0';
+    if (!setup->collect)
         return 0;
-    if (!variable && plan->record_bytes > RECORD_BYTES_MAX)
+    if (!variable && setup->record_bytes > RECORD_BYTES_MAX)
         return error_set(error, "one iteration of this %s yields %" PRIu64 " bytes; accepted is up to %d",
-                         plan->kernel->name, plan->record_bytes, RECORD_BYTES_MAX);
-    return results_check(plan->job.output, &plan->loop, error);
+                         setup->kernel->name, setup->record_bytes, RECORD_BYTES_MAX);
+    return results_check(setup->job.output, &setup->loop, error);
 }
 
-/* Checks the input files: a rank that reads other files than the others would do other work. */
-static int job_setup_check_inputs(const struct job_setup *plan, struct error *error)
+/* A rank that reads another file than the others would do other work. */
+static int job_setup_check_inputs(const struct job_setup *setup, struct error *error)
 {
-    if (!plan->job.inputs_given || plan->job.inputs == plan->loop.inputs)
+    if (!setup->job.inputs_given || setup->job.inputs == setup->loop.inputs)
         return 0;
     return error_set(error,
                      "%s: the files that it reads are not those of the supermaster (digest %016" PRIx64
                      ", accepted: %016" PRIx64 "): another file of that name is here, or it has just changed",
-                     plan->kernel->name, plan->loop.inputs, plan->job.inputs);
+                     setup->kernel->name, setup->loop.inputs, setup->job.inputs);
 }
 
-/* Refuses a loop that builds upon earlier results and does not begin at iteration 0. The error tells of "`what` KERNEL
- * `does`". */
-static int job_setup_check_first(const struct job_setup *plan, const char *what, const char *does, struct error *error)
+/* A loop that builds upon results that came before begins at iteration 0. The error tells of "`what` KERNEL `does`". */
+static int job_setup_check_first(const struct job_setup *setup, const char *what, const char *does, struct error *error)
 {
-    if (plan->first == 0)
+    if (setup->first == 0)
         return 0;
-    return error_set(error, "--iterations %" PRIu64 ":%" PRIu64 ": %s %s %s; accepted is 0:COUNT", plan->first,
-                     plan->count, what, plan->kernel->name, does);
+    return error_set(error, "--iterations %" PRIu64 ":%" PRIu64 ": %s %s %s; accepted is 0:COUNT", setup->first,
+                     setup->count, what, setup->kernel->name, does);
 }
 
-/* Checks a loop of several steps: the results of a step reach every worker by way of the output. */
-static int job_setup_check_steps(struct job_setup *plan, struct error *error)
+/* Results of a step reach every worker by way of the output. */
+static int job_setup_check_steps(struct job_setup *setup, struct error *error)
 {
-    plan->step_iterations = plan->loop.steps > 1 ? plan->loop.iterations / plan->loop.steps : plan->loop.iterations;
-    if (!job_setup_has_dependent_steps(plan))
+    setup->step_iterations =
+        setup->loop.steps > 1 ? setup->loop.iterations / setup->loop.steps : setup->loop.iterations;
+    if (!job_setup_has_dependent_steps(setup))
         return 0;
-    if (job_setup_check_first(plan, "the time steps of", "build upon one another", error) < 0)
+    if (job_setup_check_first(setup, "the time steps of", "build upon one another", error) < 0)
         return -1;
-    if (plan->job.output[0] == '\0')
+    if (setup->job.output[0] == '\0')
         return error_set(error, "%s: its time steps read what those before have yielded: give --output FILE",
-                         plan->kernel->name);
+                         setup->kernel->name);
     return 0;
 }
 
-/* Checks a kernel with effects: an iteration that is not to be run only to be timed is not probed. */
-static int check_effects(struct job_setup *plan, struct error *error)
+/* An iteration that is not to be run only to be timed is not probed. */
+static int check_effects(struct job_setup *setup, struct error *error)
 {
-    if (!plan->loop.has_effects)
+    if (!setup->loop.has_effects)
         return 0;
-    if (plan->job.spec.power == RUN_POWER_MEASURE)
-        plan->job.spec.power = RUN_POWER_EQUAL;
-    if (!run_spec_probes(&plan->job.spec))
+    if (setup->job.spec.power == RUN_POWER_MEASURE)
+        setup->job.spec.power = RUN_POWER_EQUAL;
+    if (!run_spec_probes(&setup->job.spec))
         return 0;
     return error_set(error,
                      "--technique: iterations of %s do more than yield results: none is run before its turn to measure "
                      "it; accepted: a technique that measures nothing before the loop, or one whose values are given",
-                     plan->kernel->name);
+                     setup->kernel->name);
 }
 
-/* Checks the threads: a kernel with an output of variable length decides itself what it does between two iterations,
- * and so does one with effects. */
-static int job_setup_check_threads(const struct job_setup *plan, struct error *error)
+/* The actions of a kernel with an output of variable length between two iterations is its own business, and so are
+ * effects. */
+static int job_setup_check_threads(const struct job_setup *setup, struct error *error)
 {
-    const struct hdss_kernel *kernel = plan->kernel;
-    bool can = kernel->threads != HDSS_THREADS_NONE && plan->loop.streams == 0 && plan->loop.sync == 0 &&
-               !plan->loop.has_effects && kernel->descriptor == NULL;
-    if (plan->job.spec.threads == 1 || can)
+    const struct hdss_kernel *kernel = setup->kernel;
+    bool can = kernel->threads != HDSS_THREADS_NONE && setup->loop.streams == 0 && setup->loop.sync == 0 &&
+               !setup->loop.has_effects && kernel->descriptor == NULL;
+    if (setup->job.spec.threads == 1 || can)
         return 0;
     return error_set(error,
                      "--threads: %s runs on one thread of a worker only; accepted: 1, or a kernel that yields records, "
@@ -110,89 +110,90 @@ static int job_setup_check_threads(const struct job_setup *plan, struct error *e
                      kernel->name);
 }
 
-static int check_sync_points(const struct job_setup *plan, struct error *error)
+static int check_sync_points(const struct job_setup *setup, struct error *error)
 {
-    if (!job_setup_is_dependent(plan) && plan->job.sync_points_given)
+    if (!job_setup_is_dependent(setup) && setup->job.sync_points_given)
         return error_set(error,
                          "--sync-points is for loops with dependencies; the iterations of this %s are independent",
-                         plan->kernel->name);
-    if (plan->job.spec.sync_points > plan->loop.sync)
+                         setup->kernel->name);
+    if (setup->job.spec.sync_points > setup->loop.sync)
         return error_set(error,
                          "--sync-points %" PRIu64 ": accepted: auto, or 1 to %" PRIu64
                          ", as many elements as %s has to synchronize along",
-                         plan->job.spec.sync_points, plan->loop.sync, plan->kernel->name);
+                         setup->job.spec.sync_points, setup->loop.sync, setup->kernel->name);
     return 0;
 }
 
-/* Checks a loop with dependencies: its run begins at the beginning, and what it leaves when it ends early is no part of
- * the loop that another could go on behind, as the boundary data are gone. */
-static int job_setup_check_dependencies(struct job_setup *plan, struct error *error)
+/* A run of chunks that build upon one another begins at the beginning, and what it leaves when it ends early is no
+ * part of the loop that another could go on behind: the boundary data are gone. */
+static int job_setup_check_dependencies(struct job_setup *setup, struct error *error)
 {
-    struct job *job = &plan->job;
-    if (check_sync_points(plan, error) < 0)
+    struct job *job = &setup->job;
+    if (check_sync_points(setup, error) < 0)
         return -1;
-    if (!job_setup_is_dependent(plan))
+    if (!job_setup_is_dependent(setup))
         return 0;
-    if (job_setup_check_first(plan, "each iteration of", "needs those before it", error) < 0)
+    if (job_setup_check_first(setup, "each iteration of", "needs those before it", error) < 0)
         return -1;
     if (job_resumes(job) || job->journal[0] != '\0')
         return error_set(error, "%s: the iterations of %s depend on one another: such a run keeps no journal",
-                         job_resumes(job) ? "--resume" : "--journal", plan->kernel->name);
+                         job_resumes(job) ? "--resume" : "--journal", setup->kernel->name);
     job->journal_off = true;
     job->spec.retries = 0;
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        job->spec.ask_ahead = ASK_AHEAD_OFF; /* a worker that asks quickly would get neighbouring chunks, which only one
-                                                worker after the other can compute at the same time */
-    plan->min_chunk_raised = job->spec.min_chunk < plan->loop.distance;
-    if (plan->min_chunk_raised)
-        job->spec.min_chunk = plan->loop.distance;
+        job->spec.ask_ahead = ASK_AHEAD_OFF; /* who is quick to ask would get chunks that follow each other, which only
+                                               one worker after the other can compute at the same time */
+    setup->min_chunk_raised = job->spec.min_chunk < setup->loop.distance;
+    if (setup->min_chunk_raised)
+        job->spec.min_chunk = setup->loop.distance;
     return 0;
 }
 
-uint64_t job_setup_sync_points(const struct job_setup *plan, unsigned workers)
+uint64_t job_setup_sync_points(const struct job_setup *setup, unsigned workers)
 {
-    uint64_t wanted = plan->job.spec.sync_points > 0 ? plan->job.spec.sync_points : RUN_SYNC_POINTS * (uint64_t)workers;
-    return wanted < plan->loop.sync ? wanted : plan->loop.sync;
+    uint64_t wanted =
+        setup->job.spec.sync_points > 0 ? setup->job.spec.sync_points : RUN_SYNC_POINTS * (uint64_t)workers;
+    return wanted < setup->loop.sync ? wanted : setup->loop.sync;
 }
 
-int job_setup_read(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
+int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error)
 {
-    *plan = (struct job_setup){.loader = loader};
-    const struct job *job = &plan->job;
-    int result = job_parse(&plan->job, argc, argv, error);
+    *setup = (struct job_setup){.loader = loader};
+    const struct job *job = &setup->job;
+    int result = job_parse(&setup->job, argc, argv, error);
     if (result != 0)
         return result;
-    if (loader->load(job->kernel, &plan->kernel, error) < 0)
+    if (loader->load(job->kernel, &setup->kernel, error) < 0)
         return -1;
-    return kernel_params_parse(plan->kernel, job->kernel_params, job->kernel_param, plan->values, error);
+    return kernel_params_parse(setup->kernel, job->kernel_params, job->kernel_param, setup->values, error);
 }
 
-int job_setup_describe(struct job_setup *plan, struct error *error)
+int job_setup_describe(struct job_setup *setup, struct error *error)
 {
-    if (kernel_describe(plan->kernel, plan->values, &plan->loop, error) < 0 ||
-        job_setup_check_inputs(plan, error) < 0 || cut_loop(plan, error) < 0 || check_effects(plan, error) < 0 ||
-        job_setup_check_threads(plan, error) < 0 || job_setup_check_dependencies(plan, error) < 0)
+    if (kernel_describe(setup->kernel, setup->values, &setup->loop, error) < 0 ||
+        job_setup_check_inputs(setup, error) < 0 || cut_loop(setup, error) < 0 || check_effects(setup, error) < 0 ||
+        job_setup_check_threads(setup, error) < 0 || job_setup_check_dependencies(setup, error) < 0)
         return -1;
-    job_take_output(&plan->job, &plan->loop);
-    if (job_setup_check_steps(plan, error) < 0)
+    job_take_output(&setup->job, &setup->loop);
+    if (job_setup_check_steps(setup, error) < 0)
         return -1;
-    if (job_check_files(&plan->job, error) < 0)
+    if (job_check_files(&setup->job, error) < 0)
         return -1;
-    return check_output(plan, error);
+    return check_output(setup, error);
 }
 
-int job_setup_make(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
+int job_setup_make(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error)
 {
-    int result = job_setup_read(plan, loader, argc, argv, error);
-    return result != 0 ? result : job_setup_describe(plan, error);
+    int result = job_setup_read(setup, loader, argc, argv, error);
+    return result != 0 ? result : job_setup_describe(setup, error);
 }
 
-int job_setup_read_speeds(const struct job_setup *plan, const unsigned *ranks, unsigned workers, double **speeds,
+int job_setup_read_speeds(const struct job_setup *setup, const unsigned *ranks, unsigned workers, double **speeds,
                           struct error *error)
 {
-    const struct job *job = &plan->job;
+    const struct job *job = &setup->job;
     *speeds = NULL;
     if (job->spec.power == RUN_POWER_MEASURE)
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A job made ready: its command line parsed, its kernel found, the kernel's parameters checked, the loop known. Every
- * rank makes the same plan from the same words. */
+ * rank makes the same set-up from the same words. */
 #pragma once
 
 #include "common/config/job.h"
@@ -25,38 +25,38 @@ struct job_setup {
 };
 
 /* True if each time step needs what the one before has yielded. */
-static inline bool job_setup_has_dependent_steps(const struct job_setup *plan)
+static inline bool job_setup_has_dependent_steps(const struct job_setup *setup)
 {
-    return plan->loop.steps > 1 && plan->kernel->step != NULL;
+    return setup->loop.steps > 1 && setup->kernel->step != NULL;
 }
 
-/* True if iterations need earlier ones. */
-static inline bool job_setup_is_dependent(const struct job_setup *plan)
+/* True if iterations need those before them. */
+static inline bool job_setup_is_dependent(const struct job_setup *setup)
 {
-    return plan->loop.sync > 0;
+    return setup->loop.sync > 0;
 }
 
 /* True where iterations keep the cores of their workers busy: not where they wait, or other processes do them. */
-static inline bool job_setup_computes(const struct job_setup *plan)
+static inline bool job_setup_computes(const struct job_setup *setup)
 {
-    return !plan->loop.waits && plan->kernel->descriptor == NULL;
+    return !setup->loop.waits && setup->kernel->descriptor == NULL;
 }
 
 /* Synchronization points of each chunk, where iterations need those before them. */
-uint64_t job_setup_sync_points(const struct job_setup *plan, unsigned workers);
+uint64_t job_setup_sync_points(const struct job_setup *setup, unsigned workers);
 
-/* 0 when the plan is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in
- * `error`. The plan borrows from argv. */
-int job_setup_make(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
+/* 0 when the set-up is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line
+ * in `error`. The set-up borrows from argv. */
+int job_setup_make(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 
 /* The two halves of job_setup_make(): the words, the kernel and its parameters, and then the loop, of which the
  * kernel may look for files on this machine. */
-int job_setup_read(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
+int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
-int job_setup_describe(struct job_setup *plan, struct error *error);
+int job_setup_describe(struct job_setup *setup, struct error *error);
 
 /* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
  * also after -1 (with one line). */
-int job_setup_read_speeds(const struct job_setup *plan, const unsigned *ranks, unsigned workers, double **speeds,
+int job_setup_read_speeds(const struct job_setup *setup, const unsigned *ranks, unsigned workers, double **speeds,
                           struct error *error);

@@ -44,27 +44,26 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Names all that the results depend on, and their place. The output's name goes without its folder, as both files can
- * be moved. */
-static char *name_job(const struct job_setup *plan, size_t *bytes)
+/* All that the results depend on, and where they are. The name of the output without its folder: both can be moved. */
+static char *name_job(const struct job_setup *setup, size_t *bytes)
 {
     struct text text;
     char value[KERNEL_PARAM_TEXT_MAX];
     text_init(&text);
-    add_line(&text, "the kernel", plan->kernel->name);
-    add_line(&text, "the kernel's version", plan->kernel->version);
-    for (unsigned i = 0; i < kernel_params_count(plan->kernel); i++)
-        if (!kernel_param_is_manner(plan->kernel, &plan->kernel->params[i]))
-            add_line(&text, plan->kernel->params[i].name,
-                     kernel_param_text(&plan->kernel->params[i], plan->values[i], value));
-    add_record(&text, &plan->loop);
-    if (plan->loop.inputs != 0) {
-        snprintf(value, sizeof value, "%016" PRIx64, plan->loop.inputs);
+    add_line(&text, "the kernel", setup->kernel->name);
+    add_line(&text, "the kernel's version", setup->kernel->version);
+    for (unsigned i = 0; i < kernel_params_count(setup->kernel); i++)
+        if (!kernel_param_is_manner(setup->kernel, &setup->kernel->params[i]))
+            add_line(&text, setup->kernel->params[i].name,
+                     kernel_param_text(&setup->kernel->params[i], setup->values[i], value));
+    add_record(&text, &setup->loop);
+    if (setup->loop.inputs != 0) {
+        snprintf(value, sizeof value, "%016" PRIx64, setup->loop.inputs);
         add_line(&text, "the content of its input files (digest)", value);
     }
-    snprintf(value, sizeof value, "%" PRIu64 ":%" PRIu64, plan->first, plan->count);
+    snprintf(value, sizeof value, "%" PRIu64 ":%" PRIu64, setup->first, setup->count);
     add_line(&text, "--iterations", value);
-    add_line(&text, "--output", plan->collect ? file_name(plan->job.output) : "not given");
+    add_line(&text, "--output", setup->collect ? file_name(setup->job.output) : "not given");
     *bytes = text.length;
     return text_take(&text);
 }
@@ -84,12 +83,12 @@ static bool is_worth_something(const struct journal_content *content)
     return ranges_total(&content->done) > 0;
 }
 
-/* Refuses to begin anew where an earlier run could be resumed, unless it is told otherwise. */
-static int check_old(const char *path, const struct job_setup *plan, struct error *error)
+/* A run that begins anew leaves alone what could be resumed, unless it is told otherwise. */
+static int check_old(const char *path, const struct job_setup *setup, struct error *error)
 {
     struct journal_file file;
     struct error inner;
-    bool overwrites = plan->job.earlier == JOB_EARLIER_OVERWRITE;
+    bool overwrites = setup->job.earlier == JOB_EARLIER_OVERWRITE;
     int result = 0;
     switch (journal_read(&file, path, &inner)) {
     case JOURNAL_ABSENT: break;
@@ -111,44 +110,44 @@ static int check_old(const char *path, const struct job_setup *plan, struct erro
     return result;
 }
 
-/* Checks --resume without a journal: nothing is done, unless an output says otherwise. */
-static int check_start(const struct job_setup *plan, const char *path, struct error *error)
+/* With --resume but without a journal: nothing is done, unless an output says otherwise. */
+static int check_start(const struct job_setup *setup, const char *path, struct error *error)
 {
-    if (!plan->collect || !results_exist(plan->job.output, &plan->loop))
+    if (!setup->collect || !results_exist(setup->job.output, &setup->loop))
         return 0;
     return error_set(error,
                      "--resume: %.150s is there, but no %.150s: it is complete, or was made without a journal; without "
                      "--resume it is made anew",
-                     plan->job.output, path);
+                     setup->job.output, path);
 }
 
 /* Finds how much of the earlier run can be believed: all, unless parts are missing. Their sizes tell; where nothing
  * is left to be done they are read as well, as the files could not be made of them else. 1: there is less, with it
  * in `sound`. */
-static int find_sound(const struct journal_content *content, const struct job_setup *plan, struct ranges *sound,
+static int find_sound(const struct journal_content *content, const struct job_setup *setup, struct ranges *sound,
                       uint64_t *digest, struct error *error)
 {
-    const char *output = plan->job.output;
+    const char *output = setup->job.output;
     uint64_t done = ranges_total(&content->done);
-    int held = results_hold(output, &plan->loop, &content->done, error);
+    int held = results_hold(output, &setup->loop, &content->done, error);
     bool is_in_doubt =
-        held == RESULTS_LACKS || (held == RESULTS_COMPLETE && plan->loop.streams > 0 && done == plan->count);
+        held == RESULTS_LACKS || (held == RESULTS_COMPLETE && setup->loop.streams > 0 && done == setup->count);
     if (held < 0 || !is_in_doubt)
         return held < 0 ? -1 : 0;
-    if (results_find_sound(output, &plan->loop, &content->done, sound, digest, error) < 0)
+    if (results_find_sound(output, &setup->loop, &content->done, sound, digest, error) < 0)
         return -1;
     return ranges_total(sound) < done;
 }
 
-/* Forgets chunks that are called done and are not there, or not as they were written: they are done again. Where
- * nothing at all is there, the run is refused later on. */
-static int forget_missing(struct resume *resume, const struct job_setup *plan, const char *name, struct error *error)
+/* A chunk that is called done and is not there, or not as it was written, is done again. Where nothing at all is
+ * there, the run is refused later on. */
+static int forget_missing(struct resume *resume, const struct job_setup *setup, const char *name, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
     struct ranges sound;
     uint64_t digest;
     ranges_init(&sound);
-    int result = plan->collect ? find_sound(content, plan, &sound, &digest, error) : 0;
+    int result = setup->collect ? find_sound(content, setup, &sound, &digest, error) : 0;
     if (result <= 0) {
         ranges_fini(&sound);
         return result;
@@ -157,7 +156,7 @@ static int forget_missing(struct resume *resume, const struct job_setup *plan, c
     fprintf(stderr,
             "%s: %s.parts: of %" PRIu64 " %s that %s calls done the output of %" PRIu64
             " is missing there: those are done again\n",
-            name, plan->job.output, done, plan->loop.are_tasks ? "tasks" : "iterations", resume->path,
+            name, setup->job.output, done, setup->loop.are_tasks ? "tasks" : "iterations", resume->path,
             done - ranges_total(&sound));
     ranges_fini(&content->done);
     content->done = sound;
@@ -166,14 +165,15 @@ static int forget_missing(struct resume *resume, const struct job_setup *plan, c
 }
 
 /* Iterations that the kernel called failed are done again. */
-static int forget_failed(struct resume *resume, const struct job_setup *plan, struct error *error)
+static int forget_failed(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
     struct ranges failed;
     uint64_t digest = 0;
     ranges_init(&failed);
-    int result =
-        plan->collect ? results_find_failed(plan->job.output, &plan->loop, &content->done, &failed, &digest, error) : 0;
+    int result = setup->collect
+                     ? results_find_failed(setup->job.output, &setup->loop, &content->done, &failed, &digest, error)
+                     : 0;
     for (size_t i = 0; result == 0 && i < ranges_length(&failed); i++) {
         const struct range *range = ranges_at(&failed, i);
         if (ranges_remove(&content->done, range->first, range->count, NULL) < 0)
@@ -184,10 +184,10 @@ static int forget_failed(struct resume *resume, const struct job_setup *plan, st
     return result;
 }
 
-static int resume_read_earlier(struct resume *resume, const struct job_setup *plan, struct error *error)
+static int resume_read_earlier(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     switch (journal_read(&resume->earlier, resume->path, error)) {
-    case JOURNAL_ABSENT: return check_start(plan, resume->path, error);
+    case JOURNAL_ABSENT: return check_start(setup, resume->path, error);
     case JOURNAL_READABLE:
         resume->resumed = true;
         return journal_compare(&resume->earlier.content.head, &resume->head, resume->path, error);
@@ -207,27 +207,27 @@ void resume_init(struct resume *resume)
     *resume = (struct resume){.earlier.fd = -1, .journal.fd = -1};
 }
 
-int resume_look(struct resume *resume, const struct job_setup *plan, bool keeps, struct error *error)
+int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps, struct error *error)
 {
     char beside[JOB_JOURNAL_PATH_MAX];
     resume_init(resume);
     if (keeps)
-        job_journal_path(&plan->job, resume->path);
-    resume->text = name_job(plan, &resume->head.text_bytes);
+        job_journal_path(&setup->job, resume->path);
+    resume->text = name_job(setup, &resume->head.text_bytes);
     if (resume->text == NULL)
         return error_set(error, "out of memory for the journal");
     resume->head.text = resume->text;
-    resume->head.loop = (struct range){plan->first, plan->count};
-    path_beside(&plan->job, beside);
-    if (beside[0] != '\0' && strcmp(beside, resume->path) != 0 && check_old(beside, plan, error) < 0)
+    resume->head.loop = (struct range){setup->first, setup->count};
+    path_beside(&setup->job, beside);
+    if (beside[0] != '\0' && strcmp(beside, resume->path) != 0 && check_old(beside, setup, error) < 0)
         return -1;
     if (resume->path[0] == '\0')
         return 0;
-    return job_resumes(&plan->job) ? resume_read_earlier(resume, plan, error) : check_old(resume->path, plan, error);
+    return job_resumes(&setup->job) ? resume_read_earlier(resume, setup, error) : check_old(resume->path, setup, error);
 }
 
-/* Refuses to begin anew where the journal says that something is done. */
-static int check_absent(const struct resume *resume, const struct job_setup *plan, struct error *error)
+/* Nothing may begin anew where something is said to be done. */
+static int check_absent(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     uint64_t done = ranges_total(&resume->earlier.content.done);
     if (done == 0)
@@ -235,29 +235,29 @@ static int check_absent(const struct resume *resume, const struct job_setup *pla
     return error_set(error,
                      "--resume: the results of %" PRIu64
                      " iterations are not there, of which %.150s says that they are in %.150s",
-                     done, resume->path, plan->job.output);
+                     done, resume->path, setup->job.output);
 }
 
-int resume_check_output(const struct resume *resume, const struct job_setup *plan, struct error *error)
+int resume_check_output(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
-    int found = resume->resumed ? results_look(plan->job.output, &plan->loop, error) : RESULTS_ABSENT;
+    int found = resume->resumed ? results_look(setup->job.output, &setup->loop, error) : RESULTS_ABSENT;
     if (found != RESULTS_ABSENT)
         return found;
-    return check_absent(resume, plan, error) < 0 ? -1 : results_check_place(plan->job.output, &plan->loop, error);
+    return check_absent(resume, setup, error) < 0 ? -1 : results_check_place(setup->job.output, &setup->loop, error);
 }
 
-int resume_take(struct resume *resume, const struct job_setup *plan, const char *name, struct error *error)
+int resume_take(struct resume *resume, const struct job_setup *setup, const char *name, struct error *error)
 {
-    if (!job_resumes(&plan->job) || resume->path[0] == '\0')
+    if (!job_resumes(&setup->job) || resume->path[0] == '\0')
         return 0;
     if (!resume->resumed) {
         fprintf(stderr, "%s: there is no %s: the run begins at its first iteration\n", name, resume->path);
         return 0;
     }
     size_t dropped = resume->earlier.size - resume->earlier.content.valid;
-    if (forget_missing(resume, plan, name, error) < 0)
+    if (forget_missing(resume, setup, name, error) < 0)
         return -1;
-    if (plan->job.earlier == JOB_EARLIER_RESUME_FAILED && forget_failed(resume, plan, error) < 0)
+    if (setup->job.earlier == JOB_EARLIER_RESUME_FAILED && forget_failed(resume, setup, error) < 0)
         return -1;
     if (dropped > 0)
         fprintf(stderr, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n",
@@ -270,27 +270,27 @@ static bool is_full(int reason)
     return reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
 }
 
-int resume_begin(struct resume *resume, const struct job_setup *plan, struct error *error)
+int resume_begin(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     char beside[JOB_JOURNAL_PATH_MAX];
     const struct journal_content *content = &resume->earlier.content;
-    path_beside(&plan->job, beside);
+    path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
         unlink(beside); /* the output that it tells about is made anew: it has been looked at */
     if (resume->path[0] == '\0')
         return 0;
     errno = 0;
     int result = journal_begin(&resume->journal, resume->path, &resume->head, &content->done, content->digest,
-                               plan->job.durability == JOB_DURABILITY_NODE, error);
+                               setup->job.durability == JOB_DURABILITY_NODE, error);
     return result == 0 ? 0 : is_full(errno) ? RESULTS_NO_ROOM : -1;
 }
 
-int resume_create_output(struct resume *resume, const struct job_setup *plan, struct error *error)
+int resume_create_output(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
-    int found = resume->resumed ? results_find(plan->job.output, &plan->loop, error) : RESULTS_ABSENT;
+    int found = resume->resumed ? results_find(setup->job.output, &setup->loop, error) : RESULTS_ABSENT;
     if (found != RESULTS_ABSENT)
         return found;
-    return check_absent(resume, plan, error) < 0 ? -1 : results_create(plan->job.output, &plan->loop, error);
+    return check_absent(resume, setup, error) < 0 ? -1 : results_create(setup->job.output, &setup->loop, error);
 }
 
 /* --- during the run and at its end --- */

@@ -22,20 +22,20 @@ void resume_init(struct resume *resume);
 /* Looks at what is there, and changes nothing: reads the journal with --resume, and refuses to begin anew where that
  * would destroy what could be resumed. `keeps`: this run keeps a journal. -1 with one line, for wrong use. To be ended
  * by resume_end() or resume_give_up() in any case. */
-int resume_look(struct resume *resume, const struct job_setup *plan, bool keeps, struct error *error);
+int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps, struct error *error);
 
-/* Looks, after that, whether the output is there that is gone on with, or can be made. -1 with one line. */
-int resume_check_output(const struct resume *resume, const struct job_setup *plan, struct error *error);
+/* Then, whether the output is there that is gone on with, or can be made. -1 with one line. */
+int resume_check_output(const struct resume *resume, const struct job_setup *setup, struct error *error);
 
 /* Takes of what was found what can be believed and is wanted. `name` stands before a line on standard error about what
  * is dropped. -1 with one line, for wrong use. */
-int resume_take(struct resume *resume, const struct job_setup *plan, const char *name, struct error *error);
+int resume_take(struct resume *resume, const struct job_setup *setup, const char *name, struct error *error);
 
 /* Begins the journal of this run. 0, -1 with one line, or RESULTS_NO_ROOM. */
-int resume_begin(struct resume *resume, const struct job_setup *plan, struct error *error);
+int resume_begin(struct resume *resume, const struct job_setup *setup, struct error *error);
 
 /* Makes or, where the run is resumed, finds the output. 0, -1 with one line, or RESULTS_NO_ROOM. */
-int resume_create_output(struct resume *resume, const struct job_setup *plan, struct error *error);
+int resume_create_output(struct resume *resume, const struct job_setup *setup, struct error *error);
 
 /* Records a group of ranges. -1 with one line. */
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,

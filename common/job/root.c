@@ -29,22 +29,22 @@ void root_init(struct root *root, const char *name, const char *version)
 
 int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds)
 {
-    return job_setup_read_speeds(&root->plan, ranks, workers, speeds, &root->error);
+    return job_setup_read_speeds(&root->setup, ranks, workers, speeds, &root->error);
 }
 
 int root_check(struct root *root, bool keeps_journal)
 {
-    if (job_setup_check(&root->plan, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
+    if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
-    return resume_take(&root->resume, &root->plan, root->name, &root->error);
+    return resume_take(&root->resume, &root->setup, root->name, &root->error);
 }
 
 int root_create_files(struct root *root)
 {
-    const struct job_setup *plan = &root->plan;
-    int result = resume_begin(&root->resume, plan, &root->error);
-    if (result == 0 && plan->collect)
-        result = resume_create_output(&root->resume, plan, &root->error);
+    const struct job_setup *setup = &root->setup;
+    int result = resume_begin(&root->resume, setup, &root->error);
+    if (result == 0 && setup->collect)
+        result = resume_create_output(&root->resume, setup, &root->error);
     if (result != 0)
         resume_give_up(&root->resume);
     return result;
@@ -52,10 +52,10 @@ int root_create_files(struct root *root)
 
 int root_open_sink(struct root *root)
 {
-    const struct job_setup *plan = &root->plan;
-    if (!plan->collect)
+    const struct job_setup *setup = &root->setup;
+    if (!setup->collect)
         return 0;
-    int result = results_open(&root->sink, plan->job.output, &plan->loop, root->rank, &root->error);
+    int result = results_open(&root->sink, setup->job.output, &setup->loop, root->rank, &root->error);
     root->sink_open = result == 0;
     return result;
 }
@@ -83,12 +83,12 @@ void root_print_failure(struct root *root, const char *text, unsigned rank)
 void root_print_notes(const struct root *root, int status)
 {
     if (status == 0)
-        job_setup_print_notes(&root->plan, root->name);
+        job_setup_print_notes(&root->setup, root->name);
 }
 
 int root_record(struct root *root, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {
-    bool sync = root->plan.job.durability == JOB_DURABILITY_NODE && root->sink_open;
+    bool sync = root->setup.job.durability == JOB_DURABILITY_NODE && root->sink_open;
     int result = sync ? results_sync(&root->sink, error) : 0;
     if (result == 0)
         result = resume_record(&root->resume, ranges, count, digest, error);
@@ -100,20 +100,20 @@ int root_record(struct root *root, const struct range *ranges, size_t count, uin
 /* The final files, and on the disk where that is wanted. Where all is done, all must be there. */
 static int root_convert(struct root *root, int status)
 {
-    const struct job_setup *plan = &root->plan;
-    const struct range whole = {plan->first, status == EXIT_STATUS_DONE ? plan->count : 0};
-    if (results_convert(plan->job.output, &plan->loop, &whole, &root->failed, &root->error) < 0)
+    const struct job_setup *setup = &root->setup;
+    const struct range whole = {setup->first, status == EXIT_STATUS_DONE ? setup->count : 0};
+    if (results_convert(setup->job.output, &setup->loop, &whole, &root->failed, &root->error) < 0)
         return -1;
-    bool sync = plan->job.durability == JOB_DURABILITY_NODE && root->resume.path[0] != '\0';
-    return sync ? results_sync_files(plan->job.output, &plan->loop, &root->error) : 0;
+    bool sync = setup->job.durability == JOB_DURABILITY_NODE && root->resume.path[0] != '\0';
+    return sync ? results_sync_files(setup->job.output, &setup->loop, &root->error) : 0;
 }
 
 static int finish_output(struct root *root, int status)
 {
-    const struct job_setup *plan = &root->plan;
+    const struct job_setup *setup = &root->setup;
     int closed = root->sink_open ? results_close(&root->sink, &root->error) : 0;
     root->sink_open = false;
-    if (!plan->collect)
+    if (!setup->collect)
         return status;
     if (closed < 0 || root_convert(root, status) < 0) {
         if (status != EXIT_STATUS_FAILED)
@@ -139,8 +139,8 @@ int root_finish_output(struct root *root, int status)
     root->resumable = resume_is_possible(&root->resume, ranges_total(&root->failed) > 0);
     root->complete = status == EXIT_STATUS_DONE;
     resume_end(&root->resume);
-    if (root->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED && root->plan.collect)
-        results_remove(root->plan.job.output, &root->plan.loop);
+    if (root->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED && root->setup.collect)
+        results_remove(root->setup.job.output, &root->setup.loop);
     return status;
 }
 
@@ -150,19 +150,19 @@ void root_clear_away(struct root *root)
     if (root->resume.path[0] == '\0' || !root->complete)
         return;
     unlink(root->resume.path);
-    if (root->plan.collect)
-        results_remove(root->plan.job.output, &root->plan.loop);
+    if (root->setup.collect)
+        results_remove(root->setup.job.output, &root->setup.loop);
 }
 
 static void complete_report(const struct root *root, struct report *report, uint64_t first_assign_ns)
 {
     report->version = root->version;
-    report->kernel = root->plan.kernel;
-    report->values = root->plan.values;
+    report->kernel = root->setup.kernel;
+    report->values = root->setup.values;
     report->started_at = root->started_at;
-    report->output = root->plan.job.output;
-    report->output_varies = root->plan.loop.streams > 0;
-    report->are_tasks = root->plan.loop.are_tasks;
+    report->output = root->setup.job.output;
+    report->output_varies = root->setup.loop.streams > 0;
+    report->are_tasks = root->setup.loop.are_tasks;
     report->journal = root->resumable ? root->resume.path : NULL;
     if (first_assign_ns != NEVER)
         report->startup_s = (double)(first_assign_ns - root->process_start_ns) / 1e9;
@@ -174,7 +174,7 @@ static void complete_report(const struct root *root, struct report *report, uint
 
 static int root_write_report(struct root *root, const struct report *report)
 {
-    const char *path = root->plan.job.report;
+    const char *path = root->setup.job.report;
     if (path[0] == '\0')
         return 0;
     char *text = report_json(report);

@@ -13,7 +13,7 @@ struct root {
     const char *name;    /* name of the program, before its messages */
     const char *version; /* version of HDSS */
     unsigned rank;
-    struct job_setup plan;
+    struct job_setup setup;
     struct error error;
     struct results_sink sink;
     bool sink_open;

@@ -69,9 +69,9 @@ static int launch_check_check_dca(const struct launch_plan *launch_plan, const s
     unsigned nodes = launch_plan->hosts.count > 0 ? launch_plan->hosts.count : 1;
     if (!launch_check_is_dca(launch_plan))
         return 0;
-    if (dca_check_loop(&launch_plan->plan, error) < 0)
+    if (dca_check_loop(&launch_plan->setup, error) < 0)
         return -1;
-    return dca_check_techniques(worker, &launch_plan->plan, launch_plan->workers, nodes, error);
+    return dca_check_techniques(worker, &launch_plan->setup, launch_plan->workers, nodes, error);
 }
 
 /* --- the powers --- */
@@ -79,7 +79,7 @@ static int launch_check_check_dca(const struct launch_plan *launch_plan, const s
 /* Ranks count in the order of the line: supermaster, masters, workers. */
 static int check_powers(const struct launch_plan *launch_plan, struct error *error)
 {
-    enum run_power power = launch_plan->plan.job.spec.power;
+    enum run_power power = launch_plan->setup.job.spec.power;
     if (power != RUN_POWER_FILE && power != RUN_POWER_LIST)
         return 0;
     double *speeds = NULL;
@@ -88,7 +88,7 @@ static int check_powers(const struct launch_plan *launch_plan, struct error *err
         return error_set(error, "out of memory for %u workers", launch_plan->workers);
     for (unsigned w = 0; w < launch_plan->workers; w++)
         ranks[w] = launch_check_is_dca(launch_plan) ? w : 1 + launch_plan->masters + w;
-    int result = job_setup_read_speeds(&launch_plan->plan, ranks, launch_plan->workers, &speeds, error);
+    int result = job_setup_read_speeds(&launch_plan->setup, ranks, launch_plan->workers, &speeds, error);
     free(speeds);
     free(ranks);
     return result;
@@ -97,16 +97,16 @@ static int check_powers(const struct launch_plan *launch_plan, struct error *err
 /* --- what a dry run shows --- */
 
 /* "1,000 tasks", "5 of 1,000 tasks, 2 of them done" */
-static void show_count(const struct job_setup *plan, uint64_t done, struct text *text)
+static void show_count(const struct job_setup *setup, uint64_t done, struct text *text)
 {
     char count[HUMAN_MAX], whole[HUMAN_MAX];
-    uint64_t iterations = plan->loop.iterations;
-    text_add(text, "%s", human_count(count, plan->count));
-    if (plan->count < iterations)
+    uint64_t iterations = setup->loop.iterations;
+    text_add(text, "%s", human_count(count, setup->count));
+    if (setup->count < iterations)
         text_add(text, " of %s", human_count(whole, iterations));
-    text_add(text, " %s%s", plan->loop.are_tasks ? "task" : "iteration", iterations == 1 ? "" : "s");
-    if (plan->loop.steps > 1)
-        text_add(text, ", in %s time steps", human_count(count, plan->loop.steps));
+    text_add(text, " %s%s", setup->loop.are_tasks ? "task" : "iteration", iterations == 1 ? "" : "s");
+    if (setup->loop.steps > 1)
+        text_add(text, ", in %s time steps", human_count(count, setup->loop.steps));
     if (done > 0)
         text_add(text, ", %s of them done", human_count(count, done));
 }
@@ -121,15 +121,15 @@ static void show_heading(uint64_t left, bool resumed, struct text *text)
         text_add(text, resumed && left > 0 ? "; the others:\n" : left > 0 ? ":\n" : "\n");
 }
 
-static int show_tasks(const struct job_setup *plan, const struct ranges *done, struct text *text, struct error *error)
+static int show_tasks(const struct job_setup *setup, const struct ranges *done, struct text *text, struct error *error)
 {
     char line[TASK_TEXT_MAX], why[HDSS_ERROR_MAX];
     unsigned shown = 0;
-    for (uint64_t i = plan->first; i < plan->first + plan->count && shown < SHOWN_TASKS; i++) {
+    for (uint64_t i = setup->first; i < setup->first + setup->count && shown < SHOWN_TASKS; i++) {
         if (ranges_contains(done, i))
             continue;
-        if (exec_text(plan->values, i, line, sizeof line, why) < 0)
-            return error_set(error, "%s: %s", plan->kernel->name, why);
+        if (exec_text(setup->values, i, line, sizeof line, why) < 0)
+            return error_set(error, "%s: %s", setup->kernel->name, why);
         text_add(text, "    %s\n", line);
         shown++;
     }
@@ -138,15 +138,15 @@ static int show_tasks(const struct job_setup *plan, const struct ranges *done, s
 
 static int show(struct launch_plan *launch_plan, const struct ranges *done, struct error *error)
 {
-    const struct job_setup *plan = &launch_plan->plan;
+    const struct job_setup *setup = &launch_plan->setup;
     struct text text;
-    uint64_t left = plan->count - ranges_total(done);
+    uint64_t left = setup->count - ranges_total(done);
     int result = 0;
     text_init(&text);
-    show_count(plan, ranges_total(done), &text);
-    if (plan->kernel == &exec_kernel) {
+    show_count(setup, ranges_total(done), &text);
+    if (setup->kernel == &exec_kernel) {
         show_heading(left, ranges_total(done) > 0, &text);
-        result = show_tasks(plan, done, &text, error);
+        result = show_tasks(setup, done, &text, error);
     } else
         text_add(&text, "\n");
     launch_plan->shown = text_take(&text);
@@ -172,20 +172,20 @@ static void show_nothing(struct launch_plan *launch_plan)
 /* In a dry run also what of an earlier one is gone on with, for which its output may have to be read. */
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
-    const struct job_setup *plan = &launch_plan->plan;
-    if (job_setup_check(plan, CHECKED_BEFORE_LAUNCH, !launch_check_is_dca(launch_plan), resume, error) < 0)
+    const struct job_setup *setup = &launch_plan->setup;
+    if (job_setup_check(setup, CHECKED_BEFORE_LAUNCH, !launch_check_is_dca(launch_plan), resume, error) < 0)
         return -1;
     if (!launch_plan->dry_run)
         return 0;
-    job_setup_print_notes(plan, "hdss run");
-    return resume_take(resume, plan, "hdss run", error);
+    job_setup_print_notes(setup, "hdss run");
+    return resume_take(resume, setup, "hdss run", error);
 }
 
 static int check_here(struct launch_plan *launch_plan, const struct worker_options *worker, struct error *error)
 {
     struct resume resume;
     resume_init(&resume);
-    if (job_setup_describe(&launch_plan->plan, error) < 0 || launch_check_check_dca(launch_plan, worker, error) < 0)
+    if (job_setup_describe(&launch_plan->setup, error) < 0 || launch_check_check_dca(launch_plan, worker, error) < 0)
         return -1;
     int result = look_back(launch_plan, &resume, error);
     if (result == 0)
@@ -214,13 +214,13 @@ int check_launch_plan(struct launch_plan *launch_plan, struct error *error)
 
 int check_inputs(struct launch_plan *launch_plan, struct error *error)
 {
-    struct job_setup *plan = &launch_plan->plan;
+    struct job_setup *setup = &launch_plan->setup;
     char text[HDSS_ERROR_MAX] = "";
     if (leads_elsewhere(launch_plan))
         return 0;
-    if (kernel_describe(plan->kernel, plan->values, &plan->loop, error) < 0)
+    if (kernel_describe(setup->kernel, setup->values, &setup->loop, error) < 0)
         return -1;
-    if (kernel_look(plan->kernel, plan->values, &plan->loop, text) == 0)
+    if (kernel_look(setup->kernel, setup->values, &setup->loop, text) == 0)
         return 0;
-    return error_set(error, "%s: %s", plan->kernel->name, text);
+    return error_set(error, "%s: %s", setup->kernel->name, text);
 }

@@ -232,12 +232,12 @@ static int check_time(const struct launch_plan *launch_plan, struct error *error
 /* The journal from which the job goes on. Its name follows from that of the output. */
 static int find_journal(struct launch_plan *launch_plan, struct error *error)
 {
-    struct job_setup *plan = &launch_plan->plan;
+    struct job_setup *setup = &launch_plan->setup;
     struct hdss_loop loop;
-    if (kernel_describe(plan->kernel, plan->values, &loop, error) < 0)
+    if (kernel_describe(setup->kernel, setup->values, &loop, error) < 0)
         return -1;
-    job_take_output(&plan->job, &loop);
-    if (launch_plan->dca.count == 0 && job_journal_path(&plan->job, launch_plan->journal)[0] != '\0')
+    job_take_output(&setup->job, &loop);
+    if (launch_plan->dca.count == 0 && job_journal_path(&setup->job, launch_plan->journal)[0] != '\0')
         return 0;
     return error_set(error, "--restarts goes on from a journal, and this job has none; accepted: with --output FILE or "
                             "--journal FILE, and not with --dca");
@@ -247,11 +247,11 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
 static int run_command_check_job(struct launch_plan *launch_plan, struct error *error)
 {
     const struct argv *job = &launch_plan->job;
-    if (job_setup_read(&launch_plan->plan, &kernel_loader, (int)job->count, job->items, error) < 0)
+    if (job_setup_read(&launch_plan->setup, &kernel_loader, (int)job->count, job->items, error) < 0)
         return -1;
-    launch_plan->threads = launch_plan->plan.job.spec.threads;
+    launch_plan->threads = launch_plan->setup.job.spec.threads;
     launch_plan->single_threaded =
-        launch_plan->threads == 1 && kernel_find(launch_plan->plan.kernel->name) == launch_plan->plan.kernel;
+        launch_plan->threads == 1 && kernel_find(launch_plan->setup.kernel->name) == launch_plan->setup.kernel;
     for (unsigned i = 0; i < job->count; i++)
         if (strcmp(job->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");

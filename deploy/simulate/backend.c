@@ -68,27 +68,27 @@ static int list_loads(struct simulation_run *run, const struct simulation *simul
 
 static struct virtual_config configure(const struct simulation *simulation, const double *powers)
 {
-    const struct job_setup *plan = &simulation->plan;
+    const struct job_setup *setup = &simulation->setup;
     const struct platform_service *service = &simulation->platform.service;
     return (struct virtual_config){
         .masters = simulation->masters,
         .workers = simulation->workers,
         .rank_node = simulation->placement.node_of,
-        .spec = plan->job.spec,
-        .first = plan->first,
-        .count = plan->count,
-        .step_iterations = plan->step_iterations,
-        .steps_dependent = job_setup_has_dependent_steps(plan),
-        .columns = plan->loop.sync,
-        .distance = plan->loop.distance,
-        .reach = plan->loop.reach,
-        .no_speculation = plan->loop.has_effects,
-        .no_isolation = plan->kernel->descriptor != NULL,
-        .are_tasks = plan->loop.are_tasks,
+        .spec = setup->job.spec,
+        .first = setup->first,
+        .count = setup->count,
+        .step_iterations = setup->step_iterations,
+        .steps_dependent = job_setup_has_dependent_steps(setup),
+        .columns = setup->loop.sync,
+        .distance = setup->loop.distance,
+        .reach = setup->loop.reach,
+        .no_speculation = setup->loop.has_effects,
+        .no_isolation = setup->kernel->descriptor != NULL,
+        .are_tasks = setup->loop.are_tasks,
         .powers = powers,
         .undigested = true,
         .unchecked = true,
-        .phantom_bytes = plan->collect && plan->record_bytes != UINT64_MAX ? plan->record_bytes : 0,
+        .phantom_bytes = setup->collect && setup->record_bytes != UINT64_MAX ? setup->record_bytes : 0,
         .service_ns = (uint64_t)service->event_ns,
         .message_ns = service->message_ns,
         .byte_ns = service->byte_ns,

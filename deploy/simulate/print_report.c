@@ -13,7 +13,7 @@
 
 static int print_report_write_report(const struct simulation *simulation, const struct report *report)
 {
-    const char *path = simulation->plan.job.report;
+    const char *path = simulation->setup.job.report;
     struct error error;
     if (path[0] == '\0')
         return 0;
@@ -53,9 +53,9 @@ int simulation_print_report(const struct simulation *simulation, struct report *
     };
     struct terminal terminal;
     terminal_init(&terminal, JOB_PROGRESS_NEVER);
-    report->kernel = simulation->plan.kernel;
-    report->values = simulation->plan.values;
-    report->are_tasks = simulation->plan.loop.are_tasks;
+    report->kernel = simulation->setup.kernel;
+    report->values = simulation->setup.values;
+    report->are_tasks = simulation->setup.loop.are_tasks;
     report->simulated = &simulated;
     report_compute(report);
     char *text = summary_text(report, terminal.width, terminal.utf8);

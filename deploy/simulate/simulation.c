@@ -303,7 +303,7 @@ static int make_events(struct simulation *simulation, struct error *error)
 
 static int read_costs_file(struct simulation *simulation, struct error *error)
 {
-    const struct job_setup *plan = &simulation->plan;
+    const struct job_setup *setup = &simulation->setup;
     const char *path = simulation->costs_name;
     struct error inner;
     char *text = file_read(path, &inner);
@@ -311,24 +311,24 @@ static int read_costs_file(struct simulation *simulation, struct error *error)
         return error_set(error,
                          "--costs '%s': accepted: a distribution (" COSTS_DISTRIBUTIONS ") or a readable file (%s)",
                          path, inner.text);
-    simulation->costs = costs_parse(text, plan->first, plan->count, &inner);
+    simulation->costs = costs_parse(text, setup->first, setup->count, &inner);
     free(text);
     return simulation->costs == NULL ? error_set(error, "--costs %s: %s", path, inner.text) : 0;
 }
 
 static int make_costs(struct simulation *simulation, struct error *error)
 {
-    const struct job_setup *plan = &simulation->plan;
+    const struct job_setup *setup = &simulation->setup;
     const char *name = simulation->costs_name;
     struct error inner;
     if (name == NULL) {
         simulation->costs =
-            kernel_model_costs(plan->kernel, plan->values, &plan->loop, plan->first, plan->count, error);
+            kernel_model_costs(setup->kernel, setup->values, &setup->loop, setup->first, setup->count, error);
         return simulation->costs == NULL ? -1 : 0;
     }
     if (!costs_is_distribution(name))
         return read_costs_file(simulation, error);
-    simulation->costs = costs_distributed(name, plan->first, plan->count, &inner);
+    simulation->costs = costs_distributed(name, setup->first, setup->count, &inner);
     return simulation->costs == NULL ? error_set(error, "--costs: %s", inner.text) : 0;
 }
 
@@ -339,16 +339,16 @@ static int simulation_check_dca(const struct simulation *simulation, struct erro
 {
     if (!simulation->dca)
         return 0;
-    if (job_setup_is_dependent(&simulation->plan))
+    if (job_setup_is_dependent(&simulation->setup))
         return error_set(error, "%s: its iterations depend on one another, which is not simulated with --dca",
-                         simulation->plan.kernel->name);
+                         simulation->setup.kernel->name);
     return 0;
 }
 
 /* Refuses options without effect in a simulated run. */
 static int simulation_check_job(const struct simulation *simulation, struct error *error)
 {
-    const struct job *job = &simulation->plan.job;
+    const struct job *job = &simulation->setup.job;
     if (job->spec.threads != 1)
         return error_set(error, "--threads: a simulated worker has one; accepted: 1");
     if (simulation->refused != NULL)
@@ -377,7 +377,7 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
 
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)
 {
-    int result = job_setup_make(&simulation->plan, &kernel_loader, simulation->word_count, simulation->words, error);
+    int result = job_setup_make(&simulation->setup, &kernel_loader, simulation->word_count, simulation->words, error);
     if (result != 0)
         return result;
     if (simulation_check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||
@@ -393,7 +393,7 @@ int simulation_read_powers(const struct simulation *simulation, double **powers,
         return error_set(error, "out of memory for %u workers", simulation->workers);
     for (unsigned w = 0; w < simulation->workers; w++)
         ranks[w] = simulation_worker_rank(simulation, w);
-    int result = job_setup_read_speeds(&simulation->plan, ranks, simulation->workers, powers, error);
+    int result = job_setup_read_speeds(&simulation->setup, ranks, simulation->workers, powers, error);
     free(ranks);
     return result;
 }

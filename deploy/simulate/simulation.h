@@ -46,7 +46,7 @@ struct simulation {
     char **words; /* [word_count] the job's command line, the first is a program's name; borrowed, the list is owned */
     int word_count;
     /* made of them */
-    struct job_setup plan;
+    struct job_setup setup;
     struct platform platform;
     struct placement placement;
     struct costs *costs;             /* owned */

@@ -286,7 +286,7 @@ static bool share(const struct loop *loop)
     dca_begin_sharing(&dca, loop->mode->transport);
     dca.share.cores_are_free = dca.runtime->cores_are_free;
     dca.options.worker.node_technique = spec_of(loop->inside);
-    dca.root.plan.count = loop->iterations;
+    dca.root.setup.count = loop->iterations;
     if (!prepare(loop))
         return false;
     if (share_prepare(&dca.share) < 0 || dca_open_transport(&dca) < 0)

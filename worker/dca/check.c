@@ -5,29 +5,29 @@
 #include "common/dca/core.h"
 #include "common/dca/core_queue.h"
 
-int dca_check_loop(const struct job_setup *plan, struct error *error)
+int dca_check_loop(const struct job_setup *setup, struct error *error)
 {
-    if (plan->loop.steps > 1)
+    if (setup->loop.steps > 1)
         return error_set(error, "--dca: %s has time steps; accepted are loops of one step, or a supermaster",
-                         plan->kernel->name);
-    if (job_setup_is_dependent(plan))
+                         setup->kernel->name);
+    if (job_setup_is_dependent(setup))
         return error_set(error,
                          "--dca: the iterations of %s depend on one another; accepted are independent ones, or a "
                          "supermaster",
-                         plan->kernel->name);
+                         setup->kernel->name);
     return 0;
 }
 
-/* Tries the technique with a core that nobody draws from. */
-static int try_big_technique(const struct job_setup *plan, unsigned drawers, bool *learns, struct error *error)
+/* By a core that nobody draws from. */
+static int try_big_technique(const struct job_setup *setup, unsigned drawers, bool *learns, struct error *error)
 {
     struct dca_core core;
     const struct dca_config config = {
-        .technique = &plan->job.spec.technique,
-        .sched = {.iterations = plan->count,
+        .technique = &setup->job.spec.technique,
+        .sched = {.iterations = setup->count,
                   .workers = drawers,
-                  .min_chunk = plan->job.spec.min_chunk,
-                  .weighting = plan->job.spec.weighting,
+                  .min_chunk = setup->job.spec.min_chunk,
+                  .weighting = setup->job.spec.weighting,
                   .loads = true,
                   .swr = 1}, /* measured later, if it is wanted */
     };
@@ -38,22 +38,22 @@ static int try_big_technique(const struct job_setup *plan, unsigned drawers, boo
     return 0;
 }
 
-static int check_big_technique(const struct job_setup *plan, bool by_node, unsigned drawers, struct error *error)
+static int check_big_technique(const struct job_setup *setup, bool by_node, unsigned drawers, struct error *error)
 {
     bool learns;
-    if (plan->job.spec.technique_auto)
+    if (setup->job.spec.technique_auto)
         return error_set(error, "--technique auto is for launches with a supermaster, not for --dca");
-    if (plan->job.spec.weighting == SCHED_WEIGHTING_ACP && by_node)
+    if (setup->job.spec.weighting == SCHED_WEIGHTING_ACP && by_node)
         return error_set(error, "--weighting acp does not go with --dca node, whose big chunks are for all workers of "
                                 "a node: accepted are none, power");
-    if (try_big_technique(plan, drawers, &learns, error) < 0)
+    if (try_big_technique(setup, drawers, &learns, error) < 0)
         return -1;
     if (!learns || !by_node)
         return 0;
     return error_set(error,
                      "technique %s cannot run with --dca node: what is measured of single workers says little of big "
                      "chunks",
-                     plan->job.spec.technique.technique->name);
+                     setup->job.spec.technique.technique->name);
 }
 
 static int check_node_technique(const struct worker_options *options, struct error *error)
@@ -66,11 +66,11 @@ static int check_node_technique(const struct worker_options *options, struct err
     return 0;
 }
 
-int dca_check_techniques(const struct worker_options *options, const struct job_setup *plan, unsigned workers,
+int dca_check_techniques(const struct worker_options *options, const struct job_setup *setup, unsigned workers,
                          unsigned nodes, struct error *error)
 {
     bool by_node = options->dca == WORKER_DCA_NODE;
-    if (check_big_technique(plan, by_node, by_node ? nodes : workers, error) < 0)
+    if (check_big_technique(setup, by_node, by_node ? nodes : workers, error) < 0)
         return -1;
     return by_node ? check_node_technique(options, error) : 0;
 }

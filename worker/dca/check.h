@@ -7,8 +7,8 @@
 #include "common/job/job_setup.h"
 
 /* Refuses a loop that workers cannot draw from. -1 with one line. */
-int dca_check_loop(const struct job_setup *plan, struct error *error);
+int dca_check_loop(const struct job_setup *setup, struct error *error);
 
 /* Refuses techniques that cannot run so with this many workers on this many nodes. -1 with one line. */
-int dca_check_techniques(const struct worker_options *options, const struct job_setup *plan, unsigned workers,
+int dca_check_techniques(const struct worker_options *options, const struct job_setup *setup, unsigned workers,
                          unsigned nodes, struct error *error);

@@ -57,7 +57,7 @@ static uint64_t digest_of(const struct dca_options *options)
 
 static int check_same_job(struct dca *dca)
 {
-    uint64_t own = digest_of(&dca->options) + dca->root.plan.loop.inputs, first = own;
+    uint64_t own = digest_of(&dca->options) + dca->root.setup.loop.inputs, first = own;
     MPI_Bcast(&first, 1, MPI_UINT64_T, 0, dca->runtime->world);
     if (own == first)
         return EXIT_STATUS_DONE;
@@ -79,15 +79,15 @@ static bool takes_powers(const struct job *job)
 
 static struct dca_config core_config(const struct dca *dca)
 {
-    const struct job_setup *plan = &dca->root.plan;
+    const struct job_setup *setup = &dca->root.setup;
     bool by_node = dca->share.transport == &transport_node;
     return (struct dca_config){
-        .technique = &plan->job.spec.technique,
-        .sched = {.iterations = plan->count,
+        .technique = &setup->job.spec.technique,
+        .sched = {.iterations = setup->count,
                   .workers = by_node ? dca->topology->nodes : dca->ranks,
                   .powers = dca->powers,
-                  .min_chunk = plan->job.spec.min_chunk,
-                  .weighting = plan->job.spec.weighting,
+                  .min_chunk = setup->job.spec.min_chunk,
+                  .weighting = setup->job.spec.weighting,
                   .loads = true},
         .two_counters = dca->options.worker.two_counters,
     };
@@ -102,13 +102,13 @@ static unsigned drawer_of(const struct dca *dca)
 
 static bool dca_program_uses_acp(const struct dca *dca)
 {
-    return dca->root.plan.job.spec.weighting == SCHED_WEIGHTING_ACP;
+    return dca->root.setup.job.spec.weighting == SCHED_WEIGHTING_ACP;
 }
 
 static int check_techniques(struct dca *dca)
 {
-    int result =
-        dca_check_techniques(&dca->options.worker, &dca->root.plan, dca->ranks, dca->topology->nodes, &dca->root.error);
+    int result = dca_check_techniques(&dca->options.worker, &dca->root.setup, dca->ranks, dca->topology->nodes,
+                                      &dca->root.error);
     return result < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
 }
 
@@ -129,18 +129,18 @@ static int check_as_leader(struct dca *dca)
 static int dca_program_open_kernel(struct dca *dca)
 {
     struct root *root = &dca->root;
-    const struct job_setup *plan = &root->plan;
+    const struct job_setup *setup = &root->setup;
     const struct exec_config config = {
-        .kernel = plan->kernel,
-        .values = plan->values,
-        .loop = &plan->loop,
+        .kernel = setup->kernel,
+        .values = setup->values,
+        .loop = &setup->loop,
         .worker = {dca->rank, dca->topology->worker_node[dca->rank]},
-        .collect = plan->collect,
+        .collect = setup->collect,
         .slowdown = dca->options.worker.slowdown,
-        .probe_first = plan->first,
-        .probe_count = plan->count,
-        .probe_least = run_spec_wants_swr(&plan->job.spec) ? PROBE_SWR : 0,
-        .spread = run_spec_learns(&plan->job.spec),
+        .probe_first = setup->first,
+        .probe_count = setup->count,
+        .probe_least = run_spec_wants_swr(&setup->job.spec) ? PROBE_SWR : 0,
+        .spread = run_spec_learns(&setup->job.spec),
         .short_runs = true,
     };
     if (exec_init(&dca->exec, &config) < 0)
@@ -186,11 +186,11 @@ static unsigned dca_program_sum_by_node(const struct dca *dca, double *speeds)
 /* Exchanges the powers. The figures keep this rank's own. */
 static int exchange_powers(struct dca *dca, double *swr)
 {
-    const struct job *job = &dca->root.plan.job;
+    const struct job *job = &dca->root.setup.job;
     bool measure = job->spec.power == RUN_POWER_MEASURE;
     dca->figures.power = 1;
     *swr = 0;
-    if (dca->root.plan.count == 0 || (!takes_powers(job) && !run_spec_wants_swr(&job->spec)))
+    if (dca->root.setup.count == 0 || (!takes_powers(job) && !run_spec_wants_swr(&job->spec)))
         return 0;
     double *speeds = calloc(dca->ranks, sizeof *speeds);
     if (speeds == NULL || ((measure || run_spec_wants_swr(&job->spec)) && dca_program_probe(dca, speeds, swr) < 0)) {
@@ -230,7 +230,7 @@ static int prepare_core(struct dca *dca)
 
 static int dca_program_open_meter(struct dca *dca)
 {
-    if (!dca_program_uses_acp(dca) || dca->root.plan.kernel->descriptor != NULL) /* iterations run elsewhere */
+    if (!dca_program_uses_acp(dca) || dca->root.setup.kernel->descriptor != NULL) /* whose processes are not this one */
         return EXIT_STATUS_DONE;
     if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->root.error) < 0)
         return EXIT_STATUS_FAILED;
@@ -307,7 +307,7 @@ static void dca_program_find_span(const struct dca_figures *all, unsigned ranks,
 static void fill_report(const struct dca *dca, const struct dca_figures *all, struct report *report,
                         struct report_worker *rows, uint64_t *first_ns)
 {
-    const struct job *job = &dca->root.plan.job;
+    const struct job *job = &dca->root.setup.job;
     uint64_t last_ns;
     dca_program_find_span(all, dca->ranks, first_ns, &last_ns);
     *report = (struct report){
@@ -315,8 +315,8 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
         .technique = job->spec.technique,
         .weighting = job->spec.weighting,
         .min_chunk = job->spec.min_chunk,
-        .first = dca->root.plan.first,
-        .iterations = dca->root.plan.count,
+        .first = dca->root.setup.first,
+        .iterations = dca->root.setup.count,
         .workers = dca->ranks,
         .nodes = dca->topology->nodes,
         .cores = runtime_cores(dca->runtime),
@@ -424,9 +424,9 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
     struct root *root = &dca->root;
     int result = dca_options_parse(&dca->options, argc, argv, &root->error);
     if (result == 0)
-        result = job_setup_make(&root->plan, &kernel_loader, dca->options.words, dca->options.word, &root->error);
+        result = job_setup_make(&root->setup, &kernel_loader, dca->options.words, dca->options.word, &root->error);
     if (result == 0)
-        result = dca_check_loop(&root->plan, &root->error);
+        result = dca_check_loop(&root->setup, &root->error);
     if (result != 0 || !dca->options.worker.loaded)
         return result;
     return busy_start(dca->options.worker.load, &root->error); /* before MPI begins: copies of this process */
@@ -435,7 +435,7 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
 /* True where the kernel may have threads of its own: loaded kernels may, the built-in ones do not. */
 static bool may_have_threads(const struct dca *dca)
 {
-    const struct hdss_kernel *kernel = dca->root.plan.kernel;
+    const struct hdss_kernel *kernel = dca->root.setup.kernel;
     return !dca->options.worker.no_threads && kernel != NULL && kernel_find(kernel->name) != kernel;
 }
 
@@ -459,9 +459,9 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     if (dca->topology == NULL)
         MPI_Abort(dca->runtime->world, EXIT_STATUS_FAILED);
     dca_begin_sharing(dca, dca_program_transport_of(dca->options.worker.dca));
-    dca->share.calculation_ns = dca->root.plan.job.spec.calculation_ns;
-    dca->share.assignment_ns = dca->root.plan.job.spec.assignment_ns;
-    terminal_init(&dca->root.terminal, dca->rank == 0 ? dca->root.plan.job.progress : JOB_PROGRESS_NEVER);
+    dca->share.calculation_ns = dca->root.setup.job.spec.calculation_ns;
+    dca->share.assignment_ns = dca->root.setup.job.spec.assignment_ns;
+    terminal_init(&dca->root.terminal, dca->rank == 0 ? dca->root.setup.job.progress : JOB_PROGRESS_NEVER);
     status = run_dca_loop(dca);
     runtime_leave(dca->runtime, status);
     if (dca->rank == 0)

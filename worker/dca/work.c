@@ -127,9 +127,9 @@ static void dca_work_show_progress(struct dca *dca, uint64_t now_ns)
 {
     dca->next_tick_ns = now_ns + TICK_NS;
     const struct progress progress = {
-        .name = dca->root.plan.kernel->name,
+        .name = dca->root.setup.kernel->name,
         .done = dca->share.transport->drawn(&dca->share),
-        .total = dca->root.plan.count,
+        .total = dca->root.setup.count,
         .elapsed_s = (double)(now_ns - dca->start_ns) / 1e9,
         .busy = dca->ranks,
         .workers = dca->ranks,
@@ -210,7 +210,7 @@ static bool dca_work_handle(struct dca *dca, const struct event *event)
     case EVENT_MARK: executor_set_mark(&dca->exec.executor, next_break(dca, event->chunk.done)); return false;
     case EVENT_SLICE: dca_work_store(dca, &event->chunk); return dca->failed;
     case EVENT_ITERATIONS_FAILED:
-        error_set(&dca->root.error, "%s: %s", dca->root.plan.kernel->name, event->text);
+        error_set(&dca->root.error, "%s: %s", dca->root.setup.kernel->name, event->text);
         dca_fail(dca);
         return true;
     default: break;
@@ -233,9 +233,9 @@ static void look_around(struct dca *dca, uint64_t compute_ns)
 static void run_short(struct dca *dca, const struct range *chunk)
 {
     uint64_t compute_ns = 0;
-    if (exec_short(&dca->exec, dca->root.plan.first + chunk->first, chunk->count, &dca->figures.digest, &compute_ns) <
+    if (exec_short(&dca->exec, dca->root.setup.first + chunk->first, chunk->count, &dca->figures.digest, &compute_ns) <
         0) {
-        error_set(&dca->root.error, "%s: %s", dca->root.plan.kernel->name, dca->exec.error);
+        error_set(&dca->root.error, "%s: %s", dca->root.setup.kernel->name, dca->exec.error);
         dca_fail(dca);
         return;
     }
@@ -271,7 +271,7 @@ static void dca_work_run_chunk(struct dca *dca, const struct range *chunk)
 {
     struct exec *exec = &dca->exec;
     bool over = false;
-    executor_begin(&exec->executor, dca->root.plan.first + chunk->first, chunk->count, next_break(dca, 0), false);
+    executor_begin(&exec->executor, dca->root.setup.first + chunk->first, chunk->count, next_break(dca, 0), false);
     while (!over) {
         struct event event;
         uint64_t before_ns = exec->chunk.compute_ns;
@@ -299,7 +299,7 @@ static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;
     *sharing = (struct threads){.count = 1};
-    if (job_setup_computes(&dca->root.plan) && dca->options.worker.slowdown <= 1)
+    if (job_setup_computes(&dca->root.setup) && dca->options.worker.slowdown <= 1)
         runtime_note_sharing(dca->runtime, sharing);
     if (sharing->cores > 0)
         sharing->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_processor_ns;

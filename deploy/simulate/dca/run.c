@@ -156,7 +156,7 @@ static void drawing_sum_by_node(const struct simulation *simulation, const doubl
 static int drawing_make_powers(const struct dca_run *run, unsigned count, double **powers, struct error *error)
 {
     const struct simulation *simulation = run->simulation;
-    const struct job *job = &simulation->plan.job;
+    const struct job *job = &simulation->setup.job;
     *powers = NULL;
     if ((job->spec.technique.technique->needs & SCHED_NEEDS_POWER) == 0 && job->spec.weighting == SCHED_WEIGHTING_NONE)
         return 0;
@@ -176,7 +176,7 @@ static int drawing_make_powers(const struct dca_run *run, unsigned count, double
 static int drawing_init_machines(struct dca_run *run, struct error *error)
 {
     const struct simulation *simulation = run->simulation;
-    const struct job *job = &simulation->plan.job;
+    const struct job *job = &simulation->setup.job;
     const bool by_node = run->model == &dca_queues;
     const unsigned count = by_node ? simulation->placement.nodes : simulation->workers;
     double *powers;
@@ -184,7 +184,7 @@ static int drawing_init_machines(struct dca_run *run, struct error *error)
         return -1;
     const struct dca_config config = {
         .technique = &job->spec.technique,
-        .sched = {.iterations = simulation->plan.count,
+        .sched = {.iterations = simulation->setup.count,
                   .workers = count,
                   .powers = powers,
                   .min_chunk = job->spec.min_chunk,
@@ -238,16 +238,16 @@ static const struct dca_model *drawing_model(enum worker_dca dca)
 
 static int drawing_check(const struct simulation *simulation, struct error *error)
 {
-    if (dca_check_loop(&simulation->plan, error) < 0)
+    if (dca_check_loop(&simulation->setup, error) < 0)
         return -1;
-    return dca_check_techniques(&simulation->dca_options, &simulation->plan, simulation->workers,
+    return dca_check_techniques(&simulation->dca_options, &simulation->setup, simulation->workers,
                                 simulation->placement.nodes, error);
 }
 
 int dca_run_init(struct dca_run *run, const struct simulation *simulation, const struct dca_backend *backend,
                  void *context, struct error *error)
 {
-    const struct job *job = &simulation->plan.job;
+    const struct job *job = &simulation->setup.job;
     *run = (struct dca_run){
         .simulation = simulation,
         .backend = backend,
@@ -288,11 +288,11 @@ int dca_run_say(struct dca_run *run, bool failed, const char *version)
     struct report report = {
         .version = version,
         .topology = run->model->topology,
-        .technique = simulation->plan.job.spec.technique,
-        .weighting = simulation->plan.job.spec.weighting,
-        .min_chunk = simulation->plan.job.spec.min_chunk,
-        .first = simulation->plan.first,
-        .iterations = simulation->plan.count,
+        .technique = simulation->setup.job.spec.technique,
+        .weighting = simulation->setup.job.spec.weighting,
+        .min_chunk = simulation->setup.job.spec.min_chunk,
+        .first = simulation->setup.first,
+        .iterations = simulation->setup.count,
         .workers = simulation->workers,
         .nodes = simulation->placement.nodes,
         .elapsed_s = run->first_ns >= 0 ? (run->end_ns - run->first_ns) / 1e9 : 0,

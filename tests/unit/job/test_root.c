@@ -30,12 +30,12 @@ static void tear_down(void)
     strcpy(folder + strlen(folder) - 6, "XXXXXX");
 }
 
-static void plan(int argc, const char **argv)
+static void setup(int argc, const char **argv)
 {
     memset(&root, 0, sizeof root);
     root_init(&root, "leader", "1.2.3");
     root.terminal.width = 80;
-    ck_assert_msg(job_setup_make(&root.plan, &kernel_loader, argc, (char **)argv, &root.error) == 0, "%s",
+    ck_assert_msg(job_setup_make(&root.setup, &kernel_loader, argc, (char **)argv, &root.error) == 0, "%s",
                   root.error.text);
 }
 
@@ -44,7 +44,7 @@ static void plan(int argc, const char **argv)
     do {                                                                                                               \
         const char *words[] = {"leader", "synthetic", "iterations=8", "mean=0", __VA_ARGS__};                          \
         int count = (int)(sizeof words / sizeof *words);                                                               \
-        plan(words[count - 1] != NULL ? count : count - 1, words);                                                     \
+        setup(words[count - 1] != NULL ? count : count - 1, words);                                                    \
     } while (0)
 
 static void write_file(const char *path, const char *text)
@@ -231,7 +231,7 @@ static int print_report(struct report *report, int status)
 {
     static struct report_worker row;
     *report = (struct report){.topology = REPORT_DCA_RMA,
-                              .technique = root.plan.job.spec.technique,
+                              .technique = root.setup.job.spec.technique,
                               .iterations = 8,
                               .done = 8,
                               .workers = 1,
