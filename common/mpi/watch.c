@@ -9,15 +9,25 @@
  *
  * A pid means the same process to all ranks of a node only where they share a pid namespace (containers need not):
  * where they do not, nobody is watched, and heartbeat.c does what it does between nodes. Where they do, a peer that is
- * not found has ended since it said hello. */
+ * not found has ended since it said hello.
+ *
+ * A process that is stopped (SIGSTOP) has not ended, and the kernel tells nothing of it. A master never computes, so
+ * that a stopped one is as good as silent: whoever watches it looks once a second, and ends it when it was stopped in
+ * as many looks in a row as heartbeats may be missed. Its end is then found as any other. What is counted are own
+ * looks: when the whole run is stopped and goes on, nobody is blamed. A stopped worker is left alone: what it holds is
+ * overdue one day. */
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"
+#include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
+#include "common/os/process.h"
+#include "proto/message.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -59,7 +69,7 @@ int watch_init(struct watch *watch, struct runtime *runtime)
         if (!may_concern(runtime, i))
             continue;
         struct watched *peer = &watch->peers[watch->count];
-        *peer = (struct watched){i, (int)runtime->hellos[i].pid, -1, WATCH_BY_ASKING};
+        *peer = (struct watched){i, (int)runtime->hellos[i].pid, -1, WATCH_BY_ASKING, 0};
         if (watch->count++ < PIDFDS_MAX) {
             peer->process = open_process(peer->pid);
             if (peer->process >= 0)
@@ -95,6 +105,7 @@ void watch_begin(struct watch *watch, unsigned rank)
     if (peer->means == WATCH_BY_KERNEL && epoll_ctl(watch->set, EPOLL_CTL_ADD, peer->process, &event) < 0)
         peer->means = WATCH_BY_ASKING;
     watch->unaided += peer->means == WATCH_BY_ASKING;
+    watch->masters += watch->runtime->hellos[rank].role == ROLE_MASTER;
     if (peer->means == WATCH_TOO_LATE)
         detect_end(watch->runtime, rank);
 }
@@ -113,15 +124,31 @@ void watch_look(struct watch *watch)
     }
 }
 
+/* Several ranks of the node may find it: one of them says so. */
+static void end_stopped_master(struct watch *watch, struct watched *peer)
+{
+    struct runtime *runtime = watch->runtime;
+    peer->stopped_looks = process_is_stopped(peer->pid) ? peer->stopped_looks + 1 : 0;
+    if (peer->stopped_looks < MAY_MISS)
+        return;
+    if (doorbell_claim_report(&runtime->doorbell, peer->rank))
+        fprintf(stderr, "%s: rank %u: master rank %u has been stopped for %u seconds: it is ended\n",
+                role_name(runtime->role), runtime->rank, peer->rank, peer->stopped_looks);
+    kill(peer->pid, SIGKILL);
+}
+
 void watch_ask(struct watch *watch, uint64_t now_ns)
 {
-    if (watch->unaided == 0 || now_ns < watch->ask_ns)
+    if (watch->unaided + watch->masters == 0 || now_ns < watch->ask_ns)
         return;
     watch->ask_ns = now_ns + ASK_EVERY_NS;
     for (unsigned i = 0; i < watch->count; i++) {
-        const struct watched *peer = &watch->peers[i];
-        if (peer->means == WATCH_BY_ASKING && peers_is_watched(&watch->runtime->peers, peer->rank) &&
-            kill(peer->pid, 0) < 0 && errno == ESRCH)
+        struct watched *peer = &watch->peers[i];
+        if (!peers_is_watched(&watch->runtime->peers, peer->rank))
+            continue;
+        if (peer->means == WATCH_BY_ASKING && kill(peer->pid, 0) < 0 && errno == ESRCH)
             detect_end(watch->runtime, peer->rank);
+        else if (watch->runtime->hellos[peer->rank].role == ROLE_MASTER)
+            end_stopped_master(watch, peer);
     }
 }

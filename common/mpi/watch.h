@@ -19,6 +19,7 @@ struct watched {
     int pid;
     int process; /* pidfd; -1: none */
     enum watch_means means;
+    unsigned stopped_looks; /* in a row, in which it was found stopped */
 };
 
 struct watch {
@@ -26,6 +27,7 @@ struct watch {
     struct watched *peers; /* [count] that concern this rank, now or maybe one day; owned */
     unsigned count;
     unsigned unaided; /* watched peers that must be asked for */
+    unsigned masters; /* watched peers that are masters: it is looked whether they are stopped */
     int set;          /* an epoll set: readable when somebody has ended */
     uint64_t ask_ns;
 };
@@ -39,5 +41,5 @@ void watch_begin(struct watch *watch, unsigned rank);
 
 /* Reports the ends of which the kernel tells. */
 void watch_look(struct watch *watch);
-/* Asks, once a second, for the peers whose end the kernel does not tell. */
+/* Asks for those whose end the kernel does not tell, and ends masters that are stopped, once a second. */
 void watch_ask(struct watch *watch, uint64_t now_ns);

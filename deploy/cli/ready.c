@@ -2,6 +2,8 @@
 /* mpirun and its children in /proc: see ready.h. */
 #include "deploy/cli/ready.h"
 
+#include "common/os/process.h"
+
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -129,14 +131,8 @@ bool ready_for(pid_t launcher, unsigned depth, unsigned ranks, int signal_number
 
 bool has_ended(pid_t pid)
 {
-    char path[64], line[512] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return true;
-    const char *end = fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
-    fclose(file);
-    return end == NULL || end[1] == '\0' || end[2] == 'Z' || end[2] == 'X';
+    const char state = process_state(pid);
+    return state == '\0' || state == 'Z' || state == 'X';
 }
 
 static bool visit_counting(pid_t child, void *context)

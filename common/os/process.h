@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Other processes of this machine, from /proc. */
+#pragma once
+
+#include <stdbool.h>
+
+/* The state of a process as the kernel's letter for it: R and S run or wait, T was stopped by a signal, Z and X have
+ * ended. 0 where there is no such process, or nothing can be seen of it. */
+char process_state(int pid);
+
+/* A signal has stopped the process, and none has let it go on. Not so one that a debugger holds. */
+static inline bool process_is_stopped(int pid)
+{
+    return process_state(pid) == 'T';
+}
