@@ -25,9 +25,9 @@
 /* Within START_MS of the launch every rank is up. */
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
-/* Time between two looks at a launcher that may not end by itself, and the time it has to end its ranks when it
- * must. */
-enum { WATCH_LOOK_MS = 500, KILL_MS = 5000 };
+/* How often a launcher is looked at that may not end by itself, and when nothing but its end is awaited; and how long
+ * it has to end its ranks when it must. */
+enum { WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000 };
 
 struct child {
     pid_t pid;
@@ -41,9 +41,10 @@ struct child {
     sigset_t before; /* the mask of signals, as it was */
     struct stderr_filter stderr_filter;
     const struct launch *how;
-    struct launcher_watch watch; /* watch over the launcher, where how->reports */
-    int64_t end_ms;              /* when the child is killed, as it was asked to end; 0: it was not */
-    int64_t late_ms;             /* when the child's time is over; 0: never */
+    struct launcher_watch watch; /* where how->reports */
+    bool ranks_are_ended;        /* those that hung when the run was over */
+    int64_t end_ms;              /* when it is killed, as it was asked to end; 0: it was not */
+    int64_t late_ms;             /* when its time is over; 0: never */
     bool late;
 };
 
@@ -243,11 +244,26 @@ static void end_launcher(struct child *child)
     }
 }
 
+/* When the run is over the ranks of this machine that are left hang, and are of no more use. A launcher whose ranks
+ * have all ended does so, too; to end them itself takes it two seconds. On several machines some of its children are
+ * those that lead there. */
+static bool end_ranks(struct child *child)
+{
+    if (!child->watch.ended || child->how->remote || child->watch.running == 0 || child->ranks_are_ended)
+        return false;
+    ranks_signal(child->pid, child->how->rank_depth, SIGKILL);
+    child->ranks_are_ended = true;
+    child->watch.changed_ms = launch_clock_ms();
+    return true;
+}
+
 static void look_after(struct child *child)
 {
     launcher_watch_take(&child->watch, launch_clock_ms());
-    if (child->how->survives && !child->ended &&
-        (child->end_ms != 0 || launcher_watch_is_over(&child->watch, child->pid, launch_clock_ms())))
+    if (!child->how->survives || child->ended)
+        return;
+    if (child->end_ms != 0 ||
+        (launcher_watch_is_over(&child->watch, child->pid, launch_clock_ms()) && !end_ranks(child)))
         end_launcher(child);
 }
 
@@ -272,14 +288,19 @@ static void drain_in_time(struct child *child)
 static int longest_wait(const struct child *child)
 {
     bool looks = child->how->survives || child->late_ms > 0 || child->how->drain_ms > 0;
-    return child->drain_waits ? READY_LOOK_MS : looks ? WATCH_LOOK_MS : -1;
+    if (child->drain_waits)
+        return READY_LOOK_MS;
+    return child->how->survives && child->watch.ended ? END_LOOK_MS : looks ? WATCH_LOOK_MS : -1;
 }
 
 static void attend(struct child *child)
 {
+    const int said = child->how->reports ? child->watch.ends[0] : -1;
     while (!child->ended) {
-        struct pollfd polled[] = {{.fd = child->signals, .events = POLLIN}, {.fd = child->errors, .events = POLLIN}};
-        poll(polled, 2, longest_wait(child));
+        struct pollfd polled[] = {{.fd = child->signals, .events = POLLIN},
+                                  {.fd = child->errors, .events = POLLIN},
+                                  {.fd = said, .events = POLLIN}};
+        poll(polled, 3, longest_wait(child));
         take_signals(child);
         if (child->how->reports)
             look_after(child);

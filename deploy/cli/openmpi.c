@@ -4,7 +4,8 @@
  * To survive (measured with 4.1.4): without the two options of version 4 mpirun kills all ranks about a second after
  * one has died; with the first alone it ends the run when a whole node is lost; with both it never returns after a loss
  * on several nodes. launcher_watch.h ends it then, for which the supermaster must be on this machine: where it may not
- * be, they are left out.
+ * be, they are left out. To end it takes 4 s where a rank of another machine is stopped, and 0.1 s where it is told not
+ * to wait between asking and killing (odls_base_sigkill_timeout).
  *
  * Version 5 has the same two by other names (measured with 5.0.7): with --enable-recovery alone a rank that is killed
  * is survived, and one that leaves with another status than 0 ends the run. On several machines it needs its ULFM, too
@@ -57,6 +58,8 @@ static void add_survival(const struct launch_plan *launch_plan, struct argv *lin
         return;
     if (!is_version_5(launch_plan))
         argv_add_split(line, "--mca orte_abort_on_non_zero_status 0");
+    if (!is_version_5(launch_plan) && launch_plan->hosts.count > 1)
+        argv_add_split(line, "--mca odls_base_sigkill_timeout 0");
     argv_add(line, "--enable-recovery");
     /* --runtime-options error-nonzero-status=false says the same, but is refused in lines of many words (5.0.7). */
     if (is_version_5(launch_plan))
