@@ -102,6 +102,13 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
 bool supermaster_is_degraded(const struct supermaster *supermaster);
 /* True if a rank was lost, or may hang. */
 bool supermaster_is_late(const struct supermaster *supermaster);
+/* The wait for an orphan at the end, from the moment at which the one before it has come. */
+static inline uint64_t supermaster_orphans_wait_ns(const struct supermaster *supermaster)
+{
+    bool waits = supermaster->config.is_patient || !ledger_is_complete(&supermaster->ledger);
+    return waits ? LEAVE_NS : 2 * LEAVE_LATE_NS;
+}
+
 /* Takes orphans for lost that have not come for long, at the end. */
 void supermaster_expire_orphans(struct supermaster *supermaster);
 

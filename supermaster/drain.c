@@ -19,14 +19,14 @@ void supermaster_end(struct supermaster *supermaster)
     const struct end end = {
         .drain = !ledger_is_complete(&supermaster->ledger),
         .degraded = supermaster_is_degraded(supermaster) || leaves_boundaries(supermaster),
-        .late = supermaster_is_late(supermaster),
+        .late = supermaster_is_late(supermaster) && !supermaster->config.is_patient,
     };
     for (unsigned m = 0; m < topology->masters; m++)
         if (!supermaster->losses.master_left[m] && !supermaster->losses.dismissed[m])
             actions_send(supermaster->actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_END, .end = end});
     service_end(&supermaster->service, &end, supermaster->now_ns, supermaster->actions);
-    supermaster->losses.orphans_due_ns = supermaster->now_ns + LEAVE_NS;
+    supermaster->losses.orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);
 }
 
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text)

@@ -67,7 +67,7 @@ static void go_on_without(struct supermaster *supermaster, unsigned rank)
     supermaster_fail(supermaster, topology->supermaster, text.text);
 }
 
-static void supermaster_losses_note(struct supermaster *supermaster, unsigned rank, uint64_t chunks)
+static void supermaster_losses_note(struct supermaster *supermaster, unsigned rank, uint64_t chunks, bool is_late)
 {
     struct losses *losses = &supermaster->losses;
     struct supermaster_loss *list = grow(losses->list, losses->count, &losses->capacity, sizeof *list);
@@ -76,7 +76,7 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
         return;
     }
     losses->list = list;
-    losses->list[losses->count++] = (struct supermaster_loss){rank, chunks};
+    losses->list[losses->count++] = (struct supermaster_loss){rank, chunks, is_late};
     if (supermaster->config.distance > 0 && supermaster->state < SUPERMASTER_ENDING)
         go_on_without(supermaster, rank);
 }
@@ -87,17 +87,19 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
 static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
+    bool is_late = supermaster->state >= SUPERMASTER_ENDING && ledger_is_complete(&supermaster->ledger);
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
     losses->worker[w] = WORKER_IS_LOST;
     losses->workers_lost++;
+    losses->workers_late += is_late;
     assert(losses->workers_lost <= supermaster->config.topology->workers && "a worker is lost once");
     supermaster_recheck(supermaster);
     supermaster_waive_speed(supermaster, w);
     /* chunks of the last worker go to nobody */
     supermaster_losses_note(supermaster, supermaster->config.topology->worker_rank[w],
-                            supermaster_has_no_worker(supermaster) ? 0 : chunks);
+                            supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
 }
 
 /* Takes a worker for lost. At the end a worker of a master, or an orphan, that has ended has just left. */
@@ -167,7 +169,7 @@ static void supermaster_losses_lose_master(struct supermaster *supermaster, unsi
     supermaster_master_left(supermaster, m);
     losses->masters_lost++;
     losses->orphans_due_ns = supermaster->now_ns + LEAVE_NS;
-    supermaster_losses_note(supermaster, topology->master_rank[m], 0);
+    supermaster_losses_note(supermaster, topology->master_rank[m], 0, false);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
         if (losses->worker[w] == WORKER_IS_DEAD)
@@ -223,6 +225,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns);
     if (supermaster->state < SUPERMASTER_ENDING)
         return;
+    losses->orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);
     const struct end end = {.drain = !ledger_is_complete(&supermaster->ledger), .degraded = true};
     actions_send(supermaster->actions, topology->worker_rank[w], &(struct message){.type = MESSAGE_END, .end = end});
 }
@@ -339,6 +342,9 @@ void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, st
     unsigned long long chunks = loss->chunks;
     if (w == topology->workers)
         error_set(text, "master rank %u was lost; its workers go on with the supermaster", loss->rank);
+    else if (loss->is_late)
+        error_set(text, "worker rank %u on node %u had not left when all was done, and is not waited for", loss->rank,
+                  topology->worker_node[w]);
     else if (supermaster->config.distance > 0)
         error_set(text, "worker rank %u on node %u was lost; what depended on its chunk is computed again", loss->rank,
                   topology->worker_node[w]);

@@ -79,7 +79,7 @@ static uint64_t due_ns(const struct supermaster *supermaster, unsigned m)
 
 static void dismiss(struct supermaster *supermaster, unsigned m)
 {
-    const struct end end = {.degraded = true, .late = true};
+    const struct end end = {.degraded = true}; /* not LATE: its workers may be slow and nothing else */
     REASON(supermaster->reasons, "rank %u is dismissed: it is silent for %.3f s while others wait",
            supermaster->config.topology->master_rank[m],
            (double)(supermaster->now_ns - supermaster->losses.heard_ns[m]) / 1e9);

@@ -50,6 +50,7 @@ static int init_machine(struct program *program)
         .distance = job_setup_is_dependent(setup) ? setup->loop.distance : 0,
         .no_speculation = setup->loop.has_effects || job_setup_is_dependent(setup),
         .no_isolation = setup->kernel->descriptor != NULL || job_setup_is_dependent(setup),
+        .is_patient = !status_may_lose_ranks(),
         .are_tasks = setup->loop.are_tasks,
         .speeds = speeds,
         .probe = run_spec_probes(&setup->job.spec),

@@ -99,7 +99,8 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->messages = supermaster->messages;
     report->bytes_on_wire = supermaster->bytes;
     report->checksum = supermaster->ledger.digest;
-    report->faults.lost_workers = supermaster->losses.workers_lost;
+    report->faults.lost_workers = supermaster->losses.workers_lost - supermaster->losses.workers_late;
+    report->faults.late_workers = supermaster->losses.workers_late;
     report->faults.lost_masters = supermaster->losses.masters_lost;
     report->faults.reissued_chunks = supermaster->losses.reissued;
     report->faults.duplicate_results = supermaster->losses.duplicates;

@@ -34,6 +34,7 @@ struct supermaster_config {
     uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0 where results are only digested */
     bool no_speculation;   /* no worker gets a copy of a chunk that another worker computes */
     bool no_isolation;     /* no iteration is run in a child process */
+    bool is_patient;       /* a worker that hangs, or computes what others have done, is waited for at the end */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
     const double *speeds;  /* speeds of the workers in any unit, borrowed during init; NULL: measure them */
     bool probe;            /* the workers probe even where `speeds` are given; must be true where they are not */
@@ -98,6 +99,7 @@ enum worker_status {
 struct supermaster_loss {
     unsigned rank;
     uint64_t chunks; /* chunks of a lost worker that were given to others */
+    bool is_late;    /* a worker that had only not left when all was done */
 };
 
 /* The losses of a run, and their consequences. */
@@ -105,6 +107,7 @@ struct losses {
     unsigned char *worker; /* [workers] enum worker_status; owned */
     bool *master_left;     /* [masters] the master said goodbye, or is lost; owned */
     unsigned masters_left, masters_lost, workers_lost, workers_left;
+    unsigned workers_late;   /* lost workers that had only not left when all was done */
     unsigned orphans;        /* workers of lost masters that have not come yet */
     uint64_t orphans_due_ns; /* at the end: when they are waited for no longer */
     bool *dismissed;         /* [masters] told to leave before the end; owned */

@@ -11,11 +11,16 @@
 
 #define STATUS_VARIABLE "HDSS_STATUS_FILE"
 
+/* Where the launcher lets ranks end as they like, and `hdss run` ends those that are left when the run is over, it says
+ * so to the supermaster: then nobody needs to be waited for. */
+#define SURVIVAL_VARIABLE "HDSS_RANKS_MAY_END"
+
 /* Lines, with a newline each: */
 #define STATUS_BEGUN    "begun %d" /* the supermaster's process */
 #define STATUS_END      "%s %d%s"  /* role, status, STATUS_DEGRADED or nothing */
 #define STATUS_LEAD     "lead"     /* the role of the supermaster, or in a flat launch of rank 0 */
 #define STATUS_DEGRADED " lossy"   /* a rank was lost: the others end without waiting for each other */
 
+bool status_may_lose_ranks(void);
 void status_tell_begun(void);
 void status_tell_end(const char *role, int status, bool degraded);

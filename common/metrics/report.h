@@ -54,6 +54,7 @@ struct report_step {
 
 struct report_faults {
     uint64_t lost_workers, lost_masters, reissued_chunks, duplicate_results, resumed_iterations;
+    uint64_t late_workers; /* that had not left when all was done, and were not waited for */
 };
 
 /* Iterations that did not work. */

@@ -188,12 +188,13 @@ static void set_counters(json_t *object, const struct report *report)
     json_object_set_new(object, "messages", integer(report->messages));
     json_object_set_new(object, "bytes_on_wire", integer(report->bytes_on_wire));
     json_object_set_new(object, "checksum", is_real ? json_string(checksum) : json_null());
-    json_object_set_new(object, "faults",
-                        json_pack("{s:o, s:o, s:o, s:o, s:o}", "lost_workers", integer(faults->lost_workers),
-                                  "lost_masters", integer(faults->lost_masters), "reissued_chunks",
-                                  integer(faults->reissued_chunks), "duplicate_results",
-                                  integer(faults->duplicate_results), "resumed_iterations",
-                                  integer(faults->resumed_iterations)));
+    json_t *counts = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o}", "lost_workers", integer(faults->lost_workers), "lost_masters",
+        integer(faults->lost_masters), "reissued_chunks", integer(faults->reissued_chunks), "duplicate_results",
+        integer(faults->duplicate_results), "resumed_iterations", integer(faults->resumed_iterations));
+    if (faults->late_workers > 0)
+        json_object_set_new(counts, "late_workers", integer(faults->late_workers));
+    json_object_set_new(object, "faults", counts);
 }
 
 /* Lists the ranges as [first, count] each. */

@@ -301,6 +301,7 @@ static void summary_add_faults(struct text *text, const struct report_faults *fa
     const char *separator = "  faults       ";
     add_fault(text, &separator, faults->lost_workers, "lost worker");
     add_fault(text, &separator, faults->lost_masters, "lost master");
+    add_fault(text, &separator, faults->late_workers, "late worker");
     add_fault(text, &separator, faults->reissued_chunks, "reissued chunk");
     add_fault(text, &separator, faults->duplicate_results, "duplicate result");
     add_fault(text, &separator, faults->resumed_iterations, "resumed iteration");

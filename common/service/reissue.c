@@ -303,6 +303,8 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_begin_to_serve(service, w);
     service->present++;
     service->beginners += running->count == 0;
+    if (service->state == SERVICE_ENDING) /* it is sent an END, too */
+        service->leave_due_ns = now_ns + (service->is_late ? LEAVE_LATE_NS : LEAVE_NS);
     if (running->count == 0)
         return;
     worker->chunks_assigned = 1;
@@ -317,19 +319,29 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     };
 }
 
+/* Takes workers for lost that have not left. Where many share few cores it takes them a while: as long as they leave
+ * one after another all are waited for. */
+static void take_for_lost(struct service *service, uint64_t now_ns)
+{
+    bool more_left = service->gone > service->gone_at_look;
+    service->gone_at_look = service->gone;
+    service->leave_due_ns = service->is_late && more_left ? now_ns + LEAVE_LATE_NS : NEVER;
+    if (service->leave_due_ns != NEVER)
+        return;
+    for (unsigned w = 0; w < service->worker_count; w++)
+        service_lost(service, w, now_ns);
+}
+
 void service_expire(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     if (service_deadline(service) > now_ns)
         return;
     service->elsewhere_due_ns = NEVER;
     service->lease_due_ns = 0; /* whoever waits may have no room for a chunk at present */
-    if (service->state != SERVICE_ENDING) {
+    if (service->state == SERVICE_ENDING)
+        take_for_lost(service, now_ns);
+    else
         service_serve(service, now_ns, actions);
-        return;
-    }
-    service->leave_due_ns = NEVER;
-    for (unsigned w = 0; w < service->worker_count; w++)
-        service_lost(service, w, now_ns);
 }
 
 /* --- second copies --- */
@@ -381,12 +393,14 @@ static uint64_t copy_due_ns(const struct service *service, const struct served *
 
 /* The time until which workers may leave. A worker that computes gives up at once, or after the time that a drain
  * leaves it, but not before its executor looks at the messages: that may be in the middle of an iteration, which is not
- * longer than the whole chunk should take. A drain has no time to wait for that. Where no chunk was assigned a worker
- * that has not asked may still probe. */
+ * longer than the whole chunk should take. A drain has no time to wait for that, and after an END that is LATE nobody
+ * needs what a worker computes. Where no chunk was assigned a worker that has not asked may still probe. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
 {
     if (end->drain)
         return now_ns + service->spec->drain_ns + LEAVE_NS;
+    if (end->late)
+        return now_ns + LEAVE_LATE_NS;
     uint64_t due = now_ns + (service->assigned > 0 ? LEAVE_NS : LEASE_UNKNOWN_NS);
     double mean_ns = service_mean_iteration_ns(service);
     for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {

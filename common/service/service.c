@@ -687,6 +687,8 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
         return;
     send_answers(service, actions); /* chunks of this step were assigned before the end */
     service_close(service, actions);
+    service->is_late = end->late && !end->drain;
+    service->gone_at_look = service->gone;
     service->leave_due_ns = service_leave_due_ns(service, end, now_ns);
     for (unsigned w = 0; service->present > 0 && w < service->worker_count; w++)
         if (service->workers[w].present && !service->workers[w].gone)

@@ -50,6 +50,8 @@
 #define LEASE_LOOK_NS 5000000u
 /* A worker that has not left so long after it could is taken for lost: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
+/* The wait for a worker after an END that is LATE, from the moment at which the worker before it has left. */
+#define LEAVE_LATE_NS 150000000u
 
 /* For record_bytes: each iteration yields what it likes. */
 #define RECORD_VARIABLE UINT64_MAX
@@ -220,6 +222,8 @@ struct service {
     double longest_ns, longest_count; /* time and size of the chunk whose iterations took longest */
     uint64_t assigned_at_look;        /* value of `assigned` at the last look for overdue chunks */
     uint64_t leave_due_ns;            /* ENDING: when those who have not left are taken for lost */
+    unsigned gone_at_look;            /* ENDING: workers that had left when leave_due_ns was set */
+    bool is_late;                     /* ENDING: nobody is waited for who does not leave soon */
     uint64_t first_assign_ns;         /* NEVER before */
     uint64_t assigned;                /* chunks assigned so far */
     uint64_t messages, bytes;         /* traffic of the workers, from their goodbyes */

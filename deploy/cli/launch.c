@@ -145,8 +145,8 @@ static int launch_start(struct child *child, char *const *argv)
 {
     sigset_t taken;
     const struct launch *how = child->how;
-    if (how->reports &&
-        launcher_watch_init(&child->watch, how->ranks, how->rank_depth, how->remote, launch_clock_ms()) < 0)
+    if (how->reports && launcher_watch_init(&child->watch, how->ranks, how->rank_depth, how->remote, how->survives,
+                                            launch_clock_ms()) < 0)
         return -1;
     int ends[2];
     pid_t self = getpid();

@@ -21,7 +21,8 @@
 /* they leave together, for which hundreds of ranks that share a few cores take a minute. */
 #define LEAVE_MS 90000
 
-int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, int64_t now_ms)
+int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, bool survives,
+                        int64_t now_ms)
 {
     char path[64];
     *watch = (struct launcher_watch){
@@ -29,12 +30,15 @@ int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned d
     if (pipe2(watch->ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), watch->ends[1]);
+    if (survives && setenv(SURVIVAL_VARIABLE, "1", 1) < 0)
+        return -1;
     return setenv(STATUS_VARIABLE, path, 1);
 }
 
 void launcher_watch_fini(struct launcher_watch *watch)
 {
     unsetenv(STATUS_VARIABLE);
+    unsetenv(SURVIVAL_VARIABLE);
     for (int i = 0; i < 2; i++)
         if (watch->ends[i] >= 0)
             close(watch->ends[i]);
@@ -95,7 +99,8 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
 {
     unsigned running = ranks_below(launcher, watch->depth);
-    if (running != watch->running)
+    bool hurries = watch->ended && watch->remote; /* the ranks elsewhere are not seen to end, either */
+    if (running != watch->running && !hurries)
         watch->changed_ms = now_ms;
     watch->running = running;
     watch->started |= running > 0;

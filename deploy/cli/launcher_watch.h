@@ -31,8 +31,10 @@ struct launcher_watch {
     int64_t changed_ms; /* when `running` last changed, or the ranks last said something */
 };
 
-/* Names the pipe in the environment. -1 when files are out. */
-int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, int64_t now_ms);
+/* Names the pipe in the environment, and says there whether the launcher survives what ranks do. -1 when files are out.
+ */
+int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, bool survives,
+                        int64_t now_ms);
 void launcher_watch_fini(struct launcher_watch *watch);
 
 /* Takes what the ranks have said. */

@@ -294,6 +294,61 @@ START_TEST(losses_are_survived_and_counted)
 }
 END_TEST
 
+/* When the supermaster is gone that has seen all done at `done_ns`. */
+struct end_times {
+    uint64_t done_ns, gone_ns;
+    const struct virtual_cluster *cluster;
+};
+
+static void note_end_times(void *context, const char *line)
+{
+    struct end_times *times = context;
+    const struct supermaster *supermaster = virtual_supermaster(times->cluster);
+    const uint64_t now_ns = supermaster->now_ns;
+    (void)line;
+    if (times->done_ns == 0 && ledger_is_complete(&supermaster->ledger))
+        times->done_ns = now_ns;
+    if (times->gone_ns == 0 && supermaster->state == SUPERMASTER_GONE)
+        times->gone_ns = now_ns;
+}
+
+/* A worker is stopped for ever in its chunk, which another computes, too. */
+START_TEST(the_end_does_not_wait_for_a_worker_that_hangs)
+{
+    for (unsigned masters = 0; masters < 3; masters++)
+        for (unsigned patient = 0; patient < 2; patient++) {
+            struct virtual_config config = cluster_plain(masters, 6, "css:chunk=20", 2000);
+            const struct virtual_fault fault = {.type = VIRTUAL_STOP, .rank = masters + 2, .at_ns = 100000};
+            struct end_times times = {0};
+            struct virtual_result result;
+            struct error text;
+            config.collect = true;
+            config.is_patient = patient;
+            config.faults = &fault;
+            config.fault_count = 1;
+            config.trace = note_end_times;
+            config.trace_context = &times;
+            struct virtual_cluster *cluster = virtual_new(&config, &text);
+            ck_assert_ptr_nonnull(cluster);
+            times.cluster = cluster;
+            result = virtual_run(cluster);
+            const struct losses *losses = &result.supermaster->losses;
+            ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
+            ck_assert_uint_eq(result.wrong, 0);
+            ck_assert_uint_eq(losses->workers_lost, 1);
+            ck_assert_uint_eq(losses->workers_late, 1);
+            supermaster_loss_text(result.supermaster, 0, &text);
+            ck_assert_ptr_nonnull(strstr(text.text, "had not left when all was done, and is not waited for"));
+            ck_assert(times.done_ns > 0 && times.gone_ns > times.done_ns);
+            const uint64_t waited_ns = times.gone_ns - times.done_ns;
+            ck_assert_msg((waited_ns >= LEAVE_NS) == patient, "%u masters, patient %u: waited %g s", masters, patient,
+                          (double)waited_ns / 1e9);
+            ck_assert(patient || waited_ns < 3 * LEAVE_LATE_NS);
+            virtual_free(cluster);
+        }
+}
+END_TEST
+
 START_TEST(faster_workers_get_larger_chunks)
 {
     const double speeds[] = {1, 2, 4, 1};
@@ -595,6 +650,7 @@ int main(void)
     tcase_add_test(all, what_kills_two_workers_costs_no_third);
     tcase_add_test(all, a_failing_store_ends_the_run);
     tcase_add_test(all, losses_are_survived_and_counted);
+    tcase_add_test(all, the_end_does_not_wait_for_a_worker_that_hangs);
     tcase_add_test(all, faster_workers_get_larger_chunks);
     tcase_add_test(all, asking_ahead_hides_the_network);
     tcase_add_test(all, a_seed_shuffles_what_comes_at_one_moment);

@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct launcher_watch whole, cut;
     if (size == 0)
         return 0;
-    REQUIRE(launcher_watch_init(&whole, RANKS, 1, false, 0) == 0 && launcher_watch_init(&cut, RANKS, 1, false, 0) == 0);
+    REQUIRE(launcher_watch_init(&whole, RANKS, 1, false, false, 0) == 0 &&
+            launcher_watch_init(&cut, RANKS, 1, false, false, 0) == 0);
     take(&whole, bytes + 1, size - 1, PIECE_MAX);
     take(&cut, bytes + 1, size - 1, bytes[0] % 32 + 1u);
     REQUIRE(whole.begun == cut.begun && whole.lead == cut.lead && whole.ended == cut.ended);

@@ -7,7 +7,8 @@ import os
 import signal
 import time
 
-from launch import MASTER, finish, kill_tree, long, main, report, start
+from launch import MASTER, WORKER, finish, kill_tree, long, main, report, start, wait_until
+from nodes import Nodes
 from test_faults import faults, hdss, job_words, lines_with, pids, ranks
 from test_resume import SLOW, check, read, undisturbed, wait_for_records
 
@@ -47,13 +48,16 @@ def stopped(line, find):
     pid = find(process)
     os.kill(pid, signal.SIGSTOP)
     result = time_end(process)
-    assert not os.path.exists(f'/proc/{pid}'), f'the stopped rank is left: {result}'
+    wait_until(lambda: not os.path.exists(f'/proc/{pid}'), 'the end of the stopped rank', SOON_S)  # of another machine, a moment later
     return result
 
 
-def check_end(result, masters=0):
+def check_end(result, masters=0, workers=0):
+    """A worker is late, or was found to be lost before: on another machine that takes as long as its chunk has."""
     check(result, undisturbed(*SLOW))
-    assert report()['outcome'] == 'done' and faults()['lost_masters'] == masters, (report(), result)
+    told, late = faults(), len(lines_with(result, 'had not left when all was done'))
+    assert report()['outcome'] == 'done' and told['lost_masters'] == masters and told.get('late_workers', 0) == late, (told, result)
+    assert told['lost_workers'] + late == workers, (told, result)
     assert result.late < SOON_S, (result.late, result)
     os.remove('out.npy')
 
@@ -62,8 +66,38 @@ def test_a_stopped_master_is_lost():
     for masters in (1, 2):
         result = stopped(hdss(masters, 3, job_words()), lambda process: pids(process, MASTER)[0])
         assert len(lines_with(result, 'master rank 1 has been stopped for 10 seconds: it is ended')) == 1, result
-        assert len(lines_with(result, 'supermaster: master rank 1 was lost')) == 1 and faults()['lost_workers'] == 0, (faults(), result)
+        assert len(lines_with(result, 'supermaster: master rank 1 was lost')) == 1, result
         check_end(result, masters=1)
+
+
+def test_a_stopped_worker_is_not_waited_for():
+    for masters in (0, 2):
+        result = stopped(hdss(masters, 4, job_words()), lambda process: pids(process, WORKER)[1])
+        assert faults()['reissued_chunks'] >= 1, (faults(), result)
+        assert faults()['lost_workers'] == 0, (faults(), result)
+        check_end(result, workers=1)
+
+
+def far_pid(nodes, program, node=1):
+    """The first one of the program on that node."""
+    found = sorted(nodes.ranks().items())
+    return next(pid for _, (pid, at, path) in found if at == node and path == os.path.realpath(program))
+
+
+@long
+def test_on_another_machine():
+    """A worker that is alone there, one under a master, and a master."""
+    def on_nodes(masters, workers, program):
+        with Nodes(3) as nodes:
+            line = nodes.hdss(['--masters', masters, '--workers', workers, *job_words()])
+            return stopped(line, lambda process: far_pid(nodes, program))
+    try:
+        check_end(on_nodes(0, 3, WORKER), workers=1)
+        check_end(on_nodes(3, 6, WORKER), workers=1)
+        check_end(on_nodes(3, 6, MASTER), masters=1)
+    except OSError as problem:
+        return str(problem)
+    return None
 
 
 @long

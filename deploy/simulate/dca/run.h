@@ -159,8 +159,8 @@ static inline double dca_compute_ns(const struct dca_run *run, unsigned w, doubl
                                     uint64_t first, uint64_t count)
 {
     const struct simulation *simulation = run->simulation;
-    double alone_ns =
-        simulation_cost_ns(simulation, simulation->setup.first + first, count) / simulation->worker_speeds[w];
+    double cost_ns = simulation_cost_ns(simulation, simulation->setup.first + first, count);
+    double alone_ns = (call_ns + virtual_cost_ns(&run->given.config, cost_ns, count)) / simulation->worker_speeds[w];
     return perturbed_ns(&run->perturbations, w, from_ns, alone_ns * simulation->worker_loads[w]);
 }
 

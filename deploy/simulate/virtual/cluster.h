@@ -79,9 +79,9 @@ struct virtual_config {
      * and what must not be 0 there to its default. NULL: `spec` is complete. */
     const char *technique;
     uint64_t first, count;
-    uint64_t step_iterations;                     /* iterations of a time step; 0: there is one */
-    bool steps_dependent;                         /* a step needs the results of the step before */
-    bool no_speculation, no_isolation, are_tasks; /* members as in struct supermaster_config */
+    uint64_t step_iterations;                                 /* iterations of a time step; 0: there is one */
+    bool steps_dependent;                                     /* a step needs the results of the step before */
+    bool no_speculation, no_isolation, is_patient, are_tasks; /* members as in struct supermaster_config */
     uint64_t columns;       /* extent of the synchronization dimension; 0: iterations are independent */
     uint64_t distance;      /* distance of the dependences along the loop; 0 is taken as 1 */
     uint64_t reach;         /* a row needs the one before it so far ahead in the other dimension */

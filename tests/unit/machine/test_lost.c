@@ -472,6 +472,59 @@ START_TEST(an_end_does_not_wait_for_who_hangs)
 }
 END_TEST
 
+/* Workers that leave one after another are waited for, and who does not behind the last of them is not. */
+START_TEST(a_late_end_waits_while_others_leave)
+{
+    struct owner owner;
+    struct error error;
+    const struct message goodbye = {.type = MESSAGE_GOODBYE};
+    uint64_t due = LEASE_MIN_NS + LEAVE_LATE_NS;
+    open_service(&owner, 0, false);
+    make_copy(&owner);
+    actions_clear(&owner.actions);
+    service_end(&owner.service, &(struct end){.late = true}, LEASE_MIN_NS, &owner.actions);
+    for (unsigned w = 1; w < 3; w++, due += LEAVE_LATE_NS) {
+        service_message(&owner.service, w, due - 1, &goodbye, &owner.actions, &error);
+        ck_assert_uint_eq(service_deadline(&owner.service), due);
+        service_expire(&owner.service, due, &owner.actions);
+        ck_assert(!service_is_over(&owner.service));
+    }
+    ck_assert_uint_eq(service_deadline(&owner.service), due);
+    service_expire(&owner.service, due, &owner.actions);
+    ck_assert(service_is_over(&owner.service));
+    ck_assert_uint_eq(owner.service.loss_count, 1);
+    ck_assert_uint_eq(service_deadline(&owner.service), NEVER);
+    close_service(&owner);
+}
+END_TEST
+
+/* A drain has its own time for what is running. */
+START_TEST(a_late_drain_is_a_drain)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    owner.spec.drain_ns = 1000;
+    make_copy(&owner);
+    service_end(&owner.service, &(struct end){.late = true, .drain = true}, LEASE_MIN_NS, &owner.actions);
+    ck_assert_uint_eq(service_deadline(&owner.service), LEASE_MIN_NS + 1000 + LEAVE_NS);
+    close_service(&owner);
+}
+END_TEST
+
+/* Its END is on its way when the others are given up already. */
+START_TEST(who_is_adopted_at_the_end_has_time_to_leave)
+{
+    struct owner owner;
+    open_service(&owner, 0, true);
+    service_end(&owner.service, &(struct end){.late = true}, 1000, &owner.actions);
+    service_adopt(&owner.service, 2, &(struct range){40, 5}, false, 2000);
+    ck_assert_uint_eq(service_deadline(&owner.service), 2000 + LEAVE_LATE_NS);
+    service_expire(&owner.service, 2000 + LEAVE_LATE_NS, &owner.actions);
+    ck_assert(service_is_over(&owner.service));
+    close_service(&owner);
+}
+END_TEST
+
 START_TEST(an_adopted_worker_goes_on_with_its_chunk)
 {
     for (unsigned counts = 0; counts < 2; counts++) {
@@ -534,6 +587,9 @@ int main(void)
     tcase_add_test(all, what_is_known_goes_with_the_iterations);
     tcase_add_test(all, all_chunks_of_dead_threads_are_told_of);
     tcase_add_test(all, an_end_does_not_wait_for_who_hangs);
+    tcase_add_test(all, a_late_end_waits_while_others_leave);
+    tcase_add_test(all, a_late_drain_is_a_drain);
+    tcase_add_test(all, who_is_adopted_at_the_end_has_time_to_leave);
     tcase_add_test(all, an_end_waits_as_long_as_a_chunk_may_take);
     tcase_add_test(all, an_adopted_worker_goes_on_with_its_chunk);
     suite_add_tcase(suite, all);

@@ -101,6 +101,22 @@ START_TEST(what_is_shared_is_told)
 }
 END_TEST
 
+START_TEST(late_workers_are_told_where_there_are_any)
+{
+    for (unsigned late = 0; late < 3; late++) {
+        struct report report = sample_report(&spec);
+        report.faults.late_workers = late;
+        report_compute(&report);
+        char *text = report_json(&report);
+        json_t *object = json_loads(text, 0, NULL);
+        const json_t *count = json_object_get(json_object_get(object, "faults"), "late_workers");
+        ck_assert(late > 0 ? json_integer_value(count) == late : count == NULL);
+        json_decref(object);
+        free(text);
+    }
+}
+END_TEST
+
 START_TEST(nothing_done_divides_nothing_by_zero)
 {
     static const struct report_worker idle[2] = {{.rank = 1}, {.rank = 2}};
@@ -283,6 +299,7 @@ int main(void)
     Suite *suite = suite_create("report");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, figures_follow_from_the_measurements);
+    tcase_add_test(tests, late_workers_are_told_where_there_are_any);
     tcase_add_test(tests, nothing_done_divides_nothing_by_zero);
     tcase_add_test(tests, workers_that_share_cores_are_measured_by_these);
     tcase_add_test(tests, only_nodes_with_too_few_cores_count_by_these);

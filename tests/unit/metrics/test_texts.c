@@ -148,6 +148,7 @@ START_TEST(a_central_run_that_was_drained)
     report.min_chunk = 4;
     report.nodes = 1;
     report.faults.lost_workers = 2;
+    report.faults.late_workers = 1;
     report.output = "m.npy";
     report.cores = 8; /* enough: no note */
     check_summary(&report, 60, false,
@@ -159,7 +160,7 @@ START_TEST(a_central_run_that_was_drained)
                   "  efficiency   75.0 %; overhead 2.50 s per worker, start-up 250 ms\n"
                   "  imbalance    1.250 max/mean of the workers' finishing times, cov 0.177\n"
                   "  traffic      40 messages, 1.54 kB\n"
-                  "  faults       2 lost workers, 1 duplicate result\n"
+                  "  faults       2 lost workers, 1 late worker, 1 duplicate result\n"
                   "  checksum     000000000000abc0\n"
                   "  output       m.npy (4 of its records not computed: zero)\n"
                   "  worker  iterations  share of the time spent computing\n"

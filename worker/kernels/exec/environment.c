@@ -18,6 +18,7 @@ static const char *const of_the_run[] = {
     "HYDI_",
     "MPI_LOCAL",
     STATUS_VARIABLE "=",
+    SURVIVAL_VARIABLE "=",
     QUICK_HWLOC "=" QUICK_HWLOC_VALUE,
 };
 
