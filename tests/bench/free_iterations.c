@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What iterations that cost nothing cost a worker: chunks of the synthetic kernel with mean=0, through the executor
- * that a worker has. These figures are the defaults of call=, cold= and iteration= of a simulated platform
- * (deploy/simulate/platforms/platform.h).
+ * that a worker has. These figures are the defaults of call= and iteration= of a simulated platform
+ * (deploy/simulate/platforms/platform.h); that of cold= is nearer to those of real ranks, of bench_first.py.
  *
  *   bench-free [CHUNKS]
  *

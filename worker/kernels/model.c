@@ -27,9 +27,9 @@
 #define STEP_4_NS  0.275
 #define POINT_NS   2.0
 #define PIXEL_NS   2.9
-#define SWEEP_NS   10.0 /* each of its columns */
-#define CALL_NS    20.0 /* of any iteration */
-#define ASLEEP_NS  90.0
+#define SWEEP_NS   10.0  /* each of its columns */
+#define CALL_NS    20.0  /* of any iteration */
+#define ASLEEP_NS  150.0 /* 90 warm, more than 200 cold */
 
 #define GRID_X 2048
 #define GRID_Y 256
