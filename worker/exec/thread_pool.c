@@ -327,7 +327,7 @@ static void thread_pool_forget(struct executor *executor)
 
 /* --- chunks are cut --- */
 
-static struct thread_pool_chunk *chunk_of(struct thread_pool *pool, unsigned index)
+static struct thread_pool_chunk *pool_chunk_of(struct thread_pool *pool, unsigned index)
 {
     return &pool->chunk[(pool->chunk_first + index) % POOL_CHUNKS_MAX];
 }
@@ -380,7 +380,7 @@ static uint64_t cut_slot(struct thread_pool *pool, uint64_t number, uint64_t lea
 /* Takes off the chunk's end what nobody has begun; it keeps `least` iterations or more. */
 static void cut_chunk(struct thread_pool *pool, unsigned index, uint64_t least)
 {
-    struct thread_pool_chunk *chunk = chunk_of(pool, index);
+    struct thread_pool_chunk *chunk = pool_chunk_of(pool, index);
     uint64_t first, number = slots_of_chunk(pool, index, &first);
     chunk->count = least > chunk->given ? least : chunk->given;
     while (chunk->count == chunk->given && number > first) {
@@ -398,16 +398,16 @@ static void cut_chunk(struct thread_pool *pool, unsigned index, uint64_t least)
 }
 
 /* Takes the chunk out of those that run, or corrects what is known of it. */
-static void count_chunk(struct thread_pool *pool, unsigned index)
+static void settle_chunk(struct thread_pool *pool, unsigned index)
 {
-    const struct thread_pool_chunk *chunk = chunk_of(pool, index);
+    const struct thread_pool_chunk *chunk = pool_chunk_of(pool, index);
     if (chunk->count > 0) {
         if (index == pool->begun && chunk->given == chunk->count)
             pool->begun++;
         return;
     }
     for (unsigned i = index; i + 1 < pool->chunk_count; i++)
-        *chunk_of(pool, i) = *chunk_of(pool, i + 1);
+        *pool_chunk_of(pool, i) = *pool_chunk_of(pool, i + 1);
     pool->chunk_count--;
     if (index < pool->begun)
         pool->begun--;
@@ -419,7 +419,7 @@ static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
     struct thread_pool *pool = team_of(executor);
     struct range cut = {0};
     for (unsigned index = pool->chunk_count; index-- > 0 && cut.count == 0;) {
-        const struct thread_pool_chunk *chunk = chunk_of(pool, index);
+        const struct thread_pool_chunk *chunk = pool_chunk_of(pool, index);
         const uint64_t count = chunk->count, least = index == 0 ? pool->oldest.before + pool->oldest.told + 1 : 0;
         uint64_t unbegun = count - chunk->given, first, end = slots_of_chunk(pool, index, &first);
         for (uint64_t number = first; number < end; number++)
@@ -429,7 +429,7 @@ static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
             continue;
         cut_chunk(pool, index, count - recall_share(unbegun, 1, waiting));
         cut = (struct range){chunk->first + chunk->count, count - chunk->count};
-        count_chunk(pool, index);
+        settle_chunk(pool, index);
     }
     if (cut.count > 0)
         notify(pool); /* a part may be over now, or nothing left to draw */
