@@ -112,6 +112,7 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
         }
         sched_give_back(&supermaster->sched, count);
         supermaster->recalls.iterations += count;
+        supermaster->steps.returned += count;
     }
     supermaster->recalls.count += message->record_count > 0;
     return 0;

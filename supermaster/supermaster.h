@@ -75,6 +75,7 @@ struct timesteps {
     uint64_t number;          /* number of the step at hand, from 0 */
     uint64_t end;             /* iterations of the loop up to the end of the step at hand */
     uint64_t began_ns;
+    uint64_t returned;         /* iterations of the step that were recalled and not cut again */
     struct report_step *list; /* [count]; NULL where there is one; owned, with what is in it */
     uint64_t count;
 };

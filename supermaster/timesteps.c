@@ -67,9 +67,11 @@ void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t 
     struct report_step *step = &steps->list[steps->number];
     if (steps->began_ns == NEVER)
         steps->began_ns = supermaster->now_ns;
+    uint64_t again = count < steps->returned ? count : steps->returned; /* cut before, for another worker */
+    steps->returned -= again;
     step->chunks++;
     if (step->cut != NULL)
-        step->cut[w] += count;
+        step->cut[w] += count - again;
 }
 
 static void timesteps_end_step(struct supermaster *supermaster)
@@ -85,6 +87,7 @@ static void timesteps_begin_step(struct supermaster *supermaster)
 {
     struct error error;
     supermaster->steps.number++;
+    supermaster->steps.returned = 0;
     assert(supermaster->steps.end < supermaster->config.count && "behind the last time step there is none");
     supermaster->steps.end = end_of_step(supermaster, supermaster->steps.number);
     supermaster_record_if_due(supermaster, supermaster->now_ns, true);

@@ -285,7 +285,8 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
             worker_give_up(worker, unwanted, now_ns, actions);
             break;
         }
-        REASON(worker->reasons, "computes [%" PRIu64 ", %" PRIu64 ") to its end: a drain leaves it %.3f s for that",
+        REASON(worker->reasons,
+               "finishes what has begun of [%" PRIu64 ", %" PRIu64 "): a drain leaves it %.3f s for that",
                worker->running.first, worker->running.first + worker->running.count,
                (double)worker->config.spec->drain_ns / 1e9);
         worker->give_up_ns = now_ns + worker->config.spec->drain_ns;

@@ -51,8 +51,14 @@ START_TEST(a_drain_lets_it_finish)
 {
     start_worker();
     give(20, &(struct message){.type = MESSAGE_END, .end = {.drain = true}});
-    ck_assert_uint_eq(actions.length, 0);
-    step(&(struct event){.type = EVENT_FINISHED, .now_ns = 400, .chunk = {.done = 100, .count = 100}});
+    ck_assert_uint_eq(actions.length, 1);
+    ck_assert_int_eq(actions.items[0].type, ACTION_CUT); /* nothing is to begin any more */
+    ck_assert_uint_eq(actions.items[0].cut.waiting, RECALL_ALL);
+    step(&(struct event){.type = EVENT_CUT, .now_ns = 20, .cut = {30, 70}});
+    ck_assert_uint_eq(actions.length, 1);
+    ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_RETURNED);
+    ck_assert_uint_eq(actions.items[0].send.message.record_count, 1);
+    step(&(struct event){.type = EVENT_FINISHED, .now_ns = 400, .chunk = {.done = 30, .count = 30}});
     ck_assert_uint_eq(actions.length, 3);
     ck_assert(actions.items[0].send.message.request.done);
     actions_fini(&actions);

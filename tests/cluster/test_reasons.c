@@ -175,6 +175,7 @@ START_TEST(a_worker_says_that_its_chunk_is_small_for_a_step)
     struct virtual_config config = cluster_plain(0, 2, "gss", 2000);
     config.spec.ask_ahead = ASK_AHEAD_AUTO;
     config.step_iterations = 1000;
+    config.spec.recall = RUN_RECALL_OFF;
     run(config, EXIT_STATUS_DONE);
     assert_said("worker 1", "wants no more: 125 iterations are few against the 500 of the largest chunk\n");
 }
@@ -198,12 +199,12 @@ START_TEST(a_worker_says_why_it_leaves)
     struct virtual_config config = cluster_plain(0, 2, "css:chunk=10", 400);
     config.speeds = speeds;
     config.drain_at_ns = 20000;
-    config.spec.drain_ns = 1000000;
+    config.spec.drain_ns = 500000;
     run(config, EXIT_STATUS_DRAINED);
-    assert_said("worker 1", "computes [20, 30) to its end: a drain leaves it 0.001 s for that\n");
+    assert_said("worker 1", "finishes what has begun of [20, 30): a drain leaves it 0.001 s for that\n");
     assert_said("worker 1", "leaves: the chunk is over that a drain left it\n");
-    assert_said("worker 2", "computes [10, 20) to its end: a drain leaves it 0.001 s for that\n");
-    assert_said("worker 2", "leaves in the middle of [10, 20): the time is over that a drain left it\n");
+    assert_said("worker 2", "finishes what has begun of [10, 20): a drain leaves it 0.001 s for that\n");
+    assert_said("worker 2", "leaves in the middle of [10, 11): the time is over that a drain left it\n");
     config.drain_at_ns = 0;
     config.speeds = NULL;
     run(config, EXIT_STATUS_DONE);

@@ -186,6 +186,7 @@ START_TEST(far_refills_of_several_chunks_keep_workers_busy)
             .technique = "ss",
             .spec.min_chunk = 1,
             .spec.refill_chunks = i == 0 ? 1 : 8,
+            .spec.recall = RUN_RECALL_OFF,
             .count = 32000,
             .latency_ns = 500,
             .remote_latency_ns = 2000000,

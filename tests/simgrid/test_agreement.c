@@ -13,7 +13,7 @@
  * less than that. */
 static const struct both_case cases[] = {
     {"ranger", "dfss", SCHED_WEIGHTING_NONE, 4, 64, 20000, "uniform:mean=1000,cov=0.2", true, 0},
-    {"cluster", "css:chunk=20", SCHED_WEIGHTING_NONE, 0, 64, 20000, "gamma:mean=500,cov=1", false, 0},
+    {"cluster", "css:chunk=20", SCHED_WEIGHTING_NONE, 0, 64, 80000, "gamma:mean=500,cov=1", false, 0},
     {"cluster", "ss", SCHED_WEIGHTING_NONE, 2, 24, 20000, "exponential:mean=200", false, 0},
     {"two-speeds:nodes=2", "dfss", SCHED_WEIGHTING_NONE, 4, 100, 40000, "uniform:mean=1000,cov=0.2", true, 0},
     {"two-sites", "fac2", SCHED_WEIGHTING_NONE, 4, 120, 40000, "uniform:mean=10000,cov=0.2", false, 0},

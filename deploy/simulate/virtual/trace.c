@@ -177,7 +177,12 @@ void trace_action(const struct action *action, char *text, size_t size)
                  action->run.isolated ? " isolated" : "");
         break;
     case ACTION_MARK: snprintf(text, size, "mark=%" PRIu64, action->run.mark); break;
-    case ACTION_CUT: snprintf(text, size, "cut for %" PRIu32 " that wait", action->cut.waiting); break;
+    case ACTION_CUT:
+        if (action->cut.waiting == RECALL_ALL)
+            snprintf(text, size, "cut off all that has not begun");
+        else
+            snprintf(text, size, "cut for %" PRIu32 " that wait", action->cut.waiting);
+        break;
     case ACTION_FORGET: snprintf(text, size, "forget"); break;
     case ACTION_STORE:
     case ACTION_COLLECT:

@@ -32,7 +32,7 @@ static const unsigned ranks[] = {3, 5, 9};
 
 static void open_service(struct owner *owner, uint64_t record_bytes, bool absent)
 {
-    *owner = (struct owner){.spec = {.threads = 1, .retries = 2}};
+    *owner = (struct owner){.spec = {.threads = 1, .retries = 2, .recall = RUN_RECALL_OFF}};
     const struct service_config config = {.spec = &owner->spec,
                                           .ranks = ranks,
                                           .workers = 3,

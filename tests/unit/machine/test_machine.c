@@ -253,7 +253,7 @@ static const unsigned ranks[] = {3, 5, 9};
 static void open_service(struct owner *owner, uint64_t record_bytes)
 {
     *owner = (struct owner){0};
-    static const struct run_spec spec = {.threads = 1};
+    static const struct run_spec spec = {.threads = 1, .recall = RUN_RECALL_OFF};
     const struct service_config config = {.spec = &spec,
                                           .ranks = ranks,
                                           .workers = 3,

@@ -114,7 +114,7 @@ static void on_neighbour(void *owner, const struct neighbour *neighbour)
 static void begin(void)
 {
     static const struct service_ops ops = {.committed = on_committed, .neighbour = on_neighbour};
-    static const struct run_spec spec = {.threads = 1};
+    static const struct run_spec spec = {.threads = 1, .recall = RUN_RECALL_OFF};
     const struct service_config config = {.spec = &spec,
                                           .ranks = ranks,
                                           .workers = WORKERS,
