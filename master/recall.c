@@ -22,16 +22,18 @@ static void master_send_returned(struct master *master, const struct range *rang
     master->recall_waiting = 0;
 }
 
-/* Answers at once, or when the workers that are asked have answered. */
+/* Answers at once out of the pool, else when there is an iteration for each that waits, or all workers that were asked
+ * have answered. */
 static void answer_recall(struct master *master, uint64_t now_ns)
 {
     struct service *service = &master->service;
     struct range ranges[RETURNED_MAX];
-    unsigned count = service_take_recalled(service, master->recall_waiting, ranges, RETURNED_MAX);
-    if (count == 0)
+    if (service->pool.count == 0) {
         service_recall_for_others(service, master->recall_waiting, now_ns, master->actions);
-    if (count == 0 && !service_recall_is_over(service))
-        return;
+        if (service->recalls_open > 0 && service_recalled_iterations(service) < master->recall_waiting)
+            return;
+    }
+    unsigned count = service_take_recalled(service, master->recall_waiting, ranges, RETURNED_MAX);
     service_recall_for_others(service, 0, now_ns, master->actions);
     master_send_returned(master, ranges, count);
 }

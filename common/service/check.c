@@ -147,7 +147,5 @@ uint64_t service_open_iterations(const struct service *service)
                 twice += twice_open(&service->workers[w].grants[i]);
     for (unsigned i = 0; i < service->requeued_count; i++)
         requeued += service->requeued[i].range.count;
-    for (unsigned i = 0; i < service->recalled_count; i++)
-        requeued += service->recalled[i].count;
-    return twice / 2 + requeued + pool_total(&service->pool);
+    return twice / 2 + requeued + service_recalled_iterations(service) + pool_total(&service->pool);
 }

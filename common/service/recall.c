@@ -204,6 +204,14 @@ bool service_next_recalled(struct service *service, unsigned w, struct range *ra
     return true;
 }
 
+uint64_t service_recalled_iterations(const struct service *service)
+{
+    uint64_t total = 0;
+    for (unsigned i = 0; i < service->recalled_count; i++)
+        total += service->recalled[i].count;
+    return total;
+}
+
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
 {
     unsigned count = 0;

@@ -482,7 +482,8 @@ RARELY static bool widen(struct served *worker)
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
-    bool is_closed = (worker->answers > 0 && worker->answer.isolated) || (worker->holds > 0 && service->beginners > 0 && service_recalls(service));
+    bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
+                     (worker->holds > 0 && service->beginners > 0 && service_recalls(service));
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
         return false;
     return !is_closed;

@@ -296,6 +296,9 @@ bool service_recall_is_over(const struct service *service);
  * service_recall_is_over(). */
 void service_recall_for_others(struct service *service, unsigned waiting, uint64_t now_ns, struct actions *actions);
 
+/* Iterations that came back, and were given to nobody yet. */
+uint64_t service_recalled_iterations(const struct service *service);
+
 /* Takes up to `most` ranges for workers that others serve out of what came back, or, for `waiting` of them, out of the
  * pool. Returns how many. */
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most);
