@@ -6,6 +6,7 @@
 
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
+#include "common/mpi/rouse.h"
 #include "common/mpi/ulfm.h"
 #include "common/mpi/watch.h"
 
@@ -61,4 +62,5 @@ void detect_look(struct runtime *runtime, uint64_t now_ns)
     watch_ask(&runtime->watch, now_ns);
     ulfm_look(runtime, now_ns);
     heartbeat_look(&runtime->heartbeat, now_ns);
+    rouse_look(runtime, now_ns);
 }

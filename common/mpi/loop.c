@@ -86,8 +86,10 @@ bool driver_receive(struct driver *driver, unsigned most)
         enum decode_result reason = message_decode(&message, bytes, size);
         if (reason == DECODE_OK) {
             struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
-            if (message.type == MESSAGE_END && message.end.degraded) /* the rank may have lost nobody itself */
-                runtime->degraded = true;
+            if (message.type == MESSAGE_END) {
+                runtime->has_end = true;
+                runtime->degraded |= message.end.degraded; /* the rank may have lost nobody itself */
+            }
             driver_step(driver, &event);
         } else {
             char text[120];

@@ -92,6 +92,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
         message = &told;
     }
     driver_delay(driver);
+    driver->runtime->has_end |= message->type == MESSAGE_END;
     if (message->type == MESSAGE_END && message->end.degraded) {
         driver->runtime->degraded = true;
         if (effects->parting != NULL)

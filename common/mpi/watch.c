@@ -15,7 +15,7 @@
  * that a stopped one is as good as silent: whoever watches it looks once a second, and ends it when it was stopped in
  * as many looks in a row as heartbeats may be missed. Its end is then found as any other. What is counted are own
  * looks: when the whole run is stopped and goes on, nobody is blamed. A stopped worker is left alone: what it holds is
- * overdue one day. */
+ * overdue one day, and at the end it is let go on (rouse.c). */
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"
@@ -128,7 +128,7 @@ void watch_look(struct watch *watch)
 static void end_stopped_master(struct watch *watch, struct watched *peer)
 {
     struct runtime *runtime = watch->runtime;
-    peer->stopped_looks = process_is_stopped(peer->pid) ? peer->stopped_looks + 1 : 0;
+    peer->stopped_looks = process_state(peer->pid) == PROCESS_STOPPED ? peer->stopped_looks + 1 : 0;
     if (peer->stopped_looks < MAY_MISS)
         return;
     if (doorbell_claim_report(&runtime->doorbell, peer->rank))

@@ -8,8 +8,11 @@
  * ended. 0 where there is no such process, or nothing can be seen of it. */
 char process_state(int pid);
 
-/* A signal has stopped the process, and none has let it go on. Not so one that a debugger holds. */
-static inline bool process_is_stopped(int pid)
+/* A signal has stopped the process, and none has let it go on. One that a debugger holds has another state. */
+#define PROCESS_STOPPED 'T'
+
+/* True if a process of that state has not ended. */
+static inline bool process_runs(char state)
 {
-    return process_state(pid) == 'T';
+    return state != 0 && state != 'Z' && state != 'X';
 }

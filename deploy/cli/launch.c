@@ -262,6 +262,8 @@ static void look_after(struct child *child)
     launcher_watch_take(&child->watch, launch_clock_ms());
     if (!child->how->survives || child->ended)
         return;
+    if (child->watch.ended && !child->how->remote) /* all that is left for them to do is to leave */
+        ranks_rouse(child->pid, child->how->rank_depth);
     if (child->end_ms != 0 ||
         (launcher_watch_is_over(&child->watch, child->pid, launch_clock_ms()) && !end_ranks(child)))
         end_launcher(child);

@@ -131,8 +131,7 @@ bool ready_for(pid_t launcher, unsigned depth, unsigned ranks, int signal_number
 
 bool has_ended(pid_t pid)
 {
-    const char state = process_state(pid);
-    return state == '\0' || state == 'Z' || state == 'X';
+    return !process_runs(process_state(pid));
 }
 
 static bool visit_counting(pid_t child, void *context)
@@ -146,6 +145,19 @@ unsigned ranks_below(pid_t launcher, unsigned depth)
     unsigned count = 0;
     visit_ranks(launcher, depth, visit_counting, &count);
     return count;
+}
+
+static bool visit_rousing(pid_t child, void *context)
+{
+    (void)context;
+    if (process_state(child) == PROCESS_STOPPED)
+        kill(child, SIGCONT);
+    return true;
+}
+
+void ranks_rouse(pid_t launcher, unsigned depth)
+{
+    visit_ranks(launcher, depth, visit_rousing, NULL);
 }
 
 static bool visit_signalling(pid_t child, void *context)

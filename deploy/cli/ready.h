@@ -17,5 +17,8 @@ bool has_ended(pid_t pid);
 /* Ranks of `launcher` that run. */
 unsigned ranks_below(pid_t launcher, unsigned depth);
 
+/* Lets those go on that are stopped. */
+void ranks_rouse(pid_t launcher, unsigned depth);
+
 /* Sends a signal to each of them. */
 void ranks_signal(pid_t launcher, unsigned depth, int signal_number);

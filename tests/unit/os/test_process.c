@@ -17,16 +17,17 @@ START_TEST(a_child_from_its_start_to_its_end)
             pause();
     ck_assert_int_gt(pid, 0);
     ck_assert(process_state(pid) == 'S' || process_state(pid) == 'R');
-    ck_assert(!process_is_stopped(pid));
+    ck_assert_int_ne(process_state(pid), PROCESS_STOPPED);
     kill(pid, SIGSTOP);
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WSTOPPED), 0);
-    ck_assert(process_is_stopped(pid));
+    ck_assert_int_eq(process_state(pid), PROCESS_STOPPED);
     kill(pid, SIGCONT);
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WCONTINUED), 0);
-    ck_assert(!process_is_stopped(pid));
+    ck_assert_int_ne(process_state(pid), PROCESS_STOPPED);
     kill(pid, SIGKILL);
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
     ck_assert_int_eq(process_state(pid), 'Z');
+    ck_assert(!process_runs('Z') && !process_runs(0) && process_runs('S') && process_runs(PROCESS_STOPPED));
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED), 0);
     ck_assert_int_eq(process_state(pid), 0);
 }

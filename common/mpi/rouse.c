@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* A rank that is stopped (SIGSTOP) when the run is over does not take its END, and all others that leave in order wait
+ * for it. It is let go on, as all that is left for it to do is to leave: so the launcher sees every rank end in order.
+ *
+ * While the loop runs a stopped worker is left alone: others compute what it has, and whoever stopped it may want the
+ * core. From its END on each rank looks after those behind it on its node, up to the next that runs and looks after the
+ * others: that is one look at /proc for each rank, however many there are. */
+#include "common/mpi/rouse.h"
+
+#include "common/mpi/rank.h"
+#include "common/os/process.h"
+#include "proto/message.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define ROUSE_EVERY_NS 50000000u
+
+static void rouse(struct runtime *runtime, unsigned rank, int pid)
+{
+    if (kill(pid, SIGCONT) < 0 || !doorbell_claim_report(&runtime->doorbell, rank))
+        return; /* another has said so */
+    fprintf(stderr, "%s: rank %u: %s rank %u is stopped and the run is over: it goes on, to leave\n",
+            role_name(runtime->role), runtime->rank, role_name(runtime->hellos[rank].role), rank);
+}
+
+/* True where the rank runs. */
+static bool look_after(struct runtime *runtime, unsigned rank)
+{
+    if (!doorbell_reaches(&runtime->doorbell, rank) || doorbell_has_left(&runtime->doorbell, rank))
+        return false;
+    const int pid = (int)runtime->hellos[rank].pid;
+    const char state = process_state(pid);
+    if (state == PROCESS_STOPPED)
+        rouse(runtime, rank, pid);
+    return process_runs(state) && state != PROCESS_STOPPED;
+}
+
+void rouse_look(struct runtime *runtime, uint64_t now_ns)
+{
+    if (!runtime->has_end || runtime->is_blind || now_ns < runtime->rouse_due_ns)
+        return;
+    runtime->rouse_due_ns = now_ns + ROUSE_EVERY_NS;
+    for (unsigned i = 1; i < runtime->ranks; i++)
+        if (look_after(runtime, (runtime->rank + i) % runtime->ranks))
+            return;
+}
