@@ -292,7 +292,9 @@ static int longest_wait(const struct child *child)
     bool looks = child->how->survives || child->late_ms > 0 || child->how->drain_ms > 0;
     if (child->drain_waits)
         return READY_LOOK_MS;
-    return child->how->survives && child->watch.ended ? END_LOOK_MS : looks ? WATCH_LOOK_MS : -1;
+    /* ranks that leave in order are not looked at so often: where hundreds share few cores they need them */
+    bool hurries = child->how->survives && child->watch.ended && child->watch.degraded;
+    return hurries ? END_LOOK_MS : looks ? WATCH_LOOK_MS : -1;
 }
 
 static void attend(struct child *child)
