@@ -5,8 +5,7 @@
  * mandelbrot: an iteration costs its steps and its points. The steps are counted on a grid of at most GRID_X by GRID_Y
  * points of the picture, and taken for those of the points around: of a column (or row) the mean of the sampled column
  * times its length, linear between two sampled ones; of a pixel or tile that of the nearest point of the grid. A
- * picture that is no larger than the grid is counted exactly. synthetic: the costs that it is told to have; where it
- * sleeps, at least the two readings of the clock that a sleep takes.
+ * picture that is no larger than the grid is counted exactly. synthetic: the costs that it is told to have.
  * floyd-steinberg, hydro: a row or sweep has as many elements as there are to synchronize along, each of the same cost.
  *
  * The figures are those of bench_kernels on an AMD EPYC for the AVX2 variants: 5.71e9 steps a second (exponent 4:
@@ -27,9 +26,8 @@
 #define STEP_4_NS  0.275
 #define POINT_NS   2.0
 #define PIXEL_NS   2.9
-#define SWEEP_NS   10.0  /* each of its columns */
-#define CALL_NS    20.0  /* of any iteration */
-#define ASLEEP_NS  150.0 /* 90 warm, more than 200 cold */
+#define SWEEP_NS   10.0 /* each of its columns */
+#define CALL_NS    20.0 /* of any iteration */
 
 #define GRID_X 2048
 #define GRID_Y 256
@@ -64,42 +62,34 @@ static double adjoint_ns(void *context, uint64_t i)
 
 /* --- synthetic --- */
 
-struct synthetic_model {
-    struct synthetic_costs costs;
-    double least_ns;
-};
-
 static double synthetic_ns(void *context, uint64_t i)
 {
-    const struct synthetic_model *model = context;
-    const double cost_ns = 1000 * synthetic_cost_us(&model->costs, i % model->costs.iterations);
-    return cost_ns > model->least_ns ? cost_ns : model->least_ns;
+    const struct synthetic_costs *costs = context;
+    return 1000 * synthetic_cost_us(costs, i % costs->iterations);
 }
 
 static void release_synthetic(void *context)
 {
-    free((double *)((struct synthetic_model *)context)->costs.file_us);
+    free((double *)((struct synthetic_costs *)context)->file_us);
 }
 
-static struct costs *synthetic_costs(const union hdss_value *values, const struct hdss_loop *loop, uint64_t first,
-                                     uint64_t count, struct error *error)
+static struct costs *synthetic_costs(const union hdss_value *values, uint64_t first, uint64_t count,
+                                     struct error *error)
 {
     const struct hdss_kernel *kernel = &synthetic_kernel;
-    struct synthetic_model model = {
-        .costs = {.distribution = (enum synthetic_distribution)model_value_of(kernel, values, "distribution")->integer,
-                  .iterations = (uint64_t)model_value_of(kernel, values, "iterations")->integer,
-                  .mean_us = model_value_of(kernel, values, "mean")->real,
-                  .spread = model_value_of(kernel, values, "spread")->real,
-                  .seed = (uint64_t)model_value_of(kernel, values, "seed")->integer},
-        .least_ns = loop->waits ? ASLEEP_NS : 0,
+    struct synthetic_costs model = {
+        .distribution = (enum synthetic_distribution)model_value_of(kernel, values, "distribution")->integer,
+        .iterations = (uint64_t)model_value_of(kernel, values, "iterations")->integer,
+        .mean_us = model_value_of(kernel, values, "mean")->real,
+        .spread = model_value_of(kernel, values, "spread")->real,
+        .seed = (uint64_t)model_value_of(kernel, values, "seed")->integer,
     };
-    struct synthetic_costs *own = &model.costs;
-    if (own->distribution == SYNTHETIC_CONSTANT)
-        return even_costs(1000 * own->mean_us, error);
-    if (own->distribution == SYNTHETIC_FILE) {
-        own->file_us = synthetic_read_costs(model_value_of(kernel, values, "file")->text, own->iterations, error->text,
-                                            sizeof error->text);
-        if (own->file_us == NULL)
+    if (model.distribution == SYNTHETIC_CONSTANT)
+        return even_costs(1000 * model.mean_us, error);
+    if (model.distribution == SYNTHETIC_FILE) {
+        model.file_us = synthetic_read_costs(model_value_of(kernel, values, "file")->text, model.iterations,
+                                             error->text, sizeof error->text);
+        if (model.file_us == NULL)
             return NULL;
     }
     return costs_of_function(synthetic_ns, release_synthetic, &model, sizeof model, first, count, error);
@@ -256,7 +246,7 @@ struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union h
     if (kernel == &mandelbrot_kernel)
         return mandelbrot_costs(values, loop, first, count, error);
     if (kernel == &synthetic_kernel)
-        return synthetic_costs(values, loop, first, count, error);
+        return synthetic_costs(values, first, count, error);
     if (kernel == &floyd_steinberg_kernel || kernel == &hydro_kernel)
         return even_costs((double)loop->sync * (kernel == &hydro_kernel ? SWEEP_NS : PIXEL_NS), error);
     error_set(error, "the kernel %s has no model of its costs; accepted: with --costs", kernel->name);
