@@ -124,15 +124,20 @@ void service_forget_recall(struct service *service, unsigned w)
     worker->recall = RECALL_FUTILE;
 }
 
-/* The grant that ends with the range; NULL: the worker has none, or has sent results of the range. */
+/* The newest grant that ends with the range; NULL: the worker has none, or has sent results of the range. An older one
+ * may end there, too: its last iterations failed, or another worker had them and they have come back. */
 static struct grant *grant_that_ends_with(struct served *worker, const struct range *range)
 {
+    struct grant *newest = NULL;
     for (uint32_t i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
-        if (grant->chunk != 0 && !grant->computed && grant->first + grant->count == range->first + range->count)
-            return grant->first + grant->received <= range->first ? grant : NULL;
+        if (grant->chunk == 0 || grant->computed || grant->first + grant->count != range->first + range->count ||
+            grant->first + grant->received > range->first)
+            continue;
+        if (newest == NULL || worker->chunks_assigned - grant->chunk < worker->chunks_assigned - newest->chunk)
+            newest = grant;
     }
-    return NULL;
+    return newest;
 }
 
 /* Where two workers have the rest of the grant one of them has it alone from now on: who returns some, if the other

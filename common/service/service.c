@@ -478,12 +478,13 @@ RARELY static bool widen(struct served *worker)
 }
 
 /* True if the worker's next chunk has a slot. False while the storing of its results lags GRANTS_MAX chunks behind, and
- * behind a chunk that goes alone. No worker is given a second chunk before all have had their first. */
+ * behind a chunk that goes alone. No worker is given a second chunk before all have had their first, and none is given
+ * any while it is late with its answer: it could be the end of a chunk that it still has to answer for. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
-                     (worker->holds > 0 && service->beginners > 0 && service_recalls(service));
+                     (worker->holds > 0 && service->beginners > 0) || worker->recall == RECALL_LATE;
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
         return false;
     return !is_closed;
