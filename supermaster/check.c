@@ -69,8 +69,9 @@ static void check_missing_speeds(const struct supermaster *supermaster)
 static void check_recalls_between_masters(const struct supermaster *supermaster)
 {
     const struct recalls *recalls = &supermaster->recalls;
-    unsigned open = 0;
+    unsigned open = 0, waiting = 0;
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
+        waiting += recalls->waiting[m] > 0;
         open += recalls->state[m] >= RECALL_SENT;
         if (supermaster->losses.master_left[m])
             assert(recalls->state[m] == RECALL_FUTILE && recalls->waiting[m] == 0 && "who has left is not asked");
@@ -78,6 +79,7 @@ static void check_recalls_between_masters(const struct supermaster *supermaster)
             assert((recalls->waiting[m] == 0 || supermaster->refills_parked[m] > 0) &&
                    "a master for which work is recalled has asked for a refill");
     }
+    assert(waiting == recalls->masters_waiting && "as many masters want work as are counted");
     assert(open == recalls->open && "as many RECALLs are open as are counted");
 }
 

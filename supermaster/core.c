@@ -337,6 +337,8 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
         supermaster->first_assign_ns = supermaster->service.first_assign_ns;
     if (ledger_is_complete(&supermaster->ledger))
         supermaster_end(supermaster);
+    if (supermaster->recalls.has_more)
+        supermaster_look_at_recalls(supermaster);
     supermaster_record_if_due(supermaster, event->now_ns, false);
     if (supermaster->state == SUPERMASTER_ENDING)
         supermaster_leave(supermaster, event->now_ns);

@@ -125,6 +125,8 @@ void supermaster_receive_recall(struct supermaster *supermaster, unsigned m, con
 void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, const struct message *message);
 /* Master `m` was given chunks: it has again what may be recalled. */
 void supermaster_note_given(struct supermaster *supermaster, unsigned m);
+/* Behind a step in which masters were given chunks: has some recalled for those that got none. */
+void supermaster_look_at_recalls(struct supermaster *supermaster);
 /* Master `m` has left, or is told to: it answers no RECALL. */
 void supermaster_forget_recall(struct supermaster *supermaster, unsigned m);
 /* Notes what was counted of recalls, here or by a master. */

@@ -29,17 +29,24 @@ void supermaster_count_recalls(struct supermaster *supermaster, const struct rec
     supermaster->recalls.iterations += counts->recalled;
 }
 
+static void set_waiting(struct recalls *recalls, unsigned m, unsigned waiting)
+{
+    recalls->masters_waiting += (waiting > 0) - (recalls->waiting[m] > 0);
+    recalls->waiting[m] = waiting;
+}
+
 void supermaster_note_given(struct supermaster *supermaster, unsigned m)
 {
     struct recalls *recalls = &supermaster->recalls;
-    recalls->waiting[m] = 0;
+    set_waiting(recalls, m, 0);
+    recalls->has_more = true;
     recalls->state[m] = recalls->state[m] >= RECALL_SENT ? RECALL_OUTDATED : RECALL_POSSIBLE;
 }
 
 void supermaster_forget_recall(struct supermaster *supermaster, unsigned m)
 {
     struct recalls *recalls = &supermaster->recalls;
-    recalls->waiting[m] = 0;
+    set_waiting(recalls, m, 0);
     recalls->open -= recalls->state[m] >= RECALL_SENT;
     recalls->state[m] = RECALL_FUTILE;
 }
@@ -69,7 +76,7 @@ static void send_recalls(struct supermaster *supermaster)
     const struct topology *topology = supermaster->config.topology;
     struct recalls *recalls = &supermaster->recalls;
     unsigned wanted = 0;
-    for (unsigned m = 0; m < topology->masters; m++) {
+    for (unsigned m = 0; m < topology->masters && recalls->masters_waiting > recalls->open; m++) {
         wanted += recalls->waiting[m] > 0;
         if (recalls->waiting[m] == 0 || wanted <= recalls->open)
             continue;
@@ -93,8 +100,15 @@ void supermaster_receive_recall(struct supermaster *supermaster, unsigned m, con
     }
     if (supermaster->state != SUPERMASTER_SERVING || supermaster->refills_parked[m] == 0)
         return; /* the run ends, or a refill is on its way */
-    supermaster->recalls.waiting[m] = recall->waiting;
+    set_waiting(&supermaster->recalls, m, recall->waiting);
     send_recalls(supermaster);
+}
+
+void supermaster_look_at_recalls(struct supermaster *supermaster)
+{
+    supermaster->recalls.has_more = false;
+    if (supermaster->recalls.masters_waiting > 0 && supermaster->state == SUPERMASTER_SERVING)
+        send_recalls(supermaster);
 }
 
 /* Puts the ranges back among the free. -1 where the master was not granted them. */
