@@ -443,14 +443,24 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
     return other_end > end ? other_end : end;
 }
 
+/* Of two workers that have a chunk, the one that has had it for longer is the first to be done with it, unless it does
+ * not get on at all: a third takes the place of the other. */
+static bool is_newer_copy(struct service *service, unsigned v, const struct grant *grant)
+{
+    if (grant->copy_owner != OWNER_UNDECIDED)
+        return false;
+    const struct grant *other = other_copy(service, grant);
+    return other->since_ns < grant->since_ns || (other->since_ns == grant->since_ns && grant->other_worker < v);
+}
+
 /* Looks through the grants of worker `v` for an overdue one that worker `w` could compute, too. */
-static void look_at_worker(const struct service *service, unsigned v, unsigned w, double mean_ns, struct overdue *least)
+static void look_at_worker(struct service *service, unsigned v, unsigned w, double mean_ns, struct overdue *least)
 {
     struct served *worker = &service->workers[v];
     for (unsigned i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0 || grant->copy_owner == OWNER_OTHER || grant->received == grant->count ||
-            (grant->copy_owner == OWNER_UNDECIDED && grant->other_worker == w))
+            (grant->copy_owner == OWNER_UNDECIDED && grant->other_worker == w) || is_newer_copy(service, v, grant))
             continue;
         uint64_t end = end_of_both_ns(service, worker, grant, mean_ns);
         if (end < least->end_ns)
