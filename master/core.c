@@ -265,7 +265,8 @@ static void report_if_due(struct master *master, uint64_t now_ns)
     bool waited_for = master->done_count > 0 && (master->refills.parked || master->state != MASTER_SERVING);
     bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may bring so many */
     bool due = master->reported_at_ns + REPORT_INTERVAL_NS <= now_ns;
-    if (full || (waited_for && service_is_quiet(&master->service)) || due)
+    bool rests = service_is_quiet(&master->service) || master->service.has_copied; /* nobody waits for a second copy */
+    if (full || (waited_for && rests) || due)
         master_report(master, false, now_ns);
 }
 

@@ -498,6 +498,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
     old->other_chunk = copy->chunk;
     copy->other_worker = old_worker;
     copy->other_chunk = old->chunk;
+    service->has_copied = true;
     service->reissued++;
     service->news |= SERVICE_COUNTED;
 }

@@ -216,6 +216,7 @@ struct service {
     size_t failed_capacity;
     uint64_t reissued;                /* chunks handed out again, or a second time */
     uint64_t duplicates;              /* results that were dropped */
+    bool has_copied;                  /* a chunk was given a second time: who is busy may compute what has come */
     uint64_t recalls;                 /* recalls that brought something */
     uint64_t recalled_iterations;     /* iterations that recalls brought */
     uint64_t lease_due_ns;            /* when to look for overdue chunks again; 0: at once */
