@@ -115,6 +115,71 @@ static const char *check_journal(const struct virtual_config *config, const stru
     return NULL;
 }
 
+/* Nothing was to go wrong, and nothing did. */
+static bool is_undisturbed(const struct virtual_config *config, const struct virtual_result *result)
+{
+    bool drains = config->drain_at_ns > 0 && config->drain_at_ns != NEVER;
+    bool fails = config->failing_store + config->failing_journal + config->failing_sync + config->failing_send > 0;
+    return result->status == EXIT_STATUS_DONE && config->fault_count == 0 && config->outcome == NULL && !drains &&
+           !fails && memory_refused() == 0 && config->load_count == 0 && config->columns == 0;
+}
+
+/* A fair time for a message and what has to be done for it, with all other ranks in its way. */
+static double message_ns(const struct virtual_config *config)
+{
+    uint64_t way_ns = config->latency_ns > config->remote_latency_ns ? config->latency_ns : config->remote_latency_ns;
+    return (double)(way_ns + config->jitter_ns) + (double)config->service_ns * (1 + config->masters + config->workers);
+}
+
+/* Rounds of recalls that a worker waits for in each time step, and messages of each, up the tree and down. A chunk that
+ * is not asked for ahead is waited for likewise. */
+#define ROUNDS         12
+#define ROUND_MESSAGES 6
+
+/* The work that is left, its longest iteration, and who does it. */
+struct load {
+    double work_ns, longest_ns;     /* at speed 1 */
+    double power, slowest, fastest; /* of the workers, as speeds */
+};
+
+static struct load load_of(const struct virtual_config *config)
+{
+    struct load load = {.slowest = config->speeds[0]};
+    for (uint64_t i = config->first; i < config->first + config->count; i++) {
+        if (config->done != NULL && ranges_contains(config->done, i))
+            continue;
+        double cost_ns = config->cost_ns(config->context, i);
+        load.work_ns += cost_ns;
+        load.longest_ns = cost_ns > load.longest_ns ? cost_ns : load.longest_ns;
+    }
+    for (unsigned w = 0; w < config->workers; w++) {
+        double speed = config->speeds[w];
+        load.power += speed;
+        load.slowest = speed < load.slowest ? speed : load.slowest;
+        load.fastest = speed > load.fastest ? speed : load.fastest;
+    }
+    return load;
+}
+
+/* With recall no worker is idle while an iteration that has not begun waits for longer than the messages take, so that
+ * all of them are busy until the last iteration begins [Graham]. */
+static const char *check_bound(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const struct supermaster *supermaster = result->supermaster;
+    if (config->spec.recall != RUN_RECALL_ON || !is_undisturbed(config, result) ||
+        supermaster->first_assign_ns == NEVER || supermaster->last_commit_ns == NEVER)
+        return NULL;
+    const struct load load = load_of(config);
+    uint64_t steps =
+        config->step_iterations > 0 ? (config->count + config->step_iterations - 1) / config->step_iterations : 1;
+    double chunks = (double)supermaster->chunks * load.fastest / load.power; /* of one worker */
+    double messages_ns =
+        ((double)steps * ROUNDS + chunks) * ROUND_MESSAGES * message_ns(config) + 2 * (double)config->collect_ns;
+    double bound_ns = 1.02 * (load.work_ns / load.power + (double)steps * load.longest_ns / load.slowest) + messages_ns;
+    double took_ns = (double)(supermaster->last_commit_ns - supermaster->first_assign_ns);
+    return took_ns > bound_ns ? "with recall, workers were idle while iterations waited" : NULL;
+}
+
 const char *oracle_check(const struct virtual_config *config, const struct virtual_result *result)
 {
     const struct supermaster *supermaster = result->supermaster;
@@ -132,5 +197,5 @@ const char *oracle_check(const struct virtual_config *config, const struct virtu
         return "iterations of a loop with dependencies were computed more often than workers were lost";
     if (result->too_early > 0)
         return "a time step began before the one before it was done";
-    return NULL;
+    return check_bound(config, result);
 }

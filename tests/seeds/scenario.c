@@ -10,7 +10,12 @@ static const char *const techniques[] = {"static", "ss",    "css:chunk=7", "gss"
 static double irregular(void *context, uint64_t iteration)
 {
     const struct scenario *scenario = context;
-    return 200 + (double)(random_at(scenario->seed, iteration) % 5000);
+    const uint64_t some = random_at(scenario->seed, iteration);
+    if (scenario->longer == 0)
+        return 200 + (double)(some % 5000);
+    if (scenario->free_of_ten > 0)
+        return some % 10 < scenario->free_of_ten ? 0 : 2500 * scenario->longer;
+    return (200 + (double)(some % 5000)) * scenario->longer;
 }
 
 static void make_job(struct scenario *scenario, struct random *random)
@@ -293,6 +298,34 @@ static void make_refills(struct scenario *scenario)
         scenario->config.spec.refill_chunks = (unsigned)random_between(&random, 2, 9);
 }
 
+/* --- what generator 10 adds: runs without recall, and runs in which nothing goes wrong --- */
+
+static void spare_all(struct scenario *scenario)
+{
+    struct virtual_config *config = &scenario->config;
+    config->fault_count = 0;
+    config->drain_at_ns = 0;
+    config->outcome = NULL;
+    scenario->bad_count = 0;
+    config->failing_store = config->failing_journal = config->failing_sync = config->failing_send = 0;
+    scenario->refusal.nth = 0;
+}
+
+static void make_recalls(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, ~scenario->seed + SPLITMIX64_STEP / 11);
+    if (random_between(&random, 0, 3) == 0)
+        config->spec.recall = RUN_RECALL_OFF;
+    if (random_between(&random, 0, 2) > 0)
+        return;
+    spare_all(scenario);
+    scenario->longer = (double)some_number(&random, 14);
+    if (random_between(&random, 0, 1))
+        scenario->free_of_ten = (unsigned)random_between(&random, 1, 9);
+}
+
 /* --- generator 7 --- */
 
 static void make_dependences(struct scenario *scenario, struct random *random)
@@ -440,17 +473,8 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
         make_steps(scenario);
     if (generator > 7)
         make_refills(scenario);
-}
-
-static void spare_all(struct scenario *scenario)
-{
-    struct virtual_config *config = &scenario->config;
-    config->fault_count = 0;
-    config->drain_at_ns = 0;
-    config->outcome = NULL;
-    scenario->bad_count = 0;
-    config->failing_store = config->failing_journal = config->failing_sync = config->failing_send = 0;
-    scenario->refusal.nth = 0;
+    if (generator > 9)
+        make_recalls(scenario);
 }
 
 void scenario_resume(struct scenario *scenario)
@@ -479,6 +503,7 @@ void scenario_resume(struct scenario *scenario)
         make_bad(scenario);
     if (scenario->generator > 7)
         make_refills(scenario);
+    config->spec.recall = before.spec.recall;
     if (scenario->stops_for_good || scenario->runs == RUNS_MAX)
         spare_all(scenario);
 }
