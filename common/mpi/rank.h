@@ -23,10 +23,10 @@ struct runtime {
     char **word;          /* [count + 1], owned */
     struct topology topology;
     bool grouped, prepared;
-    bool exchanges; /* boundary data, with other workers */
+    bool exchanges; /* exchanges boundary data with other workers */
     bool over;      /* all ranks are through */
     bool degraded;  /* a rank of the run was lost: from now on nobody waits for all */
-    bool has_end;   /* an END has come by here: from now on stopped ranks of this node are let go on, see rouse.c */
+    bool has_end; /* END has been sent or received: from now on stopped ranks of this node are let go on, see rouse.c */
     uint64_t rouse_due_ns;
     struct peers peers; /* once runtime_drive() has begun */
     struct doorbell doorbell;

@@ -42,7 +42,7 @@ def count(program, words):
 
 
 def inclusive(lines):
-    """Instructions of each machine's steps: what is spent in its step_any() in core.c, and in the calls that it makes."""
+    """Instructions of each machine's steps: what is spent in MACHINE_step_any() of its core.c, and in the calls that it makes."""
     found = dict.fromkeys(MACHINES, 0)
     file = machine = None
     for line in lines:
@@ -52,7 +52,8 @@ def inclusive(lines):
         elif line.startswith('fn='):
             name = line[3:].strip()
             match = re.search(r'(\w+)/core\.c$', file or '')
-            machine = match.group(1) if match and re.match(r'(\w+_)?step_any\b', name) and match.group(1) in found else None
+            machine = match.group(1) if match and match.group(1) in found else None
+            machine = machine if machine and re.match(machine + r'_step_any\b', name) else None
         elif machine and re.match(r'\+?-?\d|\*', line):
             found[machine] += int(line.split()[1])
     return found
