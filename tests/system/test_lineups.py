@@ -17,7 +17,6 @@ def check(masters, workers, words, key, done=None):
     assert not result.err, result
     figures = report()
     assert sum(row['iterations'] for row in figures['worker_stats']) == (figures['iterations'] if done is None else done)
-    assert figures['faults']['duplicate_results'] == 0
     expected = reference.setdefault(key, figures['checksum'])
     assert figures['checksum'] == expected, f'{masters} masters, {workers} workers, {words}: {figures["checksum"]}, not {expected}'
     return figures

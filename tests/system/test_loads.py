@@ -154,13 +154,14 @@ def test_what_no_load_is():
 
 def simulated(weighting, *kernel):
     result = run([HDSS, 'simulate', '--workers', '4', '--technique', 'gss', '--power', '1,0.8,1,0.8', '--slowdown', '1,1.25,1,1.25', '--load', '0,1,0,1',
-                  '--weighting', weighting, '--report', 'simulated.json', *kernel])
+                  '--recall', 'off', '--weighting', weighting, '--report', 'simulated.json', *kernel])
     assert result.status == 0 and not result.err, result
     return report('simulated.json')
 
 
 def test_a_simulated_load():
-    """Half of the workers have four fifths of the power and half of a core: by acp they get two fifths of what the others get."""
+    """Half of the workers have four fifths of the power and half of a core: by acp they get two fifths of what the others get. Without recall, which
+    makes up for a share that is too large."""
     for kernel in (['floyd-steinberg', 'width=600', 'height=600'], ['hydro', 'l=600', 'k=300'], ['synthetic', 'iterations=10000', 'mean=100']):
         plain, weighted = simulated('none', *kernel), simulated('acp', *kernel)
         assert weighted['elapsed_s'] < 0.9 * plain['elapsed_s'], (kernel, plain, weighted)

@@ -246,7 +246,9 @@ def test_slow_nodes():
     job = ['--workers', 31, '--platform', 'ranger', '--technique', 'static', '--costs', 'constant:mean=1000', 'synthetic', 'iterations=3100']
     usual, _ = simulate(job)
     slow, _ = simulate(['--slow-nodes', '1:3@0', *job])
-    assert 2.9 < slow['elapsed_s'] / usual['elapsed_s'] < 3.1, (slow['elapsed_s'], usual['elapsed_s'])
+    assert 1 < slow['elapsed_s'] / usual['elapsed_s'] < 2.1, (slow['elapsed_s'], usual['elapsed_s'])
+    alone, _ = simulate(['--slow-nodes', '1:3@0', '--recall', 'off', *job])
+    assert 2.9 < alone['elapsed_s'] / usual['elapsed_s'] < 3.1, (alone['elapsed_s'], usual['elapsed_s'])
 
 
 def refuses(words, *parts):

@@ -177,7 +177,9 @@ def test_a_lost_node_is_survived():
         status, text = disturbed(slurm, 'hdss', lambda _: slurm.nodes.kill(1))
         figures = report()
         assert status == 0 and figures['outcome'] == 'done' and figures['done'] == 600, (status, text, figures)
-        assert figures['faults']['lost_workers'] == 4 and figures['faults']['lost_masters'] == 1, figures['faults']
+        told = figures['faults']
+        # Those of a lost master may be late, and nothing else, before they are found to be lost.
+        assert told['lost_workers'] + told.get('late_workers', 0) == 4 and told['lost_masters'] == 1, told
     return over(test)
 
 
