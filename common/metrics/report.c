@@ -58,6 +58,20 @@ static void compute_shared(struct report *report)
     report->efficiency = report->shared.compute_s / (report->elapsed_s * report->shared.cores);
 }
 
+/* The computing time of the iterations that moved, had each taken the mean of all that are known. 0: none is known. */
+static double compute_worth_of_recalls(const struct report *report)
+{
+    double iterations = 0, compute_s = 0;
+    for (unsigned i = 0; i < report->workers; i++) {
+        const struct report_worker *worker = &report->worker_stats[i];
+        if (worker->compute_s <= 0)
+            continue; /* lost, or without work */
+        iterations += (double)worker->iterations;
+        compute_s += worker->compute_s * threads_of(worker);
+    }
+    return iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
+}
+
 void report_compute(struct report *report)
 {
     struct stats compute, finish;
@@ -73,6 +87,7 @@ void report_compute(struct report *report)
     report->efficiency = capacity_s > 0 ? compute.sum / capacity_s : 0;
     report->imbalance.max_over_mean = finish.mean > 0 ? finish.maximum / finish.mean : 1;
     report->imbalance.cov = stats_cov(&finish);
+    report->recalls.worth_s = compute_worth_of_recalls(report);
     compute_thread_level(report);
     compute_shared(report);
 }

@@ -57,6 +57,13 @@ struct report_faults {
     uint64_t late_workers; /* that had not left when all was done, and were not waited for */
 };
 
+/* Work that was given back before it began, as others were idle. */
+struct report_recalls {
+    uint64_t count;      /* recalls that brought something, from workers and from masters */
+    uint64_t iterations; /* how many moved; again each time, where one moved more than once */
+    double worth_s;      /* by report_compute(): computing time of so many iterations at the mean of the run */
+};
+
 /* Iterations that did not work. */
 struct report_failure {
     struct range range;
@@ -103,6 +110,7 @@ struct report {
     double elapsed_s;   /* first assignment to last commit; 0 where nothing was assigned */
     double startup_s;   /* program start to first assignment */
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
+    struct report_recalls recalls;
     struct report_faults faults;
     const struct range *failed; /* [failed_count] ranges that were given up, in order */
     size_t failed_count;

@@ -185,6 +185,9 @@ static void set_counters(json_t *object, const struct report *report)
     snprintf(checksum, sizeof checksum, "%016" PRIx64, report->checksum);
     json_object_set_new(object, "chunks", integer(report->chunks));
     json_object_set_new(object, "refills", integer(report->refills));
+    json_object_set_new(object, "recalls",
+                        json_pack("{s:o, s:o, s:o}", "count", integer(report->recalls.count), "iterations",
+                                  integer(report->recalls.iterations), "worth_s", real(report->recalls.worth_s)));
     json_object_set_new(object, "messages", integer(report->messages));
     json_object_set_new(object, "bytes_on_wire", integer(report->bytes_on_wire));
     json_object_set_new(object, "checksum", is_real ? json_string(checksum) : json_null());

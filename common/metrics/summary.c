@@ -184,6 +184,19 @@ static void summary_add_workers(struct text *text, const struct report *report)
         text_add(text, "  loads        of the workers' cores from %.3g to %.3g; 1 where nobody else is\n", least, most);
 }
 
+/* "recall       12 recalls moved 340 iterations, worth about 800 ms of computing" */
+static void add_recalls(struct text *text, const struct report_recalls *recalls)
+{
+    char worth[HUMAN_MAX];
+    text_add(text, "  recall       ");
+    add_plural(text, recalls->count, "recall");
+    text_add(text, " moved ");
+    add_plural(text, recalls->iterations, "iteration");
+    if (recalls->worth_s > 0)
+        text_add(text, ", worth about %s of computing", human_duration(worth, recalls->worth_s));
+    text_add(text, "\n");
+}
+
 static void add_technique(struct text *text, const struct report *report)
 {
     char spec[SCHED_SPEC_TEXT_MAX], number[HUMAN_MAX];
@@ -204,6 +217,8 @@ static void add_technique(struct text *text, const struct report *report)
     if (report->min_chunk > 1)
         text_add(text, ", at least %s iterations each", human_count(number, report->min_chunk));
     text_add(text, "\n");
+    if (report->recalls.count > 0)
+        add_recalls(text, &report->recalls);
     if (report->sync_points > 0)
         text_add(text, "  sync points  %s in each chunk\n", human_count(number, report->sync_points));
 }

@@ -166,7 +166,6 @@ static void keep_recalled(struct service *service, const struct range *range)
         return;
     service->recalled = items;
     service->recalled[service->recalled_count++] = *range;
-    service->recalled_iterations += range->count;
 }
 
 int service_receive_returned(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
@@ -206,6 +205,7 @@ bool service_next_recalled(struct service *service, unsigned w, struct range *ra
     last->first += count;
     last->count -= count;
     service->recalled_count -= last->count == 0;
+    service->recalled_iterations += count; /* the supermaster counts those that go up */
     return true;
 }
 

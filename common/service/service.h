@@ -218,7 +218,7 @@ struct service {
     uint64_t duplicates;              /* results that were dropped */
     bool has_copied;                  /* a chunk was given a second time: who is busy may compute what has come */
     uint64_t recalls;                 /* recalls that brought something */
-    uint64_t recalled_iterations;     /* iterations that recalls brought */
+    uint64_t recalled_iterations;     /* iterations that recalls brought, and that were handed out here */
     uint64_t lease_due_ns;            /* when to look for overdue chunks again; 0: at once */
     double longest_ns, longest_count; /* time and size of the chunk whose iterations took longest */
     uint64_t assigned_at_look;        /* value of `assigned` at the last look for overdue chunks */

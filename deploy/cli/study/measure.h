@@ -15,6 +15,8 @@ enum measure {
     MEASURE_CHUNKS,
     MEASURE_CHUNK_SIZE,
     MEASURE_REFILLS,
+    MEASURE_RECALLS,
+    MEASURE_RECALLED,
     MEASURE_MESSAGES,
     MEASURE_MESSAGES_PER_CHUNK,
     MEASURE_BYTES,
@@ -37,7 +39,7 @@ extern const struct measure_row measures[MEASURES];
 /* For people, in the order of the table. */
 #define MEASURE_NAMES                                                                                                  \
     "time, overhead, speedup, efficiency, compute, imbalance, cov, thread_imbalance, improvement, chunks, "            \
-    "chunk_size, refills, messages, messages_per_chunk, bytes, startup"
+    "chunk_size, refills, recalls, recalled, messages, messages_per_chunk, bytes, startup"
 
 /* The measure of this name, or -1. */
 int measure_find(const char *name);

@@ -150,7 +150,9 @@ static const char expected[] =
     " \"masters\": 2, \"workers\": 4, \"nodes\": 3, \"started_at\": \"2024-02-29T12:30:45Z\","
     " \"elapsed_s\": 10.0, \"startup_s\": 0.25, \"compute_s\": 30.0, \"overhead_s\": 2.5, \"efficiency\": 0.75,"
     " \"imbalance\": {\"max_over_mean\": 1.25, \"cov\": 0.176776695296637},"
-    " \"chunks\": 14, \"refills\": 6, \"messages\": 40, \"bytes_on_wire\": 1536, \"checksum\": \"000000000000abc0\","
+    " \"chunks\": 14, \"refills\": 6,"
+    " \"recalls\": {\"count\": 2, \"iterations\": 100, \"worth_s\": 3.0}, \"messages\": 40, \"bytes_on_wire\": 1536, "
+    "\"checksum\": \"000000000000abc0\","
     " \"faults\": {\"lost_workers\": 11, \"lost_masters\": 12, \"reissued_chunks\": 13, \"duplicate_results\": 1,"
     " \"resumed_iterations\": 15}, \"failed\": [[7, 3], [20, 1]],"
     " \"failures\": [{\"first\": 7, \"count\": 3, \"worker\": 5, \"reason\": \"no \\\"luck\\\"\"},"
@@ -173,6 +175,7 @@ START_TEST(the_json_is_the_report)
     report.min_chunk = 7;
     report.nodes = 3;
     static const struct range failed[] = {{7, 3}, {20, 1}};
+    report.recalls = (struct report_recalls){.count = 2, .iterations = 100};
     report.faults = (struct report_faults){11, 12, 13, 1, 15};
     report.failed = failed;
     report.failed_count = 2;

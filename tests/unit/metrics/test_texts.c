@@ -109,6 +109,27 @@ START_TEST(a_hierarchical_run)
 }
 END_TEST
 
+START_TEST(recalls_are_told_where_there_are_any)
+{
+    static const struct report_worker lost[] = {{.rank = 3, .iterations = 1000}};
+    struct report report = sample_report(&spec);
+    report.recalls = (struct report_recalls){.count = 12, .iterations = 340};
+    report_compute(&report);
+    char *text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "  chunks       14 in 6 refills\n"
+                                 "  recall       12 recalls moved 340 iterations, worth about 10.2 s of computing\n"));
+    free(text);
+    report.recalls = (struct report_recalls){.count = 1, .iterations = 1};
+    report.workers = 1; /* nobody knows how long its iterations took */
+    report.worker_stats = lost;
+    report_compute(&report);
+    text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(strstr(text, "  recall       1 recall moved 1 iteration\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(workers_share_cores)
 {
     struct report report = sample_report(&spec);
@@ -336,6 +357,7 @@ int main(void)
     tcase_add_test(tests, counts_read_well);
     tcase_add_test(tests, bars_fill_by_the_eighth);
     tcase_add_test(tests, a_hierarchical_run);
+    tcase_add_test(tests, recalls_are_told_where_there_are_any);
     tcase_add_test(tests, workers_share_cores);
     tcase_add_test(tests, a_central_run_that_was_drained);
     tcase_add_test(tests, loads_are_told);
