@@ -53,6 +53,14 @@ def failure(ident, first, flags=0, count=1, text=b"no luck"):
     return header(0x18, flags, len(text), ident) + struct.pack("<QQ", first, count) + text
 
 
+def recall(waiting):
+    return header(0x2B, 0, 0, waiting)
+
+
+def returned(*ranges):
+    return header(0x2C, 0, len(ranges)) + b"".join(struct.pack("<QQ", *one) for one in ranges)
+
+
 def suspect(first, count, deaths, failures, rank):
     return header(0x29, 0, 0, rank) + struct.pack("<QQII", first, count, deaths, failures)
 
@@ -98,7 +106,11 @@ MESSAGES = {
     "end": header(0x14), "end-drain": header(0x14, 1), "end-degraded": header(0x14, 2), "end-late": header(0x14, 4), "adopt": header(0x17) + struct.pack("<QQ", 5, 2),
     "lost": header(0x26, 0, 0, 6) + struct.pack("<QQQ", 2, 5, 2), "lost-idle": header(0x26, 0, 0, 6) + bytes(24),
     "failure": failure(4, 3), "failure-final": failure(4, 3, 1), "failure-none": failure(4, 3, count=0),
-    "suspect": suspect(5, 2, 2, 1, 4), "suspect-nothing": suspect(5, 2, 0, 0, 0), "assign-careful": header(0x13, 1, 0, 2) + struct.pack("<QQ", 100, 20), "faults": header(0x27) + struct.pack("<QQ", 3, 1),
+    "suspect": suspect(5, 2, 2, 1, 4), "suspect-nothing": suspect(5, 2, 0, 0, 0), "assign-careful": header(0x13, 1, 0, 2) + struct.pack("<QQ", 100, 20),
+    "recovery-counts": header(0x27) + struct.pack("<QQQQ", 3, 1, 2, 9), "recall": recall(3), "recall-all": recall(2**32 - 1), "recall-nobody": recall(0),
+    "returned": returned((2, 3)), "returned-nothing": returned(), "returned-two": returned((40, 2), (2, 3)), "returned-empty": returned((2, 0)),
+    "returned-overflow": returned((2**64 - 1, 2)), "returned-200": returned(*[(2 * i, 1) for i in range(200)]),
+    "returned-201": returned(*[(2 * i, 1) for i in range(201)]),
     "failed": header(0x28, 0, 1) + struct.pack("<QQ", 2, 3), "failed-nothing": header(0x28),
     "threads": threads(), "threads-one": threads(1), "threads-shared": threads(1, 1.0, 0.0, 2, 4, 1000), "threads-enough": threads(1, 1.0, 0.0, 4, 4, 1000),
     "threads-below-mean": threads(longest=0.5), "threads-nan": threads(cov=float("nan")),
@@ -383,6 +395,14 @@ LIVES = {
     "master-failure": steps(MASTER, 0, 0, 0, (0, suspect(2, 3, 2, 1, 3)), (3, ASK), (5, ASK), (0, refill((0, 4, 3), (4, 4, 5))), (3, failure(1, 0)),
         (3, request(chunk=1)), TIMER, TIMER, (5, request(chunk=1))),
     "worker-careful": steps(WORKER, 0, 0, 0, (1, header(0x13, 1, 0, 1) + struct.pack("<QQ", 0, 2)), FAILED, FAILED + 11, COMPUTED, (1, END)),
+    "central-recall": steps(CENTRAL, 15, AHEAD, 3, (1, ASK), (2, ASK), (3, ASK), (1, request(chunk=1)), (1, returned((9, 1))), (2, returned()),
+        (3, returned((2**63, 1))), (2, request(chunk=1)), TIMER, *BYE),
+    "supermaster-recall": steps(SUPERMASTER, 8, 0, 156, (1, report(1)), (2, report(1)), (1, recall(2)), (2, returned((2, 3))), (2, report(1)),
+        (2, recall(1)), (1, returned()), (1, GOODBYE), (2, GOODBYE)),
+    "master-recall": steps(MASTER, 0, 0, 0, (3, ASK), (0, refill((0, 10, 3), (10, 5, 5))), (0, recall(2)), (0, recall(1)), (3, returned((5, 5))),
+        (3, request(chunk=1)), (0, END), (3, GOODBYE)),
+    "worker-recall": steps(WORKER, 0, AHEAD, 0, (1, given(1, 0, 10)), (1, given(2, 10, 5)), (1, recall(1)), (1, recall(1)), COMPUTED, (1, recall(2**32 - 1)),
+        COMPUTED, (1, recall(1)), (1, END)),
     "central-nobody": steps(CENTRAL, 1, 0, 3, (0, ASK), (1, request(chunk=9))),
     "central-echo": steps(CENTRAL, 1, PROBE, 3, (1, MESSAGES["echo"])),
     "supermaster": steps(SUPERMASTER, 8, 0, 156, (1, report(1)), (2, report(1)), (1, report(1, (80, 1, 1))), (1, report(0)), (1, GOODBYE),
