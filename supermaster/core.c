@@ -257,6 +257,8 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
     case MESSAGE_RETURNED:
         if (service_message(&supermaster->service, w, event->now_ns, event->message, supermaster->actions, &error) < 0)
             supermaster_refuse(supermaster, error.text);
+        if (event->message->type == MESSAGE_RETURNED)
+            supermaster_take_own_counts(supermaster);
         if (!is_central(supermaster) && supermaster->service.waiting_count > 0)
             supermaster_note_waiting(supermaster);
         break;

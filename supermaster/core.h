@@ -77,6 +77,8 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);
 
 /* losses.c: ranks that die, and who goes on with their work */
+/* Takes what the supermaster's own service has counted since this was called last. */
+void supermaster_take_own_counts(struct supermaster *supermaster);
 /* Serves all refills of master `m` that are parked. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m);
 int supermaster_losses_init(struct supermaster *supermaster); /* -1 when memory is out */

@@ -244,6 +244,14 @@ void supermaster_expire_orphans(struct supermaster *supermaster)
 
 /* --- the standing rules --- */
 
+void supermaster_take_own_counts(struct supermaster *supermaster)
+{
+    const struct recovery_counts counts = service_take_counts(&supermaster->service);
+    supermaster->losses.reissued += counts.reissued;
+    supermaster->losses.duplicates += counts.duplicates;
+    supermaster_count_recalls(supermaster, &counts);
+}
+
 /* In the central topology the service hands out again what was requeued. Else most workers are with masters, and it is
  * free for all. */
 static void supermaster_losses_take_news(struct supermaster *supermaster, unsigned news)
@@ -263,10 +271,7 @@ static void supermaster_losses_take_news(struct supermaster *supermaster, unsign
         supermaster_losses_fail_without_memory(supermaster);
     for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;)
         note_worker(supermaster, loss->worker, loss->chunks);
-    const struct recovery_counts counts = service_take_counts(service);
-    supermaster->losses.reissued += counts.reissued;
-    supermaster->losses.duplicates += counts.duplicates;
-    supermaster_count_recalls(supermaster, &counts);
+    supermaster_take_own_counts(supermaster);
     const unsigned char *records = service_take_given_up(service, UINT_MAX, &count);
     if (count > 0)
         supermaster_receive_iterations_given_up(supermaster, records, count);
