@@ -176,6 +176,8 @@ int service_receive_returned(struct service *service, unsigned w, uint64_t now_n
     (void)now_ns;
     if (worker->gone)
         return 0; /* what it had is with others */
+    if (worker->recall < RECALL_LATE && service->state != SERVICE_ENDING)
+        return error_set(error, "returns work that was not recalled"); /* an END, which is no RECALL, ends chunks too */
     for (unsigned i = 0; i < message->record_count; i++) {
         assign_record_get(message->records, i, &range.first, &range.count);
         struct grant *grant = grant_that_ends_with(worker, &range);
@@ -186,11 +188,11 @@ int service_receive_returned(struct service *service, unsigned w, uint64_t now_n
             keep_recalled(service, &range);
     }
     if (worker->recall < RECALL_LATE)
-        return 0; /* nothing begins after an END, which is no RECALL */
+        return 0;
     service->recalls_open -= worker->recall >= RECALL_SENT;
     service->lease_due_ns = 0; /* what it has left may take long */
     service->recalls += message->record_count > 0;
-    worker->recall = message->record_count > 0 || worker->recall == RECALL_OUTDATED ? RECALL_POSSIBLE : RECALL_FUTILE;
+    worker->recall = message->record_count > 0 ? RECALL_POSSIBLE : RECALL_FUTILE;
     return 0;
 }
 

@@ -397,8 +397,7 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
 {
     struct served *worker = &service->workers[w];
     service->beginners -= worker->chunks_assigned == 0;
-    if (worker->recall != RECALL_LATE)
-        worker->recall = worker->recall >= RECALL_SENT ? RECALL_OUTDATED : RECALL_POSSIBLE;
+    worker->recall = RECALL_POSSIBLE;
     uint32_t chunk = worker->chunks_assigned = chunk_number_after(worker->chunks_assigned);
     struct grant *grant = grant_slot(worker, chunk);
     grant->first = range->first;
@@ -479,13 +478,13 @@ RARELY static bool widen(struct served *worker)
 
 /* True if the worker's next chunk has a slot. False while the storing of its results lags GRANTS_MAX chunks behind, and
  * behind a chunk that goes alone. No worker is given a second chunk before all have had their first, and none is given
- * any while it is late with its answer: it could be the end of a chunk that it still has to answer for. */
+ * any while it has a RECALL to answer: it could be the end of a chunk that it has, too, and of which it returns some.
+ */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
-                     (worker->holds > 0 && service->beginners > 0 && service_recalls(service)) ||
-                     worker->recall == RECALL_LATE;
+                     (worker->holds > 0 && service->beginners > 0) || worker->recall >= RECALL_LATE;
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
         return false;
     return !is_closed;
