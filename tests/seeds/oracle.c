@@ -172,6 +172,8 @@ static const char *check_bound(const struct virtual_config *config, const struct
     const struct load load = load_of(config);
     uint64_t steps =
         config->step_iterations > 0 ? (config->count + config->step_iterations - 1) / config->step_iterations : 1;
+    if (steps > 1 && supermaster->losses.reissued > 0)
+        return NULL; /* who computes a copy of what has come goes on with it in the next time step */
     double chunks = (double)supermaster->chunks * load.fastest / load.power; /* of one worker */
     double messages_ns =
         ((double)steps * ROUNDS + chunks) * ROUND_MESSAGES * message_ns(config) + 2 * (double)config->collect_ns;
