@@ -75,7 +75,7 @@ struct timesteps {
     uint64_t number;          /* number of the step at hand, from 0 */
     uint64_t end;             /* iterations of the loop up to the end of the step at hand */
     uint64_t began_ns;
-    uint64_t returned;         /* iterations of the step that were recalled and not cut again */
+    uint64_t returned;        /* iterations of the step that were recalled and not cut again */
     struct report_step *list; /* [count]; NULL where there is one; owned, with what is in it */
     uint64_t count;
 };
@@ -126,11 +126,13 @@ struct losses {
 
 /* Work that moves between masters: see recall.c. */
 struct recalls {
-    unsigned *waiting;    /* [masters] idle workers of the master, which wants work that others have not begun; owned */
-    unsigned char *state; /* [masters] enum recall_state; owned */
-    unsigned open;        /* RECALLs that were not answered */
-    uint64_t count;       /* recalls that brought something, also those of masters to their workers */
-    uint64_t iterations;  /* iterations that moved by them; those of the supermaster's own service come when it tells */
+    unsigned *waiting; /* [masters] idle workers of the master, which wants work that others have not begun; owned */
+    unsigned masters_waiting; /* masters that want some */
+    unsigned char *state;     /* [masters] enum recall_state; owned */
+    unsigned open;            /* RECALLs that were not answered */
+    bool has_more;            /* a master was given chunks in this step */
+    uint64_t count;           /* recalls that brought something, also those of masters to their workers */
+    uint64_t iterations; /* iterations that moved by them; those of the supermaster's own service come when it tells */
 };
 
 /* Recovery of a loop with dependencies when workers are lost: see recovery.c. */

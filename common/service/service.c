@@ -484,7 +484,8 @@ static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
-                     (worker->holds > 0 && service->beginners > 0) || worker->recall >= RECALL_LATE;
+                     (worker->holds > 0 && service->beginners > 0 && service_recalls(service)) ||
+                     worker->recall >= RECALL_LATE;
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
         return false;
     return !is_closed;
