@@ -108,11 +108,12 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
                               });
 }
 
-/* How many iterations of the running chunk have begun: the last of them runs. */
+/* How many iterations of the running chunk have begun: the last of them runs. Who is slowed down has not done again
+ * what it has told of. */
 static uint64_t begun_iterations(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct running *running = &node->running;
-    uint64_t over = 0, not_over = running->count;
+    uint64_t over = running->sliced < running->count ? running->sliced : running->count - 1, not_over = running->count;
     if (cluster->now_ns <= running->started_ns)
         return 1;
     while (not_over - over > 1) { /* so many are over, and so many are not */
