@@ -96,6 +96,8 @@ void service_recall(struct service *service, uint64_t now_ns, struct actions *ac
         service->workers[w].heard_ns = now_ns;
         service->recalls_open++;
         service->lease_due_ns = 0; /* from now on it may be late */
+        if (now_ns + SILENCE_MIN_NS < service->recall_due_ns)
+            service->recall_due_ns = now_ns + SILENCE_MIN_NS;
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_RECALL, .recall = recall});
     }
 }
@@ -113,6 +115,22 @@ void service_give_up_recall(struct service *service, unsigned w)
         return;
     service->recalls_open--;
     service->workers[w].recall = RECALL_LATE;
+}
+
+void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
+{
+    if (service->recalls_open == 0 || service->recall_due_ns > now_ns)
+        return;
+    service->recall_due_ns = NEVER;
+    for (unsigned w = 0; w < service->worker_count; w++) {
+        if (service->workers[w].recall < RECALL_SENT)
+            continue;
+        uint64_t due_ns = service_answer_due_ns(service, &service->workers[w]);
+        if (due_ns <= now_ns)
+            service_give_up_recall(service, w);
+        else if (due_ns < service->recall_due_ns)
+            service->recall_due_ns = due_ns;
+    }
 }
 
 void service_forget_recall(struct service *service, unsigned w)

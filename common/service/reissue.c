@@ -337,6 +337,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
     if (service_deadline(service) > now_ns)
         return;
     service->elsewhere_due_ns = NEVER;
+    service_give_up_late_recalls(service, now_ns);
     service->lease_due_ns = 0; /* whoever waits may have no room for a chunk at present */
     if (service->state == SERVICE_ENDING)
         take_for_lost(service, now_ns);
@@ -378,6 +379,19 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
     return expected <= 0 ? began + LEASE_UNKNOWN_NS : after_ns(began, LEASE_FACTOR * expected, LEASE_MIN_NS);
 }
 
+/* The time at which a worker has been silent for that many times the longest iteration. */
+static uint64_t silent_ns(const struct service *service, uint64_t heard_ns, unsigned factor)
+{
+    if (service->longest_ns <= 0)
+        return heard_ns + LEASE_UNKNOWN_NS;
+    return after_ns(heard_ns, factor * service->longest_ns / service->longest_count, SILENCE_MIN_NS);
+}
+
+uint64_t service_answer_due_ns(const struct service *service, const struct served *worker)
+{
+    return silent_ns(service, worker->heard_ns, SILENCE_FACTOR_ASKED);
+}
+
 /* The time at which the grant is given a second time. */
 static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
                             double mean_ns)
@@ -385,10 +399,7 @@ static uint64_t copy_due_ns(const struct service *service, const struct served *
     if (!service_recalls(service))
         return lease_end_ns(worker, grant, mean_ns);
     uint64_t heard_ns = grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
-    if (service->longest_ns <= 0)
-        return heard_ns + LEASE_UNKNOWN_NS;
-    unsigned factor = worker->recall >= RECALL_LATE ? SILENCE_FACTOR_ASKED : SILENCE_FACTOR;
-    return after_ns(heard_ns, factor * service->longest_ns / service->longest_count, SILENCE_MIN_NS);
+    return silent_ns(service, heard_ns, worker->recall >= RECALL_LATE ? SILENCE_FACTOR_ASKED : SILENCE_FACTOR);
 }
 
 /* The time until which workers may leave. A worker that computes gives up at once, or after the time that a drain

@@ -39,6 +39,7 @@ int service_init(struct service *service, const struct service_config *config)
         .present = config->absent ? 0 : config->workers,
         .beginners = config->absent ? 0 : config->workers,
         .leave_due_ns = NEVER,
+        .recall_due_ns = NEVER,
         .longest_count = 1,
         .first_assign_ns = NEVER,
     };
@@ -617,8 +618,10 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
  * given a second time. */
 RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, struct actions *actions)
 {
-    if (service_recalls(service))
+    if (service_recalls(service)) {
+        service_give_up_late_recalls(service, now_ns);
         service_recall(service, now_ns, actions);
+    }
     serve_copies(service, now_ns, actions);
     send_answers(service, actions);
 }

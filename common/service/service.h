@@ -205,6 +205,7 @@ struct service {
     unsigned recalled_count;
     size_t recalled_capacity;
     unsigned recalls_open;      /* RECALLs that were not answered */
+    uint64_t recall_due_ns;     /* when to look whether an answer is late; NEVER: none is waited for */
     unsigned waiting_elsewhere; /* idle workers that others serve, for whom work is recalled here, too */
     struct poison_set poisons;  /* deaths and failures of iterations that are neither done nor given up */
     uint64_t elsewhere_due_ns;  /* when requeued work stops waiting for another worker; NEVER where none waits */
@@ -278,9 +279,11 @@ static inline uint64_t service_deadline(const struct service *service)
 {
     if (service->state == SERVICE_ENDING)
         return service->gone < service->present ? service->leave_due_ns : NEVER;
+    uint64_t recall_ns = service->recalls_open > 0 ? service->recall_due_ns : NEVER;
     if (service->waiting_count == 0)
-        return NEVER;
+        return service->waiting_elsewhere > 0 ? recall_ns : NEVER;
     uint64_t lease_ns = service->has_no_source && service->lease_due_ns > 0 ? service->lease_due_ns : NEVER;
+    lease_ns = recall_ns < lease_ns ? recall_ns : lease_ns;
     return lease_ns < service->elsewhere_due_ns ? lease_ns : service->elsewhere_due_ns;
 }
 

@@ -45,6 +45,9 @@ bool service_next_recalled(struct service *service, unsigned w, struct range *ra
 bool service_may_be_asked(const struct service *service, unsigned w);
 /* Worker `w` does not answer: nobody counts on it any more. */
 void service_give_up_recall(struct service *service, unsigned w);
+/* Gives up those that are late with their answer, and sets when to look again; most often there is nothing to look at.
+ */
+void service_give_up_late_recalls(struct service *service, uint64_t now_ns);
 /* Worker `w` is gone, and will not answer. */
 void service_forget_recall(struct service *service, unsigned w);
 
@@ -66,6 +69,8 @@ void service_iterations_failed(struct service *service, unsigned w, struct grant
                                const struct iterations_failed *failure, uint64_t now_ns);
 /* Makes room for one more item of `size` bytes; false when memory is out. */
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
+/* The time at which the answer of a worker that was asked for work is late. */
+uint64_t service_answer_due_ns(const struct service *service, const struct served *worker);
 /* Mean time of an iteration, over all workers; 0: not known. */
 double service_mean_iteration_ns(const struct service *service);
 /* The chunk that is overdue for longest, of another worker than `w`, and whose it is; NULL: none at present. */
