@@ -103,6 +103,8 @@ static void check_recalls(const struct service *service)
     }
     assert(open == service->recalls_open && "as many RECALLs are open as are counted");
     assert(beginners == service->beginners && "beginners are those who were assigned no chunk yet");
+    for (unsigned w = 0; service->assigned_at_futile == service->assigned && w < service->worker_count; w++)
+        assert(!service_may_be_asked(service, w) && "where nobody is left to be asked nobody is");
     for (unsigned i = 0; i < service->recalled_count; i++)
         assert(service->recalled[i].count > 0 && "something was recalled");
     assert((!service->dependent || service->recalled_count + open == 0) &&

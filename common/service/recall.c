@@ -54,29 +54,35 @@ static double open_work_ns(const struct served *worker, double mean_ns, uint64_t
     return rest_ns > least_ns ? rest_ns : least_ns;
 }
 
-/* Whom to ask: the worker with most to do, and how many there are; worker_count where nobody is. */
-static unsigned find_holder(const struct service *service, uint64_t now_ns, unsigned *candidates)
+/* Whom to ask: the worker with most to do, and how many there are; worker_count where nobody is. When nobody is left
+ * nobody will be until more is assigned, or an answer or the end of a copy changes who has what. */
+static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
     unsigned best = service->worker_count;
-    double most_ns = -1, mean_ns = service_mean_iteration_ns(service);
+    double most_ns = -1, mean_ns = 0;
     *candidates = 0;
+    if (service->assigned_at_futile == service->assigned)
+        return best;
     for (unsigned w = 0; w < service->worker_count; w++) {
         if (!service_may_be_asked(service, w))
             continue;
+        if ((*candidates)++ == 0)
+            mean_ns = service_mean_iteration_ns(service);
         double open_ns = open_work_ns(&service->workers[w], mean_ns > 0 ? mean_ns : 1, now_ns);
-        (*candidates)++;
         if (open_ns > most_ns) {
             most_ns = open_ns;
             best = w;
         }
     }
+    service->assigned_at_futile = *candidates == 0 ? service->assigned : NEVER;
     return best;
 }
 
 bool service_recall_is_over(const struct service *service)
 {
     bool over = service->recalls_open == 0 && service->recalled_count == 0;
-    for (unsigned w = 0; over && w < service->worker_count; w++)
+    bool is_futile = service->assigned_at_futile == service->assigned;
+    for (unsigned w = 0; over && !is_futile && w < service->worker_count; w++)
         over = !service_may_be_asked(service, w);
     return over;
 }
@@ -115,6 +121,7 @@ void service_give_up_recall(struct service *service, unsigned w)
         return;
     service->recalls_open--;
     service->workers[w].recall = RECALL_LATE;
+    service->assigned_at_futile = NEVER;
 }
 
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
@@ -209,6 +216,7 @@ int service_receive_returned(struct service *service, unsigned w, uint64_t now_n
         return 0;
     service->recalls_open -= worker->recall >= RECALL_SENT;
     service->lease_due_ns = 0; /* what it has left may take long */
+    service->assigned_at_futile = NEVER;
     service->recalls += message->record_count > 0;
     worker->recall = message->record_count > 0 ? RECALL_POSSIBLE : RECALL_FUTILE;
     return 0;

@@ -177,8 +177,10 @@ bool service_take_away(struct service *service, struct range *range)
 
 void service_unshare(struct service *service, const struct grant *grant)
 {
-    if (grant->copy_owner == OWNER_UNDECIDED)
-        other_copy(service, grant)->copy_owner = OWNER_SELF;
+    if (grant->copy_owner != OWNER_UNDECIDED)
+        return;
+    other_copy(service, grant)->copy_owner = OWNER_SELF;
+    service->assigned_at_futile = NEVER;
 }
 
 static struct range rest_of(const struct grant *grant)
@@ -307,6 +309,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
         service->leave_due_ns = now_ns + (service->is_late ? LEAVE_LATE_NS : LEAVE_NS);
     if (running->count == 0)
         return;
+    service->assigned_at_futile = NEVER;
     worker->chunks_assigned = 1;
     worker->holds = 1;
     service->busy++;
@@ -518,6 +521,7 @@ void service_take_over(struct service *service, struct grant *grant)
 {
     grant->copy_owner = OWNER_SELF;
     other_copy(service, grant)->copy_owner = OWNER_OTHER;
+    service->assigned_at_futile = NEVER;
 }
 
 static bool wins(struct service *service, struct grant *grant)
@@ -587,7 +591,7 @@ static bool leave_to_other_copy(struct service *service, struct grant *grant, co
 {
     if (grant->copy_owner != OWNER_UNDECIDED || (piece->final && wins(service, grant)))
         return false;
-    other_copy(service, grant)->copy_owner = OWNER_SELF;
+    service_unshare(service, grant);
     grant->copy_owner = OWNER_OTHER;
     REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") failed with rank %u: rank %u has it, too", piece->first,
            piece->first + piece->count, piece->id, service->ranks[grant->other_worker]);

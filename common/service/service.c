@@ -40,6 +40,7 @@ int service_init(struct service *service, const struct service_config *config)
         .beginners = config->absent ? 0 : config->workers,
         .leave_due_ns = NEVER,
         .recall_due_ns = NEVER,
+        .assigned_at_futile = NEVER,
         .longest_count = 1,
         .first_assign_ns = NEVER,
     };

@@ -204,12 +204,13 @@ struct service {
     struct range *recalled; /* [recalled_count] ranges that came back and wait for an idle worker; owned */
     unsigned recalled_count;
     size_t recalled_capacity;
-    unsigned recalls_open;      /* RECALLs that were not answered */
-    uint64_t recall_due_ns;     /* when to look whether an answer is late; NEVER: none is waited for */
-    unsigned waiting_elsewhere; /* idle workers that others serve, for whom work is recalled here, too */
-    struct poison_set poisons;  /* deaths and failures of iterations that are neither done nor given up */
-    uint64_t elsewhere_due_ns;  /* when requeued work stops waiting for another worker; NEVER where none waits */
-    struct loss *losses;        /* owned */
+    unsigned recalls_open;       /* RECALLs that were not answered */
+    uint64_t assigned_at_futile; /* value of `assigned` when nobody was left to be asked; NEVER: somebody may be */
+    uint64_t recall_due_ns;      /* when to look whether an answer is late; NEVER: none is waited for */
+    unsigned waiting_elsewhere;  /* idle workers that others serve, for whom work is recalled here, too */
+    struct poison_set poisons;   /* deaths and failures of iterations that are neither done nor given up */
+    uint64_t elsewhere_due_ns;   /* when requeued work stops waiting for another worker; NEVER where none waits */
+    struct loss *losses;         /* owned */
     unsigned loss_count, losses_told;
     size_t loss_capacity;
     unsigned char *failed; /* ranges that were given up, as records of an ITERATIONS_GIVEN_UP; owned */
