@@ -5,7 +5,7 @@
  * has not begun: what it has asked ahead for, then the end of its running chunk. RETURNED brings it, and the idle
  * workers share it. A worker of which all has begun is not asked again before it is assigned more, so that a loop ends
  * with few messages. A share is by number of iterations; who was given too many is asked in turn, so after a few rounds
- * nobody waits for more than a round trip and the iteration that runs: the bound of list scheduling [Graham]. */
+ * nobody waits for more than a round trip and the iteration that runs: the bound of list scheduling (Graham 1966). */
 #include "common/service/serving.h"
 
 #include <assert.h>

@@ -8,11 +8,13 @@
  * What a lost worker had is requeued, and so is what did not work: it is handed out again before anything else, the
  * latter to another worker where there is one. What is held against it is kept in `poisons`: iterations that took
  * workers down go out to be run with care, or one by one where the kernel cannot be, so that the guilty one is found
- * and no other goes with it; where nothing helps they are given up. What a worker has had for far too long is handed
- * out a second time once nothing else is left; the first part of results that comes of either copy decides whose
- * results count, and those of the other are dropped. Before that work that has not begun is recalled from those who
- * have some: see recall.c. Every iteration is at any time in the pool, with one worker whose results count (or two that
- * have sent none of it yet), on its way to the disk, requeued, recalled, or committed. */
+ * and no other goes with it; where nothing helps they are given up.
+ *
+ * Once nothing is left to be handed out, work that has not begun is recalled from those who have some, and handed out
+ * to those who wait: see recall.c. When all has begun, what a worker has that has been silent for too long is handed
+ * out a second time; the first part of results that comes of either copy decides whose results count, and those of the
+ * other are dropped. Every iteration is at any time in the pool, with one worker whose results count (or two that have
+ * sent none of it yet), on its way to the disk, requeued, recalled, or committed. */
 #pragma once
 
 #include "common/config/run_spec.h"
