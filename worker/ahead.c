@@ -6,6 +6,10 @@
  * the lead are asked for in numbers, as many as last for one lead. Where the worker cannot ask within the lead because
  * one iteration is longer, it asks at the end: a round trip is then little against an iteration.
  *
+ * One iteration that costs nothing says little of the next one. The time of an iteration is believed when a few leads
+ * of the first chunk are measured, or half of its iterations. From then on a longer time is believed at once, a shorter
+ * one little by little, so that a worker has many chunks ahead only after many short ones in a row.
+ *
  * What is asked for ahead at the end of a time step is answered at the beginning of the next, when chunks are largest
  * and with as many of them: workers would have parts of a step that have nothing to do with their speeds. So by AUTO
  * nothing is asked for ahead during chunks that are small against the largest of a loop of several steps. */
@@ -21,6 +25,16 @@
 #define ROUND_TRIP_MIN_NS 4000u
 /* Against an iteration this many times as long, the lead is not worth asking early for. */
 #define ITERATION_OVER_LEAD 64
+
+/* Leads that are to be measured of the first chunk before the time of its iterations is believed, unless half of them
+ * are over. */
+#define JUDGED_LEADS 4
+/* The part of a lead for which a single first iteration is taken at least. */
+#define FIRST_PART 4
+/* The least time of an iteration in the first chunk: faster than the clock can tell. */
+#define ITERATION_MIN_NS 0.01
+/* What is left of the believed time when a chunk takes less. */
+#define KEPT_PART 0.6
 
 static double lead_ns(const struct worker *worker)
 {
@@ -116,8 +130,10 @@ uint64_t worker_next_mark(const struct worker *worker, uint64_t done)
     uint64_t rest = worker->running.count - done;
     if (!looks_ahead(worker) || worker->queue_count + worker->asked > 0)
         return 0;
-    if (worker->iteration_ns <= 0) /* the first chunk: time one iteration, then decide */
-        return rest > 1 ? done + 1 : 0;
+    if (worker->iteration_ns <= 0) { /* the first chunk: look after 1, 2, 4 .. iterations */
+        uint64_t more = done > 0 ? done : 1;
+        return rest > more ? done + more : 0;
+    }
     double before_end = lead_ns(worker) / worker->iteration_ns;
     if (before_end < 1.0 / ITERATION_OVER_LEAD || before_end >= (double)rest)
         return 0;
@@ -157,10 +173,23 @@ void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
     worker->asked_at_ns = NEVER;
 }
 
+void worker_learn_from_mark(struct worker *worker, uint64_t compute_ns, uint64_t done)
+{
+    bool is_half = done > 1 && done >= worker->running.count - done;
+    if (worker->iteration_ns > 0 || is_half || (double)compute_ns >= JUDGED_LEADS * lead_ns(worker))
+        worker_learn_iteration_time(worker, compute_ns, done);
+}
+
+static __attribute__((noinline, cold)) double first_iteration_ns(const struct worker *worker, double time, bool single)
+{
+    double least = single ? lead_ns(worker) / FIRST_PART : ITERATION_MIN_NS;
+    return time < least ? least : time;
+}
+
 void worker_learn_iteration_time(struct worker *worker, uint64_t compute_ns, uint64_t done)
 {
-    double time = (double)compute_ns / (double)done;
-    worker->iteration_ns = worker->iteration_ns > 0 ? (worker->iteration_ns + time) / 2 : time;
-    if (worker->iteration_ns <= 0)
-        worker->iteration_ns = 1; /* faster than the clock can tell */
+    double time = (double)compute_ns / (double)done, least = KEPT_PART * worker->iteration_ns;
+    if (least <= 0)
+        time = first_iteration_ns(worker, time, done == 1);
+    worker->iteration_ns = time < least ? least : time;
 }

@@ -467,7 +467,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
 
 static void reach_mark(struct worker *worker, const struct event *event, struct actions *actions)
 {
-    worker_learn_iteration_time(worker, event->chunk.compute_ns, event->chunk.done);
+    worker_learn_from_mark(worker, event->chunk.compute_ns, event->chunk.done);
     if (worker->state != WORKER_COMPUTING)
         return;
     look_ahead(worker, event->chunk.done, event->now_ns, actions);

@@ -47,6 +47,9 @@ bool worker_may_hold(const struct worker *worker, unsigned asks);
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns);
 /* Notes that the next chunk was here when it was needed, so that the lead may be shorter. */
 void worker_came_in_time(struct worker *worker);
+/* Takes in how long `done` iterations of the running chunk took so far. */
+void worker_learn_from_mark(struct worker *worker, uint64_t compute_ns, uint64_t done);
+/* Takes in how long all iterations of a chunk took. */
 void worker_learn_iteration_time(struct worker *worker, uint64_t compute_ns, uint64_t done);
 /* Notes that `asks` chunks are asked for. */
 void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns);

@@ -137,6 +137,8 @@ static void start_ahead(unsigned count)
     worker_init(&worker, &config);
     step_worker(&(struct event){.type = EVENT_START});
     worker.asked = count; /* as if it had asked for so many at once */
+    if (count == 0)
+        return;
     for (unsigned i = 1; i < count; i++)
         assign_record_put(more, i - 1, i, 1);
     give_worker(
@@ -149,6 +151,71 @@ static void finish_chunk(uint64_t now_ns, uint64_t compute_ns)
                                 .now_ns = now_ns,
                                 .chunk = {.done = 1, .count = 1, .compute_ns = compute_ns, .digest = 3}});
 }
+
+static struct event mark_at(uint64_t now_ns, uint64_t done, uint64_t compute_ns)
+{
+    return (struct event){.type = EVENT_MARK, .now_ns = now_ns, .chunk = {.done = done, .compute_ns = compute_ns}};
+}
+
+/* A worker that asks ahead, in its first chunk, of `count` iterations. */
+static void begin_chunk(uint64_t count)
+{
+    start_ahead(0);
+    worker.asked = 1;
+    give_worker(10, &(struct message){.type = MESSAGE_ASSIGN, .assign = {1, 0, count}});
+    ck_assert_uint_eq(actions.length, 1);
+    ck_assert_uint_eq(actions.items[0].run.mark, 1);
+}
+
+/* Iterations that cost nothing: the worker looks after 1, 2, 4 .. of them, and asks when half of the chunk is over. */
+START_TEST(free_iterations_are_not_believed_at_once)
+{
+    begin_chunk(64);
+    for (uint64_t done = 1; done < 32; done *= 2) {
+        const struct event mark = mark_at(10 + done, done, done);
+        step_worker(&mark);
+        ck_assert_uint_eq(actions.length, 1);
+        ck_assert_int_eq(actions.items[0].type, ACTION_MARK);
+        ck_assert_uint_eq(actions.items[0].run.mark, 2 * done);
+    }
+    const struct event half = mark_at(50, 32, 32);
+    step_worker(&half);
+    ck_assert_uint_ge(sent(MESSAGE_REQUEST)->request.asks, 1);
+}
+END_TEST
+
+/* A long iteration behind free ones: all that is measured lasts for many leads, and nothing is asked for. */
+START_TEST(a_long_iteration_is_believed_at_once)
+{
+    begin_chunk(64);
+    struct event mark = mark_at(20, 1, 1);
+    step_worker(&mark);
+    mark = mark_at(20000000, 2, 20000000);
+    step_worker(&mark);
+    ck_assert_uint_eq(actions.length, 0); /* it looks again at the end */
+    ck_assert_double_eq(worker.iteration_ns, 1e7);
+}
+END_TEST
+
+/* Chunks of one iteration: few are asked for behind the first, many behind many that are short, and after a long one
+ * only the next. */
+START_TEST(many_chunks_are_asked_for_after_many_short_ones)
+{
+    start_ahead(1);
+    finish_chunk(100, 1);
+    ck_assert_uint_le(sent(MESSAGE_REQUEST)->request.asks, 5);
+    for (uint32_t chunk = 2; chunk < 20; chunk++) {
+        worker.asked = 1; /* as if it had asked for one only */
+        give_worker(100 * chunk, &(struct message){.type = MESSAGE_ASSIGN, .assign = {chunk, 0, 1}});
+        if (chunk < 19)
+            finish_chunk(100 * chunk + 50, 1);
+    }
+    ck_assert_uint_eq(sent(MESSAGE_REQUEST)->request.asks, ASKS_MAX); /* for behind the running one */
+    worker.asked = 0;
+    finish_chunk(100000000, 100000000);
+    ck_assert_uint_eq(sent(MESSAGE_REQUEST)->request.asks, 1);
+}
+END_TEST
 
 START_TEST(completions_of_short_chunks_go_together)
 {
@@ -488,6 +555,9 @@ int main(void)
     tcase_add_test(all, a_wrong_echo_loses_the_master);
     tcase_add_test(all, an_end_spares_the_probe);
     tcase_add_test(all, a_completion_tells_the_spread);
+    tcase_add_test(all, free_iterations_are_not_believed_at_once);
+    tcase_add_test(all, a_long_iteration_is_believed_at_once);
+    tcase_add_test(all, many_chunks_are_asked_for_after_many_short_ones);
     tcase_add_test(all, completions_of_short_chunks_go_together);
     tcase_add_test(all, no_completion_is_kept_by_a_worker_without_work);
     tcase_add_test(all, completions_of_long_chunks_go_one_by_one);

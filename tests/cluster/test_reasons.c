@@ -161,10 +161,10 @@ START_TEST(a_worker_says_why_it_asks_ahead_or_not)
     config.spec.ask_ahead = ASK_AHEAD_AUTO;
     run(config, EXIT_STATUS_DONE);
     assert_said("worker 1", "wants no more: how long an iteration takes is not known yet\n");
-    assert_said("worker 1", "wants no more: it has work for 49.000 us, 0 chunks are here or on their way, and it asks "
+    assert_said("worker 1", "wants 1 more: it has work for 18.000 us, 0 chunks are here or on their way, and it asks "
                             "40.000 us ahead\n");
-    assert_said("worker 1", "wants 1 more: it has work for 40.000 us, 0 chunks are here or on their way, and it asks "
-                            "40.000 us ahead\n");
+    assert_said("worker 1", "wants no more: it has work for 50.000 us, 0 chunks are here or on their way, and it asks "
+                            "39.922 us ahead\n");
     assert_not_said("to compute");
 }
 END_TEST
