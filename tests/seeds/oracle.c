@@ -144,16 +144,16 @@ struct load {
 
 static struct load load_of(const struct virtual_config *config)
 {
-    struct load load = {.slowest = config->speeds[0]};
+    struct load load = {.slowest = config->speeds != NULL ? config->speeds[0] : 1};
     for (uint64_t i = config->first; i < config->first + config->count; i++) {
         if (config->done != NULL && ranges_contains(config->done, i))
             continue;
-        double cost_ns = config->cost_ns(config->context, i);
+        double cost_ns = config->cost_ns != NULL ? config->cost_ns(config->context, i) : 1000;
         load.work_ns += cost_ns;
         load.longest_ns = cost_ns > load.longest_ns ? cost_ns : load.longest_ns;
     }
     for (unsigned w = 0; w < config->workers; w++) {
-        double speed = config->speeds[w];
+        double speed = config->speeds != NULL ? config->speeds[w] : 1;
         load.power += speed;
         load.slowest = speed < load.slowest ? speed : load.slowest;
         load.fastest = speed > load.fastest ? speed : load.fastest;
