@@ -38,11 +38,13 @@ static void answer_recall(struct master *master, uint64_t now_ns)
     master_send_returned(master, ranges, count);
 }
 
-/* More workers are idle than the supermaster knows. */
+/* Workers are idle, and the supermaster does not know it, or knows of less than the half of them: at the end of a loop
+ * it hears of them some times from each master, and not once for each worker. */
 static bool wants_recall(const struct master *master)
 {
     const struct service *service = &master->service;
-    return master->refills.parked && service->waiting_count > 0 && service_idle(service) > master->told_idle &&
+    unsigned idle = service_idle(service);
+    return master->refills.parked && service->waiting_count > 0 && idle > 0 && idle >= 2 * master->told_idle &&
            service_recall_is_over(service);
 }
 
