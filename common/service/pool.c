@@ -58,7 +58,7 @@ bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, ui
     return pool_put(pool, pool->nobody, range);
 }
 
-static void unlink_slot(struct pool *pool, unsigned index)
+static inline void unlink_slot(struct pool *pool, unsigned index)
 {
     struct pool_slot *slot = &pool->slots[index];
     struct pool_list *own = &pool->own[slot->owner].chunks;

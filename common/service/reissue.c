@@ -385,9 +385,9 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
 /* The time at which a worker has been silent for that many times the longest iteration. */
 static uint64_t silent_ns(const struct service *service, uint64_t heard_ns, unsigned factor)
 {
-    if (service->longest_ns <= 0)
+    if (service->longest_ns == 0)
         return heard_ns + LEASE_UNKNOWN_NS;
-    return after_ns(heard_ns, factor * service->longest_ns / service->longest_count, SILENCE_MIN_NS);
+    return after_ns(heard_ns, (double)(factor * service->longest_ns), SILENCE_MIN_NS);
 }
 
 uint64_t service_answer_due_ns(const struct service *service, const struct served *worker)

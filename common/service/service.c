@@ -41,7 +41,6 @@ int service_init(struct service *service, const struct service_config *config)
         .leave_due_ns = NEVER,
         .recall_due_ns = NEVER,
         .assigned_at_futile = NEVER,
-        .longest_count = 1,
         .first_assign_ns = NEVER,
     };
     service->workers = calloc(config->workers + 1, sizeof *service->workers);
@@ -211,15 +210,6 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
-/* Keeps the chunk with the longest mean time of an iteration, as a fraction. */
-static inline void note_longest_iteration(struct service *service, uint64_t compute_ns, uint64_t count)
-{
-    if ((double)compute_ns * service->longest_count <= service->longest_ns * (double)count)
-        return;
-    service->longest_ns = (double)compute_ns;
-    service->longest_count = (double)count;
-}
-
 /* Notes that a chunk is computed. What others have done, too, or did not all work is not learned from. As
  * service_message(). */
 static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
@@ -235,7 +225,8 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
     worker->compute_ns += request->compute_ns;
     worker->wait_ns += request->wait_ns;
     worker->last_done_ns = now_ns;
-    note_longest_iteration(service, request->compute_ns, grant->count);
+    if (request->compute_ns > service->longest_ns * grant->count) /* seldom, so that the division costs nothing */
+        service->longest_ns = request->compute_ns / grant->count;
     grant->computed = true;
     release_chunk(service, worker);
     if (service->ops->finished != NULL && !grant->flawed && grant->copy_owner != OWNER_OTHER)
@@ -486,7 +477,7 @@ static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
-                     (worker->holds > 0 && service->beginners > 0 && service_recalls(service)) ||
+                     (service->beginners > 0 && worker->holds > 0 && service_recalls(service)) ||
                      worker->recall >= RECALL_LATE;
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
         return false;

@@ -218,22 +218,22 @@ struct service {
     unsigned char *failed; /* ranges that were given up, as records of an ITERATIONS_GIVEN_UP; owned */
     unsigned failed_count, failed_told;
     size_t failed_capacity;
-    uint64_t reissued;                /* chunks handed out again, or a second time */
-    uint64_t duplicates;              /* results that were dropped */
-    bool has_copied;                  /* a chunk was given a second time: who is busy may compute what has come */
-    uint64_t recalls;                 /* recalls that brought something */
-    uint64_t recalled_iterations;     /* iterations that recalls brought, and that were handed out here */
-    uint64_t lease_due_ns;            /* when to look for overdue chunks again; 0: at once */
-    double longest_ns, longest_count; /* time and size of the chunk whose iterations took longest */
-    uint64_t assigned_at_look;        /* value of `assigned` at the last look for overdue chunks */
-    uint64_t leave_due_ns;            /* ENDING: when those who have not left are taken for lost */
-    unsigned gone_at_look;            /* ENDING: workers that had left when leave_due_ns was set */
-    bool is_late;                     /* ENDING: nobody is waited for who does not leave soon */
-    uint64_t first_assign_ns;         /* NEVER before */
-    uint64_t assigned;                /* chunks assigned so far */
-    uint64_t messages, bytes;         /* traffic of the workers, from their goodbyes */
-    uint64_t first;            /* first iteration, in a loop with dependencies like all that follows: see order.c */
-    struct boundary_list ends; /* ends of assigned chunks with no assigned chunk behind them yet; by worker */
+    uint64_t reissued;            /* chunks handed out again, or a second time */
+    uint64_t duplicates;          /* results that were dropped */
+    bool has_copied;              /* a chunk was given a second time: who is busy may compute what has come */
+    uint64_t recalls;             /* recalls that brought something */
+    uint64_t recalled_iterations; /* iterations that recalls brought, and that were handed out here */
+    uint64_t lease_due_ns;        /* when to look for overdue chunks again; 0: at once */
+    uint64_t longest_ns;          /* the longest mean time of an iteration in a chunk so far */
+    uint64_t assigned_at_look;    /* value of `assigned` at the last look for overdue chunks */
+    uint64_t leave_due_ns;        /* ENDING: when those who have not left are taken for lost */
+    unsigned gone_at_look;        /* ENDING: workers that had left when leave_due_ns was set */
+    bool is_late;                 /* ENDING: nobody is waited for who does not leave soon */
+    uint64_t first_assign_ns;     /* NEVER before */
+    uint64_t assigned;            /* chunks assigned so far */
+    uint64_t messages, bytes;     /* traffic of the workers, from their goodbyes */
+    uint64_t first;               /* first iteration, in a loop with dependencies like all that follows: see order.c */
+    struct boundary_list ends;    /* ends of assigned chunks with no assigned chunk behind them yet; by worker */
     struct boundary_list beginnings; /* beginnings of assigned chunks whose predecessor is not assigned yet; by rank */
     uint16_t epoch;                  /* epoch that began at the last QUIESCE */
 };
