@@ -2,10 +2,12 @@
 /* `--technique auto`: what the probes, and the chunks that are done by then, tell about workers, iterations and
  * messages goes into the simulation, and the technique with the least predicted time is used. Decided when the loop
  * begins; whoever begins another loop in the same run decides again, by then with the pace at which each worker really
- * went. */
+ * went. Where no iteration may be run only to be timed there are no probes: the loop begins with the technique of its
+ * kernel, and finished chunks decide, when each worker has done some and again when there are four times as many. */
 #include "supermaster/core.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 static_assert(PROFILE_CELLS == CELLS, "a profile has as many parts as a probe has cells");
@@ -30,13 +32,6 @@ void supermaster_chooser_fini(struct supermaster *supermaster)
     free(supermaster->chooser);
 }
 
-void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback)
-{
-    struct pace *pace = &supermaster->chooser->paces[feedback->worker];
-    pace->iterations += feedback->iterations;
-    pace->compute_s += feedback->compute_s;
-}
-
 static void take_profile(const struct measured *measured, struct profile *profile)
 {
     struct profile_samples samples = {.overall_mean = 1, .overall_deviation = measured->cov};
@@ -55,6 +50,51 @@ static void take_paces(const struct supermaster *supermaster, double *mean_s)
         mean_s[w] = pace->iterations > 0 && pace->compute_s > 0 ? pace->compute_s / (double)pace->iterations
                                                                 : supermaster->measured.mean_s[w];
     }
+}
+
+/* Fills in of what is measured what chunks can tell instead of probes. */
+static void measure_finished(struct supermaster *supermaster)
+{
+    const struct finished_chunks *finished = &supermaster->chooser->finished;
+    struct measured *measured = &supermaster->measured;
+    double mean_s = finished->seconds / (double)finished->iterations;
+    double variance = finished->squares / (double)finished->iterations - mean_s * mean_s;
+    measured->cov = variance > 0 ? sqrt(variance) / mean_s : 0;
+    measured->iterations = finished->iterations;
+    measured->round_trip_s = finished->wait_s;
+    for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
+        measured->mean_s[w] = mean_s;
+}
+
+/* Iterations of each worker after which the finished ones decide for the first time, and the factor until the next. */
+#define FINISHED_FIRST  4
+#define FINISHED_FACTOR 4
+
+static void choose_by_finished(struct supermaster *supermaster, const struct sched_feedback *feedback)
+{
+    struct finished_chunks *finished = &supermaster->chooser->finished;
+    uint64_t first = FINISHED_FIRST * (uint64_t)supermaster->config.topology->workers;
+    finished->iterations += feedback->iterations;
+    finished->seconds += feedback->compute_s;
+    finished->squares += feedback->compute_s * feedback->compute_s / (double)feedback->iterations;
+    if (feedback->wait_s > 0 && (finished->wait_s == 0 || feedback->wait_s < finished->wait_s))
+        finished->wait_s = feedback->wait_s;
+    finished->due = finished->due > 0 ? finished->due : first;
+    if (finished->iterations < finished->due || finished->seconds <= 0 || supermaster->state != SUPERMASTER_SERVING ||
+        supermaster_step_free(supermaster) == 0)
+        return;
+    finished->due = FINISHED_FACTOR * finished->iterations;
+    measure_finished(supermaster);
+    supermaster_change_technique(supermaster, supermaster_choose(supermaster));
+}
+
+void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback)
+{
+    struct pace *pace = &supermaster->chooser->paces[feedback->worker];
+    pace->iterations += feedback->iterations;
+    pace->compute_s += feedback->compute_s;
+    if (supermaster->config.spec->chosen_late && feedback->iterations > 0 && feedback->chunks > 0)
+        choose_by_finished(supermaster, feedback);
 }
 
 const struct sched_spec *supermaster_choose(struct supermaster *supermaster)

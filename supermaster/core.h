@@ -41,6 +41,7 @@ void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, c
 /* choose.c: --technique auto */
 int supermaster_chooser_init(struct supermaster *supermaster); /* -1 when memory is out */
 void supermaster_chooser_fini(struct supermaster *supermaster);
+/* Notes how long a chunk took. May choose the technique anew, by what is finished. */
 void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback);
 /* Decides by what is measured at this moment. */
 const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
@@ -58,6 +59,9 @@ void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
 /* Makes the powers and begins to serve, once all speeds are known. */
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
 /* Makes the technique ready for another step, with what it has learned. -1 with one line. */
+/* Puts another technique in the place of the present one, in the middle of a loop. Nothing changes where it refuses
+ * what is left. */
+void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique);
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
 
 /* recv_master.c */

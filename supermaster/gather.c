@@ -145,7 +145,9 @@ static double swr(const struct supermaster *supermaster)
     return supermaster->config.probe && supermaster->measured.swr == 0 ? 1 : supermaster->measured.swr;
 }
 
-static int prepare_technique(struct supermaster *supermaster, const struct sched_spec *technique, struct error *error)
+/* Prepares a technique for so many iterations. */
+static int prepare_technique(struct supermaster *supermaster, const struct sched_spec *technique, uint64_t iterations,
+                             struct error *error)
 {
     const struct supermaster_config *config = &supermaster->config;
     unsigned workers = config->topology->workers;
@@ -154,7 +156,7 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
         powers[w] = supermaster->statistics[w].speed;
     sched_powers_from_speeds(technique->technique, config->spec->weighting, powers, workers, powers);
     const struct sched_config sched = {
-        .iterations = supermaster_step_free(supermaster),
+        .iterations = iterations,
         .workers = workers,
         .powers = powers,
         .min_chunk = config->spec->min_chunk,
@@ -169,7 +171,8 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
 static const struct sched_spec *wanted_technique(struct supermaster *supermaster)
 {
     const struct run_spec *spec = supermaster->config.spec;
-    return spec->technique_auto ? supermaster_choose(supermaster) : &spec->technique;
+    bool is_known = !spec->chosen_late || supermaster->chooser->choice.times > 0;
+    return spec->technique_auto && is_known ? supermaster_choose(supermaster) : &spec->technique;
 }
 
 /* Renews the technique. A technique chosen anew has learned nothing yet. */
@@ -179,8 +182,28 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
     if (technique->technique == supermaster->sched.technique)
         return sched_again(&supermaster->sched, supermaster_step_free(supermaster), error);
     sched_fini(&supermaster->sched);
-    supermaster->sched_ready = prepare_technique(supermaster, technique, error) == 0;
+    supermaster->sched_ready =
+        prepare_technique(supermaster, technique, supermaster_step_free(supermaster), error) == 0;
     return supermaster->sched_ready ? 0 : -1;
+}
+
+/* What is granted and not done belongs to the loop of the new technique, too: some of it may be given back. */
+void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique)
+{
+    const struct ledger *ledger = &supermaster->ledger;
+    uint64_t over = ledger->done + ranges_total(&ledger->failed) + ranges_total(&ledger->free);
+    uint64_t granted = supermaster->config.count - over;
+    struct sched before = supermaster->sched;
+    struct error refused;
+    if (technique->technique == before.technique)
+        return;
+    if (prepare_technique(supermaster, technique, supermaster_step_free(supermaster) + granted, &refused) < 0) {
+        supermaster->sched = before;
+        return;
+    }
+    sched_fini(&before);
+    sched_claim(&supermaster->sched, granted);
+    REASON(supermaster->reasons, "goes on with %s", technique->technique->name);
 }
 
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
@@ -188,7 +211,7 @@ void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
     struct error error;
     if (supermaster->config.probe)
         finish_measured(supermaster);
-    if (prepare_technique(supermaster, wanted_technique(supermaster), &error) < 0) {
+    if (prepare_technique(supermaster, wanted_technique(supermaster), supermaster_step_free(supermaster), &error) < 0) {
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, error.text);
         return;
     }

@@ -59,6 +59,7 @@ static void fill_technique(const struct supermaster *supermaster, struct report 
     report->technique = supermaster->config.spec->technique;
     report->weighting = supermaster->config.spec->weighting;
     report->choice = supermaster->chooser != NULL ? &supermaster->chooser->choice : NULL;
+    report->technique_by_kernel = supermaster->config.spec->technique_by_kernel && report->choice == NULL;
     if (!supermaster->sched_ready)
         return;
     report->technique = sched->spec;

@@ -123,8 +123,9 @@ static int take_max_output(void *target, const char *value, struct error *error)
 static const struct option_row scheduling[] = {
     {"technique", 0, RUN_TECHNIQUE_AUTO "|SPEC", "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
      "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
-     "or " RUN_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " RUN_TECHNIQUE ")",
-     job_take_technique},
+     "or " RUN_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " RUN_TECHNIQUE
+     ", " RUN_TECHNIQUE_SINGLE " where iterations wait or have effects)",
+     job_take_technique, .given = offsetof(struct job, technique_given)},
     {"weighting", 0, "none|power|acp", NULL,
      "power: multiply each chunk by the power of the worker it is for; techniques that are weighted by nature stay as "
      "they are. acp: and divide it by the load of the worker's core (default none)",

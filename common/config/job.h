@@ -26,6 +26,7 @@ enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER }
 
 struct job {
     struct run_spec spec; /* the part that the machines of the run borrow */
+    bool technique_given;
     bool threads_given;
     bool sync_points_given;
     bool thread_technique_given;

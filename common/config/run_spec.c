@@ -41,9 +41,16 @@ int run_spec_set_technique(struct run_spec *spec, const char *value, struct erro
     return 0;
 }
 
+void run_spec_hand_out_singly(struct run_spec *spec)
+{
+    sched_spec_parse(&spec->technique, RUN_TECHNIQUE_SINGLE, NULL);
+    spec->technique_by_kernel = true;
+}
+
 bool run_spec_probes(const struct run_spec *spec)
 {
-    return spec->power == RUN_POWER_MEASURE || spec->technique_auto || sched_spec_probes(&spec->technique);
+    bool for_auto = spec->technique_auto && !spec->chosen_late;
+    return spec->power == RUN_POWER_MEASURE || for_auto || sched_spec_probes(&spec->technique);
 }
 
 bool run_spec_wants_swr(const struct run_spec *spec)

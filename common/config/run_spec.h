@@ -19,7 +19,9 @@ enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
     struct sched_spec technique;
-    bool technique_auto; /* to be chosen once the probes are known; `technique` is taken where nothing is better */
+    bool technique_auto;      /* to be chosen once the probes are known; `technique` is taken where nothing is better */
+    bool technique_by_kernel; /* `technique` is the default for iterations that wait or have effects */
+    bool chosen_late;         /* with technique_auto: nothing is probed, it is chosen when chunks are finished */
     enum sched_weighting weighting;
     uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 is taken as 1 */
     unsigned refill_chunks; /* chunks for each worker in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
@@ -38,6 +40,7 @@ struct run_spec {
 };
 
 #define RUN_TECHNIQUE         "dfss" /* unless --technique names another */
+#define RUN_TECHNIQUE_SINGLE  "ss"   /* where iterations wait, or have effects */
 #define RUN_TECHNIQUE_AUTO    "auto" /* for --technique: the one that is predicted to be the quickest */
 #define RUN_THREAD_TECHNIQUE  "fac2" /* unless --thread-technique names another */
 #define RUN_REFILL_CHUNKS_MAX 64
@@ -54,6 +57,9 @@ void run_spec_init(struct run_spec *spec);
 
 /* Sets technique and technique_auto as --technique does. -1 with one line in `error`, and `spec` as it was. */
 int run_spec_set_technique(struct run_spec *spec, const char *value, struct error *error);
+
+/* Takes RUN_TECHNIQUE_SINGLE as the technique, also as the one with which `auto` begins. */
+void run_spec_hand_out_singly(struct run_spec *spec);
 
 /* True where the workers probe before the loop: for their powers, for values of the technique that are measured so, or
  * to choose the technique. */

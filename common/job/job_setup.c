@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The most bytes of a record: MPI counts bytes in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
@@ -78,6 +79,23 @@ static int job_setup_check_steps(struct job_setup *setup, struct error *error)
         return error_set(error, "%s: its time steps read what those before have yielded: give --output FILE",
                          setup->kernel->name);
     return 0;
+}
+
+/* True where the kernel says that iterations wait, as its own: those of synthetic sleep in the place of computing. */
+static bool waits_for_something(const struct job_setup *setup)
+{
+    return setup->loop.waits && strcmp(setup->kernel->name, "synthetic") != 0;
+}
+
+/* Iterations that wait or have effects are few, long and uneven: they are handed out one at a time, unless the user
+ * says another technique. `auto` learns from finished ones where none may be run only to be timed. */
+static void take_defaults_of_kernel(struct job_setup *setup)
+{
+    struct run_spec *spec = &setup->job.spec;
+    bool singly = (setup->loop.has_effects || waits_for_something(setup)) && !job_setup_is_dependent(setup);
+    spec->chosen_late = setup->loop.has_effects && spec->technique_auto;
+    if (singly && (!setup->job.technique_given || spec->chosen_late))
+        run_spec_hand_out_singly(spec);
 }
 
 /* An iteration that is not to be run only to be timed is not probed. */
@@ -172,8 +190,11 @@ int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, 
 int job_setup_describe(struct job_setup *setup, struct error *error)
 {
     if (kernel_describe(setup->kernel, setup->values, &setup->loop, error) < 0 ||
-        job_setup_check_inputs(setup, error) < 0 || cut_loop(setup, error) < 0 || check_effects(setup, error) < 0 ||
-        job_setup_check_threads(setup, error) < 0 || job_setup_check_dependencies(setup, error) < 0)
+        job_setup_check_inputs(setup, error) < 0 || cut_loop(setup, error) < 0)
+        return -1;
+    take_defaults_of_kernel(setup);
+    if (check_effects(setup, error) < 0 || job_setup_check_threads(setup, error) < 0 ||
+        job_setup_check_dependencies(setup, error) < 0)
         return -1;
     job_take_output(&setup->job, &setup->loop);
     if (job_setup_check_steps(setup, error) < 0)

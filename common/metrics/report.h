@@ -98,6 +98,7 @@ struct report {
     const struct sched_spec *thread_technique;          /* technique among a worker's threads; NULL: workers have one */
     struct sched_value_used measured[SCHED_PARAMS_MAX]; /* measured values of the technique's parameters */
     unsigned measured_count;
+    bool technique_by_kernel;    /* default for iterations that wait or have effects */
     const struct choice *choice; /* candidates from which `technique` was chosen; NULL where the user gave it */
     enum sched_weighting weighting;
     uint64_t min_chunk;

@@ -204,6 +204,8 @@ static void add_technique(struct text *text, const struct report *report)
     text_add(text, "  technique    %s", spec);
     if (report->weighting != SCHED_WEIGHTING_NONE)
         text_add(text, ", weighted by %s", sched_weighting_name(report->weighting));
+    if (report->technique_by_kernel)
+        text_add(text, ", the default where iterations wait or have effects");
     text_add(text, "\n");
     if (report->choice != NULL)
         add_choice(text, report->choice);

@@ -93,6 +93,43 @@ START_TEST(another_decision_goes_by_the_chunks)
 }
 END_TEST
 
+static double uneven(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration % 7 == 0 ? 20000 : 2000;
+}
+
+/* Nothing is probed: the loop begins one by one, and finished chunks decide, several times. */
+START_TEST(finished_chunks_decide_where_none_is_probed)
+{
+    struct virtual_config config = {
+        .masters = (unsigned)_i,
+        .workers = 4,
+        .spec = {.min_chunk = 1, .refill_chunks = 1, .threads = 1, .power = RUN_POWER_EQUAL},
+        .count = 20000,
+        .latency_ns = 20000,
+        .service_ns = 10000,
+        .cost_ns = uneven,
+        .no_speculation = true,
+    };
+    struct virtual_result result;
+    struct error none;
+    ck_assert_int_eq(run_spec_set_technique(&config.spec, "auto", &none), 0);
+    config.spec.chosen_late = true;
+    run_spec_hand_out_singly(&config.spec);
+    sched_spec_parse(&config.spec.thread_technique, RUN_THREAD_TECHNIQUE, &none);
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
+    const struct supermaster *supermaster = result.supermaster;
+    ck_assert_int_eq(result.status, 0);
+    ck_assert_uint_eq(supermaster->ledger.done, config.count);
+    ck_assert_uint_ge(supermaster->chooser->choice.times, 1);
+    ck_assert_uint_eq(supermaster->levels[0].count, 0);
+    ck_assert_str_ne(supermaster->sched.technique->name, "ss"); /* a message costs more than an iteration */
+    ck_assert_uint_lt(supermaster->chunks, config.count / 2);
+    virtual_free(cluster);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("auto");
@@ -101,6 +138,7 @@ int main(void)
     tcase_add_loop_test(all, auto_is_near_the_best, 0, 2 * DISTRIBUTIONS);
     tcase_add_test(all, auto_runs_every_loop);
     tcase_add_loop_test(all, another_decision_goes_by_the_chunks, 0, 3);
+    tcase_add_loop_test(all, finished_chunks_decide_where_none_is_probed, 0, 3);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -66,6 +66,23 @@ def test_each_task_runs_once_and_in_order():
             os.remove(path)
 
 
+def test_tasks_are_handed_out_one_at_a_time():
+    """Unless another technique is asked for; `auto` begins so and learns from what is finished."""
+    lines, words = [f'echo {i}' for i in range(1, 101)], ['--overwrite', '--report', 'report.json']
+    for masters, workers in LINEUPS:
+        result = check(run_job(masters, workers, [*words, *tasks(lines)]))
+        technique = report()['technique']
+        assert technique['name'] == 'ss' and technique['default'] == 'kernel' and report()['chunks'] >= 100, technique
+        assert 'ss, the default where iterations wait or have effects' in result.out, result
+        check(run_job(masters, workers, [*words, '--technique', 'css:chunk=10', *tasks(lines)]))
+        technique = report()['technique']
+        assert technique['name'] == 'css' and 'default' not in technique and report()['chunks'] < 100, technique
+        check(run_job(masters, workers, [*words, '--technique', 'auto', *tasks(lines)]))
+        technique = report()['technique']
+        assert technique['auto']['decisions'] >= 1 and report()['done'] == 100, technique
+        assert read(OUT) == ''.join(f'{i}\n' for i in range(1, 101)), read(OUT)
+
+
 def test_workers_alone_run_tasks():
     words = tasks(f'echo {i}' for i in range(1, 31))
     for dca in ('two-sided', 'rma', 'node'):
@@ -342,7 +359,7 @@ def test_bad_input_is_one_line():
              (['exec', 'command=true', 'timeout=-1'], 'timeout=-1: accepted: a number from 0'),
              (['--max-output', '1k', 'exec', 'command=true'], 'max_output=1k: accepted: an integer from 0'),
              (['--max-output', '1', 'mandelbrot'], "unknown parameter 'max_output'"),
-             (['--technique', 'auto', 'exec', 'command=true'], '--technique')]
+             (['--technique', 'pls', 'exec', 'command=true'], '--technique')]
     launched = [(['exec'], 'accepted: tasks=FILE, or command=LINE'),
                 (['exec', 'tasks=bad.txt'], 'bad.txt, line 4: column 6: quotes that do not end'),
                 (['exec', 'command=echo {c}', 'table=t.csv'], '{c}: t.csv has no such column'),

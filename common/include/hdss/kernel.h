@@ -98,13 +98,15 @@ struct hdss_loop {
     uint64_t shape[HDSS_DIMS_MAX];
     enum hdss_layout layout;
     uint64_t tile_height, tile_width;
-    bool waits;          /* an iteration sleeps rather than computes: time it by the wall clock */
+    bool waits;          /* an iteration sleeps rather than computes: time it by the wall clock, and hand it out singly
+                            unless the user says another technique */
     uint64_t full_value; /* for pictures of integers: the value drawn black (the inside); 0 if there is none. Where
                             there is one, no iteration yields 0, and 0 is drawn as "not computed" */
     bool is_bilevel;     /* with HDSS_UINT8: all values are 0, drawn black, or 1, drawn white; a picture has one bit for
                             each */
     bool has_effects;    /* an iteration does more than yield its output: none is run only to be timed, nor by a second
-                            worker only because it takes long, and without --power all workers count as equally fast */
+                            worker only because it takes long, without --power all workers count as equally fast,
+                            and it is handed out singly as above */
     bool are_tasks;      /* iterations are called tasks, and count from 1, wherever people read of them */
     uint64_t steps;      /* time steps, of which the loop has as many iterations each: none of a step begins before all
                             of the step before are done. 0 is taken as 1 */

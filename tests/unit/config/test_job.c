@@ -283,6 +283,20 @@ START_TEST(who_measures_what)
 }
 END_TEST
 
+/* `auto` that is chosen late measures nothing before the loop; what the kernel wants is handed out singly. */
+START_TEST(iterations_with_effects_are_not_probed)
+{
+    ck_assert_int_eq(parse("--technique auto --power equal toy"), 0);
+    ck_assert(job.technique_given);
+    job.spec.chosen_late = true;
+    run_spec_hand_out_singly(&job.spec);
+    ck_assert(!run_spec_probes(&job.spec) && run_spec_learns(&job.spec) && job.spec.technique_by_kernel);
+    ck_assert_str_eq(job.spec.technique.technique->name, "ss");
+    ck_assert_int_eq(parse("toy"), 0);
+    ck_assert(!job.technique_given && !job.spec.technique_by_kernel);
+}
+END_TEST
+
 START_TEST(limits_are_kept)
 {
     char line[3 * JOB_KERNEL_PARAMS_MAX + 3 * JOB_PATH_MAX] = "toy";
@@ -382,6 +396,7 @@ int main(void)
     tcase_add_test(tests, techniques_explain_themselves);
     tcase_add_test(tests, auto_leaves_the_technique_open);
     tcase_add_test(tests, who_measures_what);
+    tcase_add_test(tests, iterations_with_effects_are_not_probed);
     tcase_add_test(tests, limits_are_kept);
     tcase_add_test(tests, workers_take_a_slowdown);
     tcase_add_test(tests, workers_are_told_that_there_are_no_threads);
