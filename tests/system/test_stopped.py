@@ -12,13 +12,20 @@ import time
 from launch import MASTER, WORKER, finish, job, kill_tree, long, main, report, start, wait_until
 from nodes import Nodes
 from openmpi import RECOVERING
-from test_faults import faults, hdss, job_words, lines_with, pids, ranks
-from test_resume import SLOW, check, read, undisturbed, wait_for_records
+from test_faults import faults, hdss, lines_with, pids, ranks
+from test_resume import STEADY, check, read, undisturbed, wait_for_records
 from trials import run_trials
+
+# Long enough that somebody who is stopped after the first result still has work, on a busy machine, too.
+LOOP = ['synthetic', 'iterations=300', 'mean=15000', 'distribution=exponential', 'mode=sleep']
 
 # The command is back within one second; a busy machine is given more. It was nine before.
 SOON_S = 4
 LIMIT_S = 60
+
+
+def job_words(*more):
+    return [*STEADY, '--output', 'out.npy', *more, *LOOP]
 
 
 def is_stored(reference):
@@ -31,7 +38,7 @@ def is_stored(reference):
 
 def time_end(process, again):
     """The run, with its `late`: the seconds between the end of its loop and of the command. again() is called all the time."""
-    reference, end, stored = undisturbed(*SLOW)[1], time.monotonic() + LIMIT_S, None
+    reference, end, stored = undisturbed(*LOOP)[1], time.monotonic() + LIMIT_S, None
     while process.poll() is None and time.monotonic() < end:
         if stored is None and is_stored(reference):
             stored = time.monotonic()
@@ -63,7 +70,7 @@ def let_go(pid):
 
 def stopped(line, find, held=False):
     """Runs it, and once something is done stops the process that find() names, or holds it, for ever."""
-    undisturbed(*SLOW)
+    undisturbed(*LOOP)
     process = start(line)
     wait_for_records(process)
     pid = find(process)
@@ -83,7 +90,7 @@ def stopped(line, find, held=False):
 
 def check_end(result, masters=0):
     """No worker was lost, and what is told of masters and of workers that had not left is told once each. Returns how many the latter are."""
-    check(result, undisturbed(*SLOW))
+    check(result, undisturbed(*LOOP))
     told, late = faults(), len(lines_with(result, 'had not left when all was done'))
     assert report()['outcome'] == 'done' and told['lost_masters'] == masters and told.get('late_workers', 0) == late, (told, result)
     assert len(lines_with(result, 'has been stopped for 10 seconds: it is ended')) == masters, result
@@ -172,7 +179,7 @@ def test_a_run_that_is_stopped_as_a_whole_goes_on():
         time.sleep(12 if number == signal.SIGSTOP else 0)  # longer than a single rank may be stopped
     result = finish(process)
     assert faults()['lost_masters'] == 0 and faults()['lost_workers'] == 0, (faults(), result)
-    check(result, undisturbed(*SLOW))
+    check(result, undisturbed(*LOOP))
 
 
 if __name__ == '__main__':
