@@ -166,7 +166,8 @@ static struct load load_of(const struct virtual_config *config)
 static const char *check_bound(const struct virtual_config *config, const struct virtual_result *result)
 {
     const struct supermaster *supermaster = result->supermaster;
-    if (config->spec.recall != RUN_RECALL_ON || !is_undisturbed(config, result) ||
+    bool is_known = config->cost_ns != NULL && config->speeds != NULL;
+    if (!is_known || config->spec.recall != RUN_RECALL_ON || !is_undisturbed(config, result) ||
         supermaster->first_assign_ns == NEVER || supermaster->last_commit_ns == NEVER)
         return NULL;
     const struct load load = load_of(config);
