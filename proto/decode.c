@@ -57,7 +57,7 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
         return DECODE_OUT_OF_RANGE;
     if (!(flags & (FLAG_INLINE | FLAG_DATA)))
         return decode_check_size(size, fixed);
-    if (flags & FLAG_DATA) { /* it follows by itself: here is how many bytes it has */
+    if (flags & FLAG_DATA) { /* the payload follows by itself: here is how many bytes it has */
         enum decode_result result = decode_check_size(size, fixed + PAYLOAD_SIZE_BYTES);
         if (result != DECODE_OK)
             return result;

@@ -4,7 +4,7 @@
 
 #include "common/predict/choose.h"
 
-/* What is known of all finished chunks together, where the technique is chosen by them alone. */
+/* Sums over all finished chunks, where the technique is chosen by them alone. */
 struct finished_chunks {
     uint64_t iterations;
     uint64_t due;   /* iterations at which to choose next */

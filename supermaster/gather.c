@@ -187,7 +187,7 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
     return supermaster->sched_ready ? 0 : -1;
 }
 
-/* What is granted and not done belongs to the loop of the new technique, too: some of it may be given back. */
+/* Granted iterations that are not done belong to the loop of the new technique, too: some may be given back. */
 void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique)
 {
     const struct ledger *ledger = &supermaster->ledger;

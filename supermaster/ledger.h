@@ -18,7 +18,7 @@ struct ledger {
     uint64_t digest;     /* sum over the committed ranges */
 };
 
-/* What becomes of a result in the ledger. */
+/* The fate of a result in the ledger. */
 enum ledger_commit {
     LEDGER_COMMITTED = 0, /* new: counted, its digest added */
     LEDGER_DUPLICATE = 1, /* the whole range was done before: counted as duplicate, dropped */

@@ -87,7 +87,7 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
 static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
-    /* of an orphan nothing was heard since its master was lost */
+    /* nothing was heard of an orphan since its master was lost */
     bool is_late = supermaster->state >= SUPERMASTER_ENDING && ledger_is_complete(&supermaster->ledger) &&
                    !supermaster->config.is_patient && losses->worker[w] != WORKER_IS_ORPHAN;
     if (losses->worker[w] == WORKER_IS_LOST)

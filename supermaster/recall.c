@@ -70,7 +70,7 @@ static unsigned find_giver(const struct supermaster *supermaster)
     return best;
 }
 
-/* One RECALL is open for each master that waits, as long as there is somebody to ask. */
+/* Keeps a RECALL open for each master that waits, as long as there is somebody to ask. */
 static void send_recalls(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -132,7 +132,7 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
     return 0;
 }
 
-/* Those who wait for it are served first. */
+/* Serves the masters that wait for recalled work first. */
 static void serve_waiting(struct supermaster *supermaster)
 {
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
@@ -147,7 +147,7 @@ void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, c
 {
     struct recalls *recalls = &supermaster->recalls;
     if (supermaster->losses.dismissed[m])
-        return; /* it answers late: what it has is free again when it has left */
+        return; /* a late answer: all that the master has is free again when it has left */
     if (recalls->state[m] < RECALL_SENT) {
         supermaster_refuse(supermaster, "returns work that was not recalled");
         return;

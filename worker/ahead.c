@@ -33,7 +33,7 @@
 #define FIRST_PART 4
 /* The least time of an iteration in the first chunk: faster than the clock can tell. */
 #define ITERATION_MIN_NS 0.01
-/* What is left of the believed time when a chunk takes less. */
+/* The part of the believed time that stays when a chunk takes less. */
 #define KEPT_PART 0.6
 
 static double lead_ns(const struct worker *worker)

@@ -92,7 +92,7 @@ struct worker {
     const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
     unsigned state;                    /* enum worker_state */
     unsigned behind_probe; /* STARTING, PROBING: what comes then: ASKING, QUIESCED, or LEAVING where END has come */
-    bool is_plain;         /* one thread, and iterations that are independent */
+    bool is_plain;         /* the worker has a single thread and independent iterations */
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
     uint64_t queue_iterations; /* iterations of the chunks in the queue */

@@ -159,8 +159,8 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
     job->journal_off = true;
     job->spec.retries = 0;
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        job->spec.ask_ahead = ASK_AHEAD_OFF; /* who is quick to ask would get chunks that follow each other, which only
-                                               one worker after the other can compute at the same time */
+        job->spec.ask_ahead = ASK_AHEAD_OFF; /* a quick asker would get chunks that follow each other, which only one
+                                               worker after the other can compute */
     setup->min_chunk_raised = job->spec.min_chunk < setup->loop.distance;
     if (setup->min_chunk_raised)
         job->spec.min_chunk = setup->loop.distance;

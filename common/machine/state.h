@@ -7,7 +7,7 @@
 
 struct state_table {
     const char *machine;      /* "worker" */
-    unsigned count;           /* of states */
+    unsigned count;           /* states of the machine */
     const char *const *names; /* [count] */
     const unsigned *legal;    /* [count] the set of states (bit n for state n) that each may go to */
     /* Writes the name of an event, of the machine's own type, into `text` of `size` bytes. */

@@ -54,7 +54,7 @@ struct report_step {
 
 struct report_faults {
     uint64_t lost_workers, lost_masters, reissued_chunks, duplicate_results, resumed_iterations;
-    uint64_t late_workers; /* that had not left when all was done, and were not waited for */
+    uint64_t late_workers; /* workers that had not left when all was done, and were not waited for */
 };
 
 /* Work that was given back before it began, as others were idle. */
@@ -80,9 +80,9 @@ struct report_simulation {
     const char *platform; /* name of the platform, or of its file */
     unsigned nodes;       /* nodes of the platform */
     const char *costs;    /* a file or a distribution, or "model" */
-    uint64_t seed;        /* of the order of what comes at one moment; 0: it is fixed */
+    uint64_t seed;        /* seed of the order of events at one moment; 0: the order is fixed */
     unsigned repetitions; /* with other seeds, of which this is the run of the median loop time; 0: there were none */
-    double least_s, median_s, most_s; /* of their loop times */
+    double least_s, median_s, most_s; /* loop times of the runs */
     /* The share of the loop time for which they were busy with events, of the masters the one that was so most; below 0
      * where that is not known. */
     double supermaster_busy, master_busy;

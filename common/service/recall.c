@@ -54,8 +54,8 @@ static double open_work_ns(const struct served *worker, double mean_ns, uint64_t
     return rest_ns > least_ns ? rest_ns : least_ns;
 }
 
-/* Whom to ask: the worker with most to do, and how many there are; worker_count where nobody is. When nobody is left
- * nobody will be until more is assigned, or an answer or the end of a copy changes who has what. */
+/* The worker to ask, which has most to do, and the number of candidates; worker_count where there is none. Once there
+ * is none there will be none until more is assigned, or an answer or the end of a copy changes who has what. */
 static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
     unsigned best = service->worker_count;
@@ -200,7 +200,7 @@ int service_receive_returned(struct service *service, unsigned w, uint64_t now_n
     struct range range;
     (void)now_ns;
     if (worker->gone)
-        return 0; /* what it had is with others */
+        return 0; /* others have the work of a lost worker */
     if (worker->recall < RECALL_LATE && service->state != SERVICE_ENDING)
         return error_set(error, "returns work that was not recalled"); /* an END, which is no RECALL, ends chunks too */
     for (unsigned i = 0; i < message->record_count; i++) {
@@ -215,7 +215,7 @@ int service_receive_returned(struct service *service, unsigned w, uint64_t now_n
     if (worker->recall < RECALL_LATE)
         return 0;
     service->recalls_open -= worker->recall >= RECALL_SENT;
-    service->lease_due_ns = 0; /* what it has left may take long */
+    service->lease_due_ns = 0; /* the iteration that runs may take long */
     service->assigned_at_futile = NEVER;
     service->recalls += message->record_count > 0;
     worker->recall = message->record_count > 0 ? RECALL_POSSIBLE : RECALL_FUTILE;
@@ -226,7 +226,7 @@ bool service_next_recalled(struct service *service, unsigned w, struct range *ra
 {
     unsigned idle = service_idle(service);
     if (service->recalled_count == 0 || (service->workers[w].holds > 0 && idle > 0))
-        return false; /* who is idle goes first */
+        return false; /* idle workers go first */
     struct range *last = &service->recalled[service->recalled_count - 1];
     uint64_t count = idle > 1 ? (last->count + idle - 1) / idle : last->count;
     *range = (struct range){last->first, count};

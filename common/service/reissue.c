@@ -253,7 +253,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0)
             continue;
-        const struct range rest = rest_of(grant); /* what is on its way to the disk comes by itself */
+        const struct range rest = rest_of(grant); /* results on their way to the disk come by themselves */
         service_unshare(service, grant);
         grant->chunk = 0;
         if (rest.count > 0 && grant->copy_owner == OWNER_SELF)
@@ -305,7 +305,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_begin_to_serve(service, w);
     service->present++;
     service->beginners += running->count == 0;
-    if (service->state == SERVICE_ENDING) /* it is sent an END, too */
+    if (service->state == SERVICE_ENDING) /* the worker is sent an END, too */
         service->leave_due_ns = now_ns + (service->is_late ? LEAVE_LATE_NS : LEAVE_NS);
     if (running->count == 0)
         return;
@@ -457,8 +457,8 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
     return other_end > end ? other_end : end;
 }
 
-/* Of two workers that have a chunk, the one that has had it for longer is the first to be done with it, unless it does
- * not get on at all: a third takes the place of the other. */
+/* True for the newer of two copies. The worker that has had a chunk for longer is the first to be done with it, unless
+ * it does not get on at all: a third worker takes the place of the newer copy. */
 static bool is_newer_copy(struct service *service, unsigned v, const struct grant *grant)
 {
     if (grant->copy_owner != OWNER_UNDECIDED)

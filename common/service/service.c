@@ -218,7 +218,7 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
     struct served *worker = &service->workers[w];
     struct grant *grant = find_grant(worker, request->chunk);
     if (grant == NULL && worker->gone)
-        return 1; /* it was taken for lost, and was not */
+        return 1; /* the worker was taken for lost, and was not */
     if (grant == NULL)
         return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
     worker->chunks++;
@@ -283,7 +283,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if ((refused = complete_chunk(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
     if (worker->gone)
-        return 1; /* it was taken for lost, and wakes: what it was given now would not be asked back */
+        return 1; /* the worker was taken for lost, and wakes: chunks given to it now would not be asked back */
     note_load(service, w, message->request.load);
     if (service->state == SERVICE_SERVING) {
         const unsigned asks = message->request.asks;

@@ -86,8 +86,8 @@ struct grant {
 enum recall_state {
     RECALL_POSSIBLE,
     RECALL_FUTILE,   /* all that it holds has begun */
-    RECALL_LATE,     /* it has been asked, and does not answer: nobody counts on it */
-    RECALL_SENT,     /* its answer is waited for */
+    RECALL_LATE,     /* asked, without an answer: nobody counts on the worker */
+    RECALL_SENT,     /* asked; the answer is waited for */
     RECALL_OUTDATED, /* likewise, and it was assigned more since */
 };
 

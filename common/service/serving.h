@@ -77,7 +77,7 @@ double service_mean_iteration_ns(const struct service *service);
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
 /* After an END: when those who have not left are taken for lost. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
-/* Of two workers that have the rest of the grant, its own has it alone. */
+/* Leaves the rest of a grant that two workers have to the grant's own worker. */
 void service_take_over(struct service *service, struct grant *grant);
 /* Two workers have the rest of a chunk from now on. */
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,

@@ -25,12 +25,11 @@ struct launch_plan {
     const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;
-    struct argv dca; /* --dca and what goes with it, for every worker; none: a supermaster leads */
-    struct argv job; /* the supermaster's command line, its name first */
-    struct job_setup
-        setup;    /* of `job`, from which it borrows; what it says of the loop is known where check.h has looked */
-    bool checked; /* by check.h */
-    char *shown;  /* what a dry run shows behind the line; owned */
+    struct argv dca;        /* --dca and what goes with it, for every worker; none: a supermaster leads */
+    struct argv job;        /* the supermaster's command line, its name first */
+    struct job_setup setup; /* set-up of `job`, borrowing from it; the loop is known where check.h has looked */
+    bool checked;           /* by check.h */
+    char *shown;            /* text that a dry run shows behind the line; owned */
     bool dry_run;
     unsigned restarts;                  /* launches after a failed one, at most */
     char journal[JOB_JOURNAL_PATH_MAX]; /* the job's, with --restarts */

@@ -42,7 +42,7 @@ struct child {
     struct stderr_filter stderr_filter;
     const struct launch *how;
     struct launcher_watch watch; /* where how->reports */
-    bool ranks_are_ended;        /* those that hung when the run was over */
+    bool ranks_are_ended;        /* ranks that hung when the run was over were ended */
     int64_t end_ms;              /* when it is killed, as it was asked to end; 0: it was not */
     int64_t late_ms;             /* when its time is over; 0: never */
     bool late;

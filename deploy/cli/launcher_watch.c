@@ -16,9 +16,9 @@
 #define REMOTE_START_MS 120000
 /* Time where the supermaster is lost, and the ranks do not see it, as they compute. */
 #define LOST_MS 1500
-/* they have ended by themselves after a loss, all that can: the last messages to other machines take 200 ms; */
+/* Time after a loss in which all ranks that can have ended: the last messages to other machines take 200 ms. */
 #define DEGRADED_MS 300
-/* they leave together, for which hundreds of ranks that share a few cores take a minute. */
+/* Time in which ranks leave together: hundreds that share a few cores take a minute. */
 #define LEAVE_MS 90000
 
 int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, bool survives,

@@ -66,7 +66,7 @@ static bool visit_ranks(pid_t launcher, unsigned depth, visitor *visit, void *co
     return visit_all(launcher, visit_below, &below);
 }
 
-/* Of /proc/PID/status: the signals that a process catches, and who has started it. False when it has gone. */
+/* Reads from /proc/PID/status which signals a process catches and its parent. False when the process has gone. */
 static bool read_status(pid_t pid, unsigned long long *caught, pid_t *parent)
 {
     char path[64], line[256];

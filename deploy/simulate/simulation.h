@@ -10,7 +10,7 @@
 #include "deploy/simulate/platforms/placement.h"
 #include "deploy/simulate/platforms/platform.h"
 
-#define SIMULATION_NODES_MAX       1024 /* that are slowed down or fail */
+#define SIMULATION_NODES_MAX       1024 /* nodes that are slowed down or fail */
 #define SIMULATION_REPETITIONS_MAX 1000000
 
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
@@ -39,7 +39,7 @@ struct simulation {
     const char *slowdown_text;         /* slowdowns of the workers; NULL: none */
     const char *load_text;             /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
-    uint64_t seed;        /* of the order of what comes at one moment; 0: it is fixed */
+    uint64_t seed;        /* seed of the order of events at one moment; 0: the order is fixed */
     unsigned repetitions; /* with as many seeds from there on; 0: one run */
     /* An option that is given and is not simulated; NULL: there is none. */
     const struct option_row *refused;
@@ -55,8 +55,8 @@ struct simulation {
     double *rank_speeds;             /* [ranks] of what else it does; owned */
     struct simulation_event *events; /* [event_count] owned */
     unsigned event_count;
-    /* of the run at hand */
-    uint64_t order;    /* its seed; 0: the fixed one */
+    /* the run at hand */
+    uint64_t order;    /* seed of its order of events; 0: the fixed one */
     double *elapsed_s; /* where the loop time is noted instead of being shown; NULL: it is shown; borrowed */
     struct simulation_range range;
     /* Noted by the run: how long the supermaster and the busiest master were busy with events; below

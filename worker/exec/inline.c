@@ -13,8 +13,8 @@
 
 /* Time between two looks at the messages. */
 #define TURN_NS 2000000.0
-/* One call of the kernel takes no longer on purpose, so that a turn hardly ever has two iterations that are longer than
- * a turn. Reading the clock behind each costs some 50 ns. */
+/* The time of a call of the kernel is bounded on purpose, so that a turn hardly ever has two iterations that are longer
+ * than a turn. Reading the clock behind each costs some 50 ns. */
 #define CALL_NS (TURN_NS / 8)
 /* The estimate of an iteration's time looks back over so much computing. */
 #define LOOK_BACK_NS 1e9
@@ -143,7 +143,7 @@ static void compute_turn(struct exec *exec)
     int result = 0;
     assert(end > begun && end <= chunk->count && "a turn has iterations, of the chunk");
     if (exec->config.spread)
-        end_spread_piece(exec); /* one that failed may have been its last */
+        end_spread_piece(exec); /* a failed iteration may have been its last */
     while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < TURN_NS) {
         uint64_t count = call_size(exec, end - chunk->done);
         result = run_timed_kernel(exec, count, to, chunk->done > begun);

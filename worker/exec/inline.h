@@ -124,7 +124,7 @@ struct exec {
     struct isolated isolated; /* child process, where the chunk is run in one */
     uint64_t ended_ns;        /* when the kernel was last seen to end; with short chunks after exec_pause() */
     double iteration_ns;      /* estimate, for what one call of the kernel is given; 0: unknown */
-    double iterations_seen;   /* it is the mean of so many */
+    double iterations_seen;   /* iterations of which iteration_ns is the mean */
     double waiting_ns;        /* owed to the slowdown */
     char error[HDSS_ERROR_MAX];
 };

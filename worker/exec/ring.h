@@ -60,7 +60,7 @@ struct ring_slot {
     unsigned char *records;     /* where its records go; NULL: nowhere */
     struct sched_bounds bounds;
     struct sched sched;   /* a technique without a closed form: it, `learned_end` and `seen` are under ring->learning */
-    uint64_t learned_end; /* of the iterations that may be drawn */
+    uint64_t learned_end; /* end of the iterations that may be drawn */
     struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
     bool bounded;
     bool many; /* chunks of one iteration: several may be drawn at once */

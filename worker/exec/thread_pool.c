@@ -368,7 +368,7 @@ static uint64_t cut_slot(struct thread_pool *pool, uint64_t number, uint64_t lea
     struct ring_slot *slot = ring_slot(&pool->ring, number);
     if (!thread_pool_slot(pool, number)->isolated)
         return ring_cut(&pool->ring, slot, least);
-    if (number == pool->oldest.slot && pool->oldest.alone) { /* it runs as one chunk there */
+    if (number == pool->oldest.slot && pool->oldest.alone) { /* the slot runs as one chunk */
         const struct exec_chunk *alone = &pool->exec.chunk;
         exec_cut(&pool->exec, least);
         least = alone->count;
@@ -413,7 +413,7 @@ static void settle_chunk(struct thread_pool *pool, unsigned index)
         pool->begun--;
 }
 
-/* Of the oldest chunk an iteration is kept that has not been told. */
+/* Keeps an iteration of the oldest chunk that has not been told. */
 static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
 {
     struct thread_pool *pool = team_of(executor);

@@ -27,7 +27,7 @@
 #define POINT_NS   2.0
 #define PIXEL_NS   2.9
 #define SWEEP_NS   10.0 /* each of its columns */
-#define CALL_NS    20.0 /* of any iteration */
+#define CALL_NS    20.0 /* call of any iteration */
 
 #define GRID_X 2048
 #define GRID_Y 256

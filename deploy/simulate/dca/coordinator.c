@@ -202,7 +202,7 @@ static void coordinator_drawn(struct dca_run *run, unsigned w, double at_ns)
     own->computes = run->workers[0].machine.state == DCA_COMPUTING;
     own->done = 0;
     own->resumed_ns = at_ns;
-    if (own->looks && own->computes) /* which was planned in the chunk before */
+    if (own->looks && own->computes) /* the look was planned in the chunk before */
         own->look_done = run->look_ns > at_ns ? coordinator_find_break(run, run->look_ns) : 0;
     if (!own->computes)
         own->served_ns = at_ns;

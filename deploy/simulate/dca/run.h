@@ -31,12 +31,12 @@ enum drawing_event {
 struct drawing_worker {
     struct dca_machine machine;
     struct dca_action access; /* FETCH_ADD or EXCHANGE that is under way */
-    double way_ns;            /* from it to the counters */
-    double due_ns;            /* of the event that is scheduled for it */
-    double compute_ns;        /* of the chunk that it computes */
-    double call_ns;           /* of the kernel for it, beside the costs of its iterations */
-    double began_ns;          /* its computing; below 0: there was none yet */
-    unsigned behind;          /* who waits behind it for the queue of its node */
+    double way_ns;            /* way from the worker to the counters */
+    double due_ns;            /* time of the event that is scheduled for the worker */
+    double compute_ns;        /* time of the running chunk */
+    double call_ns;           /* time of the kernel's call, beside the costs of the iterations */
+    double began_ns;          /* start of the running chunk; below 0: there was none yet */
+    unsigned behind;          /* worker that waits next for the queue of the node */
 };
 
 struct dca_run;

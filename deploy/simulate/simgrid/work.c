@@ -93,7 +93,7 @@ static uint64_t simulated_begun(const struct simulated_work *work)
 {
     const double passed_ns = (double)simulated_now() - (double)work->started_ns;
     uint64_t over = work->done, not_over = work->count;
-    while (not_over - over > 1) { /* so many are over, and so many are not */
+    while (not_over - over > 1) { /* `over` iterations are over, `not_over` are not */
         uint64_t middle = over + (not_over - over) / 2;
         *(time_ns(work, middle) <= passed_ns ? &over : &not_over) = middle;
     }

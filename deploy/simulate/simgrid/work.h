@@ -20,8 +20,8 @@ struct simulated_work {
     uint64_t first, count, done;
     uint64_t mark; /* 0: none */
     uint64_t started_ns;
-    double call_ns;                                       /* of the kernel, beside the costs of the iterations */
-    uint64_t sliced;                                      /* iterations whose results have left */
+    double call_ns;  /* time of the kernel's call, beside the costs of the iterations */
+    uint64_t sliced; /* iterations whose results have left */
     unsigned char small[SIMULATED_HEADROOM + INLINE_MAX]; /* results that go within a message, behind its own bytes */
 };
 

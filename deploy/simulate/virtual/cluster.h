@@ -172,22 +172,22 @@ struct virtual_cluster;
 /* A core that has not called the kernel for so long has its caches full of other things. */
 #define COLD_AFTER_NS 1e6
 
-/* What the clock sees of a call of the kernel at `now_ns`, beside the costs of its iterations, the one before having
- * begun at `before_ns`; below 0: there was none. At speed 1. */
+/* Time of a call of the kernel at `now_ns` as the clock sees it, beside the costs of its iterations, at speed 1. The
+ * call before began at `before_ns`; below 0: there was none. */
 static inline double virtual_call_ns(const struct virtual_config *config, double before_ns, double now_ns)
 {
     return before_ns < 0 || now_ns - before_ns >= COLD_AFTER_NS ? config->cold_ns : config->call_ns;
 }
 
-/* What `count` iterations take that cost `cost_ns` together by themselves. At speed 1. */
+/* Time of `count` iterations that cost `cost_ns` together by themselves, at speed 1. */
 static inline double virtual_cost_ns(const struct virtual_config *config, double cost_ns, uint64_t count)
 {
     double least_ns = config->iteration_ns * (double)count;
     return cost_ns > least_ns ? cost_ns : least_ns;
 }
 
-/* The same of one that is probed: it is a call of its own, and the probe reads the clock, the half of a call, once for
- * many of them. */
+/* Time of an iteration that is probed: it is a call of its own, and the probe reads the clock, the half of a call, once
+ * for many of them. */
 static inline double virtual_probed_ns(const struct virtual_config *config, double cost_ns)
 {
     return virtual_cost_ns(config, cost_ns, 1) + config->call_ns / 2;

@@ -12,7 +12,7 @@
 struct running {
     uint64_t first, count;
     uint64_t started_ns;
-    double call_ns;      /* of the kernel, beside the costs of the iterations */
+    double call_ns;      /* time of the kernel's call, beside the costs of the iterations */
     uint64_t sliced;     /* iterations whose results have left, or that failed */
     bool isolated;       /* in a child process */
     uint64_t generation; /* generation of the events that belong to the chunk */
@@ -96,7 +96,7 @@ struct virtual_cluster {
     struct virtual_result result;
     bool out_of_memory;
     unsigned stepping; /* rank whose machine runs */
-    bool has_cut;      /* that rank has cut its chunk in this step, and is to be told of `cut` */
+    bool has_cut;      /* the stepping rank has cut its chunk, and is to be told of `cut` */
     struct range cut;
     struct reason_sink reasons; /* sink where there is a trace: for the rank that is stepping */
 };

@@ -116,7 +116,7 @@ static uint64_t begun_iterations(const struct virtual_cluster *cluster, const st
     uint64_t over = running->sliced < running->count ? running->sliced : running->count - 1, not_over = running->count;
     if (cluster->now_ns <= running->started_ns)
         return 1;
-    while (not_over - over > 1) { /* so many are over, and so many are not */
+    while (not_over - over > 1) { /* `over` iterations are over, `not_over` are not */
         uint64_t middle = over + (not_over - over) / 2;
         *(running_done_ns(cluster, node, middle) <= cluster->now_ns ? &over : &not_over) = middle;
     }
@@ -193,10 +193,10 @@ uint64_t work_slice(const struct virtual_cluster *cluster)
     return config->collect ? config->slice_iterations : 0;
 }
 
-/* Of real calls nine in ten are within so much of the median, in parts of it. */
+/* Spread of real calls: nine in ten are within this part of the median. */
 #define CALL_SPREAD 0.7
 
-/* What the chunk that begins then takes beside the costs of its iterations; the seed of the order draws it. */
+/* Time that the chunk which begins then takes beside the costs of its iterations; the seed of the order draws it. */
 static double work_call_ns(const struct virtual_cluster *cluster, unsigned rank, uint64_t begins_ns)
 {
     const struct running *before = &cluster->nodes[rank].running;

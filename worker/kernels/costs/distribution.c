@@ -18,7 +18,7 @@
 struct distribution {
     double mean_ns, cov, spread, alpha;
     uint64_t seed, phases;
-    uint64_t first, count; /* of the loop, for those that grow or shrink */
+    uint64_t first, count; /* bounds of the loop, for costs that grow or shrink */
 };
 
 static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stream)
