@@ -311,7 +311,7 @@ static int receive_result(struct service *service, unsigned w, const struct mess
     struct grant *grant = find_grant(&service->workers[w], result->chunk);
     if (grant == NULL && service->workers[w].gone)
         return 1;
-    if (grant == NULL || result->count >= grant->count - grant->received)
+    if (grant == NULL || result->count > grant->count - grant->received)
         return error_set(error, "sent %llu results of chunk %u, which it was not assigned or which is shorter",
                          (unsigned long long)result->count, result->chunk);
     return service_take_part(service, w, grant, result->count, result->digest, message, actions, error);

@@ -396,18 +396,11 @@ static void deliver_failure(struct virtual_cluster *cluster, const struct future
     cluster_step(cluster, future->rank, event, NULL);
 }
 
-/* True if the event lies behind what is left of a chunk that was cut. The last results go with its FINISHED. */
-static bool is_cut_off(const struct running *running, const struct future *future)
-{
-    bool is_slice = future->type == EVENT_SLICE;
-    return future->done > running->count || (is_slice && future->done == running->count);
-}
-
 static void deliver_chunk_event(struct virtual_cluster *cluster, const struct future *future, struct event *event)
 {
     struct node *node = &cluster->nodes[future->rank];
-    if (future->generation != node->running.generation || is_cut_off(&node->running, future))
-        return;
+    if (future->generation != node->running.generation || future->done > node->running.count)
+        return; /* or it lies behind what a cut has left of the chunk */
     event->chunk.done = future->done;
     event->chunk.compute_ns = cluster->now_ns - node->running.started_ns;
     switch (future->type) {
