@@ -178,15 +178,18 @@ static void look_ready(struct child *child)
 
 static void ask_to_stop(struct child *child)
 {
+    char text[160];
     child->asked += child->how->at_once && child->asked == 0 ? 2 : 1;
     switch (child->asked) {
     case 1:
-        launch_say("draining: running chunks finish and their results are kept; once more to give them up");
+        launch_say("draining: nothing begins any more, and what runs is finished and kept; once more to give it up");
         child->drain_waits = true;
         look_ready(child);
         break;
     case 2:
-        launch_say("giving up: the ranks are ended");
+        snprintf(text, sizeof text, "giving up: the ranks are ended%s",
+                 child->how->kept != NULL ? child->how->kept : "");
+        launch_say(text);
         child->drain_waits = false;
         kill(child->pid, SIGTERM);
         break;

@@ -26,6 +26,7 @@ struct launch {
     unsigned ranks; /* ranks to launch */
     unsigned rank_depth;    /* levels below the launcher at which the ranks of this machine stand: dialect.h */
     FILE *log;              /* borrowed; takes what the ranks print; NULL: they print as we do */
+    const char *kept;       /* borrowed; says what the second signal leaves; NULL: not known */
     bool at_once;           /* the first signal ends the ranks */
     unsigned timeout_s;     /* the ranks are ended then; 0: never */
     int64_t drain_ms;       /* by launch_clock_ms(): the ranks are to drain then; 0: never */

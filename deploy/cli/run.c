@@ -183,7 +183,8 @@ static const struct options launch_options = {
     .sections = {{"Launch", launch_rows}, {"Help", options_common}},
     .notes = "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
              "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
-             "Ctrl-C (or SIGTERM) drains the run: running chunks finish, results are kept. Once more ends it at once.\n"
+             "Ctrl-C (or SIGTERM) drains the run: what runs is finished and kept, nothing begins. Once more ends it at "
+             "once.\n"
              "With Open MPI a lost worker or master is survived: the line has the options for that (of version 4 --mca "
              "orte_abort_on_non_zero_status 0 --enable-recovery, of version 5 --enable-recovery --prtemca "
              "state_base_error_non_zero_exit 0, and on several machines --with-ft ulfm), unless --mpi-args has "
@@ -324,6 +325,17 @@ static void restore_tasks(char *kept)
     free(kept);
 }
 
+/* Says what is left of a run whose ranks are ended. The journal is known when the job was checked on this machine. */
+static const char *what_is_kept(struct launch_plan *launch_plan)
+{
+    char path[JOB_JOURNAL_PATH_MAX];
+    if (!launch_plan->checked || launch_plan->dca.count > 0 || !launch_plan_leads_here(launch_plan))
+        return NULL;
+    return job_journal_path(&launch_plan->setup.job, path)[0] != '\0'
+               ? "; what is stored is kept, and the same line with --resume goes on with it"
+               : "; without a journal the run cannot go on from here";
+}
+
 /* Composes the line, shows it and runs it. */
 static int run_once(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
@@ -342,6 +354,7 @@ static int run_once(struct launch_plan *launch_plan, struct launch *how, struct 
         how->survives = launch_plan->survives;
         how->reports = launch_plan->survives || launch_plan_is_here(launch_plan);
         how->rank_depth = dialect->rank_depth;
+        how->kept = what_is_kept(launch_plan);
         how->ranks = (launch_plan->dca.count == 0) + launch_plan->masters + launch_plan->workers;
         status = launch_plan->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
         restore_tasks(tasks);

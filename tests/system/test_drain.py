@@ -70,6 +70,20 @@ def test_interrupting_hdss_run_drains():
         os.remove('out.bin')
 
 
+def test_a_second_interrupt_says_what_is_kept():
+    # Iterations of 4 s: the first interrupt does not end the run before the second comes.
+    words = ['--power', 'equal', 'synthetic', 'iterations=100', 'mean=4e6', 'distribution=constant', 'mode=sleep']
+    for output, told in ((['--output', 'kept.bin'], 'the same line with --resume goes on with it'), ([], 'without a journal the run cannot go on')):
+        process = start([HDSS, 'run', '--workers', '2', *output, *words])
+        wait_until(lambda: len(ranks_of(process, WORKER)) == 2, 'the workers')
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        result = finish(process)
+        assert result.status == 1, result
+        said = '\n'.join(result.err)
+        assert 'draining: nothing begins any more' in said and told in said, said
+
+
 def children(pid):
     """Of the main thread, at once: what is between a fork and the program that follows lasts a millisecond."""
     try:
