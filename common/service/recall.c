@@ -20,17 +20,20 @@ static bool may_give(const struct service *service, const struct grant *grant)
     return grant->chunk != 0 && !grant->computed && (grant->copy_owner == OWNER_SELF || has_late_copy);
 }
 
-/* A single iteration has begun. */
+/* A single iteration has begun, unless the worker computes a chunk of which nothing may be given. */
 bool service_may_be_asked(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
     uint64_t open = 0;
+    unsigned givable = 0;
     if (worker->holds == 0 || worker->recall != RECALL_POSSIBLE)
         return false;
     for (uint32_t i = 0; i < worker->slots && open < 2; i++)
-        if (may_give(service, &worker->grants[i]))
+        if (may_give(service, &worker->grants[i])) {
             open += worker->grants[i].count - worker->grants[i].received;
-    return open > 1;
+            givable++;
+        }
+    return givable < worker->holds ? open > 0 : open > 1;
 }
 
 /* The time that a worker still has to do, as far as its earlier chunks tell: of a running chunk at least what one
