@@ -347,11 +347,14 @@ void service_drop_unfinished(struct service *service, unsigned w)
         }
 }
 
-static void service_receive_goodbye(struct service *service, unsigned w, const struct message *message)
+static int service_receive_goodbye(struct service *service, unsigned w, const struct message *message,
+                                   struct error *error)
 {
     struct served *worker = &service->workers[w];
+    if (service->state != SERVICE_ENDING)
+        return error_set(error, "sent GOODBYE before it was sent END");
     if (worker->gone)
-        return;
+        return 0;
     service_drop_unfinished(service, w); /* the chunks that a drain kept the worker from beginning */
     service_note_standstill(service);
     service_forget_recall(service, w);
@@ -362,6 +365,7 @@ static void service_receive_goodbye(struct service *service, unsigned w, const s
     service->messages += worker->messages;
     service->bytes += worker->bytes;
     service->gone++;
+    return 0;
 }
 
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
@@ -378,7 +382,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
         return 0;
     case MESSAGE_ITERATIONS_FAILED:
         return receive_iterations_failed(service, w, now_ns, &message->iterations_failed, error);
-    case MESSAGE_GOODBYE: service_receive_goodbye(service, w, message); return 0;
+    case MESSAGE_GOODBYE: return service_receive_goodbye(service, w, message, error);
     case MESSAGE_ECHO: actions_send(actions, service->ranks[w], message); return 0;
     default: return error_set(error, "sent %s, which is not for it to send", message_name(message->type));
     }
