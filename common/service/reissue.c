@@ -383,11 +383,11 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
 }
 
 /* The time at which a worker has been silent for that many times the longest iteration. */
-static uint64_t silent_ns(const struct service *service, uint64_t heard_ns, unsigned factor)
+static uint64_t silent_ns(const struct service *service, uint64_t heard_ns, double factor)
 {
     if (service->longest_ns == 0)
         return heard_ns + LEASE_UNKNOWN_NS;
-    return after_ns(heard_ns, (double)(factor * service->longest_ns), SILENCE_MIN_NS);
+    return after_ns(heard_ns, factor * (double)service->longest_ns, SILENCE_MIN_NS);
 }
 
 uint64_t service_answer_due_ns(const struct service *service, const struct served *worker)
@@ -395,14 +395,17 @@ uint64_t service_answer_due_ns(const struct service *service, const struct serve
     return silent_ns(service, worker->heard_ns, SILENCE_FACTOR_ASKED);
 }
 
-/* The time at which the grant is given a second time. */
+/* The time at which the grant is given a second time. A worker that said that all of its chunk has begun computes one
+ * iteration; one that is not asked, as another has the chunk, too, may compute all of them before it is heard. */
 static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
                             double mean_ns)
 {
     if (!service_recalls(service))
         return lease_end_ns(worker, grant, mean_ns);
     uint64_t heard_ns = grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
-    return silent_ns(service, heard_ns, worker->recall >= RECALL_LATE ? SILENCE_FACTOR_ASKED : SILENCE_FACTOR);
+    double iterations = worker->recall == RECALL_POSSIBLE ? (double)(grant->count - grant->received) : 1;
+    return silent_ns(service, heard_ns,
+                     iterations * (worker->recall >= RECALL_LATE ? SILENCE_FACTOR_ASKED : SILENCE_FACTOR));
 }
 
 /* The time until which workers may leave. A worker that computes gives up at once, or after the time that a drain

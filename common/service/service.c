@@ -614,12 +614,15 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
  * given a second time. */
 RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, struct actions *actions)
 {
+    uint64_t assigned = service->assigned;
     if (service_recalls(service)) {
         service_give_up_late_recalls(service, now_ns);
         service_recall(service, now_ns, actions);
     }
     serve_copies(service, now_ns, actions);
     send_answers(service, actions);
+    if (service->assigned != assigned && service_recalls(service))
+        service_recall(service, now_ns, actions); /* a copy may be shared as well */
 }
 
 /* Says why a worker gets nothing for its request, if this step is one. */

@@ -415,7 +415,7 @@ def real(hdss, numbers, variants, arguments):
     with tempfile.TemporaryDirectory(prefix='hdss-regret-') as folder:
         os.chdir(folder)
         with open('here.platform', 'w') as file:
-            file.write(PLATFORM)
+            file.write(PLATFORM.format(nodes=1, cores=64))
         for loop in real_loops(arguments.seed, numbers, arguments.machine):
             write_costs(loop, 'costs')
             of_loop = []

@@ -201,6 +201,32 @@ START_TEST(a_late_answer_loses_to_the_copy)
 }
 END_TEST
 
+static double last_is_longer(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration == 39 ? 8 * MS : MS;
+}
+
+/* A worker stops for good in the last iteration of its chunk, after it has said that nothing else is left of it. The
+ * copy takes longer than a single iteration may, and is left to be finished. */
+START_TEST(a_copy_of_many_iterations_is_finished)
+{
+    struct virtual_result result;
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        struct virtual_config config = with_long_iterations(masters, 4, "css:chunk=10", 40);
+        const struct virtual_fault faults[] = {
+            {.type = VIRTUAL_STOP, .rank = masters + 4, .at_ns = 12000000, .for_ns = 0}};
+        config.cost_ns = last_is_longer;
+        config.faults = faults;
+        config.fault_count = 1;
+        double elapsed = run(config, 0, &result);
+        assert_said("RETURNED [0, 0)");
+        assert_said("a second time: rank ");
+        ck_assert_msg(elapsed < 50, "%u masters: %.1f ms", masters, elapsed);
+    }
+}
+END_TEST
+
 /* --- the end --- */
 
 static double ms_of(const char *line)
@@ -409,6 +435,7 @@ int main(void)
     tcase_add_test(all, without_recall_chunks_are_those_of_the_technique);
     tcase_add_test(all, the_work_of_a_stopped_worker_goes_to_others);
     tcase_add_test(all, a_late_answer_loses_to_the_copy);
+    tcase_add_test(all, a_copy_of_many_iterations_is_finished);
     tcase_add_test(all, nothing_begins_after_a_drain);
     tcase_add_test(all, recalled_iterations_that_fail_are_given_up);
     tcase_add_test(all, a_worker_that_returns_what_it_cannot_is_dropped);
