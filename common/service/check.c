@@ -100,6 +100,8 @@ static void check_recalls(const struct service *service)
         beginners += worker->present && !worker->gone && worker->chunks_assigned == 0;
         assert((worker->recall < RECALL_SENT || (worker->present && !worker->gone)) &&
                "who is asked for work is served");
+        assert((worker->owed > 0) == (worker->recall >= RECALL_LATE) && worker->owed <= 1 + worker->recalled_all &&
+               "who was asked owes an answer, and one more where that is for everything");
     }
     assert(open == service->recalls_open && "as many RECALLs are open as are counted");
     assert(beginners == service->beginners && "beginners are those who were assigned no chunk yet");

@@ -102,6 +102,7 @@ void service_recall(struct service *service, uint64_t now_ns, struct actions *ac
         const struct recall recall = {(waiting + candidates - 1) / candidates};
         REASON(service->reasons, "recalls work of rank %u: %u wait and nothing is left", service->ranks[w], waiting);
         service->workers[w].recall = RECALL_SENT;
+        service->workers[w].owed = 1;
         service->workers[w].heard_ns = now_ns;
         service->recalls_open++;
         service->lease_due_ns = 0; /* from now on it may be late */
@@ -143,6 +144,43 @@ void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
     }
 }
 
+/* True if results of what the worker has not begun would be dropped. Of its oldest chunk an iteration has begun. */
+static bool holds_in_vain(const struct served *worker)
+{
+    const struct grant *oldest = NULL;
+    uint64_t in_vain = 0;
+    for (uint32_t i = 0; i < worker->slots; i++) {
+        const struct grant *grant = &worker->grants[i];
+        if (grant->chunk == 0 || grant->computed)
+            continue;
+        if (oldest == NULL || worker->chunks_assigned - grant->chunk > worker->chunks_assigned - oldest->chunk)
+            oldest = grant;
+        if (grant->copy_owner == OWNER_OTHER)
+            in_vain += grant->count - grant->received;
+    }
+    return in_vain > 1 || (in_vain == 1 && oldest->copy_owner != OWNER_OTHER);
+}
+
+/* The loser of a copy may be stopped, too, and is then sent no more than this. Nobody waits for its answer, so that it
+ * is late from the beginning; what else it has may be copied in the meantime. */
+void service_stop_loser(struct service *service, unsigned w, struct actions *actions)
+{
+    struct served *worker = &service->workers[w];
+    if (!service_recalls(service) || worker->gone || worker->recalled_all || worker->recall == RECALL_FUTILE ||
+        !holds_in_vain(worker))
+        return;
+    REASON(service->reasons, "stops rank %u: another has what it computes", service->ranks[w]);
+    uint64_t due_ns = service_answer_due_ns(service, worker);
+    if (worker->recall < RECALL_LATE)
+        worker->recall = RECALL_LATE;
+    worker->owed++;
+    worker->recalled_all = true;
+    service->assigned_at_futile = NEVER;
+    service->lease_due_ns = due_ns < service->lease_due_ns ? due_ns : service->lease_due_ns;
+    actions_send(actions, service->ranks[w],
+                 &(struct message){.type = MESSAGE_RECALL, .recall = {.waiting = RECALL_ALL}});
+}
+
 void service_forget_recall(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -150,6 +188,8 @@ void service_forget_recall(struct service *service, unsigned w)
     if (worker->recall >= RECALL_SENT)
         service->recalls_open--;
     worker->recall = RECALL_FUTILE;
+    worker->owed = 0;
+    worker->recalled_all = false;
 }
 
 /* The newest grant that ends with the range; NULL: the worker has none, or has sent results of the range. An older one
@@ -170,10 +210,11 @@ static struct grant *grant_that_ends_with(struct served *worker, const struct ra
 
 /* Where two workers have the rest of the grant one of them has it alone from now on: who returns some, if the other
  * does not answer. */
-static void shorten_grant(struct service *service, struct served *worker, struct grant *grant, uint64_t by)
+static void shorten_grant(struct service *service, struct served *worker, struct grant *grant, uint64_t by,
+                          struct actions *actions)
 {
     if (grant->copy_owner == OWNER_UNDECIDED && may_give(service, grant))
-        service_take_over(service, grant);
+        service_take_over(service, grant, actions);
     else if (grant->copy_owner == OWNER_UNDECIDED) {
         service_unshare(service, grant);
         grant->copy_owner = OWNER_OTHER;
@@ -196,32 +237,41 @@ static void keep_recalled(struct service *service, const struct range *range)
     service->recalled[service->recalled_count++] = *range;
 }
 
-int service_receive_returned(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
-                             struct error *error)
+int service_receive_returned(struct service *service, unsigned w, const struct message *message,
+                             struct actions *actions, struct error *error)
 {
     struct served *worker = &service->workers[w];
     struct range range;
-    (void)now_ns;
+    const bool has_threads = run_spec_has_threads(service->spec); /* threads begin parts of several chunks */
+    bool brought = false, is_cut = false;
     if (worker->gone)
         return 0; /* others have the work of a lost worker */
-    if (worker->recall < RECALL_LATE && service->state != SERVICE_ENDING)
+    if (worker->owed == 0 && service->state != SERVICE_ENDING)
         return error_set(error, "returns work that was not recalled"); /* an END, which is no RECALL, ends chunks too */
     for (unsigned i = 0; i < message->record_count; i++) {
         assign_record_get(message->records, i, &range.first, &range.count);
         struct grant *grant = grant_that_ends_with(worker, &range);
         if (grant == NULL || service->dependent)
             return error_set(error, "returns iterations that it was not assigned");
-        shorten_grant(service, worker, grant, range.count);
-        if (grant->copy_owner == OWNER_SELF && service->state == SERVICE_SERVING)
-            keep_recalled(service, &range);
+        shorten_grant(service, worker, grant, range.count, actions);
+        is_cut |= grant->chunk != 0;
+        if (grant->copy_owner != OWNER_SELF || service->state != SERVICE_SERVING)
+            continue;
+        keep_recalled(service, &range);
+        brought = true;
     }
-    if (worker->recall < RECALL_LATE)
+    if (worker->owed == 0)
         return 0;
+    service->recalls += brought;
     service->recalls_open -= worker->recall >= RECALL_SENT;
     service->lease_due_ns = 0; /* the iteration that runs may take long */
     service->assigned_at_futile = NEVER;
-    service->recalls += message->record_count > 0;
-    worker->recall = message->record_count > 0 ? RECALL_POSSIBLE : RECALL_FUTILE;
+    worker->owed--;
+    bool has_begun_all = message->record_count == 0 || (worker->recalled_all && is_cut && !has_threads);
+    worker->recall = worker->owed > 0 ? RECALL_LATE : has_begun_all ? RECALL_FUTILE : RECALL_POSSIBLE;
+    worker->recalled_all &= worker->owed > 0;
+    if (worker->recall == RECALL_POSSIBLE)
+        service_stop_loser(service, w, actions);
     return 0;
 }
 

@@ -504,12 +504,14 @@ struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t
 }
 
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
-                   unsigned copy_worker)
+                   unsigned copy_worker, struct actions *actions)
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    if (old->copy_owner == OWNER_UNDECIDED) /* the two workers that have the chunk are overdue: one is passed over */
+    if (old->copy_owner == OWNER_UNDECIDED) { /* the two workers that have the chunk are overdue: one is passed over */
         other_copy(service, old)->copy_owner = OWNER_OTHER;
+        service_stop_loser(service, old->other_worker, actions);
+    }
     old->copy_owner = copy->copy_owner = OWNER_UNDECIDED;
     old->other_worker = copy_worker;
     old->other_chunk = copy->chunk;
@@ -520,18 +522,19 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
     service->news |= SERVICE_COUNTED;
 }
 
-void service_take_over(struct service *service, struct grant *grant)
+void service_take_over(struct service *service, struct grant *grant, struct actions *actions)
 {
     grant->copy_owner = OWNER_SELF;
     other_copy(service, grant)->copy_owner = OWNER_OTHER;
     service->assigned_at_futile = NEVER;
+    service_stop_loser(service, grant->other_worker, actions);
 }
 
-static bool wins(struct service *service, struct grant *grant)
+static bool wins(struct service *service, struct grant *grant, struct actions *actions)
 {
     if (grant->copy_owner == OWNER_OTHER)
         return false;
-    service_take_over(service, grant);
+    service_take_over(service, grant, actions);
     return true;
 }
 
@@ -557,7 +560,7 @@ static void drop_part(struct service *service, unsigned w, struct grant *grant, 
 bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count,
                    const struct message *message, struct actions *actions)
 {
-    if (wins(service, grant))
+    if (wins(service, grant, actions))
         return false;
     drop_part(service, w, grant, count, message, actions);
     return true;
@@ -590,20 +593,22 @@ static void fail_piece(struct service *service, const struct iterations_failed *
 }
 
 /* Leaves the iterations to the other worker that has the chunk, if there is one, unless they are given up. */
-static bool leave_to_other_copy(struct service *service, struct grant *grant, const struct iterations_failed *piece)
+static bool leave_to_other_copy(struct service *service, unsigned w, struct grant *grant,
+                                const struct iterations_failed *piece, struct actions *actions)
 {
-    if (grant->copy_owner != OWNER_UNDECIDED || (piece->final && wins(service, grant)))
+    if (grant->copy_owner != OWNER_UNDECIDED || (piece->final && wins(service, grant, actions)))
         return false;
     service_unshare(service, grant);
     grant->copy_owner = OWNER_OTHER;
     REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") failed with rank %u: rank %u has it, too", piece->first,
            piece->first + piece->count, piece->id, service->ranks[grant->other_worker]);
     service->ops->failed(service->owner, piece);
+    service_stop_loser(service, w, actions);
     return true;
 }
 
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
-                               const struct iterations_failed *failure, uint64_t now_ns)
+                               const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions)
 {
     struct iterations_failed told = *failure, piece;
     uint64_t end = failure->first + failure->count;
@@ -613,7 +618,7 @@ void service_iterations_failed(struct service *service, unsigned w, struct grant
     service_poison(service,
                    &(struct poison){.first = told.first, .count = told.count, .failures = 1, .failed_by = told.id});
     piece = first_piece(service, &told, told.first);
-    if (leave_to_other_copy(service, grant, &piece))
+    if (leave_to_other_copy(service, w, grant, &piece, actions))
         return;
     for (; piece.first < end; piece = first_piece(service, &told, piece.first + piece.count))
         fail_piece(service, &piece, now_ns);

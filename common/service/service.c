@@ -320,7 +320,8 @@ static int receive_result(struct service *service, unsigned w, const struct mess
 /* Takes an ITERATIONS_FAILED: the next iterations of a chunk are over, without a result. The owner serves
  * afterwards. */
 static int receive_iterations_failed(struct service *service, unsigned w, uint64_t now_ns,
-                                     const struct iterations_failed *failure, struct error *error)
+                                     const struct iterations_failed *failure, struct actions *actions,
+                                     struct error *error)
 {
     struct grant *grant = find_grant(&service->workers[w], failure->id);
     if (grant == NULL && service->workers[w].gone)
@@ -332,7 +333,7 @@ static int receive_iterations_failed(struct service *service, unsigned w, uint64
     grant->received += failure->count;
     grant->stored += failure->count;
     grant->flawed = true;
-    service_iterations_failed(service, w, grant, failure, now_ns);
+    service_iterations_failed(service, w, grant, failure, now_ns, actions);
     return 0;
 }
 
@@ -376,12 +377,12 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
     case MESSAGE_RESULT: return receive_result(service, w, message, actions, error);
     case MESSAGE_RETURNED:
-        if (service_receive_returned(service, w, now_ns, message, error) < 0)
+        if (service_receive_returned(service, w, message, actions, error) < 0)
             return -1;
         service_serve(service, now_ns, actions);
         return 0;
     case MESSAGE_ITERATIONS_FAILED:
-        return receive_iterations_failed(service, w, now_ns, &message->iterations_failed, error);
+        return receive_iterations_failed(service, w, now_ns, &message->iterations_failed, actions, error);
     case MESSAGE_GOODBYE: return service_receive_goodbye(service, w, message, error);
     case MESSAGE_ECHO: actions_send(actions, service->ranks[w], message); return 0;
     default: return error_set(error, "sent %s, which is not for it to send", message_name(message->type));
@@ -537,7 +538,7 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
            (double)(now_ns - overdue->since_ns) / 1e9);
     struct grant *copy = assign(service, w, &rest, now_ns, actions);
     service->workers[w].answer.isolated = service_wants_care(service, &rest);
-    service_share(service, overdue, other, copy, w);
+    service_share(service, overdue, other, copy, w, actions);
     service->lease_due_ns = 0;
 }
 

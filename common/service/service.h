@@ -12,9 +12,10 @@
  *
  * Once nothing is left to be handed out, work that has not begun is recalled from those who have some, and handed out
  * to those who wait: see recall.c. When all has begun, what a worker has that has been silent for too long is handed
- * out a second time; the first part of results that comes of either copy decides whose results count, and those of the
- * other are dropped. Every iteration is at any time in the pool, with one worker whose results count (or two that have
- * sent none of it yet), on its way to the disk, requeued, recalled, or committed. */
+ * out a second time; the first part of results that comes of either copy decides whose results count, those of the
+ * other are dropped, and it is stopped at its next iteration. Every iteration is at any time in the pool, with one
+ * worker whose results count (or two that have sent none of it yet), on its way to the disk, requeued, recalled, or
+ * committed. */
 #pragma once
 
 #include "common/config/run_spec.h"
@@ -86,7 +87,7 @@ struct grant {
 enum recall_state {
     RECALL_POSSIBLE,
     RECALL_FUTILE,   /* all that it holds has begun */
-    RECALL_LATE,     /* asked, without an answer: nobody counts on the worker */
+    RECALL_LATE,     /* asked, and nobody counts on the answer: it is late, or brings nothing */
     RECALL_SENT,     /* asked; the answer is waited for */
     RECALL_OUTDATED, /* likewise, and it was assigned more since */
 };
@@ -99,6 +100,8 @@ struct served {
     bool gone;          /* said goodbye, or is lost */
     bool quiesced;      /* stands still, as it was told to last */
     uint8_t recall;     /* enum recall_state */
+    uint8_t owed;       /* RETURNEDs that are to come: one, or two where the second RECALL is that for everything */
+    bool recalled_all;  /* a RECALL for everything is unanswered */
     uint16_t load;      /* load of the worker's core, as in a REQUEST; 0: not told */
     uint16_t load_told; /* kept by the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;

@@ -37,8 +37,8 @@ static inline bool service_recalls(const struct service *service)
 }
 /* Sends RECALLs for those who are idle. */
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions);
-int service_receive_returned(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
-                             struct error *error);
+int service_receive_returned(struct service *service, unsigned w, const struct message *message,
+                             struct actions *actions, struct error *error);
 /* The worker's share of what came back; false where there is nothing, or it is for others. */
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);
 /* True if worker `w` may have iterations that have not begun, and is to be asked for them. */
@@ -48,6 +48,8 @@ void service_give_up_recall(struct service *service, unsigned w);
 /* Gives up those that are late with their answer, and sets when to look again; most often there is nothing to look at.
  */
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns);
+/* The results of worker `w` may count no more: has it give up what it has not begun, to be free for other work. */
+void service_stop_loser(struct service *service, unsigned w, struct actions *actions);
 /* Worker `w` is gone, and will not answer. */
 void service_forget_recall(struct service *service, unsigned w);
 
@@ -66,7 +68,7 @@ void service_unshare(struct service *service, const struct grant *grant);
 bool service_wants_care(const struct service *service, const struct range *range);
 /* The next iterations of a grant, which are counted as over, did not work. */
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
-                               const struct iterations_failed *failure, uint64_t now_ns);
+                               const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions);
 /* Makes room for one more item of `size` bytes; false when memory is out. */
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
 /* The time at which the answer of a worker that was asked for work is late. */
@@ -78,10 +80,10 @@ struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t
 /* After an END: when those who have not left are taken for lost. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
 /* Leaves the rest of a grant that two workers have to the grant's own worker. */
-void service_take_over(struct service *service, struct grant *grant);
+void service_take_over(struct service *service, struct grant *grant, struct actions *actions);
 /* Two workers have the rest of a chunk from now on. */
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
-                   unsigned copy_worker);
+                   unsigned copy_worker, struct actions *actions);
 /* Results come of a chunk that another worker has, too: whether they are dropped, and then lets the next `count` go. */
 bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count,
                    const struct message *message, struct actions *actions);

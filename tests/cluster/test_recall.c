@@ -227,14 +227,119 @@ START_TEST(a_copy_of_many_iterations_is_finished)
 }
 END_TEST
 
-/* --- the end --- */
-
 static double ms_of(const char *line)
 {
     double us;
     ck_assert_int_eq(sscanf(line, "%lf", &us), 1);
     return us / 1000;
 }
+
+static double ten_ms(void *context, uint64_t iteration)
+{
+    (void)context, (void)iteration;
+    return 10 * MS;
+}
+
+enum { DEAF_MAX = 100 };
+
+/* The rank hears of nothing but in the first 200 us of each 100 ms, as a worker does whose iterations take so long. */
+static void be_deaf(struct virtual_config *config, unsigned rank, struct virtual_fault faults[static DEAF_MAX])
+{
+    for (unsigned i = 0; i < DEAF_MAX; i++)
+        faults[i] = (struct virtual_fault){
+            .type = VIRTUAL_STALL, .rank = rank, .at_ns = i * UINT64_C(100000000) + 200000, .for_ns = 99800000};
+    config->faults = faults;
+    config->fault_count = DEAF_MAX;
+}
+
+/* The line of the trace that a place is in. */
+static const char *line_of(const char *place)
+{
+    while (place > trace && place[-1] != '\n')
+        place--;
+    return place;
+}
+
+/* How often the worker was stopped as another had its chunk. After each of these it asks for work within `most_ms`. */
+static unsigned count_stops(unsigned worker, double most_ms)
+{
+    char stop[40], ask[40];
+    unsigned stops = 0;
+    snprintf(stop, sizeof stop, ": stops rank %u: another", worker);
+    snprintf(ask, sizeof ask, "worker %-5u = COMPUTING -> ASKING", worker);
+    for (const char *stopped = trace; (stopped = strstr(stopped, stop)) != NULL; stopped++, stops++) {
+        const char *asked = strstr(stopped, ask), *line = line_of(stopped);
+        ck_assert_msg(asked != NULL, "%.80s", line);
+        ck_assert_msg(ms_of(line_of(asked)) < ms_of(line) + most_ms, "%.80s\n%.80s", line, asked);
+    }
+    return stops;
+}
+
+/* The last worker takes ten times as long for an iteration. Whenever another has its chunk, it is there for the same or
+ * the next of three time steps when the iteration is over that it computes. */
+START_TEST(the_loser_of_a_copy_stops_at_its_next_iteration)
+{
+    const double speeds[] = {0.97, 0.97, 0.97, 0.1};
+    static struct virtual_fault faults[DEAF_MAX];
+    for (unsigned masters = 0; masters <= 1; masters++)
+        for (unsigned chunk = 11; chunk <= 30; chunk += 19) {
+            struct virtual_result result;
+            struct virtual_config config =
+                with_long_iterations(masters, 4, chunk == 11 ? "css:chunk=11" : "css:chunk=30", 12 * chunk);
+            config.step_iterations = 4 * chunk;
+            config.steps_dependent = true;
+            config.speeds = speeds;
+            config.cost_ns = ten_ms;
+            be_deaf(&config, masters + 4, faults);
+            run(config, 0, &result);
+            ck_assert_uint_eq(result.supermaster->steps.count, 3);
+            ck_assert_uint_ge(count_stops(masters + 4, 100.3), 1);
+            ck_assert_uint_eq(result.drops, 0);
+        }
+}
+END_TEST
+
+static unsigned count_of(const char *text)
+{
+    unsigned count = 0;
+    for (const char *there = trace; (there = strstr(there, text)) != NULL; there++)
+        count++;
+    return count;
+}
+
+/* Others do in each time step what the last worker has, which is stopped for ever: it is sent two RECALLs at most. */
+START_TEST(a_stopped_loser_is_told_once)
+{
+    const struct virtual_fault faults[] = {{.type = VIRTUAL_STOP, .rank = 4, .at_ns = 20500000, .for_ns = 0}};
+    struct virtual_result result;
+    struct virtual_config config = with_long_iterations(0, 4, "css:chunk=30", 360);
+    config.step_iterations = 120;
+    config.steps_dependent = true;
+    config.faults = faults;
+    config.fault_count = 1;
+    run(config, 0, &result);
+    assert_said(": stops rank 4: another");
+    ck_assert_uint_eq(count_of("> to 4: RECALL"), 2);
+}
+END_TEST
+
+/* The last worker takes ten times as long for the one iteration that it has: it could give nothing up. */
+START_TEST(a_loser_with_one_iteration_is_not_stopped)
+{
+    const double speeds[] = {1, 1, 0.02};
+    struct virtual_result result;
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        struct virtual_config config = with_long_iterations(masters, 3, "css:chunk=1", 45);
+        config.step_iterations = 15;
+        config.speeds = speeds;
+        run(config, 0, &result);
+        assert_said("a second time: rank ");
+        assert_not_said("stops rank");
+    }
+}
+END_TEST
+
+/* --- the end --- */
 
 /* After a drain no worker begins an iteration: the run ends when those that run are over. */
 START_TEST(nothing_begins_after_a_drain)
@@ -436,6 +541,9 @@ int main(void)
     tcase_add_test(all, the_work_of_a_stopped_worker_goes_to_others);
     tcase_add_test(all, a_late_answer_loses_to_the_copy);
     tcase_add_test(all, a_copy_of_many_iterations_is_finished);
+    tcase_add_test(all, the_loser_of_a_copy_stops_at_its_next_iteration);
+    tcase_add_test(all, a_stopped_loser_is_told_once);
+    tcase_add_test(all, a_loser_with_one_iteration_is_not_stopped);
     tcase_add_test(all, nothing_begins_after_a_drain);
     tcase_add_test(all, recalled_iterations_that_fail_are_given_up);
     tcase_add_test(all, a_worker_that_returns_what_it_cannot_is_dropped);

@@ -397,6 +397,8 @@ LIVES = {
     "worker-careful": steps(WORKER, 0, 0, 0, (1, header(0x13, 1, 0, 1) + struct.pack("<QQ", 0, 2)), FAILED, FAILED + 11, COMPUTED, (1, END)),
     "central-recall": steps(CENTRAL, 15, AHEAD, 3, (1, ASK), (2, ASK), (3, ASK), (1, request(chunk=1)), (1, returned((9, 1))), (2, returned()),
         (3, returned((2**63, 1))), (2, request(chunk=1)), TIMER, *BYE),
+    "central-loser": steps(CENTRAL, 22, 0, 61, (1, ASK), (2, ASK), (3, ASK), (2, request(chunk=1)), TIMER, TIMER, (2, request(chunk=2)), (2, request(chunk=3)),
+        (1, returned((66, 5))), (1, returned((62, 4))), (3, returned()), (3, returned((92, 30))), (1, request(chunk=1)), (1, returned()), *BYE),
     "supermaster-recall": steps(SUPERMASTER, 8, 0, 156, (1, report(1)), (2, report(1)), (1, recall(2)), (2, returned((2, 3))), (2, report(1)),
         (2, recall(1)), (1, returned()), (1, GOODBYE), (2, GOODBYE)),
     "master-recall": steps(MASTER, 0, 0, 0, (3, ASK), (0, refill((0, 10, 3), (10, 5, 5))), (0, recall(2)), (0, recall(1)), (3, returned((5, 5))),
