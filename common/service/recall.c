@@ -4,12 +4,16 @@
  * When nothing is left to be handed out and workers are idle, RECALL asks the one whose work lasts longest for what it
  * has not begun: what it has asked ahead for, then the end of its running chunk. RETURNED brings it, and the idle
  * workers share it. A worker of which all has begun is not asked again before it is assigned more, so that a loop ends
- * with few messages. A share is by number of iterations; who was given too many is asked in turn, so after a few rounds
- * nobody waits for more than a round trip and the iteration that runs: the bound of list scheduling (Graham 1966). */
+ * with few messages. A share is by number of iterations, and smaller for who is slower than the mean; who was given too
+ * many is asked in turn, so after a few rounds nobody waits for more than a round trip and the iteration that runs: the
+ * bound of list scheduling (Graham 1966). */
 #include "common/service/serving.h"
 
 #include <assert.h>
 #include <inttypes.h>
+
+/* A worker is taken for no more times slower than the mean than this. */
+#define SLOWER_MAX 1000
 
 /* True if the worker may give iterations of the grant. Of what two workers have, as one of them does not answer, the
  * other may. */
@@ -36,13 +40,18 @@ bool service_may_be_asked(const struct service *service, unsigned w)
     return givable < worker->holds ? open > 0 : open > 1;
 }
 
+/* The mean time of an iteration in the chunks that the worker has finished; `mean_ns` where it has none. */
+static double own_iteration_ns(const struct served *worker, double mean_ns)
+{
+    bool has_own = worker->chunks > 0 && worker->iterations > 0 && worker->compute_ns > 0;
+    return has_own ? (double)worker->compute_ns / (double)worker->iterations : mean_ns;
+}
+
 /* The time that a worker still has to do, as far as its earlier chunks tell: of a running chunk at least what one
  * iteration in a thousand takes, as the others may be longer than those that are over. */
 static double open_work_ns(const struct served *worker, double mean_ns, uint64_t now_ns)
 {
-    bool has_own = worker->chunks > 0 && worker->iterations > 0 && worker->compute_ns > 0;
-    double iteration_ns = has_own ? (double)worker->compute_ns / (double)worker->iterations : mean_ns;
-    double rest_ns = 0, least_ns = 0;
+    double iteration_ns = own_iteration_ns(worker, mean_ns), rest_ns = 0, least_ns = 0;
     uint64_t began_ns = worker->last_done_ns;
     for (uint32_t i = 0; i < worker->slots; i++) {
         const struct grant *grant = &worker->grants[i];
@@ -90,6 +99,14 @@ bool service_recall_is_over(const struct service *service)
     return over;
 }
 
+/* A slow worker gives up what those who wait would have done in the time in which it does its share: it answers at the
+ * end of an iteration only, and each further RECALL would cost one of its iterations. */
+static uint32_t worth_of(const struct service *service, const struct served *worker, unsigned waiting)
+{
+    double mean_ns = service_mean_iteration_ns(service), slower = own_iteration_ns(worker, mean_ns) / mean_ns;
+    return slower > 1 ? (uint32_t)(waiting * (slower < SLOWER_MAX ? slower : SLOWER_MAX)) : waiting;
+}
+
 /* Each open RECALL is for one worker at least. */
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions)
 {
@@ -99,7 +116,8 @@ void service_recall(struct service *service, uint64_t now_ns, struct actions *ac
         unsigned w = find_holder(service, now_ns, &candidates);
         if (candidates == 0)
             break;
-        const struct recall recall = {(waiting + candidates - 1) / candidates};
+        const unsigned share = (waiting + candidates - 1) / candidates;
+        const struct recall recall = {worth_of(service, &service->workers[w], share)};
         REASON(service->reasons, "recalls work of rank %u: %u wait and nothing is left", service->ranks[w], waiting);
         service->workers[w].recall = RECALL_SENT;
         service->workers[w].owed = 1;
