@@ -226,17 +226,13 @@ static struct grant *grant_that_ends_with(struct served *worker, const struct ra
     return newest;
 }
 
-/* Where two workers have the rest of the grant one of them has it alone from now on: who returns some, if the other
- * does not answer. */
+/* Where two workers have the rest of the grant, who returns some has the rest alone from now on: its results are there,
+ * or it runs the iteration behind which it gives. */
 static void shorten_grant(struct service *service, struct served *worker, struct grant *grant, uint64_t by,
                           struct actions *actions)
 {
-    if (grant->copy_owner == OWNER_UNDECIDED && may_give(service, grant))
+    if (grant->copy_owner == OWNER_UNDECIDED)
         service_take_over(service, grant, actions);
-    else if (grant->copy_owner == OWNER_UNDECIDED) {
-        service_unshare(service, grant);
-        grant->copy_owner = OWNER_OTHER;
-    }
     grant->count -= by;
     if (grant->count > 0)
         return;
