@@ -308,7 +308,7 @@ void master_step(struct master *master, const struct event *event, struct action
         master_send_loads(master); /* the first refill may still wait for the speeds */
     if (master->state == MASTER_SERVING) {
         master_ask_for_refill(master, event->now_ns);
-        if (master->recall_waiting > 0 || master->refills.parked)
+        if (master->recall_waiting > 0 || master->refills.parked || master->service.recalled_count > 0)
             master_look_at_recalls(master, event->now_ns);
     }
     report_if_due(master, event->now_ns);

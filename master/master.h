@@ -56,10 +56,11 @@ struct master {
     bool loads_changed;              /* a worker's load has changed since the loads were told last */
     struct refills refills;
     unsigned recall_waiting; /* workers elsewhere, for whom work is recalled from here; 0: none */
-    unsigned told_idle;      /* idle workers here that the supermaster knows of, since the refill was parked */
-    bool quiesced_told;      /* QUIESCED: the supermaster knows that all are quiesced */
-    struct error problem;    /* text of a FATAL of this step */
-    struct error refusal;    /* text of a DROP of this step */
+    bool returns_more;    /* a RECALL was answered: what comes back late, and nobody here waits for, goes up as well */
+    unsigned told_idle;   /* idle workers here that the supermaster knows of, since the refill was parked */
+    bool quiesced_told;   /* QUIESCED: the supermaster knows that all are quiesced */
+    struct error problem; /* text of a FATAL of this step */
+    struct error refusal; /* text of a DROP of this step */
 };
 
 /* -1 when memory is out. */

@@ -4,17 +4,24 @@
  * supermaster has nothing, and nothing is left to be recalled here. */
 #include "master/core.h"
 
+#include <limits.h>
+
 void master_receive_recall(struct master *master, const struct recall *recall)
 {
-    if (master->config.distance > 0 || master->recall_waiting > 0)
+    bool is_second =
+        master->recall_waiting > 0 && !master->returns_more; /* else what came late was taken for the answer */
+    if (master->config.distance > 0 || is_second)
         master_refuse(master, master->config.supermaster, "recalls work that it may not recall now");
     else if (master->state == MASTER_SERVING)
         master->recall_waiting = recall->waiting;
 }
 
-static void master_send_returned(struct master *master, const struct range *ranges, unsigned count)
+/* Sends up what was recalled for so many workers elsewhere. */
+static void master_send_returned(struct master *master, unsigned waiting)
 {
     unsigned char *records = master->actions->room.returned;
+    struct range ranges[RETURNED_MAX];
+    unsigned count = service_take_recalled(&master->service, waiting, ranges, RETURNED_MAX);
     for (unsigned i = 0; i < count; i++)
         assign_record_put(records, i, ranges[i].first, ranges[i].count);
     actions_send(master->actions, master->config.supermaster,
@@ -23,19 +30,19 @@ static void master_send_returned(struct master *master, const struct range *rang
 }
 
 /* Answers at once out of the pool, else when there is an iteration for each that waits, or all workers that were asked
- * have answered. */
+ * have answered. Those that take long for an iteration are not waited for: what they return comes later. */
 static void answer_recall(struct master *master, uint64_t now_ns)
 {
     struct service *service = &master->service;
-    struct range ranges[RETURNED_MAX];
+    unsigned waiting = master->recall_waiting;
     if (service->pool.count == 0) {
-        service_recall_for_others(service, master->recall_waiting, now_ns, master->actions);
-        if (service->recalls_open > 0 && service_recalled_iterations(service) < master->recall_waiting)
+        service_recall_for_others(service, waiting, now_ns, master->actions);
+        if (service->recalls_open > 0 && service_recalled_iterations(service) < waiting)
             return;
     }
-    unsigned count = service_take_recalled(service, master->recall_waiting, ranges, RETURNED_MAX);
+    master_send_returned(master, waiting);
     service_recall_for_others(service, 0, now_ns, master->actions);
-    master_send_returned(master, ranges, count);
+    master->returns_more = true;
 }
 
 /* Workers are idle, and the supermaster does not know it, or knows of less than the half of them: at the end of a loop
@@ -52,6 +59,8 @@ void master_look_at_recalls(struct master *master, uint64_t now_ns)
 {
     if (master->recall_waiting > 0)
         answer_recall(master, now_ns);
+    else if (master->returns_more && master->service.recalled_count > 0 && service_idle(&master->service) == 0)
+        master_send_returned(master, UINT_MAX);
     if (!wants_recall(master) || master->config.spec->recall != RUN_RECALL_ON || master->config.distance > 0)
         return;
     master->told_idle = service_idle(&master->service);

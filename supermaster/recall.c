@@ -14,13 +14,15 @@ int supermaster_recalls_init(struct supermaster *supermaster)
     unsigned masters = supermaster->config.topology->masters + 1;
     recalls->waiting = calloc(masters, sizeof *recalls->waiting);
     recalls->state = calloc(masters, sizeof *recalls->state);
-    return recalls->waiting != NULL && recalls->state != NULL ? 0 : -1;
+    recalls->was_asked = calloc(masters, sizeof *recalls->was_asked);
+    return recalls->waiting != NULL && recalls->state != NULL && recalls->was_asked != NULL ? 0 : -1;
 }
 
 void supermaster_recalls_fini(struct supermaster *supermaster)
 {
     free(supermaster->recalls.waiting);
     free(supermaster->recalls.state);
+    free(supermaster->recalls.was_asked);
 }
 
 void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts)
@@ -86,6 +88,7 @@ static void send_recalls(struct supermaster *supermaster)
         REASON(supermaster->reasons, "recalls work of rank %u: %u workers of rank %u wait and nothing is free",
                topology->master_rank[giver], recalls->waiting[m], topology->master_rank[m]);
         recalls->state[giver] = RECALL_SENT;
+        recalls->was_asked[giver] = true;
         recalls->open++;
         actions_send(supermaster->actions, topology->master_rank[giver],
                      &(struct message){.type = MESSAGE_RECALL, .recall = {recalls->waiting[m]}});
@@ -148,11 +151,11 @@ void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, c
     struct recalls *recalls = &supermaster->recalls;
     if (supermaster->losses.dismissed[m])
         return; /* a late answer: all that the master has is free again when it has left */
-    if (recalls->state[m] < RECALL_SENT) {
+    if (!recalls->was_asked[m]) {
         supermaster_refuse(supermaster, "returns work that was not recalled");
         return;
     }
-    recalls->open--;
+    recalls->open -= recalls->state[m] >= RECALL_SENT; /* else workers that took long for an iteration have answered */
     recalls->state[m] =
         message->record_count > 0 || recalls->state[m] == RECALL_OUTDATED ? RECALL_POSSIBLE : RECALL_FUTILE;
     if (supermaster->state != SUPERMASTER_SERVING)

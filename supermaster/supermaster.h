@@ -129,6 +129,7 @@ struct recalls {
     unsigned *waiting; /* [masters] idle workers of the master, which wants work that others have not begun; owned */
     unsigned masters_waiting; /* masters that want some */
     unsigned char *state;     /* [masters] enum recall_state; owned */
+    bool *was_asked;          /* [masters] the master may still return something; owned */
     unsigned open;            /* RECALLs that were not answered */
     bool has_more;            /* a master was given chunks in this step */
     uint64_t count;           /* recalls that brought something, also those of masters to their workers */
