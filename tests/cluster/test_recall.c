@@ -114,6 +114,7 @@ START_TEST(work_goes_from_master_to_master)
     const double speeds[] = {1, 0.02, 1, 0.02, 1, 0.02};
     struct virtual_result result;
     struct virtual_config config = with_long_iterations(2, 6, "css:chunk=20", 240);
+    config.cuts_at_once = true;
     config.speeds = speeds;
     config.spec.refill_chunks = 2;
     double on = run(config, 0, &result);
@@ -132,6 +133,7 @@ START_TEST(each_time_step_is_shared)
     struct virtual_result result;
     for (unsigned masters = 0; masters <= 2; masters += 2) {
         struct virtual_config config = with_long_iterations(masters, 4, "css:chunk=40", 160);
+        config.cuts_at_once = true;
         config.step_iterations = 40;
         config.steps_dependent = true;
         double on = run(config, 0, &result);
@@ -227,6 +229,27 @@ START_TEST(a_copy_of_many_iterations_is_finished)
 }
 END_TEST
 
+static double first_is_longest(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration == 0 ? 100 * MS : iteration < 10 ? 10 * MS : MS;
+}
+
+/* A worker answers when its long iteration is over. What it has computed is not computed again, though others have a
+ * copy, and what is behind it is shared, also by the workers of another master. */
+START_TEST(a_worker_in_a_long_iteration_answers_late)
+{
+    struct virtual_result result;
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct virtual_config config = with_long_iterations(masters, 4, "css:chunk=10", 40);
+        config.cost_ns = first_is_longest;
+        double elapsed = run(config, 0, &result);
+        assert_said("RETURNED [");
+        ck_assert_msg(elapsed < 100 + 75, "%u masters: %.1f ms", masters, elapsed);
+    }
+}
+END_TEST
+
 static double ms_of(const char *line)
 {
     double us;
@@ -286,6 +309,7 @@ START_TEST(the_loser_of_a_copy_stops_at_its_next_iteration)
             struct virtual_result result;
             struct virtual_config config =
                 with_long_iterations(masters, 4, chunk == 11 ? "css:chunk=11" : "css:chunk=30", 12 * chunk);
+            config.cuts_at_once = true;
             config.step_iterations = 4 * chunk;
             config.steps_dependent = true;
             config.speeds = speeds;
@@ -545,6 +569,7 @@ int main(void)
     tcase_add_test(all, the_loser_of_a_copy_stops_at_its_next_iteration);
     tcase_add_test(all, a_stopped_loser_is_told_once);
     tcase_add_test(all, a_loser_with_one_iteration_is_not_stopped);
+    tcase_add_test(all, a_worker_in_a_long_iteration_answers_late);
     tcase_add_test(all, nothing_begins_after_a_drain);
     tcase_add_test(all, recalled_iterations_that_fail_are_given_up);
     tcase_add_test(all, a_worker_that_returns_what_it_cannot_is_dropped);

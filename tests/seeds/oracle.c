@@ -164,12 +164,13 @@ static struct load load_of(const struct virtual_config *config)
 /* With recall no worker is idle while an iteration that has not begun waits for longer than the messages take, so that
  * all of them are busy until the last iteration begins [Graham]. In each time step but the first, the losers of copies
  * first end the iteration that they compute in vain, which takes no more from the work of all than the longest
- * iteration on the slowest worker takes: of k losers each is missing for that time at most, and k are not all. */
+ * iteration on the slowest worker takes: of k losers each is missing for that time at most, and k are not all. Where
+ * workers answer only when their iteration is over, several may follow upon one another. */
 static const char *check_bound(const struct virtual_config *config, const struct virtual_result *result)
 {
     const struct supermaster *supermaster = result->supermaster;
     bool is_known = config->cost_ns != NULL && config->speeds != NULL;
-    if (!is_known || config->spec.recall != RUN_RECALL_ON || !is_undisturbed(config, result) ||
+    if (!is_known || config->spec.recall != RUN_RECALL_ON || !is_undisturbed(config, result) || !config->cuts_at_once ||
         supermaster->first_assign_ns == NEVER || supermaster->last_commit_ns == NEVER)
         return NULL;
     const struct load load = load_of(config);

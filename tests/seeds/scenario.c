@@ -475,6 +475,7 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
         make_refills(scenario);
     if (generator > 9)
         make_recalls(scenario);
+    scenario->config.cuts_at_once = generator <= 9 || seed % 4 != 0;
 }
 
 void scenario_resume(struct scenario *scenario)
@@ -504,6 +505,7 @@ void scenario_resume(struct scenario *scenario)
     if (scenario->generator > 7)
         make_refills(scenario);
     config->spec.recall = before.spec.recall;
+    config->cuts_at_once = before.cuts_at_once;
     if (scenario->stops_for_good || scenario->runs == RUNS_MAX)
         spare_all(scenario);
 }

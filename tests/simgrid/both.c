@@ -61,6 +61,7 @@ static int init(struct setup *setup, const struct both_case *one, struct error *
         return -1;
     const struct platform_service *service = &setup->platform.service;
     setup->config = (struct virtual_config){
+        .cuts_at_once = true, /* as SimGrid's workers do */
         .masters = one->masters,
         .workers = one->workers,
         .rank_node = setup->placement.node_of,

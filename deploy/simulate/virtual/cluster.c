@@ -530,10 +530,22 @@ static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
     return node->busy_until_ns > cluster->now_ns || node->queue_first != NULL || node->stopped;
 }
 
+/* A worker looks for messages between two iterations. Others than a RECALL it does not act on before its chunk is over:
+ * they may as well come at once. */
+static void wait_for_iteration(struct virtual_cluster *cluster, const struct future *future)
+{
+    struct node *node = &cluster->nodes[future->rank];
+    if (cluster->config.cuts_at_once || future->type != EVENT_MESSAGE || future_bytes(future)[0] != MESSAGE_RECALL)
+        return;
+    uint64_t end_ns = work_iteration_end_ns(cluster, future->rank);
+    node->busy_until_ns = end_ns > node->busy_until_ns ? end_ns : node->busy_until_ns;
+}
+
 /* Delivers a future event: takes over `future`. */
 static void happen(struct virtual_cluster *cluster, struct future *future)
 {
     if (future->fault == NULL && !future->wake) {
+        wait_for_iteration(cluster, future);
         if (is_busy(cluster, future->rank))
             cluster_enqueue(cluster, future);
         else

@@ -135,6 +135,8 @@ uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node,
 /* Iterations after which results leave; 0: all at the end. */
 uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
+/* When the iteration that the rank computes is over; now where it computes none. */
+uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* Gives up what recall_share() says of the running chunk's iterations that have not begun, and returns them. */
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
 void work_schedule_loads(struct virtual_cluster *cluster);

@@ -123,6 +123,16 @@ static uint64_t begun_iterations(const struct virtual_cluster *cluster, const st
     return over + 1;
 }
 
+uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct node *node = &cluster->nodes[rank];
+    const struct running *running = &node->running;
+    if (running->ends_ns <= cluster->now_ns || is_dependent(cluster))
+        return cluster->now_ns;
+    uint64_t end_ns = running_done_ns(cluster, node, begun_iterations(cluster, node));
+    return end_ns < running->ends_ns ? end_ns : running->ends_ns;
+}
+
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting)
 {
     struct node *node = &cluster->nodes[rank];
