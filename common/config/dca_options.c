@@ -34,6 +34,7 @@ int dca_options_parse(struct dca_options *options, int argc, char *const *argv, 
     const struct options all = dca_options_all();
     struct options_reader reader;
     struct options_word word;
+    const struct option_row *of_node = NULL; /* an option that goes with --dca node only, which may come behind it */
     int more = 0, first;
     *options = (struct dca_options){.word = calloc((size_t)argc + 1, sizeof *options->word)};
     worker_options_init(&options->worker);
@@ -48,10 +49,18 @@ int dca_options_parse(struct dca_options *options, int argc, char *const *argv, 
             result = error_set(error, "--%s is for launches with a supermaster, not for --dca", word.row->name);
         if (result != 0)
             return result;
+        if (!own && word.row != NULL && (word.row->not_for & OPTION_COUNTERS) != 0)
+            of_node = word.row;
         for (int i = first; !own && i < reader.at; i++)
             options->word[options->words++] = argv[i];
     }
-    return more < 0 ? -1 : worker_options_check(&options->worker, error);
+    if (more < 0 || worker_options_check(&options->worker, error) < 0)
+        return -1;
+    if (of_node == NULL || options->worker.dca == WORKER_DCA_NODE)
+        return 0;
+    return error_set(error,
+                     "--%s is for launches with a supermaster and for --dca node, not for --dca rma or two-sided",
+                     of_node->name);
 }
 
 void dca_options_fini(struct dca_options *options)

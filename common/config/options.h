@@ -40,6 +40,7 @@ enum option_scope {
     OPTION_DCA = 1,      /* workers alone, --dca: the option is for launches with a supermaster */
     OPTION_SIMULATE = 2, /* hdss simulate */
     OPTION_STUDY = 4,    /* the key `options` of a study, as the study sets the option itself */
+    OPTION_COUNTERS = 8, /* workers alone that have no queue on their node, --dca rma and two-sided */
 };
 
 struct option_row {

@@ -9,16 +9,19 @@
 #define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)
 #define REFILLING STEP_MASK
 #define ENDED     (STEP_MASK - 1)
-#define PIECE_MAX (STEP_MASK - 2)
+#define DRAINED   (STEP_MASK - 2)
+#define PIECE_MAX (STEP_MASK - 3)
 #define NO_EPOCH  UINT64_MAX
 
 int dca_view_init(struct dca_view *view, const struct sched_spec *technique, unsigned workers, struct error *error)
 {
     const struct sched_config config = {.iterations = 0, .workers = workers};
     *view = (struct dca_view){.epoch = NO_EPOCH};
-    if (sched_init(&view->sched, technique, &config, error) < 0)
+    struct sched_spec given;
+    if (sched_spec_parse(&given, DCA_GIVEN_TECHNIQUE, error) < 0 ||
+        sched_init(&view->sched, technique, &config, error) < 0)
         return -1;
-    if (sched_check_closed(&view->sched, error) == 0)
+    if (sched_check_closed(&view->sched, error) == 0 && sched_init(&view->given, &given, &config, error) == 0)
         return 0;
     sched_fini(&view->sched);
     return -1;
@@ -34,6 +37,7 @@ static void dca_queue_drop_bounds(struct dca_view *view)
 void dca_view_fini(struct dca_view *view)
 {
     dca_queue_drop_bounds(view);
+    sched_fini(&view->given);
     sched_fini(&view->sched);
 }
 
@@ -42,13 +46,14 @@ void dca_view_fini(struct dca_view *view)
 static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64_t epoch, struct error *error)
 {
     uint64_t first = atomic_load(&queue->first), count = atomic_load(&queue->count);
+    struct sched *sched = atomic_load(&queue->dry) ? &view->given : &view->sched;
     view->epoch = NO_EPOCH;
     if (atomic_load(&queue->head) >> STEP_BITS != epoch)
         return 0; /* the queue has gone on */
     dca_queue_drop_bounds(view);
     if (count > PIECE_MAX)
         return 0; /* half of another one */
-    if (sched_again(&view->sched, count, error) < 0 || sched_bounds_init(&view->bounds, &view->sched, error) < 0)
+    if (sched_again(sched, count, error) < 0 || sched_bounds_init(&view->bounds, sched, error) < 0)
         return -1;
     view->bounded = true;
     view->first = first;
@@ -59,7 +64,28 @@ static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64
 /* True if the head is still in the view's epoch and has not been refilling: else what was looked at may be half new. */
 static bool is_sound(const struct dca_view *view, uint64_t head)
 {
-    return head >> STEP_BITS == view->epoch && (head & STEP_MASK) < ENDED;
+    return head >> STEP_BITS == view->epoch && (head & STEP_MASK) <= PIECE_MAX;
+}
+
+/* The step behind the last chunk of a big one: DRAINED, or `wet` where another big chunk may come from the counters.
+ * The description of the big chunk, its rest among it, does not change before that step is taken. */
+static uint64_t dca_queue_step_behind(const struct dca_queue *queue, uint64_t wet)
+{
+    bool dry = atomic_load(&queue->dry) != 0 && atomic_load(&queue->rest_count) == 0;
+    return dry ? DRAINED : wet;
+}
+
+/* The queue is drained, and the worker has nothing. The last one to find that ends the queue: it is still drained then,
+ * see the top of core_queue.h, or another one has just ended it, who looked again for nothing. */
+static enum dca_drawn dca_queue_hunger(struct dca_queue *queue, unsigned workers)
+{
+    atomic_store(&queue->wanted, 1);
+    if (atomic_fetch_add(&queue->hungry, 1) + 1 < workers)
+        return DCA_HUNGRY;
+    uint64_t head = atomic_load(&queue->head);
+    if ((head & STEP_MASK) == DRAINED)
+        atomic_compare_exchange_strong(&queue->head, &head, head - DRAINED + ENDED);
+    return DCA_END;
 }
 
 enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, struct range *chunk, struct error *error)
@@ -67,10 +93,10 @@ enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, st
     uint64_t head = atomic_load(&queue->head);
     for (;;) {
         uint64_t step = head & STEP_MASK;
-        if (step == ENDED || atomic_load_explicit(&queue->stopped, memory_order_relaxed))
+        if (atomic_load_explicit(&queue->stopped, memory_order_relaxed))
             return DCA_END;
-        if (step == REFILLING)
-            return DCA_WAIT;
+        if (step > PIECE_MAX)
+            return step == DRAINED ? dca_queue_hunger(queue, view->sched.workers) : step == ENDED ? DCA_END : DCA_WAIT;
         if (head >> STEP_BITS != view->epoch) {
             if (dca_queue_look(queue, view, head >> STEP_BITS, error) < 0)
                 return DCA_BROKEN;
@@ -80,10 +106,17 @@ enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, st
             continue;
         }
         bool empty = step >= view->bounds.count;
-        if (!atomic_compare_exchange_weak(&queue->head, &head, empty ? head | REFILLING : head + 1))
+        uint64_t next = head + 1;
+        if (step + 1 >= view->bounds.count)
+            next = head - step + dca_queue_step_behind(queue, empty ? REFILLING : step + 1);
+        if (!atomic_compare_exchange_weak(&queue->head, &head, next))
             continue;
-        if (empty)
+        if (empty && (next & STEP_MASK) == REFILLING)
             return DCA_REFILL;
+        if (empty) {
+            head = next;
+            continue;
+        }
         chunk->count = sched_bounds_chunk(&view->bounds, step, &chunk->first);
         chunk->first += view->first;
         return DCA_DRAWN;
@@ -117,12 +150,40 @@ void dca_queue_refill(struct dca_queue *queue, const struct range *chunk)
     publish(queue, 0);
 }
 
-void dca_queue_end(struct dca_queue *queue)
+void dca_queue_end(struct dca_queue *queue, bool recall)
 {
-    publish(queue, ENDED);
+    atomic_store(&queue->dry, recall);
+    publish(queue, recall ? DRAINED : ENDED);
 }
 
 void dca_queue_stop(struct dca_queue *queue)
 {
     atomic_store(&queue->stopped, 1);
+}
+
+/* --- recall --- */
+
+bool dca_queue_is_drained(const struct dca_queue *queue)
+{
+    return (atomic_load(&queue->head) & STEP_MASK) == DRAINED && !atomic_load(&queue->stopped);
+}
+
+void dca_queue_wake(struct dca_queue *queue)
+{
+    atomic_fetch_sub(&queue->hungry, 1);
+}
+
+bool dca_queue_claim(struct dca_queue *queue)
+{
+    uint64_t head = atomic_load(&queue->head);
+    return (head & STEP_MASK) == DRAINED && dca_queue_is_wanted(queue) && dca_queue_is_drained(queue) &&
+           atomic_compare_exchange_strong(&queue->head, &head, head | REFILLING);
+}
+
+void dca_queue_give(struct dca_queue *queue, const struct range *cut)
+{
+    if (cut->count > 0)
+        dca_queue_refill(queue, cut);
+    else
+        publish(queue, DRAINED);
 }

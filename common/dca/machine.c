@@ -4,6 +4,7 @@
 
 #include "common/machine/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* Distance below a whole number within which a number counts as whole, as in the techniques. */
@@ -21,31 +22,45 @@ static const unsigned dca_moves[DCA_STATES] = {
     [DCA_EXCHANGING] = STATE(DCA_FETCHING),
     [DCA_FETCHING] = STATE(DCA_TAKING) | STATE(DCA_COMPUTING) | STATE(DCA_PUBLISHING) | STATE(DCA_ENDED),
     [DCA_TAKING] = STATE(DCA_COMPUTING) | STATE(DCA_PUBLISHING) | STATE(DCA_ENDED),
-    [DCA_DRAWING] =
-        STATE(DCA_FETCHING) | STATE(DCA_PUBLISHING) | STATE(DCA_AWAITING) | STATE(DCA_COMPUTING) | STATE(DCA_ENDED),
+    [DCA_DRAWING] = STATE(DCA_FETCHING) | STATE(DCA_PUBLISHING) | STATE(DCA_AWAITING) | STATE(DCA_STARVING) |
+                    STATE(DCA_COMPUTING) | STATE(DCA_ENDED),
     [DCA_AWAITING] = STATE(DCA_DRAWING) | STATE(DCA_ENDED),
+    [DCA_STARVING] = STATE(DCA_DRAWING) | STATE(DCA_ENDED),
     [DCA_PUBLISHING] = STATE(DCA_DRAWING) | STATE(DCA_ENDED),
-    [DCA_COMPUTING] = STATE(DCA_EXCHANGING) | STATE(DCA_FETCHING) | STATE(DCA_DRAWING) | STATE(DCA_ENDED),
+    [DCA_COMPUTING] =
+        STATE(DCA_EXCHANGING) | STATE(DCA_FETCHING) | STATE(DCA_DRAWING) | STATE(DCA_CLAIMING) | STATE(DCA_ENDED),
+    [DCA_CLAIMING] = STATE(DCA_COMPUTING) | STATE(DCA_CUTTING),
+    [DCA_CUTTING] = STATE(DCA_COMPUTING),
     [DCA_ENDED] = 0,
 };
 
 static const char *const dca_state_names[DCA_STATES] = {
-    "IDLE", "EXCHANGING", "FETCHING", "TAKING", "DRAWING", "AWAITING", "PUBLISHING", "COMPUTING", "ENDED",
+    "IDLE",     "EXCHANGING", "FETCHING",  "TAKING",   "DRAWING", "AWAITING",
+    "STARVING", "PUBLISHING", "COMPUTING", "CLAIMING", "CUTTING", "ENDED",
 };
 
-/* The one event that each state awaits, beside a STOP. */
+/* The one event that each state awaits, beside a STOP, and WANTED while it computes. */
 static const enum dca_event_type dca_awaited[DCA_STATES] = {
     [DCA_IDLE] = DCA_EVENT_START,           [DCA_EXCHANGING] = DCA_EVENT_EXCHANGED, [DCA_FETCHING] = DCA_EVENT_FETCHED,
     [DCA_TAKING] = DCA_EVENT_FETCHED,       [DCA_DRAWING] = DCA_EVENT_DREW,         [DCA_AWAITING] = DCA_EVENT_REFILLED,
     [DCA_PUBLISHING] = DCA_EVENT_PUBLISHED, [DCA_COMPUTING] = DCA_EVENT_FINISHED,   [DCA_ENDED] = DCA_EVENT_STOP,
+    [DCA_STARVING] = DCA_EVENT_REFILLED,    [DCA_CLAIMING] = DCA_EVENT_CLAIMED,     [DCA_CUTTING] = DCA_EVENT_CUT,
 };
 
 static void dca_write_event_name(const void *type, char *text, size_t size)
 {
     static const char *const names[] = {
-        [DCA_EVENT_START] = "START",       [DCA_EVENT_FETCHED] = "FETCHED",     [DCA_EVENT_EXCHANGED] = "EXCHANGED",
-        [DCA_EVENT_DREW] = "DREW",         [DCA_EVENT_PUBLISHED] = "PUBLISHED", [DCA_EVENT_REFILLED] = "REFILLED",
-        [DCA_EVENT_FINISHED] = "FINISHED", [DCA_EVENT_STOP] = "STOP",
+        [DCA_EVENT_START] = "START",
+        [DCA_EVENT_FETCHED] = "FETCHED",
+        [DCA_EVENT_EXCHANGED] = "EXCHANGED",
+        [DCA_EVENT_DREW] = "DREW",
+        [DCA_EVENT_PUBLISHED] = "PUBLISHED",
+        [DCA_EVENT_REFILLED] = "REFILLED",
+        [DCA_EVENT_FINISHED] = "FINISHED",
+        [DCA_EVENT_STOP] = "STOP",
+        [DCA_EVENT_WANTED] = "WANTED",
+        [DCA_EVENT_CLAIMED] = "CLAIMED",
+        [DCA_EVENT_CUT] = "CUT",
     };
     snprintf(text, size, "%s", names[*(const enum dca_event_type *)type]);
 }
@@ -78,7 +93,9 @@ const char *dca_machine_check(const struct dca_machine *machine)
 {
     const struct dca_core *core = machine->core;
     const struct range *chunk = &machine->chunk;
-    const unsigned of_node = STATE(DCA_DRAWING) | STATE(DCA_AWAITING) | STATE(DCA_PUBLISHING);
+    const unsigned computes = STATE(DCA_COMPUTING) | STATE(DCA_CLAIMING) | STATE(DCA_CUTTING);
+    const unsigned of_node = STATE(DCA_DRAWING) | STATE(DCA_AWAITING) | STATE(DCA_STARVING) | STATE(DCA_PUBLISHING) |
+                             STATE(DCA_CLAIMING) | STATE(DCA_CUTTING);
     if ((of_node & STATE(machine->state)) != 0 && !machine->by_node)
         return "a worker without a queue waits for one";
     if (machine->state == DCA_EXCHANGING && !dca_learns(core))
@@ -89,7 +106,7 @@ const char *dca_machine_check(const struct dca_machine *machine)
         return "a chunk or the rest is longer than the loop";
     if (machine->carry < 0 || machine->carry >= 1)
         return "rounding has cut off a whole iteration";
-    if (machine->state == DCA_COMPUTING &&
+    if ((computes & STATE(machine->state)) != 0 &&
         (chunk->count == 0 || chunk->first >= core->iterations || chunk->count > core->iterations - chunk->first))
         return "a worker computes what is not in the loop";
     return NULL;
@@ -253,10 +270,35 @@ PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca
         return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = true};
     case DCA_REFILL: return range->count > 0 ? dca_take_range(machine, range, false) : dca_fetch_first(machine);
     case DCA_WAIT: dca_move(machine, DCA_AWAITING); return (struct dca_action){.type = DCA_ACTION_AWAIT};
+    case DCA_HUNGRY: dca_move(machine, DCA_STARVING); return (struct dca_action){.type = DCA_ACTION_STARVE};
     case DCA_END:
     case DCA_BROKEN: break;
     }
     return dca_end(machine);
+}
+
+/* Another worker is hungry. Whoever claims the queue before it cuts its chunk need not take back what was cut. */
+static struct dca_action dca_claim(struct dca_machine *machine)
+{
+    dca_move(machine, DCA_CLAIMING);
+    return (struct dca_action){.type = DCA_ACTION_CLAIM};
+}
+
+static struct dca_action dca_take_claim(struct dca_machine *machine, bool claimed)
+{
+    dca_move(machine, claimed ? DCA_CUTTING : DCA_COMPUTING);
+    return (struct dca_action){.type = claimed ? DCA_ACTION_CUT : DCA_ACTION_NONE};
+}
+
+/* The chunk ends earlier, where something was cut off; at least one iteration stays. */
+static struct dca_action dca_take_cut(struct dca_machine *machine, const struct range *cut)
+{
+    const struct range *chunk = &machine->chunk;
+    dca_move(machine, DCA_COMPUTING);
+    assert(cut->count == 0 || (cut->count < chunk->count && cut->first + cut->count == chunk->first + chunk->count &&
+                               "the end of the chunk is cut off"));
+    machine->chunk.count -= cut->count;
+    return (struct dca_action){.type = DCA_ACTION_GIVE, .range = *cut};
 }
 
 /* Stops the run: no draw makes the step as large as the added amount; by remaining work the counter has no other use.
@@ -285,7 +327,8 @@ PART struct dca_action dca_take_measured(struct dca_machine *machine)
 
 struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event)
 {
-    if (event->type != DCA_EVENT_STOP && event->type != dca_awaited[machine->state])
+    bool wanted = event->type == DCA_EVENT_WANTED && machine->state == DCA_COMPUTING;
+    if (event->type != DCA_EVENT_STOP && event->type != dca_awaited[machine->state] && !wanted)
         state_refuse_event(&dca_states, machine->state, &event->type);
     switch (event->type) {
     case DCA_EVENT_STOP: return dca_stop(machine);
@@ -296,6 +339,9 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
     case DCA_EVENT_EXCHANGED: return dca_take_measured(machine);
     case DCA_EVENT_FETCHED: return dca_take_answer(machine, event->value);
     case DCA_EVENT_DREW: return dca_take_from_queue(machine, event->drawn.result, &event->drawn.range);
+    case DCA_EVENT_WANTED: return dca_claim(machine);
+    case DCA_EVENT_CLAIMED: return dca_take_claim(machine, event->claimed);
+    case DCA_EVENT_CUT: return dca_take_cut(machine, &event->cut);
     }
     return (struct dca_action){.type = DCA_ACTION_NONE};
 }
@@ -335,10 +381,26 @@ bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *co
             counters->await(counters->self);
             action = dca_begin_draw(machine);
             break;
+        case DCA_ACTION_STARVE:
+            counters->starve(counters->self);
+            action = dca_begin_draw(machine);
+            break;
         case DCA_ACTION_COMPUTE: *chunk = action.range; return true;
         default: return false;
         }
     }
+}
+
+uint64_t dca_machine_give(struct dca_machine *machine, const struct dca_counters *counters,
+                          struct range (*cut)(void *context), void *context)
+{
+    dca_claim(machine);
+    if (dca_take_claim(machine, counters->claim(counters->self)).type != DCA_ACTION_CUT)
+        return 0;
+    const struct range off = cut(context);
+    const struct dca_action action = dca_take_cut(machine, &off);
+    counters->give(counters->self, &action.range);
+    return action.range.count;
 }
 
 void dca_machine_stop(struct dca_machine *machine, const struct dca_counters *counters)

@@ -10,6 +10,12 @@
  *                                                 v
  *     START, FINISHED ---> [EXCHANGING] ---> FETCHING ---> [TAKING] ---> COMPUTING    (with --dca node: PUBLISHING)
  *
+ * With recall a worker of a node that finds nothing left is hungry, and another one cuts its running chunk between two
+ * iterations and gives up the rest, which is drawn from the queue as a big chunk is (core_queue.h says why so):
+ *
+ *     DRAWING ---nothing but what others compute---> HUNGRY ---REFILLED---> DRAWING
+ *     COMPUTING ---WANTED---> CLAIMING ---first to do so---> CUTTING ---CUT---> COMPUTING, and GIVE
+ *
  * Who drives the machine owns the counters, the queue and the time: MPI windows, messages to rank 0 and shared memory
  * (rma.c, two_sided.c, node.c), or a model of them (deploy/simulate/dca). A delay that is injected passes where an
  * action says so: `calculated` before the action, `assigns` within it.
@@ -28,8 +34,11 @@ enum dca_state {
     DCA_TAKING,     /* waits for DCA_START, from which it takes `size` iterations */
     DCA_DRAWING,    /* waits for the queue of its node */
     DCA_AWAITING,   /* waits until another worker has refilled that queue */
+    DCA_STARVING,   /* waits until another worker gives up some of its chunk, or all of the node wait so */
     DCA_PUBLISHING, /* the worker's big chunk is on its way into the queue */
     DCA_COMPUTING,
+    DCA_CLAIMING, /* waits whether it is the one that gives up some of its chunk */
+    DCA_CUTTING,  /* waits for what is cut off its chunk */
     DCA_ENDED,
     DCA_STATES,
 };
@@ -42,6 +51,9 @@ enum dca_event_type {
     DCA_EVENT_PUBLISHED, /* a PUBLISH is done */
     DCA_EVENT_REFILLED,  /* the queue may have been refilled */
     DCA_EVENT_FINISHED,  /* the chunk is computed */
+    DCA_EVENT_WANTED,    /* another worker of the node is hungry, and the chunk may be cut; COMPUTING only */
+    DCA_EVENT_CLAIMED,   /* a CLAIM is done: `claimed` */
+    DCA_EVENT_CUT,       /* a CUT is done: `cut` was the end of the running chunk, count 0: all of it has begun */
     DCA_EVENT_STOP,      /* the run is to end: chunks that are drawn are computed, and no more are drawn */
 };
 
@@ -49,6 +61,8 @@ struct dca_event {
     enum dca_event_type type;
     union {
         uint64_t value;
+        bool claimed;
+        struct range cut;
         struct {
             enum dca_drawn result;
             struct range range; /* DRAWN: the chunk; REFILL: what is left of the last big chunk, count 0: nothing */
@@ -64,7 +78,11 @@ enum dca_action_type {
     DCA_ACTION_PUBLISH,   /* put the big chunk `range` into the queue, or end it where the count is 0; PUBLISHED answers
                            */
     DCA_ACTION_AWAIT,     /* wait for another worker's PUBLISH; REFILLED answers, also when it is too early */
+    DCA_ACTION_STARVE,    /* wait until the queue is no longer drained; REFILLED answers, also when it is too early */
     DCA_ACTION_COMPUTE,   /* compute the chunk `range`; FINISHED answers */
+    DCA_ACTION_CLAIM,     /* claim the node's queue; CLAIMED answers, before any other event */
+    DCA_ACTION_CUT,       /* give up what has not begun of the running chunk; CUT answers, before any other event */
+    DCA_ACTION_GIVE,      /* put `range` into the queue that is claimed, count 0: leave it drained; nothing answers */
     DCA_ACTION_STOP,      /* add `amount` to each counter of `counters`, and stop the node's queue; nothing answers */
     DCA_ACTION_END,       /* the worker draws no more */
 };
@@ -77,7 +95,7 @@ struct dca_action {
     bool assigns;     /* FETCH_ADD: the synchronised part of a draw ([DCA]) */
     union {
         uint64_t amount;    /* FETCH_ADD, STOP */
-        struct range range; /* COMPUTE, PUBLISH: counted from the loop's beginning */
+        struct range range; /* COMPUTE, PUBLISH, GIVE: counted from the loop's beginning */
     };
 };
 
@@ -92,7 +110,7 @@ struct dca_machine {
     double carry;       /* by step: what rounding has cut off, for the next chunk; below 1 */
     uint64_t rest;      /* remaining work, as last seen */
     uint64_t size;      /* TAKING */
-    struct range chunk; /* COMPUTING: counted from the loop's beginning */
+    struct range chunk; /* COMPUTING, CLAIMING, CUTTING: counted from the loop's beginning */
     struct dca_measured own;
 };
 
@@ -139,11 +157,20 @@ struct dca_counters {
     void (*publish)(void *self, const struct range *big);
     void (*await)(void *self);
     void (*stop_queue)(void *self);
+    /* With recall: waits while the queue is drained, claims it for giving, and gives. */
+    void (*starve)(void *self);
+    bool (*claim)(void *self);
+    void (*give)(void *self, const struct range *cut);
 };
 
 /* Draws the next chunk, counted from the loop's beginning: START, or FINISHED of the chunk before. False when there is
  * none, for ever. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk);
+
+/* Gives up what has not begun of the running chunk, as another worker of the node is hungry. `cut` returns what it has
+ * cut off, counted from the loop's beginning. Returns how many iterations were given up. */
+uint64_t dca_machine_give(struct dca_machine *machine, const struct dca_counters *counters,
+                          struct range (*cut)(void *context), void *context);
 
 /* Stops the run: nobody draws from now on. At most once for each rank. */
 void dca_machine_stop(struct dca_machine *machine, const struct dca_counters *counters);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory, and whichever finds
  * it empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut as for as many
- * workers as there are nodes, a node's power being the sum of its workers'. */
+ * workers as there are nodes, a node's power being the sum of its workers'. With recall a worker that finds nothing
+ * left sleeps until another one puts the end of its running chunk into the queue, and rings. */
 #include "common/dca/core_queue.h"
 #include "common/dca/share.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,7 +30,8 @@ struct node {
     struct dca_queue *queue; /* the queue in `shared` */
     struct dca_view view;
     bool view_ready;
-    int index; /* on the node */
+    int index, workers; /* on the node */
+    int *ranks;         /* [workers] of the node, in `world`, with recall; owned */
     unsigned looks;
     uint64_t next_stop_look_ns;
 };
@@ -43,13 +46,25 @@ static void init_shared(struct node_shared *shared)
     pthread_mutexattr_destroy(&attributes);
 }
 
+static int node_find_ranks(struct share *share, struct node *own)
+{
+    int rank = (int)share->rank;
+    own->ranks = calloc((size_t)own->workers, sizeof *own->ranks);
+    int *ranks = own->ranks != NULL ? own->ranks : &rank, have = own->ranks != NULL;
+    MPI_Allreduce(MPI_IN_PLACE, &have, 1, MPI_INT, MPI_LAND, share->node);
+    if (!have)
+        return error_set(share->error, "out of memory for the ranks of a node");
+    MPI_Allgather(&rank, 1, MPI_INT, ranks, 1, MPI_INT, share->node);
+    return 0;
+}
+
 static int open_queue(struct share *share, struct node *own)
 {
     void *memory;
     MPI_Aint size;
-    int unit, workers;
+    int unit;
     MPI_Comm_rank(share->node, &own->index);
-    MPI_Comm_size(share->node, &workers);
+    MPI_Comm_size(share->node, &own->workers);
     /* room for two structures, as the library promises no alignment to a cache line */
     MPI_Win_allocate_shared(own->index == 0 ? 2 * sizeof *own->shared : 0, 1, MPI_INFO_NULL, share->node, &memory,
                             &own->memory);
@@ -61,9 +76,20 @@ static int open_queue(struct share *share, struct node *own)
     if (own->index == 0)
         init_shared(own->shared);
     MPI_Barrier(share->node);
+    if (share->recall && node_find_ranks(share, own) < 0)
+        return -1;
     struct error *error = share->error;
-    own->view_ready = dca_view_init(&own->view, share->node_technique, (unsigned)workers, error) == 0;
+    own->view_ready = dca_view_init(&own->view, share->node_technique, (unsigned)own->workers, error) == 0;
     return own->view_ready ? 0 : -1;
+}
+
+/* The queue has changed: ranks that wait for it look again. */
+static void node_ring(struct share *share)
+{
+    const struct node *own = share->own;
+    for (int i = 0; share->recall && i < own->workers; i++)
+        if (i != own->index)
+            share->host->sent(share, (unsigned)own->ranks[i]);
 }
 
 static void publish(void *self, const struct range *big)
@@ -71,7 +97,7 @@ static void publish(void *self, const struct range *big)
     struct window *window = self;
     struct node *own = window->share->own;
     if (big->count == 0) {
-        dca_queue_end(own->queue);
+        dca_queue_end(own->queue, window->share->recall);
         return;
     }
     window->share->refills++;
@@ -115,13 +141,61 @@ static enum dca_drawn draw_from_queue(void *self, struct range *range)
     if (result == DCA_REFILL)
         dca_queue_take_rest(own->queue, range);
     share->failed |= result == DCA_BROKEN;
+    if (result == DCA_END) /* it may have come to that with this draw */
+        node_ring(share);
     return result;
+}
+
+static void node_stop(struct share *share)
+{
+    dca_queue_stop(((struct node *)share->own)->queue);
+    node_ring(share);
 }
 
 static void stop_queue(void *self)
 {
-    dca_queue_stop(((struct node *)((struct window *)self)->share->own)->queue);
+    node_stop(((struct window *)self)->share);
 }
+
+/* --- recall --- */
+
+static bool node_has_news(void *context)
+{
+    return !dca_queue_is_drained(context);
+}
+
+/* Waits for what another rank gives up, and meanwhile looks after signals and, as rank 0, the fetches of others. */
+static void node_starve(void *self)
+{
+    struct share *share = ((struct window *)self)->share;
+    struct dca_queue *queue = ((struct node *)share->own)->queue;
+    while (dca_queue_is_drained(queue)) {
+        share->host->idle(share, node_has_news, queue);
+        share->host->look(share);
+    }
+    share->host->happened(share);
+    dca_queue_wake(queue);
+}
+
+static bool node_claim(void *self)
+{
+    return dca_queue_claim(((struct node *)((struct window *)self)->share->own)->queue);
+}
+
+static void node_give(void *self, const struct range *cut)
+{
+    struct share *share = ((struct window *)self)->share;
+    dca_queue_give(((struct node *)share->own)->queue, cut);
+    node_ring(share);
+}
+
+static bool node_wanted(const struct share *share)
+{
+    const struct dca_queue *queue = ((const struct node *)share->own)->queue;
+    return dca_queue_is_wanted(queue) && dca_queue_is_drained(queue);
+}
+
+/* --- the topology --- */
 
 static int node_open(struct share *share)
 {
@@ -133,6 +207,9 @@ static int node_open(struct share *share)
     share->counters.publish = publish;
     share->counters.await = wait_for_refill;
     share->counters.stop_queue = stop_queue;
+    share->counters.starve = node_starve;
+    share->counters.claim = node_claim;
+    share->counters.give = node_give;
     return open_queue(share, own);
 }
 
@@ -160,7 +237,7 @@ static void node_look(struct share *share, uint64_t now_ns)
         return;
     own->next_stop_look_ns = now_ns + STOP_LOOK_NS;
     if (dca_is_stopped(&share->core, &share->counters))
-        dca_queue_stop(own->queue);
+        node_stop(share);
 }
 
 static uint64_t node_drawn(struct share *share)
@@ -176,6 +253,7 @@ static void node_close(struct share *share)
     if (own->memory != MPI_WIN_NULL)
         MPI_Win_free(&own->memory);
     window_close(&own->window);
+    free(own->ranks);
 }
 
 const struct transport transport_node = {
@@ -185,6 +263,7 @@ const struct transport transport_node = {
     .draw = node_draw,
     .serve = node_serve,
     .look = node_look,
+    .wanted = node_wanted,
     .drawn = node_drawn,
     .close = node_close,
 };

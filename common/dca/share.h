@@ -24,6 +24,8 @@ struct transport {
     bool (*serve)(struct share *share);
     /* Called about once in a millisecond; NULL: nothing to do then. */
     void (*look)(struct share *share, uint64_t now_ns);
+    /* True if another rank wants what this one has not begun of its chunk: one load. NULL: nobody ever does. */
+    bool (*wanted)(const struct share *share);
     /* Ends this rank's drawing: returns when nobody needs it. NULL: at once. */
     void (*finish)(struct share *share);
     /* Iterations drawn so far, for the progress line of rank 0; NULL: not to be had. */
@@ -47,6 +49,9 @@ struct share_host {
     /* Lets so much time pass, and sleeps so long: for --inject-delay; NULL where there is none. */
     void (*delay)(struct share *share, uint64_t ns);
     void (*nap)(struct share *share, uint64_t ns);
+    /* Called again and again while this rank waits for long: looks after signals, and may stop the run. NULL where
+     * recall is off. */
+    void (*look)(struct share *share);
     /* Gives the core to another rank, if one wants it. */
     void (*yield)(void);
 };
@@ -65,8 +70,10 @@ struct share {
     uint64_t calculation_ns, assignment_ns;  /* --inject-delay */
     struct error *error;
     bool failed; /* a draw has failed, with a line in error */
+    bool recall; /* within a node, ranks that have nothing left get what others have not begun of their chunks */
     uint64_t refills, messages, bytes;
-    void *own; /* the transport's, owned */
+    uint64_t recalls, recalled; /* times that this rank gave up something, and iterations that it gave up */
+    void *own;                  /* the transport's, owned */
     bool open;
 };
 
@@ -82,6 +89,20 @@ static inline bool share_draw(struct share *share, struct range *chunk)
     if (share->transport->draw != NULL)
         return share->transport->draw(share, chunk);
     return dca_machine_draw(&share->machine, &share->counters, chunk);
+}
+
+/* True if another rank of the node has nothing to do, and share_give() may help. For a look between two iterations. */
+static inline bool share_is_wanted(const struct share *share)
+{
+    return share->recall && share->transport->wanted(share);
+}
+
+/* Gives up what has not begun of the running chunk, which `cut` cuts: see dca_machine_give(). */
+static inline void share_give(struct share *share, struct range (*cut)(void *context), void *context)
+{
+    uint64_t given = dca_machine_give(&share->machine, &share->counters, cut, context);
+    share->recalls += given > 0;
+    share->recalled += given;
 }
 
 /* Ends all draws from now on. */

@@ -8,8 +8,11 @@
  *
  * An access happens at one random moment and its answer comes at another one, other workers' accesses in between; who
  * waits for a refill may be told too early; what is read of the others' measurements may be torn; any worker may stop
- * the run at any moment. The oracle: no iteration is computed twice; all are computed where nobody has stopped the run,
- * and where somebody has nobody draws after that; each node has one refiller at most; every worker comes to its end. */
+ * the run at any moment. With recall in three of four by node, where a worker may look after each iteration.
+ * The oracle: no iteration is computed twice; all are computed where nobody has stopped the run, and where somebody has
+ * nobody draws after that; each node has one refiller at most; every worker comes to its end. With recall a worker that
+ * looks while others are hungry, and has not begun all of its chunk, gives up some of it or another one is doing so,
+ * and nobody ends while an iteration of the node has not begun. */
 #include "common/dca/machine.h"
 #include "common/util/random.h"
 
@@ -18,10 +21,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKERS_MAX = 12, NODES_MAX = 4, STEPS_MAX = 200000 };
+enum { WORKERS_MAX = 12, NODES_MAX = 4, STEPS_MAX = 400000 };
 
 /* What is under way for a worker. */
-enum pending { NOTHING, ACCESS, ANSWER, QUEUE, PUBLISHING, WAITING, COMPUTING, OVER };
+enum pending {
+    NOTHING,
+    ACCESS,
+    ANSWER,
+    QUEUE,
+    PUBLISHING,
+    WAITING,
+    HUNGRY,
+    COMPUTING,
+    CLAIMING,
+    CUTTING,
+    GIVING,
+    OVER
+};
 
 struct drawer {
     struct dca_machine machine;
@@ -30,10 +46,12 @@ struct drawer {
     uint64_t value; /* of the answer that is on its way */
     bool stops;     /* it is to stop the run, once */
     bool is_late;   /* its draw began at the counters when the run was stopped */
+    uint64_t done;  /* iterations of its chunk */
 };
 
 struct world {
     struct random random;
+    struct random cuts; /* of recall alone, so that what else a number says does not change */
     bool trace;
     char what[200];
     struct dca_core cores[WORKERS_MAX];
@@ -46,7 +64,7 @@ struct world {
     unsigned node_of[WORKERS_MAX];
     struct drawer drawers[WORKERS_MAX];
     unsigned workers, nodes;
-    bool by_node, stopped;
+    bool by_node, stopped, recall;
     bool is_long; /* big chunks come into a queue in pieces */
     uint64_t iterations;
     struct ranges done;
@@ -54,7 +72,7 @@ struct world {
 };
 
 static struct {
-    uint64_t chunks, refills, waits, stopped, exchanges, by_way[3];
+    uint64_t chunks, refills, waits, stopped, exchanges, recalls, recalled, vain, by_way[3];
 } tally;
 
 static uint64_t between(struct world *world, uint64_t least, uint64_t most)
@@ -158,9 +176,11 @@ static void world_init(struct world *world, uint64_t seed, bool trace)
     struct error error;
     memset(world, 0, sizeof *world);
     random_init(&world->random, seed);
+    random_init(&world->cuts, ~seed);
     ranges_init(&world->done);
     world->trace = trace;
     place_workers(world);
+    world->recall = world->by_node && random_between(&world->cuts, 0, 3) > 0;
     if (make_machines(world, &error) < 0 || (world->by_node && make_views(world, &error) < 0)) {
         printf("# %s\n", error.text);
         complain(world, "it could not be set up");
@@ -184,9 +204,22 @@ static void check_refillers(struct world *world)
     unsigned refillers[NODES_MAX] = {0};
     for (unsigned w = 0; w < world->workers; w++) {
         const enum dca_state state = world->drawers[w].machine.state;
-        if (state == DCA_FETCHING || state == DCA_TAKING || state == DCA_PUBLISHING)
+        if (state == DCA_FETCHING || state == DCA_TAKING || state == DCA_PUBLISHING || state == DCA_CUTTING ||
+            world->drawers[w].pending == GIVING)
             if (++refillers[world->node_of[w]] > 1)
                 complain(world, "two workers refill one queue");
+    }
+}
+
+/* A worker of the node ends. */
+static void check_nothing_waits(struct world *world, unsigned ends)
+{
+    for (unsigned w = 0; w < world->workers; w++) {
+        const struct drawer *drawer = &world->drawers[w];
+        const bool computes = drawer->pending >= COMPUTING && drawer->pending <= GIVING;
+        if (w != ends && world->node_of[w] == world->node_of[ends] && computes &&
+            drawer->machine.chunk.count - drawer->done > 1)
+            complain(world, "a worker ends while an iteration of its node has not begun");
     }
 }
 
@@ -203,7 +236,9 @@ static void give(struct world *world, unsigned w, const struct dca_event *event)
     static const enum pending behind[] = {
         [DCA_ACTION_NONE] = NOTHING,      [DCA_ACTION_FETCH_ADD] = ACCESS,   [DCA_ACTION_EXCHANGE] = ACCESS,
         [DCA_ACTION_DRAW] = QUEUE,        [DCA_ACTION_PUBLISH] = PUBLISHING, [DCA_ACTION_AWAIT] = WAITING,
-        [DCA_ACTION_COMPUTE] = COMPUTING, [DCA_ACTION_STOP] = NOTHING,       [DCA_ACTION_END] = OVER};
+        [DCA_ACTION_COMPUTE] = COMPUTING, [DCA_ACTION_STOP] = NOTHING,       [DCA_ACTION_END] = OVER,
+        [DCA_ACTION_STARVE] = HUNGRY,     [DCA_ACTION_CLAIM] = CLAIMING,     [DCA_ACTION_CUT] = CUTTING,
+        [DCA_ACTION_GIVE] = GIVING};
     struct drawer *drawer = &world->drawers[w];
     const enum dca_state before = drawer->machine.state;
     const struct dca_action action = dca_machine_step(&drawer->machine, event);
@@ -231,8 +266,12 @@ static void give(struct world *world, unsigned w, const struct dca_event *event)
     }
     if (action.type == DCA_ACTION_COMPUTE && drawer->is_late && !world->by_node)
         complain(world, "a chunk is drawn behind a stop");
+    if (action.type == DCA_ACTION_END && world->recall && !world->queues[world->node_of[w]].stopped)
+        check_nothing_waits(world, w);
+    if (action.type == DCA_ACTION_COMPUTE)
+        drawer->done = 0;
     drawer->action = action;
-    drawer->pending = behind[action.type];
+    drawer->pending = before == DCA_CLAIMING && action.type == DCA_ACTION_NONE ? COMPUTING : behind[action.type];
 }
 
 /* All records as they are now, one of them perhaps half old, half new. */
@@ -293,21 +332,78 @@ static void publish(struct world *world, unsigned w)
         tally.refills++;
         dca_queue_refill(queue, &big);
     } else {
-        dca_queue_end(queue);
+        dca_queue_end(queue, world->recall);
     }
     give(world, w, &(struct dca_event){.type = DCA_EVENT_PUBLISHED});
 }
 
+/* Computes some iterations of the chunk. */
+static void compute_some(struct world *world, struct drawer *drawer, uint64_t count)
+{
+    uint64_t added = 0;
+    if (ranges_add(&world->done, drawer->machine.chunk.first + drawer->done, count, &added) < 0 || added != count)
+        complain(world, "an iteration is computed twice");
+    drawer->done += count;
+}
+
+/* The worker computes on. Between two iterations it looks whether somebody is hungry. */
 static void compute(struct world *world, unsigned w)
 {
     struct drawer *drawer = &world->drawers[w];
-    const struct range *chunk = &drawer->action.range;
-    uint64_t added = 0;
-    if (ranges_add(&world->done, chunk->first, chunk->count, &added) < 0 || added != chunk->count)
-        complain(world, "an iteration is computed twice");
+    const struct dca_queue *queue = &world->queues[world->node_of[w]];
+    const uint64_t left = drawer->machine.chunk.count - drawer->done;
+    uint64_t some = left;
+    if (world->recall)
+        some = random_between(&world->cuts, 0, left > 2 && random_between(&world->cuts, 0, 1) == 0 ? 2 : left);
+    if (some > 0)
+        compute_some(world, drawer, some);
+    if (some < left) {
+        if (dca_queue_is_wanted(queue))
+            give(world, w, &(struct dca_event){.type = DCA_EVENT_WANTED});
+        return;
+    }
+    const uint64_t count = drawer->machine.chunk.count;
     tally.chunks++;
-    dca_machine_measure(&drawer->machine, chunk->count, chunk->count * (100 + 50 * w), 10, 8);
+    dca_machine_measure(&drawer->machine, count, count * (100 + 50 * w), 10, 8);
     give(world, w, &(struct dca_event){.type = DCA_EVENT_FINISHED});
+}
+
+static void claim(struct world *world, unsigned w)
+{
+    struct dca_queue *queue = &world->queues[world->node_of[w]];
+    const bool waits = dca_queue_is_drained(queue) && dca_queue_is_wanted(queue);
+    const bool claimed = dca_queue_claim(queue);
+    if (claimed != waits)
+        complain(world, "others are hungry, and a worker that could give does not");
+    give(world, w, &(struct dca_event){.type = DCA_EVENT_CLAIMED, .claimed = claimed});
+}
+
+/* At least one iteration has begun, and of the others any number goes, none of them only if there are none. */
+static void cut(struct world *world, unsigned w)
+{
+    const struct drawer *drawer = &world->drawers[w];
+    const struct range *chunk = &drawer->machine.chunk;
+    const uint64_t unbegun = chunk->count - (drawer->done > 0 ? drawer->done : 1);
+    const uint64_t given = unbegun > 0 ? random_between(&world->cuts, 1, unbegun) : 0;
+    give(world, w, &(struct dca_event){.type = DCA_EVENT_CUT, .cut = {chunk->first + chunk->count - given, given}});
+}
+
+static void give_up(struct world *world, unsigned w)
+{
+    struct drawer *drawer = &world->drawers[w];
+    tally.recalls += drawer->action.range.count > 0;
+    tally.recalled += drawer->action.range.count;
+    tally.vain += drawer->action.range.count == 0;
+    dca_queue_give(&world->queues[world->node_of[w]], &drawer->action.range);
+    drawer->pending = COMPUTING;
+}
+
+/* The worker looks again, perhaps for nothing. */
+static void look_again(struct world *world, unsigned w)
+{
+    if (world->drawers[w].pending == HUNGRY)
+        dca_queue_wake(&world->queues[world->node_of[w]]);
+    give(world, w, &(struct dca_event){.type = DCA_EVENT_REFILLED});
 }
 
 /* What is under way for the worker happens. */
@@ -325,8 +421,12 @@ static void happen(struct world *world, unsigned w)
     case ANSWER: answer(world, w); break;
     case QUEUE: draw(world, w); break;
     case PUBLISHING: publish(world, w); break;
-    case WAITING: give(world, w, &(struct dca_event){.type = DCA_EVENT_REFILLED}); break;
+    case WAITING:
+    case HUNGRY: look_again(world, w); break;
     case COMPUTING: compute(world, w); break;
+    case CLAIMING: claim(world, w); break;
+    case CUTTING: cut(world, w); break;
+    case GIVING: give_up(world, w); break;
     case OVER: break;
     }
 }
@@ -392,9 +492,10 @@ static int run_many(uint64_t first, uint64_t count)
     for (uint64_t seed = first; seed < first + count; seed++)
         failed += !run_quietly(seed);
     printf("# %" PRIu64 " chunks, %" PRIu64 " refills, %" PRIu64 " waits for one, %" PRIu64 " stops, %" PRIu64
-           " exchanges; by place %" PRIu64 ", by step %" PRIu64 ", by rest %" PRIu64 "\n",
-           tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.by_way[DCA_BY_POSITION],
-           tally.by_way[DCA_BY_STEP], tally.by_way[DCA_BY_REMAINING]);
+           " exchanges, %" PRIu64 " recalls of %" PRIu64 " iterations and %" PRIu64 " of none; by place %" PRIu64
+           ", by step %" PRIu64 ", by rest %" PRIu64 "\n",
+           tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.recalls, tally.recalled,
+           tally.vain, tally.by_way[DCA_BY_POSITION], tally.by_way[DCA_BY_STEP], tally.by_way[DCA_BY_REMAINING]);
     return finish(failed, count);
 }
 

@@ -5,11 +5,13 @@
  *   dca-draws forms    every technique in every mode that takes it, loops of 0, 1, 7, 1000 and 1,000,000 iterations:
  *                       the chunks cover the loop exactly once, and are those of the closed form
  *   dca-draws contest  in every mode 200 short loops right after one another, of chance lengths and techniques; some
- *                       are stopped by one of the ranks: no iteration twice, and none lost unless stopped
+ *                       are stopped by one of the ranks, and by node chunks are cut for ranks that have nothing left:
+ *                       no iteration twice, and none lost unless stopped
  *
  * Run by mpirun with any number of ranks. One line on standard output when all is well; else one on standard error and
  * status 1. */
 #include "common/dca/core_queue.h"
+#include "common/mpi/wait.h"
 #include "worker/dca/dca.h"
 #include "worker/dca/work.h"
 #include "common/util/random.h"
@@ -49,13 +51,14 @@ struct loop {
     uint64_t iterations;
     unsigned stopper; /* this rank stops the run after its `stop_after`-th chunk; UINT_MAX: nobody does */
     uint64_t stop_after;
+    bool gives; /* ranks wait with some of their chunks for others that want them */
 };
 
 static struct dca dca;
 static double *powers;
 static struct range *own; /* what this rank has drawn */
 static size_t own_count, own_capacity;
-static uint64_t loops_done, chunks_done;
+static uint64_t loops_done, chunks_done, recalls_done;
 
 static void fail(const struct loop *loop, const char *what, uint64_t where)
 {
@@ -119,6 +122,28 @@ static void note(const struct range *chunk)
     own[own_count++] = *chunk;
 }
 
+/* Gives up the second half of the latest chunk. */
+static struct range cut_latest(void *context)
+{
+    struct range *latest = context;
+    const uint64_t given = latest->count / 2;
+    latest->count -= given;
+    return (struct range){latest->first + latest->count, given};
+}
+
+/* Yields its core for a while, as if it computed, until another rank is hungry. */
+static void give_latest(void)
+{
+    for (unsigned i = 0; i < 200 && !share_is_wanted(&dca.share); i++)
+        wait_yield();
+    while (share_is_wanted(&dca.share) && own[own_count - 1].count > 1) {
+        const uint64_t before = dca.share.recalls;
+        share_give(&dca.share, cut_latest, &own[own_count - 1]);
+        if (dca.share.recalls == before)
+            break;
+    }
+}
+
 /* What dca_work() does, without computing. What is measured is made up: it need only differ. */
 static void draw_all(const struct loop *loop)
 {
@@ -127,6 +152,8 @@ static void draw_all(const struct loop *loop)
     MPI_Barrier(dca.runtime->world);
     while (share_draw(&dca.share, &chunk)) {
         note(&chunk);
+        if (loop->gives && chunk.count > 1 && own_count % 3 == 0)
+            give_latest();
         dca_machine_measure(&dca.share.machine, chunk.count, chunk.count * 1000 * (dca.rank + 1), 100, 4);
         if (dca.share.transport->serve != NULL && dca.rank == 0)
             dca.share.transport->serve(&dca.share);
@@ -260,7 +287,7 @@ static size_t form_of_node(const struct loop *loop, const struct range *big, siz
 static void check_form(const struct loop *loop, struct range *all, size_t count)
 {
     bool by_node = loop->mode->transport == &transport_node;
-    if (dca.share.core.weighted || dca.share.core.way == DCA_BY_REMAINING || loop->stopper < dca.ranks ||
+    if (loop->gives || dca.share.core.weighted || dca.share.core.way == DCA_BY_REMAINING || loop->stopper < dca.ranks ||
         (by_node && dca.topology->nodes > 1))
         return;
     struct range *form = checked(calloc(CHUNKS_MAX, sizeof *form)), *big = form;
@@ -301,6 +328,7 @@ static bool share(const struct loop *loop)
     share_close(&dca.share);
     dca_fini(&dca.share.core);
     loops_done++;
+    recalls_done += dca.share.recalls;
     chunks_done += count;
     return true;
 }
@@ -358,6 +386,7 @@ static void share_by_chance(void)
         for (unsigned i = 0; i < LOOPS;) {
             struct loop loop = {
                 .mode = &modes[m], .iterations = random_between(&random, 0, 700), .stopper = UINT32_MAX};
+            loop.gives = loop.mode->transport == &transport_node && i % 2 == 0;
             strcpy(loop.technique, techniques[random_between(&random, 0, TECHNIQUES - 1)]);
             strcpy(loop.inside, techniques[random_between(&random, 0, INSIDE - 1)]);
             if (i % 8 == 7) {
@@ -387,8 +416,9 @@ int main(int argc, char **argv)
         share_forms();
     else
         share_by_chance();
+    MPI_Allreduce(MPI_IN_PLACE, &recalls_done, 1, MPI_UINT64_T, MPI_SUM, dca.runtime->world);
     if (dca.rank == 0)
-        printf("%" PRIu64 " loops, %" PRIu64 " chunks\n", loops_done, chunks_done);
+        printf("%" PRIu64 " loops, %" PRIu64 " chunks, %" PRIu64 " recalls\n", loops_done, chunks_done, recalls_done);
     dca_finish_waiting(&dca);
     free(own);
     free(powers);

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import os
+import random
 import signal
 
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, long, main, mpirun_line, ranks_of, report, run, start, wait_until
@@ -93,6 +94,42 @@ def test_chunks_are_counted_as_the_closed_form_has_them():
         assert check(4, mode, ['--technique', 'gss'], synthetic(1000))['chunks'] == 17
 
 
+def uneven():
+    """A loop of 96 iterations of which one in two sleeps for 20 ms, by chance, and its work in seconds."""
+    draw = random.Random(3)
+    costs = [draw.choice((0, 20000)) for _ in range(96)]
+    with open('costs', 'w') as file:
+        file.writelines(f'{cost}\n' for cost in costs)
+    return ['synthetic', 'iterations=96', 'mean=0', 'distribution=file', 'file=costs', 'mode=sleep'], sum(costs) / 1e6
+
+
+def test_a_node_recalls_what_has_not_begun():
+    kernel, work_s = uneven()
+    ranks = min(4, RANKS_MOST)
+    static = ['--technique', 'static', '--node-technique', 'css:chunk=48']
+    assert check(ranks, 'node', ['--recall', 'off', *static], kernel)['recalls'] == {'count': 0, 'iterations': 0, 'worth_s': 0}
+    # Another one's core may be taken away for a while: once of three times is enough.
+    for _ in range(3):
+        figures = check(ranks, 'node', static, kernel)
+        assert figures['recalls']['count'] > 0 and figures['recalls']['iterations'] > 10, figures['recalls']
+        if figures['elapsed_s'] <= 1.05 * (work_s / ranks + 0.02):
+            break
+    else:
+        assert False, (work_s, figures['elapsed_s'])
+
+
+def test_what_a_node_recalls_is_in_the_output():
+    kernel = ['mandelbrot', 'width=300', 'height=200', 'max_iter=20000']
+    digests = set()
+    for recall in ('off', 'on'):
+        figures = check(min(4, RANKS_MOST), 'node', ['--recall', recall, '--technique', 'static', '--node-technique', 'css:chunk=200', '--output',
+                                                     'out.npy'], kernel)
+        assert (figures['recalls']['iterations'] > 0) == (recall == 'on'), figures['recalls']
+        with open('out.npy', 'rb') as file:
+            digests.add(hashlib.sha256(file.read()).hexdigest())
+    assert len(digests) == 1, digests
+
+
 def draws(which, counts):
     for ranks in counts:
         if ranks > RANKS_MOST:
@@ -101,6 +138,8 @@ def draws(which, counts):
         assert result.status == 0, result
         loops = int(result.out.split()[0])
         assert loops == (1000 if which == 'contest' else FORM_LOOPS), result
+        recalls = int(result.out.split()[4])
+        assert recalls > 0 if which == 'contest' else recalls == 0, result
 
 
 @long
@@ -166,6 +205,8 @@ def test_wrong_use_is_one_line_and_exit_2():
     refused(one('--dca', 'rma', 'mandelbrott'), 'mandelbrott')
     for option in (['--ask-ahead', '2'], ['--group-by', 'even']):
         refused(one('--dca', 'rma', *option, *kernel), option[0], 'supermaster')
+    for mode in ('rma', 'two-sided'):
+        refused(one('--recall', 'off', '--dca', mode, *kernel), '--recall', 'supermaster', '--dca node')
     refused(one('--dca', 'rma', '--technique', 'auto', *kernel), 'auto')
     refused(one('--dca', 'rma', '--technique', 'awf-b', *kernel), 'awf-b cannot run without a coordinator (--dca)')
     refused(one('--dca', 'rma', '--technique', 'tap', *kernel), 'tap', 'mu=')
@@ -271,7 +312,7 @@ def test_several_nodes():
 # For a second MPI library: what two ranks can do, and what does not depend on how the launcher passes signals, statuses and nodes on.
 PORTABLE = [test_every_mode_and_length, test_a_million_iterations_one_by_one, test_every_technique,
             test_the_chunks_drawn_are_those_of_the_closed_form, test_nothing_is_drawn_twice_or_lost_in_200_loops_of_each_mode,
-            test_the_output_is_the_same_file]
+            test_the_output_is_the_same_file, test_what_a_node_recalls_is_in_the_output]
 
 
 if __name__ == '__main__':

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`hdss simulate` as a researcher uses it: the same input gives the same bytes, faults of nodes, costs from files, and wrong use."""
+import itertools
 import json
 import os
+import random
 import statistics
 
 from launch import HDSS, main, run
@@ -259,6 +261,28 @@ def refuses(words, *parts):
     result = run([HDSS, 'simulate', *words])
     assert result.status == 2 and len(result.err) == 1 and all(part in result.err[0] for part in parts), (words, str(result))
     assert result.err[0].startswith('hdss simulate: '), str(result)
+
+
+def test_a_node_without_a_supermaster_recalls():
+    """Graham's bound by node, for each technique of big chunks. Where those are cut coarsely it may be reached an iteration later: all iterations end
+    at one moment here, so that who waits for the end of one that runs may wait for a whole one."""
+    draw = random.Random(7)
+    costs = [draw.choice((0, 20000)) for _ in range(512)]
+    with open('uneven', 'w') as file:
+        file.writelines(f'{cost}\n' for cost in costs)
+    loop = ['synthetic', 'iterations=512', 'mean=0', 'distribution=file', 'file=uneven']
+    techniques = ['static', 'ss', 'css:chunk=13', 'fsc:h=0.01,sigma=0.06', 'mfsc', 'gss', 'tap:mu=1,sigma=0.5', 'tss', 'fac2', 'tfss', 'fiss', 'viss', 'rnd',
+                  'pls:swr=0.7', 'wf', 'dtss', 'dfss', 'dgss']
+    for technique, (inside, longest_s) in itertools.product(techniques, (('static', 0.04), ('fac2', 0.02))):
+        words = ['--dca', 'node', '--workers', 8, '--technique', technique, '--node-technique', inside, *loop]
+        figures, _ = simulate(words)
+        assert figures['done'] == 512 and figures['elapsed_s'] < 1.02 * (sum(costs) / 8e6 + longest_s), (technique, inside, figures['elapsed_s'])
+        # Who is idle on one of two nodes waits for what the other has drawn, but not for its own.
+        figures, _ = simulate(['--platform', 'cluster:nodes=2,cores=4', *words])
+        by_node = [sum(row['compute_s'] for row in figures['worker_stats'] if row['node'] == node) / 4 for node in (0, 1)]
+        assert figures['done'] == 512 and figures['elapsed_s'] < 1.02 * (max(by_node) + longest_s), (technique, inside, by_node, figures['elapsed_s'])
+    off, _ = simulate(['--dca', 'node', '--workers', 8, '--technique', 'static', '--node-technique', 'static', '--recall', 'off', *loop])
+    assert off['recalls']['count'] == 0 and off['elapsed_s'] > 1.1 * (sum(costs) / 8e6 + 0.02), off['elapsed_s']
 
 
 def test_wrong_use():

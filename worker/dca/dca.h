@@ -12,7 +12,7 @@
 
 /* The statistics of a rank at the end. */
 struct dca_figures {
-    uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes;
+    uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes, recalls, recalled;
     uint64_t first_ns, finish_ns; /* times since the common start; NEVER without a chunk */
     double power;
     double load_sum;        /* sum of the loads by which its chunks were cut, with weighting acp */

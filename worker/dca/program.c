@@ -329,6 +329,8 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
         report->refills += all[w].refills;
         report->messages += all[w].messages;
         report->bytes_on_wire += all[w].bytes;
+        report->recalls.count += all[w].recalls;
+        report->recalls.iterations += all[w].recalled;
         report->checksum += all[w].digest;
         report->done += all[w].iterations;
     }

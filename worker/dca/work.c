@@ -18,6 +18,9 @@
 #define BREAK_NS 50000.0
 #define TICK_NS  200000000u
 
+/* Time after which a rank whose kernel waits looks whether another wants what has not begun of its chunk. */
+#define WANTED_LOOK_NS 5000000u
+
 /* --- waiting --- */
 
 static bool dca_work_has_far_peers(const struct dca *dca)
@@ -56,71 +59,6 @@ void dca_fail(struct dca *dca)
     dca->failed = true;
 }
 
-/* --- what the transports need --- */
-
-static void host_idle(struct share *share, bool (*poll)(void *context), void *context)
-{
-    struct dca *dca = share->context;
-    dca_pause(dca);
-    load_meter_pause(&dca->meter);
-    wait_idle(&dca->wait, &dca->runtime->doorbell, runtime_now(), NEVER, false, poll, context);
-}
-
-static void host_happened(struct share *share)
-{
-    wait_reset(&((struct dca *)share->context)->wait);
-}
-
-static void host_pause(struct share *share)
-{
-    dca_pause(share->context);
-}
-
-static void host_sent(struct share *share, unsigned rank)
-{
-    doorbell_ring(&((struct dca *)share->context)->runtime->doorbell, rank);
-}
-
-static void host_delay(struct share *share, uint64_t ns)
-{
-    runtime_delay(((struct dca *)share->context)->runtime, ns);
-}
-
-static void host_nap(struct share *share, uint64_t ns)
-{
-    runtime_nap(((struct dca *)share->context)->runtime, ns);
-}
-
-void dca_begin_sharing(struct dca *dca, const struct transport *transport)
-{
-    static const struct share_host host = {.idle = host_idle,
-                                           .happened = host_happened,
-                                           .pause = host_pause,
-                                           .sent = host_sent,
-                                           .delay = host_delay,
-                                           .nap = host_nap,
-                                           .yield = wait_yield};
-    dca->share = (struct share){
-        .transport = transport,
-        .host = &host,
-        .context = dca,
-        .world = dca->runtime->world,
-        .node = MPI_COMM_NULL,
-        .rank = dca->rank,
-        .ranks = dca->ranks,
-        .nodes = dca->topology->nodes,
-        .node_technique = &dca->options.worker.node_technique,
-        .error = &dca->root.error,
-    };
-}
-
-int dca_open_transport(struct dca *dca)
-{
-    if (dca->share.transport == &transport_node)
-        dca->share.node = runtime_node(dca->runtime);
-    return share_open(&dca->share);
-}
-
 /* --- between two turns --- */
 
 static void dca_work_show_progress(struct dca *dca, uint64_t now_ns)
@@ -156,6 +94,80 @@ static void look_at_clock(struct dca *dca)
         dca_work_show_progress(dca, now_ns);
 }
 
+/* --- what the transports need --- */
+
+static void host_idle(struct share *share, bool (*poll)(void *context), void *context)
+{
+    struct dca *dca = share->context;
+    dca_pause(dca);
+    load_meter_pause(&dca->meter);
+    wait_idle(&dca->wait, &dca->runtime->doorbell, runtime_now(), NEVER, false, poll, context);
+}
+
+static void host_happened(struct share *share)
+{
+    wait_reset(&((struct dca *)share->context)->wait);
+}
+
+static void host_pause(struct share *share)
+{
+    dca_pause(share->context);
+}
+
+static void host_sent(struct share *share, unsigned rank)
+{
+    doorbell_ring(&((struct dca *)share->context)->runtime->doorbell, rank);
+}
+
+static void host_delay(struct share *share, uint64_t ns)
+{
+    runtime_delay(((struct dca *)share->context)->runtime, ns);
+}
+
+static void host_nap(struct share *share, uint64_t ns)
+{
+    runtime_nap(((struct dca *)share->context)->runtime, ns);
+}
+
+static void host_look(struct share *share)
+{
+    look_at_clock(share->context);
+}
+
+void dca_begin_sharing(struct dca *dca, const struct transport *transport)
+{
+    static const struct share_host host = {.idle = host_idle,
+                                           .happened = host_happened,
+                                           .pause = host_pause,
+                                           .sent = host_sent,
+                                           .delay = host_delay,
+                                           .nap = host_nap,
+                                           .look = host_look,
+                                           .yield = wait_yield};
+    dca->share = (struct share){
+        .transport = transport,
+        .host = &host,
+        .context = dca,
+        .world = dca->runtime->world,
+        .node = MPI_COMM_NULL,
+        .rank = dca->rank,
+        .ranks = dca->ranks,
+        .nodes = dca->topology->nodes,
+        .node_technique = &dca->options.worker.node_technique,
+        .recall = transport->wanted != NULL && dca->root.setup.job.spec.recall == RUN_RECALL_ON,
+        .error = &dca->root.error,
+    };
+}
+
+int dca_open_transport(struct dca *dca)
+{
+    if (dca->share.transport == &transport_node)
+        dca->share.node = runtime_node(dca->runtime);
+    return share_open(&dca->share);
+}
+
+/* --- serving --- */
+
 /* True if others need this rank to look after them while it computes. */
 static bool must_serve(const struct dca *dca)
 {
@@ -175,6 +187,21 @@ static uint64_t next_break(const struct dca *dca, uint64_t done)
 }
 
 /* --- computing --- */
+
+/* Cuts the running chunk between two iterations. */
+static struct range dca_work_cut(void *context)
+{
+    struct dca *dca = context;
+    struct range cut = executor_cut(&dca->exec.executor, RECALL_ALL);
+    cut.first -= cut.count > 0 ? dca->root.setup.first : 0;
+    return cut;
+}
+
+/* True where more than the next iteration of the chunk is left. */
+static bool dca_work_can_give(const struct dca *dca)
+{
+    return dca->exec.chunk.count - dca->exec.chunk.done > 1;
+}
 
 /* Stores the gathered results: the latest that the executor has handed over. */
 static void dca_work_store(struct dca *dca, const struct chunk_event *chunk)
@@ -260,10 +287,13 @@ static bool poll_nothing(void *context)
 
 static void await_work(struct dca *dca)
 {
-    uint64_t now_ns = runtime_now();
+    uint64_t now_ns = runtime_now(), until_ns = NEVER;
+    if (dca->share.recall && dca_work_can_give(dca))
+        until_ns = now_ns + WANTED_LOOK_NS;
+    if (dca->serves)
+        until_ns = now_ns + LOOK_UP_NS;
     load_meter_pause(&dca->meter);
-    wait_idle(&dca->wait, &dca->runtime->doorbell, now_ns, dca->serves ? now_ns + LOOK_UP_NS : NEVER, false,
-              poll_nothing, NULL);
+    wait_idle(&dca->wait, &dca->runtime->doorbell, now_ns, until_ns, false, poll_nothing, NULL);
     look_at_clock(dca);
 }
 
@@ -282,6 +312,8 @@ static void dca_work_run_chunk(struct dca *dca, const struct range *chunk)
         else if (turn == TURN_BLOCKED)
             await_work(dca);
         look_around(dca, exec->chunk.compute_ns - before_ns);
+        if (!over && share_is_wanted(&dca->share) && dca_work_can_give(dca))
+            share_give(&dca->share, dca_work_cut, dca);
     }
 }
 
@@ -336,4 +368,6 @@ void dca_work(struct dca *dca)
     dca->figures.refills = dca->share.refills;
     dca->figures.messages = dca->share.messages;
     dca->figures.bytes = dca->share.bytes;
+    dca->figures.recalls = dca->share.recalls;
+    dca->figures.recalled = dca->share.recalled;
 }

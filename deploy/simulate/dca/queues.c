@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* --dca node, simulated: the workers of a node draw from a queue in its memory, one after the other, each in QUEUE_NS;
  * whichever finds it empty fetches the node's next big chunk from the counters in rank 0's window, and the others look
- * again when it is there. A delayed assignment passes under a lock of the node. */
+ * again when it is there. A delayed assignment passes under a lock of the node.
+ *
+ * With recall, once a worker has found nothing left, the queue is filled by the worker of the node that first comes to
+ * the end of an iteration and has more of its chunk to compute: that one cuts it. When that is is found when the queue
+ * is drained: of looks that find nothing to do there is no event. */
 #include "common/dca/core_queue.h"
 #include "deploy/simulate/dca/run.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +26,29 @@ struct simulated_queue {
     double free_ns;       /* when the queue is free */
     unsigned first, last; /* ends of the line of workers that wait for a big chunk; NOBODY */
     unsigned workers;
+    const unsigned *members; /* [workers] the node's */
+    unsigned giver;          /* worker that is to give next; NOBODY */
+    uint64_t giver_done;     /* iterations of its chunk that are done then */
 };
+
+/* Lists the workers of each node. */
+static void queues_list_members(struct dca_run *run)
+{
+    const struct simulation *simulation = run->simulation;
+    const unsigned *node_of = simulation->placement.node_of;
+    unsigned *members = run->members;
+    for (unsigned w = 0; w < simulation->workers; w++)
+        run->queues[node_of[w]].workers++;
+    for (unsigned n = 0; n < simulation->placement.nodes; n++) {
+        run->queues[n].members = members;
+        members += run->queues[n].workers;
+        run->queues[n].workers = 0;
+    }
+    for (unsigned w = 0; w < simulation->workers; w++) {
+        struct simulated_queue *node = &run->queues[node_of[w]];
+        run->members[node->members - run->members + node->workers++] = w;
+    }
+}
 
 static int queues_open(struct dca_run *run, struct error *error)
 {
@@ -29,13 +57,13 @@ static int queues_open(struct dca_run *run, struct error *error)
     struct simulated_queue *nodes = aligned_alloc(_Alignof(struct simulated_queue), size);
     struct error inner;
     run->queues = nodes;
-    if (nodes == NULL)
+    run->members = calloc(simulation->workers, sizeof *run->members);
+    if (nodes == NULL || run->members == NULL)
         return error_set(error, "out of memory for %u nodes", simulation->placement.nodes);
     memset(nodes, 0, size);
-    for (unsigned w = 0; w < simulation->workers; w++)
-        nodes[simulation->placement.node_of[w]].workers++;
+    queues_list_members(run);
     for (unsigned n = 0; n < simulation->placement.nodes; n++) {
-        nodes[n].first = nodes[n].last = NOBODY;
+        nodes[n].first = nodes[n].last = nodes[n].giver = NOBODY;
         if (dca_view_init(&nodes[n].view, &simulation->dca_options.node_technique, nodes[n].workers, &inner) < 0)
             return error_set(error, "--node-technique: accepted is a technique with a closed form (%s)", inner.text);
         nodes[n].viewed = true;
@@ -50,6 +78,7 @@ static void queues_close(struct dca_run *run)
         if (nodes[n].viewed)
             dca_view_fini(&nodes[n].view);
     free(nodes);
+    free(run->members);
 }
 
 static struct simulated_queue *queues_of(const struct dca_run *run, unsigned w)
@@ -68,6 +97,102 @@ void queues_await(struct dca_run *run, unsigned w)
     node->last = w;
 }
 
+/* --- recall --- */
+
+/* The time at which `done` iterations of the worker's chunk are done. */
+static double queues_done_ns(const struct dca_run *run, unsigned w, uint64_t done)
+{
+    const struct drawing_worker *worker = &run->workers[w];
+    return worker->began_ns +
+           dca_compute_ns(run, w, worker->began_ns, worker->call_ns, worker->machine.chunk.first, done);
+}
+
+/* Iterations of the worker's chunk that are done at the end of the one that it computes at `at_ns`. */
+static uint64_t queues_find_boundary(const struct dca_run *run, unsigned w, double at_ns)
+{
+    uint64_t over = 0, not_over = run->workers[w].machine.chunk.count;
+    while (not_over - over > 1) {
+        uint64_t middle = over + (not_over - over) / 2;
+        *(queues_done_ns(run, w, middle) < at_ns ? &over : &not_over) = middle;
+    }
+    return not_over;
+}
+
+/* Finds who gives next, where the queue is drained: the worker that first comes to the end of an iteration which is not
+ * the last of its chunk. */
+static void queues_plan_giver(struct dca_run *run, struct simulated_queue *node, double at_ns)
+{
+    double best_ns = INFINITY;
+    if (node->giver != NOBODY || !dca_queue_is_wanted(&node->queue) || !dca_queue_is_drained(&node->queue))
+        return;
+    for (unsigned i = 0; i < node->workers; i++) {
+        const unsigned w = node->members[i];
+        const struct dca_machine *machine = &run->workers[w].machine;
+        if (machine->state != DCA_COMPUTING || machine->chunk.count < 2)
+            continue;
+        uint64_t done = queues_find_boundary(run, w, at_ns);
+        double done_ns = queues_done_ns(run, w, done);
+        if (done == machine->chunk.count || done_ns >= best_ns)
+            continue;
+        best_ns = done_ns;
+        node->giver = w;
+        node->giver_done = done;
+    }
+    if (node->giver != NOBODY)
+        dca_schedule(run, best_ns > at_ns ? best_ns : at_ns, node->giver, DRAWING_GIVES);
+}
+
+void queues_starve(struct dca_run *run, unsigned w, double at_ns)
+{
+    struct simulated_queue *node = queues_of(run, w);
+    queues_await(run, w);
+    queues_plan_giver(run, node, at_ns);
+}
+
+/* The workers that wait look again. With SimGrid one may have done so, and wait again, before the next is told. */
+static void queues_wake(struct dca_run *run, struct simulated_queue *node, double at_ns)
+{
+    unsigned waiting = node->first;
+    node->first = node->last = NOBODY;
+    while (waiting != NOBODY) {
+        const unsigned w = waiting;
+        waiting = run->workers[w].behind;
+        if (run->workers[w].machine.state == DCA_STARVING)
+            dca_queue_wake(&node->queue);
+        dca_schedule(run, at_ns, w, DRAWING_BEGINS);
+    }
+}
+
+/* The worker claims the queue, cuts its chunk, and computes what is left of it. */
+static void queues_give(struct dca_run *run, unsigned w, double at_ns)
+{
+    struct simulated_queue *node = queues_of(run, w);
+    struct drawing_worker *worker = &run->workers[w];
+    struct dca_machine *machine = &worker->machine;
+    struct dca_event event = {.type = DCA_EVENT_WANTED};
+    dca_machine_step(machine, &event);
+    event = (struct dca_event){.type = DCA_EVENT_CLAIMED, .claimed = dca_queue_claim(&node->queue)};
+    const bool cuts = dca_machine_step(machine, &event).type == DCA_ACTION_CUT;
+    struct range cut = {machine->chunk.first + node->giver_done, machine->chunk.count - node->giver_done};
+    node->giver = NOBODY;
+    if (cuts) {
+        dca_machine_step(machine, &(struct dca_event){.type = DCA_EVENT_CUT, .cut = cut});
+        assert(dca_machine_check(machine) == NULL);
+        worker->compute_ns = queues_done_ns(run, w, machine->chunk.count) - worker->began_ns;
+    }
+    const double ends_ns = worker->began_ns + worker->compute_ns;
+    dca_schedule(run, ends_ns > at_ns ? ends_ns : at_ns, w, DRAWING_FINISHES);
+    if (!cuts)
+        return;
+    run->recalls++;
+    run->recalled += cut.count;
+    dca_queue_give(&node->queue, &cut);
+    node->free_ns = at_ns > node->free_ns ? at_ns : node->free_ns;
+    queues_wake(run, node, at_ns);
+}
+
+/* --- big chunks and draws --- */
+
 /* A big chunk, or that there is none, is there for all: whoever has fetched it looks first. */
 void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns)
 {
@@ -76,13 +201,11 @@ void queues_publish(struct dca_run *run, unsigned w, const struct range *big, do
         run->refills++;
         dca_queue_refill(&node->queue, big);
     } else {
-        dca_queue_end(&node->queue);
+        dca_queue_end(&node->queue, run->simulation->setup.job.spec.recall == RUN_RECALL_ON);
     }
     node->free_ns = at_ns > node->free_ns ? at_ns : node->free_ns;
     dca_schedule(run, at_ns, w, DRAWING_BEGINS);
-    for (unsigned waiting = node->first; waiting != NOBODY; waiting = run->workers[waiting].behind)
-        dca_schedule(run, at_ns, waiting, DRAWING_BEGINS);
-    node->first = node->last = NOBODY;
+    queues_wake(run, node, at_ns);
 }
 
 void queues_draw(struct dca_run *run, unsigned w, double at_ns)
@@ -91,7 +214,7 @@ void queues_draw(struct dca_run *run, unsigned w, double at_ns)
     struct dca_event event = {.type = DCA_EVENT_DREW};
     struct error error;
     event.drawn.result = dca_queue_draw(&node->queue, &node->view, &event.drawn.range, &error);
-    if (event.drawn.result == DCA_WAIT) {
+    if (event.drawn.result == DCA_WAIT || event.drawn.result == DCA_HUNGRY) {
         dca_give(run, w, &event, at_ns);
         return;
     }
@@ -100,7 +223,10 @@ void queues_draw(struct dca_run *run, unsigned w, double at_ns)
         dca_queue_take_rest(&node->queue, &event.drawn.range);
     else if (event.drawn.result == DCA_DRAWN)
         node->free_ns += dca_on_core_ns(run, w, node->free_ns, run->assignment_ns);
+    else
+        queues_wake(run, node, node->free_ns); /* this was the last one that might have given something */
     dca_give(run, w, &event, node->free_ns);
+    queues_plan_giver(run, node, at_ns);
 }
 
 const struct dca_model dca_queues = {
@@ -109,4 +235,5 @@ const struct dca_model dca_queues = {
     .close = queues_close,
     .leave = dca_window_leave,
     .arrive = dca_window_arrive,
+    .give = queues_give,
 };

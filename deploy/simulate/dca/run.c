@@ -15,10 +15,14 @@
 
 void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
 {
-    if (type == DRAWING_LOOKS)
+    struct drawing_worker *worker = &run->workers[w];
+    if (type == DRAWING_LOOKS) {
         run->look_ns = at_ns;
-    else
-        run->workers[w].due_ns = at_ns;
+    } else {
+        worker->due_ns = at_ns;
+        worker->due = type;
+        worker->is_due = true;
+    }
     run->backend->schedule(run, at_ns, w, type);
 }
 
@@ -76,6 +80,7 @@ void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, do
     case DCA_ACTION_DRAW: queues_draw(run, w, at_ns); return;
     case DCA_ACTION_PUBLISH: queues_publish(run, w, &action.range, at_ns); return;
     case DCA_ACTION_AWAIT: queues_await(run, w); return;
+    case DCA_ACTION_STARVE: queues_starve(run, w, at_ns); return;
     case DCA_ACTION_COMPUTE: drawing_compute(run, w, at_ns); break;
     default: run->ended++;
     }
@@ -138,6 +143,7 @@ void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type)
     case DRAWING_ARRIVES: run->model->arrive(run, w, at_ns); break;
     case DRAWING_FINISHES: drawing_finish(run, w, at_ns); break;
     case DRAWING_LOOKS: run->model->look(run, run->look_ns); break;
+    case DRAWING_GIVES: run->model->give(run, w, at_ns); break;
     case DRAWING_LEAVES:
     case DRAWING_RETURNS: break;
     }
@@ -300,6 +306,7 @@ int dca_run_say(struct dca_run *run, bool failed, const char *version)
         .refills = run->refills,
         .messages = run->messages,
         .bytes_on_wire = run->bytes,
+        .recalls = {.count = run->recalls, .iterations = run->recalled},
         .worker_stats = run->rows,
     };
     for (unsigned w = 0; w < simulation->workers; w++) {

@@ -26,6 +26,7 @@ enum drawing_event {
     DRAWING_LOOKS,    /* rank 0 looks after the requests of the others */
     DRAWING_LEAVES,   /* the worker's request sets out to rank 0, where a network carries it, as on SimGrid */
     DRAWING_RETURNS,  /* the answer sets out to the worker, where a network carries it */
+    DRAWING_GIVES,    /* an iteration of the worker's chunk is over, behind which it may give up the rest */
 };
 
 struct drawing_worker {
@@ -33,6 +34,8 @@ struct drawing_worker {
     struct dca_action access; /* FETCH_ADD or EXCHANGE that is under way */
     double way_ns;            /* way from the worker to the counters */
     double due_ns;            /* time of the event that is scheduled for the worker */
+    enum drawing_event due;   /* the event */
+    bool is_due;              /* it is scheduled */
     double compute_ns;        /* time of the running chunk */
     double call_ns;           /* time of the kernel's call, beside the costs of the iterations */
     double began_ns;          /* start of the running chunk; below 0: there was none yet */
@@ -43,7 +46,8 @@ struct dca_run;
 
 /* The clock and the network. */
 struct dca_backend {
-    /* At most one event for each worker at a time, and one of rank 0's looks. */
+    /* At most one event for each worker at a time, and one of rank 0's looks. A later call for a worker replaces the
+     * event. */
     void (*schedule)(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
     /* Sends `bytes` bytes from the worker to rank 0; DRAWING_ARRIVES follows. */
     void (*ask)(struct dca_run *run, unsigned w, double at_ns, double bytes);
@@ -69,6 +73,8 @@ struct dca_model {
      * next draw, or 0 where it has come too early, and comes again. */
     double (*finish)(struct dca_run *run, unsigned w, double at_ns);
     void (*look)(struct dca_run *run, double at_ns);
+    /* DRAWING_GIVES; NULL where chunks are not cut. */
+    void (*give)(struct dca_run *run, unsigned w, double at_ns);
 };
 
 extern const struct dca_model dca_window, dca_coordinator, dca_queues;
@@ -96,8 +102,9 @@ struct dca_run {
     double locked_ns;                     /* when the latest delayed assignment there is over */
     struct coordinator *coordinator;      /* owned by coordinator.c */
     struct simulated_queue *queues;       /* [nodes] owned by queues.c */
+    unsigned *members;                    /* [workers] in the order of their nodes; owned by queues.c */
     double first_ns, end_ns;              /* the first draw, the end of the last chunk; first_ns is below 0 before */
-    uint64_t chunks, refills, messages, bytes;
+    uint64_t chunks, refills, messages, bytes, recalls, recalled;
 };
 
 /* --- run.c --- */
@@ -173,7 +180,8 @@ int dca_window_open(struct dca_run *run, struct error *error);
 
 /* --- queues.c --- */
 
-/* DRAW, PUBLISH and AWAIT of the worker. */
+/* DRAW, PUBLISH, AWAIT and STARVE of the worker. */
 void queues_draw(struct dca_run *run, unsigned w, double at_ns);
 void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns);
 void queues_await(struct dca_run *run, unsigned w);
+void queues_starve(struct dca_run *run, unsigned w, double at_ns);

@@ -19,7 +19,7 @@ static uint64_t virtual_order(uint64_t seed, double at_ns, unsigned w, enum draw
 {
     const uint64_t rest = (uint64_t)ldexp(at_ns - floor(at_ns), 36);
     const uint64_t among = seed == 0 ? w : random_at(random_at(seed, (uint64_t)at_ns), w) >> 40;
-    return rest << 26 | among << 2 | type;
+    return rest << 27 | among << 3 | type;
 }
 
 static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
@@ -57,6 +57,12 @@ static void virtual_reply(struct dca_run *run, unsigned w, uint64_t counter, dou
     dca_deliver(run, w, counter, at_ns + virtual_way_ns(run, w));
 }
 
+/* False for an event in whose place another one was scheduled. */
+static bool virtual_is_due(const struct drawing_worker *worker, uint64_t at_ns, enum drawing_event type)
+{
+    return worker->is_due && worker->due == type && (uint64_t)worker->due_ns == at_ns;
+}
+
 /* Until nothing is left to happen; true: a node has failed before. */
 static bool virtual_run_drawing(struct dca_run *run, struct virtual_drawing *own)
 {
@@ -69,8 +75,12 @@ static bool virtual_run_drawing(struct dca_run *run, struct virtual_drawing *own
         assert(future->at_ns >= own->now_ns && "virtual time never goes back");
         own->now_ns = future->at_ns;
         heap_return(&own->heap, future);
+        if (type != DRAWING_LOOKS && !virtual_is_due(&run->workers[w], own->now_ns, type))
+            continue;
         if ((type == DRAWING_LOOKS ? run->look_ns : run->workers[w].due_ns) >= run->fails_ns)
             return true;
+        if (type != DRAWING_LOOKS)
+            run->workers[w].is_due = false;
         dca_run_happen(run, w, type);
     }
     return false;

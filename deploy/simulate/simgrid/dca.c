@@ -122,6 +122,21 @@ static void actor_sleep_until(double at_ns)
         sg_actor_sleep_for(left_ns * 1e-9);
 }
 
+/* Sleeps until the worker's event is due. False where another one may have taken its place, as chunks are cut. */
+static bool actor_await_due(struct seat *seat, double at_ns)
+{
+    const struct dca_run *run = seat->run;
+    double left_ns = at_ns - actor_now_ns();
+    if (seat->type != DRAWING_FINISHES || run->model->give == NULL || left_ns <= SAME_NS) {
+        actor_sleep_until(at_ns);
+        return true;
+    }
+    seat->waits = true;
+    bool over = sg_sem_acquire_timeout(seat->wakes, left_ns * 1e-9);
+    seat->waits = false;
+    return over;
+}
+
 static void actor_draw(int argc, char **argv)
 {
     struct seat *seat = sg_actor_self_get_data();
@@ -134,7 +149,8 @@ static void actor_draw(int argc, char **argv)
             actor_wait(seat);
             continue;
         }
-        actor_sleep_until(fmin(worker->due_ns, run->fails_ns));
+        if (!actor_await_due(seat, fmin(worker->due_ns, run->fails_ns)))
+            continue;
         if (worker->due_ns >= run->fails_ns)
             break;
         seat->due = false;

@@ -43,6 +43,16 @@ static void draw(enum dca_drawn result, uint64_t first, uint64_t count)
     step(&(struct dca_event){.type = DCA_EVENT_DREW, .drawn = {.result = result, .range = {first, count}}});
 }
 
+static void answer_claim(bool claimed)
+{
+    step(&(struct dca_event){.type = DCA_EVENT_CLAIMED, .claimed = claimed});
+}
+
+static void cut(uint64_t first, uint64_t count)
+{
+    step(&(struct dca_event){.type = DCA_EVENT_CUT, .cut = {first, count}});
+}
+
 static void expect_fetch(enum dca_counter counter, uint64_t amount, bool assigns, bool calculated)
 {
     ck_assert_uint_eq(action.type, DCA_ACTION_FETCH_ADD);
@@ -169,6 +179,53 @@ START_TEST(the_others_wait_for_the_refill)
 }
 END_TEST
 
+/* What is cut off is given up once the queue is claimed, and the chunk ends earlier. */
+START_TEST(a_chunk_is_cut_for_who_is_hungry)
+{
+    begin("css:chunk=400", false, true);
+    tell(DCA_EVENT_START);
+    draw(DCA_DRAWN, 400, 100);
+    tell(DCA_EVENT_WANTED);
+    expect(DCA_ACTION_CLAIM);
+    answer_claim(false); /* another worker was quicker */
+    expect(DCA_ACTION_NONE);
+    tell(DCA_EVENT_WANTED);
+    answer_claim(true);
+    expect(DCA_ACTION_CUT);
+    cut(460, 40);
+    expect_range(DCA_ACTION_GIVE, 460, 40, false);
+    ck_assert_uint_eq(machine.chunk.count, 60);
+    tell(DCA_EVENT_WANTED);
+    answer_claim(true);
+    cut(0, 0); /* all has begun */
+    expect_range(DCA_ACTION_GIVE, 0, 0, false);
+    ck_assert_uint_eq(machine.chunk.count, 60);
+    tell(DCA_EVENT_FINISHED);
+    expect(DCA_ACTION_DRAW);
+    dca_fini(&core);
+}
+END_TEST
+
+START_TEST(who_is_hungry_draws_again_and_ends_with_the_queue)
+{
+    begin("css:chunk=400", false, true);
+    tell(DCA_EVENT_START);
+    draw(DCA_HUNGRY, 0, 0);
+    expect(DCA_ACTION_STARVE);
+    ck_assert_str_eq(dca_state_name(machine.state), "STARVING");
+    tell(DCA_EVENT_REFILLED);
+    expect(DCA_ACTION_DRAW);
+    draw(DCA_DRAWN, 460, 10);
+    expect_range(DCA_ACTION_COMPUTE, 460, 10, true);
+    tell(DCA_EVENT_FINISHED);
+    draw(DCA_HUNGRY, 0, 0);
+    tell(DCA_EVENT_REFILLED);
+    draw(DCA_END, 0, 0);
+    expect(DCA_ACTION_END);
+    dca_fini(&core);
+}
+END_TEST
+
 START_TEST(a_stop_ends_what_has_not_begun)
 {
     begin("dgss", false, false);
@@ -248,6 +305,14 @@ START_TEST(an_event_that_is_not_awaited_stops_the_program)
 }
 END_TEST
 
+START_TEST(work_is_not_wanted_of_who_draws)
+{
+    begin("css:chunk=400", false, true);
+    tell(DCA_EVENT_START);
+    tell(DCA_EVENT_WANTED);
+}
+END_TEST
+
 /* Who has no queue of its node does not come to wait for one. */
 START_TEST(a_move_that_the_table_does_not_have_stops_the_program)
 {
@@ -267,11 +332,14 @@ int main(void)
     tcase_add_test(tcase, who_learns_exchanges_before_each_draw);
     tcase_add_test(tcase, whoever_finds_the_queue_empty_refills_it);
     tcase_add_test(tcase, the_others_wait_for_the_refill);
+    tcase_add_test(tcase, a_chunk_is_cut_for_who_is_hungry);
+    tcase_add_test(tcase, who_is_hungry_draws_again_and_ends_with_the_queue);
     tcase_add_test(tcase, a_stop_ends_what_has_not_begun);
     tcase_add_test(tcase, a_stop_leaves_nobody_waiting);
     tcase_add_test(tcase, a_draw_in_one_is_that_of_two_steps);
     tcase_add_test(tcase, the_check_finds_what_cannot_be);
     tcase_add_test_raise_signal(tcase, an_event_that_is_not_awaited_stops_the_program, SIGABRT);
+    tcase_add_test_raise_signal(tcase, work_is_not_wanted_of_who_draws, SIGABRT);
     tcase_add_test_raise_signal(tcase, a_move_that_the_table_does_not_have_stops_the_program, SIGABRT);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
