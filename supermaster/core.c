@@ -108,9 +108,11 @@ static int supermaster_allocate(struct supermaster *supermaster)
     if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0 ||
         supermaster_recovery_init(supermaster) < 0 || supermaster_recalls_init(supermaster) < 0)
         return -1;
-    for (unsigned m = 0; m < topology->masters; m++) {
-        supermaster->refill_records[m] =
-            malloc((size_t)(supermaster_refill_size(supermaster, m) + 1) * CHUNK_RECORD_BYTES);
+    unsigned most = 0;
+    for (unsigned m = topology->masters; m-- > 0;) { /* the first room is used for all where there is a sink */
+        unsigned size = supermaster_refill_size(supermaster, m);
+        most = size > most ? size : most;
+        supermaster->refill_records[m] = malloc((size_t)((m == 0 ? most : size) + 1) * CHUNK_RECORD_BYTES);
         if (supermaster->refill_records[m] == NULL)
             return -1;
     }

@@ -289,16 +289,19 @@ static bool nobody_is_left(const struct supermaster *supermaster)
     return true;
 }
 
-/* Serves the master's parked refills, all in one step: their records need room beside one another. */
+/* Serves the master's parked refills, all in one step: their records need room beside one another, unless a sink takes
+ * each at once. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
 {
     size_t most = (size_t)supermaster->refills_parked[m] * supermaster_refill_size(supermaster, m) + 1;
-    unsigned char *grown = realloc(supermaster->refill_records[m], most * CHUNK_RECORD_BYTES);
-    if (grown == NULL) {
-        supermaster_losses_fail_without_memory(supermaster);
-        return;
+    if (supermaster->actions->sink == NULL) {
+        unsigned char *grown = realloc(supermaster->refill_records[m], most * CHUNK_RECORD_BYTES);
+        if (grown == NULL) {
+            supermaster_losses_fail_without_memory(supermaster);
+            return;
+        }
+        supermaster->refill_records[m] = grown;
     }
-    supermaster->refill_records[m] = grown;
     for (unsigned place = 0, chunks; supermaster->refills_parked[m] > 0; place += chunks)
         if ((chunks = supermaster_serve_refill(supermaster, m, place)) == 0)
             break;

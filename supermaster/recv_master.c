@@ -34,14 +34,19 @@ struct master_refill {
     unsigned chunks;
 };
 
+/* Workers whose powers are fetched ahead: those of a master need not lie together, and no cache holds a million. */
+#define POWERS_AHEAD 16
+
 /* Cuts the next chunk for the i-th worker of the master. A lost worker gets none. */
 static bool master_refill_cut(void *context, unsigned i)
 {
     struct master_refill *refill = context;
     struct supermaster *supermaster = refill->supermaster;
     const struct topology *topology = supermaster->config.topology;
-    unsigned w = topology->served[topology_first(topology, refill->m) + i];
+    const unsigned place = topology_first(topology, refill->m) + i, w = topology->served[place];
     struct range range;
+    if (supermaster->sched.powers != NULL && place + POWERS_AHEAD < topology->workers)
+        __builtin_prefetch(&supermaster->sched.powers[topology->served[place + POWERS_AHEAD]]);
     if (supermaster->losses.workers_lost > 0 && supermaster->losses.worker[w] == WORKER_IS_LOST)
         return true;
     if (!supermaster_cut(supermaster, refill->m, w, &range))
@@ -51,8 +56,17 @@ static bool master_refill_cut(void *context, unsigned i)
     if (supermaster->service.poisons.count > 0)
         supermaster_warn(supermaster, refill->m, &range);
     chunk_record_put(refill->records, refill->chunks++,
-                     &(struct chunk_record){range.first, range.count, topology->worker_rank[w]});
+                     &(struct chunk_record){range.first, range.count, topology->served_rank[place]});
     return true;
+}
+
+/* The room for the records of a refill. What a sink takes has left when the next refill is cut: then all use the same
+ * room, which stays in the caches, where rooms of their own for a thousand masters would not. */
+static unsigned char *room_for_refill(const struct supermaster *supermaster, unsigned m, unsigned place)
+{
+    if (supermaster->actions->sink != NULL)
+        return supermaster->refill_records[0];
+    return supermaster->refill_records[m] + (size_t)place * CHUNK_RECORD_BYTES;
 }
 
 /* Serves the oldest parked refill: one chunk for each worker of the master, weighted by that worker's power, or as many
@@ -60,7 +74,7 @@ static bool master_refill_cut(void *context, unsigned i)
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place)
 {
     const struct topology *topology = supermaster->config.topology;
-    unsigned char *records = supermaster->refill_records[m] + (size_t)place * CHUNK_RECORD_BYTES;
+    unsigned char *records = room_for_refill(supermaster, m, place);
     struct master_refill refill = {supermaster, m, records, 0};
     supermaster_note_grant(supermaster, m);
     refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);

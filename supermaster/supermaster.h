@@ -187,7 +187,7 @@ struct supermaster {
     struct measured measured; /* complete when SERVING, where the workers probe */
     double *powers;           /* [workers] virtual powers; owned */
     /* refills */
-    unsigned char **refill_records;  /* [masters] encoded, borrowed by the messages of a step; owned */
+    unsigned char **refill_records;  /* [masters] encoded, borrowed by the messages of a step (sink: [0]); owned */
     unsigned *refills_parked;        /* [masters] refills asked for that could not be given yet; owned */
     unsigned *busy;                  /* [masters] workers that hold a chunk, as last reported; owned */
     struct boundary_list boundaries; /* ends of chunks before another master's, by master; last: end of what is cut */

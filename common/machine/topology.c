@@ -103,9 +103,10 @@ static int topology_allocate(struct topology *topology)
     topology->worker_node = calloc(workers, sizeof *topology->worker_node);
     topology->master_of = calloc(workers, sizeof *topology->master_of);
     topology->served = calloc(workers, sizeof *topology->served);
+    topology->served_rank = calloc(workers, sizeof *topology->served_rank);
     topology->served_first = calloc(masters + 1, sizeof *topology->served_first);
     bool complete = topology->master_rank && topology->worker_rank && topology->worker_node && topology->master_of &&
-                    topology->served && topology->served_first;
+                    topology->served && topology->served_rank && topology->served_first;
     return complete ? 0 : -1;
 }
 
@@ -272,6 +273,8 @@ int topology_init(struct topology *topology, const struct hello *hellos, unsigne
         serve_all_by_supermaster(topology);
     else if ((result = deal(topology, hellos, number, by_node, load)) == 0)
         sort_by_master(topology, load);
+    for (unsigned i = 0; i < topology->workers; i++)
+        topology->served_rank[i] = topology->worker_rank[topology->served[i]];
     free(load);
     free(number);
     if (result < 0)
@@ -286,6 +289,7 @@ void topology_fini(struct topology *topology)
     free(topology->worker_node);
     free(topology->master_of);
     free(topology->served);
+    free(topology->served_rank);
     free(topology->served_first);
     *topology = (struct topology){0};
 }
@@ -293,7 +297,7 @@ void topology_fini(struct topology *topology)
 void topology_served_ranks(const struct topology *topology, unsigned m, unsigned *ranks)
 {
     for (unsigned i = 0; i < topology_count(topology, m); i++)
-        ranks[i] = topology->worker_rank[topology->served[topology_first(topology, m) + i]];
+        ranks[i] = topology->served_rank[topology_first(topology, m) + i];
 }
 
 unsigned topology_master(const struct topology *topology, unsigned rank)

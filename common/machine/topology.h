@@ -15,11 +15,12 @@ struct topology {
     unsigned ranks;
     unsigned supermaster; /* rank */
     unsigned masters, workers, nodes;
-    unsigned *master_rank;  /* [masters] */
-    unsigned *worker_rank;  /* [workers] */
-    unsigned *worker_node;  /* [workers] numbers of nodes, from 0 in the order of their first ranks */
-    unsigned *master_of;    /* [workers] index of the worker's master; 0 in the central topology */
-    unsigned *served;       /* [workers] worker indices, sorted by master */
+    unsigned *master_rank; /* [masters] */
+    unsigned *worker_rank; /* [workers] */
+    unsigned *worker_node; /* [workers] numbers of nodes, from 0 in the order of their first ranks */
+    unsigned *master_of;   /* [workers] index of the worker's master; 0 in the central topology */
+    unsigned *served;      /* [workers] worker indices, sorted by master */
+    unsigned *served_rank; /* [workers] ranks of `served`, beside one another for who goes through a master's workers */
     unsigned *served_first; /* [masters + 1] where the workers of a master begin in `served` */
 };
 
