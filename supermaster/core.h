@@ -12,6 +12,9 @@ static inline bool is_central(const struct supermaster *supermaster)
 /* grant.c: cutting chunks */
 /* Cuts the next chunk for worker `w`, granted to `holder`; false when nothing is free (or the run has failed). */
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
+/* Notes how fast iterations are done, before a refill is cut. Where the supermaster could not cut single ones as fast
+ * as the workers compute them, it cuts no chunk for which that holds, and recall evens out what is left at the end. */
+void supermaster_note_rate(struct supermaster *supermaster);
 /* Commits a range; false where it was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 

@@ -17,6 +17,8 @@ static void explain_cut(const struct supermaster *supermaster, unsigned w, uint6
         snprintf(weight, sizeof weight, ", power %.3f, load %.2f", sched->powers[w], sched->loads[w]);
     if (sched->min_chunk > 1 && want <= sched->min_chunk && (sched->formula < want || weight[0] != '\0'))
         snprintf(bound, sizeof bound, ", no less than %" PRIu64, sched->min_chunk);
+    else if (supermaster->least_chunk > 1 && want <= supermaster->least_chunk && sched->formula < want)
+        snprintf(bound, sizeof bound, ", no less than %" PRIu64 " can be cut in time", supermaster->least_chunk);
     else if (range->count == left && sched->formula > left)
         snprintf(bound, sizeof bound, ", all that is left");
     else if (range->count < want)
@@ -27,11 +29,42 @@ static void explain_cut(const struct supermaster *supermaster, unsigned w, uint6
            sched->technique->name, sched->formula, weight, bound);
 }
 
+/* Cutting and sending a chunk takes a supermaster 34 ns (tests/bench/supermaster_steps.c, and the bytes of its record);
+ * about as much again is left for its other messages, and for slower cores. */
+#define CHUNK_NS 60.0
+
+void supermaster_note_rate(struct supermaster *supermaster)
+{
+    const struct run_spec *spec = supermaster->config.spec;
+    const uint64_t began_ns = supermaster->first_assign_ns, done = supermaster->ledger.done - supermaster->resumed;
+    if (began_ns >= supermaster->now_ns || spec->recall != RUN_RECALL_ON || supermaster->config.distance > 0)
+        return;
+    double least = CHUNK_NS * (double)done / (double)(supermaster->now_ns - began_ns);
+    supermaster->least_chunk = least > 1 ? (uint64_t)least + 1 : 1;
+}
+
+/* Takes more of the remaining work than the technique says, up to the least chunk that the supermaster can cut in time.
+ * No chunk becomes larger by it than one that the technique has said before: that of ss stays 1. Returns the size. */
+static uint64_t widen(struct supermaster *supermaster, uint64_t want)
+{
+    struct sched *sched = &supermaster->sched;
+    uint64_t least = supermaster->least_chunk;
+    if (want > supermaster->largest_chunk)
+        supermaster->largest_chunk = want;
+    if (least > supermaster->largest_chunk)
+        least = supermaster->largest_chunk;
+    if (want == 0 || want >= least)
+        return want;
+    uint64_t more = least - want < sched->remaining ? least - want : sched->remaining;
+    sched_claim(sched, more);
+    return want + more;
+}
+
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range)
 {
     if (supermaster->sched.weighting == SCHED_WEIGHTING_ACP)
         supermaster_weigh_load(supermaster, w);
-    uint64_t want = sched_next(&supermaster->sched, w);
+    uint64_t want = widen(supermaster, sched_next(&supermaster->sched, w));
     supermaster->actions->calculations += want > 0;
     if (supermaster->recovery.has_recovered) {
         bool is_cut = supermaster_recut(supermaster, holder, want, range);

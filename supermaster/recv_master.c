@@ -77,6 +77,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
     unsigned char *records = room_for_refill(supermaster, m, place);
     struct master_refill refill = {supermaster, m, records, 0};
     supermaster_note_grant(supermaster, m);
+    supermaster_note_rate(supermaster);
     refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
     unsigned chunks = refill.chunks, sent = 0;
     do { /* in parts; where there are no chunks one part says so */

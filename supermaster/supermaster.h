@@ -192,6 +192,8 @@ struct supermaster {
     unsigned *busy;                  /* [masters] workers that hold a chunk, as last reported; owned */
     struct boundary_list boundaries; /* ends of chunks before another master's, by master; last: end of what is cut */
     uint64_t chunks, refills;
+    uint64_t least_chunk;   /* iterations of the least chunk that can be cut in time; see supermaster_note_rate() */
+    uint64_t largest_chunk; /* that the technique has said so far */
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
     struct record record;
     struct timesteps steps;

@@ -29,6 +29,12 @@ static double one_ms(void *context, uint64_t iteration)
     return MS;
 }
 
+static double half_a_us(void *context, uint64_t iteration)
+{
+    (void)context, (void)iteration;
+    return 500;
+}
+
 static struct virtual_config with_long_iterations(unsigned masters, unsigned workers, const char *technique,
                                                   uint64_t count)
 {
@@ -163,6 +169,28 @@ START_TEST(without_recall_chunks_are_those_of_the_technique)
 END_TEST
 
 /* --- who does not answer --- */
+
+/* 64 workers that need 0.5 us for an iteration compute more than a supermaster can cut one by one: where recall evens
+ * out the end, and the technique does not say 1 always, chunks are larger than it says. */
+START_TEST(no_chunk_is_smaller_than_can_be_cut_in_time)
+{
+    struct virtual_result result;
+    struct virtual_config config = cluster_plain(2, 64, "dfss", 2000000);
+    config.cost_ns = half_a_us;
+    config.spec.ask_ahead = ASK_AHEAD_OFF;
+    run(config, 0, &result);
+    assert_said("can be cut in time");
+    const uint64_t chunks = result.supermaster->chunks;
+    config.spec.recall = RUN_RECALL_OFF;
+    run(config, 0, &result);
+    assert_not_said("can be cut in time");
+    ck_assert_uint_gt(result.supermaster->chunks, chunks);
+    config = cluster_plain(2, 64, "ss", 20000);
+    config.cost_ns = half_a_us;
+    run(config, 0, &result);
+    assert_not_said("can be cut in time");
+}
+END_TEST
 
 /* The last worker is stopped for ever in its first chunk: the others have its work after some of the longest
  * iterations, or after the least silence, of 10 ms. */
@@ -563,6 +591,7 @@ int main(void)
     tcase_add_test(all, work_goes_from_master_to_master);
     tcase_add_test(all, each_time_step_is_shared);
     tcase_add_test(all, without_recall_chunks_are_those_of_the_technique);
+    tcase_add_test(all, no_chunk_is_smaller_than_can_be_cut_in_time);
     tcase_add_test(all, the_work_of_a_stopped_worker_goes_to_others);
     tcase_add_test(all, a_late_answer_loses_to_the_copy);
     tcase_add_test(all, a_copy_of_many_iterations_is_finished);
