@@ -41,21 +41,19 @@ void supermaster_note_rate(struct supermaster *supermaster)
         return;
     double least = CHUNK_NS * (double)done / (double)(supermaster->now_ns - began_ns);
     supermaster->least_chunk = least > 1 ? (uint64_t)least + 1 : 1;
+    if (supermaster->least_chunk > supermaster->largest_chunk)
+        supermaster->least_chunk = supermaster->largest_chunk;
 }
 
 /* Takes more of the remaining work than the technique says, up to the least chunk that the supermaster can cut in time.
- * No chunk becomes larger by it than one that the technique has said before: that of ss stays 1. Returns the size. */
+ * Returns the size. */
 static uint64_t widen(struct supermaster *supermaster, uint64_t want)
 {
     struct sched *sched = &supermaster->sched;
-    uint64_t least = supermaster->least_chunk;
-    if (want > supermaster->largest_chunk)
-        supermaster->largest_chunk = want;
-    if (least > supermaster->largest_chunk)
-        least = supermaster->largest_chunk;
-    if (want == 0 || want >= least)
+    if (want == 0 || want >= supermaster->least_chunk)
         return want;
-    uint64_t more = least - want < sched->remaining ? least - want : sched->remaining;
+    uint64_t more = supermaster->least_chunk - want;
+    more = more < sched->remaining ? more : sched->remaining;
     sched_claim(sched, more);
     return want + more;
 }
@@ -64,7 +62,9 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
 {
     if (supermaster->sched.weighting == SCHED_WEIGHTING_ACP)
         supermaster_weigh_load(supermaster, w);
-    uint64_t want = widen(supermaster, sched_next(&supermaster->sched, w));
+    uint64_t want = sched_next(&supermaster->sched, w);
+    if (supermaster->least_chunk > 1)
+        want = widen(supermaster, want);
     supermaster->actions->calculations += want > 0;
     if (supermaster->recovery.has_recovered) {
         bool is_cut = supermaster_recut(supermaster, holder, want, range);

@@ -42,6 +42,7 @@ void supermaster_note_given(struct supermaster *supermaster, unsigned m)
     struct recalls *recalls = &supermaster->recalls;
     set_waiting(recalls, m, 0);
     recalls->has_more = true;
+    recalls->has_no_giver = false;
     recalls->state[m] = recalls->state[m] >= RECALL_SENT ? RECALL_OUTDATED : RECALL_POSSIBLE;
 }
 
@@ -78,13 +79,17 @@ static void send_recalls(struct supermaster *supermaster)
     const struct topology *topology = supermaster->config.topology;
     struct recalls *recalls = &supermaster->recalls;
     unsigned wanted = 0;
+    if (recalls->has_no_giver)
+        return; /* at the end of a loop most of a thousand masters ask, and all would be looked at for each of them */
     for (unsigned m = 0; m < topology->masters && recalls->masters_waiting > recalls->open; m++) {
         wanted += recalls->waiting[m] > 0;
         if (recalls->waiting[m] == 0 || wanted <= recalls->open)
             continue;
         unsigned giver = find_giver(supermaster);
-        if (giver == topology->masters)
+        if (giver == topology->masters) {
+            recalls->has_no_giver = true;
             return;
+        }
         REASON(supermaster->reasons, "recalls work of rank %u: %u workers of rank %u wait and nothing is free",
                topology->master_rank[giver], recalls->waiting[m], topology->master_rank[m]);
         recalls->state[giver] = RECALL_SENT;
@@ -156,6 +161,7 @@ void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, c
         return;
     }
     recalls->open -= recalls->state[m] >= RECALL_SENT; /* else workers that took long for an iteration have answered */
+    recalls->has_no_giver = false;
     recalls->state[m] =
         message->record_count > 0 || recalls->state[m] == RECALL_OUTDATED ? RECALL_POSSIBLE : RECALL_FUTILE;
     if (supermaster->state != SUPERMASTER_SERVING)

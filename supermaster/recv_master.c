@@ -34,6 +34,9 @@ struct master_refill {
     unsigned chunks;
 };
 
+/* The rate is looked at after so many refills: it changes slowly. */
+#define RATE_REFILLS 8
+
 /* Workers whose powers are fetched ahead: those of a master need not lie together, and no cache holds a million. */
 #define POWERS_AHEAD 16
 
@@ -77,7 +80,8 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
     unsigned char *records = room_for_refill(supermaster, m, place);
     struct master_refill refill = {supermaster, m, records, 0};
     supermaster_note_grant(supermaster, m);
-    supermaster_note_rate(supermaster);
+    if (supermaster->refills % RATE_REFILLS == 0)
+        supermaster_note_rate(supermaster);
     refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
     unsigned chunks = refill.chunks, sent = 0;
     do { /* in parts; where there are no chunks one part says so */
@@ -92,8 +96,12 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         sent += count;
     } while (sent < chunks);
     supermaster->refills_parked[m] -= chunks > 0;
-    if (chunks > 0)
+    if (chunks > 0) {
+        struct chunk_record last;
+        chunk_record_get(records, chunks - 1, &last);
+        supermaster->largest_chunk = last.count > supermaster->largest_chunk ? last.count : supermaster->largest_chunk;
         supermaster_note_given(supermaster, m);
+    }
     if (chunks == 0) {
         REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
         supermaster_note_waiting(supermaster);

@@ -132,6 +132,7 @@ struct recalls {
     bool *was_asked;          /* [masters] the master may still return something; owned */
     unsigned open;            /* RECALLs that were not answered */
     bool has_more;            /* a master was given chunks in this step */
+    bool has_no_giver;        /* nobody could be asked, and nobody was given anything or has answered since */
     uint64_t count;           /* recalls that brought something, also those of masters to their workers */
     uint64_t iterations; /* iterations that moved by them; those of the supermaster's own service come when it tells */
 };
@@ -193,7 +194,7 @@ struct supermaster {
     struct boundary_list boundaries; /* ends of chunks before another master's, by master; last: end of what is cut */
     uint64_t chunks, refills;
     uint64_t least_chunk;   /* iterations of the least chunk that can be cut in time; see supermaster_note_rate() */
-    uint64_t largest_chunk; /* that the technique has said so far */
+    uint64_t largest_chunk; /* of the last ones of the refills so far */
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
     struct record record;
     struct timesteps steps;
