@@ -76,7 +76,46 @@ static void list_candidates(struct choice *choice, const struct predict_loop *lo
     }
 }
 
-static void take_least(struct choice *choice, unsigned fallback)
+/* With recall no technique leaves a worker idle for long, and a loop of few iterations for each worker is decided by
+ * which of them gets the longest: nobody knows that beforehand, so the predicted differences are chance. */
+#define SURE_ITERATIONS 64   /* for each worker, from which on they are not */
+#define SURE_MARGIN     0.05 /* the least difference that counts then */
+
+/* How much longer one iteration at a time may be predicted to take and still be taken. It leaves the least with a
+ * worker that turns slow or stops, which no prediction knows, and nothing waits behind a long iteration. */
+#define SINGLY_MARGIN 0.02
+
+/* Where one worker is so many times slower than another, and there are fewer iterations for each, the slow ones are to
+ * have none of the last ones: powers see to that. */
+#define UNEVEN            1.2
+#define UNEVEN_ITERATIONS 8
+
+static bool may_be_single(const struct predict_loop *loop)
+{
+    double least = INFINITY, most = 0;
+    for (unsigned w = 0; w < loop->workers; w++) {
+        least = fmin(least, loop->mean_s[w]);
+        most = fmax(most, loop->mean_s[w]);
+    }
+    return most < UNEVEN * least || loop->iterations >= UNEVEN_ITERATIONS * (uint64_t)loop->workers;
+}
+
+/* With recall: one iteration at a time where messages cost next to nothing, then what is surely better than the
+ * fallback. */
+static unsigned safest(const struct choice *choice, const struct predict_loop *loop, unsigned fallback, unsigned best)
+{
+    double usual = choice->candidates[fallback].predicted_s, least = choice->candidates[best].predicted_s;
+    bool is_sure = loop->iterations >= SURE_ITERATIONS * (uint64_t)loop->workers;
+    for (unsigned i = 0; i < choice->count && may_be_single(loop); i++) {
+        const struct candidate *candidate = &choice->candidates[i];
+        bool is_single = strcmp(candidate->spec.technique->name, "ss") == 0 && candidate->predicted_s > 0;
+        if (is_single && candidate->predicted_s <= (is_sure ? least : usual) * (1 + SINGLY_MARGIN))
+            return i;
+    }
+    return usual == 0 || (is_sure && usual > least * (1 + SURE_MARGIN)) ? best : fallback;
+}
+
+static void take_least(struct choice *choice, const struct predict_loop *loop, unsigned fallback)
 {
     unsigned best = fallback;
     for (unsigned i = 0; i < choice->count; i++) {
@@ -85,7 +124,10 @@ static void take_least(struct choice *choice, unsigned fallback)
             best = i;
     }
     double least = choice->candidates[best].predicted_s, usual = choice->candidates[fallback].predicted_s;
-    choice->chosen = usual > 0 && usual <= least * (1 + CHOICE_MARGIN) ? fallback : best;
+    if (loop->spec->recall == RUN_RECALL_ON)
+        choice->chosen = safest(choice, loop, fallback, best);
+    else
+        choice->chosen = usual > 0 && usual <= least * (1 + CHOICE_MARGIN) ? fallback : best;
 }
 
 static void predict_all(struct choice *choice, const struct predict_loop *loop)
@@ -156,5 +198,5 @@ void choice_decide(struct choice *choice, const struct predict_loop *loop, const
     if (loop->iterations == 0)
         return;
     predict_all(choice, loop);
-    take_least(choice, usual);
+    take_least(choice, loop, usual);
 }

@@ -23,6 +23,7 @@ struct choice {
 /* Least difference in predicted time that counts. */
 #define CHOICE_MARGIN 0.005
 
-/* Decides. `fallback` is kept unless another is predicted to be faster by more than CHOICE_MARGIN; a technique that
- * refuses the loop is no candidate for it. */
+/* Decides. `fallback` is kept unless another is predicted to be faster by more than CHOICE_MARGIN. With recall that is
+ * only believed where it is far more and there are many iterations for each worker, and one iteration at a time is
+ * preferred where it costs nothing. A technique that refuses the loop is no candidate for it. */
 void choice_decide(struct choice *choice, const struct predict_loop *loop, const struct sched_spec *fallback);

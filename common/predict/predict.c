@@ -34,11 +34,19 @@
 /* The pieces in which a chunk is timed for its spread. */
 #define PIECES 8
 
+/* With recall, iterations are drawn one by one, the same in the simulation of every technique; of a longer loop this
+ * many runs of iterations are. */
+#define CELLS_MAX 2048
+
+/* Round trips from an idle worker's request to its having what was recalled: the request, RECALL, RETURNED, ASSIGN. */
+#define RECALL_ROUND_TRIPS 2
+
 #define SEED 20010101
 
 struct client {
     double asks_at;             /* when the worker asks next */
-    double ends_at;             /* when the running chunk is over */
+    double begins_at, ends_at;  /* the running chunk, which may not have begun */
+    uint64_t first;             /* iteration of the running chunk */
     double waited_s, took_s;    /* time for the running chunk, and in it */
     uint64_t running;           /* iterations of the running chunk; 0: none yet */
     struct sched_feedback said; /* feedback on the chunk before, told when the worker asks ahead; iterations 0: none */
@@ -55,6 +63,8 @@ struct simulation {
     struct random random;
     struct client *clients; /* [workers], owned */
     double *pace_s;         /* [workers] mean time of an iteration in this run; owned */
+    double *work;           /* [cells + 1] sum of the drawn iterations before each cell, in means; owned */
+    unsigned cells;         /* 0: chunks are drawn instead */
     unsigned *heap;         /* [workers] by asks_at, owned */
     unsigned heap_count;
     struct handler *handlers; /* [masters], or one; owned */
@@ -105,6 +115,7 @@ static void predict_simulation_fini(struct simulation *simulation)
     free(simulation->handlers);
     free(simulation->clients);
     free(simulation->pace_s);
+    free(simulation->work);
     free(simulation->heap);
     free(simulation->served);
     free(simulation->first_served);
@@ -151,6 +162,10 @@ static unsigned predict_refill_size(const struct simulation *simulation, unsigne
 static int predict_allocate(struct simulation *simulation)
 {
     unsigned workers = simulation->loop->workers;
+    uint64_t iterations = simulation->loop->iterations;
+    if (simulation->loop->spec->recall == RUN_RECALL_ON)
+        simulation->cells = iterations < CELLS_MAX ? (unsigned)iterations : CELLS_MAX;
+    simulation->work = calloc(simulation->cells + 1, sizeof *simulation->work);
     simulation->handler_count = simulation->loop->masters > 0 ? simulation->loop->masters : 1;
     simulation->clients = calloc(workers, sizeof *simulation->clients);
     simulation->pace_s = calloc(workers, sizeof *simulation->pace_s);
@@ -159,7 +174,7 @@ static int predict_allocate(struct simulation *simulation)
     simulation->first_served = calloc(simulation->handler_count + 2, sizeof *simulation->first_served);
     simulation->handlers = calloc(simulation->handler_count, sizeof *simulation->handlers);
     if (!simulation->clients || !simulation->pace_s || !simulation->heap || !simulation->served ||
-        !simulation->first_served || !simulation->handlers)
+        !simulation->first_served || !simulation->handlers || !simulation->work)
         return -1;
     sort_workers(simulation);
     for (unsigned m = 0; m < simulation->handler_count; m++)
@@ -189,6 +204,20 @@ static int prepare_sched(struct simulation *simulation, const struct sched_spec 
     return sched_init(&simulation->sched, spec, &config, error);
 }
 
+/* Draws the iterations. Each cell is the sum of independent ones. */
+static void draw_work(struct simulation *simulation)
+{
+    const struct predict_loop *loop = simulation->loop;
+    double whole = (double)loop->iterations, cov = loop->profile.cov, cells = simulation->cells;
+    double shape = cov > 0 ? whole / cells / (cov * cov) : INFINITY, before = 0;
+    for (unsigned k = 0; k < simulation->cells; k++) {
+        double factor = isfinite(shape) ? gamma_variate(&simulation->random, shape) / shape : 1;
+        double until = profile_work(&loop->profile, (k + 1) / cells);
+        simulation->work[k + 1] = simulation->work[k] + whole * fmax(until - before, 0) * factor;
+        before = until;
+    }
+}
+
 static int simulation_init(struct simulation *simulation, const struct predict_loop *loop,
                            const struct sched_spec *spec, unsigned run, struct error *error)
 {
@@ -207,6 +236,7 @@ static int simulation_init(struct simulation *simulation, const struct predict_l
             simulation->heap[w] = w;
         }
         simulation->heap_count = loop->workers;
+        draw_work(simulation);
         return 0;
     }
     predict_simulation_fini(simulation);
@@ -290,10 +320,34 @@ static bool predict_hand_out(struct simulation *simulation, unsigned w, struct r
     return true;
 }
 
+/* Drawn work before iteration `i`, in mean iterations. */
+static double work_before(const struct simulation *simulation, uint64_t i)
+{
+    double place = (double)i * simulation->cells / (double)simulation->loop->iterations;
+    unsigned k = place < simulation->cells ? (unsigned)place : simulation->cells - 1;
+    return simulation->work[k] + (place - k) * (simulation->work[k + 1] - simulation->work[k]);
+}
+
+/* The first iteration that has not begun when so much work is done. */
+static uint64_t first_unbegun(const struct simulation *simulation, double done)
+{
+    unsigned low = 0, high = simulation->cells; /* work[low] <= done < work[high], where both can be */
+    while (high - low > 1) {
+        unsigned middle = low + (high - low) / 2;
+        *(simulation->work[middle] <= done ? &low : &high) = middle;
+    }
+    double cell = simulation->work[high] - simulation->work[low];
+    double place = low + (cell > 0 ? fmin((done - simulation->work[low]) / cell, 1) : 0);
+    return (uint64_t)(place * (double)simulation->loop->iterations / simulation->cells) + 1;
+}
+
 /* Time that worker `w` needs for the chunk. */
 static double chunk_seconds(struct simulation *simulation, unsigned w, const struct range *range)
 {
     const struct predict_loop *loop = simulation->loop;
+    if (simulation->cells > 0)
+        return simulation->pace_s[w] *
+               (work_before(simulation, range->first + range->count) - work_before(simulation, range->first));
     double whole = (double)loop->iterations, count = (double)range->count, cov = loop->profile.cov;
     double work = profile_work(&loop->profile, (double)(range->first + range->count) / whole) -
                   profile_work(&loop->profile, (double)range->first / whole);
@@ -336,7 +390,9 @@ static void predict_run_chunk(struct simulation *simulation, unsigned w, const s
     bool first = client->running == 0;
     client->waited_s = first ? 0 : begins_at - client->ends_at;
     client->took_s = chunk_seconds(simulation, w, range);
+    client->first = range->first;
     client->running = range->count;
+    client->begins_at = begins_at;
     client->ends_at = begins_at + client->took_s;
     double lead = asks_ahead(simulation) ? LEAD_ROUND_TRIPS * simulation->loop->round_trip_s : 0;
     client->asks_at = fmax(begins_at, client->ends_at - lead);
@@ -374,6 +430,57 @@ static void serve_next(struct simulation *simulation, double *last)
     }
 }
 
+/* --- recall --- */
+
+/* The idle worker gets half of what the other one has not begun, when that answers: at the end of the iteration that
+ * it computes. False where there is nothing to give. */
+static bool predict_recall(struct simulation *simulation, unsigned idle, unsigned other)
+{
+    struct client *to = &simulation->clients[idle], *from = &simulation->clients[other];
+    double trip = simulation->loop->round_trip_s, asked = to->ends_at + RECALL_ROUND_TRIPS / 2.0 * trip;
+    uint64_t end = from->first + from->running, begin = from->first;
+    if (asked > from->begins_at) {
+        double before = work_before(simulation, from->first), pace_s = simulation->pace_s[other];
+        begin = first_unbegun(simulation, before + (asked - from->begins_at) / pace_s);
+        begin = begin > from->first ? begin : from->first + 1;
+        asked = fmax(asked, from->begins_at + (work_before(simulation, begin < end ? begin : end) - before) * pace_s);
+    }
+    uint64_t count = begin < end ? (end - begin + 1) / 2 : 0;
+    if (count == 0)
+        return false;
+    double arrives = asked + RECALL_ROUND_TRIPS / 2.0 * trip;
+    const struct range moved = {end - count, count}, kept = {from->first, from->running - count};
+    double takes = chunk_seconds(simulation, idle, &moved);
+    from->running = kept.count;
+    from->ends_at = kept.count > 0 ? from->begins_at + chunk_seconds(simulation, other, &kept) : to->ends_at;
+    *to = (struct client){.begins_at = arrives, .ends_at = arrives + takes, .first = moved.first, .running = count};
+    return true;
+}
+
+/* All is handed out: the first to be idle gets a part of what is done last, until nothing is left that has not begun.
+ * Returns when all is done. A worker whose work has all begun is given `running` 0. */
+static double predict_leftovers(struct simulation *simulation)
+{
+    struct client *clients = simulation->clients;
+    unsigned workers = simulation->loop->workers;
+    double last = 0;
+    for (uint64_t moves = 0; simulation->cells > 0 && moves < simulation->loop->iterations; moves++) {
+        unsigned idle = 0, other = workers;
+        for (unsigned w = 0; w < workers; w++) {
+            idle = clients[w].ends_at < clients[idle].ends_at ? w : idle;
+            if (clients[w].running > 0 && (other == workers || clients[w].ends_at > clients[other].ends_at))
+                other = w;
+        }
+        if (other == workers || other == idle)
+            break;
+        if (!predict_recall(simulation, idle, other))
+            clients[other].running = 0;
+    }
+    for (unsigned w = 0; w < workers; w++)
+        last = fmax(last, clients[w].ends_at);
+    return last;
+}
+
 static int simulate(const struct predict_loop *loop, const struct sched_spec *spec, unsigned run, uint64_t chunks_max,
                     double *seconds, uint64_t *chunks, struct error *error)
 {
@@ -385,7 +492,7 @@ static int simulate(const struct predict_loop *loop, const struct sched_spec *sp
         serve_next(&simulation, &last);
     int result = simulation.chunks > chunks_max;
     if (result == 0)
-        *seconds = last;
+        *seconds = simulation.cells > 0 ? predict_leftovers(&simulation) : last;
     *chunks += simulation.chunks;
     predict_simulation_fini(&simulation);
     return result;

@@ -5,7 +5,9 @@
  * Model: a worker asks, its master hands it a chunk out of its pool, or has the pool refilled with one chunk for each
  * of its workers first; a master is busy for a part of the round trip with each request. A chunk takes the mean time of
  * its iterations on that worker along the loop's profile, times a random factor: the sum of n independent iterations of
- * coefficient of variation c is taken as gamma-distributed with mean n and variance n c^2. */
+ * coefficient of variation c is taken as gamma-distributed with mean n and variance n c^2. With recall every technique
+ * is simulated with the same drawn iterations, and when all is handed out the first worker to be idle gets half of what
+ * the last one has not begun, when that one answers: at the end of an iteration. Copies are not simulated. */
 #pragma once
 
 #include "common/config/run_spec.h"

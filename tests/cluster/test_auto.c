@@ -72,6 +72,7 @@ START_TEST(another_decision_goes_by_the_chunks)
         .workers = 4,
         .technique = "auto",
         .spec.min_chunk = 1,
+        .spec.recall = RUN_RECALL_OFF, /* with it static would be predicted to be as good */
         .count = 800000,
         .step_iterations = 400000,
         .spec.power = RUN_POWER_MEASURE,

@@ -130,7 +130,7 @@ static struct predict_loop loop_of(uint64_t iterations, unsigned workers, double
 {
     for (unsigned w = 0; w < workers; w++)
         equal_times[w] = mean_s;
-    run = (struct run_spec){.min_chunk = 1, .refill_chunks = 1, .ask_ahead = ASK_AHEAD_OFF};
+    run = (struct run_spec){.min_chunk = 1, .refill_chunks = 1, .ask_ahead = ASK_AHEAD_OFF, .recall = RUN_RECALL_OFF};
     struct predict_loop loop = {.spec = &run, .iterations = iterations, .workers = workers, .mean_s = equal_times};
     profile_init_flat(&loop.profile, 0);
     return loop;
@@ -182,6 +182,34 @@ START_TEST(unequal_workers_hurt_a_technique_without_powers)
     NEAR(predict_least_seconds(&loop), 40.0, 1e-9);
     NEAR(seconds_of(&loop, "dfss"), 40.0, 0.05);
     NEAR(seconds_of(&loop, "static"), 70000.0 / 3 * 0.004, 0.1);
+}
+END_TEST
+
+START_TEST(with_recall_nobody_waits_for_the_slow)
+{
+    double times[] = {0.004, 0.002, 0.001};
+    struct predict_loop loop = loop_of(70000, 3, 0.001);
+    loop.mean_s = times;
+    run.recall = RUN_RECALL_ON;
+    NEAR(seconds_of(&loop, "static"), 40.0, 0.05);
+    NEAR(seconds_of(&loop, "css"), 40.0, 0.05);
+    loop.iterations = 5; /* the fast one gets one of the slow one's two when that is done with the other, after 4 ms */
+    NEAR(seconds_of(&loop, "static"), 0.005, 0.1);
+    loop.round_trip_s = 1; /* what is recalled takes its time, too */
+    ck_assert_double_gt(seconds_of(&loop, "static"), 1);
+}
+END_TEST
+
+START_TEST(with_recall_a_spread_costs_less)
+{
+    struct predict_loop loop = loop_of(200, 20, 0.001);
+    profile_init_flat(&loop.profile, 2);
+    double off = seconds_of(&loop, "static");
+    run.recall = RUN_RECALL_ON;
+    double on = seconds_of(&loop, "static");
+    ck_assert_double_lt(on, 0.9 * off);
+    ck_assert_double_gt(on, predict_least_seconds(&loop));
+    ck_assert_double_eq(on, seconds_of(&loop, "static"));
 }
 END_TEST
 
@@ -299,6 +327,33 @@ START_TEST(the_usual_one_is_kept_where_nothing_is_gained)
 }
 END_TEST
 
+static const char *chosen_name(const struct predict_loop *loop)
+{
+    struct sched_spec usual = spec_of("dfss");
+    struct choice choice = {0};
+    choice_decide(&choice, loop, &usual);
+    return choice.candidates[choice.chosen].spec.technique->name;
+}
+
+START_TEST(with_recall_what_is_unsure_is_not_taken)
+{
+    double times[] = {0.004, 0.002, 0.001, 0.001};
+    struct predict_loop loop = loop_of(400, 4, 0.01);
+    profile_init_flat(&loop.profile, 1);
+    run.recall = RUN_RECALL_ON;
+    ck_assert_str_eq(chosen_name(&loop), "ss"); /* messages cost nothing */
+    loop.mean_s = times;
+    loop.iterations = 20; /* a slow worker could get the last one */
+    ck_assert_str_eq(chosen_name(&loop), "dfss");
+    loop = loop_of(40, 4, 1e-6);
+    run.recall = RUN_RECALL_ON;
+    loop.round_trip_s = 1e-3; /* few iterations and dear messages */
+    ck_assert_str_eq(chosen_name(&loop), "dfss");
+    loop.iterations = 4000;
+    ck_assert_str_ne(chosen_name(&loop), "ss");
+}
+END_TEST
+
 START_TEST(another_loop_is_decided_anew)
 {
     struct predict_loop loop = loop_of(4000, 4, 1e-6);
@@ -401,6 +456,8 @@ int main(void)
     tcase_add_test(all, one_worker_takes_the_whole_time);
     tcase_add_test(all, equal_workers_share_the_time);
     tcase_add_test(all, unequal_workers_hurt_a_technique_without_powers);
+    tcase_add_test(all, with_recall_nobody_waits_for_the_slow);
+    tcase_add_test(all, with_recall_a_spread_costs_less);
     tcase_add_test(all, messages_cost_time);
     tcase_add_test(all, masters_are_refilled);
     tcase_add_test(all, a_falling_loop_hurts_large_first_chunks);
@@ -408,6 +465,7 @@ int main(void)
     tcase_add_test(all, too_many_chunks_are_not_simulated);
     tcase_add_test(all, the_least_time_is_taken);
     tcase_add_test(all, the_usual_one_is_kept_where_nothing_is_gained);
+    tcase_add_test(all, with_recall_what_is_unsure_is_not_taken);
     tcase_add_test(all, another_loop_is_decided_anew);
     tcase_add_test(all, what_varies_costs_more);
     tcase_add_test(all, what_is_known_of_the_spread_is_given);
