@@ -41,6 +41,11 @@
 /* Round trips from an idle worker's request to its having what was recalled: the request, RECALL, RETURNED, ASSIGN. */
 #define RECALL_ROUND_TRIPS 2
 
+/* When the end is predicted well enough: all end at the same time but for this part of it, or each worker has had so
+ * many turns. */
+#define LEFTOVERS_PART  0.002
+#define LEFTOVERS_TURNS 16
+
 #define SEED 20010101
 
 struct client {
@@ -433,16 +438,16 @@ static void serve_next(struct simulation *simulation, double *last)
 /* --- recall --- */
 
 /* The idle worker gets half of what the other one has not begun, when that answers: at the end of the iteration that
- * it computes. False where there is nothing to give. */
+ * it computes. The first of a chunk is taken to have begun. False where there is nothing to give. */
 static bool predict_recall(struct simulation *simulation, unsigned idle, unsigned other)
 {
     struct client *to = &simulation->clients[idle], *from = &simulation->clients[other];
     double trip = simulation->loop->round_trip_s, asked = to->ends_at + RECALL_ROUND_TRIPS / 2.0 * trip;
-    uint64_t end = from->first + from->running, begin = from->first;
+    uint64_t end = from->first + from->running, begin = from->first + 1;
     if (asked > from->begins_at) {
         double before = work_before(simulation, from->first), pace_s = simulation->pace_s[other];
-        begin = first_unbegun(simulation, before + (asked - from->begins_at) / pace_s);
-        begin = begin > from->first ? begin : from->first + 1;
+        uint64_t next = first_unbegun(simulation, before + (asked - from->begins_at) / pace_s);
+        begin = next > begin ? next : begin;
         asked = fmax(asked, from->begins_at + (work_before(simulation, begin < end ? begin : end) - before) * pace_s);
     }
     uint64_t count = begin < end ? (end - begin + 1) / 2 : 0;
@@ -464,14 +469,15 @@ static double predict_leftovers(struct simulation *simulation)
     struct client *clients = simulation->clients;
     unsigned workers = simulation->loop->workers;
     double last = 0;
-    for (uint64_t moves = 0; simulation->cells > 0 && moves < simulation->loop->iterations; moves++) {
+    for (uint64_t moves = 0; simulation->cells > 0 && moves < LEFTOVERS_TURNS * (uint64_t)workers; moves++) {
         unsigned idle = 0, other = workers;
         for (unsigned w = 0; w < workers; w++) {
             idle = clients[w].ends_at < clients[idle].ends_at ? w : idle;
             if (clients[w].running > 0 && (other == workers || clients[w].ends_at > clients[other].ends_at))
                 other = w;
         }
-        if (other == workers || other == idle)
+        if (other == workers ||
+            clients[other].ends_at - clients[idle].ends_at <= LEFTOVERS_PART * clients[other].ends_at)
             break;
         if (!predict_recall(simulation, idle, other))
             clients[other].running = 0;
