@@ -457,7 +457,7 @@ static bool predict_recall(struct simulation *simulation, unsigned idle, unsigne
     const struct range moved = {end - count, count}, kept = {from->first, from->running - count};
     double takes = chunk_seconds(simulation, idle, &moved);
     from->running = kept.count;
-    from->ends_at = kept.count > 0 ? from->begins_at + chunk_seconds(simulation, other, &kept) : to->ends_at;
+    from->ends_at = from->begins_at + chunk_seconds(simulation, other, &kept);
     *to = (struct client){.begins_at = arrives, .ends_at = arrives + takes, .first = moved.first, .running = count};
     return true;
 }
