@@ -2,8 +2,10 @@
 /* How good a choice `--technique auto` makes: for each distribution of the synthetic kernel, on equal workers and on
  * workers of speeds 1 : 2 : 4, its time against the best of all techniques, the default and the worst. Under virtual
  * time, so that the table is the same on every machine. */
-#include "common/config/job.h"
+#include "common/config/run_spec.h"
+#include "common/sched/sched.h"
 #include "tests/cluster/contest.h"
+#include "worker/kernels/synthetic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

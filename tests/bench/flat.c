@@ -2,7 +2,12 @@
 /* What a flat draw costs without MPI, one thread, nobody else: from a node's queue, and by each way from counters that
  * are C11 atomics. Nanoseconds, the best of a few rounds, as what disturbs a round slows it. Target: 100 ns from the
  * queue. */
+#include "common/dca/core.h"
+#include "common/dca/core_queue.h"
 #include "common/dca/machine.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 
 #include <stdio.h>
 #include <stdlib.h>

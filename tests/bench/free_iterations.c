@@ -9,6 +9,11 @@
  * slept before it. iteration: each further one in a chunk. probe: an iteration of the probe. Nanoseconds, medians of
  * so many chunks each, with the quarters; what disturbs single chunks does not show in them. */
 #include "common/config/params.h"
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+#include "proto/record.h"
 #include "worker/exec/inline.h"
 #include "worker/kernels/kernels.h"
 

@@ -6,7 +6,9 @@
  *
  * Prints the chunks that were handed out. It and all that it drives are compiled with the same options whatever the
  * build's are (meson.build), so that the counts can be held against those of instructions.txt. */
+#include "common/util/error.h"
 #include "deploy/simulate/virtual/cluster.h"
+#include "supermaster/supermaster.h"
 
 #include <inttypes.h>
 #include <stdio.h>

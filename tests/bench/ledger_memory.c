@@ -4,6 +4,7 @@
  *
  *   ledger_memory LOSSES
  */
+#include "common/util/ranges.h"
 #include "supermaster/ledger.h"
 
 #include <inttypes.h>

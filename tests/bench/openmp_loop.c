@@ -8,6 +8,8 @@
  * Prints {"seconds": .., "checksum": ".."}. */
 #include "common/config/params.h"
 #include "common/util/digest.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 #include "worker/kernels/kernels.h"
 
 #include <inttypes.h>

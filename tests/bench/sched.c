@@ -6,6 +6,7 @@
  * this machine, at this moment. */
 #include "common/sched/bounds.h"
 #include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
 
 #include <inttypes.h>

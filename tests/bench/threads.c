@@ -7,9 +7,15 @@
  *
  * Nanoseconds for an iteration, of all threads together: the best of some rounds, in each of which everything has its
  * turn, as what disturbs a round slows it. The exit status is 1 where the results differ. */
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
 #include "common/os/clock.h"
+#include "common/sched/sched.h"
 #include "common/util/digest.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 #include "worker/exec/openmp_pool.h"
+#include "worker/exec/thread_pool.h"
 
 #include <omp.h>
 #include <poll.h>

@@ -2,7 +2,11 @@
 /* Running a contest: see contest.h. */
 #include "tests/cluster/contest.h"
 
+#include "common/config/run_spec.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "supermaster/supermaster.h"
 
 #include <stdio.h>
 #include <stdlib.h>

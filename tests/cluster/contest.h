@@ -3,7 +3,7 @@
  * that the times are exact and the same on every machine. */
 #pragma once
 
-#include "deploy/simulate/virtual/cluster.h"
+#include "common/sched/sched.h"
 #include "worker/kernels/synthetic.h"
 
 #define CONTEST_WORKERS_MAX 64

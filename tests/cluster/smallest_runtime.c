@@ -2,6 +2,11 @@
 /* The smallest runtime: a supermaster and two workers in one process, messages in a queue, a clock that counts steps.
  * docs/ADDING.md explains by it what a runtime does; as a test it shows that no more is needed. Nothing is computed: a
  * chunk is over as soon as all messages are delivered. No rank is lost, no result is stored, and nobody drains. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
+#include "proto/message.h"
 #include "supermaster/supermaster.h"
 #include "worker/worker.h"
 

@@ -2,7 +2,15 @@
 /* Techniques that learn, in whole clusters under virtual time: what the workers measure reaches the technique, through
  * masters or without; the weights come to the true speeds and follow a worker that becomes slower; every technique
  * there is computes everything once. */
+#include "common/config/run_spec.h"
+#include "common/machine/topology.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "proto/message.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* `--technique auto` on whole clusters under virtual time: never more than a tenth slower than the best technique. */
-#include "supermaster/core.h"
+#include "common/config/run_spec.h"
+#include "common/machine/probe.h"
+#include "common/predict/choose.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "supermaster/choose.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "tests/cluster/contest.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
+#include "worker/kernels/synthetic.h"
 
 #define WORSE_MAX 1.1
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker of a loop with dependencies, step by step: when its boundary data leave, what it takes over itself, what it
  * keeps should another be lost, and what of others it does not believe. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "proto/message.h"
+#include "proto/record.h"
 #include "tests/lib/suite.h"
 #include "worker/worker.h"
 

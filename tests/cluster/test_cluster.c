@@ -4,7 +4,17 @@
  *
  * After a change of behaviour that is meant, HDSS_UPDATE_TRACES=1 in the environment writes the traces anew: read the
  * difference before it is committed. */
+#include "common/config/run_spec.h"
+#include "common/metrics/report.h"
+#include "common/service/poison.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "proto/message.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 

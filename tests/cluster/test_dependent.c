@@ -2,7 +2,12 @@
 /* Loops with dependencies: the result is the serial one in every topology, with every technique, however chunks are
  * asked for; the boundary data go where they are needed and nowhere else; a lost worker costs nothing but time, and a
  * lost master ends the run. */
+#include "common/config/run_spec.h"
 #include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "proto/message.h"
+#include "supermaster/ledger.h"
 #include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What is measured, on its way through each machine by itself: the worker's echoes and completions, what the master
  * gathers, what the supermaster takes and what it refuses. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "master/master.h"
+#include "proto/message.h"
 #include "proto/record.h"
 #include "supermaster/supermaster.h"
 #include "tests/lib/suite.h"

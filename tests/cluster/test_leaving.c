@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How a worker leaves that computes when it is told to. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "proto/message.h"
 #include "tests/lib/suite.h"
 #include "worker/worker.h"
 

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* --weighting acp in whole clusters under virtual time: the loads of the workers' cores reach the technique, through
  * masters or without; a worker on a core that it shares gets its share; every technique computes everything once. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "master/master.h"
+#include "proto/message.h"
+#include "proto/record.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
+#include "worker/worker.h"
 
 enum { WORKERS = 4, ITERATIONS = 100000, LOADED = 2 };
 

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages that are not of the protocol, or cannot be: who gets one drops the sender, names it, and the run goes on
  * without it. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "master/master.h"
+#include "proto/message.h"
+#include "proto/record.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
+#include "worker/worker.h"
 
 #include <string.h>
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Why the machines decide as they do, as the trace tells it: the decisions that people ask about most. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "proto/message.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 #include "worker/worker.h"

@@ -2,8 +2,17 @@
 /* Recall: while a worker is idle, no iteration that has not begun waits with another for longer than the messages take.
  * What was asked ahead, the rest of a running chunk and the pool of another master go to who is idle; a worker that
  * does not answer holds up nothing; and who returns what it cannot is dropped. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "master/master.h"
+#include "proto/message.h"
 #include "proto/record.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* When a master asks for its next refill: ahead of need where the supermaster is far for its chunks, and only then,
  * since what is in its pool is out of reach for the workers of others. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/service/service.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "master/master.h"
+#include "proto/message.h"
 #include "proto/record.h"
+#include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 

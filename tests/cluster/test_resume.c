@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The journal under virtual time: what a run records is stored by then, is recorded once, and is enough to go on from,
  * with any other masters, workers and technique; the checksum at the end is that of an undisturbed run. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 

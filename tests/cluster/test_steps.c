@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Time steps: none begins before the one before is done, in every topology, with every technique, whatever fails; and
  * what is learned in one counts in the next. */
+#include "common/config/run_spec.h"
+#include "common/metrics/report.h"
 #include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "supermaster/ledger.h"
 #include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"

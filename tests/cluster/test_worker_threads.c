@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker with threads, step by step: chunks begin as they come, the oldest is told of, and what waits is given up
  * where a worker of one thread would just not begin it. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "proto/message.h"
 #include "tests/lib/suite.h"
 #include "worker/worker.h"
 

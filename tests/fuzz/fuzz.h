@@ -3,8 +3,6 @@
  * not hold. The same file is linked with libFuzzer, or with replay.c as a program that takes files. */
 #pragma once
 
-#include "common/util/error.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of `hdss chunks`, one word in each line, and the first chunks of each series that it asks for. */
-#include "deploy/cli/chunks_request.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "deploy/cli/chunks_request.h"
+#include "deploy/cli/series.h"
 
 enum { STEPS_MAX = 50, WORKERS_MAX = 4096, CLOSED_MAX = 10000 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What `hdss collapse` reads: the results of the kernel evrard, as .npy. A file is refused with one line, or each of
  * its steps is, or has energies and a time. */
-#include "deploy/cli/collapse_file.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/util/error.h"
+#include "deploy/cli/collapse_file.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* --hosts and --hostfile: the first byte says which (odd: a file) and how many workers and masters are dealt out. It is
  * refused with one line, or each host has a name and all that is dealt out arrives. */
-#include "deploy/cli/hosts.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/util/error.h"
+#include "deploy/cli/hosts.h"
 
 #include <string.h>
 

@@ -2,10 +2,11 @@
 /* journal_decode(): any bytes give a named state, and what is believed of them is right: inside of the loop, nothing
  * twice, and the good part by itself, or written anew, says the same. With the first byte odd all CRCs are made right
  * before, as no fuzzer guesses them. */
-#include "common/util/crc.h"
-#include "proto/wire.h"
-#include "common/job/journal_format.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/job/journal_format.h"
+#include "common/util/crc.h"
+#include "common/util/ranges.h"
+#include "proto/wire.h"
 
 #include <string.h>
 

@@ -2,9 +2,10 @@
 /* hello_decode(), topology_check() and topology_init(): the hellos of a launch, HELLO_BYTES of each rank one after the
  * other. A hello is refused or says the same bytes again; a line-up is refused with one line, or each worker of it has
  * one master and each master its workers, grouped either way. */
-#include "common/machine/topology.h"
-#include "proto/message.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
+#include "proto/message.h"
 
 #include <string.h>
 

@@ -6,10 +6,17 @@
  * The first byte is the machine, the second the technique, the third what else the job has, the fourth the length of
  * the loop. Then come steps: a byte for the event, and for a message one for its sender, two for its length
  * (little-endian) and the message. */
-#include "common/machine/topology.h"
-#include "master/master.h"
-#include "supermaster/supermaster.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "master/master.h"
+#include "proto/message.h"
+#include "proto/record.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "worker/worker.h"
 
 #include <string.h>

@@ -2,10 +2,11 @@
 /* What Slurm says of a job: the first byte says how many nodes counts are for (0: a list of nodes follows, not counts).
  * A list is refused with one line, or each node has a name of its own; counts are refused with one line, or there is
  * one of at least 1 for each node. */
-#include "deploy/cli/duration.h"
-#include "deploy/cli/node_list.h"
-#include "deploy/cli/hosts.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/util/error.h"
+#include "deploy/cli/duration.h"
+#include "deploy/cli/hosts.h"
+#include "deploy/cli/node_list.h"
 
 #include <string.h>
 

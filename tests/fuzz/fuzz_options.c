@@ -2,10 +2,16 @@
 /* The command lines of the programs, one word in each line, the first the program's name: worker, master, flat (a
  * worker with --dca) or any other for that of a job. A job's kernel, its parameters and its output are looked at as a
  * run does. Whatever is wrong is one line. */
-#include "common/config/dca_options.h"
-#include "common/config/params.h"
-#include "common/results/results.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/config/dca_options.h"
+#include "common/config/job.h"
+#include "common/config/options.h"
+#include "common/config/params.h"
+#include "common/config/rank_options.h"
+#include "common/config/run_spec.h"
+#include "common/results/results.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 #include "worker/kernels/kernels.h"
 
 #include <string.h>

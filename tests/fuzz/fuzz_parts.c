@@ -2,9 +2,13 @@
 /* A file of parts, whatever is in it: what is handed over is in the loop, in order, each iteration once, and of blocks
  * that hold what they say. The first HEAD_BYTES bytes are the number of streams and the loop's length; what follows is
  * the file. So that a made-up entry gets past its checksums, they are corrected where the third byte says so. */
+#include "tests/fuzz/fuzz.h"
 #include "common/results/parts.h"
 #include "common/util/digest.h"
-#include "tests/fuzz/fuzz.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+#include "proto/block.h"
+#include "proto/wire.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,8 +2,9 @@
 /* platform_parse() and platform_find(): the first byte says what follows, a described platform with changes (odd), or
  * the text of one. It is refused with one line, which names a line of the text, or every figure of it is one that a
  * simulation can add up without leaving its range, and each node belongs to a group. */
-#include "deploy/simulate/platforms/platform.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/util/error.h"
+#include "deploy/simulate/platforms/platform.h"
 
 #include <math.h>
 #include <string.h>

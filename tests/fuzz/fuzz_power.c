@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* power_file_parse(): the first byte is how many workers there are, less one; their ranks begin at 1, with a gap. What
  * follows is the file. It is refused with one line, or each worker has a power within the limits. */
-#include "common/config/power_file.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/config/power_file.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 
 enum { WORKERS_MAX = 256, GAP_AFTER = 5, GAP = 3 };
 

@@ -2,8 +2,11 @@
 /* What is made of a file of records at the end of a run, whatever is in it: it is read row by row and becomes .csv or,
  * where there is libpng, .png. The first HEAD_BYTES bytes are the shape, what follows the records; a file that is too
  * short is refused with one line. */
-#include "common/results/formats.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/results/formats.h"
+#include "common/results/rows.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 
 #include <unistd.h>
 

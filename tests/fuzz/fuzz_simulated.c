@@ -2,8 +2,9 @@
 /* costs_parse() and costs_distributed(), what `hdss simulate --costs` takes. The first byte says which (odd: a
  * distribution), the second and third which part of the loop it is for. Either is refused with one line, or the costs
  * of the part are finite, not negative, and those of two halves are together those of the whole. */
-#include "worker/kernels/costs/costs.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/util/error.h"
+#include "worker/kernels/costs/costs.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,13 @@
 /* A study's file and its table of runs: the first byte says which (odd: the table). The file is refused with one line,
  * or every axis has a value and each run of the matrix comes once in every order; the table is refused with one line,
  * or it is the same after it was written and read again. */
+#include "tests/fuzz/fuzz.h"
+#include "common/util/error.h"
+#include "deploy/cli/argv.h"
+#include "deploy/cli/study/csv.h"
 #include "deploy/cli/study/least.h"
 #include "deploy/cli/study/matrix.h"
-#include "tests/fuzz/fuzz.h"
+#include "deploy/cli/study/plan.h"
 
 #include <string.h>
 

@@ -3,6 +3,8 @@
  * shown. The first byte says which files there are and what they are, the second how many tasks are wanted; the first
  * NUL of what follows parts the commands from the table. */
 #include "tests/fuzz/fuzz.h"
+#include "common/util/error.h"
+#include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/tasks.h"
 
 #include <string.h>

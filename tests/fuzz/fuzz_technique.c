@@ -2,10 +2,11 @@
 /* A technique as users write it, and the loop that it cuts. The first HEAD_BYTES bytes are the loop, what follows is
  * the spec. Whatever it says, it is refused with one line, or: it reads back from its canonical spelling; each chunk is
  * at least 1 and at most what remains; the closed form's boundaries are the sums of its chunks. */
+#include "tests/fuzz/fuzz.h"
 #include "common/sched/bounds.h"
 #include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "proto/wire.h"
-#include "tests/fuzz/fuzz.h"
 
 #include <string.h>
 

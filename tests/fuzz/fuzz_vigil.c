@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines by which the ranks tell `hdss run` how it goes, out of a pipe that any process of the user may write to.
  * What is taken of them does not depend on how they were cut, and is a status, or nothing. */
-#include "common/job/status.h"
-#include "deploy/cli/launcher_watch.h"
 #include "tests/fuzz/fuzz.h"
+#include "common/util/error.h"
+#include "deploy/cli/launcher_watch.h"
 
 #include <unistd.h>
 

@@ -6,6 +6,7 @@
  *     replay-TARGET                   standard input, once; under AFL++ what it makes up, many in one process
  *
  * An input that fails ends the program; the last line then says which one it was. */
+#include "common/util/error.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <dirent.h>

@@ -7,6 +7,7 @@
 #include "worker/kernels/adjoint.h"
 #include "worker/kernels/escape.h"
 #include "worker/kernels/evrard/gas.h"
+#include "worker/kernels/evrard/octree.h"
 #include "worker/kernels/spin.h"
 #include "worker/kernels/spin_surface.h"
 

@@ -3,6 +3,7 @@
  * iterations of the step on whichever worker is next. */
 #pragma once
 
+#include "hdss/kernel.h"
 #include "tests/kernels/run.h"
 #include "worker/kernels/evrard/record.h"
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "common/config/params.h"
-#include "tests/lib/suite.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 #include "worker/kernels/kernels.h"
 
+#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,9 @@
 /* adjoint: each variant bit for bit as the defined order of summation, that against the formula, and any cut of the
  * loop. */
 #include "common/util/random.h"
+#include "hdss/kernel.h"
 #include "tests/kernels/run.h"
+#include "tests/lib/suite.h"
 #include "worker/kernels/adjoint.h"
 
 #include <math.h>

@@ -5,9 +5,12 @@
  * Meson builds this test twice: with the kernels as they are, and with VECTORS_PORTABLE, which is all that a machine
  * other than x86-64 has of the vector code. So that code is tested on x86-64, too. */
 #include "common/util/digest.h"
+#include "hdss/kernel.h"
 #include "tests/kernels/evrard.h"
+#include "tests/lib/suite.h"
 #include "worker/kernels/adjoint.h"
 #include "worker/kernels/escape.h"
+#include "worker/kernels/evrard/record.h"
 #include "worker/kernels/spin.h"
 
 #include <inttypes.h>

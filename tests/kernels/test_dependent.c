@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels with dependencies: cut into any chunks and steps they yield what a serial loop does, which stands here
  * once more, as simple as can be. */
+#include "hdss/kernel.h"
 #include "tests/kernels/run.h"
+#include "tests/lib/suite.h"
 
 #include <stdio.h>
 #include <unistd.h>

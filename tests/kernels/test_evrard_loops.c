@@ -4,6 +4,7 @@
 #include "common/util/random.h"
 #include "tests/lib/suite.h"
 #include "worker/kernels/evrard/gas.h"
+#include "worker/kernels/evrard/octree.h"
 #include "worker/kernels/evrard/sphere.h"
 
 #include <math.h>

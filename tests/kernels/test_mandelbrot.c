@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* mandelbrot: the same picture from every unit of work and every cut of the loop, each pixel as the definition has it.
  */
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 #include "tests/kernels/run.h"
+#include "tests/lib/suite.h"
 #include "worker/kernels/escape.h"
 
 #include <string.h>

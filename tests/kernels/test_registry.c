@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The registry, and what holds for every kernel in it. */
-#include "worker/kernels/exec/exec.h"
+#include "common/config/params.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 #include "tests/kernels/run.h"
+#include "tests/lib/suite.h"
+#include "worker/kernels/exec/exec.h"
+#include "worker/kernels/kernels.h"
 
 #include <string.h>
 

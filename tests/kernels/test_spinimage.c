@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* spinimage: the images against a slow reference in double precision straight from the definition, each variant bit for
  * bit as the plain one, and any cut of the loop; the surface against its formula; files of points, right and wrong. */
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "hdss/kernel.h"
 #include "tests/kernels/run.h"
+#include "tests/lib/suite.h"
 #include "worker/kernels/spin.h"
 #include "worker/kernels/spin_surface.h"
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* synthetic: the distributions of cost, results that show each iteration, costs from a file, and that costs are paid.
  * Times are only compared with each other, or with what cannot be less. */
+#include "common/util/error.h"
 #include "common/util/stats.h"
+#include "hdss/kernel.h"
 #include "tests/kernels/run.h"
+#include "tests/lib/suite.h"
 #include "worker/kernels/synthetic.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 /* Runs one after the other: see chain.h. */
 #include "tests/seeds/chain.h"
 
+#include "common/util/error.h"
 #include "tests/seeds/oracle.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 /* Runs one after the other, each with --resume from what those before it have recorded, and the oracle after each. */
 #pragma once
 
+#include "common/util/ranges.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "tests/seeds/memory.h"
 

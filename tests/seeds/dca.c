@@ -13,8 +13,13 @@
  * nobody draws after that; each node has one refiller at most; every worker comes to its end. With recall a worker that
  * looks while others are hungry, and has not begun all of its chunk, gives up some of it or another one is doing so,
  * and nobody ends while an iteration of the node has not begun. */
+#include "common/dca/core.h"
+#include "common/dca/core_queue.h"
 #include "common/dca/machine.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,6 +2,14 @@
 /* The oracle: see oracle.h. */
 #include "tests/seeds/oracle.h"
 
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/sched/sched.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "tests/seeds/memory.h"
 
 #include <string.h>

@@ -2,7 +2,10 @@
 /* Scenarios: see scenario.h. */
 #include "tests/seeds/scenario.h"
 
+#include "common/config/run_spec.h"
+#include "common/sched/sched.h"
 #include "common/util/random.h"
+#include "proto/message.h"
 
 static const char *const techniques[] = {"static", "ss",    "css:chunk=7", "gss",  "tss",  "fac",  "fac2", "awf-b",
                                          "awf-c",  "awf-e", "af",          "dtss", "dfss", "dgss", "tap",  "pls"};

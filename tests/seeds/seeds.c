@@ -5,6 +5,13 @@
  *   seeds FIRST COUNT    runs so many of them, TAP on standard output; of another generator where that stands before
  *   seeds kept FILE      runs those that the file lists: each of them failed once
  *   seeds SEED           runs one and prints its trace; GENERATOR:SEED where it is not of the latest generator */
+#include "common/machine/topology.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 #include "tests/seeds/chain.h"
 #include "tests/seeds/scenario.h"
 

@@ -3,6 +3,10 @@
  * send fails in turn: after each of them the oracle, and then the run is resumed until it is complete.
  *
  * Where the random scenarios (seeds.c) look everywhere a little, this leaves nothing out of a few line-ups. */
+#include "common/config/run_spec.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "tests/lib/suite.h"
 #include "tests/seeds/chain.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs one job on both backends and prints what each says: agree PLATFORM TECHNIQUE MASTERS WORKERS ITERATIONS COSTS */
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "tests/simgrid/both.h"
 
 #include <stdio.h>

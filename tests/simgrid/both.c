@@ -2,8 +2,16 @@
 /* See both.h. */
 #include "tests/simgrid/both.h"
 
+#include "common/config/run_spec.h"
+#include "common/machine/topology.h"
+#include "common/metrics/report.h"
+#include "deploy/simulate/platforms/placement.h"
+#include "deploy/simulate/platforms/platform.h"
 #include "deploy/simulate/simgrid/simgrid.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "supermaster/statistics.h"
+#include "supermaster/supermaster.h"
+#include "worker/kernels/costs/costs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* One job on both backends of `hdss simulate`. */
 #pragma once
 
-#include "common/config/job.h"
+#include "common/sched/sched.h"
 #include "common/util/error.h"
 
 struct both_case {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The two backends of `hdss simulate` on the same jobs: each is the other's check. */
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
 #include "tests/simgrid/both.h"
 

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The faults and changes that happen to the ranks of a run on SimGrid, made of the faults of its configuration. */
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/machines.h"
 #include "deploy/simulate/virtual/perturb.h"
+#include "proto/message.h"
 #include "tests/lib/suite.h"
 
 #include <stdlib.h>

@@ -10,11 +10,25 @@
  *
  * Run by mpirun with any number of ranks. One line on standard output when all is well; else one on standard error and
  * status 1. */
+#include "common/config/dca_options.h"
+#include "common/config/rank_options.h"
+#include "common/dca/core.h"
 #include "common/dca/core_queue.h"
+#include "common/dca/machine.h"
+#include "common/dca/share.h"
+#include "common/job/job_setup.h"
+#include "common/job/root.h"
+#include "common/machine/topology.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
 #include "common/mpi/wait.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
 #include "worker/dca/dca.h"
 #include "worker/dca/work.h"
-#include "common/util/random.h"
 
 #include <inttypes.h>
 #include <stdio.h>

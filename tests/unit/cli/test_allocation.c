@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What `hdss run` makes of the variables of batch systems: nodes, their cores, and the time that is left. */
+#include "common/util/error.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/duration.h"
+#include "deploy/cli/hosts.h"
 #include "deploy/cli/node_list.h"
 #include "tests/lib/suite.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of `hdss chunks` that start nothing: a series, the points of a drawn line, the numbers on an axis, and
  * strings for gnuplot. */
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "deploy/cli/axis.h"
 #include "deploy/cli/curve.h"
 #include "deploy/cli/gnuplot.h"

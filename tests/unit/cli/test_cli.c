@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of `hdss run` that start nothing: hosts, shell words, and the filter for mpirun's boilerplate. */
-#include "deploy/cli/stderr_filter.h"
-#include "deploy/cli/hosts.h"
+#include "common/util/error.h"
 #include "deploy/cli/argv.h"
+#include "deploy/cli/hosts.h"
+#include "deploy/cli/stderr_filter.h"
 #include "tests/lib/suite.h"
 
 #include <string.h>

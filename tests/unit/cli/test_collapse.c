@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss collapse: results of the kernel evrard read back, right and wrong files. */
+#include "common/util/error.h"
 #include "deploy/cli/collapse_file.h"
+#include "hdss/kernel.h"
 #include "tests/kernels/evrard.h"
+#include "tests/kernels/run.h"
+#include "tests/lib/suite.h"
+#include "worker/kernels/evrard/record.h"
 
 #include <math.h>
 #include <stdio.h>

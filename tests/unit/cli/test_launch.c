@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What stands between the user and mpirun, with shell scripts in its place: exit statuses and signals. */
+#include "common/util/error.h"
 #include "deploy/cli/launch.h"
 #include "tests/lib/suite.h"
 

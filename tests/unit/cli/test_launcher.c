@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which launcher is taken, with scripts in the place of launchers on a PATH of their own. */
+#include "common/util/error.h"
 #include "deploy/cli/launcher.h"
 #include "deploy/cli/version_cache.h"
 #include "tests/lib/suite.h"

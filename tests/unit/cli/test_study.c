@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of `hdss study` that start nothing: the file, the matrix and its order, the table of runs, the figures of a
  * cell, a report's scalars, and the page. */
-#include "deploy/cli/study/figure.h"
+#include "common/util/error.h"
+#include "deploy/cli/argv.h"
+#include "deploy/cli/study/csv.h"
 #include "deploy/cli/study/flatten.h"
 #include "deploy/cli/study/least.h"
+#include "deploy/cli/study/matrix.h"
+#include "deploy/cli/study/measure.h"
+#include "deploy/cli/study/plan.h"
 #include "deploy/cli/study/report.h"
+#include "deploy/cli/study/summary.h"
 #include "deploy/cli/study/workers.h"
 #include "tests/lib/suite.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of a worker that takes a job: its own options and the job's, in any order. */
 #include "common/config/dca_options.h"
+#include "common/config/options.h"
+#include "common/config/rank_options.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines of the three daemons: defaults, every option, every way to be wrong and its line. */
 #include "common/config/job.h"
+#include "common/config/options.h"
 #include "common/config/rank_options.h"
+#include "common/config/run_spec.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel parameters: defaults, values of each kind, each way to be wrong and its line, and back to text. */
 #include "common/config/params.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 #include "tests/lib/suite.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Power files: what is accepted, and each way to be wrong with its line. */
 #include "common/config/power_file.h"
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>

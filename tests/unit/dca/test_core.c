@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Flat draws without MPI: workers that share two counters in memory and come in any order, also in the middle of one
  * another's draws. However they interleave, the chunks cover the loop exactly once. */
+#include "common/dca/core.h"
 #include "common/dca/machine.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 #include <string.h>

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker of DCA, event by event: what each answer leads to, delays included, and what a stop leaves undone. That
  * workers share a loop whatever the order of their accesses is tried by tests/seeds/dca.c. */
+#include "common/dca/core.h"
+#include "common/dca/core_queue.h"
 #include "common/dca/machine.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 #include <signal.h>

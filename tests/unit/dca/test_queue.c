@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The lock-free queue of a node under real contention: threads that draw and refill, each iteration exactly once. */
 #include "common/dca/core_queue.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 #include <string.h>

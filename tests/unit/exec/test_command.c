@@ -3,6 +3,7 @@
 #include "tests/lib/suite.h"
 #include "worker/kernels/exec/command.h"
 #include "worker/kernels/exec/environment.h"
+#include "worker/kernels/exec/spawn.h"
 
 #include <inttypes.h>
 #include <errno.h>

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The executor: pieces of a chunk in order and each once, marks and slices where they belong, two buffers that are not
  * touched while they are on their way, probes that every worker draws alike. */
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
 #include "common/machine/probe.h"
+#include "common/machine/spread.h"
 #include "common/util/digest.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "common/util/stats.h"
+#include "hdss/kernel.h"
+#include "proto/message.h"
+#include "proto/record.h"
 #include "tests/lib/suite.h"
 #include "worker/exec/inline.h"
 

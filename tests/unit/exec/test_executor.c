@@ -2,11 +2,18 @@
 /* The same loop by each executor: chunks of any length leave whole, in order and with the same digests, and marks are
  * told where they are set. Besides, the checks of all executors notice planted defects. */
 #include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/sched/sched.h"
 #include "common/util/digest.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "hdss/kernel.h"
+#include "proto/message.h"
+#include "proto/record.h"
 #include "tests/lib/suite.h"
 #include "worker/exec/inline.h"
 #include "worker/exec/pipeline.h"
+#include "worker/exec/ring.h"
 #include "worker/exec/thread_pool.h"
 
 #include <poll.h>

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Variable output: what a kernel puts leaves as blocks of whole iterations, in order, none above SLICE_MAX but of one
  * iteration alone, and its checksum does not depend on how it was cut. */
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
 #include "common/util/digest.h"
+#include "common/util/ranges.h"
+#include "hdss/kernel.h"
+#include "proto/block.h"
 #include "proto/message.h"
+#include "proto/record.h"
 #include "tests/lib/suite.h"
 #include "worker/exec/inline.h"
+#include "worker/exec/isolated.h"
 
 #include <stdio.h>
 #include <string.h>

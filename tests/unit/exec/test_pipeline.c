@@ -2,8 +2,12 @@
 /* Chunks that depend on one another: whatever the chunks, the points, the workers and the order in which boundary data
  * come, the result is that of the serial loop; nothing is computed before what it needs is there; boundary data are
  * told at the points, and parts of results leave whole and are not touched before they are through. */
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
 #include "common/util/digest.h"
 #include "common/util/random.h"
+#include "hdss/kernel.h"
+#include "proto/record.h"
 #include "tests/lib/suite.h"
 #include "worker/exec/pipeline.h"
 

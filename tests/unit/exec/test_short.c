@@ -2,7 +2,10 @@
 /* The executor's short chunks: that they are computed once each and digested, when they are taken for short, and that
  * no time goes uncounted or is counted twice. Times are compared with what the test itself has seen pass, never with
  * figures. */
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
 #include "common/util/digest.h"
+#include "hdss/kernel.h"
 #include "tests/lib/suite.h"
 #include "worker/exec/inline.h"
 

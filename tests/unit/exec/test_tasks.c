@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Task lists: words as a shell takes them apart, what is put in for {..}, lines and tables by number, and every bad one
  * named with its place. */
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
+#include "worker/kernels/exec/cmdline.h"
+#include "worker/kernels/exec/lines.h"
 #include "worker/kernels/exec/nesting.h"
 #include "worker/kernels/exec/tasks.h"
 

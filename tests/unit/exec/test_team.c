@@ -2,9 +2,17 @@
 /* A team: each iteration once and in its place whatever the technique and however many threads contend for it, chunks
  * that overlap and finish in order, failures where they happened, and chunks that are given up. The threads are started
  * here, without OpenMP, so that the same file is also a test under ThreadSanitizer. */
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/sched/sched.h"
 #include "common/util/digest.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "hdss/kernel.h"
+#include "proto/message.h"
 #include "tests/lib/suite.h"
+#include "worker/exec/ring.h"
 #include "worker/exec/thread_pool.h"
 
 #include <poll.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures from memory: each kind of PGM and PPM, what is converted and how, each way to be wrong. Those of PNG are in
  * tests/system/test_dependent.py, which writes them by itself. */
-#include "worker/kernels/image/image.h"
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
+#include "worker/kernels/image/image.h"
 
 #include <string.h>
 

@@ -2,8 +2,11 @@
 /* The journal: its bytes, torn at each place and with each bit changed, and its file, which grows and is written anew.
  * What is read is always something that was once recorded, from the beginning on, or nothing. */
 #include "common/job/journal.h"
+#include "common/job/journal_format.h"
 #include "common/util/crc.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
 #include "proto/wire.h"
 #include "tests/lib/suite.h"
 

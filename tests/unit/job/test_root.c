@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Leading a run, as far as files and texts go: speeds from --power, output and report made and refused, what is said at
  * the end. Each test has a scratch folder of its own. */
+#include "common/config/job.h"
+#include "common/config/run_spec.h"
+#include "common/job/job_setup.h"
+#include "common/job/journal.h"
+#include "common/job/journal_format.h"
+#include "common/job/resume.h"
 #include "common/job/root.h"
+#include "common/job/terminal.h"
 #include "common/machine/machine.h"
+#include "common/metrics/report.h"
+#include "common/results/results.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 #include "tests/lib/suite.h"
 #include "worker/kernels/kernels.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The ledger: every iteration is in one place, whatever the order of grants, results, losses and repeats. */
-#include "supermaster/ledger.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "supermaster/ledger.h"
 #include "tests/lib/suite.h"
 
 #include <string.h>

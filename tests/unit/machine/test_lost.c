@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The service when workers die or hang: what they had is handed out again, never twice at once, and nothing of it is
  * committed twice. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/service/poison.h"
+#include "common/service/pool.h"
 #include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
+#include "proto/record.h"
 #include "tests/lib/suite.h"
 
 struct owner {

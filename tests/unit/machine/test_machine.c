@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The shared parts of the machines: the line-up and its grouping, the pool, the service of workers, state tables. */
-#include "common/service/pool.h"
-#include "common/service/service.h"
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
 #include "common/machine/state.h"
 #include "common/machine/topology.h"
+#include "common/service/pool.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
+#include "proto/record.h"
 #include "tests/lib/suite.h"
 
 #include <signal.h>

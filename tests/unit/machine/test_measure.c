@@ -3,6 +3,9 @@
 #include "common/machine/probe.h"
 #include "common/machine/spread.h"
 #include "common/util/random.h"
+#include "common/util/stats.h"
+#include "proto/message.h"
+#include "proto/record.h"
 #include "tests/lib/suite.h"
 
 #include <math.h>

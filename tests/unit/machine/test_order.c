@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops with dependencies, as whoever assigns chunks sees them: the lists of boundaries, the pool that keeps the order,
  * and who is told of whom, in whatever order it becomes known. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/service/boundary_list.h"
+#include "common/service/pool.h"
 #include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
 #include "tests/lib/suite.h"
 
 static struct boundary_list boundaries;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The readers of meshes: the same solid out of every format, what each format has of its own, and each way in which a
  * file can be wrong, with its line. */
-#include "worker/kernels/mesh/mesh.h"
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
+#include "worker/kernels/mesh/mesh.h"
 
 #include <math.h>
 #include <stdbool.h>

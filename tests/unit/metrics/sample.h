@@ -3,6 +3,8 @@
 #pragma once
 
 #include "common/metrics/report.h"
+#include "common/sched/sched.h"
+#include "hdss/kernel.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The report: figures against numbers computed by hand, and the JSON read back. */
 #include "common/metrics/report.h"
+#include "common/predict/choose.h"
+#include "common/sched/sched.h"
+#include "common/util/ranges.h"
+#include "hdss/kernel.h"
 #include "tests/lib/suite.h"
 #include "tests/unit/metrics/sample.h"
 

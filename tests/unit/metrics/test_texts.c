@@ -2,7 +2,10 @@
 /* What people see: numbers, the summary and the progress line, as exact texts. */
 #include "common/metrics/human.h"
 #include "common/metrics/progress.h"
+#include "common/metrics/report.h"
 #include "common/metrics/summary.h"
+#include "common/sched/sched.h"
+#include "common/util/ranges.h"
 #include "tests/lib/suite.h"
 #include "tests/unit/metrics/sample.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of the doorbells: who may enter it, where it is made, and that nothing of it stays. */
 #include "common/mpi/folder.h"
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
 
 #include <dirent.h>

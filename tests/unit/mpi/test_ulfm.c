@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a library with ULFM tells: each failed rank ends once, if it is watched, and is acknowledged. The library is
  * played here, but for its groups, which are those of a world of one rank. */
+#include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
+#include "common/mpi/ulfm.h"
 #include "tests/lib/suite.h"
 
 #include <mpi-ext.h>

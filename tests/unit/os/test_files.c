@@ -2,6 +2,7 @@
 /* files: texts read and written whole, and that nothing but the named file is touched. Each test has a scratch folder
  * of its own. */
 #include "common/os/files.h"
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>

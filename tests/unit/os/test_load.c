@@ -2,6 +2,7 @@
 /* Measuring the load of a core: the text of the system, what is made of it, and when it is read. */
 #include "common/os/clock.h"
 #include "common/os/load.h"
+#include "common/util/error.h"
 #include "proto/message.h"
 #include "tests/lib/suite.h"
 

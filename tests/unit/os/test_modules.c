@@ -2,6 +2,7 @@
 /* Where modules are looked for: beside the program, in the prefix that the program stands in, in that of the
  * configuration, or where HDSS_MODULES says. Each test has a scratch folder of its own. */
 #include "common/os/modules.h"
+#include "common/util/error.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>

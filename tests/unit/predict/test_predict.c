@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Predicting a loop's time: the profile from samples, the simulation against times that can be worked out by hand, and
  * the choice. */
+#include "common/config/run_spec.h"
 #include "common/predict/choose.h"
+#include "common/predict/predict.h"
+#include "common/predict/profile.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
 #include "tests/lib/suite.h"
 

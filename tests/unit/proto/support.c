@@ -2,7 +2,11 @@
 /* See support.h. */
 #include "tests/unit/proto/support.h"
 
+#include "proto/record.h"
+
+#include <check.h>
 #include <float.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 

@@ -3,8 +3,7 @@
  * ends. */
 #pragma once
 
-#include "proto/record.h"
-#include "tests/lib/suite.h"
+#include "proto/message.h"
 
 #define SAMPLES_MAX 80
 

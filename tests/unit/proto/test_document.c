@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* proto against its document: PROTOCOL.md is read, and its test vectors, limits and sizes must be those of the code.
  * A row of the document that the code does not know fails, and so does a constant that the document does not list. */
-#include "proto/layout.h"
+#include "proto/message.h"
+#include "proto/record.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/proto/support.h"
 
 #include <stdio.h>

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* proto by itself: round trips at every limit, every named error of every decoder, every truncation. */
 #include "proto/layout.h"
+#include "proto/message.h"
+#include "proto/record.h"
+#include "proto/wire.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/proto/support.h"
 
 #include <float.h>

@@ -3,6 +3,9 @@
  * encode to the same bytes; nothing may be read behind the end. A failure names the seed; PROTO_SEED repeats it. */
 #include "common/util/random.h"
 #include "proto/layout.h"
+#include "proto/message.h"
+#include "proto/wire.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/proto/support.h"
 
 #include <stdio.h>

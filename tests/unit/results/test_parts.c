@@ -2,7 +2,13 @@
 /* Parts of variable output: written in any order by several ranks, joined in the order of the iterations; entries that
  * are torn, corrupted or there twice; later runs of the job; every way to fail, with its line. */
 #include "common/results/parts.h"
+#include "common/results/results.h"
 #include "common/util/digest.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "hdss/kernel.h"
+#include "proto/block.h"
+#include "proto/wire.h"
 #include "tests/lib/suite.h"
 
 #include <fcntl.h>

@@ -3,6 +3,9 @@
  * with its line. Each test works in a scratch folder of its own. */
 #include "common/results/results.h"
 #include "common/results/rows.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "hdss/kernel.h"
 #include "tests/lib/suite.h"
 
 #include <fcntl.h>

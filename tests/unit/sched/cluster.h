@@ -3,8 +3,8 @@
  * finished, under a clock of its own. */
 #pragma once
 
+#include "common/sched/sched.h"
 #include "common/util/random.h"
-#include "tests/unit/sched/loops.h"
 
 #include <math.h>
 

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "common/sched/sched.h"
-#include "tests/lib/suite.h"
+#include "common/util/error.h"
 
+#include <check.h>
 #include <inttypes.h>
 
 static inline struct sched_spec spec_of(const char *text)

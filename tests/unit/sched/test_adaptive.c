@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The techniques that learn, on a made-up cluster: they find the workers' speeds, follow a change, keep what they know
  * over time steps, and stand whatever is fed back. */
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "common/util/random.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/cluster.h"
+#include "tests/unit/sched/loops.h"
 
 #include <float.h>
 #include <stdio.h>

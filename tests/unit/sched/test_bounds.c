@@ -2,7 +2,10 @@
 /* The boundaries of the closed forms: each chunk ends where the next one starts, from 0 to N, with no table where the
  * technique has a formula. A series that is too long to be walked is looked at in many places. */
 #include "common/sched/bounds.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 #include <string.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The closed forms against exact arithmetic: whole numbers of any length for gss and pls, of 128 bits for the others.
  */
+#include "common/sched/sched.h"
 #include "common/util/random.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 #include <stdio.h>

@@ -4,7 +4,10 @@
  * A loop whose series is too long to be walked (ss with 10^12 iterations) is walked for a while; once every worker
  * has got the same chunk again and again whatever remains, the middle is left out and the end is walked. A series
  * that is too long and not constant is a failure. */
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 #include <math.h>

@@ -3,6 +3,9 @@
  * rules.
  *
  * Every entry of both golden files is run; every technique must have one. */
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 #include <jansson.h>

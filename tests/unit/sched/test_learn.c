@@ -2,7 +2,12 @@
 /* What is learned from the times of chunks: mean and deviation of an iteration, a worker's average, when its history
  * starts anew, and the sums over all workers. */
 #include "common/sched/learn.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "common/util/random.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/cluster.h"
+#include "tests/unit/sched/loops.h"
 
 #include <float.h>
 #include <string.h>

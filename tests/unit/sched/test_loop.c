@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* One loop: bad configurations, the clamping, the weighting mechanism, stages, work that comes back, and powers from
  * speeds. */
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 #include <math.h>

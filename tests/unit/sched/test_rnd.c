@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rnd: the published numbers, the interval, the seed. */
+#include "common/sched/sched.h"
 #include "common/util/random.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 /* A whole 64-bit number is the size of a chunk in no loop: what is compared are chunks of 2^63 sizes, z/2 + 1. */

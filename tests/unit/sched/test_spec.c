@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Technique specs: what is accepted, the one line for what is not, and the canonical spelling. */
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
 #include <stdio.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Platforms, where ranks are put on them, and the sums of costs. */
-#include "worker/kernels/costs/costs.h"
+#include "common/util/error.h"
 #include "deploy/simulate/platforms/placement.h"
+#include "deploy/simulate/platforms/platform.h"
 #include "tests/lib/suite.h"
+#include "worker/kernels/costs/costs.h"
 
 #include <math.h>
 #include <stdbool.h>
