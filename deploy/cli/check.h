@@ -2,6 +2,7 @@
 /* Checks that find what a run fails at before anything of it is started. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/cli/compose.h"
 
 /* Looks at all that the rank will look at that leads the run, with its own code, and fills lineup->shown for a dry run.

@@ -2,6 +2,8 @@
 /* Text, JSON and CSV of a series of chunks: see chunk_writers.h. */
 #include "deploy/cli/chunk_writers.h"
 
+#include "common/sched/sched.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

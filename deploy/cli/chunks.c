@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss chunks: the chunk sequence of a technique, without a run, as a table; those of several as a picture. */
-#include "deploy/cli/chunks_request.h"
 #include "deploy/cli/commands.h"
+#include "common/util/error.h"
+#include "deploy/cli/chunk_writers.h"
+#include "deploy/cli/chunks_request.h"
 #include "deploy/cli/plot.h"
+#include "deploy/cli/series.h"
 
 #include <errno.h>
 #include <stdio.h>

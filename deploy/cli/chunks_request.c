@@ -2,9 +2,14 @@
 /* The command line of `hdss chunks`: see chunks_request.h. */
 #include "deploy/cli/chunks_request.h"
 
+#include "common/config/options.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/list.h"
 #include "common/util/number.h"
+#include "deploy/cli/chunk_writers.h"
 #include "deploy/cli/plot.h"
+#include "deploy/cli/series.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "common/config/options.h"
-#include "deploy/cli/chunk_writers.h"
+#include "common/util/error.h"
+#include "deploy/cli/series.h"
 
 struct chunks_request {
     const char **specs; /* specs as given, borrowed from argv; the list is owned */

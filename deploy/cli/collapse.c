@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss collapse: what the kernel evrard has computed, as a table of energies and as pictures. */
-#include "deploy/cli/collapse_plot.h"
 #include "deploy/cli/commands.h"
-#include "deploy/cli/gnuplot.h"
-
+#include "common/util/error.h"
 #include "common/util/number.h"
+#include "deploy/cli/collapse_plot.h"
+#include "deploy/cli/gnuplot.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,6 +2,7 @@
 /* Pictures of the collapse that the kernel evrard computes. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/cli/collapse_file.h"
 
 #include <stddef.h>

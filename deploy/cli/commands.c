@@ -2,6 +2,8 @@
 /* The table of the commands, and the pages that all of them have: see commands.h. */
 #include "deploy/cli/commands.h"
 
+#include "common/util/error.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,12 +5,15 @@
  *
  * All of it comes from the tables from which the command lines are parsed. Of kernels only the built-in ones are looked
  * at: pressing the tab key never loads code of a user's. */
+#include "deploy/cli/commands.h"
 #include "common/config/dca_options.h"
 #include "common/config/job.h"
 #include "common/config/params.h"
 #include "common/config/rank_options.h"
+#include "common/config/run_spec.h"
 #include "common/sched/sched.h"
-#include "deploy/cli/commands.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 #include "worker/kernels/kernels.h"
 
 #include <errno.h>

@@ -2,11 +2,12 @@
 /* The mpirun line for a line-up. */
 #pragma once
 
+#include "common/config/job.h"
 #include "common/job/job_setup.h"
 #include "common/util/error.h"
+#include "deploy/cli/argv.h"
 #include "deploy/cli/hosts.h"
 #include "deploy/cli/launcher.h"
-#include "deploy/cli/argv.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -2,6 +2,7 @@
 /* Dialects put a line-up into the words of a launcher: one dialect for each family of launchers. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/cli/compose.h"
 
 /* Sets a variable for the launcher and its ranks, and shows it in front of the line. */

@@ -3,7 +3,9 @@
 #include "deploy/cli/commands.h"
 
 #include "common/config/params.h"
+#include "common/util/error.h"
 #include "deploy/cli/wrap.h"
+#include "hdss/kernel.h"
 #include "worker/kernels/kernels.h"
 
 #include <errno.h>

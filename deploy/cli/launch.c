@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* mpirun as a child: see launch.h. */
 #include "deploy/cli/launch.h"
-#include "deploy/cli/stderr_filter.h"
-#include "deploy/cli/ready.h"
+#include "common/util/error.h"
 #include "deploy/cli/launcher_watch.h"
+#include "deploy/cli/ready.h"
+#include "deploy/cli/stderr_filter.h"
 
 #include <errno.h>
 #include <fcntl.h>

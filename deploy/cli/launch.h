@@ -13,8 +13,6 @@
  * kill them or be lost. */
 #pragma once
 
-#include "common/util/error.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

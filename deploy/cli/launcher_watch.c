@@ -2,6 +2,7 @@
 /* Looking after a launcher: see launcher_watch.h. */
 #include "deploy/cli/launcher_watch.h"
 #include "common/job/status.h"
+#include "common/util/error.h"
 #include "deploy/cli/ready.h"
 
 #include <fcntl.h>

@@ -7,8 +7,6 @@
  * process's entry in /proc: nothing lies in a folder that could be left there. */
 #pragma once
 
-#include "common/util/error.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -4,9 +4,12 @@
 #include "deploy/cli/plot.h"
 
 #include "common/os/files.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "deploy/cli/axis.h"
 #include "deploy/cli/curve.h"
 #include "deploy/cli/gnuplot.h"
+#include "deploy/cli/series.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,8 +3,9 @@
  * Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling. */
 #pragma once
 
-#include "deploy/cli/series.h"
+#include "common/util/error.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The largest number of lines in one picture. More cannot be told apart. */

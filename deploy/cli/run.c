@@ -3,9 +3,13 @@
  *
  * The options are those of the launch, which stay here, and those of the job, which go on to the supermaster; both are
  * checked before anything starts. */
+#include "deploy/cli/run.h"
 #include "common/config/job.h"
+#include "common/config/options.h"
 #include "common/config/params.h"
 #include "common/config/rank_options.h"
+#include "common/config/run_spec.h"
+#include "common/job/job_setup.h"
 #include "common/util/list.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/check.h"
@@ -14,7 +18,7 @@
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
-#include "deploy/cli/run.h"
+#include "hdss/kernel.h"
 #include "worker/kernels/kernels.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 
 #include "common/sched/bounds.h"
 #include "common/sched/sched.h"
+#include "common/util/error.h"
 
 /* Common to all series of one command; everything is borrowed. */
 struct series_setup {

@@ -2,8 +2,9 @@
 /* hdss techniques: what techniques there are, and with a name what one does, straight from the registry. */
 #include "deploy/cli/commands.h"
 
-#include "common/config/job.h"
+#include "common/config/run_spec.h"
 #include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "deploy/cli/wrap.h"
 
 #include <errno.h>

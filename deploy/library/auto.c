@@ -5,6 +5,12 @@
  */
 #include "deploy/library/loop.h"
 
+#include "common/config/run_spec.h"
+#include "common/predict/choose.h"
+#include "common/predict/predict.h"
+#include "common/predict/profile.h"
+#include "common/sched/sched.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "deploy/library/dls4lb.h"
 
 #include "deploy/library/loop.h"
+#include "hdss/hdss.h"
 
 #include <limits.h>
 #include <math.h>

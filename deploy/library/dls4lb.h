@@ -4,7 +4,6 @@
 
 #include "common/util/stats.h"
 #include "dls4lb/DLS.h"
-#include "hdss/hdss.h"
 
 #include <stdbool.h>
 #include <stdint.h>

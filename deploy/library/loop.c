@@ -7,6 +7,7 @@
 #include "deploy/library/loop.h"
 
 #include "common/os/files.h"
+#include "common/sched/sched.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,11 +2,13 @@
 /* The parts of a shared loop, for the library's own files: the team, the mode, and what is handed out. */
 #pragma once
 
-#include "deploy/library/options.h"
-#include "deploy/library/backoff.h"
-#include "deploy/library/team.h"
 #include "common/metrics/report.h"
+#include "common/util/error.h"
 #include "common/util/ranges.h"
+#include "deploy/library/backoff.h"
+#include "deploy/library/options.h"
+#include "deploy/library/team.h"
+#include "hdss/hdss.h"
 
 #include <pthread.h>
 

@@ -3,8 +3,11 @@
  * kept over time steps, as nobody collects it. */
 #include "deploy/library/loop.h"
 
+#include "common/dca/core.h"
 #include "common/dca/core_queue.h"
+#include "common/dca/machine.h"
 #include "common/dca/share.h"
+#include "common/sched/sched.h"
 
 #include <stdlib.h>
 

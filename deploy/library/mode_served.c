@@ -17,7 +17,9 @@
 #include "common/sched/sched.h"
 #include "common/service/pool.h"
 #include "common/service/refill.h"
+#include "common/util/error.h"
 #include "common/util/ranges.h"
+#include "hdss/hdss.h"
 
 #include <stdlib.h>
 #include <string.h>

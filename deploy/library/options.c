@@ -2,8 +2,14 @@
 /* The table of the options, and their public calls: see hdss_options_set(3). */
 #include "deploy/library/options.h"
 
+#include "common/config/options.h"
+#include "common/config/rank_options.h"
+#include "common/config/run_spec.h"
+#include "common/sched/sched.h"
 #include "common/util/digest.h"
+#include "common/util/error.h"
 #include "common/util/number.h"
+#include "hdss/hdss.h"
 
 #include <stdlib.h>
 #include <string.h>

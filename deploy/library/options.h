@@ -3,8 +3,8 @@
 #pragma once
 
 #include "common/config/job.h"
-#include "common/config/rank_options.h"
-#include "hdss/hdss.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 
 enum api_mode { API_CENTRAL, API_HIERARCHICAL, API_TWO_SIDED, API_RMA, API_NODE };
 

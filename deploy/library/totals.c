@@ -3,6 +3,7 @@
 #include "deploy/library/loop.h"
 
 #include "common/os/files.h"
+#include "hdss/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>

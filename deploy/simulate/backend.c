@@ -2,8 +2,14 @@
 /* See backend.h. */
 #include "deploy/simulate/backend.h"
 
+#include "common/config/job.h"
+#include "common/job/job_setup.h"
+#include "common/machine/machine.h"
+#include "common/metrics/report.h"
 #include "deploy/simulate/print_report.h"
+#include "hdss/kernel.h"
 #include "supermaster/statistics.h"
+#include "supermaster/supermaster.h"
 
 #include <stdlib.h>
 

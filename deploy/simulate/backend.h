@@ -2,6 +2,7 @@
 /* Types that the backends of `hdss simulate` have in common: what they are given, and what they say of the outcome. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/simulate/simulation.h"
 #include "deploy/simulate/virtual/cluster.h"
 

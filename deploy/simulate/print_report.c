@@ -2,9 +2,13 @@
 /* The summary and the report of a simulated run: see print_report.h. */
 #include "deploy/simulate/print_report.h"
 
-#include "common/os/files.h"
-#include "common/metrics/summary.h"
+#include "common/config/job.h"
+#include "common/job/job_setup.h"
 #include "common/job/terminal.h"
+#include "common/metrics/summary.h"
+#include "common/os/files.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,11 +2,15 @@
 /* The command line of a simulated run, and what it asks for: see simulation.h. */
 #include "deploy/simulate/simulation.h"
 
+#include "common/config/job.h"
+#include "common/config/run_spec.h"
 #include "common/os/files.h"
+#include "common/sched/sched.h"
 #include "common/util/list.h"
 #include "common/util/number.h"
-#include "worker/kernels/model.h"
+#include "hdss/kernel.h"
 #include "worker/kernels/kernels.h"
+#include "worker/kernels/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,9 +6,10 @@
 #include "common/config/options.h"
 #include "common/config/rank_options.h"
 #include "common/job/job_setup.h"
-#include "worker/kernels/costs/costs.h"
+#include "common/util/error.h"
 #include "deploy/simulate/platforms/placement.h"
 #include "deploy/simulate/platforms/platform.h"
+#include "worker/kernels/costs/costs.h"
 
 #define SIMULATION_NODES_MAX       1024 /* nodes that are slowed down or fail */
 #define SIMULATION_REPETITIONS_MAX 1000000

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A simulated run in virtual time: the ranks of deploy/simulate/virtual on the nodes of a platform. */
+#include "common/util/error.h"
 #include "deploy/simulate/backend.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * on the remaining axes gets a picture of its own: a panel. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/cli/study/summary.h"
 
 enum figure_kind { FIGURE_LINES, FIGURE_HEAT };

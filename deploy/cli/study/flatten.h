@@ -2,6 +2,7 @@
 /* A report's scalars as columns of a table. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/cli/study/csv.h"
 
 /* Every number, text and truth of the object, and of those in it by the name "imbalance.cov"; lists are left out, and

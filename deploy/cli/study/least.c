@@ -5,6 +5,7 @@
 #include "common/config/params.h"
 #include "common/sched/technique.h"
 #include "deploy/cli/argv.h"
+#include "hdss/kernel.h"
 #include "worker/kernels/kernels.h"
 
 /* Options may stand beside the parameters. */

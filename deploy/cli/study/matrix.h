@@ -2,6 +2,7 @@
 /* The runs of a study: its cells, their order, and the command line of each. Nothing here starts anything. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/cli/study/csv.h"
 #include "deploy/cli/study/plan.h"
 

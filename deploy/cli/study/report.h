@@ -3,7 +3,6 @@
 #pragma once
 
 #include "deploy/cli/study/figure.h"
-#include "deploy/cli/study/machine.h"
 
 struct study_report {
     const char *name; /* name of the study's files, without their endings */

@@ -4,12 +4,16 @@
  *
  * The table is the memory of the study: what is in it is not run again, so a study that was ended goes on. A run that
  * was cut off by a signal does not get into it. */
+#include "common/config/options.h"
 #include "common/os/files.h"
+#include "common/util/error.h"
+#include "deploy/cli/argv.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/gnuplot.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/study/figure.h"
 #include "deploy/cli/study/flatten.h"
+#include "deploy/cli/study/machine.h"
 #include "deploy/cli/study/report.h"
 
 #include <errno.h>

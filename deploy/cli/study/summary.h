@@ -2,6 +2,7 @@
 /* The figures of each cell over its repetitions: how many runs, and of each measure the median, least and greatest. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/cli/study/csv.h"
 #include "deploy/cli/study/matrix.h"
 

@@ -5,6 +5,11 @@
  *
  * Requests that come while it answers others are answered behind them. When rank 0 looks next is found when a request
  * comes: of looks that find nothing there is no event. */
+#include "common/config/rank_options.h"
+#include "common/dca/machine.h"
+#include "common/metrics/report.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 #include "deploy/simulate/dca/run.h"
 
 #include <stdlib.h>

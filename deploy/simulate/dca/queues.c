@@ -6,6 +6,7 @@
  * With recall, once a worker has found nothing left, the queue is filled by the worker of the node that first comes to
  * the end of an iteration and has more of its chunk to compute: that one cuts it. When that is is found when the queue
  * is drained: of looks that find nothing to do there is no event. */
+#include "common/config/rank_options.h"
 #include "common/dca/core_queue.h"
 #include "deploy/simulate/dca/run.h"
 

@@ -3,7 +3,11 @@
  * report. */
 #include "deploy/simulate/dca/run.h"
 
+#include "common/config/job.h"
+#include "common/config/rank_options.h"
+#include "common/config/run_spec.h"
 #include "common/machine/spread.h"
+#include "common/sched/sched.h"
 #include "deploy/simulate/print_report.h"
 #include "worker/dca/check.h"
 

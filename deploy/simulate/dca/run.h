@@ -14,8 +14,12 @@
  * that, by whomever. Each draw begins with an exchange, so that nobody can tell that from a core for each worker. */
 #pragma once
 
+#include "common/dca/core.h"
 #include "common/dca/machine.h"
+#include "common/job/job_setup.h"
 #include "common/metrics/report.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 #include "deploy/simulate/backend.h"
 #include "deploy/simulate/virtual/perturb.h"
 

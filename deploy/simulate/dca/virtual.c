@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Workers alone in virtual time: see run.h. A message takes the latency of its link. */
+#include "common/util/error.h"
+#include "common/util/random.h"
 #include "deploy/simulate/dca/run.h"
 #include "deploy/simulate/virtual/heap.h"
-#include "common/util/random.h"
 
 #include <assert.h>
 #include <math.h>

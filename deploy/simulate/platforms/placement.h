@@ -7,6 +7,7 @@
  * and sites, have their share in every run. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/simulate/platforms/platform.h"
 
 struct placement {

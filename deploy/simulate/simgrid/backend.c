@@ -3,6 +3,7 @@
 #include "deploy/simulate/simgrid/backend.h"
 
 #include "deploy/simulate/backend.h"
+#include "deploy/simulate/virtual/cluster.h"
 
 #include <math.h>
 #include <stdlib.h>

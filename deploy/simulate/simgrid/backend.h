@@ -2,6 +2,7 @@
 /* The backend simgrid of `hdss simulate`. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/simulate/simgrid/simgrid.h"
 #include "deploy/simulate/simulation.h"
 

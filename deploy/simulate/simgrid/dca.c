@@ -5,7 +5,9 @@
  * not interrupted. */
 #include "deploy/simulate/simgrid/dca.h"
 
+#include "common/dca/machine.h"
 #include "deploy/simulate/dca/run.h"
+#include "deploy/simulate/platforms/placement.h"
 
 #include <errno.h>
 #include <math.h>

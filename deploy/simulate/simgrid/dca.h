@@ -3,6 +3,7 @@
  * (deploy/simulate/dca); requests and answers share the links of a simulated network. */
 #pragma once
 
+#include "common/util/error.h"
 #include "deploy/simulate/simgrid/simgrid.h"
 #include "deploy/simulate/simulation.h"
 

@@ -2,6 +2,7 @@
 /* The module that SMPI starts for each rank: loads the module of the rank's daemon and runs it. All ranks are in the
  * process that has made the run, which tells this module of it first. */
 #include "deploy/simulate/simgrid/run.h"
+#include "proto/message.h"
 
 #include <dlfcn.h>
 #include <mpi.h>

@@ -7,6 +7,10 @@
  * of what their heartbeats would tell them. */
 #include "deploy/simulate/simgrid/rank.h"
 
+#include "common/machine/topology.h"
+#include "common/mpi/peers.h"
+#include "deploy/simulate/virtual/cluster.h"
+
 #include <simgrid/host.h>
 
 void simulated_come(struct simulated_rank *self)

@@ -7,8 +7,9 @@
  * comes from another site. So they are taken as they arrive, but those of one sender in their order, which a short
  * message behind a long one might else overtake: the n-th receive that is started takes the n-th message that was sent
  * to this rank, and its inbox says who has sent it. */
-#include "deploy/simulate/simgrid/module.h"
 #include "deploy/simulate/simgrid/rank.h"
+#include "deploy/simulate/simgrid/module.h"
+#include "deploy/simulate/virtual/cluster.h"
 
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>

@@ -2,9 +2,10 @@
 /* hdss-simgrid: what `hdss simulate --backend simgrid` starts, with its own command line. SimGrid is linked with this
  * program only, so that hdss needs none. */
 #include "common/os/modules.h"
+#include "common/util/error.h"
 #include "deploy/simulate/simgrid/backend.h"
-#include "deploy/simulate/simgrid/run.h"
 #include "deploy/simulate/simgrid/dca.h"
+#include "deploy/simulate/simgrid/run.h"
 
 #include <limits.h>
 #include <stdio.h>

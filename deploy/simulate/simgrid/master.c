@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The module of the masters. */
 #include "deploy/simulate/simgrid/module.h"
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/mpi/runtime.h"
 #include "deploy/simulate/simgrid/rank.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "master/master.h"
 
 #include <stdlib.h>
 

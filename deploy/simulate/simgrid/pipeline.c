@@ -3,8 +3,13 @@
  * bytes, that nobody looks at. */
 #include "deploy/simulate/simgrid/pipeline.h"
 
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
 #include "deploy/simulate/simgrid/module.h"
+#include "deploy/simulate/simgrid/rank.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/columns.h"
+#include "deploy/simulate/virtual/machines.h"
 
 /* More than an alarm takes to be heard. */
 #define LAST_MOMENT_NS 3000

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "deploy/simulate/simgrid/work.h"
+#include "worker/worker.h"
 
 /* Boundary data that have come for the chunk that begins at `at`, or will. */
 struct simulated_halo {

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Start, end and clock of a simulated rank: see rank.h. */
-#include "deploy/simulate/simgrid/module.h"
 #include "deploy/simulate/simgrid/rank.h"
+#include "common/machine/topology.h"
+#include "common/mpi/peers.h"
+#include "deploy/simulate/simgrid/module.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "proto/message.h"
+#include "supermaster/supermaster.h"
 
 #include <simgrid/engine.h>
 #include <simgrid/host.h>

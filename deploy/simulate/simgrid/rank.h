@@ -4,11 +4,15 @@
  * daemons do beside computing takes the time that the platform says. */
 #pragma once
 
+#include "common/machine/machine.h"
 #include "common/mpi/net.h"
 #include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
 #include "common/mpi/wait.h"
+#include "common/util/error.h"
 #include "deploy/simulate/simgrid/run.h"
+#include "deploy/simulate/virtual/perturb.h"
 
 struct simulated_rank {
     struct simulated_run *run;

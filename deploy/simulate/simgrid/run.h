@@ -5,9 +5,9 @@
  * where it says so. */
 #pragma once
 
-#include "deploy/simulate/virtual/perturb.h"
-#include "deploy/simulate/virtual/machines.h"
-#include "worker/kernels/costs/costs.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* The senders of the control messages that a rank has not taken, in the order of sending: that of the n-th of all is at
  * from[n % capacity]. Senders write to it. */

@@ -2,6 +2,15 @@
 /* See sim_setup.h. */
 #include "deploy/simulate/simgrid/sim_setup.h"
 
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "deploy/simulate/virtual/perturb.h"
+#include "proto/message.h"
+#include "supermaster/supermaster.h"
+
 #include <stdlib.h>
 
 /* Names what the virtual cluster can and this one cannot. */

@@ -2,8 +2,12 @@
 /* The set-up of a simulated run: all that its ranks are given. */
 #pragma once
 
+#include "common/machine/topology.h"
+#include "common/util/error.h"
 #include "deploy/simulate/simgrid/run.h"
 #include "deploy/simulate/simgrid/simgrid.h"
+#include "deploy/simulate/virtual/perturb.h"
+#include "supermaster/supermaster.h"
 
 struct sim_setup {
     struct simulated_run run;

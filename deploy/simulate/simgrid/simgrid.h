@@ -7,10 +7,10 @@
  * with dependencies. */
 #pragma once
 
-#include "deploy/simulate/virtual/cluster.h"
-#include "worker/kernels/costs/costs.h"
+#include "common/util/error.h"
 #include "deploy/simulate/platforms/placement.h"
 #include "deploy/simulate/platforms/platform.h"
+#include "deploy/simulate/virtual/cluster.h"
 
 struct simgrid_config {
     /* Gives the line-up, the job, the workers' speeds and the service times; borrowed. The network and the costs are

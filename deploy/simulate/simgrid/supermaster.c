@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The module of the supermaster. */
 #include "deploy/simulate/simgrid/module.h"
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/mpi/runtime.h"
+#include "common/util/error.h"
 #include "deploy/simulate/simgrid/rank.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "supermaster/supermaster.h"
 
 void simulated_rank(struct simulated_run *run, unsigned rank)
 {

@@ -3,7 +3,19 @@
  * does while it computes, as in deploy/simulate/virtual. */
 #include "deploy/simulate/simgrid/work.h"
 
+#include "common/config/run_spec.h"
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/machine/probe.h"
 #include "common/machine/spread.h"
+#include "common/machine/topology.h"
+#include "common/util/ranges.h"
+#include "deploy/simulate/simgrid/rank.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "deploy/simulate/virtual/perturb.h"
+#include "proto/record.h"
+#include "worker/kernels/costs/costs.h"
 
 #include <smpi/smpi.h>
 

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "common/machine/executor.h"
-#include "deploy/simulate/simgrid/rank.h"
+#include "common/machine/machine.h"
+#include "proto/message.h"
+#include "proto/record.h"
 
 /* Room for what a message has before its results. */
 #define SIMULATED_HEADROOM 64

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The module of the workers. */
 #include "deploy/simulate/simgrid/module.h"
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/mpi/runtime.h"
 #include "deploy/simulate/simgrid/pipeline.h"
+#include "deploy/simulate/simgrid/rank.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "worker/worker.h"
 
 #include <stdlib.h>
 

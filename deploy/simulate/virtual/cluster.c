@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The virtual cluster: see cluster.h. Here events go into the machines and their actions are applied. */
-#include "deploy/simulate/virtual/inside.h"
-#include "deploy/simulate/virtual/trace.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/heap.h"
+#include "deploy/simulate/virtual/inside.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "deploy/simulate/virtual/trace.h"
+#include "proto/message.h"
+#include "supermaster/supermaster.h"
 
 #include <assert.h>
 #include <stdio.h>

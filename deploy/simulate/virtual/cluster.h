@@ -32,11 +32,7 @@
 #pragma once
 
 #include "common/config/run_spec.h"
-#include "common/machine/machine.h"
-#include "common/machine/topology.h"
 #include "common/util/error.h"
-#include "supermaster/supermaster.h"
-#include "worker/worker.h"
 
 enum virtual_fault_type {
     VIRTUAL_KILL,

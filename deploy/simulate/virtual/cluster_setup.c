@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The line-up of a virtual cluster: the ranks, their machines and what each is told at its start. */
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/columns.h"
+#include "deploy/simulate/virtual/heap.h"
 #include "deploy/simulate/virtual/inside.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "master/master.h"
+#include "proto/message.h"
+#include "supermaster/supermaster.h"
+#include "worker/worker.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
  * step, and the boundary data of them. Common to all ways to simulate such loops. */
 #pragma once
 
+#include "common/config/run_spec.h"
 #include "deploy/simulate/virtual/cluster.h"
 
 /* Number of rows before a row that it needs. */

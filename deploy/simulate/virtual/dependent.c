@@ -4,9 +4,11 @@
  * A column is one place of the synchronization dimension. Its values go down from row to row; over a boundary go the
  * latest `distance` of each column. A row's record is made of its values in the order of the columns, so that a chunk
  * that has computed some of its steps has records that are made in part. */
-#include "deploy/simulate/virtual/columns.h"
 #include "deploy/simulate/virtual/inside.h"
+#include "common/config/run_spec.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/columns.h"
+#include "deploy/simulate/virtual/machines.h"
 
 #include <stdlib.h>
 #include <string.h>

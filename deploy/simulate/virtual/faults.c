@@ -11,7 +11,12 @@
  * - doubled: a rank that was only stopped or stalled wakes after it was taken for lost, and its results come beside
  * those of who took its place; who adopts the workers of a dead master hears of what that had reported. */
 #include "deploy/simulate/virtual/inside.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "proto/message.h"
 
 #include <stdlib.h>
 

@@ -4,9 +4,13 @@
  * arrives. */
 #pragma once
 
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/util/ranges.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/heap.h"
-#include "deploy/simulate/virtual/machines.h"
+#include "supermaster/supermaster.h"
+#include "worker/worker.h"
 
 /* A worker's running chunk. */
 struct running {

@@ -2,8 +2,11 @@
 /* See machines.h. */
 #include "deploy/simulate/virtual/machines.h"
 
-#include "deploy/simulate/virtual/columns.h"
+#include "common/config/run_spec.h"
+#include "common/sched/sched.h"
+#include "common/service/service.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/columns.h"
 
 #include <stdlib.h>
 

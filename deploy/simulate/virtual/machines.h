@@ -4,8 +4,13 @@
 #pragma once
 
 #include "common/machine/probe.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "master/master.h"
+#include "proto/message.h"
+#include "supermaster/supermaster.h"
+#include "worker/worker.h"
 
 static inline unsigned cluster_ranks(const struct virtual_config *config)
 {

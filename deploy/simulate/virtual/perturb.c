@@ -3,7 +3,12 @@
  * it does while it computes, so that it must be known beforehand when a chunk is over. */
 #include "deploy/simulate/virtual/perturb.h"
 
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
 #include "common/util/grow.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/machines.h"
 
 #include <stdlib.h>
 

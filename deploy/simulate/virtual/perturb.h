@@ -2,7 +2,9 @@
 /* Slowdowns and failures of the ranks of a simulated run, as the configuration's faults say. */
 #pragma once
 
-#include "deploy/simulate/virtual/machines.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
+#include "deploy/simulate/virtual/cluster.h"
 
 /* From a moment on all that a rank does takes so many times as long. */
 struct slowing {

@@ -3,8 +3,12 @@
  * recorded was stored before. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/util/digest.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/machines.h"
 #include "proto/block.h"
+#include "proto/message.h"
+#include "proto/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

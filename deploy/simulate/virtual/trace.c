@@ -2,6 +2,10 @@
 /* Trace text: see trace.h. */
 #include "deploy/simulate/virtual/trace.h"
 
+#include "common/util/ranges.h"
+#include "proto/message.h"
+#include "proto/record.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 

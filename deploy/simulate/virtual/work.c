@@ -2,9 +2,19 @@
 /* Modelled work: iteration i takes cost(i) / speed of its worker, and what is left of it when the worker becomes slower
  * takes `slow_factor` times as long. Of a core for which others compete it gets its share. */
 #include "deploy/simulate/virtual/inside.h"
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
 #include "common/machine/probe.h"
 #include "common/machine/spread.h"
+#include "common/machine/topology.h"
+#include "common/sched/sched.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "proto/message.h"
+#include "proto/record.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 
 static double iteration_cost(const struct virtual_cluster *cluster, uint64_t iteration)
 {
