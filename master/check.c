@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The invariants of a master. */
-#include "master/core.h"
+#include "common/config/run_spec.h"
+#include "common/service/pool.h"
+#include "common/service/refill.h"
+#include "common/service/service.h"
+#include "master/master.h"
+#include "proto/message.h"
+#include "proto/record.h"
 
 #include <assert.h>
 

@@ -3,6 +3,8 @@
  * step notes ASKS_MAX parts at most and ends with a report when the list has no room for so many. */
 #include "master/core.h"
 
+#include "common/service/service.h"
+
 static bool collect_merge(struct done_record *record, const struct part *part)
 {
     if (record->first + record->count == part->first)

@@ -5,7 +5,12 @@
  * way to it has room there. */
 #include "master/core.h"
 
+#include "common/config/run_spec.h"
 #include "common/machine/state.h"
+#include "common/service/refill.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,10 @@
 /* The parts of the master, for its own files only. */
 #pragma once
 
+#include "common/machine/machine.h"
 #include "master/master.h"
+#include "proto/message.h"
+#include "proto/record.h"
 
 /* A stored result, or a change in the number of busy workers, waits at most this long for a report when nothing else
  * sends one. */

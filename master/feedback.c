@@ -4,6 +4,9 @@
  * those measured once, however many chunks it has finished. */
 #include "master/core.h"
 
+#include "common/machine/spread.h"
+#include "common/service/service.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,9 @@
 /* The master's end: the last report, the figures of its workers, goodbye. */
 #include "master/core.h"
 
+#include "common/service/service.h"
+#include "common/util/error.h"
+
 static void send_stats(struct master *master)
 {
     const struct service *service = &master->service;

@@ -3,6 +3,8 @@
  * report, and so of the wish for a refill that it may be. The workers tell their loads with --weighting acp only. */
 #include "master/core.h"
 
+#include "common/service/service.h"
+
 #include <stdlib.h>
 
 static void send_part(struct master *master, unsigned first, unsigned count)

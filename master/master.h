@@ -3,11 +3,13 @@
  * what is done. Pure: see common/machine/machine.h. */
 #pragma once
 
-#include "common/config/run_spec.h"
 #include "common/machine/machine.h"
+#include "common/machine/spread.h"
 #include "common/service/refill.h"
 #include "common/service/service.h"
-#include "common/machine/spread.h"
+#include "common/util/error.h"
+#include "proto/message.h"
+#include "proto/record.h"
 
 /* QUIESCED: in a loop with dependencies a worker was lost, and all workers are quiesced, or are about to be. */
 enum master_state { MASTER_SERVING, MASTER_QUIESCED, MASTER_ENDING, MASTER_GONE };

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* master: drives the master's machine and writes the results that it collects. */
+#include "master/program.h"
+#include "common/config/job.h"
 #include "common/config/rank_options.h"
-#include "common/results/results.h"
-#include "common/mpi/runtime.h"
+#include "common/config/run_spec.h"
 #include "common/job/job_setup.h"
 #include "common/job/participate.h"
-#include "master/program.h"
+#include "common/job/startup.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/mpi/runtime.h"
+#include "common/results/results.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 #include "master/master.h"
+#include "proto/message.h"
 #include "worker/kernels/kernels.h"
 
 #include <stdio.h>

@@ -3,6 +3,9 @@
  * have finished is reported, and says where they go on. */
 #include "master/core.h"
 
+#include "common/service/refill.h"
+#include "common/service/service.h"
+
 void master_receive_quiesce(struct master *master, const struct quiesce *quiesce)
 {
     if (master->config.distance == 0) {

@@ -4,6 +4,12 @@
  * supermaster has nothing, and nothing is left to be recalled here. */
 #include "master/core.h"
 
+#include "common/config/run_spec.h"
+#include "common/service/pool.h"
+#include "common/service/refill.h"
+#include "common/service/service.h"
+#include "common/util/ranges.h"
+
 #include <limits.h>
 
 void master_receive_recall(struct master *master, const struct recall *recall)

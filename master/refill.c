@@ -2,7 +2,10 @@
 /* Asking for refills, when common/service/refill.h says so, and taking them into the pool. */
 #include "master/core.h"
 
+#include "common/service/pool.h"
 #include "common/service/refill.h"
+#include "common/service/service.h"
+#include "common/util/ranges.h"
 
 static bool gap_is_over(const struct master *master)
 {

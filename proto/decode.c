@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoders: any bytes in, a checked message or a named error out. The header is read once; each decoder then
  * checks length, flags and ranges of its own message before it reads a field. */
-#include "proto/layout.h"
 #include "proto/message.h"
+#include "proto/layout.h"
+#include "proto/record.h"
 #include "proto/wire.h"
 
 #include <string.h>

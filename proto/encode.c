@@ -3,6 +3,7 @@
  * machines do by construction and the decoders check on the other side. */
 #include "proto/message.h"
 #include "proto/layout.h"
+#include "proto/record.h"
 #include "proto/wire.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Flag bits and the magic of PROTOCOL.md, shared by encoders and decoders only. */
 #pragma once
 
-#include "proto/record.h"
+#include "proto/message.h"
 
 #define HELLO_MAGIC    "HDSS"
 #define HELLO_FLAG_DCA 1u

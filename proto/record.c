@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Records in place: see record.h. Layouts are those of PROTOCOL.md section 3. */
 #include "proto/layout.h"
+#include "proto/message.h"
+#include "proto/record.h"
+#include "proto/wire.h"
 
 void completion_put(unsigned char *records, unsigned i, const struct request *completion)
 {

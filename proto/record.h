@@ -5,7 +5,6 @@
 #pragma once
 
 #include "proto/message.h"
-#include "proto/wire.h"
 
 #define COMPLETION_BYTES      32
 #define ASSIGN_RECORD_BYTES   16

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The invariants of the supermaster, beside those of the ledger and of its service. */
+#include "common/machine/probe.h"
+#include "common/machine/topology.h"
+#include "common/sched/sched.h"
+#include "common/service/boundary_list.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 #include "supermaster/core.h"
+#include "supermaster/ledger.h"
+#include "supermaster/supermaster.h"
 
 #include <assert.h>
 

@@ -6,6 +6,16 @@
  * kernel, and finished chunks decide, when each worker has done some and again when there are four times as many. */
 #include "supermaster/core.h"
 
+#include "supermaster/choose.h"
+#include "common/config/run_spec.h"
+#include "common/machine/topology.h"
+#include "common/predict/choose.h"
+#include "common/predict/predict.h"
+#include "common/predict/profile.h"
+#include "common/sched/sched.h"
+#include "proto/message.h"
+#include "supermaster/supermaster.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,10 @@
  * granted or cut short. */
 #include "supermaster/core.h"
 
+#include "common/machine/probe.h"
 #include "common/machine/state.h"
+#include "common/service/boundary_list.h"
+#include "common/service/pool.h"
 
 #include <assert.h>
 #include <stdlib.h>

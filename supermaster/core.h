@@ -2,6 +2,16 @@
 /* The parts of the supermaster, for its own files only. */
 #pragma once
 
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/sched/sched.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
+#include "proto/record.h"
+#include "supermaster/ledger.h"
 #include "supermaster/supermaster.h"
 
 static inline bool is_central(const struct supermaster *supermaster)

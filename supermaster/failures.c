@@ -3,6 +3,8 @@
  * for people, given-up iterations leave the ledger, and masters are told what others have found out. */
 #include "supermaster/core.h"
 
+#include "common/metrics/report.h"
+#include "common/service/poison.h"
 #include "common/util/grow.h"
 
 #include <stdio.h>

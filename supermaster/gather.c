@@ -3,6 +3,10 @@
  * 4, ... of them, until it has spent its time; each is compared at the largest number that it has reached. */
 #include "supermaster/core.h"
 
+#include "common/machine/probe.h"
+#include "common/predict/choose.h"
+#include "supermaster/choose.h"
+
 #include <math.h>
 
 /* Factor and least time of an overdue speed: the run has waited so many times as long as for the latest that came, and

@@ -2,6 +2,8 @@
 /* Cutting chunks: the technique says how many iterations, the ledger says which; and committing their results. */
 #include "supermaster/core.h"
 
+#include "common/service/poison.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -29,6 +29,8 @@
  * A lost master ends the run: what its workers know of one another is not gathered yet. */
 #include "supermaster/core.h"
 
+#include "common/service/boundary_list.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>

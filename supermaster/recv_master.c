@@ -3,6 +3,8 @@
  * relays. */
 #include "supermaster/core.h"
 
+#include "common/service/boundary_list.h"
+#include "common/service/poison.h"
 #include "common/service/refill.h"
 
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range)

@@ -2,6 +2,17 @@
 /* The supermaster's knowledge at the end, as a report. */
 #include "supermaster/statistics.h"
 
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/sched/sched.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
+#include "supermaster/choose.h"
+#include "supermaster/ledger.h"
+
 static double statistics_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;

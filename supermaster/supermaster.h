@@ -4,15 +4,14 @@
  * common/machine/machine.h. */
 #pragma once
 
-#include "supermaster/ledger.h"
-#include "common/config/run_spec.h"
 #include "common/machine/machine.h"
-#include "common/machine/probe.h"
-#include "common/service/service.h"
-#include "common/machine/topology.h"
-#include "common/metrics/report.h"
 #include "common/sched/sched.h"
-#include "supermaster/choose.h"
+#include "common/service/boundary_list.h"
+#include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
+#include "supermaster/ledger.h"
 
 /* GATHERING: waits for the speeds of the workers. SERVING. QUIESCED: in a loop with dependencies a worker was lost, and
  * not all are quiesced yet. ENDING: END is sent. GONE. */

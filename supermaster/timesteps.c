@@ -5,6 +5,8 @@
  * has learned, and those who wait are served. */
 #include "supermaster/core.h"
 
+#include "common/metrics/report.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -15,6 +15,8 @@
  * nothing is asked for ahead during chunks that are small against the largest of a loop of several steps. */
 #include "worker/core.h"
 
+#include "common/config/run_spec.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,6 +11,9 @@
  * once more, to whoever has the chunk behind them then. What comes of an earlier epoch is dropped. */
 #include "worker/core.h"
 
+#include "common/machine/topology.h"
+#include "proto/record.h"
+
 #include <assert.h>
 #include <string.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The invariants of a worker. */
+#include "common/machine/machine.h"
+#include "proto/message.h"
 #include "worker/core.h"
+#include "worker/worker.h"
 
 #include <assert.h>
 

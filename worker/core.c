@@ -6,7 +6,10 @@
  * one another, but never while the worker has nothing to compute. */
 #include "worker/core.h"
 
+#include "common/config/run_spec.h"
 #include "common/machine/state.h"
+#include "common/util/error.h"
+#include "proto/record.h"
 
 #include <assert.h>
 #include <float.h>

@@ -2,6 +2,9 @@
 /* The parts of the worker, for its own files only. */
 #pragma once
 
+#include "common/machine/machine.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
 #include "worker/worker.h"
 
 static inline bool worker_is_dependent(const struct worker *worker)

@@ -4,6 +4,8 @@
  * results of a chunk that is cut are those of what is left of it. */
 #include "worker/core.h"
 
+#include "proto/record.h"
+
 #include <assert.h>
 
 static void send_returned(const struct worker *worker, unsigned count, struct actions *actions)

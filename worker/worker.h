@@ -3,9 +3,8 @@
  * the network. Pure: see common/machine/machine.h. */
 #pragma once
 
-#include "common/config/run_spec.h"
 #include "common/machine/machine.h"
-#include "common/machine/topology.h"
+#include "proto/message.h"
 
 /* STARTING: measures what a message round trip costs, where a speed is wanted. PROBING: times the probe iterations.
  * ASKING: has nothing to compute, and has asked. COMPUTING. HALTED: in a loop with dependencies a worker was lost, and

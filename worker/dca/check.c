@@ -2,8 +2,12 @@
 /* Jobs without a supermaster: see check.h. */
 #include "worker/dca/check.h"
 
+#include "common/config/job.h"
+#include "common/config/run_spec.h"
 #include "common/dca/core.h"
 #include "common/dca/core_queue.h"
+#include "common/sched/sched.h"
+#include "hdss/kernel.h"
 
 int dca_check_loop(const struct job_setup *setup, struct error *error)
 {

@@ -5,6 +5,7 @@
 
 #include "common/config/rank_options.h"
 #include "common/job/job_setup.h"
+#include "common/util/error.h"
 
 /* Refuses a loop that workers cannot draw from. -1 with one line. */
 int dca_check_loop(const struct job_setup *setup, struct error *error);

@@ -5,9 +5,9 @@
 #include "common/config/dca_options.h"
 #include "common/dca/share.h"
 #include "common/job/root.h"
-#include "common/os/load.h"
-#include "common/mpi/rank.h"
 #include "common/mpi/wait.h"
+#include "common/os/load.h"
+#include "proto/message.h"
 #include "worker/exec/inline.h"
 
 /* The statistics of a rank at the end. */

@@ -6,9 +6,30 @@
  * ones have passed. */
 #include "worker/dca/work.h"
 
-#include "common/os/clock.h"
-#include "worker/dca/dca.h"
+#include "common/config/dca_options.h"
+#include "common/config/rank_options.h"
+#include "common/dca/machine.h"
+#include "common/dca/share.h"
+#include "common/job/job_setup.h"
+#include "common/job/root.h"
+#include "common/job/terminal.h"
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
 #include "common/metrics/progress.h"
+#include "common/mpi/doorbell.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/mpi/wait.h"
+#include "common/os/clock.h"
+#include "common/os/load.h"
+#include "common/results/results.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "hdss/kernel.h"
+#include "proto/message.h"
+#include "worker/dca/dca.h"
+#include "worker/exec/inline.h"
 
 /* Computing time, and chunks, since the last look at the clock, after which to look again. */
 #define LOOK_COMPUTE_NS 200000u

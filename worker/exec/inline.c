@@ -3,8 +3,11 @@
  * few instructions; what a chunk hardly ever meets is in steps.c. */
 #include "worker/exec/inline.h"
 
+#include "common/machine/machine.h"
 #include "common/os/clock.h"
 #include "common/util/digest.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
 #include "worker/exec/steps.h"
 
 #include <assert.h>

@@ -22,7 +22,9 @@
 #include "common/machine/executor.h"
 #include "common/machine/spread.h"
 #include "common/util/digest.h"
+#include "common/util/error.h"
 #include "hdss/kernel.h"
+#include "proto/record.h"
 #include "worker/exec/isolated.h"
 #include "worker/exec/output.h"
 

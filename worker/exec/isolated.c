@@ -2,6 +2,9 @@
 /* Running iterations that have taken workers down: see isolated.h. */
 #include "worker/exec/isolated.h"
 
+#include "proto/block.h"
+#include "worker/exec/output.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "hdss/kernel.h"
-#include "worker/exec/output.h"
 
 #include <stdbool.h>
 #include <stddef.h>

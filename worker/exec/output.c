@@ -4,6 +4,7 @@
 
 #include "common/util/digest.h"
 #include "proto/message.h"
+#include "proto/wire.h"
 
 #include <inttypes.h>
 #include <stdio.h>

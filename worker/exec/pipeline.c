@@ -2,9 +2,13 @@
 /* Chunks that depend on one another: see pipeline.h. */
 #include "worker/exec/pipeline.h"
 
+#include "common/machine/machine.h"
 #include "common/os/clock.h"
 #include "common/util/digest.h"
 #include "common/util/grow.h"
+#include "hdss/kernel.h"
+#include "proto/message.h"
+#include "proto/record.h"
 #include "worker/exec/steps.h"
 
 #include <assert.h>

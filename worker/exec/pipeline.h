@@ -16,6 +16,7 @@
  * its memory until the end. */
 #pragma once
 
+#include "common/machine/executor.h"
 #include "worker/exec/inline.h"
 
 struct pipeline_config {

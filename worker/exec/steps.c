@@ -5,6 +5,8 @@
 
 #include "common/os/clock.h"
 #include "common/util/digest.h"
+#include "hdss/kernel.h"
+#include "worker/exec/isolated.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,7 +2,12 @@
 /* The steps of the executor that several of its files take. Inside worker/exec only. */
 #pragma once
 
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "proto/message.h"
+#include "proto/record.h"
 #include "worker/exec/inline.h"
+#include "worker/exec/output.h"
 
 #include <time.h>
 

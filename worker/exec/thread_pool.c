@@ -2,8 +2,11 @@
 /* The main thread's part of a pool: chunks into slots, and what is done out of them, in order: see pool.h. */
 #include "worker/exec/thread_pool.h"
 
+#include "common/machine/machine.h"
 #include "common/os/clock.h"
+#include "common/util/ranges.h"
 #include "common/util/stats.h"
+#include "proto/record.h"
 #include "worker/exec/steps.h"
 
 #include <assert.h>

@@ -15,6 +15,11 @@
  */
 #pragma once
 
+#include "common/machine/executor.h"
+#include "common/machine/spread.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+#include "proto/message.h"
 #include "worker/exec/inline.h"
 #include "worker/exec/ring.h"
 

@@ -3,6 +3,9 @@
  * as it lies in the output. A worker that had no chunk of a step, or comes later, is told of it when it has one. */
 #include "worker/exec/steps.h"
 
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

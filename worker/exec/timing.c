@@ -3,9 +3,10 @@
  * probe. */
 #include "worker/exec/steps.h"
 
-#include "common/os/clock.h"
 #include "common/machine/probe.h"
+#include "common/os/clock.h"
 #include "common/util/digest.h"
+#include "hdss/kernel.h"
 
 #include <assert.h>
 

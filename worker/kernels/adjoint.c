@@ -5,8 +5,9 @@
  * A, B and C are uniform in [-0.5, 0.5), each element a hash of the seed and its index; every worker makes its own. */
 #include "worker/kernels/kernels.h"
 
-#include "common/util/random.h"
 #include "worker/kernels/adjoint.h"
+#include "common/util/random.h"
+#include "hdss/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

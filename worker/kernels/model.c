@@ -13,6 +13,9 @@
  * escapes at once takes some nanoseconds, too. */
 #include "worker/kernels/model.h"
 
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+#include "worker/kernels/costs/costs.h"
 #include "worker/kernels/escape.h"
 #include "worker/kernels/kernels.h"
 #include "worker/kernels/synthetic.h"

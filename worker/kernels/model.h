@@ -2,7 +2,7 @@
 /* Cost models of the built-in kernels, where a formula or a sample tells it: for simulated runs. */
 #pragma once
 
-#include "worker/kernels/costs/costs.h"
+#include "common/util/error.h"
 #include "hdss/kernel.h"
 
 /* The costs of the iterations [first, first + count) on a core of speed 1, which is one with AVX2 vectors as

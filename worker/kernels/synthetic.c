@@ -8,8 +8,9 @@
  * up exactly over calls: a rest below one unit is carried on. A mean of 0 costs only the hash. */
 #include "worker/kernels/kernels.h"
 
-#include "common/os/clock.h"
 #include "worker/kernels/synthetic.h"
+#include "common/os/clock.h"
+#include "hdss/kernel.h"
 
 #include <errno.h>
 #include <math.h>

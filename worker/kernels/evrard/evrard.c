@@ -12,6 +12,7 @@
  * measured of the collapse, and ends it where it comes about all the same. */
 #include "worker/kernels/kernels.h"
 
+#include "hdss/kernel.h"
 #include "worker/kernels/evrard/gas.h"
 #include "worker/kernels/evrard/record.h"
 #include "worker/kernels/evrard/root.h"

@@ -7,6 +7,7 @@
 #include "worker/kernels/exec/exec.h"
 
 #include "common/os/files.h"
+#include "common/util/error.h"
 #include "worker/kernels/exec/command.h"
 #include "worker/kernels/exec/environment.h"
 #include "worker/kernels/exec/search.h"

@@ -4,6 +4,7 @@
  * CSV is that of RFC 4180, with quotes, but a field ends in its line. A TSV field has no quotes and no escapes. */
 #pragma once
 
+#include "common/util/error.h"
 #include "worker/kernels/exec/lines.h"
 
 #define TABLE_COLUMNS_MAX 1000

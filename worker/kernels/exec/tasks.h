@@ -5,8 +5,10 @@
  * here, as iterations do, and from 1 wherever a user sees them. */
 #pragma once
 
-#include "worker/kernels/exec/table.h"
+#include "common/util/error.h"
 #include "worker/kernels/exec/cmdline.h"
+#include "worker/kernels/exec/lines.h"
+#include "worker/kernels/exec/table.h"
 
 #include <stdbool.h>
 

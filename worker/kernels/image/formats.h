@@ -2,6 +2,7 @@
 /* The kinds of pictures that image.c chooses from. Inside worker/kernels/image only. */
 #pragma once
 
+#include "common/util/error.h"
 #include "worker/kernels/image/image.h"
 
 #define IMAGE_ACCEPTED "accepted: PGM, PPM or PNG"

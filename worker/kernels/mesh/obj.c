@@ -8,6 +8,7 @@
  * in their order. */
 #include "worker/kernels/mesh/kinds.h"
 
+#include "common/util/error.h"
 #include "common/util/number.h"
 
 #include <stdlib.h>
