@@ -2,6 +2,11 @@
 /* Sorting the words of a flat worker: see dca_options.h. */
 #include "common/config/dca_options.h"
 
+#include "common/config/job.h"
+#include "common/config/options.h"
+#include "common/config/rank_options.h"
+#include "common/util/error.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,9 @@
  * mixed in any order. */
 #pragma once
 
-#include "common/config/job.h"
+#include "common/config/options.h"
 #include "common/config/rank_options.h"
+#include "common/util/error.h"
 
 struct dca_options {
     struct worker_options worker;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The job's options and their checks: see job.h. */
 #include "common/config/job.h"
+#include "common/config/options.h"
+#include "common/config/run_spec.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/number.h"
+#include "hdss/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,7 @@
  * same code, so that there is one grammar and one set of checks. */
 #pragma once
 
-#include "common/config/options.h"
 #include "common/config/run_spec.h"
-#include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Power files: see power_file.h. */
 #include "common/config/power_file.h"
+#include "common/sched/sched.h"
 #include "common/util/list.h"
 #include "common/util/number.h"
 

@@ -3,7 +3,6 @@
  * Powers are in any unit; only their ratios count. */
 #pragma once
 
-#include "common/sched/sched.h"
 #include "common/util/error.h"
 
 /* Reads a list "P1,P2,...": a power for each worker in turn. -1 with one line. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of master and worker: see rank_options.h. */
 #include "common/config/rank_options.h"
+#include "common/config/options.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/number.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
  * well: see dca_options.h. */
 #pragma once
 
-#include "common/config/options.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 

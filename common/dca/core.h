@@ -14,6 +14,8 @@
 #pragma once
 
 #include "common/sched/bounds.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/ranges.h"
 
 enum dca_way { DCA_BY_POSITION, DCA_BY_STEP, DCA_BY_REMAINING };

@@ -2,8 +2,6 @@
 /* The lock-free queue of a node: see core_queue.h. */
 #include "common/dca/core_queue.h"
 
-#include "common/dca/core.h"
-
 /* Bits of a step. A longer big chunk comes in pieces, so that a step never runs into the epoch. */
 #define STEP_BITS 40
 #define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)

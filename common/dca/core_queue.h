@@ -25,6 +25,8 @@
 #pragma once
 
 #include "common/sched/bounds.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/ranges.h"
 
 #include <stdatomic.h>

@@ -3,6 +3,8 @@
 #include "common/dca/machine.h"
 
 #include "common/machine/state.h"
+#include "common/sched/bounds.h"
+#include "common/sched/sched.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -26,6 +26,7 @@
 
 #include "common/dca/core.h"
 #include "common/dca/core_queue.h"
+#include "common/util/ranges.h"
 
 enum dca_state {
     DCA_IDLE,       /* not started */

@@ -4,6 +4,8 @@
  * it looks there every --break-after iterations if there are ranks on other nodes. */
 #include "common/dca/share.h"
 
+#include "common/sched/sched.h"
+
 /* Words between two counters, which are a cache line apart. */
 #define COUNTER_WORDS  8
 #define MEASURED_WORDS (sizeof(struct dca_measured) / sizeof(uint64_t))

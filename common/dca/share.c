@@ -2,6 +2,8 @@
 /* The life of a transport: see share.h. */
 #include "common/dca/share.h"
 
+#include "common/util/error.h"
+
 #include <stdlib.h>
 
 int share_prepare(struct share *share)

@@ -7,6 +7,7 @@
 
 #include "common/dca/machine.h"
 #include "common/metrics/report.h"
+#include "common/util/ranges.h"
 
 #include <mpi.h>
 

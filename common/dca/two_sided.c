@@ -3,6 +3,8 @@
  * and receives, for any MPI library. A draw by position takes one exchange, the others two or more, as core.h has it.
  */
 #include "common/dca/share.h"
+#include "common/metrics/report.h"
+#include "common/util/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,11 @@
 /* Looking before anything is changed: see check.h. */
 #include "common/job/check.h"
 
+#include "common/config/job.h"
+#include "common/config/params.h"
+#include "common/config/run_spec.h"
 #include "common/os/files.h"
+#include "hdss/kernel.h"
 
 #include <inttypes.h>
 #include <stdio.h>

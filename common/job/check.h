@@ -5,6 +5,7 @@
 
 #include "common/job/job_setup.h"
 #include "common/job/resume.h"
+#include "common/util/error.h"
 
 enum checker {
     CHECKED_BY_LEADER,

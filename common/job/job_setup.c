@@ -4,9 +4,10 @@
 
 #include "common/config/params.h"
 #include "common/config/power_file.h"
+#include "common/config/run_spec.h"
 #include "common/os/files.h"
-#include "common/service/service.h"
 #include "common/results/results.h"
+#include "common/service/service.h"
 
 #include <inttypes.h>
 #include <stdio.h>

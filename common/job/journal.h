@@ -8,8 +8,9 @@
  * a lock on it. */
 #pragma once
 
-#include "common/util/error.h"
 #include "common/job/journal_format.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 
 /* --- reading --- */
 

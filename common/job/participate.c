@@ -3,6 +3,7 @@
 #include "common/job/participate.h"
 
 #include "common/job/status.h"
+#include "common/util/error.h"
 
 #include <stddef.h>
 

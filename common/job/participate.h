@@ -4,6 +4,7 @@
 
 #include "common/job/startup.h"
 #include "common/mpi/runtime.h"
+#include "proto/message.h"
 
 struct participant {
     enum role role;

@@ -3,8 +3,9 @@
 #include "common/job/resume.h"
 
 #include "common/config/params.h"
-#include "common/util/text.h"
 #include "common/results/results.h"
+#include "common/util/text.h"
+#include "hdss/kernel.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,8 +3,11 @@
  * left at the end. */
 #pragma once
 
+#include "common/config/job.h"
 #include "common/job/job_setup.h"
 #include "common/job/journal.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 
 struct resume {
     char path[JOB_JOURNAL_PATH_MAX]; /* empty: no journal is kept */

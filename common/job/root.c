@@ -2,11 +2,14 @@
 /* Leading a run: see root.h. */
 #include "common/job/root.h"
 
+#include "common/config/job.h"
+#include "common/job/check.h"
+#include "common/machine/machine.h"
 #include "common/metrics/progress.h"
 #include "common/metrics/summary.h"
-#include "common/os/files.h"
-#include "common/job/check.h"
 #include "common/mpi/runtime.h"
+#include "common/os/files.h"
+#include "hdss/kernel.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,11 +3,13 @@
  * it is, finishes the output, prints the summary and writes the report. */
 #pragma once
 
-#include "common/metrics/report.h"
-#include "common/results/results.h"
 #include "common/job/job_setup.h"
 #include "common/job/resume.h"
 #include "common/job/terminal.h"
+#include "common/metrics/report.h"
+#include "common/results/results.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 
 struct root {
     const char *name;    /* name of the program, before its messages */

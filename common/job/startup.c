@@ -4,6 +4,7 @@
 
 #include "common/config/options.h"
 #include "common/mpi/runtime.h"
+#include "proto/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

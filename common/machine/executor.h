@@ -12,7 +12,9 @@
 #pragma once
 
 #include "common/machine/machine.h"
+#include "common/util/ranges.h"
 #include "proto/message.h"
+#include "proto/record.h"
 
 #include <assert.h>
 

@@ -8,6 +8,7 @@
 
 #include "common/util/error.h"
 #include "common/util/ranges.h"
+#include "proto/message.h"
 #include "proto/record.h"
 
 #include <stdbool.h>

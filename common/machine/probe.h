@@ -9,6 +9,7 @@
 #pragma once
 
 #include "common/util/stats.h"
+#include "proto/message.h"
 #include "proto/record.h"
 
 #include <stdbool.h>

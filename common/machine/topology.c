@@ -2,6 +2,8 @@
 /* The line-up and its grouping: see topology.h. */
 #include "common/machine/topology.h"
 
+#include "common/machine/machine.h"
+#include "common/util/error.h"
 #include "common/util/heap.h"
 
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 /* Assignment of workers to masters: the line-up of a launch, checked, and its workers dealt out to its masters. */
 #pragma once
 
-#include "common/machine/machine.h"
+#include "common/util/error.h"
+#include "proto/message.h"
 
 #include <stdbool.h>
 

@@ -5,10 +5,8 @@
  * day comes in as a number, the JSON goes out as text. */
 #pragma once
 
-#include "common/predict/choose.h"
 #include "common/sched/sched.h"
 #include "common/util/ranges.h"
-#include "hdss/kernel.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -3,7 +3,9 @@
  *
  * The head is one indented object; the workers follow with one line each, so that thousands of them stay readable. */
 #include "common/metrics/report.h"
+#include "common/predict/choose.h"
 #include "common/util/text.h"
+#include "hdss/kernel.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary for people: see summary.h. */
 #include "common/metrics/summary.h"
-#include "common/util/text.h"
 #include "common/metrics/human.h"
+#include "common/predict/choose.h"
+#include "common/sched/sched.h"
+#include "common/util/ranges.h"
 #include "common/util/stats.h"
+#include "common/util/text.h"
+#include "hdss/kernel.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,6 +3,15 @@
  * it in the meantime to the thread that beats (heartbeat.c). */
 #include "common/mpi/driver.h"
 
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/mpi/ops.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/util/error.h"
+#include "proto/record.h"
+
 #include <assert.h>
 #include <stdlib.h>
 

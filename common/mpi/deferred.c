@@ -7,8 +7,12 @@
  * keeps all of them, in their order, for when it can answer. */
 #include "common/mpi/deferred.h"
 
+#include "common/machine/topology.h"
 #include "common/mpi/driver.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
 #include "common/util/grow.h"
+#include "proto/message.h"
 
 #include <assert.h>
 #include <stdlib.h>

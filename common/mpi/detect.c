@@ -4,11 +4,14 @@
  * detect_end(). */
 #include "common/mpi/detect.h"
 
+#include "common/mpi/peers.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/rouse.h"
+#include "common/mpi/runtime.h"
 #include "common/mpi/ulfm.h"
 #include "common/mpi/watch.h"
+#include "proto/message.h"
 
 #include <assert.h>
 

@@ -10,6 +10,7 @@
 
 #include "common/mpi/rank.h"
 #include "common/mpi/tree.h"
+#include "proto/message.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -6,11 +6,10 @@
 #include "common/machine/machine.h"
 #include "common/mpi/deferred.h"
 #include "common/mpi/net.h"
-#include "common/mpi/ops.h"
-#include "common/mpi/rank.h"
-#include "common/mpi/runtime.h"
 #include "common/mpi/wait.h"
 #include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,7 +17,9 @@
 #include "common/mpi/pulse.h"
 
 #include "common/mpi/detect.h"
+#include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
 
 #include <assert.h>
 #include <poll.h>

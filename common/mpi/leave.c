@@ -3,6 +3,14 @@
  * when it is taken for lost, has lost the supermaster, or cannot go on. */
 #include "common/mpi/driver.h"
 
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/mpi/ops.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/util/error.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <unistd.h>

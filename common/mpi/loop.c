@@ -2,6 +2,15 @@
 /* Driving a machine: events in, actions out, in a turn that never blocks while there is something to do. */
 #include "common/mpi/driver.h"
 
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/mpi/ops.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/os/load.h"
+#include "common/util/error.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

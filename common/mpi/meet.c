@@ -3,10 +3,10 @@
  * tells everybody. */
 #include "common/mpi/meet.h"
 
+#include "common/mpi/place.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/tree.h"
-
-#include "common/mpi/place.h"
+#include "proto/message.h"
 
 #include <assert.h>
 #include <stdio.h>

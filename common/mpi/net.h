@@ -4,8 +4,6 @@
 
 #include "common/machine/machine.h"
 #include "common/mpi/ops.h"
-#include "common/mpi/peers.h"
-#include "common/mpi/ulfm.h"
 #include "proto/message.h"
 
 #include <mpi.h>

@@ -3,11 +3,13 @@
  * processes, MPI messages. */
 #include "common/mpi/ops.h"
 
+#include "common/machine/executor.h"
 #include "common/mpi/detect.h"
 #include "common/mpi/net.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
 #include "common/mpi/wait.h"
+#include "proto/message.h"
 
 #include <assert.h>
 

@@ -2,13 +2,14 @@
 /* A rank of a run, as the files of the runtime and the DCA topologies know it. */
 #pragma once
 
+#include "common/machine/topology.h"
 #include "common/mpi/doorbell.h"
-#include "common/mpi/ops.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/pulse.h"
-#include "common/mpi/runtime.h"
 #include "common/mpi/ulfm.h"
 #include "common/mpi/watch.h"
+#include "common/util/error.h"
+#include "proto/message.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of this rank and of those that serve. */
-#include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
+#include "common/machine/topology.h"
+#include "common/mpi/rank.h"
 
 #include <assert.h>
 

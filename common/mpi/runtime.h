@@ -5,11 +5,9 @@
  * moment (yielding its core where ranks outnumber cores), then sleeps in epoll until a peer on its node rings. */
 #pragma once
 
-#include "common/machine/executor.h"
 #include "common/machine/machine.h"
-#include "common/machine/topology.h"
-#include "common/os/load.h"
 #include "common/util/error.h"
+#include "common/util/ranges.h"
 #include "proto/message.h"
 
 /* The effects that the daemon's program has for its machine. Calls that a role never needs may be NULL. */

@@ -2,6 +2,12 @@
 /* Messages of a machine that is driven, on their way out. Nothing blocks but a full ring of sends, and that no longer
  * than until a peer is found to have ended. */
 #include "common/mpi/driver.h"
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/mpi/ops.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
 #include "common/util/grow.h"
 
 #include <assert.h>

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Start and end of a run: MPI, the exchange of hellos, the check of the line-up, the job. Whatever is wrong is said by
  * one rank, and all leave with the same status. */
+#include "common/mpi/ops.h"
+#include "common/machine/topology.h"
 #include "common/mpi/detect.h"
 #include "common/mpi/meet.h"
 #include "common/mpi/net.h"
-#include "common/mpi/ops.h"
+#include "common/mpi/place.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
 #include "common/mpi/singleton.h"
 #include "common/mpi/tree.h"
 #include "common/mpi/wait.h"
-
 #include "common/os/clock.h"
-#include "common/mpi/place.h"
+#include "common/util/error.h"
+#include "proto/message.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -12,6 +12,7 @@
 #include "common/mpi/tree.h"
 
 #include "common/mpi/rank.h"
+#include "proto/message.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,6 +2,9 @@
 /* Choosing by predicting: see choose.h. */
 #include "common/predict/choose.h"
 
+#include "common/config/run_spec.h"
+#include "common/predict/profile.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
 
 #include <math.h>

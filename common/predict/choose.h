@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/predict/predict.h"
+#include "common/sched/sched.h"
 
 #define CHOICE_CANDIDATES_MAX 40
 

@@ -2,6 +2,7 @@
 /* The simulation of one loop: see predict.h. */
 #include "common/predict/predict.h"
 
+#include "common/config/run_spec.h"
 #include "common/sched/sched.h"
 #include "common/service/pool.h"
 #include "common/service/refill.h"

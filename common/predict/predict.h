@@ -10,7 +10,6 @@
  * the last one has not begun, when that one answers: at the end of an iteration. Copies are not simulated. */
 #pragma once
 
-#include "common/config/run_spec.h"
 #include "common/predict/profile.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"

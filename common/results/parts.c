@@ -5,6 +5,7 @@
 #include "common/os/files.h"
 #include "common/util/digest.h"
 #include "common/util/grow.h"
+#include "proto/wire.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -13,7 +13,9 @@
 #pragma once
 
 #include "common/results/results.h"
+#include "common/util/error.h"
 #include "common/util/ranges.h"
+#include "hdss/kernel.h"
 #include "proto/block.h"
 
 #include <limits.h>

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "common/results/results.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
 
 int records_check(const char *path, const struct hdss_loop *loop, struct error *error);
 int records_check_place(const char *path, struct error *error);

@@ -5,6 +5,9 @@
  * The sums over all workers are kept up to date, so that a chunk never takes more than a few operations, whatever their
  * number. */
 #include "common/sched/learn.h"
+#include "common/sched/sched.h"
+#include "common/sched/technique.h"
+#include "common/util/error.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,8 @@
  * never takes more than a few operations, whatever the number of workers. */
 #include "common/sched/awf.h"
 #include "common/sched/batch.h"
+#include "common/sched/learn.h"
+#include "common/sched/technique.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,8 @@
  * measured has the weight of its power, P V_j / V, and those that are share the rest: the weights always sum to P. */
 #pragma once
 
-#include "common/sched/learn.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 
 enum awf_period {
     AWF_PER_STEP,  /* a measurement is a time step, a weight is fixed for a time step */

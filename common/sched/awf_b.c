@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* awf-b: adaptive weighted factoring whose weights change with each batch, from the compute time. */
 #include "common/sched/awf.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 
 static int awf_b_init(struct sched *sched, struct error *error)
 {

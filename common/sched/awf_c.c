@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* awf-c: adaptive weighted factoring whose weights change with each chunk, from the compute time. */
 #include "common/sched/awf.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 
 static int awf_c_init(struct sched *sched, struct error *error)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* awf-e: awf-c with the total chunk time, which has the scheduling overhead in it. */
 #include "common/sched/awf.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 
 static int awf_e_init(struct sched *sched, struct error *error)
 {

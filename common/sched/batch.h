@@ -3,6 +3,7 @@
  * weight them, or choose another part of what remains. */
 #pragma once
 
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
 /* In sched->state: integers but for the last. Free for the technique from BATCH_OWN on. */

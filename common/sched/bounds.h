@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/sched/sched.h"
+#include "common/util/error.h"
 
 #define BOUNDS_STRIDE 8
 

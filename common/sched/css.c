@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* css: chunks of one fixed size. */
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 
 enum { PARAM_CHUNK };
 enum { CHUNK };

@@ -3,7 +3,9 @@
  *
  * A stage ends when the powers served in it reach V, whoever asked; only then the remaining work is looked at
  * again. The share of one unit of power is the same for the whole stage. */
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 
 enum { PARAM_ALPHA };
 enum { PARTS, STAGE_END };        /* constant: alpha V, and V less what the sum of powers may be off */

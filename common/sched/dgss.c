@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dgss: gss over units of power. Each unit of power gets the V-th part of what remains, and a worker as many units
  * as it has. */
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
 /* K = floor(ceil(R/V) V_j), [H] Algorithm 3 (A there is V). */

@@ -3,7 +3,10 @@
  *
  * carry=chunk goes on from the previous chunk as it was truncated, instead of from the real level of the
  * trapezoid; that is the weighted TSS of [SW]. */
+#include "common/sched/sched.h"
+#include "common/sched/technique.h"
 #include "common/sched/trapezoid.h"
+#include "common/util/error.h"
 
 enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT, PARAM_CARRY };
 enum { DECREMENT_FLOOR, DECREMENT_REAL };

@@ -6,6 +6,9 @@
  * the rule, as a later batch. */
 #include "common/sched/batch.h"
 #include "common/sched/learn.h"
+#include "common/sched/sched.h"
+#include "common/sched/technique.h"
+#include "common/util/error.h"
 
 #include <math.h>
 

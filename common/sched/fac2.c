@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fac2, also called fss: factoring by two. A batch of P equal chunks takes half of what remains. */
 #include "common/sched/halving.h"
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 
 enum { QUOTIENT, LEVEL_BATCH }; /* constant: floor((N-1)/P); the first batch whose chunk min_chunk holds up */
 enum { LEFT, CHUNK };           /* state: chunks left in the batch, and their size */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fiss: chunks that grow linearly from batch to batch, so that the loop is done in about `stages` batches. */
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 
 enum { PARAM_STAGES };
 enum { FIRST, RISE, LEVEL_BATCH }; /* constant; the first batch whose chunk min_chunk does not hold up */

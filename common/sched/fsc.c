@@ -4,6 +4,9 @@
  *
  * Until the deviation is measured, chunks are mfsc's, which is made for not knowing it. */
 #include "common/sched/learn.h"
+#include "common/sched/sched.h"
+#include "common/sched/technique.h"
+#include "common/util/error.h"
 
 #include <math.h>
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* gss: each chunk is the P-th part of what remains. */
 #include "common/sched/geometric.h"
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 
 enum { PARAM_ROUND };
 enum { ROUND_CEIL, ROUND_FLOOR };

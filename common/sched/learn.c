@@ -5,6 +5,10 @@
  * whether the worker's speed has changed. */
 #include "common/sched/learn.h"
 
+#include "common/sched/sched.h"
+#include "common/sched/technique.h"
+#include "common/util/error.h"
+
 #include <math.h>
 #include <stdlib.h>
 

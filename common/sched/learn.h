@@ -23,7 +23,8 @@
  * iteration, deviations up to LEARN_SPREAD_MAX times the mean. */
 #pragma once
 
-#include "common/sched/technique.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 
 /* Seconds for one iteration: less than a cycle of any processor, and 30 years. */
 #define LEARN_TIME_MIN 1e-12

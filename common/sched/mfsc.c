@@ -5,6 +5,8 @@
  * of two mathematical libraries differ in the last place. */
 #include "common/sched/technique.h"
 
+#include "common/util/error.h"
+
 enum { CHUNK };
 
 /* The binary logarithm's places behind the point; and the 55 of 0.55 in hundredths. */

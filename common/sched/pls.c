@@ -5,7 +5,9 @@
  * The static workload ratio s is taken in units of 10^-15: a double has 15 sure decimal digits, so what a person wrote
  * is exact in them, and N s/P and N(1-s)/P are rounded as written, at any N, with no guard. */
 #include "common/sched/geometric.h"
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 
 enum { PARAM_SWR };
 enum { CHUNK }; /* constant: of the static part */

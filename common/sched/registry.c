@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All techniques, and a look-up by name. The list itself is in technique.h, where the files of the techniques see it
  * too. */
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
 #include <string.h>

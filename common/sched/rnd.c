@@ -2,7 +2,9 @@
 /* rnd: chunks of random size. To compare others with: what a technique is worth that knows nothing.
  *
  * Chunk i is a function of the seed and of i alone, in integers: the same on every machine, in both forms. */
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 #include "common/util/random.h"
 
 enum { PARAM_LO, PARAM_HI, PARAM_SEED };

@@ -4,7 +4,10 @@
  *
  * The invariants are kept here and nowhere else, whatever a technique's formula gives: a chunk is never empty while
  * work remains, never larger than what remains, and every call takes the work nearer to its end. */
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
 
 #include <assert.h>
 #include <math.h>

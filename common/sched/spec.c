@@ -2,9 +2,11 @@
 /* A technique as users write it, `name` or `name:param=value,param=value`: reading it, with errors that name the
  * parameter, the value and what is accepted, and writing it in its canonical spelling (parameters in the order of
  * the technique's table, only those that were given). */
-#include "common/sched/technique.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 #include "common/util/number.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ss: one iteration at a time. The best balance there is, and the most scheduling. */
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
 static uint64_t ss_at(const struct sched *sched, uint64_t step)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* static: one equal chunk for each worker. Weighted or given back, the same size goes on until nothing remains. */
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 
 enum { CHUNK };
 

@@ -6,6 +6,9 @@
 #include "common/sched/batch.h"
 #include "common/sched/geometric.h"
 #include "common/sched/learn.h"
+#include "common/sched/sched.h"
+#include "common/sched/technique.h"
+#include "common/util/error.h"
 
 #include <math.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tfss: batches of P equal chunks, as in factoring, that fall linearly from batch to batch, as in the trapezoid. */
+#include "common/sched/sched.h"
+#include "common/sched/technique.h"
 #include "common/sched/trapezoid.h"
+#include "common/util/error.h"
 
 /* constant: the first batch below `last`, and the first whose chunk min_chunk or `last` holds up */
 enum { END_BATCH = TRAPEZOID_OWN, LEVEL_BATCH };

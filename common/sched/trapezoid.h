@@ -6,7 +6,9 @@
  * and one more. */
 #pragma once
 
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 
 #include <math.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tss: chunks fall linearly from `first` to `last`. */
+#include "common/sched/sched.h"
+#include "common/sched/technique.h"
 #include "common/sched/trapezoid.h"
+#include "common/util/error.h"
 
 enum { LEVEL_STEP = TRAPEZOID_OWN }; /* constant: the first step whose chunk min_chunk or `last` holds up */
 enum { STEP };                       /* state: the step in the trapezoid, i until it starts again */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* viss: chunks that grow from batch to batch, each time by half as much. */
 #include "common/sched/halving.h"
+#include "common/sched/sched.h"
 #include "common/sched/technique.h"
+#include "common/util/error.h"
 
 enum { PARAM_X };
 enum { LIMIT, LEVEL_BATCH }; /* constant: 2 K0 - 1; the first batch whose chunk min_chunk does not hold up */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wf: weighted factoring. fac2's batches, in which each worker's chunk is weighted by its power. */
 #include "common/sched/batch.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
 
 /* w_j = P V_j / V: the weights sum to P, so that a batch takes half of what remains. */
 static int wf_init(struct sched *sched, struct error *error)

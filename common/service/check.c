@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The invariants of a service: see service.h. */
+#include "common/service/boundary_list.h"
+#include "common/service/poison.h"
+#include "common/service/pool.h"
+#include "common/service/service.h"
 #include "common/service/serving.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
 
 #include <assert.h>
 

@@ -14,6 +14,9 @@
  * run goes on, and there are only so many chunks. tests/seeds runs it with random delays. */
 #include "common/service/serving.h"
 
+#include "common/service/boundary_list.h"
+#include "proto/record.h"
+
 static void order_tell(const struct service *service, unsigned w, const struct neighbour *neighbour,
                        struct actions *actions)
 {

@@ -4,7 +4,13 @@
  *
  * Between QUIESCE and RESTART nobody is served and no neighbours are told. Chunks that a worker had finished arrive
  * ahead of its QUIESCED; its other chunks belong to nobody any more. */
+#include "common/machine/machine.h"
+#include "common/service/boundary_list.h"
+#include "common/service/pool.h"
+#include "common/service/service.h"
 #include "common/service/serving.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
 
 #include <assert.h>
 

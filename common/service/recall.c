@@ -9,6 +9,9 @@
  * bound of list scheduling (Graham 1966). */
 #include "common/service/serving.h"
 
+#include "common/service/pool.h"
+#include "proto/record.h"
+
 #include <assert.h>
 #include <inttypes.h>
 

@@ -4,7 +4,10 @@
  * wait and nothing else is left. */
 #include "common/service/serving.h"
 
+#include "common/service/poison.h"
+#include "common/service/pool.h"
 #include "common/util/grow.h"
+#include "proto/record.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -3,6 +3,10 @@
 #include "common/service/serving.h"
 
 #include "common/machine/state.h"
+#include "common/service/boundary_list.h"
+#include "common/service/poison.h"
+#include "common/service/pool.h"
+#include "proto/record.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -18,11 +18,13 @@
  * committed. */
 #pragma once
 
-#include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/service/boundary_list.h"
-#include "common/service/pool.h"
 #include "common/service/poison.h"
+#include "common/service/pool.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
 #include "proto/record.h"
 
 /* Chunks of one worker that are assigned and not yet stored: those it has and those it tells of together. */

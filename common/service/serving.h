@@ -2,7 +2,12 @@
 /* The parts of the service, for its own files only. */
 #pragma once
 
+#include "common/config/run_spec.h"
+#include "common/machine/machine.h"
 #include "common/service/service.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "proto/message.h"
 
 static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
 {

@@ -9,8 +9,10 @@
  * message; medians, first and last tenths. "behind one another" is what a burst has: each step finds in the caches what
  * the steps before it have left there. "cold": before each step that is timed, SAMPLES in a round, a buffer larger than
  * the caches is written. "encoded": the messages that leave are encoded, too, into a ring as large as some caches. */
-#include "supermaster/supermaster.h"
+#include "common/config/run_spec.h"
+#include "common/machine/topology.h"
 #include "common/util/random.h"
+#include "supermaster/supermaster.h"
 
 #include <inttypes.h>
 #include <stdio.h>
