@@ -153,18 +153,6 @@ bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns,
     return true;
 }
 
-bool service_wants_care(const struct service *service, const struct range *range)
-{
-    struct range rest = *range;
-    struct poison poison;
-    for (uint64_t count; service->poisons.count > 0 && rest.count > 0; rest.first += count, rest.count -= count) {
-        count = poison_look(&service->poisons, &rest, &poison);
-        if (poison.deaths >= ISOLATED_DEATHS)
-            return true;
-    }
-    return false;
-}
-
 static struct grant *other_copy(struct service *service, const struct grant *grant)
 {
     return grant_slot(&service->workers[grant->other_worker], grant->other_chunk);
@@ -189,6 +177,20 @@ void service_unshare(struct service *service, const struct grant *grant)
 static struct range rest_of(const struct grant *grant)
 {
     return (struct range){grant->first + grant->received, grant->count - grant->received};
+}
+
+bool service_wants_care(const struct service *service, const struct grant *grant)
+{
+    struct range rest = rest_of(grant);
+    struct poison poison;
+    if (grant->copy_owner == OWNER_UNDECIDED)
+        return true;
+    for (uint64_t count; service->poisons.count > 0 && rest.count > 0; rest.first += count, rest.count -= count) {
+        count = poison_look(&service->poisons, &rest, &poison);
+        if (poison.deaths > 0)
+            return true;
+    }
+    return false;
 }
 
 /* The one that the worker computed when it died: the oldest that it has not finished. */

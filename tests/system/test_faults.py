@@ -282,8 +282,8 @@ def test_an_iteration_that_kills_who_computes_it():
     for masters, workers in ((0, 4), (2, 6), (1, 3)):
         result = run([*hdss(masters, workers, bad_words()), 'crash=8', 'fail=17'])
         check_given_up(result, [8, 17], {8: KILLED, 17: FAILING[17]})
-        # A third may have been given it before the first was known to have died: it did not answer.
-        assert faults()['lost_workers'] in (2, 3), (faults(), result)
+        # At the end they may still be on their way down, and another may have been given a copy before the first was known to be lost.
+        assert faults()['lost_workers'] < workers and faults()['lost_workers'] + faults().get('late_workers', 0) >= 1, (faults(), result)
         clear()
         os.remove('out.npy.journal')
 

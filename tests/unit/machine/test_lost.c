@@ -252,6 +252,25 @@ START_TEST(who_has_the_other_copy_goes_on_alone)
 }
 END_TEST
 
+START_TEST(a_copy_of_what_killed_a_worker_is_run_with_care)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    make_copy(&owner);
+    ck_assert(!owner.actions.items[0].send.message.assign.isolated);
+    lose(&owner, 0);
+    ck_assert_int_eq(request(&owner, 2, 1, 0, PAYLOAD_NONE, 3 * LEASE_MIN_NS), 0);
+    service_expire(&owner.service, service_deadline(&owner.service), &owner.actions);
+    assert_assigned(&owner, 9, 10, 10);
+    ck_assert(owner.actions.items[0].send.message.assign.isolated);
+    lose(&owner, 1); /* it was on its way down, too, and the iteration that did it is found by worker 2 */
+    ck_assert_uint_eq(owner.service.failed_count, 0);
+    ck_assert_int_eq(tell_failure(&owner, 2, 1, 10, true, 4 * LEASE_MIN_NS), 0);
+    ck_assert(owner.failed.final && owner.failed.first == 10 && owner.failed.count == 1);
+    close_service(&owner);
+}
+END_TEST
+
 START_TEST(a_range_that_kills_three_workers_is_given_up)
 {
     struct owner owner;
@@ -585,6 +604,7 @@ int main(void)
     tcase_add_test(all, what_is_on_its_way_is_not_handed_out_before_it_is_decided);
     tcase_add_test(all, the_first_of_two_copies_counts);
     tcase_add_test(all, who_has_the_other_copy_goes_on_alone);
+    tcase_add_test(all, a_copy_of_what_killed_a_worker_is_run_with_care);
     tcase_add_test(all, a_range_that_kills_three_workers_is_given_up);
     tcase_add_test(all, what_killed_two_workers_goes_alone_and_with_care);
     tcase_add_test(all, what_killed_two_workers_goes_one_by_one_where_nothing_is_run_in_a_child);
