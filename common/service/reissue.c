@@ -183,7 +183,7 @@ bool service_wants_care(const struct service *service, const struct grant *grant
 {
     struct range rest = rest_of(grant);
     struct poison poison;
-    if (grant->copy_owner == OWNER_UNDECIDED)
+    if (grant->was_copied)
         return true;
     for (uint64_t count; service->poisons.count > 0 && rest.count > 0; rest.first += count, rest.count -= count) {
         count = poison_look(&service->poisons, &rest, &poison);
@@ -518,6 +518,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
         service_stop_loser(service, old->other_worker, actions);
     }
     old->copy_owner = copy->copy_owner = OWNER_UNDECIDED;
+    old->was_copied = copy->was_copied = true;
     old->other_worker = copy_worker;
     old->other_chunk = copy->chunk;
     copy->other_worker = old_worker;

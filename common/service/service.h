@@ -77,6 +77,7 @@ struct grant {
     bool computed;      /* DONE has come */
     bool flawed;        /* some iterations failed */
     uint8_t copy_owner; /* enum copy_owner */
+    bool was_copied;    /* some worker was given a copy of it */
     union {
         struct {
             uint32_t other_worker, other_chunk; /* UNDECIDED: the other copy */

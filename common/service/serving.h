@@ -69,8 +69,8 @@ void service_put_requeued(struct service *service, const struct range *range, ui
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
 /* Ends the sharing of a grant: where another worker has its rest, too, that worker has it alone. */
 void service_unshare(struct service *service, const struct grant *grant);
-/* True if a copy of what is left of the grant is to be run with care. A worker was lost with it, or two that have it
- * are silent: it may be the iterations that take workers down, faster than losses become known. */
+/* True if a copy of what is left of the grant is to be run with care. A worker was lost with it, or it was copied
+ * before, and that helped nothing: its iterations may take workers down, faster than losses become known. */
 bool service_wants_care(const struct service *service, const struct grant *grant);
 /* The next iterations of a grant, which are counted as over, did not work. */
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,

@@ -100,7 +100,6 @@ def test_orders_of_what_comes_at_one_moment():
     for mode in ('rma', 'two-sided', 'node'):
         once, again = (simulate(['--dca', mode, '--seed', 5, '--technique', 'fac2', *job])[0] for _ in range(2))
         assert once == again and once['done'] == 512, mode
-    refuses(['--backend', 'simgrid', '--seed', '2', *LOOP], '--seed')
     refuses(['--repetitions', '0', *LOOP], '--repetitions')
 
 
