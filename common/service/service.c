@@ -407,7 +407,7 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
     grant->received = grant->stored = 0;
     grant->since_ns = now_ns;
     grant->chunk = chunk;
-    grant->computed = grant->flawed = false;
+    grant->computed = grant->flawed = grant->was_copied = false;
     grant->copy_owner = OWNER_SELF;
     service->busy += worker->holds++ == 0;
     service->assigned++;
