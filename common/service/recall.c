@@ -6,7 +6,8 @@
  * workers share it. A worker of which all has begun is not asked again before it is assigned more, so that a loop ends
  * with few messages. A share is by number of iterations, and smaller for who is slower than the mean; who was given too
  * many is asked in turn, so after a few rounds nobody waits for more than a round trip and the iteration that runs: the
- * bound of list scheduling (Graham 1966). */
+ * bound of list scheduling (Graham 1966). Who does not answer for a moment is in the middle of an iteration: what it
+ * has asked ahead for goes to others without its answer. */
 #include "common/service/serving.h"
 
 #include "common/service/pool.h"
@@ -149,14 +150,46 @@ void service_give_up_recall(struct service *service, unsigned w)
     service->assigned_at_futile = NEVER;
 }
 
+static void keep_recalled(struct service *service, const struct range *range)
+{
+    void *items = service->recalled;
+    if (!service_make_room(service, &items, service->recalled_count, &service->recalled_capacity,
+                           sizeof *service->recalled))
+        return;
+    service->recalled = items;
+    service->recalled[service->recalled_count++] = *range;
+}
+
+/* Takes from a worker that has not answered for a moment what it has asked ahead for. It is in the middle of an
+ * iteration, and answers before it begins a chunk: nothing of these has begun. Results that come all the same are
+ * dropped. */
+static void revoke_ahead(struct service *service, unsigned w)
+{
+    struct served *worker = &service->workers[w];
+    const struct grant *running = service_running_grant(worker);
+    for (uint32_t i = 0; i < worker->slots; i++) {
+        struct grant *grant = &worker->grants[i];
+        if (grant->chunk == 0 || grant == running || grant->received > 0 || grant->copy_owner != OWNER_SELF)
+            continue;
+        const struct range range = {grant->first, grant->count};
+        REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is taken from rank %u, which has not begun it",
+               range.first, range.first + range.count, service->ranks[w]);
+        grant->copy_owner = OWNER_OTHER;
+        keep_recalled(service, &range);
+    }
+}
+
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
 {
+    const bool revokes = !service->no_speculation && !run_spec_has_threads(service->spec);
     if (service->recalls_open == 0 || service->recall_due_ns > now_ns)
         return;
     service->recall_due_ns = NEVER;
     for (unsigned w = 0; w < service->worker_count; w++) {
         if (service->workers[w].recall < RECALL_SENT)
             continue;
+        if (revokes && service->workers[w].heard_ns + SILENCE_MIN_NS <= now_ns)
+            revoke_ahead(service, w);
         uint64_t due_ns = service_answer_due_ns(service, &service->workers[w]);
         if (due_ns <= now_ns)
             service_give_up_recall(service, w);
@@ -242,16 +275,6 @@ static void shorten_grant(struct service *service, struct served *worker, struct
     grant->chunk = 0;
     worker->holds--;
     service->busy -= worker->holds == 0;
-}
-
-static void keep_recalled(struct service *service, const struct range *range)
-{
-    void *items = service->recalled;
-    if (!service_make_room(service, &items, service->recalled_count, &service->recalled_capacity,
-                           sizeof *service->recalled))
-        return;
-    service->recalled = items;
-    service->recalled[service->recalled_count++] = *range;
 }
 
 int service_receive_returned(struct service *service, unsigned w, const struct message *message,

@@ -193,8 +193,7 @@ bool service_wants_care(const struct service *service, const struct grant *grant
     return false;
 }
 
-/* The one that the worker computed when it died: the oldest that it has not finished. */
-static struct grant *running_grant(struct served *worker)
+struct grant *service_running_grant(struct served *worker)
 {
     struct grant *oldest = NULL;
     for (unsigned i = 0; i < worker->slots; i++) {
@@ -227,7 +226,7 @@ static void leave_queue(struct service *service, unsigned w)
  * one, which may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
-    const struct grant *oldest = running_grant(worker);
+    const struct grant *oldest = service_running_grant(worker);
     unsigned count = 1;
     running[0] = (struct range){0};
     if (service->state == SERVICE_ENDING || service->dependent)
@@ -427,7 +426,7 @@ uint64_t service_leave_due_ns(const struct service *service, const struct end *e
     double mean_ns = service_mean_iteration_ns(service);
     for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
         struct served *worker = &service->workers[w];
-        const struct grant *running = worker->holds > 0 ? running_grant(worker) : NULL;
+        const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
         uint64_t end_ns = running != NULL ? after_ns(now_ns, expected_ns(worker, running, mean_ns), LEAVE_NS) : 0;
         due = end_ns > due ? end_ns : due;
     }
@@ -441,7 +440,7 @@ void service_lose_overdue(struct service *service, uint64_t now_ns)
         return;
     for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
         struct served *worker = &service->workers[w];
-        const struct grant *running = worker->holds > 0 ? running_grant(worker) : NULL;
+        const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
         if (running != NULL && lease_end_ns(worker, running, mean_ns) <= now_ns)
             service_lost(service, w, now_ns);
     }

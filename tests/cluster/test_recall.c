@@ -287,6 +287,30 @@ START_TEST(a_worker_in_a_long_iteration_answers_late)
 }
 END_TEST
 
+static double first_takes_long(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration == 0 ? 200 * MS : MS;
+}
+
+/* The first iteration takes 200 ms, and its worker has asked for more. It does not answer, has begun nothing else, and
+ * others get that: nothing but the long iteration is computed twice. */
+START_TEST(what_was_asked_ahead_is_taken_from_who_is_in_a_long_iteration)
+{
+    struct virtual_result result;
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct virtual_config config = with_long_iterations(masters, 4, "css:chunk=1", 400);
+        config.cost_ns = first_takes_long;
+        config.spec.ask_ahead = ASK_AHEAD_FIXED;
+        config.spec.ask_ahead_chunks = 10;
+        double elapsed = run(config, 0, &result);
+        assert_said(" is taken from rank ");
+        ck_assert_msg(elapsed < 203, "%u masters: %.1f ms", masters, elapsed);
+        ck_assert_uint_le(result.executed, 401);
+    }
+}
+END_TEST
+
 static double ms_of(const char *line)
 {
     double us;
@@ -608,6 +632,7 @@ int main(void)
     tcase_add_test(all, a_stopped_loser_is_told_once);
     tcase_add_test(all, a_loser_with_one_iteration_is_not_stopped);
     tcase_add_test(all, a_worker_in_a_long_iteration_answers_late);
+    tcase_add_test(all, what_was_asked_ahead_is_taken_from_who_is_in_a_long_iteration);
     tcase_add_test(all, nothing_begins_after_a_drain);
     tcase_add_test(all, recalled_iterations_that_fail_are_given_up);
     tcase_add_test(all, a_worker_that_returns_what_it_cannot_is_dropped);
