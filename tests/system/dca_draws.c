@@ -4,7 +4,7 @@
  *
  *   dca-draws forms    every technique in every mode that takes it, loops of 0, 1, 7, 1000 and 1,000,000 iterations:
  *                       the chunks cover the loop exactly once, and are those of the closed form
- *   dca-draws contest  in every mode 200 short loops right after one another, of chance lengths and techniques; some
+ *   dca-draws contest  in every mode 60 short loops right after one another, of chance lengths and techniques; some
  *                       are stopped by one of the ranks, and by node chunks are cut for ranks that have nothing left:
  *                       no iteration twice, and none lost unless stopped
  *
@@ -39,7 +39,7 @@
 #define CHUNKS_MAX 1100000u
 /* A longer loop is not drawn one by one: test_flat.py does that, here it would take most of the time. */
 #define LONG  100000u
-#define LOOPS 200
+#define LOOPS 60
 #define SWR   0.6
 
 struct mode {

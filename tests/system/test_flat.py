@@ -137,7 +137,7 @@ def draws(which, counts):
         result = run(mpirun_line([(ranks, [os.environ['DCA_DRAWS'], which])]))
         assert result.status == 0, result
         loops = int(result.out.split()[0])
-        assert loops == (1000 if which == 'contest' else FORM_LOOPS), result
+        assert loops == (300 if which == 'contest' else FORM_LOOPS), result
         recalls = int(result.out.split()[4])
         assert recalls > 0 if which == 'contest' else recalls == 0, result
 
@@ -148,7 +148,7 @@ def test_the_chunks_drawn_are_those_of_the_closed_form():
 
 
 @long
-def test_nothing_is_drawn_twice_or_lost_in_200_loops_of_each_mode():
+def test_nothing_is_drawn_twice_or_lost_in_60_loops_of_each_mode():
     draws('contest', (2, 8))
 
 
@@ -311,7 +311,7 @@ def test_several_nodes():
 
 # For a second MPI library: what two ranks can do, and what does not depend on how the launcher passes signals, statuses and nodes on.
 PORTABLE = [test_every_mode_and_length, test_a_million_iterations_one_by_one, test_every_technique,
-            test_the_chunks_drawn_are_those_of_the_closed_form, test_nothing_is_drawn_twice_or_lost_in_200_loops_of_each_mode,
+            test_the_chunks_drawn_are_those_of_the_closed_form, test_nothing_is_drawn_twice_or_lost_in_60_loops_of_each_mode,
             test_the_output_is_the_same_file, test_what_a_node_recalls_is_in_the_output]
 
 

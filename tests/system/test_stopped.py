@@ -84,7 +84,12 @@ def stopped(line, find, held=False):
         process.communicate()
         raise
     result = time_end(process, lambda: let_go(pid) if held else None)
-    wait_until(lambda: not os.path.exists(f'/proc/{pid}'), 'the end of the stopped rank', SOON_S)  # of another machine, a moment later
+
+    def is_gone():  # of another machine, a moment later
+        if held:
+            let_go(pid)
+        return not os.path.exists(f'/proc/{pid}')
+    wait_until(is_gone, 'the end of the stopped rank', SOON_S)
     return result
 
 
