@@ -13,7 +13,7 @@
  * With recall a worker of a node that finds nothing left is hungry, and another one cuts its running chunk between two
  * iterations and gives up the rest, which is drawn from the queue as a big chunk is (core_queue.h says why so):
  *
- *     DRAWING ---nothing but what others compute---> HUNGRY ---REFILLED---> DRAWING
+ *     DRAWING ---nothing but what others compute---> STARVING ---REFILLED---> DRAWING
  *     COMPUTING ---WANTED---> CLAIMING ---first to do so---> CUTTING ---CUT---> COMPUTING, and GIVE
  *
  * Who drives the machine owns the counters, the queue and the time: MPI windows, messages to rank 0 and shared memory

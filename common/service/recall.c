@@ -199,17 +199,13 @@ void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
 }
 
 /* True if results of what the worker has not begun would be dropped. Of its oldest chunk an iteration has begun. */
-static bool holds_in_vain(const struct served *worker)
+static bool holds_in_vain(struct served *worker)
 {
-    const struct grant *oldest = NULL;
+    const struct grant *oldest = service_running_grant(worker);
     uint64_t in_vain = 0;
     for (uint32_t i = 0; i < worker->slots; i++) {
         const struct grant *grant = &worker->grants[i];
-        if (grant->chunk == 0 || grant->computed)
-            continue;
-        if (oldest == NULL || worker->chunks_assigned - grant->chunk > worker->chunks_assigned - oldest->chunk)
-            oldest = grant;
-        if (grant->copy_owner == OWNER_OTHER)
+        if (grant->chunk != 0 && !grant->computed && grant->copy_owner == OWNER_OTHER)
             in_vain += grant->count - grant->received;
     }
     return in_vain > 1 || (in_vain == 1 && oldest->copy_owner != OWNER_OTHER);

@@ -540,9 +540,8 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") a second time: rank %u has it for %.3f s",
            service->ranks[w], rest.first, rest.first + rest.count, service->ranks[other],
            (double)(now_ns - overdue->since_ns) / 1e9);
-    const bool wants_care = service_wants_care(service, overdue);
     struct grant *copy = assign(service, w, &rest, now_ns, actions);
-    service->workers[w].answer.isolated = wants_care;
+    service->workers[w].answer.isolated = service_wants_care(service, overdue);
     service_share(service, overdue, other, copy, w, actions);
     service->lease_due_ns = 0;
 }

@@ -69,7 +69,7 @@ void service_put_requeued(struct service *service, const struct range *range, ui
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
 /* Ends the sharing of a grant: where another worker has its rest, too, that worker has it alone. */
 void service_unshare(struct service *service, const struct grant *grant);
-/* The grant that a worker of one thread computes: the oldest that it has not finished. NULL: it has none. */
+/* The oldest grant that the worker has not finished: a worker of one thread computes it. NULL: it has none. */
 struct grant *service_running_grant(struct served *worker);
 /* True if a copy of what is left of the grant is to be run with care. A worker was lost with it, or it was copied
  * before, and that helped nothing: its iterations may take workers down, faster than losses become known. */

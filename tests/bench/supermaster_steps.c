@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the step function of a supermaster with many workers takes, in ns: masters tell what is done and ask for
+/* The time of a supermaster's step function with many workers, in ns: masters tell what is done and ask for
  * refills, in an order that is drawn anew in each round, until dfss has handed out 100 iterations for each worker; then
  * the half of them recalls work of the others.
  *

@@ -185,7 +185,7 @@ START_TEST(the_others_wait_for_the_refill)
 }
 END_TEST
 
-/* What is cut off is given up once the queue is claimed, and the chunk ends earlier. */
+/* The end of a chunk is cut off and given up once the queue is claimed, and the chunk ends earlier. */
 START_TEST(a_chunk_is_cut_for_who_is_hungry)
 {
     begin("css:chunk=400", false, true);

@@ -133,6 +133,16 @@ START_TEST(each_iteration_once_where_chunks_are_given_up)
 }
 END_TEST
 
+/* An empty queue, and the views of the two workers that draw from it. */
+static void open_for_two(struct dca_queue *queue, struct dca_view *view, struct dca_view *other)
+{
+    struct error error;
+    struct sched_spec spec = spec_of("static");
+    memset(queue, 0, sizeof *queue);
+    ck_assert_int_eq(dca_view_init(view, &spec, 2, &error), 0);
+    ck_assert_int_eq(dca_view_init(other, &spec, 2, &error), 0);
+}
+
 /* Two workers: one gives to the other what it has not begun, then both are hungry, which ends the queue. */
 START_TEST(the_queue_ends_when_all_are_hungry)
 {
@@ -140,10 +150,7 @@ START_TEST(the_queue_ends_when_all_are_hungry)
     struct dca_view view, other;
     struct range chunk;
     struct error error;
-    struct sched_spec spec = spec_of("static");
-    memset(&queue, 0, sizeof queue);
-    ck_assert_int_eq(dca_view_init(&view, &spec, 2, &error), 0);
-    ck_assert_int_eq(dca_view_init(&other, &spec, 2, &error), 0);
+    open_for_two(&queue, &view, &other);
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
     dca_queue_refill(&queue, &(struct range){0, 20});
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_DRAWN);
@@ -206,10 +213,7 @@ START_TEST(others_wait_while_one_refills)
     struct dca_view view, other;
     struct range chunk;
     struct error error;
-    struct sched_spec spec = spec_of("static");
-    memset(&queue, 0, sizeof queue);
-    ck_assert_int_eq(dca_view_init(&view, &spec, 2, &error), 0);
-    ck_assert_int_eq(dca_view_init(&other, &spec, 2, &error), 0);
+    open_for_two(&queue, &view, &other);
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
     ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_WAIT);
     dca_queue_refill(&queue, &(struct range){0, 5});
