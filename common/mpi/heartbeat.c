@@ -17,6 +17,7 @@
 #include "common/mpi/pulse.h"
 
 #include "common/mpi/detect.h"
+#include "common/mpi/net.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
@@ -44,16 +45,14 @@ static bool is_far(const struct runtime *runtime, unsigned rank)
     return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
 }
 
-/* Sends a heartbeat, but no second one before the first is through: a dead peer has one heartbeat, and what it costs,
- * outstanding. */
+/* Sends a heartbeat, but none before the one before it is through, and the messages before it are (net.c): a dead peer
+ * has one message, and what it costs, outstanding. */
 static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
 {
     struct beat *beat = &heartbeat->beats[to];
-    int through = 1;
+    struct net *net = heartbeat->runtime->net;
     assert(beat->is_far || kind == BEAT_FENCED);
-    if (beat->request != MPI_REQUEST_NULL)
-        MPI_Test(&beat->request, &through, MPI_STATUS_IGNORE);
-    if (!through)
+    if (net != NULL ? !net_is_clear(net, to) : !heartbeat_is_through(heartbeat, to))
         return;
     beat->sent = kind;
     MPI_Isend(&beat->sent, 1, MPI_BYTE, (int)to, TAG_HEARTBEAT, heartbeat->runtime->world, &beat->request);

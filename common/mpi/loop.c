@@ -267,12 +267,16 @@ static int driver_init(struct driver *driver)
     if (driver->stores.events == NULL || driver->stores.errors == NULL || driver->ops->watch_all(runtime) < 0 ||
         driver->ops->open_wait(&driver->wait, runtime, effects) < 0)
         return -1;
-    return net_init(&driver->net, runtime, receives);
+    if (net_init(&driver->net, runtime, receives) < 0)
+        return -1;
+    runtime->net = &driver->net;
+    return 0;
 }
 
 static void driver_fini(struct driver *driver)
 {
     assert(peers_check(&driver->runtime->peers));
+    driver->runtime->net = NULL;
     if (!driver->runtime->degraded) /* else MPI is let be */
         net_fini(&driver->net);
     driver->ops->close_wait(&driver->wait);

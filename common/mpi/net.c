@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages over MPI: pre-posted persistent receives in a ring, non-blocking sends in a ring, data messages received
- * straight into a buffer for the disk. Nothing is allocated per message once the buffers are there. */
+ * straight into a buffer for the disk. Nothing is allocated per message once the buffers are there.
+ *
+ * A message is given to MPI only when the one before it to the same rank is gone. A control message is gone at once as
+ * a rule. Where its receiver has died it may stay for ever, and Open MPI 4 must not be given another one then: its TCP
+ * transport adds an event for the connection that it has just closed, and the next send puts that event into its list a
+ * second time, which makes a ring of it. The rank would turn in there, within MPI_Test(), and never come back. */
 #include "common/mpi/net.h"
 
+#include "common/mpi/peers.h"
+#include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
+#include "common/mpi/ulfm.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -16,6 +24,7 @@ int net_init(struct net *net, struct runtime *runtime, unsigned receives)
         .ops = runtime->ops,
         .comm = runtime->world,
         .ulfm = &runtime->ulfm,
+        .heartbeat = &runtime->heartbeat,
         .peers = &runtime->peers,
         .receive_count = receives,
         .send_capacity = runtime->ops->sends,
@@ -127,27 +136,81 @@ static unsigned char *encode(struct send_slot *slot, const struct message *messa
     return bytes;
 }
 
+/* True once the message is gone; its data follow it at once. */
+static bool send_is_gone(struct net *net, struct send_slot *slot)
+{
+    int is_gone;
+    if (slot->state == SEND_BEGUN) {
+        MPI_Test(&slot->control, &is_gone, MPI_STATUS_IGNORE);
+        if (is_gone && slot->data_bytes > 0 && peers_can_send(net->peers, slot->to))
+            MPI_Isend(slot->payload, (int)slot->data_bytes, MPI_BYTE, (int)slot->to, TAG_DATA, net->comm, &slot->data);
+        if (is_gone)
+            slot->state = SEND_GONE;
+    }
+    return slot->state == SEND_GONE;
+}
+
+/* True where none of the first `count` sends keeps another one to the rank waiting, and no beat does. */
+static bool way_is_free(struct net *net, unsigned to, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct send_slot *slot = &net->sends[send_place(net, i)];
+        if (slot->to == to && !send_is_gone(net, slot))
+            return false;
+    }
+    return heartbeat_is_through(net->heartbeat, to);
+}
+
+bool net_is_clear(struct net *net, unsigned to)
+{
+    return way_is_free(net, to, net->send_count);
+}
+
+static void begin_send(struct net *net, struct send_slot *slot)
+{
+    slot->state = SEND_BEGUN;
+    if (net->ops->announce(net, slot->to, slot->size))
+        MPI_Isend(slot->start, (int)slot->size, MPI_BYTE, (int)slot->to, TAG_CONTROL, net->comm, &slot->control);
+    else
+        slot->data_bytes = 0;
+    if (slot->data_bytes > 0)
+        send_is_gone(net, slot);
+}
+
 int net_send(struct net *net, unsigned to, const struct message *message)
 {
     assert(net_can_send(net));
     struct send_slot *slot = &net->sends[send_place(net, net->send_count)];
     const bool is_copied = message->type == MESSAGE_BOUNDARY && message->payload == PAYLOAD_INLINE;
-    size_t size;
-    unsigned char *bytes = encode(slot, message, is_copied, &size);
-    if (bytes == NULL)
+    slot->start = encode(slot, message, is_copied, &slot->size);
+    if (slot->start == NULL)
         return -1;
     slot->to = to;
     slot->payload = message->payload == PAYLOAD_NONE || is_copied ? NULL : message->payload_data;
+    slot->data_bytes = message->payload == PAYLOAD_DATA ? message->payload_bytes : 0;
     slot->control = slot->data = MPI_REQUEST_NULL;
-    if (net->ops->announce(net, to, size)) {
-        MPI_Isend(bytes, (int)size, MPI_BYTE, (int)to, TAG_CONTROL, net->comm, &slot->control);
-        if (message->payload == PAYLOAD_DATA)
-            MPI_Isend(message->payload_data, (int)message->payload_bytes, MPI_BYTE, (int)to, TAG_DATA, net->comm,
-                      &slot->data);
-    }
+    slot->state = SEND_HELD;
+    if (way_is_free(net, to, net->send_count))
+        begin_send(net, slot);
+    else
+        net->held_count++;
     net->send_count++;
     net->begun++;
     return 0;
+}
+
+bool net_send_held(struct net *net, unsigned *to)
+{
+    for (unsigned i = 0; net->held_count > 0 && i < net->send_count; i++) {
+        struct send_slot *slot = &net->sends[send_place(net, i)];
+        if (slot->state != SEND_HELD || !peers_can_send(net->peers, slot->to) || !way_is_free(net, slot->to, i))
+            continue;
+        begin_send(net, slot);
+        net->held_count--;
+        *to = slot->to;
+        return true;
+    }
+    return false;
 }
 
 static void free_request(MPI_Request *request)
@@ -160,14 +223,14 @@ static void free_request(MPI_Request *request)
  * bytes may change. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
 {
-    int control, data = 1;
-    MPI_Test(&slot->control, &control, MPI_STATUS_IGNORE);
-    if (slot->data != MPI_REQUEST_NULL)
-        MPI_Test(&slot->data, &data, MPI_STATUS_IGNORE);
-    if (control && data)
+    int is_over = 0;
+    if (send_is_gone(net, slot))
+        MPI_Test(&slot->data, &is_over, MPI_STATUS_IGNORE);
+    if (is_over)
         return true;
     if (peers_can_send(net->peers, slot->to))
         return false;
+    net->held_count -= slot->state == SEND_HELD;
     free_request(&slot->control);
     free_request(&slot->data);
     return true;

@@ -23,11 +23,22 @@
 
 struct runtime;
 
+/* What has become of a message on its way out. */
+enum send_state {
+    SEND_HELD,  /* waits behind another to the same rank */
+    SEND_BEGUN, /* given to MPI; its data, if it has any, are not */
+    SEND_GONE,  /* gone, and its data given to MPI */
+};
+
 struct send_slot {
     unsigned char bytes[512]; /* a control message that brings no long records */
     unsigned char *large;     /* a message that does; owned, kept for the next */
     MPI_Request control, data;
+    const unsigned char *start; /* the message; in `bytes`, in `large`, or before its payload */
+    size_t size;
     const void *payload; /* to be released when both are gone */
+    size_t data_bytes;   /* of a data message with the payload; 0: there is none */
+    enum send_state state;
     unsigned to;
 };
 
@@ -54,6 +65,7 @@ struct net {
     const struct runtime_ops *ops;
     MPI_Comm comm;
     struct ulfm *ulfm;                           /* borrowed */
+    struct heartbeat *heartbeat;                 /* borrowed */
     const struct peers *peers;                   /* borrowed: sends to whom nothing is sent any more are given up */
     unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receives], owned */
     MPI_Request receives[RECEIVES_MAX];
@@ -62,6 +74,7 @@ struct net {
     struct send_slot *sends; /* [send_capacity], owned */
     unsigned send_capacity;
     unsigned send_first, send_count; /* a ring, in the order of sending */
+    unsigned held_count;             /* sends of the ring that are held */
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
     struct collect *waiting; /* ring of those that have no buffer yet; owned */
@@ -93,7 +106,15 @@ static inline bool net_has_arrived(struct net *net, int result, int arrived)
 
 /* True if there is room for one more message; false: progress the sends first. */
 bool net_can_send(const struct net *net);
+
+/* Sends a message, or holds it until what was sent to that rank before is gone. -1 when memory is out. */
 int net_send(struct net *net, unsigned to, const struct message *message);
+
+/* Sends the oldest held message that can go now, and says to whom. False where there is none. */
+bool net_send_held(struct net *net, unsigned *to);
+
+/* True where no message to the rank, and no beat, is still on its way out. */
+bool net_is_clear(struct net *net, unsigned to);
 
 /* Takes one finished send from the ring: its receiver and its payload (NULL if none). False when the oldest is not
  * through. One to a rank to which nothing is sent any more is through. */

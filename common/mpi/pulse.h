@@ -51,6 +51,15 @@ static inline void heartbeat_heard(struct heartbeat *heartbeat, unsigned rank)
         heartbeat->beats[rank].may_miss = MAY_MISS;
 }
 
+/* True where no beat to `rank` is still on its way out. */
+static inline bool heartbeat_is_through(struct heartbeat *heartbeat, unsigned rank)
+{
+    int is_through = 1;
+    if (heartbeat->beats != NULL && heartbeat->beats[rank].request != MPI_REQUEST_NULL)
+        MPI_Test(&heartbeat->beats[rank].request, &is_through, MPI_STATUS_IGNORE);
+    return is_through;
+}
+
 /* Lets the thread use MPI, around what may take long and uses no MPI. */
 static inline void heartbeat_release(struct heartbeat *heartbeat)
 {

@@ -49,6 +49,10 @@ bool driver_progress_sends(struct driver *driver)
         driver->ops->ring(driver->runtime, to);
         any = true;
     }
+    while (net_send_held(&driver->net, &to)) {
+        driver->ops->ring(driver->runtime, to);
+        any = true;
+    }
     if (any && driver->releases.count > 0)
         release_halos(driver);
     return any;
