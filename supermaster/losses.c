@@ -224,7 +224,8 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     losses->worker[w] = WORKER_IS_ALIVE;
     supermaster_recheck(supermaster);
     supermaster_waive_speed(supermaster, w);
-    service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns);
+    service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns,
+                  supermaster->actions);
     if (supermaster->state < SUPERMASTER_ENDING)
         return;
     losses->orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);

@@ -302,7 +302,8 @@ struct recovery_counts service_take_counts(struct service *service)
     return counts;
 }
 
-void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns)
+void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
+                   struct actions *actions)
 {
     struct served *worker = &service->workers[w];
     assert(!worker->present && "a worker is adopted once");
@@ -316,6 +317,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service->assigned_at_futile = NEVER;
     worker->chunks_assigned = 1;
     worker->holds = 1;
+    worker->heard_ns = now_ns;
     service->busy++;
     *grant_slot(worker, 1) = (struct grant){
         .first = running->first,
@@ -324,6 +326,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
         .chunk = 1,
         .copy_owner = counts ? OWNER_SELF : OWNER_OTHER,
     };
+    service_stop_loser(service, w, actions);
 }
 
 /* Takes workers for lost that have not left. Where many share few cores it takes them a while: as long as they leave

@@ -265,8 +265,9 @@ void service_stored(struct service *service, const struct event *event, struct a
 void service_lost(struct service *service, unsigned w, uint64_t now_ns);
 
 /* Worker `w`, which was absent, is served from now on. The chunk that it computes, of which `count` may be 0, becomes
- * its first; `counts`: its results do, else they are dropped. */
-void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns);
+ * its first; `counts`: its results do, else they are dropped, and it is to give up what has not begun. */
+void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
+                   struct actions *actions);
 
 /* Knowledge of others about iterations: adds to what is known here, says how much it is at least, or that nothing is
  * held against them any more. */

@@ -544,7 +544,7 @@ START_TEST(who_is_adopted_at_the_end_has_time_to_leave)
     struct owner owner;
     open_service(&owner, 0, true);
     service_end(&owner.service, &(struct end){.late = true}, 1000, &owner.actions);
-    service_adopt(&owner.service, 2, &(struct range){40, 5}, false, 2000);
+    service_adopt(&owner.service, 2, &(struct range){40, 5}, false, 2000, &owner.actions);
     ck_assert_uint_eq(service_deadline(&owner.service), 2000 + LEAVE_LATE_NS);
     service_expire(&owner.service, 2000 + LEAVE_LATE_NS, &owner.actions);
     ck_assert(service_is_over(&owner.service));
@@ -558,7 +558,7 @@ START_TEST(an_adopted_worker_goes_on_with_its_chunk)
         struct owner owner;
         open_service(&owner, 0, true);
         ck_assert(service_deadline(&owner.service) == NEVER && owner.service.present == 0);
-        service_adopt(&owner.service, 2, &(struct range){40, 5}, counts, 0);
+        service_adopt(&owner.service, 2, &(struct range){40, 5}, counts, 0, &owner.actions);
         ck_assert_uint_eq(owner.service.busy, 1);
         pool_put(&owner.service.pool, 2, (struct range){50, 5});
         ck_assert_int_eq(request(&owner, 2, 1, 1, PAYLOAD_NONE, 0), 0);
@@ -566,6 +566,43 @@ START_TEST(an_adopted_worker_goes_on_with_its_chunk)
         ck_assert_uint_eq(owner.actions.items[0].send.message.assign.chunk, 2);
         ck_assert_uint_eq(owner.committed, counts ? 5 : 0);
         ck_assert_uint_eq(owner.service.duplicates, !counts);
+        close_service(&owner);
+    }
+}
+END_TEST
+
+/* An iteration of it has begun in any case. */
+START_TEST(an_adopted_worker_gives_up_what_does_not_count)
+{
+    static const struct {
+        bool counts;
+        uint64_t iterations;
+    } cases[] = {{true, 5}, {false, 1}, {false, 5}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct owner owner;
+        const bool is_stopped = !cases[i].counts && cases[i].iterations > 1;
+        open_service(&owner, 0, true);
+        owner.spec.recall = RUN_RECALL_ON;
+        service_adopt(&owner.service, 2, &(struct range){40, cases[i].iterations}, cases[i].counts, 1000,
+                      &owner.actions);
+        service_check(&owner.service);
+        ck_assert_uint_eq(owner.actions.length, is_stopped);
+        if (is_stopped) {
+            unsigned char record[ASSIGN_RECORD_BYTES];
+            struct error error;
+            const struct message returned = {.type = MESSAGE_RETURNED, .records = record, .record_count = 1};
+            ck_assert_uint_eq(owner.actions.items[0].send.to, 9);
+            ck_assert_int_eq(owner.actions.items[0].send.message.type, MESSAGE_RECALL);
+            ck_assert_uint_eq(owner.actions.items[0].send.message.recall.waiting, RECALL_ALL);
+            assign_record_put(record, 0, 42, 3);
+            ck_assert_int_eq(service_message(&owner.service, 2, 2000, &returned, &owner.actions, &error), 0);
+            ck_assert_uint_eq(service_recalled_iterations(&owner.service), 0); /* others have them */
+            service_check(&owner.service);
+        }
+        pool_put(&owner.service.pool, 2, (struct range){50, 5});
+        ck_assert_int_eq(request(&owner, 2, 1, 1, PAYLOAD_NONE, 3000), 0);
+        assert_assigned(&owner, 9, 50, 5);
+        ck_assert_uint_eq(owner.committed, cases[i].counts ? 5 : 0);
         close_service(&owner);
     }
 }
@@ -620,6 +657,7 @@ int main(void)
     tcase_add_test(all, who_is_adopted_at_the_end_has_time_to_leave);
     tcase_add_test(all, an_end_waits_as_long_as_a_chunk_may_take);
     tcase_add_test(all, an_adopted_worker_goes_on_with_its_chunk);
+    tcase_add_test(all, an_adopted_worker_gives_up_what_does_not_count);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
