@@ -7,6 +7,11 @@
  * heartbeat. What is counted is this rank's own looks, one a second at most, each after all that has arrived was taken:
  * who was stopped, or starved, blames nobody for it.
  *
+ * A network that is cut is silent for longer than it is cut. TCP sends the first packet that was lost again 0.2 s
+ * later, and waits twice as long each time: 0.6, 1.4, 3.0, 6.2 and 12.6 s after it was sent first. So it is sent again
+ * less than twice the cut and 0.2 s after the cut began, and the last beat before may be 1.3 s old: only cuts of up to
+ * four seconds are silences of less than ten, and that is what the manual promises.
+ *
  * A rank that computes a long iteration, or waits for a disk, cannot beat: then a thread does. One thread at a time
  * uses MPI (MPI_THREAD_SERIALIZED): the rank's own holds `turn` but for the time in which it does neither; the other
  * only tries for it. Nothing of all this is there where all peers are watched by the kernel, and MPI is asked for less

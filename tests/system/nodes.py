@@ -87,6 +87,13 @@ class Nodes:
             except ProcessLookupError:
                 pass
 
+    def cut(self, node):
+        """Nothing reaches it any more, and nobody is told."""
+        ip('-n', self.bridge, 'link', 'set', f'v{node}', 'nomaster')
+
+    def mend(self, node):
+        ip('-n', self.bridge, 'link', 'set', f'v{node}', 'master', 'br0')
+
     def line(self, contexts, slots=8, options=()):
         """The command that runs an MPMD line over the nodes, round robin."""
         with open('hostfile', 'w') as file:

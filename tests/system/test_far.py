@@ -4,6 +4,7 @@ pretended (nodes.py). A loss takes ten seconds to be noticed; everything else is
 """
 import os
 import signal
+import time
 
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, long, main, mpirun_line, report, run, start, wait_until
 from nodes import Nodes
@@ -135,6 +136,26 @@ def test_a_stopped_worker_is_lost_or_goes_on_at_the_end():
         check_survived(result, workers=0 if lines_with(result, 'it goes on, to leave') and not report()['faults']['lost_workers'] else 1)
         wait_until(lambda: not os.path.exists(f'/proc/{pid}'), 'its end')
     return on_nodes(test, 2)
+
+
+@long
+def test_a_cut_of_four_seconds_costs_nothing_else():
+    """TCP has sent again by then, whatever moment the cut began at; it would not have after eight seconds, see heartbeat.c."""
+    loop = ['synthetic', 'iterations=1200', 'mean=40000', 'distribution=exponential', 'mode=sleep']
+
+    def test(nodes):
+        for masters in (0, 3):
+            process = start(nodes.hdss(['--masters', masters, '--workers', 6, *STEADY, '--output', 'out.npy', *loop]))
+            wait_for_records(process)
+            nodes.cut(2)
+            time.sleep(4)
+            nodes.mend(2)
+            result = finish(process)
+            check(result, undisturbed(*loop))
+            told = report()['faults']
+            assert told['lost_masters'] == told['lost_workers'] == told.get('late_workers', 0) == 0, (told, result)
+            os.remove('out.npy')
+    return on_nodes(test)
 
 
 @long
