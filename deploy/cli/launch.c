@@ -261,9 +261,28 @@ static bool end_ranks(struct child *child)
     return true;
 }
 
+/* Whoever is stopped for so long while the others wait for it is as good as dead. */
+static void end_stopped(struct child *child)
+{
+    char text[120];
+    if (!launcher_watch_is_stopped(&child->watch, child->pid, launch_clock_ms()))
+        return;
+    snprintf(text, sizeof text, "%s has been stopped for %u seconds%s: it is ended",
+             child->watch.begun ? "the supermaster" : "a rank", child->watch.stopped_looks,
+             child->watch.begun ? "" : " before the run had begun");
+    launch_say(text);
+    child->watch.stopped_looks = 0;
+    if (child->watch.begun)
+        kill(child->watch.lead, SIGKILL);
+    else
+        ranks_end_stopped(child->pid, child->how->rank_depth);
+}
+
 static void look_after(struct child *child)
 {
     launcher_watch_take(&child->watch, launch_clock_ms());
+    if (!child->ended)
+        end_stopped(child);
     if (!child->how->survives || child->ended)
         return;
     if (child->watch.ended && !child->how->remote) /* all that is left for them to do is to leave */
@@ -293,7 +312,7 @@ static void drain_in_time(struct child *child)
 
 static int longest_wait(const struct child *child)
 {
-    bool looks = child->how->survives || child->late_ms > 0 || child->how->drain_ms > 0;
+    bool looks = child->how->reports || child->late_ms > 0 || child->how->drain_ms > 0;
     if (child->drain_waits)
         return READY_LOOK_MS;
     /* ranks that leave in order are not looked at so often: where hundreds share few cores they need them */

@@ -2,6 +2,7 @@
 /* Looking after a launcher: see launcher_watch.h. */
 #include "deploy/cli/launcher_watch.h"
 #include "common/job/status.h"
+#include "common/os/process.h"
 #include "common/util/error.h"
 #include "deploy/cli/ready.h"
 
@@ -19,6 +20,8 @@
 #define LOST_MS 1500
 /* Time after a loss in which all ranks that can have ended: the last messages to other machines take 200 ms. */
 #define DEGRADED_MS 300
+/* Time between two looks whether the supermaster is stopped. */
+#define STOPPED_LOOK_MS 1000
 /* Time in which ranks leave together: hundreds that share a few cores take a minute. */
 #define LEAVE_MS 90000
 
@@ -106,6 +109,18 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
     watch->running = running;
     watch->started |= running > 0;
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
+}
+
+bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
+{
+    unsigned awake = 0;
+    if (watch->ended || watch->remote || now_ms < watch->stopped_look_ms + STOPPED_LOOK_MS)
+        return false;
+    watch->stopped_look_ms = now_ms;
+    bool is_stopped = !watch->begun || process_state(watch->lead) == PROCESS_STOPPED;
+    is_stopped = is_stopped && ranks_stopped(launcher, watch->depth, &awake) > 0 && awake > 0;
+    watch->stopped_looks = is_stopped ? watch->stopped_looks + 1 : 0;
+    return watch->stopped_looks >= STOPPED_LOOKS;
 }
 
 int launcher_watch_status(const struct launcher_watch *watch)

@@ -22,11 +22,13 @@ struct launcher_watch {
     int status; /* status of the rank that leads */
     int others; /* status of the first other rank that failed; 0: none did */
     unsigned ranks;
-    unsigned depth;     /* levels below the launcher at which the ranks stand: dialect.h */
-    bool remote;        /* some ranks are elsewhere, the supermaster is not */
-    unsigned running;   /* ranks that run on this machine */
-    bool started;       /* at least one rank ran here */
-    int64_t changed_ms; /* when `running` last changed, or the ranks last said something */
+    unsigned depth;          /* levels below the launcher at which the ranks stand: dialect.h */
+    bool remote;             /* some ranks are elsewhere, the supermaster is not */
+    unsigned running;        /* ranks that run on this machine */
+    bool started;            /* at least one rank ran here */
+    unsigned stopped_looks;  /* in a row, in which somebody was found stopped on whom the others wait */
+    int64_t stopped_look_ms; /* when it was looked */
+    int64_t changed_ms;      /* when `running` last changed, or the ranks last said something */
 };
 
 /* Names the pipe in the environment, and says there whether the launcher survives what ranks do. -1 when files are out.
@@ -40,6 +42,12 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms);
 
 /* True if the launcher is to be ended. */
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
+
+/* True once somebody on whom all others wait has been stopped (SIGSTOP) for STOPPED_LOOKS seconds while others of this
+ * machine run: the supermaster, or before the run has begun any rank. Its own looks are counted, and nobody is blamed
+ * where all are stopped. */
+#define STOPPED_LOOKS 10
+bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
 /* The exit status of the run, or -1 where nobody has said it. */
 int launcher_watch_status(const struct launcher_watch *watch);

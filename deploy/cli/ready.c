@@ -147,17 +147,44 @@ unsigned ranks_below(pid_t launcher, unsigned depth)
     return count;
 }
 
-static bool visit_rousing(pid_t child, void *context)
+struct stopped {
+    unsigned stopped, awake;
+};
+
+static bool visit_counting_stopped(pid_t child, void *context)
 {
-    (void)context;
-    if (process_state(child) == PROCESS_STOPPED)
-        kill(child, SIGCONT);
+    struct stopped *count = context;
+    const char state = process_state(child);
+    count->stopped += state == PROCESS_STOPPED;
+    count->awake += process_runs(state) && state != PROCESS_STOPPED;
     return true;
+}
+
+unsigned ranks_stopped(pid_t launcher, unsigned depth, unsigned *awake)
+{
+    struct stopped count = {0};
+    visit_ranks(launcher, depth, visit_counting_stopped, &count);
+    *awake = count.awake;
+    return count.stopped;
+}
+
+static bool visit_signalling_stopped(pid_t child, void *context)
+{
+    if (process_state(child) == PROCESS_STOPPED)
+        kill(child, *(int *)context);
+    return true;
+}
+
+void ranks_end_stopped(pid_t launcher, unsigned depth)
+{
+    int signal_number = SIGKILL;
+    visit_ranks(launcher, depth, visit_signalling_stopped, &signal_number);
 }
 
 void ranks_rouse(pid_t launcher, unsigned depth)
 {
-    visit_ranks(launcher, depth, visit_rousing, NULL);
+    int signal_number = SIGCONT;
+    visit_ranks(launcher, depth, visit_signalling_stopped, &signal_number);
 }
 
 static bool visit_signalling(pid_t child, void *context)

@@ -17,6 +17,12 @@ bool has_ended(pid_t pid);
 /* Ranks of `launcher` that run. */
 unsigned ranks_below(pid_t launcher, unsigned depth);
 
+/* Ranks of `launcher` that are stopped (SIGSTOP); `*awake`: those that run. */
+unsigned ranks_stopped(pid_t launcher, unsigned depth, unsigned *awake);
+
+/* Ends those that are stopped. */
+void ranks_end_stopped(pid_t launcher, unsigned depth);
+
 /* Lets those go on that are stopped. */
 void ranks_rouse(pid_t launcher, unsigned depth);
 

@@ -9,7 +9,7 @@ import os
 import signal
 import time
 
-from launch import MASTER, WORKER, finish, job, kill_tree, long, main, report, start, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, long, main, report, run, start, wait_until
 from nodes import Nodes
 from openmpi import RECOVERING
 from test_faults import faults, hdss, lines_with, pids, ranks
@@ -22,6 +22,8 @@ LOOP = ['synthetic', 'iterations=300', 'mean=15000', 'distribution=exponential',
 # The command is back within one second; a busy machine is given more. It was nine before.
 SOON_S = 4
 LIMIT_S = 60
+# A drain waits for iterations of some milliseconds.
+DRAINED_S = 15
 
 
 def job_words(*more):
@@ -126,6 +128,58 @@ def hold_worker(line):
     assert check_end(result) == 1 and faults()['lost_workers'] == 0, (faults(), result)
 
 
+def go_on():
+    check(run(hdss(0, 3, job_words('--resume'))), undisturbed(*LOOP))
+
+
+def drain(line, program, place=0):
+    """What is stopped does not hold up a drain."""
+    process = start(line)
+    wait_for_records(process)
+    pid = pids(process, program)[place]
+    os.kill(pid, signal.SIGSTOP)
+    process.send_signal(signal.SIGTERM)
+    result = finish(process)
+    assert result.status == 4 and report()['outcome'] == 'drained' and result.seconds < DRAINED_S, result
+    wait_until(lambda: not os.path.exists(f'/proc/{pid}'), 'the end of the stopped rank', SOON_S)
+    go_on()
+    os.remove('out.npy')
+
+
+def drain_master(line):
+    drain(line, MASTER)
+
+
+def drain_worker(line):
+    drain(line, WORKER, 1)
+
+
+def lose_supermaster(line):
+    """It is ended, as others wait for it, and the run with it; also after a drain, which it does not hear."""
+    for number in (None, signal.SIGTERM):
+        process = start(line)
+        wait_for_records(process)
+        pid = pids(process, SUPERMASTER)[0]
+        os.kill(pid, signal.SIGSTOP)
+        if number is not None:
+            process.send_signal(number)
+        result = finish(process)
+        assert result.status == 1 and len(lines_with(result, 'hdss: the supermaster has been stopped for 10 seconds: it is ended')) == 1, result
+        assert 8 < result.seconds < 8 + DRAINED_S, result
+        wait_until(lambda pid=pid: not os.path.exists(f'/proc/{pid}'), 'the end of the stopped rank', SOON_S)
+        go_on()
+        os.remove('out.npy')
+
+
+def start_stopped(line):
+    """A rank that is stopped before the others have found it."""
+    process = start(line)
+    wait_until(lambda: process.poll() is not None or pids(process, WORKER), 'the first worker')
+    os.kill(pids(process, WORKER)[0], signal.SIGSTOP)
+    result = finish(process)
+    assert result.status == 1 and len(lines_with(result, 'has been stopped for 10 seconds before the run had begun: it is ended')) == 1, result
+
+
 def attempt(number, cases):
     case, line = cases[number]
     case(line)
@@ -138,8 +192,19 @@ def at_once(*cases):
 
 
 def test_on_one_machine():
-    at_once((lose_master, hdss(1, 3, job_words())), (lose_master, hdss(2, 4, job_words())), (rouse_worker, hdss(0, 3, job_words())),
+    at_once((lose_master, hdss(1, 2, job_words())), (lose_master, hdss(1, 3, job_words())), (lose_master, hdss(2, 2, job_words())),
+            (lose_master, hdss(2, 4, job_words())), (rouse_worker, hdss(0, 3, job_words())),
             (rouse_worker, hdss(2, 4, job_words())), (hold_worker, hdss(0, 3, job_words())), (hold_worker, hdss(2, 4, job_words())))
+
+
+def test_a_drain():
+    at_once((drain_master, hdss(1, 2, job_words())), (drain_master, hdss(2, 4, job_words())), (drain_worker, hdss(0, 3, job_words())),
+            (drain_worker, hdss(2, 4, job_words())))
+
+
+def test_the_supermaster():
+    at_once((lose_supermaster, hdss(0, 2, job_words())), (lose_supermaster, hdss(1, 3, job_words())), (lose_supermaster, hdss(2, 4, job_words())),
+            (start_stopped, hdss(1, 2, job_words())))
 
 
 def test_a_line_written_by_hand():

@@ -2,6 +2,7 @@
 /* What stands between the user and mpirun, with shell scripts in its place: exit statuses and signals. */
 #include "common/util/error.h"
 #include "deploy/cli/launch.h"
+#include "deploy/cli/launcher_watch.h"
 #include "tests/lib/suite.h"
 
 #include <fcntl.h>
@@ -203,6 +204,60 @@ START_TEST(the_launcher_has_no_input_and_a_group_of_its_own)
 }
 END_TEST
 
+static pid_t start_child(void)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            pause();
+    return pid;
+}
+
+static void stop(pid_t pid)
+{
+    int status;
+    kill(pid, SIGSTOP);
+    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* Looks, a second apart, that find somebody stopped in a row until that is too many; 0: it never is. */
+static unsigned looks_until_stopped(struct launcher_watch *watch, int64_t *now_ms)
+{
+    for (unsigned looks = 1; looks < 4 * STOPPED_LOOKS; looks++) {
+        *now_ms += 1000;
+        ck_assert(!launcher_watch_is_stopped(watch, getpid(), *now_ms - 1));
+        if (launcher_watch_is_stopped(watch, getpid(), *now_ms))
+            return looks;
+    }
+    return 0;
+}
+
+START_TEST(who_is_stopped_alone_is_found)
+{
+    pid_t lead = start_child(), other = start_child();
+    int64_t now_ms = 0;
+    struct launcher_watch watch = {.depth = 1, .begun = true, .lead = lead};
+    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
+    stop(lead);
+    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
+    stop(other); /* all are: somebody wants it so */
+    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
+    kill(lead, SIGCONT); /* what others do about a stopped worker is theirs, once the run has begun */
+    waitpid(lead, NULL, WCONTINUED);
+    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
+    watch.begun = false;
+    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
+    end(lead);
+    end(other);
+}
+END_TEST
+
 int main(void)
 {
     int null = open("/dev/null", O_WRONLY);
@@ -220,6 +275,7 @@ int main(void)
     tcase_add_test(tests, the_second_ends_the_ranks);
     tcase_add_test(tests, the_third_ends_the_launcher);
     tcase_add_test(tests, the_launcher_has_no_input_and_a_group_of_its_own);
+    tcase_add_test(tests, who_is_stopped_alone_is_found);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
