@@ -139,7 +139,7 @@ static unsigned char *encode(struct send_slot *slot, const struct message *messa
 /* True once the message is gone; its data follow it at once. */
 static bool send_is_gone(struct net *net, struct send_slot *slot)
 {
-    int is_gone;
+    int is_gone = 1; /* SimGrid does not say so of no request */
     if (slot->state == SEND_BEGUN) {
         MPI_Test(&slot->control, &is_gone, MPI_STATUS_IGNORE);
         if (is_gone && slot->data_bytes > 0 && peers_can_send(net->peers, slot->to))
@@ -223,8 +223,8 @@ static void free_request(MPI_Request *request)
  * bytes may change. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
 {
-    int is_over = 0;
-    if (send_is_gone(net, slot))
+    int is_over = send_is_gone(net, slot);
+    if (is_over && slot->data != MPI_REQUEST_NULL)
         MPI_Test(&slot->data, &is_over, MPI_STATUS_IGNORE);
     if (is_over)
         return true;
