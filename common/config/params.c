@@ -6,6 +6,7 @@
 #include "common/config/options.h"
 #include "common/config/suggest.h"
 #include "common/util/number.h"
+#include "common/util/returned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -335,7 +336,7 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
 {
     char line[HDSS_ERROR_MAX] = "";
     *loop = (struct hdss_loop){0};
-    if (kernel->describe(values, loop, line) < 0)
+    if (returned(kernel->describe(values, loop, line), "describe", line) < 0)
         return error_set(error, "%s: %s", kernel->name, line);
     loop->note[sizeof loop->note - 1] = '\0';
     if (params_check_steps(kernel, loop, error) < 0 || params_check_dependencies(kernel, loop, error) < 0)

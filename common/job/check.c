@@ -6,6 +6,7 @@
 #include "common/config/params.h"
 #include "common/config/run_spec.h"
 #include "common/os/files.h"
+#include "common/util/returned.h"
 #include "hdss/kernel.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@ static int check_kernel(const struct job_setup *setup, enum checker checker, str
     if (checker == CHECKED_BEFORE_LAUNCH)
         result = setup->loader->look(kernel, setup->values, &setup->loop, text);
     else if (kernel->check != NULL)
-        result = kernel->check(setup->values, &setup->loop, text);
+        result = returned(kernel->check(setup->values, &setup->loop, text), "check", text);
     return result == 0 ? 0 : error_set(error, "%s: %s", kernel->name, text);
 }
 

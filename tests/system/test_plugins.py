@@ -268,6 +268,20 @@ def test_an_error_fails_its_iteration_with_its_text():
     assert read('out.txt') == b''.join(wanted[:40] + wanted[41:])
 
 
+def test_a_number_that_no_call_may_return_is_a_failure():
+    wanted = expected(100, 10)[0].splitlines(keepends=True)
+    for number in (1, 7):
+        said = f'run_variable() returned {number}; accepted: 0, or -1 for a failure'
+        words = ['--output', 'out.txt', '--overwrite', '--report', 'report.json', tricky(), 'iterations=100', 'error_at=40', f'returns={number}']
+        for masters, workers in ((0, 2), (1, 2)):
+            result = run_job(masters, workers, words)  # the probe, too, runs the kernel
+            assert result.status == 3 and any(f'{said}; given up' in line for line in result.err), result
+            assert report()['failures'][0]['reason'] == said and report()['faults']['lost_workers'] == 0, report()
+            assert read('out.txt') == b''.join(wanted[:40] + wanted[41:])
+        result = flat(2, 'rma', [*EQUAL, *words[words.index(tricky()):]])
+        assert result.status == 1 and any(said in line for line in result.err), result
+
+
 def test_a_crash_is_a_lost_worker():
     words = ['--technique', 'css:chunk=10', '--output', 'out.txt', '--report', 'report.json', tricky(), 'iterations=300', 'sleep=1000',
              'crash_at=120', 'until=crashed']
@@ -531,6 +545,7 @@ main([
     test_output_of_any_size,
     test_an_iteration_that_yields_too_much_is_named,
     test_an_error_fails_its_iteration_with_its_text,
+    test_a_number_that_no_call_may_return_is_a_failure,
     test_a_crash_is_a_lost_worker,
     test_a_killed_run_is_resumed,
     test_what_failed_is_named_and_done_again,

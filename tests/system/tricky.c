@@ -14,7 +14,7 @@
 #define TRICKY_ABI HDSS_KERNEL_ABI
 #endif
 
-enum { ITERATIONS, BYTES, LARGE_AT, LARGE, SLEEP_US, FAILED_AT, ERROR_AT, CRASH_AT, UNTIL };
+enum { ITERATIONS, BYTES, LARGE_AT, LARGE, SLEEP_US, FAILED_AT, ERROR_AT, RETURNS, CRASH_AT, UNTIL };
 
 static const struct hdss_param params[] = {
     {"iterations", HDSS_PARAM_INTEGER, "100", 0, 1e9, NULL, "", "how many"},
@@ -24,6 +24,7 @@ static const struct hdss_param params[] = {
     {"sleep", HDSS_PARAM_INTEGER, "0", 0, 1e9, NULL, "us", "time of each"},
     {"failed_at", HDSS_PARAM_INTEGER, "-1", -1, 1e9, NULL, "", "this and every 100th after it is called failed"},
     {"error_at", HDSS_PARAM_INTEGER, "-1", -1, 1e9, NULL, "", "an error is returned"},
+    {"returns", HDSS_PARAM_INTEGER, "-1", -9, 9, NULL, "", "the error: another number than -1 is said without a line"},
     {"crash_at", HDSS_PARAM_INTEGER, "-1", -1, 1e9, NULL, "", "the worker is taken along"},
 #ifndef TRICKY_NO_DEFAULT
     {"until", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "what is to happen no more once this file is there"},
@@ -87,8 +88,9 @@ static int run_one(const union hdss_value *values, uint64_t i, struct hdss_outpu
     int64_t at = values[FAILED_AT].integer;
     usleep((useconds_t)values[SLEEP_US].integer);
     if (happens(values, ERROR_AT, i)) {
-        snprintf(error, HDSS_ERROR_MAX, "iteration %llu is not to my liking", (unsigned long long)i);
-        return -1;
+        if (values[RETURNS].integer == -1)
+            snprintf(error, HDSS_ERROR_MAX, "iteration %llu is not to my liking", (unsigned long long)i);
+        return (int)values[RETURNS].integer;
     }
     if (happens(values, CRASH_AT, i))
         crash(values);
@@ -102,10 +104,10 @@ static int run_one(const union hdss_value *values, uint64_t i, struct hdss_outpu
 
 static int run(void *instance, uint64_t first, uint64_t count, struct hdss_output *output, char error[HDSS_ERROR_MAX])
 {
-    for (uint64_t i = first; i < first + count; i++)
-        if (run_one(instance, i, output, error) < 0)
-            return -1;
-    return 0;
+    int result = 0;
+    for (uint64_t i = first; i < first + count && result == 0; i++)
+        result = run_one(instance, i, output, error);
+    return result;
 }
 
 HDSS_KERNEL(hdss_kernel) = {

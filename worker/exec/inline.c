@@ -7,6 +7,7 @@
 #include "common/os/clock.h"
 #include "common/util/digest.h"
 #include "common/util/ranges.h"
+#include "common/util/returned.h"
 #include "proto/message.h"
 #include "worker/exec/steps.h"
 
@@ -59,8 +60,9 @@ int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *re
 {
     if (!exec_is_in_step(exec, first) && exec_enter_step(exec, first) < 0)
         return -1;
-    return exec->records.variable ? exec_run_variable(exec, first, count)
-                                  : exec->config.kernel->run(exec->instance, first, count, records, exec->error);
+    if (exec->records.variable)
+        return exec_run_variable(exec, first, count);
+    return returned(exec->config.kernel->run(exec->instance, first, count, records, exec->error), "run", exec->error);
 }
 
 /* Takes in that `count` iterations took `ns`. Slower is believed at once. Faster is believed as far as the mean says of

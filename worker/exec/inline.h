@@ -23,6 +23,7 @@
 #include "common/machine/spread.h"
 #include "common/util/digest.h"
 #include "common/util/error.h"
+#include "common/util/returned.h"
 #include "hdss/kernel.h"
 #include "proto/record.h"
 #include "worker/exec/isolated.h"
@@ -155,7 +156,7 @@ static inline int exec_short(struct exec *exec, uint64_t first, uint64_t count, 
     void *records = exec->records.buffers[0].bytes + EXEC_HEADROOM;
     exec->shorts.run_left--;
     exec->shorts.run_done += count;
-    if (exec->config.kernel->run(exec->instance, first, count, records, exec->error) < 0)
+    if (returned(exec->config.kernel->run(exec->instance, first, count, records, exec->error), "run", exec->error) < 0)
         return -1;
     *digest += digest_records(first, count, records, exec->records.bytes);
     return 0;

@@ -2,6 +2,7 @@
 /* Running iterations that have taken workers down: see isolated.h. */
 #include "worker/exec/isolated.h"
 
+#include "common/util/returned.h"
 #include "proto/block.h"
 #include "worker/exec/output.h"
 
@@ -51,7 +52,7 @@ static int run_into_file(const struct isolated_job *job, int file, uint64_t i, c
     size_t bytes;
     output_clear(output, i);
     output_begin(output, i + 1);
-    int result = job->kernel->run_variable(job->instance, i, 1, &output->calls, error);
+    int result = returned(job->kernel->run_variable(job->instance, i, 1, &output->calls, error), "run_variable", error);
     if (output->problem[0] != '\0')
         snprintf(error, HDSS_ERROR_MAX, "%s", output->problem);
     if (result < 0 || output->problem[0] != '\0' || output_end(output) < 0)
@@ -73,7 +74,7 @@ static int run_in_child(struct isolated_share *share, const struct isolated_job 
     unsigned char *record = share->records + i * job->record_bytes;
     if (job->output != NULL)
         return run_into_file(job, file, job->first + i, share->error);
-    return job->kernel->run(job->instance, job->first + i, 1, record, share->error);
+    return returned(job->kernel->run(job->instance, job->first + i, 1, record, share->error), "run", share->error);
 }
 
 static _Noreturn void be_child(const struct isolated *isolated, const struct isolated_job *job, pid_t parent)

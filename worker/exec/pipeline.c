@@ -6,6 +6,7 @@
 #include "common/os/clock.h"
 #include "common/util/digest.h"
 #include "common/util/grow.h"
+#include "common/util/returned.h"
 #include "hdss/kernel.h"
 #include "proto/message.h"
 #include "proto/record.h"
@@ -329,7 +330,8 @@ static void compute_block(struct pipeline *pipeline, uint64_t to)
         .records = records_of(pipeline, 0),
     };
     uint64_t began = clock_ns(CLOCK_MONOTONIC), worked = is_slow ? clock_ns(clock) : 0;
-    if (config->kernel->run_block(pipeline->exec.instance, &block, pipeline->exec.error) < 0) {
+    int result = config->kernel->run_block(pipeline->exec.instance, &block, pipeline->exec.error);
+    if (returned(result, "run_block", pipeline->exec.error) < 0) {
         pipeline_note_problem(pipeline, pipeline->exec.error);
         return;
     }

@@ -5,6 +5,7 @@
 
 #include "common/os/clock.h"
 #include "common/util/digest.h"
+#include "common/util/returned.h"
 #include "hdss/kernel.h"
 #include "worker/exec/isolated.h"
 
@@ -53,13 +54,15 @@ int exec_init(struct exec *exec, const struct exec_config *config)
                  (unsigned long long)exec->records.bytes);
         return -1;
     }
-    if (config->kernel->open(config->values, config->loop, &exec->config.worker, &exec->instance, exec->error) < 0) {
+    int opened = config->kernel->open(config->values, config->loop, &exec->config.worker, &exec->instance, exec->error);
+    if (returned(opened, "open", exec->error) < 0) {
         exec_fini(&exec->executor);
         return -1;
     }
     exec->open = true;
     exec->step.count = config->step_iterations > 0 ? config->step_iterations : UINT64_MAX;
-    if (config->kernel->step == NULL || config->kernel->step(exec->instance, 0, NULL, exec->error) == 0)
+    if (config->kernel->step == NULL ||
+        returned(config->kernel->step(exec->instance, 0, NULL, exec->error), "step", exec->error) == 0)
         return 0;
     exec_fini(&exec->executor);
     return -1;
@@ -107,8 +110,12 @@ int exec_run_variable(struct exec *exec, uint64_t first, uint64_t count)
     struct output *output = &exec->records.output;
     if (!exec->chunk.waiting)
         output_begin(output, first + count);
-    int result = exec->config.kernel->run_variable(exec->instance, first, count, &output->calls, exec->error);
-    exec->chunk.waiting = result == HDSS_WAIT && output->problem[0] == '\0';
+    const struct hdss_kernel *kernel = exec->config.kernel;
+    int result = kernel->run_variable(exec->instance, first, count, &output->calls, exec->error);
+    bool waits = result == HDSS_WAIT && kernel->descriptor != NULL;
+    if (!waits)
+        result = returned(result, "run_variable", exec->error);
+    exec->chunk.waiting = waits && output->problem[0] == '\0';
     if (output->problem[0] == '\0' && result == 0)
         result = output_end(output);
     if (output->problem[0] != '\0') {

@@ -5,6 +5,7 @@
 #include "common/machine/machine.h"
 #include "common/os/clock.h"
 #include "common/util/ranges.h"
+#include "common/util/returned.h"
 #include "common/util/stats.h"
 #include "proto/record.h"
 #include "worker/exec/steps.h"
@@ -118,9 +119,11 @@ static int open_thread(struct thread_pool *pool, unsigned thread)
     }
     if (thread == 0 || kernel->threads == HDSS_THREADS_SHARE)
         return 0;
-    if (kernel->open(config->values, config->loop, &config->worker, &pool_thread->instance, pool->error) == 0) {
+    int opened = kernel->open(config->values, config->loop, &config->worker, &pool_thread->instance, pool->error);
+    if (returned(opened, "open", pool->error) == 0) {
         pool_thread->open = true;
-        if (kernel->step == NULL || kernel->step(pool_thread->instance, 0, NULL, pool->error) == 0)
+        if (kernel->step == NULL ||
+            returned(kernel->step(pool_thread->instance, 0, NULL, pool->error), "step", pool->error) == 0)
             return 0;
     }
     team_close(&pool->executor);
@@ -133,7 +136,8 @@ static int tell_threads(void *context, uint64_t step, const void *results, char 
     struct thread_pool *pool = context;
     for (unsigned t = 1; t < pool->config.threads; t++)
         if (pool->pool_thread[t].open &&
-            pool->config.exec.kernel->step(pool->pool_thread[t].instance, step, results, error) < 0)
+            returned(pool->config.exec.kernel->step(pool->pool_thread[t].instance, step, results, error), "step",
+                     error) < 0)
             return -1;
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "worker/exec/steps.h"
 
 #include "common/util/error.h"
+#include "common/util/returned.h"
 #include "hdss/kernel.h"
 
 #include <inttypes.h>
@@ -23,7 +24,8 @@ static int enter_next_step(struct exec *exec)
         why = "no memory for the results of the step before";
     } else if (config->read(config->context, step->first, step->count, step->earlier, &error) < 0) {
         why = error.text;
-    } else if (config->kernel->step(exec->instance, step->number + 1, step->earlier, exec->error) == 0 &&
+    } else if (returned(config->kernel->step(exec->instance, step->number + 1, step->earlier, exec->error), "step",
+                        exec->error) == 0 &&
                (step->tell_others == NULL ||
                 step->tell_others(step->others, step->number + 1, step->earlier, exec->error) == 0)) {
         step->number++;

@@ -6,6 +6,7 @@
 #include "common/machine/probe.h"
 #include "common/os/clock.h"
 #include "common/util/digest.h"
+#include "common/util/returned.h"
 #include "hdss/kernel.h"
 
 #include <assert.h>
@@ -104,7 +105,7 @@ int exec_short_timed(struct exec *exec, uint64_t first, uint64_t count, uint64_t
     bool is_last = --shorts->run_left == 0;
     uint64_t began = is_last ? clock_ns(CLOCK_MONOTONIC) : 0;
     shorts->run_done += count;
-    if (exec->config.kernel->run(exec->instance, first, count, records, exec->error) < 0)
+    if (returned(exec->config.kernel->run(exec->instance, first, count, records, exec->error), "run", exec->error) < 0)
         return -1;
     if (is_last) {
         uint64_t ended = clock_ns(CLOCK_MONOTONIC);
