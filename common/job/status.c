@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A line goes whole or not at all. Where nobody reads any more there is nobody to tell. */
+/* A line goes whole or not at all, and begins behind whatever somebody else has left without an end. Where nobody reads
+ * any more there is nobody to tell. */
 static void status_file_tell(const char *line, int length)
 {
     const char *path = getenv(STATUS_VARIABLE);
@@ -27,11 +28,12 @@ bool status_may_lose_ranks(void)
 void status_tell_begun(void)
 {
     char line[64];
-    status_file_tell(line, snprintf(line, sizeof line, STATUS_BEGUN "\n", (int)getpid()));
+    status_file_tell(line, snprintf(line, sizeof line, "\n" STATUS_BEGUN "\n", (int)getpid()));
 }
 
 void status_tell_end(const char *role, int status, bool degraded)
 {
     char line[64];
-    status_file_tell(line, snprintf(line, sizeof line, STATUS_END "\n", role, status, degraded ? STATUS_DEGRADED : ""));
+    status_file_tell(line,
+                     snprintf(line, sizeof line, "\n" STATUS_END "\n", role, status, degraded ? STATUS_DEGRADED : ""));
 }

@@ -15,7 +15,7 @@
  * so to the supermaster: then nobody needs to be waited for. */
 #define SURVIVAL_VARIABLE "HDSS_RANKS_MAY_END"
 
-/* Lines, with a newline each: */
+/* Lines, between two newlines each: empty lines, and any that are none of these, are nothing. */
 #define STATUS_BEGUN    "begun %d" /* the supermaster's process */
 #define STATUS_END      "%s %d%s"  /* role, status, STATUS_DEGRADED or nothing */
 #define STATUS_LEAD     "lead"     /* the role of the supermaster, or in a flat launch of rank 0 */

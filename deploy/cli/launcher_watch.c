@@ -5,6 +5,7 @@
 #include "common/os/process.h"
 #include "common/util/error.h"
 #include "deploy/cli/ready.h"
+#include "proto/message.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -48,13 +49,19 @@ void launcher_watch_fini(struct launcher_watch *watch)
             close(watch->ends[i]);
 }
 
+static bool is_role(const char *role)
+{
+    return strcmp(role, STATUS_LEAD) == 0 || strcmp(role, role_name(ROLE_MASTER)) == 0 ||
+           strcmp(role, role_name(ROLE_WORKER)) == 0;
+}
+
 static void launcher_watch_take_line(struct launcher_watch *watch)
 {
     char role[16], degraded[16] = "";
     int status;
     if (sscanf(watch->line, STATUS_BEGUN, &watch->lead) == 1)
         watch->begun = true;
-    else if (sscanf(watch->line, "%15s %d %15s", role, &status, degraded) < 2 || status < 0 ||
+    else if (sscanf(watch->line, "%15s %d %15s", role, &status, degraded) < 2 || !is_role(role) || status < 0 ||
              status > EXIT_STATUS_DRAINED)
         return; /* not of ours */
     else if (strcmp(role, STATUS_LEAD) != 0)

@@ -48,6 +48,7 @@ static const struct {
     {"echo begun $$" SAY "exit 2", 2},
     {"exit 0", 1},
     {"echo lead 77" SAY "echo" SAY "echo begun" SAY "exit 0", 1},
+    {"echo task 1" SAY "printf garbage" SAY "printf '\\nlead 0\\n'" SAY "exit 0", 0},
     {"echo begun $$" SAY "echo lead 0 lossy" SAY "exec sleep 100", 0},
     {"sleep 100 & echo begun $!" SAY "kill -9 $!; exec sleep 100", 1},
 };

@@ -373,7 +373,9 @@ END_TEST
 START_TEST(an_environment_has_nothing_of_the_run)
 {
     struct environment environment;
-    const char *const mine[] = {"A=1", "OMPI_X=1", "PMIX_RANK=0", "PMI_FD=3", "B=2", "HDSS_STATUS_FILE=x", NULL};
+    const char *const mine[] = {"A=1", "OMPI_X=1",           "PMIX_RANK=0", "PMI_FD=3",
+                                "B=2", "HDSS_STATUS_FILE=x", "PMIX_Y=1",    "HDSS_RANKS_MAY_END=1",
+                                NULL};
     ck_assert_int_eq(environment_init(&environment, (char *const *)mine, false), 0);
     ck_assert_int_eq(environment_begin(&environment, 2), 0);
     environment_set(&environment, "C=3");
@@ -387,7 +389,7 @@ START_TEST(an_environment_has_nothing_of_the_run)
     ck_assert_str_eq(environment_vector(&environment)[0], "A=1");
     environment_fini(&environment);
     ck_assert_int_eq(environment_init(&environment, (char *const *)mine, true), 0);
-    ck_assert_uint_eq(environment.own_count, 6);
+    ck_assert_uint_eq(environment.own_count, 6); /* the launcher's, and none by which the ranks say how the run goes */
     environment_fini(&environment);
 }
 END_TEST

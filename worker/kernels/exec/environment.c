@@ -7,27 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Variables of Open MPI and its run-time system, of PMI and PMIx, of MPICH's launcher, and of hdss run. */
-static const char *const of_the_run[] = {
-    "OMPI_",
-    "OPAL_",
-    "ORTE_",
-    "PRTE_",
-    "PMI",
-    "PMIX_",
-    "HYDI_",
-    "MPI_LOCAL",
+/* Variables of Open MPI and its run-time system, of PMI and PMIx, and of MPICH's launcher. */
+static const char *const of_launchers[] = {
+    "OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMI", "PMIX_", "HYDI_", "MPI_LOCAL", NULL,
+};
+
+/* Variables by which `hdss run` and the ranks talk. They are of no use to anybody else: a task that wrote to the file
+ * of the first would speak as a rank. */
+static const char *const of_ranks[] = {
     STATUS_VARIABLE "=",
     SURVIVAL_VARIABLE "=",
     QUICK_HWLOC "=" QUICK_HWLOC_VALUE,
+    NULL,
 };
 
-static bool is_of_the_run(const char *setting)
+static bool begins_with_any(const char *setting, const char *const *beginnings)
 {
-    for (size_t i = 0; i < sizeof of_the_run / sizeof of_the_run[0]; i++)
-        if (strncmp(setting, of_the_run[i], strlen(of_the_run[i])) == 0)
-            return true;
-    return false;
+    while (*beginnings != NULL && strncmp(setting, *beginnings, strlen(*beginnings)) != 0)
+        beginnings++;
+    return *beginnings != NULL;
 }
 
 int environment_init(struct environment *environment, char *const *of_worker, bool all)
@@ -39,7 +37,7 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     if (environment->own == NULL)
         return -1;
     for (unsigned i = 0; i < count; i++)
-        if (all || !is_of_the_run(of_worker[i]))
+        if (!begins_with_any(of_worker[i], of_ranks) && (all || !begins_with_any(of_worker[i], of_launchers)))
             environment->own[environment->own_count++] = of_worker[i];
     return 0;
 }

@@ -16,8 +16,9 @@ struct environment {
     unsigned count, room;
 };
 
-/* Takes the worker's. The variables with which an MPI launcher tells a process which rank it is, and those of this run,
- * are left out unless `all`: a task that is an MPI program would take itself for this worker. -1 when memory is out. */
+/* Takes the worker's. The variables by which `hdss run` and the ranks talk are left out, and, unless `all`, those with
+ * which an MPI launcher tells a process which rank it is: a task that is an MPI program would take itself for this
+ * worker. -1 when memory is out. */
 int environment_init(struct environment *environment, char *const *of_worker, bool all);
 void environment_fini(struct environment *environment);
 
