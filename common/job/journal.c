@@ -11,9 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Factor above its least length at which a journal is written anew, if it is longer than a few hundred groups. */
@@ -22,37 +20,21 @@
 
 /* --- reading --- */
 
-/* Time for which a run that was killed a moment ago may hold its lock, until the kernel has taken its last process
- * away. */
-#define LEAVING_MS 1000
-#define LOOK_MS    20
-
-/* True if another process holds the file, and goes on to. A file system without locks has none. */
-static bool is_locked(int fd)
-{
-    const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};
-    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited_ms += LOOK_MS) {
-        if (errno != EWOULDBLOCK)
-            return false;
-        if (waited_ms >= LEAVING_MS)
-            return true;
-        nanosleep(&nap, NULL);
-    }
-    return false;
-}
-
-/* Loads the file. 0 with the whole file in memory, or a journal_state. */
+/* Loads the file, which is opened to be written where that may be, as a network's locks ask for it. 0 with the whole
+ * file in memory, or a journal_state. */
 static int journal_load(struct journal_file *file, const char *path, struct error *error)
 {
     struct stat status;
-    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (file->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return JOURNAL_ABSENT;
+    if (file->fd < 0)
+        file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->fd < 0 || fstat(file->fd, &status) < 0)
         return error_set(error, "%.200s: %s", path, strerror(errno)), JOURNAL_FAILED;
     if (!S_ISREG(status.st_mode))
         return error_set(error, "%.200s: is not a journal, nor a regular file", path), JOURNAL_UNUSABLE;
-    if (is_locked(file->fd))
+    if (!file_lock(file->fd))
         return error_set(error, "%.200s: another run is writing it", path), JOURNAL_IN_USE;
     file->size = (size_t)status.st_size;
     file->bytes = malloc(file->size + 1);
@@ -177,7 +159,7 @@ static int replace(struct journal *journal, struct error *error)
     int fd = open(journal->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return journal_fail(journal, "cannot create", error);
-    is_locked(fd); /* the new file is known to nobody else yet */
+    file_lock(fd); /* the new file is known to nobody else yet */
     if (write_whole(journal, fd, &size, &crc) < 0 || rename(journal->temporary, journal->path) < 0) {
         journal_fail(journal, "cannot write", error);
         unlink(journal->temporary);

@@ -286,12 +286,12 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
     return result == 0 ? 0 : is_full(errno) ? RESULTS_NO_ROOM : -1;
 }
 
-int resume_create_output(struct resume *resume, const struct job_setup *setup, struct error *error)
+int resume_create_output(struct resume *resume, const struct job_setup *setup, int *lock, struct error *error)
 {
-    int found = resume->resumed ? results_find(setup->job.output, &setup->loop, error) : RESULTS_ABSENT;
+    int found = resume->resumed ? results_find(setup->job.output, &setup->loop, lock, error) : RESULTS_ABSENT;
     if (found != RESULTS_ABSENT)
         return found;
-    return check_absent(resume, setup, error) < 0 ? -1 : results_create(setup->job.output, &setup->loop, error);
+    return check_absent(resume, setup, error) < 0 ? -1 : results_create(setup->job.output, &setup->loop, lock, error);
 }
 
 /* --- during the run and at its end --- */

@@ -37,8 +37,9 @@ int resume_take(struct resume *resume, const struct job_setup *setup, const char
 /* Begins the journal of this run. 0, -1 with one line, or RESULTS_NO_ROOM. */
 int resume_begin(struct resume *resume, const struct job_setup *setup, struct error *error);
 
-/* Makes or, where the run is resumed, finds the output. 0, -1 with one line, or RESULTS_NO_ROOM. */
-int resume_create_output(struct resume *resume, const struct job_setup *setup, struct error *error);
+/* Makes or, where the run is resumed, finds the output; `lock` as for results_create(). 0, -1 with one line, or
+ * RESULTS_NO_ROOM. */
+int resume_create_output(struct resume *resume, const struct job_setup *setup, int *lock, struct error *error);
 
 /* Records a group of ranges. -1 with one line. */
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,

@@ -24,6 +24,7 @@ void root_init(struct root *root, const char *name, const char *version)
     root->version = version;
     root->process_start_ns = runtime_process_start();
     root->started_at = time(NULL);
+    root->output_lock = -1;
     resume_init(&root->resume);
     ranges_init(&root->failed);
 }
@@ -47,7 +48,7 @@ int root_create_files(struct root *root)
     const struct job_setup *setup = &root->setup;
     int result = resume_begin(&root->resume, setup, &root->error);
     if (result == 0 && setup->collect)
-        result = resume_create_output(&root->resume, setup, &root->error);
+        result = resume_create_output(&root->resume, setup, &root->output_lock, &root->error);
     if (result != 0)
         resume_give_up(&root->resume);
     return result;
@@ -111,6 +112,26 @@ static int root_convert(struct root *root, int status)
     return sync ? results_sync_files(setup->job.output, &setup->loop, &root->error) : 0;
 }
 
+/* Looks whether all that was written is still there. In a run that ended early nobody else looks for parts. */
+static int root_look_again(struct root *root, int status)
+{
+    const struct job_setup *setup = &root->setup;
+    const struct journal *journal = &root->resume.journal;
+    const char *output = setup->job.output;
+    if (status == EXIT_STATUS_FAILED || root->output_lock < 0)
+        return 0;
+    if (results_look_again(output, &setup->loop, root->output_lock, &root->error) < 0)
+        return -1;
+    if (status == EXIT_STATUS_DONE || journal->fd < 0)
+        return 0;
+    int held = results_hold(output, &setup->loop, &journal->done, &root->error);
+    if (held == RESULTS_COMPLETE)
+        return 0;
+    return held < 0 ? -1
+                    : error_set(&root->error, "%.200s.parts: some of what is done was removed while the run wrote it",
+                                output);
+}
+
 static int finish_output(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
@@ -118,7 +139,7 @@ static int finish_output(struct root *root, int status)
     root->sink_open = false;
     if (!setup->collect)
         return status;
-    if (closed < 0 || root_convert(root, status) < 0) {
+    if (closed < 0 || root_look_again(root, status) < 0 || root_convert(root, status) < 0) {
         if (status != EXIT_STATUS_FAILED)
             root_print_failure(root, root->error.text, root->rank);
         return EXIT_STATUS_FAILED;
@@ -150,11 +171,14 @@ int root_finish_output(struct root *root, int status)
 /* The journal goes first: records without one are nothing but left over. */
 void root_clear_away(struct root *root)
 {
-    if (root->resume.path[0] == '\0' || !root->complete)
-        return;
-    unlink(root->resume.path);
-    if (root->setup.collect)
-        results_remove(root->setup.job.output, &root->setup.loop);
+    if (root->resume.path[0] != '\0' && root->complete) {
+        unlink(root->resume.path);
+        if (root->setup.collect)
+            results_remove(root->setup.job.output, &root->setup.loop);
+    }
+    if (root->output_lock >= 0)
+        close(root->output_lock);
+    root->output_lock = -1;
 }
 
 static void complete_report(const struct root *root, struct report *report, uint64_t first_assign_ns)

@@ -19,6 +19,7 @@ struct root {
     struct error error;
     struct results_sink sink;
     bool sink_open;
+    int output_lock; /* the output, as long as no other run may write it; -1: none, or released */
     struct resume resume;
     struct ranges failed; /* at the end: what is done but the kernel calls failed; owned */
     bool complete;        /* at the end: all is done, nothing failed, and the output is made */

@@ -9,8 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Time for which a lock is waited for, and between two tries. */
+#define LEAVING_MS 1000
+#define LOOK_MS    20
 
 static char *read_stream(FILE *file, const char *path, struct error *error)
 {
@@ -202,6 +208,19 @@ int file_sync_name(const char *path)
     char *slash = strrchr(folder, '/');
     snprintf(slash != NULL ? slash + 1 : folder, 2, ".");
     return file_sync(folder);
+}
+
+bool file_lock(int fd)
+{
+    const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};
+    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited_ms += LOOK_MS) {
+        if (errno != EWOULDBLOCK)
+            return true;
+        if (waited_ms >= LEAVING_MS)
+            return false;
+        nanosleep(&nap, NULL);
+    }
+    return true;
 }
 
 bool file_is_program(const char *path)

@@ -35,5 +35,10 @@ int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 int file_sync(const char *path);
 int file_sync_name(const char *path);
 
+/* Locks a file for as long as it stays open here; on a network the descriptor must be one to write by. A file system
+ * without locks locks nothing. False where another process holds the lock and goes on to: one that was killed a moment
+ * ago may until the kernel has taken it away, and is waited for. */
+bool file_lock(int fd);
+
 /* A regular file that may be executed. */
 bool file_is_program(const char *path);

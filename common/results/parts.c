@@ -3,6 +3,7 @@
 #include "common/results/parts.h"
 
 #include "common/os/files.h"
+#include "common/results/intact.h"
 #include "common/util/digest.h"
 #include "common/util/grow.h"
 #include "proto/wire.h"
@@ -81,16 +82,6 @@ int parts_check(const char *path, const struct hdss_loop *loop, struct error *er
     if (strlen(path) + LONGEST_NAME > PATH_MAX)
         return error_set(error, "%.60s...: the name is too long", path);
     return file_refuse_folder(path, "results.out", error);
-}
-
-int parts_check_place(const char *path, struct error *error)
-{
-    struct stat status;
-    char folder[PATH_MAX];
-    if (stat(parts_folder_of(path, folder), &status) == 0 && !S_ISDIR(status.st_mode))
-        return error_set(error, "%.200s: is there, and is not a folder; accepted: another --output, or without it",
-                         folder);
-    return file_check_folder(path, error);
 }
 
 bool parts_exist(const char *path)
@@ -183,11 +174,58 @@ static int parts_read_run(const char *path, unsigned streams, uint32_t *run, str
     return 0;
 }
 
-int parts_create(const char *path, const struct hdss_loop *loop, struct error *error)
+/* Opens and locks the file of the run, which may be replaced before the lock is there. `*lock` is the caller's to
+ * close, -1 where there is none. -1 with one line where another run has it. */
+static int lock_run(const char *path, int *lock, struct error *error)
+{
+    char file[PATH_MAX];
+    file_in(path, RUN_FILE, file);
+    for (*lock = -1;;) {
+        int fd = open(file, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+            return 0; /* absent, or nobody can go on with it: refused where it is read or made */
+        if (!file_lock(fd)) {
+            close(fd);
+            return error_set(error, "%.200s" FOLDER_ENDING ": another run is writing it", path);
+        }
+        if (intact_is_same(fd, file)) {
+            *lock = fd;
+            return 0;
+        }
+        close(fd);
+    }
+}
+
+static void parts_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
+}
+
+/* Keeps the lock of the run that begins for the caller, where it is wanted. */
+static int parts_keep(const char *path, int *lock, struct error *error)
+{
+    return lock == NULL ? 0 : lock_run(path, lock, error);
+}
+
+int parts_check_place(const char *path, struct error *error)
+{
+    struct stat status;
+    char folder[PATH_MAX];
+    int lock;
+    if (stat(parts_folder_of(path, folder), &status) == 0 && !S_ISDIR(status.st_mode))
+        return error_set(error, "%.200s: is there, and is not a folder; accepted: another --output, or without it",
+                         folder);
+    if (lock_run(path, &lock, error) < 0)
+        return -1;
+    parts_unlock(lock);
+    return file_check_folder(path, error);
+}
+
+/* Makes the folder anew. */
+static int make_folder(const char *path, const struct hdss_loop *loop, struct error *error)
 {
     char folder[PATH_MAX];
-    if (parts_check(path, loop, error) < 0)
-        return -1;
     parts_remove(path);
     if (mkdir(parts_folder_of(path, folder), 0777) < 0)
         return error_set(error, "%.200s: cannot create: %s", folder, strerror(errno));
@@ -197,22 +235,49 @@ int parts_create(const char *path, const struct hdss_loop *loop, struct error *e
     return result;
 }
 
-static int find_run(const char *path, const struct hdss_loop *loop, uint32_t *run, struct error *error)
+int parts_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error)
 {
-    return parts_check(path, loop, error) < 0 ? -1 : parts_read_run(path, loop->streams, run, error);
+    int earlier;
+    if (parts_check(path, loop, error) < 0 || lock_run(path, &earlier, error) < 0)
+        return -1;
+    int result = make_folder(path, loop, error);
+    if (result == 0)
+        result = parts_keep(path, lock, error);
+    parts_unlock(earlier);
+    return result;
+}
+
+/* Goes on with what is there, as the run behind it, where `goes_on`. */
+static int find_run(const char *path, const struct hdss_loop *loop, bool goes_on, int *lock, struct error *error)
+{
+    uint32_t run;
+    int earlier;
+    if (parts_check(path, loop, error) < 0 || lock_run(path, &earlier, error) < 0)
+        return -1;
+    int result = parts_read_run(path, loop->streams, &run, error);
+    if (result == 0 && goes_on)
+        result = parts_write_run(path, loop->streams, run + 1, error);
+    if (result == 0 && goes_on)
+        result = parts_keep(path, lock, error);
+    parts_unlock(earlier);
+    return result;
 }
 
 int parts_look_for(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    uint32_t run;
-    return find_run(path, loop, &run, error);
+    return find_run(path, loop, false, NULL, error);
 }
 
-int parts_find(const char *path, const struct hdss_loop *loop, struct error *error)
+int parts_find(const char *path, const struct hdss_loop *loop, int *lock, struct error *error)
 {
-    uint32_t run;
-    int result = find_run(path, loop, &run, error);
-    return result == 0 ? parts_write_run(path, loop->streams, run + 1, error) : result;
+    return find_run(path, loop, true, lock, error);
+}
+
+/* Parts that are missing are found where they are joined. */
+int parts_look_again(const char *path, int lock, struct error *error)
+{
+    char file[PATH_MAX];
+    return intact_check_name(lock, file_in(path, RUN_FILE, file), error);
 }
 
 /* --- writing --- */
@@ -270,6 +335,8 @@ int parts_write(struct results_sink *sink, uint64_t first, uint64_t count, const
         return error_set(error,
                          "%.200s: the results of iterations %" PRIu64 " + %" PRIu64 " are not what they should be",
                          sink->path, first, count);
+    if (intact_check(sink->fd, sink->path, sink->end, error) < 0)
+        return -1;
     part_head_put(&(struct part_head){sink->run, first, count, size, digest_record(first, bytes, size)}, head);
     if (parts_append(sink, head, bytes, size) < 0)
         return parts_refuse_write(sink, error);

@@ -9,7 +9,7 @@
  * Files are only appended to, and each run of a job has its own, named RUN-RANK: a run that is resumed overwrites
  * nothing. What a writer that was killed left of an entry is not believed, nor what follows it. Where an iteration is
  * in several entries, which then are of a lost rank and of who did its work again, one of the latest run counts. The
- * file `run` says which run it is. */
+ * file `run` says which run it is, and is locked by the rank that leads it. */
 #pragma once
 
 #include "common/results/results.h"
@@ -38,9 +38,10 @@ const char *parts_stream_file(const char *path, const char *ending, char file[PA
 /* Checks and makes the parts as the functions of the same names in results.h do. */
 int parts_check(const char *path, const struct hdss_loop *loop, struct error *error);
 int parts_check_place(const char *path, struct error *error);
-int parts_create(const char *path, const struct hdss_loop *loop, struct error *error);
-int parts_find(const char *path, const struct hdss_loop *loop, struct error *error);
+int parts_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
+int parts_find(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
 int parts_look_for(const char *path, const struct hdss_loop *loop, struct error *error);
+int parts_look_again(const char *path, int lock, struct error *error);
 bool parts_exist(const char *path);
 /* True if the folder is there, and was begun. */
 bool parts_begun(const char *path);

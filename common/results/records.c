@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The sink of fixed records: see records.h. Nothing here seeks or locks: each range has its place, so that any number
- * of ranks write one file at once. */
+/* The sink of fixed records: see records.h. Nothing that writes seeks or locks: each range has its place, so that any
+ * number of ranks of a run write one file at once. The rank that leads locks it against other runs. */
 #include "common/results/records.h"
 
 #include "common/os/files.h"
 #include "common/results/formats.h"
+#include "common/results/intact.h"
 #include "common/results/partial.h"
 
 #include <assert.h>
@@ -92,11 +93,43 @@ static int records_reserve(int fd, uint64_t bytes)
     return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? -1 : 0;
 }
 
-static void remove_if_regular(int fd, const char *path)
+static bool is_regular(int fd)
 {
-    struct stat stat_of;
-    if (fstat(fd, &stat_of) == 0 && S_ISREG(stat_of.st_mode))
-        unlink(path);
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Locks the open file; closes it where another run has it, with one line. */
+static int records_lock(int fd, const char *written, struct error *error)
+{
+    if (!is_regular(fd) || file_lock(fd))
+        return 0;
+    close(fd);
+    return error_set(error, "%.200s: another run is writing it", written);
+}
+
+/* Keeps the lock for the caller, where it is wanted. */
+static int records_keep(int fd, int *lock)
+{
+    if (lock == NULL)
+        return close(fd);
+    *lock = fd;
+    return 0;
+}
+
+/* Looks whether a run is writing the file that is there. */
+static int look_for_lock(const char *written, const struct results_format *format, struct error *error)
+{
+    struct stat status;
+    if (stat(written, &status) < 0 || !S_ISREG(status.st_mode))
+        return 0;
+    int fd = open(written, O_WRONLY | O_CLOEXEC | link_flag(format));
+    if (fd < 0)
+        return 0; /* refused when it is made */
+    if (records_lock(fd, written, error) < 0)
+        return -1;
+    close(fd);
+    return 0;
 }
 
 int records_check_place(const char *path, struct error *error)
@@ -106,31 +139,35 @@ int records_check_place(const char *path, struct error *error)
         return -1;
     written_path(path, format_of(path), written);
     if (faccessat(AT_FDCWD, written, W_OK, AT_EACCESS) == 0)
-        return 0;
+        return look_for_lock(written, format_of(path), error);
     if (errno == ENOENT || errno == ENOTDIR)
         return file_check_folder(path, error);
     return error_set(error, "%.200s: cannot write: %s", written, strerror(errno));
 }
 
-int records_create(const char *path, const struct hdss_loop *loop, struct error *error)
+int records_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error)
 {
     if (records_check(path, loop, error) < 0 || file_refuse_folder(path, "results.npy", error) < 0)
         return -1;
     const struct results_format *format = format_of(path);
     char written[PATH_MAX], header[RESULTS_HEADER_MAX];
     written_path(path, format, written);
-    int fd = open(written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | link_flag(format), 0666);
+    int fd = open(written, O_WRONLY | O_CREAT | O_CLOEXEC | link_flag(format), 0666);
     if (fd < 0)
         return error_set(error, "%.200s: cannot create: %s", written, strerror(errno));
+    if (records_lock(fd, written, error) < 0) /* before anything of the file is gone */
+        return -1;
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
-    if (file_write_at(fd, header, header_bytes, 0) < 0 || records_reserve(fd, bytes) < 0) {
+    if ((is_regular(fd) && ftruncate(fd, 0) < 0) || file_write_at(fd, header, header_bytes, 0) < 0 ||
+        records_reserve(fd, bytes) < 0) {
         bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
         records_refuse_write(written, bytes, error);
-        remove_if_regular(fd, written);
+        if (is_regular(fd))
+            unlink(written);
         close(fd);
         return full ? RESULTS_NO_ROOM : -1;
     }
-    return close(fd) < 0 ? records_refuse_write(written, bytes, error) : 0;
+    return records_keep(fd, lock) < 0 ? records_refuse_write(written, bytes, error) : 0;
 }
 
 /* True if the open file is as records_create() makes it. */
@@ -143,7 +180,7 @@ static bool records_is_ours(int fd, uint64_t bytes, const char *header, uint64_t
             (pread(fd, there, header_bytes, 0) == (ssize_t)header_bytes && memcmp(there, header, header_bytes) == 0));
 }
 
-int records_find(const char *path, const struct hdss_loop *loop, struct error *error)
+int records_find(const char *path, const struct hdss_loop *loop, int *lock, struct error *error)
 {
     if (records_check(path, loop, error) < 0)
         return -1;
@@ -151,17 +188,37 @@ int records_find(const char *path, const struct hdss_loop *loop, struct error *e
     const struct results_format *format = format_of(path);
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
     written_path(path, format, written);
-    int fd = open(written, O_RDONLY | O_CLOEXEC | link_flag(format));
+    int fd = open(written, O_RDWR | O_CLOEXEC | link_flag(format));
     if (fd < 0 && errno == ENOENT)
         return RESULTS_ABSENT;
     if (fd < 0)
         return error_set(error, "%.200s: cannot open: %s", written, strerror(errno));
-    bool ours = records_is_ours(fd, bytes, header, header_bytes);
+    if (records_lock(fd, written, error) < 0)
+        return -1;
+    if (records_is_ours(fd, bytes, header, header_bytes))
+        return records_keep(fd, lock);
     close(fd);
-    return ours ? 0
-                : error_set(error,
-                            "%.200s: is not the output of such a job: that has %llu bytes and begins as its kind does",
-                            written, (unsigned long long)bytes);
+    return error_set(error, "%.200s: is not the output of such a job: that has %llu bytes and begins as its kind does",
+                     written, (unsigned long long)bytes);
+}
+
+int records_look_again(const char *path, const struct hdss_loop *loop, int lock, struct error *error)
+{
+    const struct results_format *format = format_of(path);
+    char written[PATH_MAX], header[RESULTS_HEADER_MAX];
+    uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
+    if (!is_regular(lock))
+        return 0;
+    written_path(path, format, written);
+    int fd = open(written, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link_flag(format)); /* a network asks its server then */
+    int result = intact_check_name(lock, written, error);
+    if (result == 0)
+        result = intact_check(lock, written, bytes, error);
+    if (result == 0 && fd >= 0 && !records_is_ours(fd, bytes, header, header_bytes))
+        result = intact_refuse(written, "was overwritten", error);
+    if (fd >= 0)
+        close(fd);
+    return result;
 }
 
 bool records_exist(const char *path)
@@ -255,6 +312,8 @@ int records_write(struct results_sink *sink, uint64_t first, uint64_t count, con
                          (unsigned long long)first, (unsigned long long)count,
                          (unsigned long long)sink->loop.iterations);
     assert(sink->fd >= 0 && "the file of the records is open");
+    if (intact_check(sink->fd, sink->path, sink->header_bytes + array_bytes(&sink->loop), error) < 0)
+        return -1;
     int status = sink->loop.layout == HDSS_LAYOUT_TILES
                      ? write_all_tiles(sink, first, count, records)
                      : file_write_at(sink->fd, records, count * sink->record_bytes,

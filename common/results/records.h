@@ -11,8 +11,9 @@
 
 int records_check(const char *path, const struct hdss_loop *loop, struct error *error);
 int records_check_place(const char *path, struct error *error);
-int records_create(const char *path, const struct hdss_loop *loop, struct error *error);
-int records_find(const char *path, const struct hdss_loop *loop, struct error *error);
+int records_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
+int records_find(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
+int records_look_again(const char *path, const struct hdss_loop *loop, int lock, struct error *error);
 bool records_exist(const char *path);
 int records_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, struct error *error);
 int records_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *records, struct error *error);

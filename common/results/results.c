@@ -20,14 +20,14 @@ int results_check(const char *path, const struct hdss_loop *loop, struct error *
     return results_is_variable(loop) ? parts_check(path, loop, error) : records_check(path, loop, error);
 }
 
-int results_create(const char *path, const struct hdss_loop *loop, struct error *error)
+int results_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error)
 {
-    return results_is_variable(loop) ? parts_create(path, loop, error) : records_create(path, loop, error);
+    return results_is_variable(loop) ? parts_create(path, loop, lock, error) : records_create(path, loop, lock, error);
 }
 
-int results_find(const char *path, const struct hdss_loop *loop, struct error *error)
+int results_find(const char *path, const struct hdss_loop *loop, int *lock, struct error *error)
 {
-    return results_is_variable(loop) ? parts_find(path, loop, error) : records_find(path, loop, error);
+    return results_is_variable(loop) ? parts_find(path, loop, lock, error) : records_find(path, loop, lock, error);
 }
 
 int results_check_place(const char *path, const struct hdss_loop *loop, struct error *error)
@@ -37,7 +37,13 @@ int results_check_place(const char *path, const struct hdss_loop *loop, struct e
 
 int results_look(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    return results_is_variable(loop) ? parts_look_for(path, loop, error) : records_find(path, loop, error);
+    return results_is_variable(loop) ? parts_look_for(path, loop, error) : records_find(path, loop, NULL, error);
+}
+
+int results_look_again(const char *path, const struct hdss_loop *loop, int lock, struct error *error)
+{
+    return results_is_variable(loop) ? parts_look_again(path, lock, error)
+                                     : records_look_again(path, loop, lock, error);
 }
 
 bool results_exist(const char *path, const struct hdss_loop *loop)

@@ -44,17 +44,24 @@ int results_check_place(const char *path, const struct hdss_loop *loop, struct e
 /* Returned where the results find no room. */
 #define RESULTS_NO_ROOM 1
 
-/* Makes the file that is written during the run, in its full size, or empties an old one. -1 with one line when that
- * cannot be, RESULTS_NO_ROOM with one line when the disk is too small for it; then the file is removed again. */
-int results_create(const char *path, const struct hdss_loop *loop, struct error *error);
+/* Makes the file that is written during the run, in its full size, or empties an old one. `*lock` receives an open
+ * descriptor of it, the caller's to close: until then every other run is refused; NULL where that is not wanted. -1
+ * with one line when that cannot be, as where another run is writing it, RESULTS_NO_ROOM with one line when the disk is
+ * too small for it; then the file is removed again. */
+int results_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
 
 /* Checks whether what results_create() made for such a loop is there, as a run that ended early leaves it, and makes
- * it ready to go on with. RESULTS_ABSENT where it is not, -1 with one line where it is another file. */
+ * it ready to go on with; `lock` as there. RESULTS_ABSENT where it is not, -1 with one line where it is another file.
+ */
 #define RESULTS_ABSENT 2
-int results_find(const char *path, const struct hdss_loop *loop, struct error *error);
+int results_find(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
 
 /* Checks as results_find() does, and makes nothing ready. */
 int results_look(const char *path, const struct hdss_loop *loop, struct error *error);
+
+/* Checks, before the final files are made, whether what is written is still the file that `lock` is of, and as long as
+ * it was made. -1 with one line where somebody has removed, replaced or cut it meanwhile. */
+int results_look_again(const char *path, const struct hdss_loop *loop, int lock, struct error *error);
 
 /* True if the file itself, or what is written for it during a run, is there. */
 bool results_exist(const char *path, const struct hdss_loop *loop);

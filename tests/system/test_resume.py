@@ -306,6 +306,37 @@ def test_hdss_run_restarts_no_more_than_it_may():
     assert result.status == 2 and '--journal FILE' in result.raw_err, result
 
 
+def test_an_output_that_is_gone_or_cut_is_a_failure():
+    def replace(path):
+        with open('other', 'wb') as file:
+            file.write(read(path))
+        os.rename('other', path)
+    cases = (os.remove, 'was removed', 0), (lambda path: os.truncate(path, 100), 'was cut short', 1), (replace, 'replaced', 0)
+    for number, (what, said, masters) in enumerate(cases):
+        output = f'{number}.npy'
+        process = start(job(masters, 2, [*STEADY, '--output', output, *SLOW]))
+        wait_for_records(process, output + '.journal')
+        what(output)
+        result = finish(process)
+        assert result.status == 1 and any(f'{output}: ' in line and said in line for line in result.err), (said, result)
+        assert report()['outcome'] == 'failed', report()
+
+
+def test_two_runs_write_no_output_together():
+    long_one = [word.replace('mean=4000', 'mean=100000') for word in SLOW]
+    process = start(job(1, 2, [*STEADY, '--journal', 'a.journal', '--output', 'out.npy', *long_one]))
+    wait_for_records(process, 'a.journal')
+    words = ['--output', 'out.npy', '--journal', 'off', *SLOW]
+    refused(run_job(0, 1, words), 'out.npy: another run is writing it')
+    refused(run([HDSS, 'run', '--workers', '1', *words]), 'out.npy: another run is writing it')
+    refused(run(mpirun_line([(1, [WORKER, '--dca', 'rma', '--output', 'out.npy', *SLOW])])), 'out.npy: another run is writing it')
+    assert process.poll() is None, finish(process)
+    process.send_signal(signal.SIGUSR1)
+    result = finish(process)
+    assert result.status == 4 and any(read('out.npy')[128:]), result
+    assert run_job(0, 1, ['--power', 'equal', *words]).status == 0
+
+
 @long
 def test_a_signal_in_the_first_moments_drains():
     process = start(job(1, 2, [*STEADY, 'synthetic', 'iterations=1000', 'mean=10000', 'mode=sleep']))

@@ -210,6 +210,20 @@ START_TEST(without_a_journal_that_of_an_earlier_run_counts)
 }
 END_TEST
 
+START_TEST(an_output_that_is_gone_is_a_failure)
+{
+    PLAN("--output", "out.npy", "--journal", "off");
+    look_back_and_create();
+    ck_assert_int_eq(root_open_sink(&root), 0);
+    unlink("out.npy");
+    ck_assert_int_eq(root_finish_output(&root, EXIT_STATUS_DONE), EXIT_STATUS_FAILED);
+    ck_assert_str_eq(root.error.text, "out.npy: was removed while the run wrote it: its results are not whole");
+    ck_assert(!root.complete);
+    root_clear_away(&root);
+    ck_assert_int_eq(root.output_lock, -1);
+}
+END_TEST
+
 START_TEST(without_an_output_there_is_no_sink)
 {
     PLAN(NULL);
@@ -313,6 +327,7 @@ int main(void)
     tcase_add_test(all, nothing_done_is_nothing_to_refuse);
     tcase_add_test(all, without_a_journal_that_of_an_earlier_run_counts);
     tcase_add_test(all, without_an_output_there_is_no_sink);
+    tcase_add_test(all, an_output_that_is_gone_is_a_failure);
     tcase_add_test(all, the_output_is_made_written_and_finished);
     tcase_add_test(all, the_summary_and_the_report_are_written);
     tcase_add_test(all, a_run_that_failed_is_reported_as_such);

@@ -101,7 +101,7 @@ static int join(uint64_t first, uint64_t count)
 START_TEST(parts_of_several_ranks_are_joined_in_order)
 {
     struct results_sink one, two;
-    OK(results_create("out", &loop, &error));
+    OK(results_create("out", &loop, NULL, &error));
     ck_assert(results_exist("out", &loop));
     OK(results_open(&one, "out", &loop, 0, &error));
     OK(results_open(&two, "out", &loop, 7, &error));
@@ -140,7 +140,7 @@ END_TEST
 START_TEST(what_is_missing_is_named_where_all_must_be_there)
 {
     struct results_sink sink;
-    OK(results_create("out", &loop, &error));
+    OK(results_create("out", &loop, NULL, &error));
     OK(results_open(&sink, "out", &loop, 0, &error));
     write_part(&sink, 2, 3, 'a', 0);
     write_part(&sink, 6, 1, 'a', 0);
@@ -157,7 +157,7 @@ END_TEST
 START_TEST(of_iterations_that_are_there_twice_the_latest_run_counts)
 {
     struct results_sink sink;
-    OK(results_create("out", &loop, &error));
+    OK(results_create("out", &loop, NULL, &error));
     OK(results_open(&sink, "out", &loop, 0, &error));
     write_part(&sink, 0, 6, 'a', 2);
     write_part(&sink, 4, 6, 'a', 7); /* of a rank that went on after another had been lost */
@@ -175,7 +175,7 @@ START_TEST(of_iterations_that_are_there_twice_the_latest_run_counts)
     ck_assert_uint_eq(digest, expected);
     ranges_clear(&failed);
     ranges_fini(&done);
-    OK(results_find("out", &loop, &error)); /* the job is resumed */
+    OK(results_find("out", &loop, NULL, &error)); /* the job is resumed */
     OK(results_open(&sink, "out", &loop, 0, &error));
     write_part(&sink, 7, 1, 'b', 99);
     write_part(&sink, 2, 1, 'b', 99);
@@ -191,7 +191,7 @@ static off_t write_three(off_t at[3])
 {
     struct results_sink sink;
     struct stat status;
-    OK(results_create("out", &loop, &error));
+    OK(results_create("out", &loop, NULL, &error));
     OK(results_open(&sink, "out", &loop, 0, &error));
     for (unsigned i = 0; i < 3; i++) {
         at[i] = (off_t)sink.end;
@@ -278,7 +278,7 @@ START_TEST(a_corrupted_entry_gives_way_to_another_of_its_iterations)
     off_t at[3];
     write_three(at);
     struct results_sink sink;
-    OK(results_find("out", &loop, &error));
+    OK(results_find("out", &loop, NULL, &error));
     OK(results_open(&sink, "out", &loop, 0, &error));
     write_part(&sink, 2, 3, 'b', 99);
     OK(results_close(&sink, &error));
@@ -294,7 +294,7 @@ START_TEST(what_is_no_block_of_the_part_is_not_written)
 {
     struct results_sink sink;
     unsigned char bytes[1000];
-    OK(results_create("out", &loop, &error));
+    OK(results_create("out", &loop, NULL, &error));
     OK(results_open(&sink, "out", &loop, 0, &error));
     size_t size = block_of(3, 2, 'a', 99, bytes);
     FAILS(results_write(&sink, 3, 3, bytes, size, &error),
@@ -312,19 +312,20 @@ START_TEST(a_folder_that_cannot_be_is_refused)
 {
     struct results_sink sink;
     const struct hdss_loop other = {.iterations = 10, .streams = 1, .stream = {{.ending = ""}}};
-    FAILS(results_create("nowhere/out", &loop, &error), "nowhere/out.parts: cannot create: No such file or directory");
+    FAILS(results_create("nowhere/out", &loop, NULL, &error),
+          "nowhere/out.parts: cannot create: No such file or directory");
     FAILS(results_open(&sink, "out", &loop, 0, &error),
           "out.parts: is not there on this node: output must be in a folder that all nodes share");
-    ck_assert_int_eq(results_find("out", &loop, &error), RESULTS_ABSENT);
+    ck_assert_int_eq(results_find("out", &loop, NULL, &error), RESULTS_ABSENT);
     OK(mkdir("folder", 0777));
-    FAILS(results_create("folder", &loop, &error),
+    FAILS(results_create("folder", &loop, NULL, &error),
           "folder: it is a folder; accepted: the name of a file, such as folder/results.out");
     FAILS(results_check_place("nowhere/out", &loop, &error),
           "nowhere/out: there is no folder nowhere; `mkdir -p nowhere` makes it");
     OK(results_check_place("out", &loop, &error));
     ck_assert_int_eq(results_look("out", &loop, &error), RESULTS_ABSENT);
-    OK(results_create("out", &other, &error));
-    FAILS(results_find("out", &loop, &error), "out.parts/run: is not of the output of such a job");
+    OK(results_create("out", &other, NULL, &error));
+    FAILS(results_find("out", &loop, NULL, &error), "out.parts/run: is not of the output of such a job");
     FAILS(results_look("out", &loop, &error), "out.parts/run: is not of the output of such a job");
     OK(results_look("out", &other, &error));
     OK(results_check_place("out", &loop, &error));
@@ -336,7 +337,7 @@ START_TEST(a_folder_that_cannot_be_is_refused)
     fclose(mine);
     results_remove("out", &other);
     ck_assert(exists("out.parts/mine") && !exists("out.parts/1-4"));
-    FAILS(results_create("out", &loop, &error), "out.parts: cannot create: File exists");
+    FAILS(results_create("out", &loop, NULL, &error), "out.parts: cannot create: File exists");
 }
 END_TEST
 
@@ -344,9 +345,54 @@ START_TEST(a_run_begun_anew_forgets_the_one_before)
 {
     off_t at[3];
     write_three(at);
-    OK(results_create("out", &loop, &error));
+    OK(results_create("out", &loop, NULL, &error));
     OK(join(0, 0));
     check_text("out", "");
+}
+END_TEST
+
+#define NOT_WHOLE " while the run wrote it: its results are not whole"
+
+START_TEST(parts_are_of_one_run)
+{
+    const char *line = "out.parts: another run is writing it";
+    int lock, next;
+    OK(results_create("out", &loop, &lock, &error));
+    FAILS(results_create("out", &loop, NULL, &error), line);
+    FAILS(results_find("out", &loop, &next, &error), line);
+    FAILS(results_look("out", &loop, &error), line);
+    FAILS(results_check_place("out", &loop, &error), line);
+    close(lock);
+    OK(results_find("out", &loop, &lock, &error)); /* resumed, and from then on its own */
+    FAILS(results_find("out", &loop, &next, &error), line);
+    OK(results_look_again("out", &loop, lock, &error));
+    close(lock);
+    OK(results_create("out", &loop, &next, &error));
+    close(next);
+}
+END_TEST
+
+START_TEST(what_becomes_of_parts_is_noticed)
+{
+    struct results_sink one, two;
+    unsigned char bytes[1000];
+    size_t size = block_of(0, 1, 'a', 0, bytes);
+    int lock;
+    OK(results_create("out", &loop, &lock, &error));
+    OK(results_open(&one, "out", &loop, 0, &error));
+    OK(results_open(&two, "out", &loop, 1, &error));
+    write_part(&one, 5, 1, 'a', 0);
+    ck_assert_int_eq(truncate("out.parts/1-0", 10), 0);
+    FAILS(results_write(&one, 0, 1, bytes, size, &error), "out.parts/1-0: was cut short" NOT_WHOLE);
+    OK(results_look_again("out", &loop, lock, &error));
+    results_remove("out", &loop);
+    FAILS(results_write(&two, 0, 1, bytes, size, &error), "out.parts/1-1: was removed or replaced" NOT_WHOLE);
+    FAILS(results_look_again("out", &loop, lock, &error), "out.parts/run: was removed" NOT_WHOLE);
+    OK(results_create("out", &loop, NULL, &error)); /* what has no name is in nobody's way */
+    FAILS(results_look_again("out", &loop, lock, &error), "out.parts/run: was replaced by another file" NOT_WHOLE);
+    close(lock);
+    OK(results_close(&one, &error));
+    OK(results_close(&two, &error));
 }
 END_TEST
 
@@ -367,6 +413,8 @@ int main(void)
     tcase_add_test(all, what_is_no_block_of_the_part_is_not_written);
     tcase_add_test(all, a_folder_that_cannot_be_is_refused);
     tcase_add_test(all, a_run_begun_anew_forgets_the_one_before);
+    tcase_add_test(all, parts_are_of_one_run);
+    tcase_add_test(all, what_becomes_of_parts_is_noticed);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -132,7 +132,7 @@ static void write_table(const char *path, const struct hdss_loop *loop, uint64_t
             }
             *at = y < height && x < width ? (uint32_t)(1000 * y + x) : 0xdeadbeef;
         }
-    OK(results_create(path, loop, &error));
+    OK(results_create(path, loop, NULL, &error));
     for (uint64_t end = loop->iterations; end > 0;) {
         uint64_t count = end < chunk ? end : chunk;
         end -= count;
@@ -146,7 +146,7 @@ START_TEST(npy_bytes_are_as_specified)
 {
     struct hdss_loop loop = line_of(HDSS_FLOAT64, 3);
     const double values[] = {1.5, -2, 1e300};
-    OK(results_create("a.npy", &loop, &error));
+    OK(results_create("a.npy", &loop, NULL, &error));
     write_range("a.npy", &loop, 0, 3, values);
     OK(finish("a.npy", &loop, &error));
     size_t size;
@@ -170,7 +170,7 @@ START_TEST(npy_headers_name_type_order_and_shape)
         struct hdss_loop loop = {.iterations = 6, .type = (enum hdss_type)type, .record_length = 20, .dims = 4};
         memcpy(loop.shape, (uint64_t[]){2, 3, 4, 5}, sizeof loop.shape);
         loop.layout = type % 2 == 0 ? HDSS_LAYOUT_ROWS : HDSS_LAYOUT_COLUMNS;
-        OK(results_create("t.npy", &loop, &error));
+        OK(results_create("t.npy", &loop, NULL, &error));
         size_t size;
         char *bytes = contents("t.npy", &size);
         ck_assert_uint_eq(size, 128 + 120 * hdss_type_size(loop.type));
@@ -234,7 +234,7 @@ START_TEST(one_dimension_is_a_list_in_csv)
 {
     struct hdss_loop loop = line_of(HDSS_FLOAT64, 5);
     const double values[] = {0.1, 1.0 / 3, -1e-300, 0.1 + 0.2, 0};
-    OK(results_create("a.csv", &loop, &error));
+    OK(results_create("a.csv", &loop, NULL, &error));
     write_range("a.csv", &loop, 0, 4, values);
     OK(finish("a.csv", &loop, &error));
     check_text("a.csv", "iteration,value\n0,0.1\n1,0.3333333333333333\n2,-1e-300\n3,0.30000000000000004\n4,0\n");
@@ -259,7 +259,7 @@ START_TEST(every_type_in_csv)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hdss_loop loop = line_of(cases[i].type, 3);
-        OK(results_create("a.csv", &loop, &error));
+        OK(results_create("a.csv", &loop, NULL, &error));
         write_range("a.csv", &loop, 0, 3, cases[i].values);
         OK(finish("a.csv", &loop, &error));
         check_text("a.csv", cases[i].text);
@@ -271,7 +271,7 @@ START_TEST(more_dimensions_are_a_record_per_line_in_csv)
 {
     struct hdss_loop loop = {.iterations = 2, .type = HDSS_INT32, .record_length = 4, .dims = 3, .shape = {2, 2, 2}};
     const int32_t values[] = {1, -2, 3, 4, 5, 6, 7, 8};
-    OK(results_create("a.csv", &loop, &error));
+    OK(results_create("a.csv", &loop, NULL, &error));
     write_range("a.csv", &loop, 0, 2, values);
     OK(finish("a.csv", &loop, &error));
     check_text("a.csv", "1,-2,3,4\n5,6,7,8\n");
@@ -281,7 +281,7 @@ END_TEST
 START_TEST(what_nobody_wrote_is_0)
 {
     struct hdss_loop loop = line_of(HDSS_UINT16, 4);
-    OK(results_create("a.csv", &loop, &error));
+    OK(results_create("a.csv", &loop, NULL, &error));
     write_range("a.csv", &loop, 2, 1, (const uint16_t[]){9});
     OK(finish("a.csv", &loop, &error));
     check_text("a.csv", "iteration,value\n0,0\n1,0\n2,9\n3,0\n");
@@ -293,7 +293,7 @@ START_TEST(no_iterations_make_an_empty_result)
     struct hdss_loop loop = line_of(HDSS_UINT64, 0);
     static const char *const names[] = {"a.npy", "a.csv", "a.raw"};
     for (int i = 0; i < 3; i++) {
-        OK(results_create(names[i], &loop, &error));
+        OK(results_create(names[i], &loop, NULL, &error));
         write_range(names[i], &loop, 0, 0, NULL);
         OK(finish(names[i], &loop, &error));
     }
@@ -336,7 +336,7 @@ START_TEST(places_beyond_4_GiB_are_right)
     struct results_sink sink;
     small.record_length = 2000;
     small.iterations = 1;
-    OK(results_create("big.raw", &small, &error));
+    OK(results_create("big.raw", &small, NULL, &error));
     ck_assert_int_eq(truncate("big.raw", (off_t)3000000 * 8000), 0);
     OK(results_open(&sink, "big.raw", &loop, 0, &error));
     record[0] = 12345;
@@ -358,29 +358,110 @@ START_TEST(what_an_earlier_run_left_is_found)
     bool converted = _i == 2;
     struct hdss_loop loop = line_of(HDSS_UINT16, 10), longer = line_of(HDSS_UINT16, 11);
     ck_assert(!results_exist(name, &loop));
-    ck_assert_int_eq(results_find(name, &loop, &error), RESULTS_ABSENT);
-    OK(results_create(name, &loop, &error));
+    ck_assert_int_eq(results_find(name, &loop, NULL, &error), RESULTS_ABSENT);
+    OK(results_create(name, &loop, NULL, &error));
     ck_assert(results_exist(name, &loop));
-    OK(results_find(name, &loop, &error));
-    ck_assert_int_eq(results_find(name, &longer, &error), -1);
+    OK(results_find(name, &loop, NULL, &error));
+    ck_assert_int_eq(results_find(name, &longer, NULL, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "is not the output of such a job"));
     OK(results_convert(name, &loop, &(struct range){0}, NULL, &error));
-    OK(results_find(name, &loop, &error)); /* what it is made from is still there */
+    OK(results_find(name, &loop, NULL, &error)); /* what it is made from is still there */
     OK(results_sync_files(name, &loop, &error));
     results_remove(name, &loop);
     ck_assert(results_exist(name, &loop));
-    ck_assert_int_eq(results_find(name, &loop, &error), converted ? RESULTS_ABSENT : 0);
+    ck_assert_int_eq(results_find(name, &loop, NULL, &error), converted ? RESULTS_ABSENT : 0);
 }
 END_TEST
 
 START_TEST(an_output_with_another_header_is_not_ours)
 {
     struct hdss_loop whole = line_of(HDSS_INT32, 10), real = line_of(HDSS_FLOAT32, 10); /* of one size */
-    OK(results_create("o.npy", &whole, &error));
-    ck_assert_int_eq(results_find("o.npy", &real, &error), -1);
-    OK(results_find("o.npy", &whole, &error));
+    OK(results_create("o.npy", &whole, NULL, &error));
+    ck_assert_int_eq(results_find("o.npy", &real, NULL, &error), -1);
+    OK(results_find("o.npy", &whole, NULL, &error));
     ck_assert_int_eq(results_sync_files("nowhere/o.npy", &whole, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "nowhere/o.npy: cannot bring it to the disk"));
+}
+END_TEST
+
+START_TEST(an_output_is_of_one_run)
+{
+    struct hdss_loop loop = line_of(HDSS_UINT16, 10);
+    const char *path = _i == 0 ? "o.npy" : "o.csv";
+    const char *line = _i == 0 ? "o.npy: another run is writing it" : "o.csv.records: another run is writing it";
+    int lock, again;
+    OK(results_create(path, &loop, &lock, &error));
+    FAILS(results_create(path, &loop, NULL, &error), line);
+    FAILS(results_find(path, &loop, NULL, &error), line);
+    FAILS(results_check_place(path, &loop, &error), line);
+    OK(results_look_again(path, &loop, lock, &error)); /* nobody has touched it */
+    close(lock);
+    OK(results_check_place(path, &loop, &error));
+    OK(results_find(path, &loop, &lock, &error));
+    FAILS(results_create(path, &loop, &again, &error), line);
+    close(lock);
+}
+END_TEST
+
+/* What somebody else does to the file while it is written. */
+static void remove_output(const char *path)
+{
+    ck_assert_int_eq(unlink(path), 0);
+}
+
+static void replace_output(const char *path)
+{
+    struct hdss_loop loop = line_of(HDSS_UINT16, 10);
+    OK(results_create("another.npy", &loop, NULL, &error));
+    ck_assert_int_eq(rename("another.npy", path), 0);
+}
+
+static void cut_output(const char *path)
+{
+    ck_assert_int_eq(truncate(path, 10), 0);
+}
+
+/* As long as before, with zeros: in a file without a header only who writes in between can see it. */
+static void empty_and_fill_output(const char *path)
+{
+    struct stat status;
+    ck_assert_int_eq(stat(path, &status), 0);
+    ck_assert_int_eq(truncate(path, 0), 0);
+    ck_assert_int_eq(truncate(path, status.st_size), 0);
+}
+
+#define NOT_WHOLE " while the run wrote it: its results are not whole"
+
+START_TEST(what_becomes_of_an_output_is_noticed)
+{
+    static const struct {
+        void (*happens)(const char *path);
+        const char *in_write, *at_end;
+    } cases[] = {
+        {remove_output, "was removed or replaced", "was removed"},
+        {replace_output, "was removed or replaced", "was replaced by another file"},
+        {cut_output, "was cut short", "was cut short"},
+        {empty_and_fill_output, NULL, "was overwritten"},
+    };
+    const uint16_t record = 7;
+    struct hdss_loop loop = line_of(HDSS_UINT16, 10);
+    struct results_sink sink;
+    char line[200];
+    int lock;
+    OK(results_create("o.npy", &loop, &lock, &error));
+    OK(results_open(&sink, "o.npy", &loop, 0, &error));
+    OK(results_write(&sink, 3, 1, &record, sizeof record, &error));
+    OK(results_look_again("o.npy", &loop, lock, &error));
+    cases[_i].happens("o.npy");
+    snprintf(line, sizeof line, "o.npy: %s" NOT_WHOLE, cases[_i].in_write);
+    if (cases[_i].in_write != NULL)
+        FAILS(results_write(&sink, 4, 1, &record, sizeof record, &error), line);
+    else
+        OK(results_write(&sink, 4, 1, &record, sizeof record, &error));
+    snprintf(line, sizeof line, "o.npy: %s" NOT_WHOLE, cases[_i].at_end);
+    FAILS(results_look_again("o.npy", &loop, lock, &error), line);
+    OK(results_close(&sink, &error));
+    close(lock);
 }
 END_TEST
 
@@ -394,7 +475,7 @@ START_TEST(unknown_kinds_are_refused)
                  "%s: unknown kind of output file; accepted: names that end in .npy, .png, .csv, .bin or .raw",
                  names[i]);
         FAILS(results_check(names[i], &loop, &error), line);
-        FAILS(results_create(names[i], &loop, &error), line);
+        FAILS(results_create(names[i], &loop, NULL, &error), line);
         ck_assert(!exists(names[i]));
     }
     static char name[PATH_MAX + 5];
@@ -408,13 +489,14 @@ END_TEST
 START_TEST(places_that_cannot_be_written_are_refused)
 {
     struct hdss_loop loop = line_of(HDSS_UINT64, 4);
-    FAILS(results_create("none/a.npy", &loop, &error), "none/a.npy: cannot create: No such file or directory");
-    FAILS(results_create("none/a.csv", &loop, &error), "none/a.csv.records: cannot create: No such file or directory");
+    FAILS(results_create("none/a.npy", &loop, NULL, &error), "none/a.npy: cannot create: No such file or directory");
+    FAILS(results_create("none/a.csv", &loop, NULL, &error),
+          "none/a.csv.records: cannot create: No such file or directory");
     ck_assert_int_eq(mkdir("d.npy", 0755), 0);
     ck_assert_int_eq(mkdir("d.csv", 0755), 0);
-    FAILS(results_create("d.npy", &loop, &error),
+    FAILS(results_create("d.npy", &loop, NULL, &error),
           "d.npy: it is a folder; accepted: the name of a file, such as d.npy/results.npy");
-    FAILS(results_create("d.csv", &loop, &error),
+    FAILS(results_create("d.csv", &loop, NULL, &error),
           "d.csv: it is a folder; accepted: the name of a file, such as d.csv/results.npy");
     FAILS(results_check(".", &loop, &error), ".: it is a folder; accepted: the name of a file, such as ./results.npy");
     FAILS(results_check_place("d.npy", &loop, &error),
@@ -424,7 +506,7 @@ START_TEST(places_that_cannot_be_written_are_refused)
     ck_assert_int_eq(results_check_place("a.csv", &loop, &error), 0);
     ck_assert_int_eq(access("a.csv.records", F_OK), -1);
     ck_assert_int_eq(symlink("/dev/full", "full.npy"), 0);
-    GIVES(results_create("full.npy", &loop, &error), RESULTS_NO_ROOM,
+    GIVES(results_create("full.npy", &loop, NULL, &error), RESULTS_NO_ROOM,
           "full.npy: cannot write: No space left on device (the results take 0.0 MiB)");
 }
 END_TEST
@@ -440,7 +522,7 @@ START_TEST(too_little_room_is_found_at_the_start)
 {
     struct hdss_loop loop = line_of(HDSS_UINT64, 1 << 20);
     limit_files(1 << 20);
-    GIVES(results_create("a.raw", &loop, &error), RESULTS_NO_ROOM,
+    GIVES(results_create("a.raw", &loop, NULL, &error), RESULTS_NO_ROOM,
           "a.raw: cannot write: File too large (the results take 8.0 MiB)");
 }
 END_TEST
@@ -452,7 +534,7 @@ START_TEST(a_disk_that_fills_up_is_one_line)
     const uint32_t records[16] = {0};
     for (int i = 0; i < 2; i++) {
         struct results_sink sink;
-        OK(results_create("a.raw", loops[i], &error));
+        OK(results_create("a.raw", loops[i], NULL, &error));
         OK(results_open(&sink, "a.raw", loops[i], 0, &error));
         int full = open("/dev/full", O_WRONLY);
         ck_assert_int_ge(dup2(full, sink.fd), 0);
@@ -469,7 +551,7 @@ START_TEST(ranges_beyond_the_loop_are_refused)
     struct hdss_loop loop = line_of(HDSS_UINT64, 4);
     struct results_sink sink;
     const uint64_t records[4] = {0};
-    OK(results_create("a.raw", &loop, &error));
+    OK(results_create("a.raw", &loop, NULL, &error));
     OK(results_open(&sink, "a.raw", &loop, 0, &error));
     FAILS(results_write(&sink, 2, 3, records, 0, &error), "a.raw: iterations 2 + 3 are beyond the loop's 4");
     ck_assert_int_eq(results_write(&sink, UINT64_MAX, 2, records, 0, &error), -1);
@@ -485,7 +567,7 @@ START_TEST(a_node_that_does_not_see_the_file_says_so)
     FAILS(results_open(&sink, "a.csv", &loop, 0, &error),
           "a.csv.records: is not there on this node: output must be in a folder that all nodes share");
     ck_assert(!exists("a.csv.records"));
-    OK(results_create("a.csv", &loop, &error));
+    OK(results_create("a.csv", &loop, NULL, &error));
     FAILS(results_open(&sink, "a.csv", &other, 0, &error),
           "a.csv.records: is another file on this node: output must be in a folder that all nodes share");
     ck_assert_int_eq(sink.fd, -1);
@@ -498,7 +580,7 @@ START_TEST(a_failed_conversion_keeps_records_and_old_file)
     FILE *old = fopen("a.csv", "w");
     fputs("old", old);
     fclose(old);
-    OK(results_create("a.csv", &loop, &error));
+    OK(results_create("a.csv", &loop, NULL, &error));
     check_text("a.csv", "old");
     limit_files(20);
     FAILS(finish("a.csv", &loop, &error), "a.csv: cannot write: File too large; the results are kept in a.csv.records");
@@ -521,12 +603,13 @@ START_TEST(planted_links_are_not_followed)
     fputs("as it was", victim);
     fclose(victim);
     ck_assert_int_eq(symlink("victim", "a.csv.records"), 0);
-    FAILS(results_create("a.csv", &loop, &error), "a.csv.records: cannot create: Too many levels of symbolic links");
-    FAILS(results_find("a.csv", &loop, &error), "a.csv.records: cannot open: Too many levels of symbolic links");
+    FAILS(results_create("a.csv", &loop, NULL, &error),
+          "a.csv.records: cannot create: Too many levels of symbolic links");
+    FAILS(results_find("a.csv", &loop, NULL, &error), "a.csv.records: cannot open: Too many levels of symbolic links");
     FAILS(results_open(&sink, "a.csv", &loop, 0, &error),
           "a.csv.records: cannot open: Too many levels of symbolic links");
     ck_assert_int_eq(unlink("a.csv.records"), 0);
-    OK(results_create("a.csv", &loop, &error));
+    OK(results_create("a.csv", &loop, NULL, &error));
     ck_assert_int_eq(symlink("victim", "a.csv.partial"), 0);
     OK(finish("a.csv", &loop, &error));
     check_text("a.csv", "iteration,value\n0,0\n1,0\n2,0\n3,0\n");
@@ -537,7 +620,7 @@ END_TEST
 START_TEST(records_that_are_cut_off_are_found)
 {
     struct hdss_loop loop = line_of(HDSS_UINT64, 4);
-    OK(results_create("a.csv", &loop, &error));
+    OK(results_create("a.csv", &loop, NULL, &error));
     ck_assert_int_eq(truncate("a.csv.records", 30), 0);
     FAILS(finish("a.csv", &loop, &error), "a.csv.records: ends too early");
     ck_assert(!exists("a.csv.partial"));
@@ -604,7 +687,7 @@ START_TEST(a_picture_of_counts_is_black_inside)
     struct hdss_loop loop = table_of(HDSS_LAYOUT_COLUMNS, 2, 3);
     const uint32_t records[] = {1, 100, 2, 3, 0, 100};
     loop.full_value = 100;
-    OK(results_create("a.png", &loop, &error));
+    OK(results_create("a.png", &loop, NULL, &error));
     write_range("a.png", &loop, 0, 3, records);
     OK(finish("a.png", &loop, &error));
     ck_assert(!exists("a.png.records"));
@@ -628,7 +711,7 @@ START_TEST(a_picture_of_reals_goes_from_dark_to_light)
     for (int i = 0; i < 255; i++)
         record[i] = -3 + i * 0.1;
     record[255] = 0.0 / 0.0;
-    OK(results_create("a.png", &loop, &error));
+    OK(results_create("a.png", &loop, NULL, &error));
     write_range("a.png", &loop, 0, 1, record);
     OK(finish("a.png", &loop, &error));
     uint8_t *rgb = picture("a.png", 256, 1);
@@ -647,7 +730,7 @@ START_TEST(pictures_of_every_type)
         struct hdss_loop loop = table_of(HDSS_LAYOUT_ROWS, 4, 16 / hdss_type_size((enum hdss_type)type));
         loop.type = (enum hdss_type)type;
         loop.full_value = type % 2 == 0 ? 1 : 0;
-        OK(results_create("a.png", &loop, &error));
+        OK(results_create("a.png", &loop, NULL, &error));
         write_range("a.png", &loop, 0, 4, records);
         OK(finish("a.png", &loop, &error));
         free(picture("a.png", (uint32_t)loop.shape[1], 4));
@@ -658,11 +741,11 @@ END_TEST
 START_TEST(a_picture_of_one_value)
 {
     struct hdss_loop loop = table_of(HDSS_LAYOUT_ROWS, 3, 3);
-    OK(results_create("a.png", &loop, &error));
+    OK(results_create("a.png", &loop, NULL, &error));
     OK(finish("a.png", &loop, &error));
     free(picture("a.png", 3, 3));
     loop.full_value = 9;
-    OK(results_create("a.png", &loop, &error));
+    OK(results_create("a.png", &loop, NULL, &error));
     OK(finish("a.png", &loop, &error));
     free(picture("a.png", 3, 3));
 }
@@ -686,7 +769,7 @@ START_TEST(three_dimensions_make_a_contact_sheet)
     loop.iterations = PICTURES * HEIGHT * WIDTH / lengths[_i];
     for (uint32_t i = 0; i < PICTURES * HEIGHT * WIDTH; i++)
         records[i] = value_at(i / (HEIGHT * WIDTH), i / WIDTH % HEIGHT, i % WIDTH);
-    OK(results_create("a.png", &loop, &error));
+    OK(results_create("a.png", &loop, NULL, &error));
     write_range("a.png", &loop, 0, loop.iterations, records);
     OK(finish("a.png", &loop, &error));
     uint8_t *rgb = picture("a.png", SHEET_WIDTH, SHEET_HEIGHT), before[3] = {255, 255, 255};
@@ -717,7 +800,7 @@ START_TEST(contact_sheets_are_nearly_square)
                  {4, 1, 40, 10, 40}, {4, 40, 1, 40, 10}, {100, 8, 18, 128, 158}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hdss_loop loop = series_of(cases[i].pictures, cases[i].height, cases[i].width);
-        OK(results_create("a.png", &loop, &error));
+        OK(results_create("a.png", &loop, NULL, &error));
         OK(finish("a.png", &loop, &error));
         free(picture("a.png", (uint32_t)cases[i].sheet_width, (uint32_t)cases[i].sheet_height));
     }
@@ -727,7 +810,7 @@ END_TEST
 START_TEST(a_picture_on_a_full_disk)
 {
     struct hdss_loop loop = table_of(HDSS_LAYOUT_ROWS, 300, 300);
-    OK(results_create("a.png", &loop, &error));
+    OK(results_create("a.png", &loop, NULL, &error));
     limit_files(100);
     FAILS(finish("a.png", &loop, &error), "a.png: cannot write: File too large; the results are kept in a.png.records");
     limit_files(RLIM_INFINITY);
@@ -758,10 +841,10 @@ START_TEST(numpy_reads_what_is_written)
         write_table(name, &loop, 2);
     }
     struct hdss_loop line = line_of(HDSS_FLOAT64, 2), empty = line_of(HDSS_UINT64, 0);
-    OK(results_create("line.csv", &line, &error));
+    OK(results_create("line.csv", &line, NULL, &error));
     write_range("line.csv", &line, 0, 2, (const double[]){0.1, 1e300});
     OK(finish("line.csv", &line, &error));
-    OK(results_create("empty.npy", &empty, &error));
+    OK(results_create("empty.npy", &empty, NULL, &error));
     ck_assert_int_eq(system(script), 0);
 }
 END_TEST
@@ -799,6 +882,7 @@ int main(void)
     Suite *suite = suite_create("results");
     TCase *tcase = tcase_create("results");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, npy_bytes_are_as_specified);
     tcase_add_test(tcase, npy_headers_name_type_order_and_shape);
     tcase_add_loop_test(tcase, every_layout_makes_the_same_table, 0, 6);
@@ -812,6 +896,8 @@ int main(void)
     tcase_add_test(tcase, places_beyond_4_GiB_are_right);
     tcase_add_loop_test(tcase, what_an_earlier_run_left_is_found, 0, 3);
     tcase_add_test(tcase, an_output_with_another_header_is_not_ours);
+    tcase_add_loop_test(tcase, an_output_is_of_one_run, 0, 2);
+    tcase_add_loop_test(tcase, what_becomes_of_an_output_is_noticed, 0, 4);
     add_failures(tcase);
     add_pictures(tcase);
 #ifdef PYTHON_WITH_NUMPY

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a file is still what it was: see intact.h. */
+#include "common/results/intact.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+int intact_refuse(const char *path, const char *what, struct error *error)
+{
+    return error_set(error, "%.200s: %s while the run wrote it: its results are not whole", path, what);
+}
+
+int intact_check(int fd, const char *path, uint64_t bytes, struct error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+        return 0;
+    if (status.st_nlink == 0)
+        return intact_refuse(path, "was removed or replaced", error);
+    return (uint64_t)status.st_size < bytes ? intact_refuse(path, "was cut short", error) : 0;
+}
+
+bool intact_is_same(int fd, const char *path)
+{
+    struct stat ours, there;
+    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
+}
+
+int intact_check_name(int fd, const char *path, struct error *error)
+{
+    if (intact_is_same(fd, path))
+        return 0;
+    return intact_refuse(path, access(path, F_OK) < 0 ? "was removed" : "was replaced by another file", error);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that a run writes for hours, in which somebody may remove, replace or cut them. Inside common/results only.
+ *
+ * Nothing of this makes a write fail: what goes to a file without a name is lost at its end, and a file that was cut is
+ * as long as before when the next record is written, with zeros where others were. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Before a write: whether the open file still has a name, and the `bytes` that it had. -1 with one line. */
+int intact_check(int fd, const char *path, uint64_t bytes, struct error *error);
+
+/* At the end: whether the open file is the one of that name. -1 with one line. */
+int intact_check_name(int fd, const char *path, struct error *error);
+
+bool intact_is_same(int fd, const char *path);
+
+/* -1 with one line that says what was done to the file, as "was removed". */
+int intact_refuse(const char *path, const char *what, struct error *error);
