@@ -5,15 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
-char process_state(int pid)
+/* Reads state and parent. False where there is no such process. */
+static bool process_read(int pid, char *state, int *parent)
 {
     char path[64], line[512] = "";
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return 0;
+        return false;
     /* The name stands before the state, in parentheses, and may have some itself. */
     const char *end = fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
     fclose(file);
-    return end == NULL || end[1] == '\0' ? '\0' : end[2];
+    return end != NULL && sscanf(end, ") %c %d", state, parent) == 2;
+}
+
+char process_state(int pid)
+{
+    char state;
+    int parent;
+    return process_read(pid, &state, &parent) ? state : '\0';
+}
+
+int process_parent(int pid)
+{
+    char state;
+    int parent;
+    return process_read(pid, &state, &parent) ? parent : 0;
 }

@@ -8,6 +8,9 @@
  * ended. 0 where there is no such process, or nothing can be seen of it. */
 char process_state(int pid);
 
+/* The process that began it, or took it over. 0 where there is none to be seen. */
+int process_parent(int pid);
+
 /* A signal has stopped the process, and none has let it go on. One that a debugger holds has another state. */
 #define PROCESS_STOPPED 'T'
 

@@ -297,6 +297,25 @@ def test_a_drain_ends_the_tasks_that_run():
     assert read(OUT) == 'done\n' * 10 + 'awake\n' * 10, result
 
 
+def test_who_leaves_the_group_ends_with_the_run():
+    daemon = "setsid sh -c 'echo $$ > pid.{}; exec sleep 1000' > /dev/null 2>&1 & while ! [ -s pid.{} ]; do sleep 0.01; done"
+    words = ['exec', f'command={daemon}', 'count=3', 'shell=yes']
+    for line in (job(0, 1, words), job(1, 2, words), mpirun_line([(2, [WORKER, '--dca', 'rma', *words])])):
+        check(run(line))
+        daemons = [int(read(name)) for name in glob.glob('pid.*')]
+        assert len(daemons) == 3 and not [pid for pid in daemons if is_alive(pid)], (line, daemons)
+        for number in (1, 2, 3):
+            os.remove(f'pid.{number}')
+    # Of a run that is drained, beside a task that still runs.
+    process = start(job(0, 1, ['exec', f'command={daemon}; echo > began; sleep 1000', 'shell=yes', '--drain-time', '0.2']))
+    wait_until(lambda: os.path.exists('began'), 'the daemon')
+    pid = int(read('pid.1'))
+    assert is_alive(pid)
+    process.send_signal(signal.SIGUSR1)
+    result = finish(process)
+    assert not is_alive(pid), result
+
+
 def test_only_what_failed_is_done_again():
     lines = [f'sh -c "echo x >> ran.{i}; test {i} -lt 5 -o -e mended && echo {i}"' for i in range(10)]
     check(run_job(0, 2, tasks(lines)), 3)

@@ -304,6 +304,37 @@ START_TEST(what_a_child_has_begun_dies_with_its_worker)
 }
 END_TEST
 
+static bool is_there(pid_t pid)
+{
+    return kill(pid, 0) == 0;
+}
+
+/* Daemons: a session of its own, whose parent has ended, and which has begun another process. */
+START_TEST(who_has_begun_a_session_ends_with_the_worker)
+{
+    pid_t own = fork(), daemon = 0, below = 0;
+    if (own == 0) {
+        pause();
+        _exit(0);
+    }
+    open_command(&no_limits);
+    run_shell("setsid sh -c 'sleep 1000 >/dev/null 2>&1 & echo $$ $!; exec >&- 2>&-; wait' & exec true");
+    while (sscanf(text_of(COMMAND_OUT), "%d %d", &daemon, &below) != 2)
+        run_shell("exec true");                     /* never: what holds the output open is waited for */
+    ck_assert(is_there(daemon) && is_there(below)); /* it may serve the tasks that follow */
+    run_shell("setsid true &");                     /* one that has ended by itself is collected */
+    run_shell("exec true");
+    ck_assert(is_there(daemon));
+    command_fini(&command);
+    ck_assert(!is_there(daemon) && !is_there(below));
+    ck_assert(is_there(own)); /* what the worker had before is its own */
+    ck_assert_int_eq(waitpid(own, NULL, WNOHANG), 0);
+    kill(own, SIGKILL);
+    ck_assert_int_eq(waitpid(own, NULL, 0), own);
+    ck_assert_int_eq(waitpid(-1, NULL, 0), -1); /* nothing is left to be waited for */
+}
+END_TEST
+
 static char folder[] = "/tmp/hdss-keep-XXXXXX";
 
 static void run_kept(const char *line, const char *out, const char *err)
@@ -412,6 +443,7 @@ int main(void)
     tcase_add_test(all, signals_are_as_by_default);
     tcase_add_test(all, a_child_is_not_bound_to_the_cores_of_its_worker);
     tcase_add_test(all, what_a_child_has_begun_dies_with_its_worker);
+    tcase_add_test(all, who_has_begun_a_session_ends_with_the_worker);
     tcase_add_test(all, output_can_go_to_files);
     tcase_add_test(all, time_and_memory_are_those_of_the_command);
     tcase_add_test(all, an_environment_has_nothing_of_the_run);

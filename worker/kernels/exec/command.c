@@ -68,6 +68,8 @@ int command_init(struct command *command, const struct command_limits *limits, i
     command->set = epoll_create1(EPOLL_CLOEXEC);
     command->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     int result = spawner_init(&command->spawner, frees_cores);
+    if (result == 0)
+        result = orphans_init(&command->orphans); /* the guard, which has begun, is none */
     if (result == 0 && command->nothing >= 0 && command->set >= 0 && command->timer >= 0 &&
         watch(command, command->timer, TAG_TIMER) == 0)
         return 0;
@@ -317,6 +319,7 @@ static void reap(struct command *command)
     if ((uint64_t)usage.ru_maxrss > command->own_peak_kib && (uint64_t)usage.ru_maxrss > outcome->peak_kib)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
     command->pid = -1;
+    orphans_collect(&command->orphans);
 }
 
 static void command_finish(struct command *command)
@@ -459,5 +462,6 @@ void command_fini(struct command *command)
     close_one(&command->timer);
     close_one(&command->nothing);
     close_one(&command->folder);
+    orphans_fini(&command->orphans);
     spawner_fini(&command->spawner);
 }

@@ -5,9 +5,11 @@
  * readable, on which its worker waits beside its messages; command_advance() then deals with it. One command at a time.
  *
  * A command is over when its process has ended and nobody holds its output open any more; whoever still does is waited
- * for only a moment. Then what is left of its process group is killed. */
+ * for only a moment. Then what is left of its process group is killed, and what has left that group by command_fini().
+ */
 #pragma once
 
+#include "worker/kernels/exec/orphans.h"
 #include "worker/kernels/exec/spawn.h"
 
 #include <stdbool.h>
@@ -55,6 +57,7 @@ enum command_state { COMMAND_IDLE, COMMAND_RUNNING, COMMAND_STOPPING, COMMAND_LI
 
 struct command {
     struct spawner spawner;
+    struct orphans orphans;
     struct command_limits limits;
     int folder;              /* folder of the files; -1: none */
     int set, timer, nothing; /* an epoll set; a timerfd; /dev/null */
@@ -74,7 +77,8 @@ struct command {
 /* The folder is an open descriptor, -1 for none; it becomes the command's. -1 when memory or descriptors are out, with
  * nothing owned. */
 int command_init(struct command *command, const struct command_limits *limits, int folder, bool frees_cores);
-/* Ends what runs: SIGTERM, and after the time of grace, for which this waits, SIGKILL. */
+/* Ends what runs: SIGTERM, and after the time of grace, for which this waits, SIGKILL. What commands have left behind
+ * is killed, too. */
 void command_fini(struct command *command);
 
 /* Starts the program. `names` are those of the files for its streams (borrowed until it is over), NULL where they are
