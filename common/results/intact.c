@@ -2,8 +2,13 @@
 /* Whether a file is still what it was: see intact.h. */
 #include "common/results/intact.h"
 
+#include "common/os/clock.h"
+
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOOK_NS 1000000000u
 
 int intact_refuse(const char *path, const char *what, struct error *error)
 {
@@ -18,6 +23,15 @@ int intact_check(int fd, const char *path, uint64_t bytes, struct error *error)
     if (status.st_nlink == 0)
         return intact_refuse(path, "was removed or replaced", error);
     return (uint64_t)status.st_size < bytes ? intact_refuse(path, "was cut short", error) : 0;
+}
+
+int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *error)
+{
+    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (sink->looked_ns != 0 && now_ns - sink->looked_ns < LOOK_NS)
+        return 0;
+    sink->looked_ns = now_ns;
+    return intact_check(sink->fd, sink->path, bytes, error);
 }
 
 bool intact_is_same(int fd, const char *path)

@@ -335,7 +335,7 @@ int parts_write(struct results_sink *sink, uint64_t first, uint64_t count, const
         return error_set(error,
                          "%.200s: the results of iterations %" PRIu64 " + %" PRIu64 " are not what they should be",
                          sink->path, first, count);
-    if (intact_check(sink->fd, sink->path, sink->end, error) < 0)
+    if (intact_check_sink(sink, sink->end, error) < 0)
         return -1;
     part_head_put(&(struct part_head){sink->run, first, count, size, digest_record(first, bytes, size)}, head);
     if (parts_append(sink, head, bytes, size) < 0)

@@ -312,7 +312,7 @@ int records_write(struct results_sink *sink, uint64_t first, uint64_t count, con
                          (unsigned long long)first, (unsigned long long)count,
                          (unsigned long long)sink->loop.iterations);
     assert(sink->fd >= 0 && "the file of the records is open");
-    if (intact_check(sink->fd, sink->path, sink->header_bytes + array_bytes(&sink->loop), error) < 0)
+    if (intact_check_sink(sink, sink->header_bytes + array_bytes(&sink->loop), error) < 0)
         return -1;
     int status = sink->loop.layout == HDSS_LAYOUT_TILES
                      ? write_all_tiles(sink, first, count, records)

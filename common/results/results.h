@@ -26,8 +26,9 @@ struct results_sink {
     struct hdss_loop loop;
     uint64_t header_bytes;
     uint64_t record_bytes;
-    char *path; /* owned, path of the file that is written */
-    char *line; /* owned, one row of the array; for tiles only */
+    char *path;         /* owned, path of the file that is written */
+    char *line;         /* owned, one row of the array; for tiles only */
+    uint64_t looked_ns; /* when the file was looked at last: see intact.h; 0: not yet */
     /* for variable output */
     uint32_t run;        /* number of this run of the job; earlier runs are resumed */
     uint64_t end;        /* end of the file */

@@ -382,7 +382,9 @@ START_TEST(what_becomes_of_parts_is_noticed)
     OK(results_open(&one, "out", &loop, 0, &error));
     OK(results_open(&two, "out", &loop, 1, &error));
     write_part(&one, 5, 1, 'a', 0);
+    write_part(&two, 6, 1, 'a', 0);
     ck_assert_int_eq(truncate("out.parts/1-0", 10), 0);
+    one.looked_ns = two.looked_ns = 0; /* a second later */
     FAILS(results_write(&one, 0, 1, bytes, size, &error), "out.parts/1-0: was cut short" NOT_WHOLE);
     OK(results_look_again("out", &loop, lock, &error));
     results_remove("out", &loop);
