@@ -97,12 +97,13 @@ static size_t read_command_line(pid_t pid, char *line, size_t size)
 }
 
 /* A process that was forked and runs no program of its own yet still has the command line and the handlers of the one
- * that has forked it. Its own program begins without any. */
+ * that has forked it. Its own program begins without any; in between it has no command line. */
 static bool is_copy_of(pid_t pid, pid_t parent)
 {
     char own[1024], before[1024];
     const size_t length = read_command_line(pid, own, sizeof own);
-    return length == read_command_line(parent, before, sizeof before) && memcmp(own, before, length) == 0;
+    return length == 0 ||
+           (length == read_command_line(parent, before, sizeof before) && memcmp(own, before, length) == 0);
 }
 
 struct catching {
@@ -116,8 +117,9 @@ static bool visit_catching(pid_t child, void *context)
     unsigned long long caught;
     pid_t parent;
     catching->ranks++;
-    return read_status(child, &caught, &parent) && (caught >> (catching->signal_number - 1) & 1) != 0 &&
-           !is_copy_of(child, parent);
+    /* In this order: a copy may run its own program from any moment on, and what it caught before says nothing. */
+    return read_status(child, &caught, &parent) && !is_copy_of(child, parent) && read_status(child, &caught, &parent) &&
+           (caught >> (catching->signal_number - 1) & 1) != 0;
 }
 
 bool ready_for(pid_t launcher, unsigned depth, unsigned ranks, int signal_number)
