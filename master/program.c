@@ -139,6 +139,7 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
 int master_program(int argc, char **argv, const char *version)
 {
     static struct program program;
+    runtime_remember_signals(NULL);
     struct startup startup = {.program = "master", .version = version};
     startup_take(&startup, master_options_parse(argc, argv, &program.error), &program.error, master_help_text);
     const struct participant participant = {

@@ -154,6 +154,12 @@ static void begun(void *context)
     status_tell_begun();
 }
 
+static void tell_asked(void *context)
+{
+    (void)context;
+    status_tell_draining();
+}
+
 static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
 {
     struct root *root = &((struct program *)context)->root;
@@ -203,6 +209,7 @@ static int supermaster_run_loop(struct program *program)
         .store = store,
         .journal = record,
         .begun = begun,
+        .asked = tell_asked,
         .parting = print_failure,
         .tick = show_progress,
         .tick_ns = program->root.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
@@ -290,6 +297,7 @@ int supermaster_program(int argc, char **argv, const char *version)
 {
     static struct program program;
     struct root *root = &program.root;
+    runtime_remember_signals(status_tell_draining);
     root_init(root, "supermaster", version);
     struct startup startup = {.program = "supermaster", .version = version};
     startup_take(&startup, job_setup_make(&root->setup, &kernel_loader, argc, argv, &root->error), &root->error,

@@ -8,6 +8,7 @@
 #include "common/job/job_setup.h"
 #include "common/job/participate.h"
 #include "common/job/startup.h"
+#include "common/job/status.h"
 #include "common/job/timings.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
@@ -281,7 +282,9 @@ static int dca_program_read_command_line(struct program *program, int argc, char
 int worker_program(int argc, char **argv, const char *version)
 {
     static struct program program;
-    if (dca_is_asked(argc, argv))
+    const bool is_dca = dca_is_asked(argc, argv);
+    runtime_remember_signals(is_dca ? status_tell_draining : NULL);
+    if (is_dca)
         return dca_program(argc, argv, version);
     struct startup startup = {.program = "worker", .version = version};
     startup_take(&startup, dca_program_read_command_line(&program, argc, argv), &program.error, worker_help_text);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A line goes whole or not at all, and begins behind whatever somebody else has left without an end. Where nobody reads
@@ -29,6 +30,11 @@ void status_tell_begun(void)
 {
     char line[64];
     status_file_tell(line, snprintf(line, sizeof line, "\n" STATUS_BEGUN "\n", (int)getpid()));
+}
+
+void status_tell_draining(void)
+{
+    status_file_tell(STATUS_DRAINING "\n", (int)strlen(STATUS_DRAINING "\n"));
 }
 
 void status_tell_end(const char *role, int status, bool degraded)

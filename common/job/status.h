@@ -2,9 +2,10 @@
 /* The way of a run's exit status to its launcher: an MPI launcher may return any status when ranks die.
  *
  * `hdss run` names a pipe in the environment, and the ranks write lines to it: the supermaster STATUS_BEGUN when all
- * ranks are there, for its process to be watched, at its end STATUS_END with its status; in a flat launch rank 0 does
- * the latter. Any other rank writes STATUS_END only where its status is not 0. Where the variable is not set nothing is
- * written. */
+ * ranks are there, for its process to be watched, STATUS_DRAINING when a signal has reached it, and STATUS_END with its
+ * status when all ranks are through and their results are where they belong, before it leaves MPI; in a flat launch
+ * rank 0 does so. Any other rank writes STATUS_END only where its status is not 0. Where the variable is not set
+ * nothing is written. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,10 +18,12 @@
 
 /* Lines, between two newlines each: empty lines, and any that are none of these, are nothing. */
 #define STATUS_BEGUN    "begun %d" /* the supermaster's process */
-#define STATUS_END      "%s %d%s"  /* role, status, STATUS_DEGRADED or nothing */
-#define STATUS_LEAD     "lead"     /* the role of the supermaster, or in a flat launch of rank 0 */
-#define STATUS_DEGRADED " lossy"   /* a rank was lost: the others end without waiting for each other */
+#define STATUS_DRAINING "draining"
+#define STATUS_END      "%s %d%s" /* role, status, STATUS_DEGRADED or nothing */
+#define STATUS_LEAD     "lead"    /* the role of the supermaster, or in a flat launch of rank 0 */
+#define STATUS_DEGRADED " lossy"  /* a rank was lost: the others end without waiting for each other */
 
 bool status_may_lose_ranks(void);
 void status_tell_begun(void);
+void status_tell_draining(void); /* may be called from the handler of a signal */
 void status_tell_end(const char *role, int status, bool degraded);

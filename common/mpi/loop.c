@@ -186,6 +186,8 @@ static void driver_look_at_time(struct driver *driver)
     driver_look_at_peers(driver);
     if (driver->wait.drain) {
         driver->wait.drain = false;
+        if (driver->effects->asked != NULL)
+            driver->effects->asked(driver->effects->context);
         driver_step_simple(driver, EVENT_DRAIN, NULL);
     }
     if (machine->deadline(machine->self) <= driver->now_ns)

@@ -27,6 +27,8 @@ struct effects {
     int (*sync)(void *context, struct error *error);
     /* Called when all ranks are there, and from now on the loss of one is noticed; may be NULL. */
     void (*begun)(void *context);
+    /* Called when a signal has asked this rank to drain; may be NULL. */
+    void (*asked)(void *context);
     /* A worker tells what its threads have done: completes the message. May be NULL. */
     void (*tell)(void *context, struct threads *threads);
     /* Called when the others are about to be told that a rank was lost, or that they are to leave without waiting for
@@ -54,6 +56,11 @@ struct runtime;
 
 /* True where this process was started by an MPI launcher (without touching MPI). */
 bool runtime_is_launched(void);
+
+/* The first thing that a rank does: a signal that asks to drain is remembered from now on, and ends nobody. The first
+ * one calls `tell` (NULL: nobody is told), which may do what handlers of signals may. Where no launcher has started
+ * this process, signals are left alone. */
+void runtime_remember_signals(void (*tell)(void));
 
 /* Initialises MPI, exchanges hellos and checks the line-up. NULL where this rank must leave with `*status`: everything
  * is said (once, by one rank) and MPI is finalised. */

@@ -92,6 +92,12 @@ bool runtime_is_launched(void)
     return false;
 }
 
+void runtime_remember_signals(void (*tell)(void))
+{
+    if (runtime_is_launched())
+        wait_catch_early(tell);
+}
+
 static void print_text(FILE *stream, const char *text)
 {
     fputs(text, stream);
@@ -132,7 +138,6 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     int rank, ranks;
     signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit on file sizes are errors to report, not ends */
     signal(SIGXFSZ, SIG_IGN);
-    wait_catch_early();
     int level; /* heartbeat.c looks what it is */
     MPI_Init_thread(argc, argv, least_level(introduction), &level);
     if (runtime == NULL)

@@ -8,6 +8,7 @@
  * the longer it has waited. */
 #include "common/mpi/wait.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -31,7 +32,10 @@
  * work. */
 #define RINGS_PER_TURN 16
 
-static const int drain_signals[] = {SIGINT, SIGTERM, SIGUSR1};
+/* What batch systems and terminals send, too. */
+static const int drain_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+_Static_assert(sizeof drain_signals / sizeof *drain_signals == WAIT_SIGNALS, "an event for each");
 
 static void on_signal(evutil_socket_t signal, short what, void *context)
 {
@@ -42,17 +46,32 @@ static void on_signal(evutil_socket_t signal, short what, void *context)
 /* A signal that came before there was a base to take it. */
 static volatile sig_atomic_t drain_early;
 
+static void (*tell_early)(void);
+
 static void on_early_signal(int signal)
 {
+    const int before = errno;
     (void)signal;
+    if (!drain_early && tell_early != NULL)
+        tell_early();
     drain_early = 1;
+    errno = before;
 }
 
-void wait_catch_early(void)
+/* SIGHUP stays ignored where whoever started the run wants it so (nohup). */
+static bool wait_takes(int number)
+{
+    struct sigaction action;
+    return number != SIGHUP || sigaction(number, NULL, &action) < 0 || action.sa_handler != SIG_IGN;
+}
+
+void wait_catch_early(void (*tell)(void))
 {
     const struct sigaction action = {.sa_handler = on_early_signal, .sa_flags = SA_RESTART};
-    for (int i = 0; i < 3; i++)
-        sigaction(drain_signals[i], &action, NULL);
+    tell_early = tell;
+    for (int i = 0; i < WAIT_SIGNALS; i++)
+        if (wait_takes(drain_signals[i]))
+            sigaction(drain_signals[i], &action, NULL);
 }
 
 static void on_bell(evutil_socket_t socket, short what, void *context)
@@ -90,7 +109,9 @@ int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
     wait->timer = event_new(wait->base, -1, 0, on_timer, wait);
     if (wait->bell == NULL || wait->timer == NULL || event_add(wait->bell, NULL) < 0)
         return -1;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < WAIT_SIGNALS; i++) {
+        if (!wait_takes(drain_signals[i]))
+            continue;
         wait->signals[i] = evsignal_new(wait->base, drain_signals[i], on_signal, wait);
         if (wait->signals[i] == NULL || event_add(wait->signals[i], NULL) < 0)
             return -1;
@@ -127,7 +148,7 @@ int wait_for_work(struct wait *wait, int descriptor)
 
 void wait_fini(struct wait *wait)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < WAIT_SIGNALS; i++) {
         if (wait->signals[i] != NULL)
             event_free(wait->signals[i]);
         signal(drain_signals[i], SIG_IGN); /* a second signal must not kill a rank that has left */

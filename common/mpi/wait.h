@@ -10,9 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Signals that ask to drain. */
+enum { WAIT_SIGNALS = 5 };
+
 struct wait {
     struct event_base *base; /* owned */
-    struct event *signals[3];
+    struct event *signals[WAIT_SIGNALS];
     struct event *bell;
     struct event *timer;
     struct event *ends;     /* event at the end of a peer; NULL: none is watched */
@@ -28,8 +31,9 @@ struct wait {
     uint64_t looked_at_ns;  /* last time at libevent */
 };
 
-/* Has a signal that asks to drain remembered from now on until wait_init(); it ends nobody. */
-void wait_catch_early(void);
+/* Has a signal that asks to drain remembered from now on until wait_init(); it ends nobody. The first one calls `tell`
+ * from its handler; NULL: nobody is told. */
+void wait_catch_early(void (*tell)(void));
 
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free);
 void wait_fini(struct wait *wait);

@@ -12,6 +12,7 @@
 #include "common/dca/share.h"
 #include "common/job/job_setup.h"
 #include "common/job/root.h"
+#include "common/job/status.h"
 #include "common/job/terminal.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
@@ -105,8 +106,11 @@ static void look_at_clock(struct dca *dca)
     if (dca->meter.folder != NULL && load_meter_look(&dca->meter, now_ns))
         dca_machine_set_load(&dca->share.machine, dca->meter.load);
     wait_look(&dca->wait, now_ns);
-    if (dca->wait.drain)
+    if (dca->wait.drain) {
+        if (dca->rank == 0 && !dca->stopping)
+            status_tell_draining();
         stop(dca);
+    }
     if (dca->rank == 0 && dca->share.transport->serve != NULL) /* whatever the transport: nobody waits for ever */
         dca->share.transport->serve(&dca->share);
     if (dca->share.transport->look != NULL)

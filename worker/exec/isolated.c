@@ -38,7 +38,7 @@ struct isolated_share {
 static void set_signals(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
-    static const int drain[] = {SIGINT, SIGTERM, SIGUSR1};
+    static const int drain[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         signal(fatal[i], SIG_DFL);
     for (size_t i = 0; i < sizeof drain / sizeof *drain; i++)
