@@ -281,16 +281,18 @@ static int join_costs(struct program *program, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* Leaves MPI, where no rank was lost: returns whether one was. */
-static bool finish(struct program *program, int status)
+/* Settles all that the run leaves and says so, before MPI is left: a launcher that was sent SIGTERM does not answer
+ * MPI_Finalize any more, and kills who waits for it. Returns the exit status. */
+static int finish(struct program *program, int status)
 {
     if (program->supermaster_ready)
         supermaster_fini(&program->supermaster);
     runtime_wait(program->runtime);
-    if (runtime_is_degraded(program->runtime))
-        return true;
-    runtime_leave(program->runtime, status); /* last: the machine borrows the topology */
-    return false;
+    status = join_costs(program, status);
+    free(program->costs_ranks);
+    root_clear_away(&program->root);
+    status_tell_end(STATUS_LEAD, status, runtime_is_degraded(program->runtime));
+    return status;
 }
 
 int supermaster_program(int argc, char **argv, const char *version)
@@ -305,22 +307,16 @@ int supermaster_program(int argc, char **argv, const char *version)
     const struct introduction introduction = {
         .role = ROLE_SUPERMASTER, .version = version, .status = startup.status, .text = startup.text};
     int status;
-    bool degraded = false;
     if (startup_ends_here(&startup, &status))
         return status;
     program.runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (program.runtime != NULL) {
         root->rank = runtime_rank(program.runtime);
         terminal_init(&root->terminal, root->setup.job.progress);
-        status = share_and_run(&program, argc, argv);
-        degraded = finish(&program, status);
-        status = join_costs(&program, status);
-        free(program.costs_ranks);
-        root_clear_away(root);
-    }
-    status_tell_end(STATUS_LEAD, status, degraded);
+        status = finish(&program, share_and_run(&program, argc, argv));
+        runtime_leave(program.runtime, status); /* last: the machine borrows the topology */
+    } else
+        status_tell_end(STATUS_LEAD, status, false);
     startup_fini(&startup);
-    if (degraded)
-        runtime_leave(program.runtime, status); /* ends the process */
     return status;
 }

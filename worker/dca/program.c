@@ -428,6 +428,8 @@ static int run_dca_loop(struct dca *dca)
 {
     int status = dca_program_prepare(dca);
     if (status == EXIT_STATUS_DONE) {
+        if (dca->rank == 0)
+            status_tell_begun();
         dca_work(dca);
         status = dca_program_conclude(dca);
     }
@@ -489,9 +491,10 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     dca->share.assignment_ns = dca->root.setup.job.spec.assignment_ns;
     terminal_init(&dca->root.terminal, dca->rank == 0 ? dca->root.setup.job.progress : JOB_PROGRESS_NEVER);
     status = run_dca_loop(dca);
-    runtime_leave(dca->runtime, status);
-    if (dca->rank == 0)
+    runtime_wait(dca->runtime);
+    if (dca->rank == 0) /* before MPI is left: a launcher that was sent SIGTERM does not answer MPI_Finalize any more */
         status_tell_end(STATUS_LEAD, status, false);
+    runtime_leave(dca->runtime, status);
     return status;
 }
 
