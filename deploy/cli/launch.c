@@ -27,8 +27,8 @@
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
 /* How often a launcher is looked at that may not end by itself, and when nothing but its end is awaited; and how long
- * it has to end its ranks when it must. */
-enum { WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000 };
+ * it has to end its ranks when it must, or itself when it has none. */
+enum { WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
 
 struct child {
     pid_t pid;
@@ -37,13 +37,15 @@ struct child {
     unsigned asked;      /* number of times that the user asked to stop */
     bool drain_waits;    /* SIGUSR1 is due as soon as it can be taken */
     int64_t ready_by_ms; /* when SIGUSR1 is sent whatever the ranks catch */
+    int64_t begin_by_ms; /* when the run is ended that has not begun, though it was asked to stop; 0: it was not */
+    bool not_begun;      /* it was ended for that */
+    bool drain_is_said;  /* a line on standard error says that the run drains */
     bool ended;
     int status;      /* status as waitpid() gives it */
     sigset_t before; /* the mask of signals, as it was */
     struct stderr_filter stderr_filter;
     const struct launch *how;
     struct launcher_watch watch; /* where how->reports */
-    bool ranks_are_ended;        /* ranks that hung when the run was over were ended */
     int64_t end_ms;              /* when it is killed, as it was asked to end; 0: it was not */
     int64_t late_ms;             /* when its time is over; 0: never */
     bool late;
@@ -184,7 +186,9 @@ static void ask_to_stop(struct child *child)
     switch (child->asked) {
     case 1:
         launch_say("draining: nothing begins any more, and what runs is finished and kept; once more to give it up");
-        child->drain_waits = true;
+        child->drain_is_said = child->drain_waits = true;
+        if (child->how->reports)
+            child->begin_by_ms = launch_clock_ms() + child->how->begin_ms;
         look_ready(child);
         break;
     case 2:
@@ -241,7 +245,7 @@ static void end_launcher(struct child *child)
 {
     if (child->end_ms == 0) {
         kill(child->pid, SIGTERM);
-        child->end_ms = launch_clock_ms() + KILL_MS;
+        child->end_ms = launch_clock_ms() + (child->watch.cleared ? KILL_EMPTY_MS : KILL_MS);
     } else if (launch_clock_ms() >= child->end_ms) {
         ranks_signal(child->pid, child->how->rank_depth, SIGKILL);
         kill(child->pid, SIGKILL);
@@ -253,10 +257,10 @@ static void end_launcher(struct child *child)
  * those that lead there. */
 static bool end_ranks(struct child *child)
 {
-    if (!child->watch.ended || child->how->remote || child->watch.running == 0 || child->ranks_are_ended)
+    if (!child->watch.ended || child->how->remote || child->watch.running == 0 || child->watch.cleared)
         return false;
     ranks_signal(child->pid, child->how->rank_depth, SIGKILL);
-    child->ranks_are_ended = true;
+    child->watch.cleared = true;
     child->watch.changed_ms = launch_clock_ms();
     return true;
 }
@@ -278,12 +282,32 @@ static void end_stopped(struct child *child)
         ranks_end_stopped(child->pid, child->how->rank_depth);
 }
 
+/* Says what becomes of the launch, in the place where the ranks print. */
+static void launch_tell(const struct child *child, const char *text)
+{
+    if (child->how->log == NULL)
+        launch_say(text);
+    else
+        fprintf(child->how->log, "hdss: %s\n", text);
+}
+
+/* Says, once, that the ranks drain where somebody else has asked them to. */
+static void say_drain(struct child *child)
+{
+    if (!child->watch.draining || child->drain_is_said)
+        return;
+    launch_tell(child, "draining, as the ranks were sent a signal: nothing begins any more, and what runs is finished "
+                       "and kept");
+    child->drain_is_said = true;
+}
+
 static void look_after(struct child *child)
 {
     launcher_watch_take(&child->watch, launch_clock_ms());
     if (!child->ended)
         end_stopped(child);
-    if (!child->how->survives || child->ended)
+    say_drain(child);
+    if (child->ended || !(child->how->survives || child->watch.ended))
         return;
     if (child->watch.ended && !child->how->remote) /* all that is left for them to do is to leave */
         ranks_rouse(child->pid, child->how->rank_depth);
@@ -301,6 +325,19 @@ static void launch_look_at_time(struct child *child)
     end_launcher(child);
 }
 
+/* Nothing is lost of a run that has not begun: a launcher that hangs is not waited for. */
+static bool is_to_begin(const struct child *child)
+{
+    return child->begin_by_ms != 0 && !child->watch.begun && !child->watch.ended;
+}
+
+static void look_at_begin(struct child *child)
+{
+    child->not_begun |= is_to_begin(child) && launch_clock_ms() >= child->begin_by_ms;
+    if (child->not_begun && !child->ended)
+        end_launcher(child);
+}
+
 /* Before the time is over that somebody else has set. */
 static void drain_in_time(struct child *child)
 {
@@ -312,7 +349,8 @@ static void drain_in_time(struct child *child)
 
 static int longest_wait(const struct child *child)
 {
-    bool looks = child->how->reports || child->late_ms > 0 || child->how->drain_ms > 0;
+    bool looks = child->how->reports || child->late_ms > 0 || child->how->drain_ms > 0 || child->watch.ended ||
+                 is_to_begin(child) || child->not_begun;
     if (child->drain_waits)
         return READY_LOOK_MS;
     /* ranks that leave in order are not looked at so often: where hundreds share few cores they need them */
@@ -332,6 +370,7 @@ static void attend(struct child *child)
         if (child->how->reports)
             look_after(child);
         launch_look_at_time(child);
+        look_at_begin(child);
         drain_in_time(child);
         if (child->errors >= 0 && polled[1].revents != 0)
             pass_errors(child);
@@ -357,15 +396,6 @@ static void launch_release(struct child *child)
         launcher_watch_fini(&child->watch);
 }
 
-/* Says how the launch ended, in the place where the ranks print. */
-static void launch_tell(const struct child *child, const char *text)
-{
-    if (child->how->log == NULL)
-        launch_say(text);
-    else
-        fprintf(child->how->log, "hdss: %s\n", text);
-}
-
 /* For a launcher that lets ranks die the status says nothing where it is 0, and where it is that of a rank which
  * left. */
 static int explain_silence(const struct child *child)
@@ -375,12 +405,42 @@ static int explain_silence(const struct child *child)
     return EXIT_STATUS_FAILED;
 }
 
+static bool was_asked(const struct child *child)
+{
+    return child->asked > 0 || child->watch.draining;
+}
+
+/* True if the status of the rank that leads says all: it was told when all ranks were through, and the launcher's own
+ * is that of one that lets ranks die, or was ended itself. MPICH's is 0 after a drain. */
+static bool report_counts(const struct child *child)
+{
+    return child->how->survives || child->status == 0 || was_asked(child) || child->watch.cleared || child->end_ms != 0;
+}
+
+/* For a launcher that was ended itself before the ranks had drained, and killed them. */
+static int explain_cut(const struct child *child)
+{
+    char text[200];
+    snprintf(text, sizeof text, "the launcher was ended, and the ranks before they had drained%s",
+             child->how->kept != NULL ? child->how->kept : "");
+    launch_tell(child, text);
+    return child->how->is_resumable ? EXIT_STATUS_DRAINED : EXIT_STATUS_FAILED;
+}
+
 static int launch_explain(const struct child *child)
 {
     const struct launch *how = child->how;
     int reported = how->reports ? launcher_watch_status(&child->watch) : -1;
-    if (reported >= 0 && (how->survives || child->status == 0)) /* MPICH's returns 0 after a drain */
+    if (reported >= 0 && report_counts(child))
         return reported;
+    if (reported < 0 && how->reports && was_asked(child) && child->asked <= 1 &&
+        (!child->watch.begun || child->not_begun)) {
+        launch_tell(child, "stopped before the run had begun");
+        return EXIT_STATUS_DRAINED;
+    }
+    if (reported < 0 && child->watch.draining && child->asked <= 1 && child->end_ms == 0 && WIFEXITED(child->status) &&
+        WEXITSTATUS(child->status) == EXIT_STATUS_FAILED)
+        return explain_cut(child);
     if (how->survives && child->watch.started && (child->status == 0 || child->end_ms != 0 || child->watch.begun))
         return explain_silence(child);
     if (how->reports && child->status == 0) {
@@ -417,7 +477,7 @@ int launch(char *const *argv, struct launch *how)
         ask_to_stop(&child);
     attend(&child);
     launch_release(&child);
-    how->asked = child.asked > 0;
+    how->asked = was_asked(&child);
     how->late = child.late;
     return launch_explain(&child);
 }

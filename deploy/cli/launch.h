@@ -10,7 +10,10 @@
  * SIGUSR1 and SIGUSR2, which batch systems send some time before they end a job, do what the first one does, and
  * nothing after it. A stop (Ctrl-Z) and its end are passed on as well. Where nothing of a cut-off run is worth keeping
  * the first signal does what the second does. SIGUSR1 waits until mpirun and the ranks catch it: before that it would
- * kill them or be lost. */
+ * kill them or be lost. A run that has not begun some time after the first signal, for whatever reason, is ended.
+ *
+ * Batch systems send SIGTERM to every process of a job, mpirun and the ranks among them. The ranks drain by it and say
+ * how they ended (common/job/status.h), which then counts for more than mpirun's own status. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,9 +30,11 @@ struct launch {
     const char *kept;       /* borrowed; says what the second signal leaves; NULL: not known */
     bool at_once;           /* the first signal ends the ranks */
     unsigned timeout_s;     /* the ranks are ended then; 0: never */
+    int64_t begin_ms;       /* time that the ranks have to begin once they are asked to stop; where they report */
+    bool is_resumable;      /* what is stored can be gone on with */
     int64_t drain_ms;       /* by launch_clock_ms(): the ranks are to drain then; 0: never */
     bool (*is_asked)(void); /* true if a signal came before there was anything to end; NULL: none did */
-    bool asked;             /* set: the user asked to stop, or drain_ms came */
+    bool asked;             /* set: somebody asked the run to stop, or drain_ms came */
     bool late;              /* set: the time was over */
 };
 

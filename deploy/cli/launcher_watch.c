@@ -4,6 +4,7 @@
 #include "common/job/status.h"
 #include "common/os/process.h"
 #include "common/util/error.h"
+#include "deploy/cli/cores.h"
 #include "deploy/cli/ready.h"
 #include "proto/message.h"
 
@@ -23,15 +24,25 @@
 #define DEGRADED_MS 300
 /* Time between two looks whether the supermaster is stopped. */
 #define STOPPED_LOOK_MS 1000
-/* Time in which ranks leave together: hundreds that share a few cores take a minute. */
-#define LEAVE_MS 90000
+/* Time in which ranks leave MPI, when each has done all that it had to: for every rank of a core so much longer, as
+ * hundreds that share a few cores take a minute for it; and for those on other machines. Then whatever holds them in
+ * MPI_Finalize does not matter. */
+#define LEAVE_MS        3000
+#define LEAVE_RANK_MS   400
+#define LEAVE_REMOTE_MS 10000
+/* Time in which a launcher ends by itself whose ranks were ended. */
+#define ALONE_MS 1000
 
 int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, bool survives,
                         int64_t now_ms)
 {
     char path[64];
-    *watch = (struct launcher_watch){
-        .ends = {-1, -1}, .ranks = ranks, .depth = depth, .remote = remote, .changed_ms = now_ms};
+    *watch = (struct launcher_watch){.ends = {-1, -1},
+                                     .ranks = ranks,
+                                     .depth = depth,
+                                     .remote = remote,
+                                     .cores = cores_usable(),
+                                     .changed_ms = now_ms};
     if (pipe2(watch->ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), watch->ends[1]);
@@ -61,6 +72,8 @@ static void launcher_watch_take_line(struct launcher_watch *watch)
     int status;
     if (sscanf(watch->line, STATUS_BEGUN, &watch->lead) == 1)
         watch->begun = true;
+    else if (strcmp(watch->line, STATUS_DRAINING) == 0)
+        watch->draining = true;
     else if (sscanf(watch->line, "%15s %d %15s", role, &status, degraded) < 2 || !is_role(role) || status < 0 ||
              status > EXIT_STATUS_DRAINED)
         return; /* not of ours */
@@ -96,10 +109,19 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
     }
 }
 
+static int64_t leaving_ms(const struct launcher_watch *watch)
+{
+    if (watch->degraded)
+        return DEGRADED_MS;
+    if (watch->cleared && watch->running == 0)
+        return ALONE_MS;
+    return (watch->remote ? LEAVE_REMOTE_MS : LEAVE_MS) + LEAVE_RANK_MS * (int64_t)watch->running / watch->cores;
+}
+
 static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_t quiet_ms)
 {
     if (watch->ended)
-        return quiet_ms >= (watch->degraded ? DEGRADED_MS : LEAVE_MS);
+        return quiet_ms >= leaving_ms(watch);
     if (watch->begun)
         return has_ended(watch->lead) && quiet_ms >= LOST_MS;
     if (watch->remote)

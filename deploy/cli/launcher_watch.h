@@ -17,13 +17,16 @@ struct launcher_watch {
     unsigned length;
     bool begun; /* all ranks were there */
     pid_t lead;
-    bool ended; /* the rank that leads has said how it went */
+    bool draining; /* a signal has reached the ranks */
+    bool ended;    /* the rank that leads has said how it went */
     bool degraded;
-    int status; /* status of the rank that leads */
-    int others; /* status of the first other rank that failed; 0: none did */
+    bool cleared; /* ranks that hung when the run was over were ended */
+    int status;   /* status of the rank that leads */
+    int others;   /* status of the first other rank that failed; 0: none did */
     unsigned ranks;
     unsigned depth;          /* levels below the launcher at which the ranks stand: dialect.h */
     bool remote;             /* some ranks are elsewhere, the supermaster is not */
+    unsigned cores;          /* cores of this machine */
     unsigned running;        /* ranks that run on this machine */
     bool started;            /* at least one rank ran here */
     unsigned stopped_looks;  /* in a row, in which somebody was found stopped on whom the others wait */

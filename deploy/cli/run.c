@@ -329,15 +329,17 @@ static void restore_tasks(char *kept)
     free(kept);
 }
 
-/* Says what is left of a run whose ranks are ended. The journal is known when the job was checked on this machine. */
-static const char *what_is_kept(struct launch_plan *launch_plan)
+/* Sets what is left of a run whose ranks are ended. The journal is known when the job was checked on this machine. */
+static void set_kept(struct launch_plan *launch_plan, struct launch *how)
 {
     char path[JOB_JOURNAL_PATH_MAX];
+    how->kept = NULL;
+    how->is_resumable = false;
     if (!launch_plan->checked || launch_plan->dca.count > 0 || !launch_plan_leads_here(launch_plan))
-        return NULL;
-    return job_journal_path(&launch_plan->setup.job, path)[0] != '\0'
-               ? "; what is stored is kept, and the same line with --resume goes on with it"
-               : "; without a journal the run cannot go on from here";
+        return;
+    how->is_resumable = job_journal_path(&launch_plan->setup.job, path)[0] != '\0';
+    how->kept = how->is_resumable ? "; what is stored is kept, and the same line with --resume goes on with it"
+                                  : "; without a journal the run cannot go on from here";
 }
 
 /* Composes the line, shows it and runs it. */
@@ -358,7 +360,8 @@ static int run_once(struct launch_plan *launch_plan, struct launch *how, struct 
         how->survives = launch_plan->survives;
         how->reports = launch_plan->survives || launch_plan_is_here(launch_plan);
         how->rank_depth = dialect->rank_depth;
-        how->kept = what_is_kept(launch_plan);
+        set_kept(launch_plan, how);
+        how->begin_ms = (int64_t)(launch_plan->setup.job.spec.drain_ns / 1000000);
         how->ranks = (launch_plan->dca.count == 0) + launch_plan->masters + launch_plan->workers;
         status = launch_plan->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
         restore_tasks(tasks);

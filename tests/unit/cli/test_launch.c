@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,10 @@ static const struct {
     {"echo task 1" SAY "printf garbage" SAY "printf '\\nlead 0\\n'" SAY "exit 0", 0},
     {"echo begun $$" SAY "echo lead 0 lossy" SAY "exec sleep 100", 0},
     {"sleep 100 & echo begun $!" SAY "kill -9 $!; exec sleep 100", 1},
+    {"echo begun $$" SAY "echo draining" SAY "echo lead 4" SAY "exit 1", 4},
+    {"echo begun $$" SAY "echo draining" SAY "exit 1", 1},
+    {"echo draining" SAY "exit 1", 4},
+    {"echo draining" SAY "echo lead 2" SAY "exit 1", 2},
 };
 
 START_TEST(ranks_that_survive_say_how_it_went)
@@ -60,7 +65,7 @@ START_TEST(ranks_that_survive_say_how_it_went)
     struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1};
     snprintf(text, sizeof text, "%s", survivals[_i].script);
     ck_assert_int_eq(launch(argv, &how), survivals[_i].status);
-    ck_assert(!how.asked && getenv("HDSS_STATUS_FILE") == NULL);
+    ck_assert(how.asked == (strstr(text, "draining") != NULL) && getenv("HDSS_STATUS_FILE") == NULL);
 }
 END_TEST
 
@@ -76,6 +81,9 @@ static const struct {
     {"echo lead 0" SAY "exit 3", 3},
     {"echo lead 0" SAY "exit 137", 1},
     {"exit 2", 2},
+    {"echo begun $$" SAY "echo draining" SAY "echo lead 4" SAY "exit 137", 4},
+    {"echo begun $$" SAY "echo draining" SAY "echo lead 0" SAY "exit 137", 0},
+    {"echo draining" SAY "exit 137", 4},
 };
 
 START_TEST(no_launcher_is_done_before_its_ranks_are)
@@ -85,6 +93,17 @@ START_TEST(no_launcher_is_done_before_its_ranks_are)
     struct launch how = {.reports = true, .ranks = 2, .rank_depth = 1};
     snprintf(text, sizeof text, "%s", reports[_i].script);
     ck_assert_int_eq(launch(argv, &how), reports[_i].status);
+}
+END_TEST
+
+/* A launcher that was ended before the ranks had drained. */
+START_TEST(what_is_stored_goes_on_where_a_journal_is_kept)
+{
+    char shell[] = "sh", option[] = "-c", script[] = "echo begun $$" SAY "echo draining" SAY "exit 1";
+    char *argv[] = {shell, option, script, NULL};
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1, .is_resumable = true};
+    ck_assert_int_eq(launch(argv, &how), EXIT_STATUS_DRAINED);
+    ck_assert(how.asked);
 }
 END_TEST
 
@@ -268,6 +287,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
     tcase_add_loop_test(tests, ranks_that_survive_say_how_it_went, 0, sizeof survivals / sizeof *survivals);
+    tcase_add_test(tests, what_is_stored_goes_on_where_a_journal_is_kept);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
     tcase_add_loop_test(tests, no_launcher_is_done_before_its_ranks_are, 0, sizeof reports / sizeof *reports);
     tcase_add_loop_test(tests, the_first_signal_is_a_drain_when_the_rank_can_take_it, 0, 3);
