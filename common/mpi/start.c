@@ -319,9 +319,20 @@ static _Noreturn void exit_without_others(struct runtime *runtime, int status)
     _exit(status);
 }
 
-/* Time for finalising MPI: a minute where hundreds of ranks share a few cores, and for ever where one is killed in that
- * moment. */
-#define FINALIZE_MAX_S 120
+/* Time for finalising MPI, which lasts for ever where a rank is killed in that moment or the launcher does not answer.
+ * All that the ranks had to do is done. Ranks that share cores take longer: hundreds on a few cores a minute. */
+#define FINALIZE_S      10
+#define FINALIZE_FAR_S  60 /* over several nodes */
+#define FINALIZE_RANK_S 0.4
+
+static unsigned finalize_max_s(const struct runtime *runtime)
+{
+    const unsigned near = (unsigned)runtime->doorbell.node_ranks;
+    if (!runtime->prepared || runtime->node_cores == 0)
+        return 2 * FINALIZE_FAR_S;
+    return (near < runtime->ranks ? FINALIZE_FAR_S : FINALIZE_S) +
+           (unsigned)(FINALIZE_RANK_S * near / runtime->node_cores);
+}
 
 static int finalize_status;
 
@@ -339,6 +350,7 @@ void runtime_leave(struct runtime *runtime, int status)
         exit_without_others(runtime, status);
     heartbeat_stop(&runtime->heartbeat);
     heartbeat_fini(&runtime->heartbeat);
+    const unsigned most_s = finalize_max_s(runtime);
     watch_fini(&runtime->watch);
     peers_fini(&runtime->peers);
     if (runtime->prepared)
@@ -350,7 +362,7 @@ void runtime_leave(struct runtime *runtime, int status)
     finalize_status = status;
     fflush(NULL);
     signal(SIGALRM, on_alarm);
-    alarm(FINALIZE_MAX_S);
+    alarm(most_s);
     MPI_Finalize();
     alarm(0);
     free(runtime->hellos);
