@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Signals at any time and to anybody, as batch systems send them: what is done is stored, the journal is there when something is left to do, and
+the command says so by its status."""
+import os
+import re
+import signal
+import socket
+
+from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, job, main, ranks_of, report, run, start, wait_until)
+from openmpi import IS_5
+
+ITERATIONS = 200
+LOOP = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--report', 'report.json', 'synthetic', f'iterations={ITERATIONS}', 'mean=20000',
+        'distribution=constant', 'mode=sleep']
+HEAD = 128  # bytes of an npy file before the first record
+DRAINING = 'nothing begins any more'
+
+
+def hdss(*options, words=()):
+    return [HDSS, 'run', *options, *(words or LOOP)]
+
+
+def content():
+    try:
+        with open('out.npy', 'rb') as file:
+            return file.read()
+    except OSError:
+        return b''
+
+
+def records():
+    data = content()
+    return [data[i:i + 8] for i in range(HEAD, len(data), 8)]
+
+
+def wait_for_records():
+    wait_until(lambda: any(content()[HEAD:]), 'the first result')
+
+
+def clear():
+    for name in os.listdir('.'):
+        os.remove(name)
+
+
+def launcher(process):
+    """The mpirun below `hdss run`, and all else below it."""
+    below = descendants(process.pid)
+    return below[:1], below
+
+
+def send(pids, number):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def check_drained(result):
+    assert result.status == 4, result
+    figures = report()
+    assert figures['outcome'] == 'drained' and 0 < figures['done'] < ITERATIONS, figures
+    assert sum(any(record) for record in records()) == figures['done'], figures
+    assert os.path.exists('out.npy.journal'), os.listdir('.')
+    assert result.raw_err.count(DRAINING) == 1 and 'lost' not in result.raw_err, result
+
+
+def drain_by(whom, number, *options):
+    clear()
+    process = start(hdss('--workers', '3', *options))
+    wait_for_records()
+    mpirun, below = launcher(process)
+    send(mpirun if whom == 'mpirun' else [process.pid, *below], number)
+    check_drained(finish(process))
+
+
+def test_a_signal_to_every_process_of_the_job_drains():
+    undisturbed = run(hdss('--workers', '3'))
+    assert undisturbed.status == 0, undisturbed
+    expected = content()
+    for number, masters in ((signal.SIGTERM, 0), (signal.SIGTERM, 2), (signal.SIGINT, 1), (signal.SIGHUP, 0), (signal.SIGUSR2, 1)):
+        drain_by('all', number, '--masters', masters)
+    result = run(hdss('--workers', '3', '--resume'))
+    assert result.status == 0 and content() == expected and not os.path.exists('out.npy.journal'), result
+
+
+def test_a_signal_to_mpirun_drains():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2):
+        drain_by('mpirun', number, '--masters', '1')
+
+
+def test_a_signal_to_mpirun_drains_a_flat_run():
+    words = [word for word in LOOP if word not in ('--power', 'equal')]
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        clear()
+        process = start(hdss('--workers', '3', '--dca', 'rma', words=words))
+        wait_for_records()
+        send(launcher(process)[0], number)
+        result = finish(process)
+        assert result.status == 4 and report()['outcome'] == 'drained', result
+
+
+def test_a_signal_to_a_rank_of_a_line_by_hand_drains():
+    for number, program in ((signal.SIGHUP, SUPERMASTER), (signal.SIGUSR2, WORKER)):
+        clear()
+        process = start(job(1, 2, LOOP))
+        wait_for_records()
+        send(ranks_of(process, program), number)
+        result = finish(process)
+        assert result.status == 4 and report()['outcome'] == 'drained', result
+
+
+def test_a_signal_when_all_is_done_changes_nothing():
+    words = [word.replace(f'={ITERATIONS}', '=20') for word in LOOP]
+    for whom in ('mpirun', 'all'):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            clear()
+            process = start(hdss('--workers', '2', words=words))
+            wait_for_records()
+            mpirun, below = launcher(process)
+            while not os.path.exists('report.json'):
+                pass
+            send(mpirun if whom == 'mpirun' else [process.pid, *below], number)
+            result = finish(process)
+            assert result.status == 0 and report()['outcome'] == 'done' and not os.path.exists('out.npy.journal'), result
+
+
+def test_a_launcher_that_kills_before_the_ranks_have_drained():
+    """A second or two behind its signal, when the iterations that run are not over."""
+    with open('tasks', 'w') as file:
+        file.write('trap "" TERM; : >begun; sleep 100\n' * 2)
+    for journal, status, told in ((['--output', 'out'], 4, 'the same line with --resume goes on with it'), (['--journal', 'off'], 1, 'without a journal the run cannot go on')):
+        process = start(hdss('--workers', '2', *journal, words=['exec', 'tasks=tasks', 'shell=yes']))
+        wait_until(lambda: os.path.exists('begun'), 'the first task')
+        send(launcher(process)[0], signal.SIGTERM)
+        result = finish(process)
+        assert result.status == status and told in result.raw_err, result
+        os.remove('begun')
+
+
+def program(name, text):
+    """A launcher of our own, which says that it is Open MPI's."""
+    with open(name, 'w') as file:
+        file.write(f'#!/bin/sh\n[ "$1" != --version ] || exec mpirun --version\n{text}\n')
+    os.chmod(name, 0o755)
+    return f'./{name}'
+
+
+def test_a_signal_at_any_moment_of_the_start_drains():
+    """A process that mpirun has just forked has mpirun's handlers; one that runs its own program has none; then it has its own. On a busy machine
+    much may happen between two looks at it, as with what is loaded here into both. What a signal does end has not begun, and nothing is lost."""
+    shim = os.environ['SLOW_START']
+    os.mkdir('run')
+    slow = os.path.abspath(program('slow', f'LD_PRELOAD={shim} exec mpirun "$@"'))
+    os.chdir('run')
+    for whom in ('hdss', 'all'):
+        for ranks in (0, 1, 2, 3, 4):
+            clear()
+            process = start(['env', f'LD_PRELOAD={shim}', *hdss('--workers', '3', '--mpirun', slow)])
+            wait_until(lambda: process.poll() is not None or len(descendants(process.pid)) > ranks, f'{ranks} ranks')
+            send([process.pid, *(descendants(process.pid) if whom == 'all' else [])], signal.SIGTERM)
+            result = finish(process)
+            # Its own handlers come before the launcher.
+            assert result.status == 4 or (ranks == 0 and result.status == -signal.SIGTERM), (whom, ranks, str(result))
+            assert 'lost' not in result.raw_err, (whom, ranks, str(result))
+
+
+def test_a_launcher_that_hangs_at_the_start_is_not_waited_for():
+    for text in (': >started; exec sleep 1000', 'trap "" TERM; : >started; sleep 1000 & while :; do wait; done'):
+        hangs = program('hangs', text)
+        process = start(hdss('--workers', '2', '--mpirun', hangs, '--drain-time', '0.2'))
+        wait_until(lambda: os.path.exists('started'), 'the launcher')
+        process.send_signal(signal.SIGTERM)
+        result = finish(process)
+        assert result.status == 4 and 'stopped before the run had begun' in result.raw_err, result
+        os.remove('started')
+
+
+def listening_ports(pid):
+    sockets = set()
+    for name in os.listdir(f'/proc/{pid}/fd'):
+        try:
+            found = re.match(r'socket:\[(\d+)\]', os.readlink(f'/proc/{pid}/fd/{name}'))
+        except OSError:
+            continue
+        sockets.update(found.groups() if found else ())
+    with open('/proc/net/tcp') as table:
+        rows = [line.split() for line in table.readlines()[1:]]
+    return [int(row[1].split(':')[1], 16) for row in rows if row[3] == '0A' and row[9] in sockets]
+
+
+def test_a_run_whose_results_are_there_returns_whatever_holds_mpirun():
+    """A connection to a port of mpirun's that says nothing keeps it from answering MPI_Finalize."""
+    if IS_5:
+        return 'its mpirun answers all the same'
+    for words in (LOOP, ['--dca', 'rma', *[word for word in LOOP if word not in ('--power', 'equal')]]):
+        clear()
+        process = start(hdss('--workers', '2', words=words))
+        wait_for_records()
+        held = [socket.create_connection(('127.0.0.1', port)) for port in listening_ports(launcher(process)[0][0])]
+        result = finish(process)
+        assert held and result.status == 0 and report()['outcome'] == 'done', result
+        assert not os.path.exists('out.npy.journal'), os.listdir('.')
+        for connection in held:
+            connection.close()
+    return None
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
