@@ -39,6 +39,7 @@ struct child {
     int64_t ready_by_ms; /* when SIGUSR1 is sent whatever the ranks catch */
     int64_t begin_by_ms; /* when the run is ended that has not begun, though it was asked to stop; 0: it was not */
     bool not_begun;      /* it was ended for that */
+    bool is_told_drain;  /* somebody else has sent the ranks a signal: not the launcher that was ended here */
     bool drain_is_said;  /* a line on standard error says that the run drains */
     bool ended;
     int status;      /* status as waitpid() gives it */
@@ -294,7 +295,8 @@ static void launch_tell(const struct child *child, const char *text)
 /* Says, once, that the ranks drain where somebody else has asked them to. */
 static void say_drain(struct child *child)
 {
-    if (!child->watch.draining || child->drain_is_said)
+    child->is_told_drain |= child->watch.draining && child->end_ms == 0;
+    if (!child->is_told_drain || child->drain_is_said)
         return;
     launch_tell(child, "draining, as the ranks were sent a signal: nothing begins any more, and what runs is finished "
                        "and kept");
@@ -405,16 +407,18 @@ static int explain_silence(const struct child *child)
     return EXIT_STATUS_FAILED;
 }
 
+/* A launcher that lets no rank die sends the others SIGTERM when one has died. */
 static bool was_asked(const struct child *child)
 {
-    return child->asked > 0 || child->watch.draining;
+    return child->asked > 0 || (child->is_told_drain && child->how->survives);
 }
 
 /* True if the status of the rank that leads says all: it was told when all ranks were through, and the launcher's own
  * is that of one that lets ranks die, or was ended itself. MPICH's is 0 after a drain. */
 static bool report_counts(const struct child *child)
 {
-    return child->how->survives || child->status == 0 || was_asked(child) || child->watch.cleared || child->end_ms != 0;
+    const bool drained = (child->asked > 0 || child->is_told_drain) && !child->watch.degraded;
+    return child->how->survives || child->status == 0 || drained || child->watch.cleared || child->end_ms != 0;
 }
 
 /* For a launcher that was ended itself before the ranks had drained, and killed them. */
@@ -433,13 +437,12 @@ static int launch_explain(const struct child *child)
     int reported = how->reports ? launcher_watch_status(&child->watch) : -1;
     if (reported >= 0 && report_counts(child))
         return reported;
-    if (reported < 0 && how->reports && was_asked(child) && child->asked <= 1 &&
-        (!child->watch.begun || child->not_begun)) {
+    if (reported < 0 && how->reports && child->asked == 1 && (!child->watch.begun || child->not_begun)) {
         launch_tell(child, "stopped before the run had begun");
         return EXIT_STATUS_DRAINED;
     }
-    if (reported < 0 && child->watch.draining && child->asked <= 1 && child->end_ms == 0 && WIFEXITED(child->status) &&
-        WEXITSTATUS(child->status) == EXIT_STATUS_FAILED)
+    if (reported < 0 && child->is_told_drain && how->survives && child->watch.begun && child->asked <= 1 &&
+        child->end_ms == 0 && WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_STATUS_FAILED)
         return explain_cut(child);
     if (how->survives && child->watch.started && (child->status == 0 || child->end_ms != 0 || child->watch.begun))
         return explain_silence(child);

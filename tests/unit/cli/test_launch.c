@@ -54,7 +54,7 @@ static const struct {
     {"sleep 100 & echo begun $!" SAY "kill -9 $!; exec sleep 100", 1},
     {"echo begun $$" SAY "echo draining" SAY "echo lead 4" SAY "exit 1", 4},
     {"echo begun $$" SAY "echo draining" SAY "exit 1", 1},
-    {"echo draining" SAY "exit 1", 4},
+    {"echo draining" SAY "exit 1", 1},
     {"echo draining" SAY "echo lead 2" SAY "exit 1", 2},
 };
 
@@ -83,7 +83,8 @@ static const struct {
     {"exit 2", 2},
     {"echo begun $$" SAY "echo draining" SAY "echo lead 4" SAY "exit 137", 4},
     {"echo begun $$" SAY "echo draining" SAY "echo lead 0" SAY "exit 137", 0},
-    {"echo draining" SAY "exit 137", 4},
+    {"echo draining" SAY "exit 137", 1},
+    {"echo begun $$" SAY "echo draining" SAY "echo lead 4 lossy" SAY "exit 137", 1},
 };
 
 START_TEST(no_launcher_is_done_before_its_ranks_are)
