@@ -563,6 +563,38 @@ static enum decode_result decode_restart(struct message *message, const struct h
     return message->restart.first == 0 && header->id != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
+/* The third that computed the range decides: only then is one of them known to be wrong. */
+static enum decode_result decode_verified(struct message *message, const struct header *header,
+                                          const unsigned char *bytes, size_t size)
+{
+    if (header->flags & ~(FLAG_FIRST_WRONG | FLAG_SECOND_WRONG))
+        return DECODE_UNKNOWN_FLAG;
+    enum decode_result result = decode_check_size(size, VERIFIED_BYTES);
+    if (result != DECODE_OK)
+        return result;
+    struct verified *verified = &message->verified;
+    *verified = (struct verified){
+        .alike = wire_get64(bytes + 8),
+        .unverified = wire_get64(bytes + 16),
+        .computations = header->number,
+        .rank = {header->id, wire_get32(bytes + 40), wire_get32(bytes + 44)},
+        .wrong = header->flags & FLAG_FIRST_WRONG    ? 0
+                 : header->flags & FLAG_SECOND_WRONG ? 1
+                                                     : -1,
+        .first = wire_get64(bytes + 24),
+        .count = wire_get64(bytes + 32),
+    };
+    if (verified->computations == 1 || verified->computations > 3 ||
+        header->flags == (FLAG_FIRST_WRONG | FLAG_SECOND_WRONG))
+        return DECODE_OUT_OF_RANGE;
+    if (verified->computations < 3 && (verified->rank[2] != 0 || verified->wrong >= 0))
+        return DECODE_NOT_ZERO;
+    if (verified->computations == 0)
+        return (verified->rank[0] | verified->rank[1] | verified->first | verified->count) != 0 ? DECODE_NOT_ZERO
+                                                                                                : DECODE_OK;
+    return chunk_is_bad(verified->first, verified->count) ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
 static enum decode_result decode_recovery_counts(struct message *message, const struct header *header,
                                                  const unsigned char *bytes, size_t size)
 {
@@ -620,6 +652,7 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_WORKER_LOST: return decode_worker_lost(message, &header, bytes, size);
     case MESSAGE_THREADS: return decode_threads(message, &header, bytes, size);
     case MESSAGE_RECOVERY_COUNTS: return decode_recovery_counts(message, &header, bytes, size);
+    case MESSAGE_VERIFIED: return decode_verified(message, &header, bytes, size);
     case MESSAGE_ITERATIONS_GIVEN_UP: return decode_ranges(message, &header, bytes, size, 1, GIVEN_UP_MAX);
     case MESSAGE_ITERATIONS_FAILED: return decode_iterations_failed(message, &header, bytes, size);
     case MESSAGE_POISON: return decode_poison(message, &header, bytes, size);
@@ -682,6 +715,7 @@ const char *message_name(enum message_type type)
     case MESSAGE_WORKER_LOST: return "WORKER_LOST";
     case MESSAGE_THREADS: return "THREADS";
     case MESSAGE_RECOVERY_COUNTS: return "RECOVERY_COUNTS";
+    case MESSAGE_VERIFIED: return "VERIFIED";
     case MESSAGE_ITERATIONS_GIVEN_UP: return "ITERATIONS_GIVEN_UP";
     case MESSAGE_ITERATIONS_FAILED: return "ITERATIONS_FAILED";
     case MESSAGE_POISON: return "POISON";

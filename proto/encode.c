@@ -114,6 +114,19 @@ static size_t encode_threads(const struct threads *threads, unsigned char *out)
     return THREADS_BYTES;
 }
 
+static size_t encode_verified(const struct verified *verified, unsigned char *out)
+{
+    const unsigned flags = verified->wrong == 0 ? FLAG_FIRST_WRONG : verified->wrong == 1 ? FLAG_SECOND_WRONG : 0;
+    put_header(out, MESSAGE_VERIFIED, flags, verified->computations, verified->rank[0]);
+    wire_put64(out + 8, verified->alike);
+    wire_put64(out + 16, verified->unverified);
+    wire_put64(out + 24, verified->first);
+    wire_put64(out + 32, verified->count);
+    wire_put32(out + 40, verified->rank[1]);
+    wire_put32(out + 44, verified->rank[2]);
+    return VERIFIED_BYTES;
+}
+
 static size_t encode_worker_lost(const struct worker_lost *lost, unsigned char *out)
 {
     put_header(out, MESSAGE_WORKER_LOST, 0, 0, lost->rank);
@@ -223,6 +236,7 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_WORKER_LOST: return encode_worker_lost(&message->worker_lost, out);
     case MESSAGE_THREADS: return encode_threads(&message->threads, out);
     case MESSAGE_RECOVERY_COUNTS: return encode_recovery_counts(&message->recovery_counts, out);
+    case MESSAGE_VERIFIED: return encode_verified(&message->verified, out);
     case MESSAGE_ITERATIONS_GIVEN_UP: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     case MESSAGE_ITERATIONS_FAILED: return encode_iterations_failed(&message->iterations_failed, out);
     case MESSAGE_POISON: return encode_poison(&message->poison, out);
@@ -267,6 +281,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_WORKER_LOST: return WORKER_LOST_BYTES;
     case MESSAGE_THREADS: return THREADS_BYTES;
     case MESSAGE_RECOVERY_COUNTS: return RECOVERY_COUNTS_BYTES;
+    case MESSAGE_VERIFIED: return VERIFIED_BYTES;
     case MESSAGE_ITERATIONS_GIVEN_UP: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_ITERATIONS_FAILED: return ITERATIONS_FAILED_BYTES + message->iterations_failed.length;
     case MESSAGE_POISON: return POISON_BYTES;

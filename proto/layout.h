@@ -15,14 +15,16 @@
 /* In a REQUEST, whose completion leaves it out. */
 #define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
 
-#define FLAG_DONE     1u /* REQUEST */
-#define FLAG_INLINE   2u /* REQUEST, RESULT, BOUNDARY */
-#define FLAG_DATA     4u /* REQUEST, RESULT, BOUNDARY */
-#define FLAG_ISOLATED 1u /* ASSIGN */
-#define FLAG_FINAL    1u /* ITERATIONS_FAILED */
-#define FLAG_DRAIN    1u /* END */
-#define FLAG_DEGRADED 2u /* END */
-#define FLAG_LATE     4u /* END */
-#define FLAG_REFILL   1u /* REPORT */
-#define FLAG_MORE     1u /* REFILL */
-#define FLAG_EMPTY    2u /* REFILL */
+#define FLAG_DONE         1u /* REQUEST */
+#define FLAG_INLINE       2u /* REQUEST, RESULT, BOUNDARY */
+#define FLAG_DATA         4u /* REQUEST, RESULT, BOUNDARY */
+#define FLAG_ISOLATED     1u /* ASSIGN */
+#define FLAG_FINAL        1u /* ITERATIONS_FAILED */
+#define FLAG_FIRST_WRONG  1u /* VERIFIED, at most one of the two */
+#define FLAG_SECOND_WRONG 2u
+#define FLAG_DRAIN        1u /* END */
+#define FLAG_DEGRADED     2u /* END */
+#define FLAG_LATE         4u /* END */
+#define FLAG_REFILL       1u /* REPORT */
+#define FLAG_MORE         1u /* REFILL */
+#define FLAG_EMPTY        2u /* REFILL */

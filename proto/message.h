@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 12
+#define PROTOCOL_VERSION 13
 
 #define HEADER_BYTES            8
 #define HELLO_BYTES             24
@@ -19,6 +19,7 @@
 #define WORKER_LOST_BYTES       32
 #define RECOVERY_COUNTS_BYTES   40
 #define THREADS_BYTES           40
+#define VERIFIED_BYTES          48
 #define ITERATIONS_FAILED_BYTES 24
 #define POISON_BYTES            32
 #define SPEED_BYTES             168 /* plus 8 for each level */
@@ -99,6 +100,7 @@ enum message_type {
     MESSAGE_LOADS = 0x2a,
     MESSAGE_RECALL = 0x2b,
     MESSAGE_RETURNED = 0x2c,
+    MESSAGE_VERIFIED = 0x2d,
 };
 
 /* For the `waiting` of a RECALL: nothing is to begin any more. */
@@ -205,6 +207,16 @@ struct recovery_counts {
     uint64_t recalls, recalled; /* recalls that brought something, and iterations that they brought */
 };
 
+/* Results that were computed again to be compared, and a range for which they differed. */
+struct verified {
+    uint64_t alike;        /* iterations computed twice with the same results, since the last VERIFIED */
+    uint64_t unverified;   /* iterations that were to be computed again, and were not, since the last VERIFIED */
+    unsigned computations; /* of the range: 2 or 3; 0: there is none, and nothing follows */
+    uint32_t rank[3];      /* who computed the range, in this order; 0 behind the last */
+    int wrong;             /* 0 or 1: the place in `rank` of who differs from the two others; -1: no two agree */
+    uint64_t first, count;
+};
+
 /* Work that has not begun is wanted, for `waiting` workers that have none: downwards from the receiver, upwards from
  * others. */
 struct recall {
@@ -286,6 +298,7 @@ struct message {
         struct adopt adopt;
         struct worker_lost worker_lost;
         struct recovery_counts recovery_counts;
+        struct verified verified;
         struct iterations_failed iterations_failed;
         struct poison poison;
         struct neighbour neighbour;

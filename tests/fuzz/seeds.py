@@ -127,7 +127,9 @@ MESSAGES = {
     "stats": header(0x22, 0, 1) + struct.pack("<IQQQQQQ", 3, 1, 2, 3, 4, 5, 6), "problem": header(0x23, 0, 5, 2) + b"a b c",
     "problem-400": header(0x23, 0, 400, 2) + b"x" * 400, "problem-401": header(0x23, 0, 401, 2) + b"x" * 401,
     "problem-escape": header(0x23, 0, 4, 2) + b"\x1b[2J", "drain": header(0x24), "feedback": feedback(1),
-    "feedback-100": feedback(100), "feedback-none": feedback(0), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
+    "feedback-100": feedback(100), "feedback-none": feedback(0), "verified": header(0x2D) + struct.pack("<QQQQII", 300, 20, 0, 0, 0, 0),
+    "verified-two": header(0x2D, 0, 2, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 0),
+    "verified-three": header(0x2D, 2, 3, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 9), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
 }
 
 

@@ -91,6 +91,11 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->worker_lost.rank, message->worker_lost.chunks, message->worker_lost.first,
                  message->worker_lost.first + message->worker_lost.count);
         break;
+    case MESSAGE_VERIFIED:
+        snprintf(text, size, "VERIFIED alike=%" PRIu64 " unverified=%" PRIu64 " [%" PRIu64 ", %" PRIu64 ") by %u",
+                 message->verified.alike, message->verified.unverified, message->verified.first,
+                 message->verified.first + message->verified.count, message->verified.computations);
+        break;
     case MESSAGE_ITERATIONS_FAILED:
         snprintf(text, size, "ITERATIONS_FAILED %" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s \"%.*s\"",
                  message->iterations_failed.id, message->iterations_failed.first,

@@ -159,6 +159,15 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"RECOVERY_COUNTS",
          {.type = MESSAGE_RECOVERY_COUNTS,
           .recovery_counts = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3}}},
+        {"VERIFIED, counts",
+         {.type = MESSAGE_VERIFIED, .verified = {.alike = UINT64_MAX, .unverified = 1, .wrong = -1}}},
+        {"VERIFIED, two differ",
+         {.type = MESSAGE_VERIFIED, .verified = {0, UINT64_MAX, 2, {UINT32_MAX, 1, 0}, -1, UINT64_MAX - 1, 1}}},
+        {"VERIFIED, the first is wrong",
+         {.type = MESSAGE_VERIFIED, .verified = {1, 2, 3, {1, UINT32_MAX, 3}, 0, 0, UINT64_MAX}}},
+        {"VERIFIED, the second is wrong",
+         {.type = MESSAGE_VERIFIED, .verified = {1, 2, 3, {1, 2, UINT32_MAX}, 1, 7, 8}}},
+        {"VERIFIED, no two agree", {.type = MESSAGE_VERIFIED, .verified = {1, 2, 3, {1, 2, 3}, -1, 7, 8}}},
         {"RECALL", {.type = MESSAGE_RECALL, .recall = {1}}},
         {"RECALL of all", {.type = MESSAGE_RECALL, .recall = {RECALL_ALL}}},
         {"RETURNED, nothing", {.type = MESSAGE_RETURNED}},
@@ -316,6 +325,16 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->recovery_counts.duplicates, want->recovery_counts.duplicates);
         ck_assert_uint_eq(got->recovery_counts.recalls, want->recovery_counts.recalls);
         ck_assert_uint_eq(got->recovery_counts.recalled, want->recovery_counts.recalled);
+        break;
+    case MESSAGE_VERIFIED:
+        ck_assert_uint_eq(got->verified.alike, want->verified.alike);
+        ck_assert_uint_eq(got->verified.unverified, want->verified.unverified);
+        ck_assert_uint_eq(got->verified.computations, want->verified.computations);
+        for (unsigned i = 0; i < 3; i++)
+            ck_assert_uint_eq(got->verified.rank[i], want->verified.rank[i]);
+        ck_assert_int_eq(got->verified.wrong, want->verified.wrong);
+        ck_assert_uint_eq(got->verified.first, want->verified.first);
+        ck_assert_uint_eq(got->verified.count, want->verified.count);
         break;
     case MESSAGE_RECALL: ck_assert_uint_eq(got->recall.waiting, want->recall.waiting); break;
     case MESSAGE_RETURNED:

@@ -128,6 +128,12 @@ static const struct {
     {"POISON [5, 7), 2 deaths, 1 failure at rank 4", {.type = MESSAGE_POISON, .poison = {5, 2, 2, 1, 4}}},
     {"RECOVERY_COUNTS, 3 chunks again, 1 result dropped, 2 recalls of 9 iterations",
      {.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = {3, 1, 2, 9}}},
+    {"VERIFIED, 300 alike, 20 not, nothing differs",
+     {.type = MESSAGE_VERIFIED, .verified = {.alike = 300, .unverified = 20, .wrong = -1}}},
+    {"VERIFIED, [5, 7) differs between 4 and 6",
+     {.type = MESSAGE_VERIFIED, .verified = {0, 0, 2, {4, 6, 0}, -1, 5, 2}}},
+    {"VERIFIED SECOND_WRONG, [5, 7) by 4, 6 and 9",
+     {.type = MESSAGE_VERIFIED, .verified = {0, 0, 3, {4, 6, 9}, 1, 5, 2}}},
     {"RECALL for 3 that wait", {.type = MESSAGE_RECALL, .recall = {3}}},
     {"RETURNED nothing", {.type = MESSAGE_RETURNED}},
     {"RETURNED [2, 5)", {.type = MESSAGE_RETURNED, .records = assign_records, .record_count = 1}},
@@ -323,6 +329,7 @@ static const struct {
     {MESSAGE_LOADS, "LOADS", HEADER_BYTES, LOAD_RECORD_BYTES},
     {MESSAGE_RECALL, "RECALL", HEADER_BYTES, 0},
     {MESSAGE_RETURNED, "RETURNED", HEADER_BYTES, ASSIGN_RECORD_BYTES},
+    {MESSAGE_VERIFIED, "VERIFIED", VERIFIED_BYTES, 0},
 };
 
 START_TEST(every_message_has_the_type_and_size_of_the_document)

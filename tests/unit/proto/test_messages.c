@@ -137,7 +137,7 @@ static const struct {
     {"type of a hello", "01 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type before the first", "0f 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type between", "1f 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type behind the last", "2d 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type behind the last", "2e 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type 255", "ff 00 0000 00000000", DECODE_UNKNOWN_TYPE},
 
     {"SPEED flag", "10 01 0100 00000000" ONE, DECODE_UNKNOWN_FLAG},
@@ -341,6 +341,19 @@ static const struct {
     {"ITERATIONS_GIVEN_UP of no iteration", "28 00 0100 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
     {"ITERATIONS_GIVEN_UP past the end", "28 00 0100 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
 
+    {"VERIFIED flag", "2d 04 0300 00000000" Z8 Z8 Z8 ONE Z8, DECODE_UNKNOWN_FLAG},
+    {"VERIFIED of which both are wrong", "2d 03 0300 00000000" Z8 Z8 Z8 ONE Z8, DECODE_OUT_OF_RANGE},
+    {"VERIFIED by one", "2d 00 0100 00000000" Z8 Z8 Z8 ONE Z8, DECODE_OUT_OF_RANGE},
+    {"VERIFIED by four", "2d 00 0400 00000000" Z8 Z8 Z8 ONE Z8, DECODE_OUT_OF_RANGE},
+    {"VERIFIED decided by two", "2d 01 0200 00000000" Z8 Z8 Z8 ONE Z8, DECODE_NOT_ZERO},
+    {"VERIFIED by two, and a third", "2d 00 0200 00000000" Z8 Z8 Z8 ONE "00000000 01000000", DECODE_NOT_ZERO},
+    {"VERIFIED by none, and wrong", "2d 01 0000 00000000" Z8 Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"VERIFIED by none, id", "2d 00 0000 01000000" Z8 Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"VERIFIED by none, range", "2d 00 0000 00000000" Z8 Z8 Z8 ONE Z8, DECODE_NOT_ZERO},
+    {"VERIFIED by none, second", "2d 00 0000 00000000" Z8 Z8 Z8 Z8 "01000000 00000000", DECODE_NOT_ZERO},
+    {"VERIFIED of no iteration", "2d 00 0200 00000000" Z8 Z8 ONE Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"VERIFIED past the end", "2d 00 0300 00000000" Z8 Z8 F8 ONE Z8, DECODE_OUT_OF_RANGE},
+
     {"RECALL flag", "2b 01 0000 01000000", DECODE_UNKNOWN_FLAG},
     {"RECALL number", "2b 00 0100 01000000", DECODE_NOT_ZERO},
     {"RECALL for nobody", "2b 00 0000 00000000", DECODE_OUT_OF_RANGE},
@@ -477,6 +490,7 @@ START_TEST(every_unknown_flag_is_rejected)
                          : samples[i].message.type == MESSAGE_END               ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE
                          : samples[i].message.type == MESSAGE_ASSIGN            ? FLAG_ISOLATED
                          : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL
+                         : samples[i].message.type == MESSAGE_VERIFIED          ? FLAG_FIRST_WRONG | FLAG_SECOND_WRONG
                          : samples[i].message.type == MESSAGE_REPORT            ? FLAG_REFILL
                          : samples[i].message.type == MESSAGE_REFILL            ? FLAG_MORE | FLAG_EMPTY
                                                                                 : 0;
