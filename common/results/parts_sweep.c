@@ -2,7 +2,8 @@
 /* Reading parts, in the order of the iterations: see parts.h.
  *
  * The heads of all entries are read first. Nearly always no two entries have an iteration in common, and each is read
- * once, when its turn comes. Where some overlap, those of the latest run come first, and of the others what is left. */
+ * once, when its turn comes. Where some overlap, those of the latest run come first, of a writer its latest, and of the
+ * others what is left. */
 #include "common/results/parts.h"
 
 #include "common/os/files.h"
@@ -213,7 +214,9 @@ static int by_run(const void *a, const void *b)
     const struct entry *x = a, *y = b;
     if (x->head.run != y->head.run)
         return x->head.run < y->head.run ? 1 : -1;
-    return parts_sweep_by_first(a, b);
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return (x->at < y->at) - (x->at > y->at);
 }
 
 static int by_place(const void *a, const void *b)

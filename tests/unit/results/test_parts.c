@@ -186,6 +186,22 @@ START_TEST(of_iterations_that_are_there_twice_the_latest_run_counts)
 }
 END_TEST
 
+START_TEST(of_what_a_writer_has_written_twice_the_later_counts)
+{
+    struct results_sink sink;
+    OK(results_create("out", &loop, &error));
+    OK(results_open(&sink, "out", &loop, 0, &error));
+    write_part(&sink, 0, 6, 'a', 99);
+    write_part(&sink, 6, 4, 'a', 99);
+    write_part(&sink, 2, 3, 'b', 99);
+    write_part(&sink, 0, 6, 'c', 99);
+    write_part(&sink, 3, 1, 'd', 99);
+    OK(results_close(&sink, &error));
+    OK(join(0, 10));
+    check_text("out", "0c\n1c\n2c\n3d\n4c\n5c\n6a\n7a\n8a\n9a\n");
+}
+END_TEST
+
 /* The first run's file, of three entries: 0 + 3, 3 + 3 and 6 + 4. Returns its size. */
 static off_t write_three(off_t at[3])
 {
@@ -408,6 +424,7 @@ int main(void)
     tcase_add_test(all, an_ending_takes_the_place_of_out);
     tcase_add_test(all, what_is_missing_is_named_where_all_must_be_there);
     tcase_add_test(all, of_iterations_that_are_there_twice_the_latest_run_counts);
+    tcase_add_test(all, of_what_a_writer_has_written_twice_the_later_counts);
     tcase_add_test(all, a_torn_entry_is_not_believed);
     tcase_add_test(all, what_is_missing_of_what_is_done_is_found);
     tcase_add_test(all, a_corrupted_entry_is_left_out);
