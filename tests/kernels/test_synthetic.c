@@ -224,10 +224,30 @@ static const char *error_of(const char *costs, const char *iterations)
     return line;
 }
 
+START_TEST(one_worker_computes_named_iterations_wrongly)
+{
+    _Alignas(64) uint64_t records[10], right[10];
+    char text[HDSS_ERROR_MAX] = "";
+    struct kernel_run run;
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        struct error error;
+        void *instance;
+        ck_assert_int_eq(kernel_run_describe(&run, "synthetic", WORDS("mean=0", "wrong=5,7-8", "wrong_rank=2"), &error),
+                         0);
+        ck_assert_int_eq(run.kernel->open(run.values, &run.loop, &(struct hdss_worker){.rank = rank}, &instance, text),
+                         0);
+        ck_assert_int_eq(run.kernel->run(instance, 0, 10, rank == 0 ? right : records, text), 0);
+        for (unsigned i = 0; rank > 0 && i < 10; i++)
+            ck_assert_int_eq(records[i] != right[i], rank == 2 && (i == 5 || i == 7 || i == 8));
+        run.kernel->close(instance);
+    }
+}
+END_TEST
+
 START_TEST(named_iterations_fail)
 {
-    static const char *const wrong[] = {"fail=x",    "fail=5,", "fail=5-3",
-                                        "crash=1;2", "fail=-1", "crash=99999999999999999"};
+    static const char *const wrong[] = {
+        "fail=x", "fail=5,", "fail=5-3", "crash=1;2", "fail=-1", "crash=99999999999999999", "wrong=x"};
     _Alignas(64) uint64_t records[30];
     char text[HDSS_ERROR_MAX] = "";
     struct kernel_run run;
@@ -296,6 +316,7 @@ int main(void)
     tcase_add_test(tcase, costs_rise_and_fall_from_end_to_end);
     tcase_add_test(tcase, bimodal_costs_are_two);
     tcase_add_test(tcase, named_iterations_fail);
+    tcase_add_test(tcase, one_worker_computes_named_iterations_wrongly);
     tcase_add_test(tcase, a_wide_gaussian_is_cut_off_at_0);
     tcase_add_test(tcase, the_seed_decides_the_costs);
     tcase_add_test(tcase, results_do_not_depend_on_the_cut_or_the_cost);

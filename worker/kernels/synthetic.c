@@ -19,7 +19,21 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum param { ITERATIONS, STEPS, DISTRIBUTION, MEAN, SPREAD, FILE_NAME, MODE, RATE, SEED, FAIL, CRASH };
+enum param {
+    ITERATIONS,
+    STEPS,
+    DISTRIBUTION,
+    MEAN,
+    SPREAD,
+    FILE_NAME,
+    MODE,
+    RATE,
+    SEED,
+    FAIL,
+    CRASH,
+    WRONG,
+    WRONG_RANK
+};
 enum mode { MODE_BUSY, MODE_SLEEP };
 
 static const struct hdss_param params[] = {
@@ -40,6 +54,8 @@ static const struct hdss_param params[] = {
     [SEED] = {"seed", HDSS_PARAM_INTEGER, "1", 0, 0x1p53, NULL, "", "seed of the costs and of the results"},
     [FAIL] = {"fail", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "for studies of faults: iterations that fail, as 5,20-29"},
     [CRASH] = {"crash", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "likewise: iterations that kill their process"},
+    [WRONG] = {"wrong", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "likewise: iterations that one worker computes wrongly"},
+    [WRONG_RANK] = {"wrong_rank", HDSS_PARAM_INTEGER, "1", 0, 0xffffffff, NULL, "", "with wrong: rank of that worker"},
     {NULL},
 };
 
@@ -66,7 +82,7 @@ struct synthetic {
     double units_per_us;
     double rest;    /* carried to the next call: units, or nanoseconds (negative after a long sleep) */
     uint64_t state; /* result of the work, kept so that no compiler drops it */
-    struct named fail, crash;
+    struct named fail, crash, wrong;
 };
 
 /* A unit of work takes some tens of nanoseconds: a chain of dependent multiplications and shifts. */
@@ -152,7 +168,8 @@ static int synthetic_describe(const union hdss_value *values, struct hdss_loop *
                  from_file ? "file=PATH" : "distribution=file");
         return -1;
     }
-    if (check_named(values, FAIL, error) < 0 || check_named(values, CRASH, error) < 0)
+    if (check_named(values, FAIL, error) < 0 || check_named(values, CRASH, error) < 0 ||
+        check_named(values, WRONG, error) < 0)
         return -1;
     uint64_t n = (uint64_t)values[ITERATIONS].integer, steps = (uint64_t)values[STEPS].integer;
     if (n > INT64_MAX / 8 / steps) {
@@ -174,7 +191,7 @@ static int synthetic_describe(const union hdss_value *values, struct hdss_loop *
 static int synthetic_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
                                    const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
-    (void)loop, (void)worker;
+    (void)loop;
     struct synthetic *s = calloc(1, sizeof *s);
     if (s == NULL) {
         snprintf(error, HDSS_ERROR_MAX, "out of memory");
@@ -190,6 +207,8 @@ static int synthetic_open_instance(const union hdss_value *values, const struct 
     s->state = s->costs.seed | 1;
     read_named(values[FAIL].text, &s->fail); /* synthetic_describe() has seen that they are right */
     read_named(values[CRASH].text, &s->crash);
+    if (worker->rank == values[WRONG_RANK].integer)
+        read_named(values[WRONG].text, &s->wrong);
     if (s->costs.distribution == SYNTHETIC_FILE) {
         s->file_us = synthetic_read_costs(values[FILE_NAME].text, s->costs.iterations, error, HDSS_ERROR_MAX);
         s->costs.file_us = s->file_us;
@@ -268,6 +287,9 @@ static int synthetic_run(void *instance, uint64_t first, uint64_t count, void *r
     }
     for (uint64_t i = 0; i < count; i++)
         results[i] = synthetic_record(s->costs.seed, first + i);
+    for (uint64_t i = 0; s->wrong.count > 0 && i < count; i++)
+        if (first_named(&s->wrong, first + i, 1) != UINT64_MAX)
+            results[i] ^= 1;
     if (costs_nothing(s))
         return 0;
     double cost_us = 0;
