@@ -351,6 +351,19 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
 
 const unsigned char cluster_phantom_bytes[INLINE_MAX];
 
+/* The digest of what the rank computes of an iteration: who lies yields another record, also in `results`. */
+static uint64_t digest_of_rank(const struct virtual_cluster *cluster, unsigned rank, uint64_t iteration,
+                               unsigned char *results, uint64_t place)
+{
+    const struct virtual_config *config = &cluster->config;
+    const uint64_t record = ~virtual_record(iteration);
+    if (config->lies == NULL || !config->lies(config->context, rank, iteration))
+        return store_digest(iteration);
+    if (results != NULL)
+        memcpy(results + place * sizeof record, &record, sizeof record);
+    return store_digest_of(iteration, record);
+}
+
 /* Results of the running chunk from `sliced` up to `done`. */
 static void deliver_results(struct virtual_cluster *cluster, const struct future *future, uint64_t done,
                             struct event *event)
@@ -367,7 +380,7 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     }
     event->chunk.count = count;
     for (uint64_t i = 0; i < count && !cluster->config.undigested; i++)
-        event->chunk.digest += store_digest(first + i);
+        event->chunk.digest += digest_of_rank(cluster, future->rank, first + i, results, i);
     if (results != NULL && count > 0) {
         event->chunk.data = results;
         event->chunk.bytes = bytes;

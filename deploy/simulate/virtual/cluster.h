@@ -129,6 +129,10 @@ struct virtual_config {
     uint64_t collect_ns; /* results that go by themselves take so much longer than their announcement */
     /* Returns the outcome of an iteration with the worker of this rank; NULL: all iterations work. */
     enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
+    /* True where the worker of this rank computes the iteration wrongly, in a loop without variable output; NULL:
+     * never.
+     */
+    bool (*lies)(void *context, unsigned rank, uint64_t iteration);
     uint64_t failing_store;   /* the n-th store (from 1) fails; 0: never */
     bool short_writes;        /* the failing store has written the half of its bytes */
     uint64_t failing_journal; /* the n-th recording, bringing to the disk, and sending fails likewise; a failed */
