@@ -72,6 +72,23 @@ struct report_failure {
 
 #define REPORT_NO_RANK UINT_MAX
 
+/* Iterations for which two workers have computed different results. */
+struct report_mismatch {
+    struct range range;
+    unsigned workers; /* who computed it: 2 or 3 */
+    unsigned rank[3]; /* [workers] in the order in which they did */
+    int wrong;        /* 0 or 1: place of who differs from the two others; -1: no two agree */
+};
+
+/* Iterations that were computed a second time. */
+struct report_verify {
+    double share; /* as wanted; 0: nothing was verified, and nothing is told of it */
+    uint64_t seed;
+    uint64_t alike, differing, unverified; /* iterations; unverified: drawn, and nobody else could compute them */
+    const struct report_mismatch *list;    /* [count] in order of arrival; of very many not all */
+    size_t count;
+};
+
 /* For a simulated run. */
 struct report_simulation {
     const char *backend;  /* "virtual", "simgrid" */
@@ -111,6 +128,7 @@ struct report {
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_recalls recalls;
     struct report_faults faults;
+    struct report_verify verify;
     const struct range *failed; /* [failed_count] ranges that were given up, in order */
     size_t failed_count;
     const struct report_failure *failures; /* [failure_count] in order of arrival; of very many not all */

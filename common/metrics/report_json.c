@@ -229,6 +229,29 @@ static json_t *failures(const struct report *report)
     return array;
 }
 
+/* Sets what was computed a second time, where that was wanted. */
+static void set_verify(json_t *object, const struct report_verify *verify)
+{
+    if (verify->share == 0)
+        return;
+    json_t *mismatches = json_array();
+    for (size_t i = 0; i < verify->count; i++) {
+        const struct report_mismatch *mismatch = &verify->list[i];
+        json_t *workers = json_array();
+        for (unsigned k = 0; k < mismatch->workers; k++)
+            json_array_append_new(workers, integer(mismatch->rank[k]));
+        json_array_append_new(mismatches,
+                              json_pack("{s:o, s:o, s:o, s:o}", "first", integer(mismatch->range.first), "count",
+                                        integer(mismatch->range.count), "workers", workers, "wrong",
+                                        mismatch->wrong < 0 ? json_null() : integer(mismatch->rank[mismatch->wrong])));
+    }
+    json_object_set_new(object, "verify",
+                        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "share", real(verify->share), "seed",
+                                  integer(verify->seed), "alike", integer(verify->alike), "differing",
+                                  integer(verify->differing), "unverified", integer(verify->unverified), "mismatches",
+                                  mismatches));
+}
+
 static void set_simulated(json_t *object, const struct report_simulation *simulated)
 {
     if (simulated == NULL)
@@ -275,6 +298,7 @@ static json_t *make_head(const struct report *report)
     set_figures(object, report);
     set_thread_level(object, report);
     set_counters(object, report);
+    set_verify(object, &report->verify);
     json_object_set_new(object, "failed", list_ranges(report->failed, report->failed_count));
     json_object_set_new(object, "failures", failures(report));
     json_object_set_new(object, "failed_tasks", list_ranges(report->failed_tasks, report->failed_task_count));

@@ -391,6 +391,24 @@ static void add_ledger(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
+/* What was computed a second time, where that was wanted. */
+static void add_verify(struct text *text, const struct report *report)
+{
+    const struct report_verify *verify = &report->verify;
+    char number[HUMAN_MAX];
+    if (verify->share == 0)
+        return;
+    text_add(text, "  verified     ");
+    add_plural(text, verify->alike, "iteration");
+    text_add(text, " %s computed twice with the same results", verify->alike == 1 ? "was" : "were");
+    if (verify->differing > 0)
+        text_add(text, ", %s with different ones", human_count(number, verify->differing));
+    if (verify->unverified > 0)
+        text_add(text, ";\n               %s more were drawn, and nobody else could compute them",
+                 human_count(number, verify->unverified));
+    text_add(text, "\n");
+}
+
 static void add_results(struct text *text, const struct report *report)
 {
     char bytes[HUMAN_MAX];
@@ -399,6 +417,7 @@ static void add_results(struct text *text, const struct report *report)
     human_si(bytes, (double)report->bytes_on_wire);
     text_add(text, ", %s%sB\n", bytes, strchr(bytes, ' ') != NULL ? "" : " ");
     summary_add_faults(text, &report->faults);
+    add_verify(text, report);
     bool are_tasks = report->are_tasks;
     summary_add_ranges(text, "  given up     ", report->failed, report->failed_count, are_tasks);
     add_reasons(text, report);

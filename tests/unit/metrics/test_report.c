@@ -199,6 +199,22 @@ START_TEST(the_json_is_the_report)
 }
 END_TEST
 
+START_TEST(what_was_verified_is_told_where_it_was_wanted)
+{
+    struct report report = sample_report(&spec);
+    const struct report_mismatch list[] = {{{5, 2}, 2, {3, 4}, -1}, {{9, 1}, 3, {6, 4, 5}, 1}};
+    report.verify = (struct report_verify){0.25, 7, 200, 3, 4, list, 2};
+    report_compute(&report);
+    json_t *object = read_back(&report);
+    char *text = json_dumps(json_object_get(object, "verify"), 0);
+    ck_assert_str_eq(text, "{\"share\": 0.25, \"seed\": 7, \"alike\": 200, \"differing\": 3, \"unverified\": 4,"
+                           " \"mismatches\": [{\"first\": 5, \"count\": 2, \"workers\": [3, 4], \"wrong\": null},"
+                           " {\"first\": 9, \"count\": 1, \"workers\": [6, 4, 5], \"wrong\": 4}]}");
+    free(text);
+    json_decref(object);
+}
+END_TEST
+
 START_TEST(the_steps_are_told)
 {
     struct report report = sample_report(&spec);
@@ -312,6 +328,7 @@ int main(void)
     tcase_add_test(tests, only_nodes_with_too_few_cores_count_by_these);
     tcase_add_test(tests, what_is_shared_is_told);
     tcase_add_test(tests, the_json_is_the_report);
+    tcase_add_test(tests, what_was_verified_is_told_where_it_was_wanted);
     tcase_add_test(tests, the_steps_are_told);
     tcase_add_test(tests, what_auto_predicted_is_told);
     tcase_add_test(tests, what_was_measured_and_learned_is_told);

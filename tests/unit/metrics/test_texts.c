@@ -112,6 +112,24 @@ START_TEST(a_hierarchical_run)
 }
 END_TEST
 
+START_TEST(what_was_verified_is_told)
+{
+    struct report report = sample_report(&spec);
+    report.verify = (struct report_verify){.share = 0.25, .alike = 200};
+    report_compute(&report);
+    char *text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(strstr(text, "  verified     200 iterations were computed twice with the same results\n"));
+    free(text);
+    report.verify = (struct report_verify){.share = 0.25, .alike = 1, .differing = 30, .unverified = 4};
+    report_compute(&report);
+    text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(strstr(text, "  verified     1 iteration was computed twice with the same results, 30 with"
+                                       " different ones;\n               4 more were drawn, and nobody else could"
+                                       " compute them\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(recalls_are_told_where_there_are_any)
 {
     static const struct report_worker lost[] = {{.rank = 3, .iterations = 1000}};
@@ -361,6 +379,7 @@ int main(void)
     tcase_add_test(tests, bars_fill_by_the_eighth);
     tcase_add_test(tests, a_hierarchical_run);
     tcase_add_test(tests, recalls_are_told_where_there_are_any);
+    tcase_add_test(tests, what_was_verified_is_told);
     tcase_add_test(tests, workers_share_cores);
     tcase_add_test(tests, a_central_run_that_was_drained);
     tcase_add_test(tests, loads_are_told);
