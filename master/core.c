@@ -230,6 +230,24 @@ void master_tell_counts(struct master *master)
                      &(struct message){.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = counts});
 }
 
+void master_tell_verified(struct master *master)
+{
+    struct verified verified;
+    while (service_take_verified(&master->service, &verified))
+        actions_send(master->actions, master->config.supermaster,
+                     &(struct message){.type = MESSAGE_VERIFIED, .verified = verified});
+}
+
+/* Results differ: the supermaster is told at once, and who is wrong is dropped where that is wanted. */
+static void master_tell_mismatches(struct master *master)
+{
+    const char *reason;
+    unsigned wrong = service_take_wrong(&master->service, &reason);
+    master_tell_verified(master);
+    if (wrong < master->service.worker_count)
+        actions_drop(master->actions, master->service.ranks[wrong], reason);
+}
+
 /* The supermaster is told of lost workers, of chunks that were handed out again, and of ranges that were given up.
  * Nothing of it is sent in a run where nothing goes wrong. A master without a worker any more gives back all that is
  * not done, by leaving. */
@@ -246,6 +264,8 @@ static void master_tell_losses(struct master *master, unsigned news)
                                                        loss->running.count}});
     if (news & SERVICE_COUNTED)
         master_tell_counts(master);
+    if (news & SERVICE_DIFFERED)
+        master_tell_mismatches(master);
     while (news & SERVICE_GAVE_UP && (records = service_take_given_up(service, GIVEN_UP_MAX, &count)) != NULL)
         actions_send(master->actions, supermaster,
                      &(struct message){.type = MESSAGE_ITERATIONS_GIVEN_UP, .records = records, .record_count = count});

@@ -51,6 +51,8 @@ void master_leave(struct master *master, uint64_t now_ns);
 /* core.c */
 /* Tells the supermaster what the service has counted since it was told last, if that is anything. */
 void master_tell_counts(struct master *master);
+/* Tells the supermaster what was computed a second time since it was told last, and what differed, if there is any. */
+void master_tell_verified(struct master *master);
 void master_move(struct master *master, enum master_state state);
 /* Tells the supermaster that the run cannot go on. */
 void master_fatal(struct master *master, unsigned rank, const char *text);

@@ -31,6 +31,7 @@ void master_leave(struct master *master, uint64_t now_ns)
         master_report(master, false, now_ns);
     send_stats(master);
     master_tell_counts(master);
+    master_tell_verified(master);
     actions_send(actions, master->config.supermaster,
                  &(struct message){
                      .type = MESSAGE_GOODBYE,

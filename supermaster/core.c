@@ -192,6 +192,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_recovery_fini(supermaster);
     supermaster_recalls_fini(supermaster);
     supermaster_failures_fini(supermaster);
+    supermaster_verified_fini(supermaster);
     supermaster_steps_fini(supermaster);
     boundary_list_fini(&supermaster->boundaries);
     free(supermaster->levels);

@@ -190,6 +190,14 @@ void supermaster_receive_iterations_given_up(struct supermaster *supermaster, co
 /* Tells master `m`, which is about to be granted the range, the known deaths and failures of its iterations. */
 void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range);
 
+/* verified.c: results that were computed a second time */
+void supermaster_verified_fini(struct supermaster *supermaster);
+void supermaster_receive_verified(struct supermaster *supermaster, const struct verified *verified);
+/* Takes what the supermaster's own service has compared since this was called last. */
+void supermaster_take_own_verified(struct supermaster *supermaster);
+/* Likewise, as results differ, and drops a worker that is wrong where that is wanted. */
+void supermaster_take_own_mismatches(struct supermaster *supermaster);
+
 /* drain.c: the end of the run, for whatever reason */
 void supermaster_end(struct supermaster *supermaster);
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);

@@ -68,6 +68,7 @@ void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns)
         return;
     if (supermaster->service.present > 0)
         take_statistics_from_service(supermaster);
+    supermaster_take_own_verified(supermaster);
     supermaster_record_if_due(supermaster, now_ns, true);
     supermaster->messages += supermaster->actions->messages;
     supermaster->bytes += supermaster->actions->bytes;

@@ -273,6 +273,8 @@ static void supermaster_losses_take_news(struct supermaster *supermaster, unsign
     for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;)
         note_worker(supermaster, loss->worker, loss->chunks);
     supermaster_take_own_counts(supermaster);
+    if (news & SERVICE_DIFFERED)
+        supermaster_take_own_mismatches(supermaster);
     const unsigned char *records = service_take_given_up(service, UINT_MAX, &count);
     if (count > 0)
         supermaster_receive_iterations_given_up(supermaster, records, count);

@@ -196,6 +196,7 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
         if (message->recovery_counts.reissued + message->recovery_counts.duplicates > 0)
             supermaster_note_recovery_counts(supermaster, m);
         break;
+    case MESSAGE_VERIFIED: supermaster_receive_verified(supermaster, &message->verified); break;
     case MESSAGE_ITERATIONS_FAILED:
         if (supermaster_speaks_for(supermaster, message->iterations_failed.id))
             supermaster_receive_iterations_failed(supermaster, &message->iterations_failed);

@@ -119,6 +119,15 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->faults.reissued_chunks = supermaster->losses.reissued;
     report->faults.duplicate_results = supermaster->losses.duplicates;
     report->faults.resumed_iterations = supermaster->resumed;
+    report->verify = (struct report_verify){
+        .share = supermaster->config.spec->verify,
+        .seed = supermaster->config.spec->verify_seed,
+        .alike = supermaster->verifications.alike,
+        .differing = supermaster->verifications.differing,
+        .unverified = supermaster->verifications.unverified,
+        .list = supermaster->verifications.list,
+        .count = supermaster->verifications.count,
+    };
     report->worker_stats = rows;
     report->steps = supermaster->steps.list;
     report->step_count = supermaster->steps.count;

@@ -157,6 +157,21 @@ struct failures {
     uint64_t seen;
 };
 
+/* Number of mismatches that are told one by one, and that are kept. */
+#define MISMATCHES_TOLD 20
+#define MISMATCHES_KEPT 1000
+
+/* What was computed a second time. */
+struct verifications {
+    uint64_t alike, unverified;   /* iterations */
+    uint64_t differing;           /* iterations of ranges for which two results differ */
+    uint64_t undecided;           /* ranges among them for which no two of three agree, or there was no third */
+    struct report_mismatch *list; /* [count]; owned */
+    unsigned count;
+    size_t capacity;
+    uint64_t seen; /* ranges that differ */
+};
+
 /* The supermaster's statistics of a worker at the end. */
 struct worker_statistics {
     double speed; /* relative; 0 until known */
@@ -210,6 +225,7 @@ struct supermaster {
     struct recalls recalls;
     struct recovery recovery;
     struct failures failures;
+    struct verifications verifications;
 };
 
 /* -1 with one line in `error` when the technique refuses its parameters or memory is out. */
@@ -230,6 +246,14 @@ void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, st
 /* Number of failures to tell of so far, at most FAILURES_TOLD + 1, and a line about the i-th of them. */
 unsigned supermaster_failure_count(const struct supermaster *supermaster);
 void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text);
+
+/* Number of mismatches to tell of so far, at most MISMATCHES_TOLD + 1, and a line about the i-th of them. */
+unsigned supermaster_mismatch_count(const struct supermaster *supermaster);
+void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i, struct error *text);
+
+/* True where results differed and the run is to fail for it: a dropped worker whom two others have proved wrong is no
+ * reason. */
+bool supermaster_is_in_doubt(const struct supermaster *supermaster);
 
 /* Workers that hold a chunk at present. */
 unsigned supermaster_busy(const struct supermaster *supermaster);

@@ -15,6 +15,7 @@
 enum run_group_by { RUN_GROUP_BY_NODE, RUN_GROUP_BY_EVEN };
 enum run_power { RUN_POWER_EQUAL, RUN_POWER_MEASURE, RUN_POWER_FILE, RUN_POWER_LIST };
 enum run_recall { RUN_RECALL_ON, RUN_RECALL_OFF };
+enum run_verify_action { RUN_VERIFY_FAIL, RUN_VERIFY_DROP_WORKER };
 enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
@@ -30,8 +31,11 @@ struct run_spec {
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, 1 .. RUN_ASK_AHEAD_MAX */
     enum run_recall recall;    /* ON: work that has not begun goes to workers that have none */
-    unsigned threads;          /* threads of each worker, 1 .. RUN_THREADS_MAX; 0: as many as it has cores */
-    struct sched_spec thread_technique; /* technique among the threads of a worker */
+    double verify;             /* share of the iterations that a second worker computes, too; 0: none, 1: all */
+    uint64_t verify_seed;      /* draws them */
+    enum run_verify_action verify_action; /* what comes of results that differ */
+    unsigned threads;                     /* threads of each worker, 1 .. RUN_THREADS_MAX; 0: as many as it has cores */
+    struct sched_spec thread_technique;   /* technique among the threads of a worker */
     uint64_t sync_points;    /* points in each chunk of a loop with dependencies; 0: RUN_SYNC_POINTS for each worker */
     unsigned retries;        /* new tries of iterations at which the kernel fails */
     uint64_t drain_ns;       /* workers may finish their chunks for so long after a drain */
@@ -49,6 +53,7 @@ struct run_spec {
 #define RUN_SYNC_POINTS       3
 #define RUN_RETRIES           2 /* unless --retries gives another number */
 #define RUN_RETRIES_MAX       100
+#define RUN_VERIFY_SEED       1  /* unless --verify gives another */
 #define RUN_DRAIN_S           20 /* unless --drain-time gives another time */
 #define RUN_DRAIN_MAX_S       1000000
 

@@ -128,6 +128,7 @@ void service_check(const struct service *service)
     pool_check(&service->pool);
     poison_check(&service->poisons);
     check_recalls(service);
+    service_verify_check(service);
     for (unsigned i = 0; i < service->requeued_count; i++)
         assert(service->requeued[i].range.count > 0 && "something was returned");
     assert(service->answered_count == 0 && "all who were assigned chunks in a step have been told by its end");
@@ -157,5 +158,6 @@ uint64_t service_open_iterations(const struct service *service)
                 twice += twice_open(&service->workers[w].grants[i]);
     for (unsigned i = 0; i < service->requeued_count; i++)
         requeued += service->requeued[i].range.count;
-    return twice / 2 + requeued + service_recalled_iterations(service) + pool_total(&service->pool);
+    return twice / 2 + requeued + service->verify.held + service_recalled_iterations(service) +
+           pool_total(&service->pool);
 }

@@ -289,6 +289,10 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
         struct grant *grant = grant_that_ends_with(worker, &range);
         if (grant == NULL || service->dependent)
             return error_set(error, "returns iterations that it was not assigned");
+        if (grant->copy_owner == OWNER_VERIFY) {
+            worker->shuns_verifications = true;
+            service_abandon_verification(service, w, grant, false);
+        }
         shorten_grant(service, worker, grant, range.count, actions);
         is_cut |= grant->chunk != 0;
         if (grant->copy_owner != OWNER_SELF || service->state != SERVICE_SERVING)

@@ -235,7 +235,7 @@ static unsigned blame_running(struct service *service, struct served *worker, st
         const struct grant *grant = &worker->grants[i];
         const struct range rest = rest_of(grant);
         bool runs = grant == oldest || (run_spec_has_threads(service->spec) && grant->chunk != 0 && !grant->computed);
-        if (!runs || grant->copy_owner == OWNER_OTHER || rest.count == 0)
+        if (!runs || grant->copy_owner >= OWNER_OTHER || rest.count == 0)
             continue;
         running[grant == oldest ? 0 : count++] = rest;
         REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is suspected: rank %u was lost with it", rest.first,
@@ -259,6 +259,8 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
             continue;
         const struct range rest = rest_of(grant); /* results on their way to the disk come by themselves */
         service_unshare(service, grant);
+        if (grant->copy_owner == OWNER_VERIFY)
+            service_abandon_verification(service, w, grant, true);
         grant->chunk = 0;
         if (rest.count > 0 && grant->copy_owner == OWNER_SELF)
             chunks += service_requeue(service, &rest, now_ns);
@@ -271,6 +273,8 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     service->gone++;
     if (service->requeued_count > 0)
         service->news |= SERVICE_RETURNED; /* the requeued work may have been kept for this worker */
+    if (service->verify.held > 0)
+        service->verify.close_due_ns = now_ns; /* the worker may have been the only one to compute some of it again */
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
         void *items = service->losses;
@@ -348,6 +352,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
         return;
     service->elsewhere_due_ns = NEVER;
     service_give_up_late_recalls(service, now_ns);
+    service_verify_expire(service, now_ns);
     service->lease_due_ns = 0; /* whoever waits may have no room for a chunk at present */
     if (service->state == SERVICE_ENDING)
         take_for_lost(service, now_ns);
@@ -550,9 +555,6 @@ static void drop_part(struct service *service, unsigned w, struct grant *grant, 
                       const struct message *message, struct actions *actions)
 {
     const struct part part = {w, 0, grant->first + grant->received, count, 0};
-    service->duplicates++;
-    REASON(service->reasons, "results of rank %u are dropped: another was quicker", service->ranks[w]);
-    service->news |= SERVICE_COUNTED;
     grant->received += count;
     grant->stored += count;
     if (grant->computed && grant->stored == grant->count)
@@ -565,11 +567,20 @@ static void drop_part(struct service *service, unsigned w, struct grant *grant, 
                          });
 }
 
-bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count,
+bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                    const struct message *message, struct actions *actions)
 {
+    if (grant->copy_owner == OWNER_VERIFY) {
+        if (!service_verify_drops(service, w, grant, count, digest))
+            return false;
+        drop_part(service, w, grant, count, message, actions);
+        return true;
+    }
     if (wins(service, grant, actions))
         return false;
+    service->duplicates++;
+    REASON(service->reasons, "results of rank %u are dropped: another was quicker", service->ranks[w]);
+    service->news |= SERVICE_COUNTED;
     drop_part(service, w, grant, count, message, actions);
     return true;
 }
@@ -620,6 +631,8 @@ void service_iterations_failed(struct service *service, unsigned w, struct grant
 {
     struct iterations_failed told = *failure, piece;
     uint64_t end = failure->first + failure->count;
+    if (grant->copy_owner == OWNER_VERIFY)
+        service_abandon_verification(service, w, grant, true);
     if (grant->copy_owner == OWNER_OTHER)
         return;
     told.id = service->ranks[w];

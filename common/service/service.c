@@ -53,7 +53,8 @@ int service_init(struct service *service, const struct service_config *config)
     service->grants = calloc((size_t)config->workers * GRANTS_LEAST + 1, sizeof *service->grants);
     service->more = calloc(config->workers + 1, SERVICE_MORE);
     bool complete = service->workers && service->waiting && service->answered && service->grants && service->more;
-    if (!complete || pool_init(&service->pool, config->workers, config->pool_capacity) < 0) {
+    if (!complete || pool_init(&service->pool, config->workers, config->pool_capacity) < 0 ||
+        service_verify_init(service) < 0) {
         service_fini(service);
         return -1;
     }
@@ -85,6 +86,7 @@ void service_fini(struct service *service)
     free(service->recalled);
     free(service->losses);
     free(service->failed);
+    service_verify_fini(service);
     poison_fini(&service->poisons);
     boundary_list_fini(&service->ends);
     boundary_list_fini(&service->beginnings);
@@ -141,10 +143,14 @@ static void commit(struct service *service, const struct part *part)
     grant->stored += part->count;
     if (grant->computed && grant->stored == grant->count)
         grant->chunk = 0;
+    if (service->verify.disputed > 0 && service_take_third(service, part))
+        return;
     worker->iterations += part->count;
+    const bool is_held_back = service->verify.on && service_hold_back(service, part);
     if (service->poisons.count > 0)
         service_clear(service, part->first, part->count);
-    service->ops->committed(service->owner, part);
+    if (!is_held_back)
+        service->ops->committed(service->owner, part);
 }
 
 /* Checks that the message carries exactly the results it must. */
@@ -180,7 +186,7 @@ static int service_take_part(struct service *service, unsigned w, struct grant *
             grant->chunk = 0;
         return 0;
     }
-    if (grant->copy_owner != OWNER_SELF && service_drops(service, w, grant, count, message, actions))
+    if (grant->copy_owner != OWNER_SELF && service_drops(service, w, grant, count, digest, message, actions))
         return 0;
     struct part part = {w, grant->chunk, grant->first + grant->received, count, digest};
     grant->received += count;
@@ -233,7 +239,7 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
         service->longest_ns = request->compute_ns / grant->count;
     grant->computed = true;
     release_chunk(service, worker);
-    if (service->ops->finished != NULL && !grant->flawed && grant->copy_owner != OWNER_OTHER)
+    if (service->ops->finished != NULL && !grant->flawed && grant->copy_owner < OWNER_OTHER)
         tell_finished(service, w, grant, request);
     return 0;
 }
@@ -254,6 +260,8 @@ static void note_load(struct service *service, unsigned w, uint16_t load)
     if (service->ops->loaded != NULL)
         service->ops->loaded(service->owner, w);
 }
+
+static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions);
 
 /* The completions that came with a request, the oldest first. */
 struct completions {
@@ -305,11 +313,13 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if (service_take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
             return -1;
     }
+    if (service->verify.queued > 0)
+        serve_verifications(service, now_ns, actions);
     return 0;
 }
 
-static int receive_result(struct service *service, unsigned w, const struct message *message, struct actions *actions,
-                          struct error *error)
+static int receive_result(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
+                          struct actions *actions, struct error *error)
 {
     const struct result *result = &message->result;
     struct grant *grant = find_grant(&service->workers[w], result->chunk);
@@ -318,7 +328,11 @@ static int receive_result(struct service *service, unsigned w, const struct mess
     if (grant == NULL || result->count > grant->count - grant->received)
         return error_set(error, "sent %llu results of chunk %u, which it was not assigned or which is shorter",
                          (unsigned long long)result->count, result->chunk);
-    return service_take_part(service, w, grant, result->count, result->digest, message, actions, error);
+    if (service_take_part(service, w, grant, result->count, result->digest, message, actions, error) < 0)
+        return -1;
+    if (service->verify.queued > 0)
+        serve_verifications(service, now_ns, actions);
+    return 0;
 }
 
 /* Takes an ITERATIONS_FAILED: the next iterations of a chunk are over, without a result. The owner serves
@@ -346,6 +360,8 @@ void service_drop_unfinished(struct service *service, unsigned w)
     struct served *worker = &service->workers[w];
     for (unsigned i = 0; i < worker->slots; i++)
         if (worker->grants[i].chunk != 0 && !worker->grants[i].computed) {
+            if (worker->grants[i].copy_owner == OWNER_VERIFY)
+                service_abandon_verification(service, w, &worker->grants[i], true);
             service_unshare(service, &worker->grants[i]);
             worker->grants[i].chunk = 0;
             release_chunk(service, worker);
@@ -379,7 +395,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     service->workers[w].heard_ns = now_ns;
     switch (message->type) {
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
-    case MESSAGE_RESULT: return receive_result(service, w, message, actions, error);
+    case MESSAGE_RESULT: return receive_result(service, w, now_ns, message, actions, error);
     case MESSAGE_RETURNED:
         if (service_receive_returned(service, w, message, actions, error) < 0)
             return -1;
@@ -529,6 +545,19 @@ RARELY static bool assign_recalled(struct service *service, unsigned w, uint64_t
                                        : assign_poison(service, w, &range, now_ns, actions);
 }
 
+RARELY static bool assign_verification(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+{
+    struct verification *verification = service_next_verification(service, w);
+    if (verification == NULL)
+        return false;
+    REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") to be compared: rank %u has computed it",
+           service->ranks[w], verification->range.first, verification->range.first + verification->range.count,
+           service->ranks[verification->worker[0]]);
+    struct grant *grant = assign(service, w, &verification->range, now_ns, actions);
+    service_begin_verification(service, verification, w, grant);
+    return true;
+}
+
 /* Gives the rest of an overdue chunk a second time. */
 RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
@@ -536,6 +565,12 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     struct grant *overdue = service_find_overdue(service, w, now_ns, &other);
     if (overdue == NULL)
         return;
+    if (overdue->copy_owner == OWNER_VERIFY) {
+        service_abandon_verification(service, other, overdue, true);
+        assign_verification(service, w, now_ns, actions);
+        service->lease_due_ns = 0;
+        return;
+    }
     const struct range rest = {overdue->first + overdue->received, overdue->count - overdue->received};
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") a second time: rank %u has it for %.3f s",
            service->ranks[w], rest.first, rest.first + rest.count, service->ranks[other],
@@ -571,6 +606,8 @@ RARELY static bool explain_chunk(struct service *service, unsigned w, struct ran
 static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
+    if (service->verify.queued > 0 && assign_verification(service, w, now_ns, actions))
+        return true;
     if (service->requeued_count > 0 && assign_requeued(service, w, now_ns, actions))
         return true;
     if (service->recalled_count > 0 && assign_recalled(service, w, now_ns, actions))
@@ -595,6 +632,20 @@ static unsigned dequeue(struct service *service)
     if (++service->waiting_first == service->worker_count)
         service->waiting_first = 0;
     return w;
+}
+
+/* What came after the requests were served is to be computed again: workers without a chunk get some of it at once. */
+RARELY static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions)
+{
+    for (unsigned left = service->waiting_count; left > 0 && service->state == SERVICE_SERVING; left--) {
+        unsigned w = dequeue(service);
+        if (service->workers[w].holds == 0 && service->verify.queued > 0 && has_slot(service, w))
+            assign_verification(service, w, now_ns, actions);
+        if (service->workers[w].asks > 0)
+            service_enqueue(service, w);
+    }
+    send_answers(service, actions);
+    service_verify_look(service);
 }
 
 /* Nothing else is left: workers without a chunk get a copy of a chunk that is overdue with another worker. A worker
@@ -626,6 +677,7 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
     }
     serve_copies(service, now_ns, actions);
     send_answers(service, actions);
+    service_verify_look(service);
     if (service->assigned != assigned && service_recalls(service))
         service_recall(service, now_ns, actions); /* a copy may be shared as well */
 }
@@ -656,7 +708,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
             if (service->reasons != NULL)
                 explain_wait(service, actions->event);
             has_nothing = service->requeued_count + service->recalled_count == 0;
-            if (has_nothing)
+            if (has_nothing && service->verify.queued == 0)
                 break;
             has_room = false; /* the requeued work is kept for another worker, or for later */
         }
@@ -677,8 +729,10 @@ void service_stored(struct service *service, const struct event *event, struct a
         return; /* dropped results: no worker waits for them */
     assert(service->parts_on_way > 0 && "what is stored was on its way");
     service->parts_on_way--;
-    if (event->lost)
+    if (event->lost && !service_is_third(service, part))
         service_requeue(service, &(struct range){part->first, part->count}, event->now_ns);
+    else if (event->lost)
+        ; /* another worker computes all of it */
     else if (event->text == NULL)
         commit(service, part);
     if (!event->lost)
@@ -689,6 +743,7 @@ void service_close(struct service *service, const struct actions *actions)
 {
     service_move(service, SERVICE_ENDING, actions);
     service->waiting_count = service->asks_waiting = 0;
+    service_verify_end(service);
 }
 
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)

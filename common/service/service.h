@@ -22,6 +22,7 @@
 #include "common/service/boundary_list.h"
 #include "common/service/poison.h"
 #include "common/service/pool.h"
+#include "common/service/verify.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 #include "proto/message.h"
@@ -66,6 +67,7 @@ enum copy_owner {
     OWNER_SELF,      /* the results of this worker */
     OWNER_UNDECIDED, /* undecided between two workers that have the rest: the first to send results */
     OWNER_OTHER,     /* the results of the other worker; those of this one are dropped */
+    OWNER_VERIFY,    /* the results are compared with those that are there, see verify.h */
 };
 
 struct grant {
@@ -80,7 +82,7 @@ struct grant {
     bool was_copied;    /* some worker was given a copy of it */
     union {
         struct {
-            uint32_t other_worker, other_chunk; /* UNDECIDED: the other copy */
+            uint32_t other_worker, other_chunk; /* UNDECIDED: the other copy; VERIFY: place in the list, and nothing */
         };
         uint64_t digest; /* sum over the stored results, in a loop with dependencies, where no chunk is copied */
     };
@@ -99,14 +101,16 @@ struct served {
     unsigned holds; /* chunks it has not finished */
     unsigned asks;  /* chunks it asked for and has not got */
     uint32_t chunks_assigned;
-    bool present;       /* served here */
-    bool gone;          /* said goodbye, or is lost */
-    bool quiesced;      /* stands still, as it was told to last */
-    uint8_t recall;     /* enum recall_state */
-    uint8_t owed;       /* RETURNEDs that are to come: one, or two where the second RECALL is that for everything */
-    bool recalled_all;  /* a RECALL for everything is unanswered */
-    uint16_t load;      /* load of the worker's core, as in a REQUEST; 0: not told */
-    uint16_t load_told; /* kept by the owner */
+    bool present;      /* served here */
+    bool gone;         /* said goodbye, or is lost */
+    bool quiesced;     /* stands still, as it was told to last */
+    uint8_t recall;    /* enum recall_state */
+    uint8_t owed;      /* RETURNEDs that are to come: one, or two where the second RECALL is that for everything */
+    bool recalled_all; /* a RECALL for everything is unanswered */
+    bool shuns_verifications; /* it has returned one: it gets no other as long as it has something else */
+    bool is_wrong;            /* two others agree that its results are wrong, and the owner does not know it yet */
+    uint16_t load;            /* load of the worker's core, as in a REQUEST; 0: not told */
+    uint16_t load_told;       /* kept by the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns; /* when the worker's last completion came */
     uint64_t heard_ns;     /* when the worker's last message came, or it was asked for work */
@@ -160,6 +164,7 @@ enum service_news {
     SERVICE_COUNTED = 1 << 3,     /* chunks were handed out again, or results dropped: see service_take_counts() */
     SERVICE_STOOD_STILL = 1 << 4, /* while HALTED: one more worker stands still, or one more result is stored */
     SERVICE_NO_MEMORY = 1 << 5,   /* memory for lost work is out */
+    SERVICE_DIFFERED = 1 << 6,    /* results differed: see service_take_mismatch() */
 };
 
 #define SERVICE_MORE ((ASKS_MAX - 1) * ASSIGN_RECORD_BYTES)
@@ -238,8 +243,9 @@ struct service {
     uint64_t first_assign_ns;     /* NEVER before */
     uint64_t assigned;            /* chunks assigned so far */
     uint64_t messages, bytes;     /* traffic of the workers, from their goodbyes */
-    uint64_t first;               /* first iteration, in a loop with dependencies like all that follows: see order.c */
-    struct boundary_list ends;    /* ends of assigned chunks with no assigned chunk behind them yet; by worker */
+    struct verify verify;
+    uint64_t first;            /* first iteration, in a loop with dependencies like all that follows: see order.c */
+    struct boundary_list ends; /* ends of assigned chunks with no assigned chunk behind them yet; by worker */
     struct boundary_list beginnings; /* beginnings of assigned chunks whose predecessor is not assigned yet; by rank */
     uint16_t epoch;                  /* epoch that began at the last QUIESCE */
 };
@@ -290,10 +296,12 @@ static inline uint64_t service_deadline(const struct service *service)
     if (service->state == SERVICE_ENDING)
         return service->gone < service->present ? service->leave_due_ns : NEVER;
     uint64_t recall_ns = service->recalls_open > 0 ? service->recall_due_ns : NEVER;
+    uint64_t close_ns = service->verify.close_due_ns;
     if (service->waiting_count == 0)
-        return service->waiting_elsewhere > 0 ? recall_ns : NEVER;
+        return service->waiting_elsewhere > 0 && recall_ns < close_ns ? recall_ns : close_ns;
     uint64_t lease_ns = service->has_no_source && service->lease_due_ns > 0 ? service->lease_due_ns : NEVER;
     lease_ns = recall_ns < lease_ns ? recall_ns : lease_ns;
+    lease_ns = close_ns < lease_ns ? close_ns : lease_ns;
     return lease_ns < service->elsewhere_due_ns ? lease_ns : service->elsewhere_due_ns;
 }
 
@@ -350,6 +358,15 @@ const unsigned char *service_take_given_up(struct service *service, unsigned mos
 
 /* Chunks that were handed out again, results that were dropped, and what was recalled, since this was called last. */
 struct recovery_counts service_take_counts(struct service *service);
+
+/* What was computed a second time since this was called last, and one range at most for which the results differed, as
+ * it goes into a VERIFIED message; false when there is nothing to tell. */
+bool service_take_verified(struct service *service, struct verified *verified);
+
+/* The next worker that is to be dropped, as two others agree that its results are wrong, with the reason, which is
+ * valid as long as the service; worker_count: there is none. To be called after SERVICE_DIFFERED, once in a step, as
+ * more may be dropped in the next. */
+unsigned service_take_wrong(struct service *service, const char **reason);
 
 /* In a loop with dependencies: the chunk that begins at `neighbour->first` is computed elsewhere. False where that
  * cannot be. */

@@ -58,6 +58,32 @@ void service_stop_loser(struct service *service, unsigned w, struct actions *act
 /* Worker `w` is gone, and will not answer. */
 void service_forget_recall(struct service *service, unsigned w);
 
+/* verify.c: results that are computed again, see verify.h */
+int service_verify_init(struct service *service); /* -1 when memory is out */
+void service_verify_fini(struct service *service);
+void service_verify_check(const struct service *service);
+/* A part is stored: true where it is drawn and held back, until a second worker has computed it. */
+bool service_hold_back(struct service *service, const struct part *part);
+/* True for a part of a third computation; service_take_third() takes it, when it is stored. */
+bool service_is_third(struct service *service, const struct part *part);
+bool service_take_third(struct service *service, const struct part *part);
+/* What worker `w` is to compute a second or third time, no longer in its queue; NULL: nothing. */
+struct verification *service_next_verification(struct service *service, unsigned w);
+void service_begin_verification(struct service *service, struct verification *verification, unsigned w,
+                                struct grant *grant);
+/* The next `count` results of a second or third computation are here: whether they are compared, and dropped; else they
+ * are to be stored. */
+bool service_verify_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest);
+/* Worker `w` does not complete the grant, and what still comes of it is dropped: another is to compute the range.
+ * `was_lost`: it died, hangs or failed, which is tried a few times only. */
+void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost);
+/* Nobody is served any more: tells what nobody will decide. */
+void service_verify_end(struct service *service);
+/* Where workers wait and nothing but verifications is left, for others: notes when to look whether these hang. */
+void service_verify_look(struct service *service);
+/* Lets go what nobody is left for, where that is due. */
+void service_verify_expire(struct service *service, uint64_t now_ns);
+
 /* reissue.c: what is handed out again */
 /* Tells the owner that memory is out where `result` is below 0. */
 void service_check_memory(struct service *service, int result);
@@ -93,5 +119,5 @@ void service_take_over(struct service *service, struct grant *grant, struct acti
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker, struct actions *actions);
 /* Results come of a chunk that another worker has, too: whether they are dropped, and then lets the next `count` go. */
-bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count,
+bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                    const struct message *message, struct actions *actions);
