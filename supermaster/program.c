@@ -39,7 +39,7 @@ struct program {
     const struct topology *topology;
     struct supermaster supermaster;
     bool supermaster_ready;
-    unsigned losses_said, failures_said;
+    unsigned losses_said, failures_said, mismatches_said;
     bool failure_said;     /* the reason of the failure is printed */
     unsigned *costs_ranks; /* [costs_count] ranks of the workers, which write costs; owned */
     unsigned costs_count;
@@ -88,6 +88,25 @@ static int open_files(struct program *program)
     return created != 0 || program->topology->masters > 0 ? created : root_open_sink(&program->root);
 }
 
+/* Each master has what its workers compute compared by another of them. */
+static int check_verify_lineup(struct program *program)
+{
+    const struct topology *topology = program->topology;
+    struct error *error = &program->root.error;
+    if (program->root.setup.job.spec.verify == 0)
+        return 0;
+    if (topology->workers < 2)
+        return error_set(error,
+                         "--verify: another worker computes what is verified; accepted: with two workers or more");
+    for (unsigned m = 0; m < topology->masters; m++)
+        if (topology_count(topology, m) == 1)
+            return error_set(error,
+                             "--verify: master rank %u has one worker, and no other to verify it; accepted: fewer "
+                             "masters, or --group-by even",
+                             topology->master_rank[m]);
+    return 0;
+}
+
 /* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
  */
 static int supermaster_prepare(struct program *program)
@@ -95,7 +114,9 @@ static int supermaster_prepare(struct program *program)
     program->topology = runtime_group(program->runtime, program->root.setup.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL)
         return error_set(&program->root.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
-    return root_check(&program->root, true) < 0 || init_machine(program) < 0 ? -1 : open_files(program);
+    return check_verify_lineup(program) < 0 || root_check(&program->root, true) < 0 || init_machine(program) < 0
+               ? -1
+               : open_files(program);
 }
 
 /* --- while it runs --- */
@@ -112,6 +133,10 @@ static void print_faults(struct program *program)
     struct error text;
     for (; program->failures_said < supermaster_failure_count(&program->supermaster); program->failures_said++) {
         supermaster_failure_text(&program->supermaster, program->failures_said, &text);
+        root_print_failure(&program->root, text.text, program->root.rank);
+    }
+    for (; program->mismatches_said < supermaster_mismatch_count(&program->supermaster); program->mismatches_said++) {
+        supermaster_mismatch_text(&program->supermaster, program->mismatches_said, &text);
         root_print_failure(&program->root, text.text, program->root.rank);
     }
     for (; program->losses_said < supermaster_loss_count(&program->supermaster); program->losses_said++) {
@@ -221,7 +246,8 @@ static int supermaster_run_loop(struct program *program)
     print_failure(program);
     if (supermaster->losses.count > 0)
         runtime_note_loss(program->runtime);
-    return supermaster_print_outcome(program, root_finish_output(&program->root, status));
+    status = root_finish_output(&program->root, status);
+    return supermaster_print_outcome(program, supermaster_is_in_doubt(supermaster) ? EXIT_STATUS_FAILED : status);
 }
 
 /* The words for the others, who must find the same in the files that the kernel reads. Owned by the caller; NULL where

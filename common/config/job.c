@@ -159,6 +159,26 @@ static const struct option_row scheduling[] = {
     {NULL},
 };
 
+/* Takes --verify SHARE[:SEED]. */
+static int take_verify(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct run_spec *spec = &((struct job *)target)->spec;
+    char share_text[40];
+    double share;
+    uint64_t seed = RUN_VERIFY_SEED;
+    size_t length = strcspn(value, ":");
+    if (length >= sizeof share_text)
+        return -1;
+    snprintf(share_text, sizeof share_text, "%.*s", (int)length, value);
+    if (number_parse_real(share_text, &share) < 0 || share <= 0 || share > 1 ||
+        (value[length] == ':' && number_parse_u64(value + length + 1, &seed) < 0))
+        return -1;
+    spec->verify = share;
+    spec->verify_seed = seed;
+    return 0;
+}
+
 static const struct option_row workers[] = {
     {"group-by", 0, "node|even", NULL,
      "which master serves a worker: one on its own node where there is one, or dealt out evenly (default node)",
@@ -184,6 +204,15 @@ static const struct option_row workers[] = {
      "they "
      "are given up; the run goes on without them (default 2)",
      TAKES_INTEGER(struct job, spec.retries, 0, RUN_RETRIES_MAX), .not_for = OPTION_DCA},
+    {"verify", 0, "SHARE[:SEED]", "a number above 0, up to 1, and an integer from 0 as seed",
+     "compute this share of the iterations, drawn by the seed, a second time with another worker and compare the "
+     "results; where they differ a third worker decides (default: none; seed 1)",
+     take_verify, .not_for = OPTION_DCA},
+    {"verify-action", 0, "fail|drop-worker", NULL,
+     "with --verify: results that differ end the run with status 1 when all is done; or the worker that two others "
+     "disagree with is dropped, and the run goes on (default fail)",
+     TAKES_CHOICE(struct job, spec.verify_action), .given = offsetof(struct job, verify_action_given),
+     .not_for = OPTION_DCA},
     {NULL},
 };
 
@@ -400,5 +429,7 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return -1;
     if (job->costs[0] != '\0' && job->spec.threads != 1)
         return error_set(error, "--record-costs: the threads of a worker share its chunks; accepted: with --threads 1");
+    if (job->verify_action_given && job->spec.verify == 0)
+        return error_set(error, "--verify-action is for --verify SHARE");
     return check_thread_technique(job, error);
 }

@@ -28,6 +28,7 @@ struct job {
     bool threads_given;
     bool sync_points_given;
     bool thread_technique_given;
+    bool verify_action_given;
     uint64_t first, count;         /* --iterations; count is UINT64_MAX where it was not given */
     char power_file[JOB_PATH_MAX]; /* path for RUN_POWER_FILE, list for RUN_POWER_LIST */
     char output[JOB_PATH_MAX];     /* empty: no output */

@@ -129,6 +129,24 @@ static int job_setup_check_threads(const struct job_setup *setup, struct error *
                      kernel->name);
 }
 
+/* What is computed a second time yields the same results, and does nothing else. */
+static int check_verify(const struct job_setup *setup, struct error *error)
+{
+    if (setup->job.spec.verify == 0)
+        return 0;
+    if (job_setup_is_dependent(setup))
+        return error_set(error,
+                         "--verify: the iterations of %s depend on one another, and none is computed by itself; "
+                         "accepted: loops of independent iterations",
+                         setup->kernel->name);
+    if (setup->loop.has_effects)
+        return error_set(error,
+                         "--verify: iterations of %s do more than yield results: none is computed a second time; "
+                         "accepted: kernels that only yield results",
+                         setup->kernel->name);
+    return 0;
+}
+
 static int check_sync_points(const struct job_setup *setup, struct error *error)
 {
     if (!job_setup_is_dependent(setup) && setup->job.sync_points_given)
@@ -194,8 +212,8 @@ int job_setup_describe(struct job_setup *setup, struct error *error)
         job_setup_check_inputs(setup, error) < 0 || cut_loop(setup, error) < 0)
         return -1;
     take_defaults_of_kernel(setup);
-    if (check_effects(setup, error) < 0 || job_setup_check_threads(setup, error) < 0 ||
-        job_setup_check_dependencies(setup, error) < 0)
+    if (check_verify(setup, error) < 0 || check_effects(setup, error) < 0 ||
+        job_setup_check_threads(setup, error) < 0 || job_setup_check_dependencies(setup, error) < 0)
         return -1;
     job_take_output(&setup->job, &setup->loop);
     if (job_setup_check_steps(setup, error) < 0)

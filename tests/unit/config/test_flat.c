@@ -83,6 +83,7 @@ static const struct {
      "--dca 'rma:atomics=3': accepted: rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node"},
     {"--dca rma --output a.npy --resume toy", "--resume is for launches with a supermaster, not for --dca"},
     {"--dca rma --journal j toy", "--journal is for launches with a supermaster, not for --dca"},
+    {"--dca rma --verify 1 toy", "--verify is for launches with a supermaster, not for --dca"},
     {"--dca rma --retries 2 toy", "--retries is for launches with a supermaster, not for --dca"},
     {"--dca rma --ask-ahead 2 toy", "--ask-ahead is for launches with a supermaster, not for --dca"},
     {"--dca rma --group-by even toy", "--group-by is for launches with a supermaster, not for --dca"},

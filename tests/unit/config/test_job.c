@@ -39,6 +39,21 @@ static int parse_worker(const char *line)
     return worker_options_parse(&worker, split(line), argv, &error);
 }
 
+START_TEST(a_share_is_verified)
+{
+    ck_assert_int_eq(parse("toy"), 0);
+    ck_assert_double_eq(job.spec.verify, 0);
+    ck_assert_int_eq(parse("--verify 0.05 toy"), 0);
+    ck_assert_double_eq(job.spec.verify, 0.05);
+    ck_assert_uint_eq(job.spec.verify_seed, RUN_VERIFY_SEED);
+    ck_assert_int_eq(job.spec.verify_action, RUN_VERIFY_FAIL);
+    ck_assert_int_eq(parse("--verify=1:0 --verify-action drop-worker toy"), 0);
+    ck_assert_double_eq(job.spec.verify, 1);
+    ck_assert_uint_eq(job.spec.verify_seed, 0);
+    ck_assert_int_eq(job.spec.verify_action, RUN_VERIFY_DROP_WORKER);
+}
+END_TEST
+
 START_TEST(a_kernel_alone_has_the_defaults)
 {
     ck_assert_int_eq(parse("mandelbrot"), 0);
@@ -131,6 +146,12 @@ static const struct {
     {"--refill-chunks 65 toy", "--refill-chunks '65': accepted: an integer from 1 to 64"},
     {"--min-chunk 1.5 toy", "--min-chunk '1.5': accepted: an integer from 1 to 2^63"},
     {"--group-by rack toy", "--group-by 'rack': accepted: node, even"},
+    {"--verify 0 toy", "--verify '0': accepted: a number above 0, up to 1, and an integer from 0 as seed"},
+    {"--verify 1.5 toy", "--verify '1.5': accepted: a number above 0, up to 1, and an integer from 0 as seed"},
+    {"--verify 0.5:x toy", "--verify '0.5:x': accepted: a number above 0, up to 1, and an integer from 0 as seed"},
+    {"--verify 0.5: toy", "--verify '0.5:': accepted: a number above 0, up to 1, and an integer from 0 as seed"},
+    {"--verify 1 --verify-action ask toy", "--verify-action 'ask': accepted: fail, drop-worker"},
+    {"--verify-action fail toy", "--verify-action is for --verify SHARE"},
     {"--retries -1 toy", "--retries '-1': accepted: an integer from 0 to 100"},
     {"--retries 101 toy", "--retries '101': accepted: an integer from 0 to 100"},
     {"--ask-ahead 0 toy", "--ask-ahead '0': accepted: auto, off, an integer from 1 to 8"},
@@ -388,6 +409,7 @@ int main(void)
     Suite *suite = suite_create("job");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, a_kernel_alone_has_the_defaults);
+    tcase_add_test(tests, a_share_is_verified);
     tcase_add_test(tests, every_option_is_taken);
     tcase_add_test(tests, an_option_stands_for_a_parameter);
     tcase_add_test(tests, powers_come_as_a_list_or_from_a_file);
