@@ -4,6 +4,7 @@
 
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
+#include "common/metrics/report.h"
 #include "common/sched/sched.h"
 #include "common/service/service.h"
 #include "common/util/error.h"
@@ -31,6 +32,17 @@ static bool always(const struct virtual_config *config, uint64_t iteration, bool
     return config->outcome != NULL || works;
 }
 
+/* True where a worker computes wrongly and what it did may count: not all was computed by two that agree. Who is lost
+ * takes along how much of its was not. */
+static bool may_be_wrong(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const struct verifications *verifications = &result->supermaster->verifications;
+    bool all_was_verified = config->spec.verify == 1 && result->status == EXIT_STATUS_DONE &&
+                            verifications->unverified + verifications->undecided == 0 &&
+                            result->supermaster->losses.masters_lost == 0;
+    return config->lies != NULL && !all_was_verified;
+}
+
 /* Each check returns NULL, or what did not hold. What three workers seem to have died of is given up: they may have
  * been killed, or hang, or have done it, of which nobody has heard. */
 static const char *check_failed(const struct virtual_config *config, const struct virtual_result *result)
@@ -55,7 +67,7 @@ static const char *check_complete(const struct virtual_config *config, const str
     uint64_t expected = all - failed_checksum(&ledger->failed);
     if (ledger->done + ranges_total(&ledger->failed) != config->count)
         return "some iterations are neither done nor given up";
-    if (ledger->digest != expected)
+    if (ledger->digest != expected && !may_be_wrong(config, result))
         return "the checksum is another";
     return check_failed(config, result);
 }
@@ -108,7 +120,7 @@ static const char *check_status(const struct virtual_config *config, const struc
 static const char *check_journal(const struct virtual_config *config, const struct virtual_result *result)
 {
     const struct ledger *ledger = &result->supermaster->ledger;
-    if (result->wrong > 0)
+    if (result->wrong > 0 && !may_be_wrong(config, result))
         return "the output has wrong records";
     if (result->journalled_early > 0)
         return "recorded twice, or before it was stored";
@@ -130,6 +142,30 @@ static bool is_undisturbed(const struct virtual_config *config, const struct vir
     bool fails = config->failing_store + config->failing_journal + config->failing_sync + config->failing_send > 0;
     return result->status == EXIT_STATUS_DONE && config->fault_count == 0 && config->outcome == NULL && !drains &&
            !fails && memory_refused() == 0 && config->load_count == 0 && config->columns == 0;
+}
+
+/* What differs is because a worker lies, who is wrong is the one that does, and where all is verified nothing is left
+ * out. */
+static const char *check_verified(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const struct verifications *verifications = &result->supermaster->verifications;
+    const struct supermaster *supermaster = result->supermaster;
+    if (config->lies == NULL && verifications->seen > 0)
+        return "results differ, and nobody lies";
+    for (unsigned i = 0; i < verifications->count; i++) {
+        const struct report_mismatch *mismatch = &verifications->list[i];
+        bool is_about_liar = false;
+        for (unsigned k = 0; k < 2; k++)
+            is_about_liar |= config->lies(config->context, mismatch->rank[k], UINT64_MAX);
+        if (!is_about_liar)
+            return "results differ between two that do not lie";
+        if (mismatch->wrong >= 0 && !config->lies(config->context, mismatch->rank[mismatch->wrong], UINT64_MAX))
+            return "a worker is called wrong that does not lie";
+    }
+    if (!is_undisturbed(config, result) || config->spec.verify != 1 || supermaster->losses.workers_lost > 0)
+        return NULL;
+    uint64_t drawn = verifications->alike + verifications->differing + verifications->unverified;
+    return drawn + supermaster->resumed != supermaster->ledger.done ? "not all was verified" : NULL;
 }
 
 /* A fair time for a message and what has to be done for it, with all other ranks in its way. */
@@ -178,8 +214,9 @@ static const char *check_bound(const struct virtual_config *config, const struct
 {
     const struct supermaster *supermaster = result->supermaster;
     bool is_known = config->cost_ns != NULL && config->speeds != NULL;
-    if (!is_known || config->spec.recall != RUN_RECALL_ON || !is_undisturbed(config, result) || !config->cuts_at_once ||
-        supermaster->first_assign_ns == NEVER || supermaster->last_commit_ns == NEVER)
+    if (!is_known || config->spec.recall != RUN_RECALL_ON || config->spec.verify > 0 ||
+        !is_undisturbed(config, result) || !config->cuts_at_once || supermaster->first_assign_ns == NEVER ||
+        supermaster->last_commit_ns == NEVER)
         return NULL;
     const struct load load = load_of(config);
     uint64_t steps =
@@ -199,7 +236,11 @@ const char *oracle_check(const struct virtual_config *config, const struct virtu
     const char *status = check_status(config, result), *journal = check_journal(config, result);
     if (status != NULL || journal != NULL)
         return status != NULL ? status : journal;
-    if (result->drops > 0 && result->sent_garbage == 0)
+    const char *verified = check_verified(config, result);
+    if (verified != NULL)
+        return verified;
+    bool may_drop_liar = config->lies != NULL && config->spec.verify_action == RUN_VERIFY_DROP_WORKER;
+    if (result->drops > may_drop_liar && result->sent_garbage == 0)
         return "a rank was dropped that had sent nothing wrong";
     uint64_t later = config->count - supermaster->steps.end;
     if (supermaster->sched_ready && supermaster->sched.remaining + later != ranges_total(&supermaster->ledger.free))

@@ -329,6 +329,34 @@ static void make_recalls(struct scenario *scenario)
         scenario->free_of_ten = (unsigned)random_between(&random, 1, 9);
 }
 
+/* --- what generator 11 adds --- */
+
+/* Iteration UINT64_MAX stands for any. */
+static bool lies(void *context, unsigned rank, uint64_t iteration)
+{
+    const struct scenario *scenario = context;
+    return rank == scenario->liar &&
+           (iteration == UINT64_MAX || random_at(scenario->seed, iteration) % scenario->lie_of == 0);
+}
+
+static void make_verification(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 13);
+    if (random_between(&random, 0, 1))
+        return;
+    config->spec.verify = random_between(&random, 0, 1) ? 1 : 1 - random_uniform(&random);
+    config->spec.verify_seed = random_next(&random);
+    config->spec.verify_action = (enum run_verify_action)random_between(&random, 0, 1);
+    if (random_between(&random, 0, 2) > 0)
+        return;
+    scenario->liar = config->masters + (unsigned)random_between(&random, 1, config->workers);
+    scenario->lie_of = some_number(&random, 7);
+    config->lies = lies;
+    config->journal = config->sync = false;
+}
+
 /* --- generator 7 --- */
 
 static void make_dependences(struct scenario *scenario, struct random *random)
@@ -478,6 +506,8 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
         make_refills(scenario);
     if (generator > 9)
         make_recalls(scenario);
+    if (generator > 10)
+        make_verification(scenario);
     scenario->config.cuts_at_once = generator <= 9 || seed % 4 != 0;
 }
 
@@ -508,6 +538,8 @@ void scenario_resume(struct scenario *scenario)
     if (scenario->generator > 7)
         make_refills(scenario);
     config->spec.recall = before.spec.recall;
+    config->spec.verify = before.spec.verify;
+    config->spec.verify_seed = before.spec.verify_seed;
     config->cuts_at_once = before.cuts_at_once;
     if (scenario->stops_for_good || scenario->runs == RUNS_MAX)
         spare_all(scenario);

@@ -24,7 +24,9 @@
  *      they go by themselves; in some one more rank stalls, dies or sends nonsense; fewer drains, and memory that is
  *      out in fewer
  *  10  as 8, without recall in one scenario of four; and in one of three nothing goes wrong, iterations may be long,
- * and in every other of these some of them cost nothing */
+ * and in every other of these some of them cost nothing
+ *  11  as 10, with verification in every other scenario: of all iterations or of a share; in one of three of these a
+ * worker computes some iterations wrongly, of which nothing is resumed */
 #pragma once
 
 #include "deploy/simulate/virtual/cluster.h"
@@ -36,7 +38,7 @@ enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_
 enum { NONSENSE_MAX = 3 };
 
 /* The latest, and those of loops with dependencies. */
-enum { GENERATOR = 10, GENERATOR_DEPENDENT = 7, GENERATOR_LOSSES = 9 };
+enum { GENERATOR = 11, GENERATOR_DEPENDENT = 7, GENERATOR_LOSSES = 9 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
 enum bad_kind { POISON, ALWAYS, HALF };
@@ -59,7 +61,9 @@ struct scenario {
     struct refusal refusal;
     double longer;        /* iterations take so many times as long; 0: as long as ever */
     unsigned free_of_ten; /* so many iterations of ten cost nothing, and the others the same */
-    unsigned runs;        /* before this one */
+    unsigned liar;        /* rank of the worker that computes one iteration of `lie_of` wrongly; 0: none does */
+    uint64_t lie_of;
+    unsigned runs; /* before this one */
 };
 
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed);
