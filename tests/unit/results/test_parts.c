@@ -189,7 +189,7 @@ END_TEST
 START_TEST(of_what_a_writer_has_written_twice_the_later_counts)
 {
     struct results_sink sink;
-    OK(results_create("out", &loop, &error));
+    OK(results_create("out", &loop, NULL, &error));
     OK(results_open(&sink, "out", &loop, 0, &error));
     write_part(&sink, 0, 6, 'a', 99);
     write_part(&sink, 6, 4, 'a', 99);
