@@ -2,6 +2,8 @@
 /* Finding modules: see modules.h. */
 #include "common/os/modules.h"
 
+#include "common/os/files.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,6 +28,21 @@ int program_folder(char folder[PATH_MAX], struct error *error)
     *strrchr(program, '/') = '\0';
     strcpy(folder, program);
     return 0;
+}
+
+int program_find(const char *folder, const char *name, char path[PATH_MAX], struct error *error)
+{
+    static const char *const places[] = {"", "../libexec/hdss/"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *candidate;
+        if (asprintf(&candidate, "%s/%s%s", folder, places[i], name) < 0)
+            return error_set(error, "out of memory for a path");
+        bool found = realpath(candidate, path) != NULL && file_is_program(path);
+        free(candidate);
+        if (found)
+            return 0;
+    }
+    return error_set(error, "the program %s is neither in %.200s nor in ../libexec/hdss beside it", name, folder);
 }
 
 /* Adds a folder, unless there is none, its name is too long, or it is among the others. */

@@ -11,6 +11,10 @@
 /* The folder of the running program, without links. -1 with one line. */
 int program_folder(char folder[PATH_MAX], struct error *error);
 
+/* Finds a program of the suite for one in the folder: beside it, or where a distribution puts programs that are not for
+ * people. -1 with one line. */
+int program_find(const char *folder, const char *name, char path[PATH_MAX], struct error *error);
+
 /* The first folder that has the module. -1 with one line that says where it was looked for. */
 int modules_find(const char *name, char folder[PATH_MAX], struct error *error);
 

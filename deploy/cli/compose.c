@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Composing the mpirun line: see compose.h. */
 #include "deploy/cli/compose.h"
-#include "common/os/files.h"
 #include "common/os/modules.h"
 #include "deploy/cli/cores.h"
 #include "deploy/cli/dialect.h"
@@ -27,26 +26,10 @@ void launch_plan_fini(struct launch_plan *launch_plan)
     free(launch_plan->shown);
 }
 
-/* The daemons stand beside this program, or where a distribution puts programs that are not for people. */
-static int compose_find_program(const char *folder, const char *name, char path[PATH_MAX], struct error *error)
-{
-    static const char *const places[] = {"", "../libexec/hdss/"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *candidate;
-        if (asprintf(&candidate, "%s/%s%s", folder, places[i], name) < 0)
-            return error_set(error, "out of memory for a path");
-        bool found = realpath(candidate, path) != NULL && file_is_program(path);
-        free(candidate);
-        if (found)
-            return 0;
-    }
-    return error_set(error, "the program %s is neither in %.200s nor in ../libexec/hdss beside it", name, folder);
-}
-
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];
-    return program_folder(folder, error) < 0 ? -1 : compose_find_program(folder, name, path, error);
+    return program_folder(folder, error) < 0 ? -1 : program_find(folder, name, path, error);
 }
 
 static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
@@ -55,7 +38,7 @@ static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
     if (program_folder(folder, error) < 0)
         return -1;
     for (int i = 0; i < PROGRAMS; i++)
-        if (compose_find_program(folder, names[i], paths[i], error) < 0)
+        if (program_find(folder, names[i], paths[i], error) < 0)
             return -1;
     return 0;
 }
