@@ -53,13 +53,9 @@ struct executor_ops {
 struct executor {
     const struct executor_ops *ops;
     struct threads figures; /* figures of the threads until the latest FINISHED; not used with one thread */
+    bool is_away; /* another process, which may want the core, does the work: while the executor is blocked its worker
+                     sleeps at once */
 };
-
-/* True for an executor that has threads beside the caller's. */
-static inline bool executor_has_threads(const struct executor *executor)
-{
-    return executor->figures.count > 1;
-}
 
 /* True where chunks hand boundary data to the chunks behind them. */
 static inline bool executor_is_dependent(const struct executor *executor)

@@ -82,7 +82,7 @@ static int real_open_wait(struct wait *wait, struct runtime *runtime, const stru
     if (wait_init(wait, &runtime->doorbell, runtime->cores_are_free) < 0 || wait_watch(wait, &runtime->watch) < 0 ||
         wait_for_work(wait, descriptor) < 0)
         return -1;
-    wait->work_is_own = effects->executor != NULL && executor_has_threads(effects->executor);
+    wait->is_away = effects->executor != NULL ? &effects->executor->is_away : NULL;
     wait->far_peers = real_has_far_peers(runtime);
     wait->patient = runtime->role == ROLE_WORKER;
     return 0;

@@ -205,7 +205,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
         wait->idle_since_ns = now_ns;
         wait->nap_ns = NAP_MIN_NS;
     }
-    if ((wait->work == NULL || wait->work_is_own) &&
+    if ((wait->is_away == NULL || !*wait->is_away) &&
         now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS)) {
         if (!wait->cores_are_free) {
             sched_yield();

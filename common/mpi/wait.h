@@ -21,7 +21,7 @@ struct wait {
     struct event *ends;     /* event at the end of a peer; NULL: none is watched */
     struct event *work;     /* event that a kernel waits for; NULL: none */
     bool work_is_ready;     /* has ended the sleep */
-    bool work_is_own;       /* the work is done by other threads of this rank, not by a process that wants the core */
+    const bool *is_away;    /* the work is done by a process that wants the core; NULL: by nobody but this rank */
     bool cores_are_free;    /* each rank of this node can have a core of its own */
     bool far_peers;         /* messages may come from where no doorbell reaches */
     bool patient;           /* no other rank waits for this one while it waits */

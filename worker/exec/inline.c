@@ -35,9 +35,9 @@ static void begin_spread_piece(struct exec *exec)
     exec->pieces.ns = 0;
 }
 
-/* Ends the running piece where it may end: a piece that turned out too short goes on; a short rest at the end is left
+/* A piece ends where it may end: one that turned out too short goes on; a short rest at the end is left
  * out, as it tells more of the clock than of the kernel. */
-static void end_spread_piece(struct exec *exec)
+void exec_end_piece(struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
     struct exec_pieces *pieces = &exec->pieces;
@@ -82,10 +82,8 @@ static void learn_iteration(struct exec *exec, uint64_t count, double ns)
     exec->iteration_ns = (known * seen + time * (double)count) / exec->iterations_seen;
 }
 
-/* Runs the kernel for the next `count` iterations of the chunk; its time, waiting included, is added to the chunk and
- * to the running piece. The waiting of a slow worker comes in lumps: to a piece it counts evenly. `soon`: the clock has
- * been read behind the call before, and hardly anything was done since. */
-static int run_timed_kernel(struct exec *exec, uint64_t count, void *records, bool soon)
+/* The waiting of a slow worker comes in lumps: to a piece it counts evenly. */
+int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon)
 {
     struct exec_chunk *chunk = &exec->chunk;
     bool slow = exec->config.slowdown > 1;
@@ -128,8 +126,7 @@ static uint64_t turn_size(const struct exec *exec)
     return chunk->done < chunk->is_reset ? 1 : size;
 }
 
-/* Iterations for the next call of the kernel, at most `most`. */
-static uint64_t call_size(const struct exec *exec, uint64_t most)
+uint64_t exec_call_size(const struct exec *exec, uint64_t most)
 {
     double in_time = exec->iteration_ns > 0 ? CALL_NS / exec->iteration_ns : 1;
     if (exec->config.spread)
@@ -148,10 +145,10 @@ static void compute_turn(struct exec *exec)
     int result = 0;
     assert(end > begun && end <= chunk->count && "a turn has iterations, of the chunk");
     if (exec->config.spread)
-        end_spread_piece(exec); /* a failed iteration may have been its last */
+        exec_end_piece(exec); /* a failed iteration may have been its last */
     while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < TURN_NS) {
-        uint64_t count = call_size(exec, end - chunk->done);
-        result = run_timed_kernel(exec, count, to, chunk->done > begun);
+        uint64_t count = exec_call_size(exec, end - chunk->done);
+        result = exec_run_timed(exec, count, to, chunk->done > begun);
         if (result < 0) { /* several iterations are run again one by one */
             chunk->failed = count == 1;
             chunk->final = chunk->failed && made->output.called_failed;
@@ -161,7 +158,7 @@ static void compute_turn(struct exec *exec)
             if (!made->variable)
                 to += count * made->bytes;
             if (exec->config.spread)
-                end_spread_piece(exec);
+                exec_end_piece(exec);
         }
     }
     const uint64_t iterations = chunk->done - begun;
@@ -254,7 +251,7 @@ static bool send_due_part(struct exec *exec, struct event *event)
 static bool inline_tell_mark(struct exec *exec, struct event *event)
 {
     struct exec_chunk *chunk = &exec->chunk;
-    if (!chunk->running || chunk->mark == 0 || chunk->mark != chunk->done)
+    if (!chunk->running || chunk->mark == 0 || chunk->mark > chunk->done)
         return false;
     chunk->mark = 0;
     *event = (struct event){.type = EVENT_MARK, .chunk = {.done = chunk->done, .compute_ns = chunk->compute_ns}};
@@ -268,7 +265,7 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
     struct exec *exec = exec_of(executor);
     struct exec_chunk *chunk = &exec->chunk;
     assert(!chunk->running && "chunks are computed one after another");
-    if (!exec_is_in_step(exec, first))
+    if (exec->config.helper == NULL && !exec_is_in_step(exec, first))
         exec_enter_step(exec, first); /* not in the chunk's time; executor_advance() tells if it fails */
     chunk->running = true;
     chunk->first = first;
@@ -285,6 +282,10 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
         exec->pieces.spread = (struct spread){0};
         begin_spread_piece(exec);
     }
+    if (exec->config.helper != NULL) {
+        exec_remote_begin(exec, isolated);
+        return;
+    }
     exec->isolated.wanted = isolated && exec->config.kernel->descriptor == NULL;
     if (exec->isolated.wanted)
         chunk->began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -292,13 +293,18 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
 
 static void inline_set_mark(struct executor *executor, uint64_t mark)
 {
-    exec_of(executor)->chunk.mark = mark;
+    struct exec *exec = exec_of(executor);
+    exec->chunk.mark = mark;
+    if (exec->config.helper != NULL)
+        exec_remote_set_mark(exec);
 }
 
 /* Iterations of the chunk that have begun: nothing runs between two turns, but one that waits, and a child process. */
 static uint64_t begun_of_chunk(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
+    if (exec->remote.posted)
+        return exec_remote_begun(exec);
     uint64_t in_child = exec->isolated.wanted ? isolated_begun(&exec->isolated) : 0;
     return chunk->done + (chunk->waiting || chunk->failed ? 1 : in_child);
 }
@@ -309,15 +315,17 @@ void exec_cut(struct exec *exec, uint64_t kept)
     uint64_t begun = begun_of_chunk(exec);
     assert(chunk->running && begun <= chunk->count && "what has begun is the chunk's");
     kept = kept > begun ? kept : begun > 0 ? begun : 1;
+    if (exec->remote.posted)
+        kept = exec_remote_cut(exec, kept);
     if (kept >= chunk->count)
         return;
     chunk->count = kept;
     chunk->is_reset = exec_least(chunk->is_reset, kept);
     if (chunk->mark >= kept) /* FINISHED tells as much */
         chunk->mark = 0;
-    if (exec->config.spread) {
+    if (exec->config.spread && exec->config.helper == NULL) {
         exec->pieces.end = exec_least(exec->pieces.end, kept);
-        end_spread_piece(exec);
+        exec_end_piece(exec);
     }
 }
 
@@ -339,7 +347,11 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
         return TURN_EVENT;
     if (!chunk->running || exec_buffer_in_use(exec)->sent)
         return TURN_BLOCKED;
-    if (!exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count) {
+    if (exec->config.helper != NULL) {
+        bool computes = exec->remote.posted || (!exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count);
+        if (computes && !exec_remote_turn(exec))
+            return inline_tell_mark(exec, event) ? TURN_EVENT : TURN_BLOCKED;
+    } else if (!exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count) {
         /* more variable output may have gathered than could leave at once */
         bool lags = exec->records.variable && exec->config.collect &&
                     output_bytes(&exec->records.output) >= SLICE_MAX && !chunk->waiting;
@@ -367,7 +379,14 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);
+    if (exec->config.helper != NULL)
+        exec_remote_look(exec);
     enum turn turn = advance_exec(exec, event);
+    if (exec->config.helper != NULL) {
+        while (turn == TURN_BLOCKED && !exec_remote_rest(exec))
+            turn = advance_exec(exec, event);
+        return turn;
+    }
     if (turn != TURN_WORKED || exec->config.kernel->descriptor == NULL)
         return turn;
     enum turn next = advance_exec(exec, event);
@@ -386,6 +405,8 @@ static int inline_descriptor(const struct executor *executor)
 {
     const struct exec *exec = (const struct exec *)executor;
     const struct hdss_kernel *kernel = exec->config.kernel;
+    if (exec->config.helper != NULL)
+        return helper_descriptor(&exec->remote.helper);
     return exec->open && kernel->descriptor != NULL ? kernel->descriptor(exec->instance) : -1;
 }
 

@@ -26,6 +26,7 @@
 #include "common/util/returned.h"
 #include "hdss/kernel.h"
 #include "proto/record.h"
+#include "worker/exec/helper.h"
 #include "worker/exec/isolated.h"
 #include "worker/exec/output.h"
 
@@ -48,7 +49,9 @@ struct exec_config {
     uint64_t step_iterations; /* iterations of a step; 0: steps do not build upon one another */
     /* Reads the records of iterations that are done, whoever computed them. -1 with one line. */
     int (*read)(void *context, uint64_t first, uint64_t count, void *records, struct error *error);
-    void *context; /* passed to read() */
+    void *context;                     /* passed to read() */
+    const struct helper_start *helper; /* a helper runs the kernel, which is not opened here; NULL: the caller's thread
+                                          does. Records of one length only, of a kernel without descriptor() */
 };
 
 struct exec_buffer {
@@ -114,6 +117,17 @@ struct exec_shorts {
     uint64_t random; /* state of the generator that draws the length of runs */
 };
 
+/* The helper that runs the kernel, and the command that it has: iterations `base` to base + count of the chunk. */
+struct exec_remote {
+    struct helper helper;
+    bool posted; /* it has a command */
+    uint64_t base, count;
+    struct channel_done taken; /* of the command, what has been taken over */
+    bool ends_soon;            /* the command was cut, as a part is due */
+    bool careful;              /* an iteration that kills a helper has failed for good */
+    unsigned deaths;           /* of helpers in a row with no iteration to blame */
+};
+
 struct exec {
     struct executor executor; /* first */
     struct exec_config config;
@@ -124,11 +138,12 @@ struct exec {
     struct exec_chunk chunk;
     struct exec_pieces pieces;
     struct exec_shorts shorts;
-    struct isolated isolated; /* child process, where the chunk is run in one */
-    uint64_t ended_ns;        /* when the kernel was last seen to end; with short chunks after exec_pause() */
-    double iteration_ns;      /* estimate, for what one call of the kernel is given; 0: unknown */
-    double iterations_seen;   /* iterations of which iteration_ns is the mean */
-    double waiting_ns;        /* owed to the slowdown */
+    struct isolated isolated;  /* child process, where the chunk is run in one */
+    struct exec_remote remote; /* where config.helper is set */
+    uint64_t ended_ns;         /* when the kernel was last seen to end; with short chunks after exec_pause() */
+    double iteration_ns;       /* estimate, for what one call of the kernel is given; 0: unknown */
+    double iterations_seen;    /* iterations of which iteration_ns is the mean */
+    double waiting_ns;         /* owed to the slowdown */
     char error[HDSS_ERROR_MAX];
 };
 

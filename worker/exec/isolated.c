@@ -4,6 +4,7 @@
 
 #include "common/util/returned.h"
 #include "proto/block.h"
+#include "worker/exec/helper.h"
 #include "worker/exec/output.h"
 
 #include <assert.h>
@@ -150,15 +151,6 @@ static bool child_has_ended(struct isolated *isolated, int *status)
     return true;
 }
 
-static void tell_end(int status, char error[HDSS_ERROR_MAX])
-{
-    if (WIFSIGNALED(status))
-        snprintf(error, HDSS_ERROR_MAX, "killed the child process: signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    else
-        snprintf(error, HDSS_ERROR_MAX, "ended the child process with status %d", WEXITSTATUS(status));
-}
-
 /* Puts what the iteration yields. -1 when memory is out. */
 static int put_child_block(struct output *output, uint64_t iteration, const unsigned char *bytes, size_t size)
 {
@@ -225,7 +217,7 @@ uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job
     if (done)
         snprintf(error, HDSS_ERROR_MAX, "no memory for what an iteration in a child process yields");
     else if (*final)
-        tell_end(status, error);
+        helper_tell_end(status, error);
     else
         memcpy(error, isolated->share->error, HDSS_ERROR_MAX);
     return count;

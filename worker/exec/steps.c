@@ -7,6 +7,7 @@
 #include "common/util/digest.h"
 #include "common/util/returned.h"
 #include "hdss/kernel.h"
+#include "worker/exec/helper.h"
 #include "worker/exec/isolated.h"
 
 #include <assert.h>
@@ -19,6 +20,18 @@
 /* The shortest sleep, below which sleeps are put off: the timer is not that precise. */
 #define WAIT_MIN_NS 200000.0
 
+/* Has the buffers lie in the memory that is shared with the helper, where results are collected. */
+static int share_buffers(struct exec *exec, size_t bytes)
+{
+    const unsigned buffers = exec->config.collect ? EXEC_BUFFERS : 0;
+    if (exec_remote_init(exec, exec->config.helper, buffers * bytes) < 0)
+        return -1;
+    unsigned char *memory = (unsigned char *)exec->remote.helper.channel;
+    for (unsigned i = 0; i < buffers; i++)
+        exec->records.buffers[i].bytes = memory + exec->remote.helper.channel->records_at + i * bytes;
+    return 0;
+}
+
 static int allocate_buffers(struct exec *exec)
 {
     if (exec->records.variable)
@@ -26,6 +39,8 @@ static int allocate_buffers(struct exec *exec)
     uint64_t limit = exec->config.collect ? SLICE_MAX : SCRATCH_BYTES;
     exec->records.capacity = exec->records.bytes < limit ? limit / exec->records.bytes : 1;
     size_t bytes = EXEC_HEADROOM + exec->records.capacity * exec->records.bytes;
+    if (exec->config.helper != NULL)
+        return share_buffers(exec, (bytes + 63) / 64 * 64);
     for (unsigned i = 0; i < (exec->config.collect ? EXEC_BUFFERS : 1); i++) {
         exec->records.buffers[i].bytes = aligned_alloc(64, (bytes + 63) / 64 * 64);
         if (exec->records.buffers[i].bytes == NULL)
@@ -44,8 +59,10 @@ int exec_init(struct exec *exec, const struct exec_config *config)
     };
     exec->records.bytes = exec->records.variable ? 0 : hdss_record_size(config->loop);
     output_init(&exec->records.output, config->loop->streams, config->collect);
-    if (exec->records.variable || config->collect || config->spread || config->slowdown > 1)
+    if (exec->records.variable || config->collect || config->spread || config->slowdown > 1 || config->helper != NULL)
         exec->config.short_runs = false;
+    exec->executor.is_away = config->kernel->descriptor != NULL;
+    exec->step.count = config->step_iterations > 0 ? config->step_iterations : UINT64_MAX;
     if (exec->config.short_runs)
         exec->shorts.clock_ns = exec_time_clock();
     if (allocate_buffers(exec) < 0) {
@@ -54,13 +71,18 @@ int exec_init(struct exec *exec, const struct exec_config *config)
                  (unsigned long long)exec->records.bytes);
         return -1;
     }
+    if (config->helper != NULL) {
+        int result = exec_remote_open(exec);
+        if (result < 0)
+            exec_fini(&exec->executor);
+        return result;
+    }
     int opened = config->kernel->open(config->values, config->loop, &exec->config.worker, &exec->instance, exec->error);
     if (returned(opened, "open", exec->error) < 0) {
         exec_fini(&exec->executor);
         return -1;
     }
     exec->open = true;
-    exec->step.count = config->step_iterations > 0 ? config->step_iterations : UINT64_MAX;
     if (config->kernel->step == NULL ||
         returned(config->kernel->step(exec->instance, 0, NULL, exec->error), "step", exec->error) == 0)
         return 0;
@@ -75,8 +97,11 @@ void exec_fini(struct executor *executor)
         exec->config.kernel->close(exec->instance);
     exec->open = false;
     isolated_fini(&exec->isolated);
+    if (exec->remote.helper.channel != NULL)
+        helper_fini(&exec->remote.helper);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
-        free(exec->records.buffers[i].bytes);
+        if (exec->config.helper == NULL)
+            free(exec->records.buffers[i].bytes);
         exec->records.buffers[i].bytes = NULL;
     }
     output_fini(&exec->records.output);

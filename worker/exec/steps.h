@@ -36,6 +36,48 @@ uint64_t exec_next_part(const struct exec *exec, size_t *bytes);
 /* Sends the part; the last one of the chunk ends it. */
 void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size_t bytes);
 
+/* Runs the kernel for the next `count` iterations of the chunk; its time, waiting included, is added to the chunk and
+ * to the running piece. `soon`: the clock has been read behind the call before, and hardly anything was done since. */
+int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon);
+
+/* Iterations for the next call of the kernel, at most `most`. */
+uint64_t exec_call_size(const struct exec *exec, uint64_t most);
+
+/* Ends the running piece where it may end. */
+void exec_end_piece(struct exec *exec);
+
+/* --- remote.c: the kernel in a helper --- */
+
+/* Makes the helper's shared memory, with `room` bytes behind the share. -1 with one line in exec->error. */
+int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t room);
+
+/* Begins the helper and waits until the kernel is open. -1 with one line in exec->error. */
+int exec_remote_open(struct exec *exec);
+
+/* Begins the chunk that has been put into exec->chunk. */
+void exec_remote_begin(struct exec *exec, bool careful);
+
+/* Takes the new mark of the chunk to the helper. */
+void exec_remote_set_mark(struct exec *exec);
+
+/* Has the helper go on with the chunk and takes over what it has done; false while its command runs on. */
+bool exec_remote_turn(struct exec *exec);
+
+/* Looks whether a helper that has nothing to do has died. */
+void exec_remote_look(struct exec *exec);
+
+/* Says that the worker is going to sleep. False where the helper has news. */
+bool exec_remote_rest(struct exec *exec);
+
+/* Iterations of the chunk that have begun, while the helper has a command. */
+uint64_t exec_remote_begun(const struct exec *exec);
+
+/* Has the helper compute no iteration of the chunk from `kept` on that has not begun. Returns the end of its command,
+ * or `kept` where that lies behind it. */
+uint64_t exec_remote_cut(struct exec *exec, uint64_t kept);
+
+void exec_remote_probe(struct exec *exec, struct speed *speed);
+
 /* --- timestep.c --- */
 
 /* Brings the kernel, step by step, to the time step that the iteration is of. -1 with one line in exec->error. */

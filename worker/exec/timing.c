@@ -212,5 +212,8 @@ static void run_inline_probe(void *context, uint64_t iteration)
 void exec_probe(struct executor *executor, struct speed *speed)
 {
     struct exec *exec = exec_of(executor);
-    exec_time_probe(exec, run_inline_probe, exec, speed);
+    if (exec->config.helper != NULL)
+        exec_remote_probe(exec, speed);
+    else
+        exec_time_probe(exec, run_inline_probe, exec, speed);
 }

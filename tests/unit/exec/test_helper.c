@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel in a helper: the claims and accounts of the memory that both share, and chunks whose iterations end the
+ * helper in all ways. Here a helper is a copy of the test. */
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/util/digest.h"
+#include "common/util/random.h"
+#include "hdss/kernel.h"
+#include "tests/lib/suite.h"
+#include "worker/exec/channel.h"
+#include "worker/exec/helper.h"
+#include "worker/exec/inline.h"
+#include "worker/exec/serve.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- claims --- */
+
+START_TEST(iterations_are_claimed_up_to_the_end)
+{
+    _Atomic uint64_t claims = channel_claims_of(0, 10);
+    ck_assert_uint_eq(channel_claim(&claims, 3), 3);
+    ck_assert_uint_eq(channel_begun(claims), 3);
+    ck_assert_uint_eq(channel_claim(&claims, 100), 7);
+    ck_assert_uint_eq(channel_claim(&claims, 1), 0);
+    ck_assert_uint_eq(channel_end(claims), 10);
+    claims = channel_claims_of(0, CHANNEL_COUNT_MAX);
+    ck_assert_uint_eq(channel_claim(&claims, UINT64_MAX), CHANNEL_COUNT_MAX);
+    ck_assert_uint_eq(channel_claim(&claims, UINT64_MAX), 0);
+}
+END_TEST
+
+START_TEST(what_has_begun_is_not_cut)
+{
+    _Atomic uint64_t claims = channel_claims_of(4, 10);
+    ck_assert_uint_eq(channel_cut(&claims, 12), 10);
+    ck_assert_uint_eq(channel_cut(&claims, 8), 8);
+    ck_assert_uint_eq(channel_claim(&claims, 1), 1);
+    ck_assert_uint_eq(channel_cut(&claims, 2), 5);
+    ck_assert_uint_eq(channel_claim(&claims, 1), 0);
+    ck_assert_uint_eq(channel_cut(&claims, 0), 5);
+}
+END_TEST
+
+enum { CLAIMED = 2000000 };
+
+static struct {
+    _Atomic uint64_t claims;
+    uint64_t taken;
+} contest;
+
+static void *claim_all(void *unused)
+{
+    for (uint64_t taken; (taken = channel_claim(&contest.claims, 3)) > 0;)
+        contest.taken += taken;
+    return unused;
+}
+
+/* The helper claims while the worker cuts: each iteration is one's or the other's. */
+START_TEST(claims_and_cuts_share_the_iterations)
+{
+    pthread_t helper;
+    uint64_t end = CLAIMED, cut;
+    contest.claims = channel_claims_of(0, CLAIMED);
+    contest.taken = 0;
+    ck_assert_int_eq(pthread_create(&helper, NULL, claim_all, NULL), 0);
+    do {
+        cut = channel_cut(&contest.claims, end - 1);
+        ck_assert_uint_le(cut, end);
+        ck_assert_uint_ge(cut, end - 1);
+        end = cut;
+    } while (channel_begun(contest.claims) < end);
+    pthread_join(helper, NULL);
+    ck_assert_uint_eq(contest.taken, end);
+}
+END_TEST
+
+/* --- accounts --- */
+
+static struct channel accounts;
+
+static void *publish_all(void *unused)
+{
+    for (uint64_t i = 1; i <= 300000; i++)
+        channel_publish(&accounts, &(struct channel_done){i, 3 * i, 7 * i});
+    return unused;
+}
+
+START_TEST(an_account_is_seen_as_a_whole)
+{
+    pthread_t helper;
+    struct channel_done done = {0};
+    memset(&accounts, 0, sizeof accounts);
+    ck_assert_int_eq(pthread_create(&helper, NULL, publish_all, NULL), 0);
+    for (uint64_t before = 0; done.count < 300000; before = done.count) {
+        channel_look(&accounts, &done);
+        ck_assert_uint_ge(done.count, before);
+        ck_assert_uint_eq(done.digest, 3 * done.count);
+        ck_assert_uint_eq(done.compute_ns, 7 * done.count);
+    }
+    pthread_join(helper, NULL);
+}
+END_TEST
+
+/* --- a kernel that dies --- */
+
+enum { WORDS = 16 };
+
+enum death { LIVES, SEGFAULTS, EXITS, IS_KILLED, FAILS, RETURNS };
+
+/* Shared with the helpers. */
+static struct shared {
+    _Atomic uint64_t hold_at;          /* the iteration that waits until it is UINT64_MAX */
+    _Atomic uint64_t runs[4096];       /* how often an iteration was begun by itself */
+    _Atomic unsigned opened, probed;   /* helpers that have opened the kernel; probe iterations */
+    _Atomic bool closed, open_crashes; /* the kernel was closed; open() crashes */
+} * shared;
+
+static struct {
+    enum death death[4096];
+    double cost_ns;
+} kernel;
+
+static uint64_t word_of(uint64_t iteration, uint64_t i)
+{
+    return iteration * 1000003 + i;
+}
+
+static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                       void **instance, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)loop, (void)worker, (void)error;
+    *instance = NULL;
+    if (shared->open_crashes)
+        raise(SIGSEGV);
+    shared->opened++;
+    return 0;
+}
+
+static void close_kernel(void *instance)
+{
+    (void)instance;
+    shared->closed = true;
+}
+
+static int die(enum death death, char error[HDSS_ERROR_MAX])
+{
+    switch (death) {
+    case SEGFAULTS: raise(SIGSEGV); break;
+    case EXITS: _exit(9);
+    case IS_KILLED: raise(SIGKILL); break;
+    case FAILS: snprintf(error, HDSS_ERROR_MAX, "cannot"); return -1;
+    case RETURNS: return 7;
+    default: break;
+    }
+    return 0;
+}
+
+static void spend(double ns)
+{
+    struct timespec now;
+    double until = 0;
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        double at = (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+        until = until > 0 ? until : at + ns;
+        if (at >= until)
+            return;
+    } while (true);
+}
+
+static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    uint64_t(*rows)[WORDS] = records;
+    (void)instance;
+    for (uint64_t k = 0; k < count; k++) {
+        shared->runs[first + k] += count == 1;
+        for (uint64_t i = 0; i < WORDS; i++)
+            rows[k][i] = word_of(first + k, i);
+        while (shared->hold_at == first + k)
+            usleep(100);
+        if (kernel.cost_ns > 0)
+            spend(kernel.cost_ns);
+        int result = die(kernel.death[first + k], error);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+static const struct hdss_kernel deadly = {
+    .abi = HDSS_KERNEL_ABI, .name = "deadly", .open = open_kernel, .run = run, .close = close_kernel};
+static const struct hdss_loop loop = {
+    .iterations = 4096, .type = HDSS_UINT64, .record_length = WORDS, .dims = 2, .shape = {4096, WORDS}};
+static struct exec exec;
+
+static pid_t begin_helper(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
+{
+    const struct exec_config config = {.kernel = &deadly, .loop = &loop, .probe_count = 4096};
+    (void)context, (void)file, (void)error;
+    pid_t helper = fork();
+    if (helper != 0)
+        return helper;
+    serve(exec.remote.helper.channel, bell, &config, NULL);
+    _exit(0);
+}
+
+static int open_remote(bool collect)
+{
+    static const struct helper_start start = {.begin = begin_helper};
+    const struct exec_config config = {
+        .kernel = &deadly, .loop = &loop, .collect = collect, .slowdown = 1, .probe_count = 4096, .helper = &start};
+    memset(&kernel, 0, sizeof kernel);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+    shared->hold_at = UINT64_MAX;
+    return exec_init(&exec, &config);
+}
+
+static uint64_t digest_of(uint64_t first, uint64_t count)
+{
+    uint64_t record[WORDS], sum = 0;
+    for (uint64_t k = first; k < first + count; k++) {
+        for (uint64_t i = 0; i < WORDS; i++)
+            record[i] = word_of(k, i);
+        sum += digest_record(k, record, sizeof record);
+    }
+    return sum;
+}
+
+/* Turns until there is an event, asleep where the executor is blocked. */
+static struct event next_event(void)
+{
+    struct pollfd news = {.fd = executor_descriptor(&exec.executor), .events = POLLIN};
+    struct event event = {0};
+    for (enum turn turn; (turn = executor_advance(&exec.executor, &event)) != TURN_EVENT;)
+        if (turn == TURN_BLOCKED)
+            ck_assert_int_eq(poll(&news, 1, 20000), 1);
+    return event;
+}
+
+struct outcome {
+    uint64_t done, digest, failed;
+    uint64_t failed_at[64];
+    char text[64][HDSS_ERROR_MAX];
+    bool final[64];
+};
+
+/* Takes all events of the chunk. */
+static void take_chunk(uint64_t first, struct outcome *outcome)
+{
+    struct event event = {0};
+    uint64_t left = 0;
+    *outcome = (struct outcome){0};
+    while (event.type != EVENT_FINISHED) {
+        event = next_event();
+        if (event.type == EVENT_ITERATIONS_FAILED) {
+            ck_assert_uint_eq(event.chunk.count, 1);
+            outcome->failed_at[outcome->failed] = first + left;
+            outcome->final[outcome->failed] = event.chunk.final;
+            snprintf(outcome->text[outcome->failed++], HDSS_ERROR_MAX, "%s", event.text);
+            left++;
+            continue;
+        }
+        const uint64_t *rows = event.chunk.data;
+        for (uint64_t k = 0; rows != NULL && k < event.chunk.count; k++)
+            for (uint64_t i = 0; i < WORDS; i++)
+                ck_assert_uint_eq(rows[k * WORDS + i], word_of(first + left + k, i));
+        left += event.chunk.count;
+        outcome->done += event.chunk.count;
+        outcome->digest += event.chunk.digest;
+        if (event.chunk.data != NULL)
+            executor_sent(&exec.executor, event.chunk.data);
+    }
+}
+
+START_TEST(a_death_costs_the_iteration_that_ran)
+{
+    static const struct {
+        uint64_t at;
+        enum death death;
+        const char *text;
+    } bad[] = {
+        {0, SEGFAULTS, "killed the child process: signal 11 (Segmentation fault)"},
+        {17, EXITS, "ended the child process with status 9"},
+        {18, IS_KILLED, "killed the child process: signal 9 (Killed)"},
+        {400, FAILS, "cannot"},
+        {2000, SEGFAULTS, "killed the child process: signal 11 (Segmentation fault)"},
+        {2047, RETURNS, "the kernel returned 7; accepted: 0, -1"},
+    };
+    const size_t count = sizeof bad / sizeof *bad;
+    struct outcome outcome;
+    uint64_t digest = digest_of(0, 2048);
+    bool careful = _i / 2 > 0;
+    ck_assert_int_eq(open_remote(_i % 2 > 0), 0);
+    executor_fini(&exec.executor); /* the helper is a copy of what is here when it begins */
+    ck_assert(shared->closed);
+    ck_assert_int_eq(open_remote(_i % 2 > 0), 0);
+    for (size_t i = 0; i < count; i++) {
+        kernel.death[bad[i].at] = bad[i].death;
+        digest -= digest_of(bad[i].at, 1);
+    }
+    kill(exec.remote.helper.pid, SIGKILL); /* one that knows no deaths, and has nothing to do */
+    executor_begin(&exec.executor, 0, 2048, 0, careful);
+    take_chunk(0, &outcome);
+    ck_assert_uint_eq(outcome.failed, count);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_uint_eq(outcome.failed_at[i], bad[i].at);
+        ck_assert_str_eq(outcome.text[i], bad[i].text);
+        ck_assert_int_eq(outcome.final[i], careful && bad[i].death != FAILS && bad[i].death != RETURNS);
+        ck_assert_uint_eq(shared->runs[bad[i].at], 1);
+    }
+    ck_assert_uint_eq(outcome.done, 2048 - count);
+    ck_assert_uint_eq(outcome.digest, digest);
+    executor_begin(&exec.executor, 3000, 5, 0, false); /* the next one is run as always */
+    take_chunk(3000, &outcome);
+    ck_assert_uint_eq(outcome.digest, digest_of(3000, 5));
+    executor_fini(&exec.executor);
+    ck_assert_int_lt(waitpid(-1, NULL, WNOHANG), 0); /* nobody is left */
+}
+END_TEST
+
+/* The part of a chunk that has not begun goes back in the middle of an iteration. */
+START_TEST(a_chunk_is_cut_while_an_iteration_runs)
+{
+    struct outcome outcome;
+    struct event event;
+    ck_assert_int_eq(open_remote(_i > 0), 0);
+    shared->hold_at = 105;
+    executor_begin(&exec.executor, 100, 50, 0, false);
+    do { /* until it is at the iteration that waits */
+        ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+        usleep(100);
+    } while (channel_begun(atomic_load(&exec.remote.helper.channel->claims)) < 6);
+    struct range cut = executor_cut(&exec.executor, 1);
+    ck_assert_uint_eq(cut.first + cut.count, 150);
+    ck_assert_uint_gt(cut.count, 0);
+    struct range rest = executor_cut(&exec.executor, RECALL_ALL);
+    ck_assert_uint_eq(rest.first + rest.count, cut.first);
+    ck_assert_uint_ge(rest.first, 106);
+    ck_assert_uint_eq(executor_cut(&exec.executor, RECALL_ALL).count, 0);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    shared->hold_at = UINT64_MAX;
+    take_chunk(100, &outcome);
+    ck_assert_uint_eq(outcome.done, rest.first - 100);
+    ck_assert_uint_eq(outcome.digest, digest_of(100, outcome.done));
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(whatever_is_cut_and_whoever_dies_the_rest_is_whole)
+{
+    struct random random;
+    random_init(&random, 1 + (uint64_t)_i);
+    ck_assert_int_eq(open_remote(_i % 2 > 0), 0);
+    for (unsigned i = 0; i < 4096; i++)
+        kernel.death[i] = random_between(&random, 0, 150) == 0 ? 1 + (enum death)random_between(&random, 0, 4) : LIVES;
+    kernel.cost_ns = _i / 2 % 2 > 0 ? 3000 : 0;
+    kill(exec.remote.helper.pid, SIGKILL);
+    for (uint64_t first = 0, count, end; first < 4000; first += count) {
+        struct event event = {0};
+        uint64_t digest = 0, left = 0, bad = 0;
+        count = random_between(&random, 1, 90);
+        end = first + count;
+        executor_begin(&exec.executor, first, count, random_between(&random, 0, count), false);
+        while (event.type != EVENT_FINISHED) {
+            if (random_between(&random, 0, 3) == 0) {
+                const struct range cut = executor_cut(&exec.executor, (unsigned)random_between(&random, 1, 4));
+                executor_check(&exec.executor);
+                end -= cut.count;
+                ck_assert(end > first && (cut.count == 0 || cut.first == end));
+            }
+            if (random_between(&random, 0, 40) == 0 && exec.remote.helper.pid > 0)
+                kill(exec.remote.helper.pid, SIGSTOP);
+            if (random_between(&random, 0, 10) == 0 && exec.remote.helper.pid > 0)
+                kill(exec.remote.helper.pid, SIGCONT);
+            event.type = EVENT_MARK;
+            if (executor_advance(&exec.executor, &event) != TURN_EVENT || event.type == EVENT_MARK)
+                continue;
+            if (event.type == EVENT_ITERATIONS_FAILED) {
+                ck_assert_int_ne(kernel.death[first + left], LIVES);
+                bad += digest_of(first + left, 1);
+                left++;
+                continue;
+            }
+            digest += event.chunk.digest;
+            left += event.chunk.count;
+            if (event.chunk.data != NULL)
+                executor_sent(&exec.executor, event.chunk.data);
+        }
+        kill(exec.remote.helper.pid, SIGCONT);
+        ck_assert_uint_eq(left, end - first);
+        ck_assert_uint_eq(digest, digest_of(first, left) - bad);
+    }
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(a_helper_that_is_killed_while_idle_is_replaced)
+{
+    struct outcome outcome;
+    struct event event = {0};
+    ck_assert_int_eq(open_remote(false), 0);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    kill(exec.remote.helper.pid, SIGKILL);
+    struct pollfd news = {.fd = executor_descriptor(&exec.executor), .events = POLLIN};
+    ck_assert_int_eq(poll(&news, 1, 20000), 1);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    ck_assert_int_eq(poll(&news, 1, 0), 0); /* it is not told again and again */
+    executor_begin(&exec.executor, 0, 100, 0, false);
+    take_chunk(0, &outcome);
+    ck_assert_uint_eq(outcome.digest, digest_of(0, 100));
+    ck_assert_uint_eq(shared->opened, 2);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(a_kernel_that_crashes_when_it_is_opened_says_so)
+{
+    ck_assert_int_eq(open_remote(false), 0);
+    executor_fini(&exec.executor);
+    memset(&exec, 0, sizeof exec);
+    static const struct helper_start start = {.begin = begin_helper};
+    const struct exec_config config = {
+        .kernel = &deadly, .loop = &loop, .slowdown = 1, .probe_count = 4096, .helper = &start};
+    shared->open_crashes = true;
+    ck_assert_int_eq(exec_init(&exec, &config), -1);
+    ck_assert_str_eq(exec.error, "killed the child process: signal 11 (Segmentation fault)");
+}
+END_TEST
+
+START_TEST(a_probe_leaves_out_what_kills)
+{
+    struct speed speed = {0};
+    ck_assert_int_eq(open_remote(false), 0);
+    kernel.death[0] = SEGFAULTS; /* the first probe iteration */
+    kernel.death[2048] = EXITS;  /* the second */
+    kernel.cost_ns = 100000;
+    kill(exec.remote.helper.pid, SIGKILL);
+    executor_probe(&exec.executor, &speed);
+    ck_assert_uint_gt(speed.levels, 0);
+    ck_assert_double_gt(speed.mean_ns, 50000);
+    ck_assert_uint_eq(shared->runs[0], 1);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("helper");
+    TCase *channel = tcase_create("channel"), *remote = tcase_create("remote");
+    tcase_add_test(channel, iterations_are_claimed_up_to_the_end);
+    tcase_add_test(channel, what_has_begun_is_not_cut);
+    tcase_add_test(channel, claims_and_cuts_share_the_iterations);
+    tcase_add_test(channel, an_account_is_seen_as_a_whole);
+    suite_add_tcase(suite, channel);
+    tcase_add_loop_test(remote, a_death_costs_the_iteration_that_ran, 0, 4);
+    tcase_add_loop_test(remote, a_chunk_is_cut_while_an_iteration_runs, 0, 2);
+    tcase_add_loop_test(remote, whatever_is_cut_and_whoever_dies_the_rest_is_whole, 0, 8);
+    tcase_add_test(remote, a_helper_that_is_killed_while_idle_is_replaced);
+    tcase_add_test(remote, a_kernel_that_crashes_when_it_is_opened_says_so);
+    tcase_add_test(remote, a_probe_leaves_out_what_kills);
+    suite_add_tcase(suite, remote);
+    return suite_run(suite);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that a worker shares with its helper, the process that runs a user's kernel for it.
+ *
+ * The worker gives commands, one at a time; the helper computes and publishes how far it is. Neither waits for the
+ * other to look: each has a flag that says that it sleeps, and whoever has news for a sleeper wakes it.
+ *
+ * The iterations of a command are claimed. One word has how many have begun and how many there are; the helper takes
+ * the next ones by a compare-and-swap, call of the kernel by call, and the worker lowers the end in the same way, at
+ * any time. What has not begun is the worker's at once, also while the kernel runs.
+ *
+ * What is done is published behind each call: its number, digest and time go into the one of two places that is not
+ * valid, and a word then says which is. So the worker finds a whole account whenever the helper dies, and the
+ * iterations that had begun and were not done are those that may have killed it. */
+#pragma once
+
+#include "common/machine/spread.h"
+#include "hdss/kernel.h"
+#include "proto/record.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Raised when the layout changes: worker and helper must be of one build. */
+#define CHANNEL_VERSION 1
+/* Descriptors of a helper: the shared memory, and the eventfd that wakes the worker. */
+#define CHANNEL_FILE 3
+#define CHANNEL_BELL 4
+/* The most iterations of a command. */
+#define CHANNEL_COUNT_MAX UINT32_C(0x7fffffff)
+/* Probe iterations that have killed a helper, and are left out when the probe is run again. */
+#define CHANNEL_SKIPPED_MAX 8
+
+enum channel_command {
+    CHANNEL_OPEN,  /* open the kernel: what a helper begins with */
+    CHANNEL_PROBE, /* time the probe iterations */
+    CHANNEL_RUN,   /* compute a range */
+    CHANNEL_LEAVE, /* close the kernel and end */
+};
+
+enum channel_result {
+    CHANNEL_DONE,
+    CHANNEL_FAILED, /* OPEN: the kernel cannot be opened; RUN: the iteration behind those that are done has failed */
+    CHANNEL_STUCK,  /* RUN: the time step cannot be entered */
+};
+
+/* What a worker sleeps on. */
+enum channel_sleep { CHANNEL_AWAKE, CHANNEL_ON_WORD, CHANNEL_ON_BELL };
+
+struct channel_account {
+    _Atomic uint64_t digest, compute_ns;
+};
+
+struct channel {
+    uint32_t version;
+    pid_t worker_pid;
+    /* --- set before a helper begins --- */
+    struct hdss_worker worker;
+    double slowdown;
+    bool collect, spread;
+    uint64_t record_bytes;
+    uint64_t records_at; /* offset of the worker's buffers in the shared memory */
+    size_t bytes;        /* of the shared memory */
+    /* --- a command --- */
+    enum channel_command command;
+    uint64_t first, count;
+    uint64_t singly; /* so many iterations are run one by one, as one of them may have killed a helper */
+    uint64_t place;  /* offset of the records of `first` in the shared memory */
+    uint64_t skipped[CHANNEL_SKIPPED_MAX];
+    unsigned skipped_count;
+    _Alignas(64) _Atomic uint32_t called; /* number of the latest command */
+    _Atomic uint32_t helper_sleeps;       /* on `called` */
+    _Alignas(64) _Atomic uint64_t claims; /* of the command: begun in the lower half, their end in the upper */
+    _Atomic uint64_t wake_at;             /* iterations done with which the worker is woken */
+    _Atomic uint32_t worker_sleeps;       /* an enum channel_sleep */
+    /* --- its answer --- */
+    _Alignas(64) _Atomic uint64_t published; /* iterations done, twice, and the valid account */
+    struct channel_account account[2];
+    _Atomic uint64_t probing;  /* PROBE: the iteration that runs, and 1; 0: none */
+    _Atomic uint32_t answered; /* number of the latest command that is over; what follows is valid then */
+    enum channel_result result;
+    bool final;        /* FAILED: for good */
+    uint64_t began_ns; /* RUN: when the first iteration began */
+    struct spread pieces;
+    struct speed speed;
+    char error[HDSS_ERROR_MAX];
+};
+
+/* --- claims --- */
+
+static inline uint64_t channel_claims_of(uint64_t begun, uint64_t end)
+{
+    assert(begun <= end && end <= CHANNEL_COUNT_MAX && "iterations begin before their end");
+    return begun | end << 32;
+}
+
+static inline uint64_t channel_begun(uint64_t claims)
+{
+    return (uint32_t)claims;
+}
+
+static inline uint64_t channel_end(uint64_t claims)
+{
+    return claims >> 32;
+}
+
+/* The helper claims the next iterations, `most` of them at most; returns how many it got. */
+static inline uint64_t channel_claim(_Atomic uint64_t *claims, uint64_t most)
+{
+    uint64_t known = atomic_load_explicit(claims, memory_order_relaxed), taken;
+    do {
+        uint64_t left = channel_end(known) - channel_begun(known);
+        taken = most < left ? most : left;
+        if (taken == 0)
+            return 0;
+    } while (!atomic_compare_exchange_weak(claims, &known,
+                                           channel_claims_of(channel_begun(known) + taken, channel_end(known))));
+    return taken;
+}
+
+/* The worker lowers the end to `kept`, but to no less than what has begun; returns the end. */
+static inline uint64_t channel_cut(_Atomic uint64_t *claims, uint64_t kept)
+{
+    uint64_t known = atomic_load(claims), end;
+    do {
+        end = kept > channel_begun(known) ? kept : channel_begun(known);
+        if (end >= channel_end(known))
+            return channel_end(known);
+    } while (!atomic_compare_exchange_weak(claims, &known, channel_claims_of(channel_begun(known), end)));
+    return end;
+}
+
+/* --- what is done --- */
+
+/* The account of the iterations that are done, as one of the two sides has it. */
+struct channel_done {
+    uint64_t count, digest, compute_ns;
+};
+
+/* Publishes, behind a call of the kernel. */
+static inline void channel_publish(struct channel *channel, const struct channel_done *done)
+{
+    uint64_t valid = atomic_load_explicit(&channel->published, memory_order_relaxed) & 1;
+    struct channel_account *account = &channel->account[valid ^ 1];
+    atomic_store_explicit(&account->digest, done->digest, memory_order_release);
+    atomic_store_explicit(&account->compute_ns, done->compute_ns, memory_order_release);
+    atomic_store(&channel->published, done->count << 1 | (valid ^ 1));
+}
+
+/* Reads what was published last, as a whole: whoever reads of an account what is written for the next time but one has
+ * also seen that the other is valid meanwhile. */
+static inline void channel_look(const struct channel *channel, struct channel_done *done)
+{
+    uint64_t published = atomic_load(&channel->published), before;
+    do {
+        const struct channel_account *account = &channel->account[published & 1];
+        before = published;
+        done->count = published >> 1;
+        done->digest = atomic_load_explicit(&account->digest, memory_order_acquire);
+        done->compute_ns = atomic_load_explicit(&account->compute_ns, memory_order_acquire);
+        published = atomic_load(&channel->published);
+    } while (published != before);
+}
+
+/* --- waking --- */
+
+/* Wakes the helper for the command that stands in the channel. */
+void channel_call(struct channel *channel);
+
+/* Waits, in the helper, for the command behind number `known`; returns its number. `spin_ns`: looks for so long before
+ * it sleeps. */
+uint32_t channel_await_call(struct channel *channel, uint32_t known, uint64_t spin_ns);
+
+/* Wakes the worker, if it sleeps. `bell` is its eventfd. */
+void channel_wake_worker(struct channel *channel, int bell);
+
+/* Waits, in the worker, until the command is over or `most_ns` have passed; returns whether it is over. */
+bool channel_await_answer(struct channel *channel, uint64_t most_ns);
+
+static inline bool channel_is_answered(const struct channel *channel)
+{
+    return atomic_load(&channel->answered) == atomic_load_explicit(&channel->called, memory_order_relaxed);
+}

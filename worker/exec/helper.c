@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker's end of a helper: see helper.h. */
+#include "worker/exec/helper.h"
+
+#include "common/os/clock.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Time for closing the kernel when the run is over. */
+#define HELPER_CLOSE_MS 10000
+/* Time between two looks at whether the helper lives, where the worker waits for it. */
+#define HELPER_LOOK_NS 20000000u
+
+void helper_tell_end(int status, char error[HDSS_ERROR_MAX])
+{
+    if (WIFSIGNALED(status))
+        snprintf(error, HDSS_ERROR_MAX, "killed the child process: signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(error, HDSS_ERROR_MAX, "ended the child process with status %d", WEXITSTATUS(status));
+}
+
+static void helper_close(int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+/* True where this process may run on more than one core. */
+static bool has_cores(void)
+{
+    cpu_set_t cores;
+    return sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 1;
+}
+
+int helper_init(struct helper *helper, const struct helper_start *start, size_t room, char error[HDSS_ERROR_MAX])
+{
+    const size_t at = (sizeof(struct channel) + 4095) / 4096 * 4096;
+    struct epoll_event news = {.events = EPOLLIN};
+    *helper = (struct helper){.start = *start, .channel_bytes = at + room, .process = -1, .spins = has_cores()};
+    helper->file = memfd_create("hdss-helper", MFD_CLOEXEC);
+    helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    helper->watch = epoll_create1(EPOLL_CLOEXEC);
+    void *memory = MAP_FAILED;
+    if (helper->file >= 0 && ftruncate(helper->file, (off_t)helper->channel_bytes) == 0)
+        memory = mmap(NULL, helper->channel_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper->file, 0);
+    helper->channel = memory == MAP_FAILED ? NULL : memory;
+    if (helper->channel == NULL || helper->bell < 0 || helper->watch < 0 ||
+        epoll_ctl(helper->watch, EPOLL_CTL_ADD, helper->bell, &news) < 0) {
+        snprintf(error, HDSS_ERROR_MAX, "no memory, or no files, for a helper: %s", strerror(errno));
+        helper_fini(helper);
+        return -1;
+    }
+    *helper->channel = (struct channel){
+        .version = CHANNEL_VERSION, .worker_pid = getpid(), .records_at = at, .bytes = helper->channel_bytes};
+    return 0;
+}
+
+/* Waits for the end of the process, which has to come. */
+static void reap_helper(struct helper *helper, int *status)
+{
+    clockid_t clock;
+    *status = 0;
+    if (clock_getcpuclockid(helper->pid, &clock) == 0)
+        helper->cpu_ns += clock_ns(clock);
+    while (waitpid(helper->pid, status, 0) < 0 && errno == EINTR)
+        ;
+    helper_close(&helper->process);
+    helper->pid = 0;
+    helper->state = HELPER_NONE;
+}
+
+int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
+{
+    struct channel *channel = helper->channel;
+    struct epoll_event news = {.events = EPOLLIN};
+    assert(helper->state == HELPER_NONE && helper->pid == 0 && "one helper runs at a time");
+    channel->command = CHANNEL_OPEN;
+    channel->error[0] = '\0';
+    atomic_store(&channel->helper_sleeps, 0);
+    atomic_store(&channel->answered, atomic_load(&channel->called));
+    atomic_fetch_add(&channel->called, 1); /* nobody sleeps yet */
+    helper->pid = helper->start.begin(helper->start.context, helper->file, helper->bell, error);
+    if (helper->pid < 0) {
+        helper->pid = 0;
+        atomic_store(&channel->answered, atomic_load(&channel->called));
+        return -1;
+    }
+    helper->process = (int)syscall(SYS_pidfd_open, helper->pid, 0);
+    if (helper->process >= 0)
+        epoll_ctl(helper->watch, EPOLL_CTL_ADD, helper->process, &news);
+    helper->state = HELPER_OPENING;
+    return 0;
+}
+
+/* Takes the bell's ring, where there was one. */
+static void take_helper_news(struct helper *helper)
+{
+    uint64_t count;
+    if (helper->rests && atomic_exchange(&helper->channel->worker_sleeps, CHANNEL_AWAKE) == CHANNEL_AWAKE &&
+        read(helper->bell, &count, sizeof count) < 0)
+        count = 0; /* the helper is about to ring: the next rest is a short one */
+    helper->rests = false;
+}
+
+void helper_call(struct helper *helper, enum channel_command command)
+{
+    assert(helper->state == HELPER_READY && "a helper has one command at a time");
+    take_helper_news(helper);
+    helper->channel->command = command;
+    helper->state = HELPER_RUNNING;
+    channel_call(helper->channel);
+}
+
+/* Waits for the process to leave after its command to do so, and kills it where it does not. */
+static void helper_leave(struct helper *helper)
+{
+    int status;
+    if (helper->state == HELPER_READY) {
+        helper_call(helper, CHANNEL_LEAVE);
+        struct pollfd end = {.fd = helper->process, .events = POLLIN};
+        if (helper->process >= 0)
+            while (poll(&end, 1, HELPER_CLOSE_MS) < 0 && errno == EINTR)
+                ;
+    }
+    kill(helper->pid, SIGKILL); /* one that has ended is not waited for yet, and has its number still */
+    reap_helper(helper, &status);
+}
+
+void helper_fini(struct helper *helper)
+{
+    if (helper->pid > 0)
+        helper_leave(helper);
+    if (helper->channel != NULL)
+        munmap(helper->channel, helper->channel_bytes);
+    helper_close(&helper->file);
+    helper_close(&helper->bell);
+    helper_close(&helper->watch);
+    helper->channel = NULL;
+}
+
+/* True where the process has ended; `error` says how, unless a kernel that could not be opened has said why. */
+static bool has_died(struct helper *helper, char error[HDSS_ERROR_MAX])
+{
+    int status = 0;
+    siginfo_t end = {0};
+    if (waitid(P_PID, (id_t)helper->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid == 0)
+        return false;
+    reap_helper(helper, &status);
+    helper_tell_end(status, error);
+    return true;
+}
+
+bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
+{
+    struct channel *channel = helper->channel;
+    bool rested = helper->rests;
+    take_helper_news(helper);
+    if (helper->state == HELPER_NONE)
+        return false;
+    if (helper->state == HELPER_READY) {
+        if (rested)
+            has_died(helper, error); /* nothing is lost with it: the next command begins another one */
+        return false;
+    }
+    if (channel_is_answered(channel)) {
+        bool opened = helper->state == HELPER_RUNNING || channel->result == CHANNEL_DONE;
+        helper->state = HELPER_READY;
+        if (opened)
+            return false;
+        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, channel->error);
+        helper_leave(helper);
+        return true;
+    }
+    if (!rested || !has_died(helper, error)) /* a system call: only where the worker has slept */
+        return false;
+    if (!channel_is_answered(channel)) /* as the process has ended, nothing is written any more */
+        return true;
+    helper->state = HELPER_NONE; /* it died behind its answer */
+    return false;
+}
+
+bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR_MAX])
+{
+    struct channel *channel = helper->channel;
+    uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), passed_ns = 0;
+    if (helper_look(helper, error))
+        return true;
+    for (; (helper->state == HELPER_OPENING || helper->state == HELPER_RUNNING) && passed_ns < most_ns;
+         passed_ns = clock_ns(CLOCK_MONOTONIC) - began_ns) {
+        uint64_t left_ns = most_ns - passed_ns;
+        if (channel_await_answer(channel, left_ns < HELPER_LOOK_NS ? left_ns : HELPER_LOOK_NS)) {
+            if (helper_look(helper, error))
+                return true;
+        } else if (left_ns >= HELPER_LOOK_NS && has_died(helper, error) && !channel_is_answered(channel)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void helper_wake_at(struct helper *helper, uint64_t done)
+{
+    helper->wake_at = done;
+    atomic_store(&helper->channel->wake_at, done);
+}
+
+bool helper_rest(struct helper *helper)
+{
+    const struct channel *channel = helper->channel;
+    atomic_store(&helper->channel->worker_sleeps, CHANNEL_ON_BELL);
+    helper->rests = true;
+    if (helper->state != HELPER_RUNNING && helper->state != HELPER_OPENING)
+        return true;
+    return !channel_is_answered(channel) && atomic_load(&channel->published) >> 1 < helper->wake_at;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* A helper, as its worker sees it: a process that runs a user's kernel, so that the worker never does.
+ *
+ * It is begun once, opens the kernel, and takes one command after another by way of shared memory (channel.h). When it
+ * dies the worker learns how, and begins another one for the next command. It ends with its worker. */
+#pragma once
+
+#include "hdss/kernel.h"
+#include "worker/exec/channel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The way in which a helper is begun. */
+struct helper_start {
+    /* Begins the process, which has the two descriptors as CHANNEL_FILE and CHANNEL_BELL and calls serve(). -1 with one
+     * line. */
+    pid_t (*begin)(void *context, int file, int bell, char error[HDSS_ERROR_MAX]);
+    void *context;
+};
+
+enum helper_state {
+    HELPER_NONE,    /* there is no process */
+    HELPER_OPENING, /* it opens the kernel */
+    HELPER_READY,   /* it waits for a command */
+    HELPER_RUNNING, /* it runs one */
+};
+
+struct helper {
+    struct helper_start start;
+    enum helper_state state;
+    struct channel *channel; /* mapped */
+    size_t channel_bytes;
+    int file;         /* of the shared memory */
+    int bell;         /* eventfd that the helper wakes the worker with */
+    int watch;        /* epoll set of the bell and the process: readable when there is news */
+    int process;      /* pidfd; -1: there is none, or the system has none */
+    pid_t pid;        /* 0: there is none */
+    bool rests;       /* the worker waits for the bell */
+    bool spins;       /* worker and helper may run side by side: looking for a moment pays */
+    uint64_t wake_at; /* iterations of the command with which the helper wakes the worker before its end */
+    uint64_t cpu_ns;  /* processor time of helpers that have ended */
+};
+
+/* Makes the shared memory, with `room` bytes for records behind the channel, and begins no process yet. -1 with one
+ * line, nothing owned. */
+int helper_init(struct helper *helper, const struct helper_start *start, size_t room, char error[HDSS_ERROR_MAX]);
+
+/* Ends the process, and gives everything back. A kernel that does not close in time is killed. */
+void helper_fini(struct helper *helper);
+
+/* Begins a process where there is none; it opens the kernel meanwhile. -1 with one line. */
+int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX]);
+
+/* Gives a ready helper the command that stands in the channel. */
+void helper_call(struct helper *helper, enum channel_command command);
+
+/* Looks what has become of the helper: true where it has died, with one line in `error`. A command that is over makes
+ * it ready, and so does the kernel when it is open; one that cannot be opened has died. */
+bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX]);
+
+/* Waits until the command is over, the kernel open or the helper dead, as helper_look() tells; `most_ns` at most. */
+bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR_MAX]);
+
+/* Has the worker woken when so many iterations of the command are done; UINT64_MAX: when it is over. */
+void helper_wake_at(struct helper *helper, uint64_t done);
+
+/* Says that the worker is going to sleep on the descriptor. False where there is news already. */
+bool helper_rest(struct helper *helper);
+
+/* Becomes readable with news of the helper. */
+static inline int helper_descriptor(const struct helper *helper)
+{
+    return helper->watch;
+}
+
+/* The line about a process that ended with this status, as waitpid() gives it. */
+void helper_tell_end(int status, char error[HDSS_ERROR_MAX]);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* An executor whose kernel runs in a helper (helper.h): the chunk is cut into commands, what the helper has done of one
+ * is taken over now and then, and it leaves as if it had been computed here.
+ *
+ * Where results are collected a command is as long as the buffer that fills allows: the helper writes the records into
+ * it, where they stay until they are sent. A part that is due before the end of its command has the command cut at what
+ * has begun. */
+#include "worker/exec/steps.h"
+
+#include "common/os/clock.h"
+#include "worker/exec/helper.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Deaths of helpers one after another, without an iteration that had begun, from which on the next iteration is taken
+ * for the cause. */
+#define REMOTE_DEATHS_MAX 3
+/* A command that is expected to take less is waited for at once: to sleep where messages wake the worker takes longer
+ * than a short chunk, and no message waits longer than this for its answer. */
+#define REMOTE_SHORT_NS 50000u
+
+/* Time of an iteration as a probe tells it that no helper survives. */
+#define REMOTE_UNKNOWN_NS 1000000u
+
+int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t room)
+{
+    struct helper *helper = &exec->remote.helper;
+    if (helper_init(helper, start, room, exec->error) < 0)
+        return -1;
+    struct channel *channel = helper->channel;
+    channel->worker = exec->config.worker;
+    channel->slowdown = exec->config.slowdown;
+    channel->collect = exec->config.collect;
+    channel->spread = exec->config.spread;
+    return 0;
+}
+
+int exec_remote_open(struct exec *exec)
+{
+    struct helper *helper = &exec->remote.helper;
+    char why[HDSS_ERROR_MAX];
+    if (helper_begin(helper, exec->error) < 0)
+        return -1;
+    if (!helper_await(helper, UINT64_MAX, why))
+        return 0;
+    snprintf(exec->error, sizeof exec->error, "%s", why);
+    return -1;
+}
+
+/* --- commands --- */
+
+/* Gives the helper the next iterations of the chunk. Begins a helper where there is none. */
+static void post_command(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    struct exec_chunk *chunk = &exec->chunk;
+    struct channel *channel = remote->helper.channel;
+    if (remote->helper.state == HELPER_NONE && helper_begin(&remote->helper, exec->error) < 0) {
+        chunk->failed = true;
+        return;
+    }
+    if (remote->helper.state != HELPER_READY)
+        return; /* it opens the kernel */
+    remote->base = chunk->done;
+    remote->count = exec_least(chunk->count - chunk->done, CHANNEL_COUNT_MAX);
+    if (exec->config.collect)
+        remote->count = exec_least(remote->count, exec_room(exec));
+    remote->taken = (struct channel_done){0};
+    remote->ends_soon = false;
+    channel->first = chunk->first + chunk->done;
+    channel->count = remote->count;
+    channel->singly = chunk->is_reset > chunk->done ? chunk->is_reset - chunk->done : 0;
+    channel->place = exec->config.collect ? (uint64_t)(exec_next_records(exec) - (unsigned char *)channel) : 0;
+    channel->began_ns = clock_ns(CLOCK_MONOTONIC);
+    atomic_store(&channel->claims, channel_claims_of(0, remote->count));
+    channel_publish(channel, &remote->taken);
+    helper_wake_at(&remote->helper, chunk->mark > chunk->done ? chunk->mark - chunk->done : UINT64_MAX);
+    remote->posted = true;
+    exec->executor.is_away = true;
+    helper_call(&remote->helper, CHANNEL_RUN);
+}
+
+void exec_remote_begin(struct exec *exec, bool careful)
+{
+    exec->remote.careful = careful;
+    exec->chunk.began_ns = 0;
+    if (exec->step.is_stuck || exec_buffer_in_use(exec)->sent)
+        return; /* executor_advance() goes on */
+    post_command(exec);
+}
+
+void exec_remote_set_mark(struct exec *exec)
+{
+    const struct exec_remote *remote = &exec->remote;
+    const struct exec_chunk *chunk = &exec->chunk;
+    if (remote->posted)
+        helper_wake_at(&exec->remote.helper, chunk->mark > remote->base ? chunk->mark - remote->base : UINT64_MAX);
+}
+
+/* Takes over what the helper has done since the last look. */
+static void take_done(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    struct exec_chunk *chunk = &exec->chunk;
+    struct channel_done now;
+    channel_look(remote->helper.channel, &now);
+    assert(now.count >= remote->taken.count && now.count <= remote->count && "a helper does its iterations in order");
+    if (now.count == remote->taken.count)
+        return;
+    uint64_t count = now.count - remote->taken.count, took_ns = now.compute_ns - remote->taken.compute_ns;
+    chunk->done = remote->base + now.count;
+    chunk->digest += now.digest - remote->taken.digest;
+    chunk->compute_ns += took_ns;
+    exec->ended_ns = clock_ns(CLOCK_MONOTONIC);
+    exec->iteration_ns = (double)took_ns / (double)count;
+    remote->taken = now;
+    remote->deaths = 0;
+    if (now.count >= remote->helper.wake_at) /* it has woken the worker, or needs not */
+        remote->helper.wake_at = UINT64_MAX;
+    if (chunk->done == chunk->count) /* FINISHED tells as much as the mark */
+        chunk->mark = 0;
+}
+
+/* Ends the command: all of it has been taken over that ever will be. */
+static void end_command(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    if (exec->chunk.began_ns == 0)
+        exec->chunk.began_ns = remote->helper.channel->began_ns;
+    remote->posted = false;
+    exec->executor.is_away = false;
+}
+
+/* Finds the iteration that killed the helper: the one that had begun. Where several had they are run again one by one,
+ * and where none had the helper died of something else. */
+static void blame_iterations(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    struct exec_chunk *chunk = &exec->chunk;
+    uint64_t begun = remote->base + channel_begun(atomic_load(&remote->helper.channel->claims));
+    assert(begun >= chunk->done && begun <= remote->base + remote->count && "what is done has begun");
+    if (begun > chunk->done + 1)
+        chunk->is_reset = begun;
+    else if (begun == chunk->done + 1 || ++remote->deaths == REMOTE_DEATHS_MAX)
+        chunk->failed = chunk->done < chunk->count;
+    if (chunk->failed)
+        remote->deaths = 0;
+    chunk->final = chunk->failed && remote->careful;
+}
+
+/* Looks at the answer to the command that is over. */
+static void take_answer(struct exec *exec)
+{
+    const struct channel *channel = exec->remote.helper.channel;
+    end_command(exec);
+    if (exec->config.spread)
+        spread_merge(&exec->pieces.spread, &channel->pieces);
+    if (channel->result == CHANNEL_DONE)
+        return;
+    memcpy(exec->error, channel->error, sizeof exec->error);
+    exec->error[sizeof exec->error - 1] = '\0';
+    if (channel->result == CHANNEL_STUCK)
+        exec->step.is_stuck = true;
+    else
+        exec->chunk.failed = exec->chunk.done < exec->chunk.count;
+    exec->chunk.final = exec->chunk.failed && channel->final;
+}
+
+/* Waits a moment for a command that is expected to be short. */
+static void await_short(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    double left = (double)(remote->count - remote->taken.count);
+    if (exec->iteration_ns * left < REMOTE_SHORT_NS)
+        channel_await_answer(remote->helper.channel, REMOTE_SHORT_NS);
+}
+
+/* Has the command end with what has begun, once a part is late that could leave. */
+static void look_for_late_part(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    const struct exec_chunk *chunk = &exec->chunk;
+    if (remote->ends_soon || chunk->done == chunk->sliced || chunk->compute_ns - chunk->sliced_at_ns < SLICE_NS)
+        return;
+    channel_cut(&remote->helper.channel->claims, 0);
+    remote->ends_soon = true;
+}
+
+bool exec_remote_turn(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    char why[HDSS_ERROR_MAX];
+    if (!remote->posted && !exec->chunk.failed && exec->chunk.done < exec->chunk.count &&
+        remote->helper.state != HELPER_OPENING)
+        post_command(exec);
+    if (remote->posted && !channel_is_answered(remote->helper.channel))
+        await_short(exec);
+    bool died = helper_look(&remote->helper, why);
+    if (died)
+        memcpy(exec->error, why, sizeof exec->error);
+    if (!remote->posted) { /* a helper opens the kernel, or could not */
+        exec->chunk.failed = exec->chunk.failed || died;
+        return exec->chunk.failed || remote->helper.state == HELPER_READY;
+    }
+    take_done(exec);
+    if (died) {
+        end_command(exec);
+        blame_iterations(exec);
+    } else if (channel_is_answered(remote->helper.channel)) {
+        take_answer(exec);
+    } else {
+        look_for_late_part(exec);
+    }
+    return !remote->posted;
+}
+
+void exec_remote_look(struct exec *exec)
+{
+    char unused[HDSS_ERROR_MAX];
+    if (exec->remote.helper.state == HELPER_READY && exec->remote.helper.rests)
+        helper_look(&exec->remote.helper, unused);
+}
+
+bool exec_remote_rest(struct exec *exec)
+{
+    return helper_rest(&exec->remote.helper);
+}
+
+uint64_t exec_remote_begun(const struct exec *exec)
+{
+    const struct exec_remote *remote = &exec->remote;
+    return remote->base + channel_begun(atomic_load(&remote->helper.channel->claims));
+}
+
+uint64_t exec_remote_cut(struct exec *exec, uint64_t kept)
+{
+    struct exec_remote *remote = &exec->remote;
+    if (kept >= remote->base + remote->count)
+        return kept;
+    uint64_t end = channel_cut(&remote->helper.channel->claims, kept > remote->base ? kept - remote->base : 0);
+    return remote->base + end;
+}
+
+/* --- probing --- */
+
+/* Has the helper probe. Where it dies another one begins again, without the iteration that killed it. */
+void exec_remote_probe(struct exec *exec, struct speed *speed)
+{
+    struct helper *helper = &exec->remote.helper;
+    struct channel *channel = helper->channel;
+    channel->skipped_count = 0;
+    *speed = (struct speed){.mean_ns = 0, .levels = 1, .elapsed_ns = {REMOTE_UNKNOWN_NS}};
+    while (channel->skipped_count < CHANNEL_SKIPPED_MAX) {
+        if (helper->state == HELPER_NONE &&
+            (helper_begin(helper, exec->error) < 0 || helper_await(helper, UINT64_MAX, exec->error)))
+            return;
+        atomic_store(&channel->probing, 0);
+        helper_call(helper, CHANNEL_PROBE);
+        if (!helper_await(helper, UINT64_MAX, exec->error)) {
+            *speed = channel->speed;
+            return;
+        }
+        uint64_t probing = atomic_load(&channel->probing);
+        channel->skipped[channel->skipped_count++] = probing > 0 ? probing - 1 : UINT64_MAX;
+    }
+}
