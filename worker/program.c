@@ -28,6 +28,8 @@
 #include "worker/exec/openmp_pool.h"
 #include "worker/exec/pipeline.h"
 #include "worker/exec/thread_pool.h"
+#include "worker/helper/config.h"
+#include "worker/helper/start.h"
 #include "worker/kernels/kernels.h"
 #include "worker/worker.h"
 
@@ -50,6 +52,9 @@ struct program {
         struct thread_pool team;  /* with several */
         struct pipeline pipeline; /* for loops whose iterations depend on earlier ones */
     };
+    bool is_isolated; /* a helper runs the kernel */
+    struct helper_program helper;
+    struct helper_start helper_start;
     struct executor *executor; /* the one above that the job asks for; NULL where there is no job */
     bool is_open;              /* the executor is */
     struct load_meter meter;
@@ -112,12 +117,6 @@ static void tell_processor_time(void *context, struct threads *threads)
 
 /* --- the executor --- */
 
-static int read_results(void *context, uint64_t first, uint64_t count, void *records, struct error *error)
-{
-    const struct job_setup *setup = context;
-    return results_read(setup->job.output, &setup->loop, first, count, records, error);
-}
-
 static void choose_threads(struct program *program)
 {
     unsigned wanted = program->setup.job.spec.threads, cores = openmp_pool_cores();
@@ -134,29 +133,31 @@ static void choose_threads(struct program *program)
     }
 }
 
+/* Makes ready what begins a helper, where the kernel is to run in one. */
+static void prepare_helper(struct program *program, unsigned words, char *const *word)
+{
+    if (program->failure != NULL || program->setup.job.spec.isolate != RUN_ISOLATE_ON)
+        return;
+    program->is_isolated = helper_program_init(&program->helper, words, word, &program->error) == 0;
+    program->helper_start = (struct helper_start){helper_program_begin, &program->helper};
+    if (!program->is_isolated)
+        program->failure = program->error.text;
+}
+
 /* Chooses the executor by the job, also where the kernel cannot be opened then. */
 static void open_executor(struct program *program)
 {
     const struct job_setup *setup = &program->setup;
     const unsigned rank = runtime_rank(program->runtime), w = topology_worker(program->topology, rank);
-    const struct exec_config config = {
-        .kernel = setup->kernel,
-        .values = setup->values,
-        .loop = &setup->loop,
+    struct exec_config config = {
         .worker = {rank, program->topology->worker_node[w]},
-        .collect = setup->collect,
         .slowdown = program->options.slowdown,
-        .probe_first = setup->first,
-        .probe_count = setup->count < setup->step_iterations ? setup->count : setup->step_iterations,
-        .probe_least = run_spec_wants_swr(&setup->job.spec) ? PROBE_SWR : 1,
-        .spread = run_spec_learns(&setup->job.spec),
-        .step_iterations = job_setup_has_dependent_steps(setup) ? setup->step_iterations : 0,
-        .read = read_results,
-        .context = &program->setup,
+        .helper = program->is_isolated ? &program->helper_start : NULL,
     };
     const char *error;
     if (program->failure != NULL)
         return;
+    executor_config_of_job(&config, &program->setup);
     if (job_setup_is_dependent(setup)) {
         const struct pipeline_config dependent = {
             .exec = config,
@@ -249,6 +250,8 @@ static int drive_executor(struct program *program)
     write_costs(program);
     if (program->is_open)
         executor_fini(program->executor);
+    if (program->is_isolated)
+        helper_program_fini(&program->helper);
     return status;
 }
 
@@ -264,6 +267,7 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
     }
     choose_threads(program);
+    prepare_helper(program, words, word);
     open_executor(program);
     dca_program_open_meter(program);
     init_machine(program);

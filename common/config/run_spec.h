@@ -16,6 +16,7 @@ enum run_group_by { RUN_GROUP_BY_NODE, RUN_GROUP_BY_EVEN };
 enum run_power { RUN_POWER_EQUAL, RUN_POWER_MEASURE, RUN_POWER_FILE, RUN_POWER_LIST };
 enum run_recall { RUN_RECALL_ON, RUN_RECALL_OFF };
 enum run_verify_action { RUN_VERIFY_FAIL, RUN_VERIFY_DROP_WORKER };
+enum run_isolate { RUN_ISOLATE_AUTO, RUN_ISOLATE_ON, RUN_ISOLATE_OFF };
 enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
@@ -34,6 +35,7 @@ struct run_spec {
     double verify;             /* share of the iterations that a second worker computes, too; 0: none, 1: all */
     uint64_t verify_seed;      /* draws them */
     enum run_verify_action verify_action; /* what comes of results that differ */
+    enum run_isolate isolate;             /* ON: a helper of each worker runs the kernel */
     unsigned threads;                     /* threads of each worker, 1 .. RUN_THREADS_MAX; 0: as many as it has cores */
     struct sched_spec thread_technique;   /* technique among the threads of a worker */
     uint64_t sync_points;    /* points in each chunk of a loop with dependencies; 0: RUN_SYNC_POINTS for each worker */

@@ -147,6 +147,20 @@ static int check_verify(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
+/* A helper takes commands for ranges of iterations that yield records. */
+static int check_isolation(const struct job_setup *setup, struct error *error)
+{
+    const struct hdss_kernel *kernel = setup->kernel;
+    bool can =
+        setup->loop.streams == 0 && setup->loop.sync == 0 && setup->job.spec.threads == 1 && kernel->descriptor == NULL;
+    if (setup->job.spec.isolate != RUN_ISOLATE_ON || can)
+        return 0;
+    return error_set(error,
+                     "--isolate on: %s cannot run in a process of its own here; accepted: auto, off, or a kernel that "
+                     "yields records, has no dependencies, and runs on one thread",
+                     kernel->name);
+}
+
 static int check_sync_points(const struct job_setup *setup, struct error *error)
 {
     if (!job_setup_is_dependent(setup) && setup->job.sync_points_given)
@@ -213,7 +227,8 @@ int job_setup_describe(struct job_setup *setup, struct error *error)
         return -1;
     take_defaults_of_kernel(setup);
     if (check_verify(setup, error) < 0 || check_effects(setup, error) < 0 ||
-        job_setup_check_threads(setup, error) < 0 || job_setup_check_dependencies(setup, error) < 0)
+        job_setup_check_threads(setup, error) < 0 || check_isolation(setup, error) < 0 ||
+        job_setup_check_dependencies(setup, error) < 0)
         return -1;
     job_take_output(&setup->job, &setup->loop);
     if (job_setup_check_steps(setup, error) < 0)

@@ -29,6 +29,7 @@ LEVELS = [
     # effects
     ("worker/dca/*", 4),
     ("worker/exec/*", 4),
+    ("worker/helper/*", 4),
     ("worker/kernels/*", 4),
     ("common/dca/core*", 2),  # DCA without MPI
     ("common/dca/machine.[ch]", 2),

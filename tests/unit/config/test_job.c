@@ -125,7 +125,10 @@ END_TEST
 
 START_TEST(the_last_one_counts)
 {
-    ck_assert_int_eq(parse("--ask-ahead 3 --ask-ahead off --power x --power equal --iterations 0:0 toy"), 0);
+    ck_assert_int_eq(
+        parse("--ask-ahead 3 --ask-ahead off --power x --power equal --iterations 0:0 --isolate off --isolate on toy"),
+        0);
+    ck_assert_int_eq(job.spec.isolate, RUN_ISOLATE_ON);
     ck_assert_int_eq(job.spec.ask_ahead, ASK_AHEAD_OFF);
     ck_assert_int_eq(job.spec.power, RUN_POWER_EQUAL);
     ck_assert_uint_eq(job.count, 0);
@@ -152,6 +155,7 @@ static const struct {
     {"--verify 0.5: toy", "--verify '0.5:': accepted: a number above 0, up to 1, and an integer from 0 as seed"},
     {"--verify 1 --verify-action ask toy", "--verify-action 'ask': accepted: fail, drop-worker"},
     {"--verify-action fail toy", "--verify-action is for --verify SHARE"},
+    {"--isolate yes toy", "--isolate 'yes': accepted: auto, on, off"},
     {"--retries -1 toy", "--retries '-1': accepted: an integer from 0 to 100"},
     {"--retries 101 toy", "--retries '101': accepted: an integer from 0 to 100"},
     {"--ask-ahead 0 toy", "--ask-ahead '0': accepted: auto, off, an integer from 1 to 8"},

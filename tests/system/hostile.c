@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel for the tests of isolation: an iteration yields a record of numbers, takes a time, and at the iterations
+ * that are named does what user code must not do to the worker that runs it. */
+#include <hdss/kernel.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ITERATIONS, LENGTH, SPIN, SLEEP, AT, EVERY, MODE, EFFECTS };
+
+enum {
+    NOTHING,
+    SEGV,
+    NULLCALL,
+    DIVIDE,
+    ABORT,
+    OVERFLOW_STACK,
+    EXIT,
+    EXIT0,
+    UNDERSCORE,
+    ATEXIT,
+    KILL,
+    TERM,
+    STOPPED,
+    CLOSEFDS,
+    CLOSESTD,
+    RETURN1,
+    RETURN7,
+    FAIL,
+    FORKED,
+    THREADED,
+    HANDLERS,
+    LIMITS,
+    UNMAP,
+    PARENT,
+    HEAP,
+    CHDIR,
+    LOOP
+};
+
+static const struct hdss_param params[] = {
+    {"iterations", HDSS_PARAM_INTEGER, "1000", 0, 1e12, NULL, "", "how many"},
+    {"length", HDSS_PARAM_INTEGER, "1", 1, 1e9, NULL, "", "numbers of a record"},
+    {"spin", HDSS_PARAM_REAL, "0", 0, 1e12, NULL, "us", "time that an iteration computes"},
+    {"sleep", HDSS_PARAM_REAL, "0", 0, 1e12, NULL, "us", "time that an iteration sleeps"},
+    {"at", HDSS_PARAM_INTEGER, "-1", -1, 1e12, NULL, "", "the first iteration that is hostile"},
+    {"every", HDSS_PARAM_INTEGER, "1000000000", 1, 1e12, NULL, "", "and each so many behind it"},
+    {"mode", HDSS_PARAM_CHOICE, "nothing", 0, 0,
+     "nothing|segv|nullcall|divide|abort|stack|exit|exit0|_exit|atexit|kill|term|stop|closefds|closestd|return1|"
+     "return7|"
+     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop",
+     "", "how"},
+    {"effects", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "", "no iteration is run twice without need"},
+    {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
+};
+
+static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    (void)error;
+    loop->iterations = (uint64_t)values[ITERATIONS].integer;
+    loop->type = HDSS_UINT64;
+    loop->record_length = (uint64_t)values[LENGTH].integer;
+    loop->dims = 2;
+    loop->shape[0] = loop->iterations;
+    loop->shape[1] = loop->record_length;
+    loop->has_effects = values[EFFECTS].integer != 0;
+    loop->waits = values[SLEEP].real > 0;
+    return 0;
+}
+
+static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                       void **instance, char error[HDSS_ERROR_MAX])
+{
+    (void)loop, (void)worker, (void)error;
+    *instance = (void *)values;
+    return 0;
+}
+
+static void hang(void)
+{
+    for (;;)
+        pause();
+}
+
+static int deepen(volatile char *above)
+{
+    volatile char frame[65536];
+    frame[0] = above[0];
+    return deepen(frame) + frame[0];
+}
+
+static void *crash_in_thread(void *unused)
+{
+    *(volatile int *)unused = 1;
+    return NULL;
+}
+
+static void on_signal(int signal)
+{
+    (void)signal;
+}
+
+static int be_hostile(const union hdss_value *values)
+{
+    volatile int zero = 0;
+    volatile char byte = 0;
+    int (*volatile nowhere)(void) = NULL;
+    pthread_t thread;
+    switch (values[MODE].integer) {
+    case SEGV: *(volatile int *)(uintptr_t)zero = 1; break;
+    case NULLCALL: return nowhere();
+    case DIVIDE: zero = 1 / zero; break;
+    case ABORT: abort();
+    case OVERFLOW_STACK: return deepen(&byte);
+    case EXIT: exit(9);
+    case EXIT0: exit(0);
+    case UNDERSCORE: _exit(7);
+    case ATEXIT: atexit(hang); break;
+    case KILL: raise(SIGKILL); break;
+    case TERM: raise(SIGTERM); break; /* is the worker's business */
+    case STOPPED: raise(SIGSTOP); break;
+    case CLOSEFDS:
+        for (int fd = 3; fd < 1000; fd++)
+            close(fd);
+        break;
+    case CLOSESTD:
+        for (int fd = 0; fd < 3; fd++)
+            close(fd);
+        break;
+    case RETURN1: return 1;
+    case RETURN7: return 7;
+    case FAIL: return -1;
+    case FORKED:
+        if (fork() == 0)
+            _exit(0);
+        wait(NULL);
+        break;
+    case THREADED:
+        pthread_create(&thread, NULL, crash_in_thread, NULL);
+        pthread_join(thread, NULL);
+        break;
+    case HANDLERS:
+        for (int number = 1; number < NSIG; number++)
+            signal(number, on_signal);
+        break;
+    case LIMITS: setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0}); break;
+    case UNMAP: munmap((void *)((uintptr_t)&describe & ~(uintptr_t)4095), 4096); break;
+    case PARENT: return 0;
+    case HEAP: free((void *)&params[0]); break;
+    case CHDIR: return chdir("/");
+    case LOOP: hang(); break;
+    default: break;
+    }
+    return 0;
+}
+
+static double now_us(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    const union hdss_value *values = instance;
+    const uint64_t length = (uint64_t)values[LENGTH].integer;
+    uint64_t *numbers = records;
+    for (uint64_t i = first; i < first + count; i++) {
+        int64_t at = values[AT].integer;
+        for (uint64_t k = 0; k < length; k++)
+            *numbers++ = i * 1000003 + k;
+        if (values[SPIN].real > 0)
+            for (double until = now_us(CLOCK_MONOTONIC) + values[SPIN].real; now_us(CLOCK_MONOTONIC) < until;)
+                ;
+        if (values[SLEEP].real > 0)
+            usleep((useconds_t)values[SLEEP].real);
+        if (at >= 0 && i >= (uint64_t)at && (i - (uint64_t)at) % (uint64_t)values[EVERY].integer == 0) {
+            int result = be_hostile(values);
+            if (result != 0) {
+                snprintf(error, HDSS_ERROR_MAX, "is hostile");
+                return result;
+            }
+        }
+    }
+    return 0;
+}
+
+HDSS_KERNEL(hdss_kernel) = {
+    .abi = HDSS_KERNEL_ABI,
+    .name = "hostile",
+    .version = "1",
+    .summary = "what user code must not do to a worker",
+    .params = params,
+    .describe = describe,
+    .open = open_kernel,
+    .run = run,
+};

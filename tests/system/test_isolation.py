@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Isolation, --isolate on: user code that crashes, exits, closes descriptors or hangs, killed helpers, recall in the middle of an
+iteration, what is refused, and that no helper stays behind. tests/system/hostile.c is the kernel.
+"""
+import atexit
+import functools
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+
+from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, main, mpirun_line, report, run, run_job, start, wait_until
+
+SOURCE = os.environ['SOURCE_ROOT']
+HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
+SEGV = 'killed the child process: signal 11 (Segmentation fault)'
+ABORTED = 'killed the child process: signal 6 (Aborted)'
+
+# What an iteration does, and why it fails then; None: it does not.
+MODES = {
+    'segv': SEGV, 'nullcall': SEGV, 'abort': ABORTED, 'stack': SEGV, 'thread': SEGV, 'exit': 'ended the child process with status 9',
+    'exit0': 'ended the child process with status 0', '_exit': 'ended the child process with status 7',
+    'kill': 'killed the child process: signal 9 (Killed)', 'return1': 'the kernel returned 1; accepted: 0, -1',
+    'return7': 'the kernel returned 7; accepted: 0, -1', 'fail': 'is hostile', 'term': None, 'closefds': None, 'closestd': None,
+    'fork': None, 'handlers': None, 'limits': None, 'chdir': None, 'atexit': None,
+}
+
+
+@functools.cache
+def hostile():
+    folder = tempfile.mkdtemp(prefix='hdss-isolation-')
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = os.path.join(folder, 'hostile.so')
+    made = run(['cc', '-O1', '-shared', '-fPIC', '-w', '-I', os.path.join(SOURCE, 'common/include'),
+                os.path.join(SOURCE, 'tests/system/hostile.c'), '-lpthread', '-o', path])
+    assert made.status == 0, made
+    return path
+
+
+def words(*more, chunk=50, isolate='on'):
+    return ['--isolate', isolate, '--power', 'equal', '--technique', f'css:chunk={chunk}', '--report', 'report.json', '--output', 'out.npy',
+            '--overwrite', *more, hostile()]
+
+
+def records(path='out.npy'):
+    with open(path, 'rb') as file:
+        content = file.read()
+    return memoryview(content[10 + struct.unpack('<H', content[8:10])[0]:]).cast('Q')
+
+
+def check_records(count, bad):
+    got = records()
+    assert len(got) == count
+    wrong = [i for i in range(count) if got[i] != (0 if i in bad else i * 1000003)]
+    assert not wrong, wrong
+
+
+def helpers(process):
+    found = []
+    for pid in descendants(process.pid):
+        try:
+            if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(HELPER):
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def hdss(masters, workers, line):
+    return [HDSS, 'run', *(['--masters', masters] if masters else []), '--workers', workers, *line]
+
+
+def check_failures(result, bad, reason, count=300, name=''):
+    figures = report()
+    failed = sorted(first + i for first, number in figures['failed'] for i in range(number))
+    assert failed == bad and figures['done'] == count - len(bad), (name, figures['failed'], figures['done'], result)
+    assert all(entry['reason'] == reason for entry in figures['failures']), (name, figures['failures'])
+    assert figures['faults'].get('lost_workers', 0) == 0, (name, figures['faults'], result)
+    assert result.status == (3 if bad else 0), (name, result)
+    check_records(count, bad)
+
+
+def test_what_user_code_does_costs_its_iteration():
+    for number, (mode, reason) in enumerate(MODES.items()):
+        masters, workers = ((0, 2), (1, 2), (0, 1), (2, 2))[number % 4]
+        bad = [] if reason is None else [77, 177, 277]
+        result = run(hdss(masters, workers, words() + ['iterations=300', 'spin=20', 'at=77', 'every=100', f'mode={mode}']))
+        check_failures(result, bad, reason, name=mode)
+
+
+def test_it_needs_no_launcher_that_survives_losses():
+    for masters in (0, 1):
+        result = run_job(masters, 2, words() + ['iterations=300', 'at=100', 'mode=segv'])
+        check_failures(result, [100], SEGV)
+
+
+def test_a_job_yields_the_same_bytes():
+    outputs = set()
+    for isolate, masters, workers in (('off', 0, 2), ('on', 0, 2), ('on', 1, 3), ('on', 2, 2)):
+        for more in ([], ['--technique', 'af'], ['--power', 'measure', '--technique', 'dfss']):
+            result = run(hdss(masters, workers, words(*more, isolate=isolate) + ['iterations=5000', 'length=300']))
+            assert result.status == 0, result
+            outputs.add((result.checksum(), hash(records().tobytes())))
+    assert len(outputs) == 1, outputs
+    alone = run(hdss(0, 2, ['--isolate', 'on', hostile(), 'iterations=5000', 'length=300']))
+    assert alone.checksum() == next(iter(outputs))[0], alone
+
+
+def test_a_probe_leaves_out_what_crashes():
+    result = run(hdss(0, 2, words('--power', 'measure') + ['iterations=300', 'spin=500', 'at=0', 'every=150', 'mode=segv']))
+    check_failures(result, [0, 150], SEGV)
+
+
+def test_a_resumed_run_tries_again_and_keeps_the_rest():
+    line = ['iterations=300', 'at=100', 'mode=exit']
+    check_failures(run(hdss(0, 2, words() + line)), [100], MODES['exit'])
+    result = run(hdss(0, 2, words('--resume') + line))
+    assert report()['faults']['resumed_iterations'] == 299, report()
+    check_failures(result, [100], MODES['exit'])
+
+
+def test_helpers_that_are_killed_are_replaced():
+    process = start(hdss(0, 2, words('--retries', 20, chunk=20) + ['iterations=2000', 'spin=1000']))
+    wait_until(lambda: len(helpers(process)) == 2, 'two helpers')
+    killed = 0
+    while process.poll() is None and killed < 12:
+        for pid in helpers(process)[:1]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+            except ProcessLookupError:
+                pass
+        before = set(helpers(process))
+        wait_until(lambda: process.poll() is not None or set(helpers(process)) - before or len(helpers(process)) == 2, 'another helper')
+    result = finish(process)
+    assert killed > 3
+    check_failures(result, [], None, 2000)
+
+
+def test_signals_to_all_processes_end_no_helper():
+    process = start(hdss(0, 2, words() + ['iterations=400', 'spin=10000']))
+    wait_until(lambda: len(helpers(process)) == 2, 'two helpers')
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP):
+        for pid in helpers(process):
+            os.kill(pid, number)
+    check_failures(finish(process), [], None, 400)
+
+
+def test_work_goes_to_others_in_the_middle_of_an_iteration():
+    # One worker hangs at its first iteration; all of the others of its chunk are done elsewhere, and a drain ends the run.
+    process = start(hdss(0, 2, words('--drain-time', 1, chunk=150) + ['iterations=300', 'spin=100', 'at=0', 'mode=loop', 'effects=yes']))
+    wait_until(lambda: os.path.exists('out.npy') and sum(1 for n in records() if n) == 299, 'all but one iteration')
+    hung = helpers(process)
+    os.kill(process.pid, signal.SIGTERM)
+    result = finish(process)
+    assert result.status == 4 and report()['done'] == 299, (report(), result)
+    check_records(300, [0])
+    wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helpers')
+
+
+def test_no_helper_outlives_its_worker():
+    process = start(hdss(0, 2, words() + ['iterations=2000', 'spin=10000']))
+    wait_until(lambda: len(helpers(process)) == 2, 'two helpers')
+    found = helpers(process)
+    for pid in descendants(process.pid):
+        if os.path.basename(os.path.realpath(f'/proc/{pid}/exe')) in ('supermaster', 'worker'):
+            os.kill(pid, signal.SIGKILL)
+    finish(process)
+    wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in found), 'the end of the helpers')
+
+
+def test_what_cannot_be_isolated_is_refused():
+    for job, name in ((['exec', 'command=true'], 'exec'), (['floyd-steinberg'], 'floyd-steinberg'), (['--threads', 2, hostile()], 'hostile')):
+        result = run_job(0, 2, ['--isolate', 'on', *job])
+        assert result.status == 2 and len(result.err) == 1 and f'--isolate on: {name} cannot run in a process of its own here; accepted: auto, off' \
+            in result.err[0], result
+        assert run(hdss(0, 2, ['--isolate', 'on', *job])).status == 2
+    result = run(mpirun_line([(2, [WORKER, '--dca', 'rma', '--isolate', 'on', hostile()])]))
+    assert result.status == 2 and '--isolate' in result.err[0], result
+    result = run(mpirun_line([(1, [SUPERMASTER, '--isolate', 'on', 'mandelbrot', 'width=64', 'height=64']), (2, [WORKER])]))
+    assert result.status == 0, result
+
+
+def test_a_helper_that_is_not_installed_is_missed():
+    with tempfile.TemporaryDirectory() as folder:
+        worker = shutil.copy(WORKER, folder)
+        result = run(mpirun_line([(1, [SUPERMASTER, '--isolate', 'on', hostile()]), (2, [worker])]))
+        assert result.status == 1 and 'the program hdss-helper is neither in' in result.raw_err, result
+    alone = subprocess.run([HELPER], capture_output=True, text=True, check=False)
+    assert alone.returncode == 2 and alone.stderr == 'hdss-helper: is begun by workers only\n', alone
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* hdss-helper: runs the kernel of a job for the worker that began it, and computes what the worker says. It has the
+ * words of the job as its command line, and nothing of MPI. Only workers begin it. */
+#include "common/job/job_setup.h"
+#include "common/util/error.h"
+#include "worker/exec/serve.h"
+#include "worker/helper/config.h"
+#include "worker/kernels/kernels.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Closes what the worker has opened: the sockets of MPI above all. */
+static void close_others(void)
+{
+    struct rlimit limit;
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, CHANNEL_BELL + 1u, ~0u, 0u) == 0)
+        return;
+#endif
+    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (1 << 20) ? (int)limit.rlim_cur : 1 << 20;
+    for (int fd = CHANNEL_BELL + 1; fd < end; fd++)
+        close(fd);
+}
+
+static void on_drain(int signal)
+{
+    (void)signal;
+}
+
+/* Signals that go to all processes of a job are the worker's business, which ends its helper. They are caught, not
+ * ignored, so that programs that the kernel starts have them as usual. */
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    const struct sigaction action = {.sa_handler = on_drain, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+/* The shared memory; NULL where no worker began this process. */
+static struct channel *map_channel(void)
+{
+    struct stat file;
+    if (fstat(CHANNEL_FILE, &file) < 0 || !S_ISREG(file.st_mode) || file.st_size < (off_t)sizeof(struct channel))
+        return NULL;
+    struct channel *channel = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, CHANNEL_FILE, 0);
+    if (channel == MAP_FAILED)
+        return NULL;
+    return channel->version == CHANNEL_VERSION && channel->bytes == (size_t)file.st_size ? channel : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static struct job_setup setup;
+    struct exec_config config = {0};
+    struct error error;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    struct channel *channel = map_channel();
+    if (channel == NULL) {
+        fprintf(stderr, "hdss-helper: is begun by workers only\n");
+        return EXIT_STATUS_USAGE;
+    }
+    if (getppid() != channel->worker_pid) /* it ended before the signal was asked for */
+        return EXIT_STATUS_FAILED;
+    close_others();
+    catch_signals();
+    bool is_ready = job_setup_make(&setup, &kernel_loader, argc, argv, &error) == 0;
+    if (is_ready)
+        executor_config_of_job(&config, &setup);
+    serve(channel, CHANNEL_BELL, &config, is_ready ? NULL : error.text);
+    return EXIT_STATUS_DONE;
+}

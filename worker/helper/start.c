@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding and beginning hdss-helper: see start.h. */
+#include "worker/helper/start.h"
+
+#include "common/os/modules.h"
+#include "worker/exec/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HELPER_NAME "hdss-helper"
+
+int helper_program_init(struct helper_program *program, unsigned words, char *const *word, struct error *error)
+{
+    char folder[PATH_MAX];
+    struct error missing = {""};
+    *program = (struct helper_program){.argv = NULL};
+    if (program_folder(folder, &missing) < 0 || program_find(folder, HELPER_NAME, program->path, &missing) < 0)
+        return error_set(error, "--isolate: %s", missing.text);
+    program->argv = calloc((size_t)words + 2, sizeof *program->argv);
+    if (program->argv == NULL || environment_init(&program->environment, environ, false) < 0 ||
+        environment_begin(&program->environment, 0) < 0) {
+        helper_program_fini(program);
+        return error_set(error, "out of memory for the command line of a helper");
+    }
+    program->argv[0] = program->path;
+    for (unsigned i = 1; i < words; i++)
+        program->argv[i] = word[i];
+    return 0;
+}
+
+void helper_program_fini(struct helper_program *program)
+{
+    environment_fini(&program->environment);
+    free(program->argv);
+    program->argv = NULL;
+}
+
+/* Sets the signals of the helper as they are by default, but for those that HDSS has as errors. */
+static int prepare_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t standard, none;
+    sigfillset(&standard);
+    sigdelset(&standard, SIGPIPE);
+    sigdelset(&standard, SIGXFSZ);
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(attributes, &standard);
+    posix_spawnattr_setsigmask(attributes, &none);
+    return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+}
+
+pid_t helper_program_begin(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
+{
+    struct helper_program *program = context;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    pid_t child = -1;
+    /* copies above both places, as one of the two may lie in the place of the other */
+    int file_copy = fcntl(file, F_DUPFD_CLOEXEC, CHANNEL_BELL + 1),
+        bell_copy = fcntl(bell, F_DUPFD_CLOEXEC, CHANNEL_BELL + 1);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    int result = file_copy < 0 || bell_copy < 0 ? errno : 0;
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(&actions, file_copy, CHANNEL_FILE);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(&actions, bell_copy, CHANNEL_BELL);
+    if (result == 0)
+        result = prepare_signals(&attributes);
+    if (result == 0)
+        result = posix_spawn(&child, program->path, &actions, &attributes, program->argv,
+                             environment_vector(&program->environment));
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (file_copy >= 0)
+        close(file_copy);
+    if (bell_copy >= 0)
+        close(bell_copy);
+    if (result == 0)
+        return child;
+    snprintf(error, HDSS_ERROR_MAX, "no helper can be started: %s", strerror(result));
+    return -1;
+}

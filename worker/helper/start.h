@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Beginning helpers: the program hdss-helper, with the words of the job. */
+#pragma once
+
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+#include "worker/kernels/exec/environment.h"
+
+#include <limits.h>
+#include <sys/types.h>
+
+struct helper_program {
+    char path[PATH_MAX];
+    char **argv; /* owned; the words are borrowed */
+    struct environment environment;
+};
+
+/* Finds the program beside the worker, or where programs are installed that are not for people, and makes its command
+ * line of the job's words, of which the first is a program's name. -1 with one line, nothing owned. */
+int helper_program_init(struct helper_program *program, unsigned words, char *const *word, struct error *error);
+void helper_program_fini(struct helper_program *program);
+
+/* Begins a helper; for struct helper_start. */
+pid_t helper_program_begin(void *program, int file, int bell, char error[HDSS_ERROR_MAX]);
