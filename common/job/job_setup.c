@@ -147,17 +147,16 @@ static int check_verify(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* A helper takes commands for ranges of iterations that yield records. */
+/* A helper takes commands for ranges of independent iterations. */
 static int check_isolation(const struct job_setup *setup, struct error *error)
 {
     const struct hdss_kernel *kernel = setup->kernel;
-    bool can =
-        setup->loop.streams == 0 && setup->loop.sync == 0 && setup->job.spec.threads == 1 && kernel->descriptor == NULL;
+    bool can = setup->loop.sync == 0 && setup->job.spec.threads == 1 && kernel->descriptor == NULL;
     if (setup->job.spec.isolate != RUN_ISOLATE_ON || can)
         return 0;
     return error_set(error,
-                     "--isolate on: %s cannot run in a process of its own here; accepted: auto, off, or a kernel that "
-                     "yields records, has no dependencies, and runs on one thread",
+                     "--isolate on: %s cannot run in a process of its own here; accepted: auto, off, or a kernel "
+                     "without dependencies and descriptor, on one thread",
                      kernel->name);
 }
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ITERATIONS, LENGTH, SPIN, SLEEP, AT, EVERY, MODE, EFFECTS };
+enum { ITERATIONS, LENGTH, SPIN, SLEEP, AT, EVERY, MODE, ONCE, STEPS, EFFECTS };
 
 enum {
     NOTHING,
@@ -59,6 +59,9 @@ static const struct hdss_param params[] = {
      "return7|"
      "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop",
      "", "how"},
+    {"once", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
+     "each iteration is hostile once: it makes this file with its number"},
+    {"steps", HDSS_PARAM_INTEGER, "1", 1, 1e6, NULL, "", "time steps, each of which takes a number of the one before"},
     {"effects", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "", "no iteration is run twice without need"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
@@ -72,16 +75,38 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     loop->dims = 2;
     loop->shape[0] = loop->iterations;
     loop->shape[1] = loop->record_length;
+    loop->steps = (uint64_t)values[STEPS].integer;
     loop->has_effects = values[EFFECTS].integer != 0;
     loop->waits = values[SLEEP].real > 0;
     return 0;
 }
 
+/* The kernel with its values, and the number that a time step has from the one before. */
+struct instance {
+    const union hdss_value *values;
+    uint64_t carried;
+};
+
 static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                        void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)loop, (void)worker, (void)error;
-    *instance = (void *)values;
+    struct instance *own = calloc(1, sizeof *own);
+    own->values = values;
+    *instance = own;
+    return 0;
+}
+
+static void close_kernel(void *instance)
+{
+    free(instance);
+}
+
+static int enter_step(void *instance, uint64_t step, const void *results, char error[HDSS_ERROR_MAX])
+{
+    struct instance *own = instance;
+    (void)step, (void)error;
+    own->carried = results != NULL ? *(const uint64_t *)results + 1 : 0;
     return 0;
 }
 
@@ -163,6 +188,18 @@ static int be_hostile(const union hdss_value *values)
     return 0;
 }
 
+/* True where the iteration has been hostile before. */
+static int is_over(const union hdss_value *values, uint64_t i)
+{
+    char path[4200];
+    if (values[ONCE].text[0] == '\0')
+        return 0;
+    snprintf(path, sizeof path, "%s.%llu", values[ONCE].text, (unsigned long long)i);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    close(file);
+    return file < 0;
+}
+
 static double now_us(clockid_t clock)
 {
     struct timespec now;
@@ -172,19 +209,21 @@ static double now_us(clockid_t clock)
 
 static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
-    const union hdss_value *values = instance;
+    const struct instance *own = instance;
+    const union hdss_value *values = own->values;
     const uint64_t length = (uint64_t)values[LENGTH].integer;
     uint64_t *numbers = records;
     for (uint64_t i = first; i < first + count; i++) {
         int64_t at = values[AT].integer;
         for (uint64_t k = 0; k < length; k++)
-            *numbers++ = i * 1000003 + k;
+            *numbers++ = i * 1000003 + k + own->carried;
         if (values[SPIN].real > 0)
             for (double until = now_us(CLOCK_MONOTONIC) + values[SPIN].real; now_us(CLOCK_MONOTONIC) < until;)
                 ;
         if (values[SLEEP].real > 0)
             usleep((useconds_t)values[SLEEP].real);
-        if (at >= 0 && i >= (uint64_t)at && (i - (uint64_t)at) % (uint64_t)values[EVERY].integer == 0) {
+        if (at >= 0 && i >= (uint64_t)at && (i - (uint64_t)at) % (uint64_t)values[EVERY].integer == 0 &&
+            !is_over(values, i)) {
             int result = be_hostile(values);
             if (result != 0) {
                 snprintf(error, HDSS_ERROR_MAX, "is hostile");
@@ -204,4 +243,6 @@ HDSS_KERNEL(hdss_kernel) = {
     .describe = describe,
     .open = open_kernel,
     .run = run,
+    .step = enter_step,
+    .close = close_kernel,
 };

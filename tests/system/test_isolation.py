@@ -29,14 +29,27 @@ MODES = {
 
 
 @functools.cache
-def hostile():
+def built(name):
     folder = tempfile.mkdtemp(prefix='hdss-isolation-')
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = os.path.join(folder, 'hostile.so')
+    path = os.path.join(folder, f'{name}.so')
     made = run(['cc', '-O1', '-shared', '-fPIC', '-w', '-I', os.path.join(SOURCE, 'common/include'),
-                os.path.join(SOURCE, 'tests/system/hostile.c'), '-lpthread', '-o', path])
+                os.path.join(SOURCE, f'tests/system/{name}.c'), '-lpthread', '-o', path])
     assert made.status == 0, made
     return path
+
+
+def hostile():
+    return built('hostile')
+
+
+def tricky():
+    return built('tricky')
+
+
+def content(path):
+    with open(path, 'rb') as file:
+        return file.read()
 
 
 def words(*more, chunk=50, isolate='on'):
@@ -45,9 +58,8 @@ def words(*more, chunk=50, isolate='on'):
 
 
 def records(path='out.npy'):
-    with open(path, 'rb') as file:
-        content = file.read()
-    return memoryview(content[10 + struct.unpack('<H', content[8:10])[0]:]).cast('Q')
+    found = content(path)
+    return memoryview(found[10 + struct.unpack('<H', found[8:10])[0]:]).cast('Q')
 
 
 def check_records(count, bad):
@@ -106,6 +118,57 @@ def test_a_job_yields_the_same_bytes():
     assert len(outputs) == 1, outputs
     alone = run(hdss(0, 2, ['--isolate', 'on', hostile(), 'iterations=5000', 'length=300']))
     assert alone.checksum() == next(iter(outputs))[0], alone
+
+
+def test_time_steps_go_on_behind_a_crash():
+    line = ['iterations=1000', 'steps=10', 'spin=20']
+    assert run(hdss(0, 2, words(isolate='off') + line)).status == 0
+    expected = records().tolist()
+    for masters in (0, 1):
+        result = run(hdss(masters, 2, words() + line))
+        assert result.status == 0 and records().tolist() == expected, result
+        # Where an iteration of a step is given up there is no next step: each crashes once.
+        result = run(hdss(masters, 2, words(chunk=10) + [*line, 'at=50', 'every=100', 'mode=segv', f'once=over{masters}']))
+        assert os.path.exists(f'over{masters}.950') and report()['faults'].get('lost_workers', 0) == 0
+        assert result.status == 0 and records().tolist() == expected, result
+
+
+def test_variable_output_stays_where_an_iteration_crashes():
+    for line in (['iterations=5000'], ['iterations=100', 'large_at=50', 'large=30000000'], ['iterations=500', 'failed_at=7'],
+                 ['iterations=500', 'error_at=77'], ['iterations=3000', 'bytes=3000']):
+        told = set()
+        for isolate, masters in (('off', 0), ('on', 0), ('on', 2)):
+            result = run(hdss(masters, 2, ['--isolate', isolate, '--power', 'equal', '--output', 'out.txt', '--report', 'report.json', '--overwrite',
+                                           tricky(), *line]))
+            figures = report()
+            told.add((result.status, result.checksum(), content('out.txt'), content('out.txt.err'), str(figures['failed']), str(figures['failed_tasks'])))
+        assert len(told) == 1, (line, told)
+    result = run(hdss(0, 2, ['--isolate', 'on', '--power', 'equal', '--technique', 'css:chunk=50', '--output', 'out.txt', '--report', 'report.json',
+                             '--overwrite', tricky(), 'iterations=500', 'crash_at=77']))
+    assert result.status == 3 and report()['failed'] == [[77, 1]] and report()['done'] == 499, result
+    assert [entry['reason'] for entry in report()['failures']] == [SEGV]
+    assert content('out.txt').splitlines() == [b'%d %s' % (i, bytes([97 + i % 26]) * 10) for i in range(500) if i != 77]
+
+
+def test_a_kernel_in_python():
+    if not os.path.exists(os.path.join(os.path.dirname(WORKER), 'hdss-python.so')):
+        return 'built without Python'
+    with open('own.py', 'w') as file:
+        file.write('import os, signal\n'
+                   'def describe(crash_at):\n    return {"iterations": 300, "dtype": "int64"}\n'
+                   'def run(first, count, crash_at=-1):\n'
+                   '    if first <= crash_at < first + count:\n        os.kill(os.getpid(), signal.SIGSEGV)\n'
+                   '    return [i * i for i in range(first, first + count)]\n')
+    line = ['--power', 'equal', '--technique', 'css:chunk=30', '--output', 'out.npy', '--report', 'report.json', '--overwrite', 'python:own.run']
+    outputs = set()
+    for isolate in ('off', 'on'):
+        result = run(hdss(0, 2, ['--isolate', isolate, *line]))
+        assert result.status == 0, result
+        outputs.add(result.checksum())
+    assert len(outputs) == 1
+    result = run(hdss(0, 2, ['--isolate', 'on', *line, 'crash_at=123']))
+    assert result.status == 3 and report()['failed'] == [[123, 1]] and report()['failures'][0]['reason'] == SEGV, result
+    assert records().tolist() == [0 if i == 123 else i * i for i in range(300)]
 
 
 def test_a_probe_leaves_out_what_crashes():

@@ -8,6 +8,9 @@
  * the next ones by a compare-and-swap, call of the kernel by call, and the worker lowers the end in the same way, at
  * any time. What has not begun is the worker's at once, also while the kernel runs.
  *
+ * Records are written where they leave from. Variable output is put behind the channel, call by call, as blocks
+ * (proto/block.h) with their length before them.
+ *
  * What is done is published behind each call: its number, digest and time go into the one of two places that is not
  * valid, and a word then says which is. So the worker finds a whole account whenever the helper dies, and the
  * iterations that had begun and were not done are those that may have killed it. */
@@ -28,6 +31,8 @@
 /* Descriptors of a helper: the shared memory, and the eventfd that wakes the worker. */
 #define CHANNEL_FILE 3
 #define CHANNEL_BELL 4
+/* Bytes for blocks, with which a command ends. A single block may be longer. */
+#define CHANNEL_BLOCKS (UINT64_C(1) << 20)
 /* The most iterations of a command. */
 #define CHANNEL_COUNT_MAX UINT32_C(0x7fffffff)
 /* Probe iterations that have killed a helper, and are left out when the probe is run again. */
@@ -50,7 +55,7 @@ enum channel_result {
 enum channel_sleep { CHANNEL_AWAKE, CHANNEL_ON_WORD, CHANNEL_ON_BELL };
 
 struct channel_account {
-    _Atomic uint64_t digest, compute_ns;
+    _Atomic uint64_t digest, compute_ns, bytes;
 };
 
 struct channel {
@@ -61,13 +66,14 @@ struct channel {
     double slowdown;
     bool collect, spread;
     uint64_t record_bytes;
-    uint64_t records_at; /* offset of the worker's buffers in the shared memory */
+    uint64_t records_at; /* offset of the worker's buffers in the shared memory, or of the blocks */
     size_t bytes;        /* of the shared memory */
     /* --- a command --- */
     enum channel_command command;
     uint64_t first, count;
     uint64_t singly; /* so many iterations are run one by one, as one of them may have killed a helper */
     uint64_t place;  /* offset of the records of `first` in the shared memory */
+    uint64_t room;   /* bytes for blocks; a helper makes more where one iteration yields more */
     uint64_t skipped[CHANNEL_SKIPPED_MAX];
     unsigned skipped_count;
     _Alignas(64) _Atomic uint32_t called; /* number of the latest command */
@@ -137,6 +143,7 @@ static inline uint64_t channel_cut(_Atomic uint64_t *claims, uint64_t kept)
 /* The account of the iterations that are done, as one of the two sides has it. */
 struct channel_done {
     uint64_t count, digest, compute_ns;
+    uint64_t bytes; /* of the blocks of variable output */
 };
 
 /* Publishes, behind a call of the kernel. */
@@ -146,6 +153,7 @@ static inline void channel_publish(struct channel *channel, const struct channel
     struct channel_account *account = &channel->account[valid ^ 1];
     atomic_store_explicit(&account->digest, done->digest, memory_order_release);
     atomic_store_explicit(&account->compute_ns, done->compute_ns, memory_order_release);
+    atomic_store_explicit(&account->bytes, done->bytes, memory_order_release);
     atomic_store(&channel->published, done->count << 1 | (valid ^ 1));
 }
 
@@ -160,8 +168,15 @@ static inline void channel_look(const struct channel *channel, struct channel_do
         done->count = published >> 1;
         done->digest = atomic_load_explicit(&account->digest, memory_order_acquire);
         done->compute_ns = atomic_load_explicit(&account->compute_ns, memory_order_acquire);
+        done->bytes = atomic_load_explicit(&account->bytes, memory_order_acquire);
         published = atomic_load(&channel->published);
     } while (published != before);
+}
+
+/* Bytes that a block takes with its length, which is a multiple of 8. */
+static inline uint64_t channel_block_bytes(uint64_t bytes)
+{
+    return 8 + (bytes + 7) / 8 * 8;
 }
 
 /* --- waking --- */

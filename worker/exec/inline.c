@@ -347,16 +347,15 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
         return TURN_EVENT;
     if (!chunk->running || exec_buffer_in_use(exec)->sent)
         return TURN_BLOCKED;
+    /* more variable output may have gathered than could leave at once */
+    bool lags = exec->records.variable && exec->config.collect && output_bytes(&exec->records.output) >= SLICE_MAX &&
+                !chunk->waiting;
+    bool computes = !exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count && !lags;
     if (exec->config.helper != NULL) {
-        bool computes = exec->remote.posted || (!exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count);
-        if (computes && !exec_remote_turn(exec))
+        if ((computes || exec->remote.posted) && !exec_remote_turn(exec))
             return inline_tell_mark(exec, event) ? TURN_EVENT : TURN_BLOCKED;
-    } else if (!exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count) {
-        /* more variable output may have gathered than could leave at once */
-        bool lags = exec->records.variable && exec->config.collect &&
-                    output_bytes(&exec->records.output) >= SLICE_MAX && !chunk->waiting;
-        if (!lags)
-            (exec->isolated.wanted ? exec_compute_in_child : compute_turn)(exec);
+    } else if (computes) {
+        (exec->isolated.wanted ? exec_compute_in_child : compute_turn)(exec);
     }
     if (exec->step.is_stuck) {
         if (exec->step.stuck_told)

@@ -51,7 +51,7 @@ struct exec_config {
     int (*read)(void *context, uint64_t first, uint64_t count, void *records, struct error *error);
     void *context;                     /* passed to read() */
     const struct helper_start *helper; /* a helper runs the kernel, which is not opened here; NULL: the caller's thread
-                                          does. Records of one length only, of a kernel without descriptor() */
+                                          does. Not for kernels with a descriptor() */
 };
 
 struct exec_buffer {
@@ -123,6 +123,8 @@ struct exec_remote {
     bool posted; /* it has a command */
     uint64_t base, count;
     struct channel_done taken; /* of the command, what has been taken over */
+    unsigned char *blocks;     /* of variable output; mapped, NULL: not yet */
+    uint64_t mapped;           /* bytes of them */
     bool ends_soon;            /* the command was cut, as a part is due */
     bool careful;              /* an iteration that kills a helper has failed for good */
     unsigned deaths;           /* of helpers in a row with no iteration to blame */

@@ -8,11 +8,15 @@
 #include "worker/exec/steps.h"
 
 #include "common/os/clock.h"
+#include "proto/block.h"
 #include "worker/exec/helper.h"
+#include "worker/exec/output.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Deaths of helpers one after another, without an iteration that had begun, from which on the next iteration is taken
  * for the cause. */
@@ -49,6 +53,89 @@ int exec_remote_open(struct exec *exec)
     return -1;
 }
 
+void exec_remote_fini(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    if (remote->blocks != NULL)
+        munmap(remote->blocks, remote->mapped);
+    remote->blocks = NULL;
+    if (remote->helper.channel != NULL)
+        helper_fini(&remote->helper);
+}
+
+/* --- variable output --- */
+
+/* Maps the blocks as far as they reach. -1 when memory is out. */
+static int reach_blocks(struct exec_remote *remote, uint64_t bytes)
+{
+    if (bytes <= remote->mapped)
+        return 0;
+    if (remote->blocks != NULL)
+        munmap(remote->blocks, remote->mapped);
+    const uint64_t room = bytes > CHANNEL_BLOCKS ? bytes : CHANNEL_BLOCKS;
+    void *blocks =
+        mmap(NULL, room, PROT_READ, MAP_SHARED, remote->helper.file, (off_t)remote->helper.channel->records_at);
+    remote->blocks = blocks == MAP_FAILED ? NULL : blocks;
+    remote->mapped = remote->blocks != NULL ? room : 0;
+    return remote->blocks != NULL ? 0 : -1;
+}
+
+/* Gives back the memory of blocks that were out of the ordinary. No command runs. */
+static void shrink_blocks(struct exec_remote *remote)
+{
+    struct channel *channel = remote->helper.channel;
+    channel->room = CHANNEL_BLOCKS;
+    if (remote->mapped <= CHANNEL_BLOCKS)
+        return;
+    munmap(remote->blocks, remote->mapped);
+    remote->blocks = NULL;
+    remote->mapped = 0;
+    if (ftruncate(remote->helper.file, (off_t)(channel->records_at + CHANNEL_BLOCKS)) < 0)
+        return; /* it keeps them */
+}
+
+/* Puts what the iterations of a block, from `first` on, have yielded. -1 when memory is out, or it is no block. */
+static int put_block(struct output *output, uint64_t first, const unsigned char *bytes, uint64_t size, uint32_t *count)
+{
+    struct block block;
+    if (!block_read(&block, bytes, size, output->streams))
+        return -1;
+    const unsigned char *at[BLOCK_STREAMS_MAX];
+    memcpy(at, block.stream, sizeof at);
+    output_begin(output, first + block.count);
+    for (uint32_t k = 0; k < block.count; k++) {
+        for (unsigned s = 0; s < output->streams; s++) {
+            uint32_t length = block_length(&block, k, s);
+            if (output->calls.put(&output->calls, first + k, s, at[s], length) < 0)
+                return -1;
+            at[s] += length;
+        }
+        if (block_failed(&block, k) && output->calls.failed(&output->calls, first + k) < 0)
+            return -1;
+    }
+    *count = block.count;
+    return 0;
+}
+
+/* Takes the blocks over from `from` up to `to`, of iterations from `first` on up to `end`. -1 when memory is out. */
+static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t from, uint64_t to)
+{
+    struct exec_remote *remote = &exec->remote;
+    struct output *output = &exec->records.output;
+    if (reach_blocks(remote, to) < 0)
+        return -1;
+    for (uint32_t count = 0; from < to; first += count) {
+        uint64_t size;
+        size_t gathered = output_bytes(output);
+        memcpy(&size, remote->blocks + from, sizeof size);
+        if (size > to - from || put_block(output, first, remote->blocks + from + sizeof size, size, &count) < 0)
+            return -1;
+        exec_look_at_output(exec, count, gathered);
+        from += channel_block_bytes(size);
+    }
+    return first == end ? 0 : -1;
+}
+
 /* --- commands --- */
 
 /* Gives the helper the next iterations of the chunk. Begins a helper where there is none. */
@@ -65,14 +152,18 @@ static void post_command(struct exec *exec)
         return; /* it opens the kernel */
     remote->base = chunk->done;
     remote->count = exec_least(chunk->count - chunk->done, CHANNEL_COUNT_MAX);
-    if (exec->config.collect)
+    if (exec->records.variable)
+        shrink_blocks(remote);
+    else if (exec->config.collect)
         remote->count = exec_least(remote->count, exec_room(exec));
     remote->taken = (struct channel_done){0};
     remote->ends_soon = false;
     channel->first = chunk->first + chunk->done;
     channel->count = remote->count;
     channel->singly = chunk->is_reset > chunk->done ? chunk->is_reset - chunk->done : 0;
-    channel->place = exec->config.collect ? (uint64_t)(exec_next_records(exec) - (unsigned char *)channel) : 0;
+    channel->place = exec->config.collect && !exec->records.variable
+                         ? (uint64_t)(exec_next_records(exec) - (unsigned char *)channel)
+                         : 0;
     channel->began_ns = clock_ns(CLOCK_MONOTONIC);
     atomic_store(&channel->claims, channel_claims_of(0, remote->count));
     channel_publish(channel, &remote->taken);
@@ -110,6 +201,11 @@ static void take_done(struct exec *exec)
     if (now.count == remote->taken.count)
         return;
     uint64_t count = now.count - remote->taken.count, took_ns = now.compute_ns - remote->taken.compute_ns;
+    if (exec->records.variable && take_blocks(exec, chunk->first + chunk->done, chunk->first + remote->base + now.count,
+                                              remote->taken.bytes, now.bytes) < 0) {
+        snprintf(exec->error, sizeof exec->error, "no memory for what the kernel yields");
+        exec->step.is_stuck = true;
+    }
     chunk->done = remote->base + now.count;
     chunk->digest += now.digest - remote->taken.digest;
     chunk->compute_ns += took_ns;

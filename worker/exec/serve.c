@@ -3,10 +3,14 @@
 #include "worker/exec/serve.h"
 
 #include "common/util/digest.h"
+#include "worker/exec/output.h"
 #include "worker/exec/steps.h"
 
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Time for which a helper looks for the next command before it sleeps, where worker and helper have cores each. */
 #define SERVE_SPIN_NS 20000u
@@ -15,7 +19,9 @@ struct server {
     struct exec exec;
     struct channel *channel;
     unsigned char *memory;
-    int bell;
+    int file, bell;
+    unsigned char *blocks; /* mapped; NULL: not yet */
+    uint64_t room;         /* bytes of them */
 };
 
 static void serve_fail(struct channel *channel, enum channel_result result, const char *why)
@@ -35,6 +41,37 @@ static int serve_call(struct server *server, uint64_t count, void *records, bool
     return result == 0 ? 0 : -1;
 }
 
+/* Maps `room` bytes for blocks. -1 when memory is out. */
+static int map_blocks(struct server *server, uint64_t room)
+{
+    const uint64_t at = server->channel->records_at;
+    if (server->blocks != NULL)
+        munmap(server->blocks, server->room);
+    void *blocks = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, server->file, (off_t)at);
+    server->blocks = blocks == MAP_FAILED ? NULL : blocks;
+    server->room = server->blocks != NULL ? room : 0;
+    return server->blocks != NULL ? 0 : -1;
+}
+
+/* Puts what the iterations of a call have yielded behind the blocks of those before. -1 when memory is out: then they
+ * have yielded nothing. */
+static int put_blocks(struct server *server, uint64_t count, struct channel_done *done)
+{
+    struct exec *exec = &server->exec;
+    struct output *output = &exec->records.output;
+    const uint64_t bytes = output_bytes(output), end = done->bytes + channel_block_bytes(bytes);
+    if (end > server->room &&
+        (ftruncate(server->file, (off_t)(server->channel->records_at + end)) < 0 || map_blocks(server, end) < 0)) {
+        snprintf(exec->error, sizeof exec->error, "no memory for %llu bytes of output", (unsigned long long)bytes);
+        output_clear(output, output->first);
+        return -1;
+    }
+    memcpy(server->blocks + done->bytes, &bytes, sizeof bytes);
+    output_take(output, count, exec->config.loop, server->blocks + done->bytes + sizeof bytes);
+    done->bytes = end;
+    return 0;
+}
+
 /* The number of iterations to claim for the next call of the kernel. */
 static uint64_t claim_size(const struct exec *exec, uint64_t singly)
 {
@@ -42,48 +79,69 @@ static uint64_t claim_size(const struct exec *exec, uint64_t singly)
     if (chunk->done < singly)
         return 1;
     uint64_t most = chunk->count - chunk->done;
-    return exec_call_size(exec, exec->config.collect ? most : exec_least(most, exec->records.capacity));
+    bool has_room = exec->config.collect || exec->records.variable;
+    return exec_call_size(exec, has_room ? most : exec_least(most, exec->records.capacity));
 }
 
-/* Computes the range, call by call, until all of it is done, the worker has cut it, or an iteration fails: those of a
- * call that failed are run one by one. */
+/* Takes account of a call that has worked. */
+static int count_call(struct server *server, uint64_t count, const void *records, struct channel_done *done)
+{
+    struct exec *exec = &server->exec;
+    struct exec_chunk *chunk = &exec->chunk;
+    struct channel *channel = server->channel;
+    if (exec->records.variable && put_blocks(server, count, done) < 0)
+        return -1;
+    if (!exec->records.variable)
+        done->digest += digest_records(chunk->first + chunk->done, count, records, exec->records.bytes);
+    chunk->done += count;
+    done->count = chunk->done;
+    done->compute_ns = chunk->compute_ns;
+    if (channel->spread)
+        exec_end_piece(exec);
+    channel_publish(channel, done);
+    if (done->count >= atomic_load(&channel->wake_at)) {
+        atomic_store(&channel->wake_at, UINT64_MAX);
+        channel_wake_worker(channel, server->bell);
+    }
+    return 0;
+}
+
+/* Computes the range, call by call, until all of it is done, the worker has cut it, its blocks are many, or an
+ * iteration fails: those of a call that failed are run one by one. */
 static void serve_run(struct server *server)
 {
     struct exec *exec = &server->exec;
     struct exec_chunk *chunk = &exec->chunk;
     struct channel *channel = server->channel;
     struct channel_done done = {0};
+    const bool in_place = channel->collect && !exec->records.variable;
     uint64_t claimed = 0, singly = channel->singly;
-    unsigned char *to = channel->collect ? server->memory + channel->place : exec_next_records(exec);
+    unsigned char *to = in_place ? server->memory + channel->place : exec_next_records(exec);
     int result = 0;
+    if (exec->records.variable && channel->room != server->room && map_blocks(server, channel->room) < 0) {
+        serve_fail(channel, CHANNEL_STUCK, "no memory for output");
+        return;
+    }
     executor_begin(&exec->executor, channel->first, channel->count, 0, false);
     while (result == 0 && !exec->step.is_stuck) {
-        if (claimed == chunk->done)
+        if (claimed == chunk->done && done.bytes < CHANNEL_BLOCKS)
             claimed += channel_claim(&channel->claims, claim_size(exec, singly));
         uint64_t count = chunk->done < singly ? 1 : claimed - chunk->done;
         if (claimed == chunk->done)
             break;
         result = serve_call(server, count, to, chunk->done > 0);
+        if (result == 0)
+            result = count_call(server, count, to, &done);
+        if (result == 0 && in_place)
+            to += count * exec->records.bytes;
         if (result < 0 && count > 1 && !exec->step.is_stuck) {
             singly = claimed;
             result = 0;
-        } else if (result == 0) {
-            done.digest += digest_records(channel->first + chunk->done, count, to, exec->records.bytes);
-            chunk->done += count;
-            done.count = chunk->done;
-            done.compute_ns = chunk->compute_ns;
-            to += channel->collect ? count * exec->records.bytes : 0;
-            if (channel->spread)
-                exec_end_piece(exec);
-            channel_publish(channel, &done);
-            if (done.count >= atomic_load(&channel->wake_at)) {
-                atomic_store(&channel->wake_at, UINT64_MAX);
-                channel_wake_worker(channel, server->bell);
-            }
         }
     }
     if (exec->step.is_stuck || result < 0)
         serve_fail(channel, exec->step.is_stuck ? CHANNEL_STUCK : CHANNEL_FAILED, exec->error);
+    channel->final = result < 0 && exec->records.output.called_failed;
     if (channel->spread && exec->pieces.spread.pieces == 0 && chunk->done > 0)
         spread_add(&exec->pieces.spread, chunk->done, exec->pieces.ns);
     channel->pieces = exec->pieces.spread;
@@ -99,6 +157,8 @@ static void serve_probe_one(void *context, uint64_t iteration)
     for (unsigned i = 0; i < channel->skipped_count; i++)
         if (channel->skipped[i] == iteration)
             return;
+    if (server->exec.records.variable)
+        output_clear(&server->exec.records.output, iteration);
     atomic_store_explicit(&channel->probing, iteration + 1, memory_order_release);
     exec_call_kernel(&server->exec, iteration, 1, exec_next_records(&server->exec));
     atomic_store_explicit(&channel->probing, 0, memory_order_release);
@@ -131,7 +191,7 @@ static void take_config(const struct channel *channel, struct exec_config *confi
     config->slowdown = channel->slowdown;
 }
 
-void serve(void *memory, int bell, const struct exec_config *given, const char *failure)
+void serve(void *memory, int file, int bell, const struct exec_config *given, const char *failure)
 {
     static struct server server;
     struct channel *channel = memory;
@@ -140,7 +200,7 @@ void serve(void *memory, int bell, const struct exec_config *given, const char *
     bool is_bound = sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) == 1;
     uint32_t number = atomic_load(&channel->answered);
     take_config(channel, &config);
-    server = (struct server){.channel = channel, .memory = memory, .bell = bell};
+    server = (struct server){.channel = channel, .memory = memory, .file = file, .bell = bell};
     for (bool leaves = false; !leaves;) {
         number = channel_await_call(channel, number, is_bound ? 0 : SERVE_SPIN_NS);
         leaves = channel->command == CHANNEL_LEAVE; /* behind the answer there may be another command */

@@ -6,6 +6,6 @@
 #include "worker/exec/channel.h"
 
 /* Opens the kernel and takes commands until the worker says to leave. The configuration has kernel, values, loop, the
- * probe and time steps; the worker has said the rest in the channel. `memory` is all of the shared memory, the channel
- * at its beginning; `failure`: NULL, or why there is no kernel. */
-void serve(void *memory, int bell, const struct exec_config *given, const char *failure);
+ * probe and time steps; the worker has said the rest in the channel. `memory` is all of the shared memory, `file`, the
+ * channel at its beginning; `failure`: NULL, or why there is no kernel. */
+void serve(void *memory, int file, int bell, const struct exec_config *given, const char *failure);

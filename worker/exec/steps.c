@@ -34,6 +34,8 @@ static int share_buffers(struct exec *exec, size_t bytes)
 
 static int allocate_buffers(struct exec *exec)
 {
+    if (exec->records.variable && exec->config.helper != NULL)
+        return exec_remote_init(exec, exec->config.helper, CHANNEL_BLOCKS);
     if (exec->records.variable)
         return 0; /* blocks get memory when their lengths are known */
     uint64_t limit = exec->config.collect ? SLICE_MAX : SCRATCH_BYTES;
@@ -97,10 +99,9 @@ void exec_fini(struct executor *executor)
         exec->config.kernel->close(exec->instance);
     exec->open = false;
     isolated_fini(&exec->isolated);
-    if (exec->remote.helper.channel != NULL)
-        helper_fini(&exec->remote.helper);
+    exec_remote_fini(exec);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
-        if (exec->config.helper == NULL)
+        if (exec->config.helper == NULL || exec->records.variable) /* else it is shared memory */
             free(exec->records.buffers[i].bytes);
         exec->records.buffers[i].bytes = NULL;
     }

@@ -51,6 +51,9 @@ void exec_end_piece(struct exec *exec);
 /* Makes the helper's shared memory, with `room` bytes behind the share. -1 with one line in exec->error. */
 int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t room);
 
+/* Ends the helper, and gives back what is shared with it. */
+void exec_remote_fini(struct exec *exec);
+
 /* Begins the helper and waits until the kernel is open. -1 with one line in exec->error. */
 int exec_remote_open(struct exec *exec);
 

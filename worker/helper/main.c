@@ -54,7 +54,7 @@ static struct channel *map_channel(void)
     struct channel *channel = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, CHANNEL_FILE, 0);
     if (channel == MAP_FAILED)
         return NULL;
-    return channel->version == CHANNEL_VERSION && channel->bytes == (size_t)file.st_size ? channel : NULL;
+    return channel->version == CHANNEL_VERSION && channel->records_at <= (size_t)file.st_size ? channel : NULL;
 }
 
 int main(int argc, char **argv)
@@ -75,6 +75,6 @@ int main(int argc, char **argv)
     bool is_ready = job_setup_make(&setup, &kernel_loader, argc, argv, &error) == 0;
     if (is_ready)
         executor_config_of_job(&config, &setup);
-    serve(channel, CHANNEL_BELL, &config, is_ready ? NULL : error.text);
+    serve(channel, CHANNEL_FILE, CHANNEL_BELL, &config, is_ready ? NULL : error.text);
     return EXIT_STATUS_DONE;
 }

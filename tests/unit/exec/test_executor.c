@@ -91,11 +91,11 @@ static void *serve_second(void *context)
 static pid_t begin_helper(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
 {
     const struct exec_config config = {.kernel = &kernel, .loop = &tested.loop, .probe_count = ITERATIONS};
-    (void)context, (void)file, (void)error;
+    (void)context, (void)error;
     pid_t helper = fork();
     if (helper != 0)
         return helper;
-    serve(tested.exec.remote.helper.channel, bell, &config, NULL);
+    serve(tested.exec.remote.helper.channel, file, bell, &config, NULL);
     _exit(0);
 }
 

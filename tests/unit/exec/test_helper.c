@@ -206,11 +206,11 @@ static struct exec exec;
 static pid_t begin_helper(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
 {
     const struct exec_config config = {.kernel = &deadly, .loop = &loop, .probe_count = 4096};
-    (void)context, (void)file, (void)error;
+    (void)context, (void)error;
     pid_t helper = fork();
     if (helper != 0)
         return helper;
-    serve(exec.remote.helper.channel, bell, &config, NULL);
+    serve(exec.remote.helper.channel, file, bell, &config, NULL);
     _exit(0);
 }
 
@@ -405,6 +405,96 @@ START_TEST(whatever_is_cut_and_whoever_dies_the_rest_is_whole)
 }
 END_TEST
 
+/* --- variable output --- */
+
+static int run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                        char error[HDSS_ERROR_MAX])
+{
+    (void)instance;
+    for (uint64_t i = first; i < first + count; i++) {
+        static unsigned char bytes[3u << 20];
+        size_t length = i % 50 == 49 ? sizeof bytes : i % 7;
+        memset(bytes, 'a' + (int)(i % 26), length);
+        if (length > 0 && output->put(output, i, 0, bytes, length) < 0)
+            return -1;
+        if (i % 3 == 0 && output->put(output, i, 1, "three", 5) < 0)
+            return -1;
+        if (i == 11 && output->failed(output, i) < 0)
+            return -1;
+        int result = die(kernel.death[i], error);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+static const struct hdss_kernel wordy = {
+    .abi = HDSS_KERNEL_ABI, .name = "wordy", .open = open_kernel, .run_variable = run_variable};
+static const struct hdss_loop streams = {
+    .iterations = 200, .streams = 2, .stream = {{.ending = ""}, {.ending = ".err"}}};
+
+static pid_t begin_wordy(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
+{
+    const struct exec_config config = {.kernel = &wordy, .loop = &streams, .probe_count = 200};
+    (void)context, (void)error;
+    pid_t helper = fork();
+    if (helper != 0)
+        return helper;
+    serve(exec.remote.helper.channel, file, bell, &config, NULL);
+    _exit(0);
+}
+
+/* Takes the chunk [0, 200): sums up its digest and the bytes of the blocks. */
+static void take_wordy(struct outcome *outcome, uint64_t *bytes)
+{
+    struct event event = {0};
+    *outcome = (struct outcome){0};
+    for (*bytes = 0; event.type != EVENT_FINISHED;) {
+        event = next_event();
+        if (event.type == EVENT_ITERATIONS_FAILED) {
+            snprintf(outcome->text[outcome->failed++], HDSS_ERROR_MAX, "%s", event.text);
+            continue;
+        }
+        outcome->done += event.chunk.count;
+        outcome->digest += event.chunk.digest;
+        *bytes += event.chunk.bytes;
+        if (event.chunk.data != NULL)
+            executor_sent(&exec.executor, event.chunk.data);
+    }
+}
+
+START_TEST(variable_output_is_that_of_an_executor_without_a_helper)
+{
+    static const struct helper_start start = {.begin = begin_wordy};
+    struct outcome expected, outcome;
+    uint64_t bytes[2];
+    bool collect = _i % 2 > 0, dies = _i / 2 > 0;
+    for (int remote = 0; remote < 2; remote++) {
+        const struct exec_config config = {.kernel = &wordy,
+                                           .loop = &streams,
+                                           .collect = collect,
+                                           .slowdown = 1,
+                                           .probe_count = 200,
+                                           .helper = remote ? &start : NULL};
+        ck_assert_int_eq(open_remote(false), 0);
+        executor_fini(&exec.executor);
+        kernel.death[150] = dies ? FAILS : LIVES;
+        kernel.death[151] = dies ? remote ? SEGFAULTS : FAILS : LIVES;
+        ck_assert_int_eq(exec_init(&exec, &config), 0);
+        executor_begin(&exec.executor, 0, 200, 0, false);
+        take_wordy(remote ? &outcome : &expected, &bytes[remote]);
+        executor_fini(&exec.executor);
+    }
+    ck_assert_uint_eq(outcome.done, expected.done);
+    ck_assert_uint_eq(outcome.done, 200 - (dies ? 2 : 0) - !collect); /* what the kernel calls failed has no place */
+    ck_assert_uint_eq(outcome.failed, expected.failed);
+    ck_assert_uint_eq(outcome.digest, expected.digest);
+    ck_assert_int_eq(bytes[0] > 0, collect);
+    if (dies)
+        ck_assert_str_eq(outcome.text[outcome.failed - 1], "killed the child process: signal 11 (Segmentation fault)");
+}
+END_TEST
+
 START_TEST(a_helper_that_is_killed_while_idle_is_replaced)
 {
     struct outcome outcome;
@@ -466,6 +556,7 @@ int main(void)
     tcase_add_loop_test(remote, a_death_costs_the_iteration_that_ran, 0, 4);
     tcase_add_loop_test(remote, a_chunk_is_cut_while_an_iteration_runs, 0, 2);
     tcase_add_loop_test(remote, whatever_is_cut_and_whoever_dies_the_rest_is_whole, 0, 8);
+    tcase_add_loop_test(remote, variable_output_is_that_of_an_executor_without_a_helper, 0, 4);
     tcase_add_test(remote, a_helper_that_is_killed_while_idle_is_replaced);
     tcase_add_test(remote, a_kernel_that_crashes_when_it_is_opened_says_so);
     tcase_add_test(remote, a_probe_leaves_out_what_kills);
