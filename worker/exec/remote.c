@@ -304,7 +304,7 @@ bool exec_remote_turn(struct exec *exec)
     if (died) {
         end_command(exec);
         blame_iterations(exec);
-    } else if (channel_is_answered(remote->helper.channel)) {
+    } else if (remote->helper.state != HELPER_RUNNING) { /* as seen before what is done was taken over */
         take_answer(exec);
     } else {
         look_for_late_part(exec);

@@ -249,6 +249,7 @@ void exec_check(const struct executor *executor)
     assert((made->bytes == 0 || !made->variable) && "output is records or variable");
     assert(exec->shorts.count <= made->capacity && "a short chunk fits the buffer");
     assert((exec->config.short_runs || exec->shorts.count == 0) && "no chunk is short where each is timed");
+    assert(exec->remote.posted == (exec->remote.helper.state == HELPER_RUNNING) && "a helper runs commands of a chunk");
     assert((!exec->step.stuck_told || exec->step.is_stuck) && "a step that cannot be entered is told once");
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
         assert((!made->buffers[i].sent || made->buffers[i].bytes != NULL) && "a buffer that is sent is there");
