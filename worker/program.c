@@ -133,14 +133,15 @@ static void choose_threads(struct program *program)
     }
 }
 
-/* Makes ready what begins a helper, where the kernel is to run in one. */
+/* Makes ready what begins a helper, where the kernel is to run in one. Where nobody has asked for it a worker without
+ * the program does without. */
 static void prepare_helper(struct program *program, unsigned words, char *const *word)
 {
-    if (program->failure != NULL || program->setup.job.spec.isolate != RUN_ISOLATE_ON)
+    if (program->failure != NULL || !job_setup_is_isolated(&program->setup))
         return;
     program->is_isolated = helper_program_init(&program->helper, words, word, &program->error) == 0;
     program->helper_start = (struct helper_start){helper_program_begin, &program->helper};
-    if (!program->is_isolated)
+    if (!program->is_isolated && program->setup.job.spec.isolate == RUN_ISOLATE_ON)
         program->failure = program->error.text;
 }
 

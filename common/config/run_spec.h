@@ -35,7 +35,7 @@ struct run_spec {
     double verify;             /* share of the iterations that a second worker computes, too; 0: none, 1: all */
     uint64_t verify_seed;      /* draws them */
     enum run_verify_action verify_action; /* what comes of results that differ */
-    enum run_isolate isolate;             /* ON: a helper of each worker runs the kernel */
+    enum run_isolate isolate;             /* ON: a helper runs the kernel; AUTO: see job_setup_is_isolated() */
     unsigned threads;                     /* threads of each worker, 1 .. RUN_THREADS_MAX; 0: as many as it has cores */
     struct sched_spec thread_technique;   /* technique among the threads of a worker */
     uint64_t sync_points;    /* points in each chunk of a loop with dependencies; 0: RUN_SYNC_POINTS for each worker */

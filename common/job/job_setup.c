@@ -147,17 +147,32 @@ static int check_verify(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* A helper takes commands for ranges of independent iterations. */
+/* True where a helper can run the kernel: iterations are independent, on one thread, and wait for nothing that is the
+ * worker's. The load of the cores is measured by how long the worker itself waits for them. */
+static bool can_be_isolated(const struct job_setup *setup)
+{
+    return setup->loop.sync == 0 && setup->job.spec.threads == 1 && setup->kernel->descriptor == NULL &&
+           setup->job.spec.weighting != SCHED_WEIGHTING_ACP;
+}
+
+bool job_setup_is_isolated(const struct job_setup *setup)
+{
+    const char *name = setup->job.kernel;
+    size_t length = strlen(name);
+    bool is_object = strchr(name, '/') != NULL || (length > 3 && strcmp(name + length - 3, ".so") == 0);
+    bool is_wanted =
+        setup->job.spec.isolate == RUN_ISOLATE_ON || (setup->job.spec.isolate == RUN_ISOLATE_AUTO && is_object);
+    return is_wanted && can_be_isolated(setup);
+}
+
 static int check_isolation(const struct job_setup *setup, struct error *error)
 {
-    const struct hdss_kernel *kernel = setup->kernel;
-    bool can = setup->loop.sync == 0 && setup->job.spec.threads == 1 && kernel->descriptor == NULL;
-    if (setup->job.spec.isolate != RUN_ISOLATE_ON || can)
+    if (setup->job.spec.isolate != RUN_ISOLATE_ON || can_be_isolated(setup))
         return 0;
     return error_set(error,
                      "--isolate on: %s cannot run in a process of its own here; accepted: auto, off, or a kernel "
-                     "without dependencies and descriptor, on one thread",
-                     kernel->name);
+                     "without dependencies and descriptor, on one thread and without --weighting acp",
+                     setup->kernel->name);
 }
 
 static int check_sync_points(const struct job_setup *setup, struct error *error)

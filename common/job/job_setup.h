@@ -42,6 +42,10 @@ static inline bool job_setup_computes(const struct job_setup *setup)
     return !setup->loop.waits && setup->kernel->descriptor == NULL;
 }
 
+/* True if each worker is to have a helper run the kernel: where --isolate asks for it, and by default for a shared
+ * object of the user's, if a helper can. */
+bool job_setup_is_isolated(const struct job_setup *setup);
+
 /* Synchronization points of each chunk, where iterations need those before them. */
 uint64_t job_setup_sync_points(const struct job_setup *setup, unsigned workers);
 

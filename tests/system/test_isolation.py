@@ -103,8 +103,8 @@ def test_what_user_code_does_costs_its_iteration():
 
 
 def test_it_needs_no_launcher_that_survives_losses():
-    for masters in (0, 1):
-        result = run_job(masters, 2, words() + ['iterations=300', 'at=100', 'mode=segv'])
+    for masters, isolate in ((0, 'on'), (1, 'auto')):
+        result = run_job(masters, 2, words(isolate=isolate) + ['iterations=300', 'at=100', 'mode=segv'])
         check_failures(result, [100], SEGV)
 
 
@@ -235,11 +235,14 @@ def test_no_helper_outlives_its_worker():
 
 
 def test_what_cannot_be_isolated_is_refused():
-    for job, name in ((['exec', 'command=true'], 'exec'), (['floyd-steinberg'], 'floyd-steinberg'), (['--threads', 2, hostile()], 'hostile')):
+    for job, name in ((['exec', 'command=true'], 'exec'), (['floyd-steinberg'], 'floyd-steinberg'), (['--threads', 2, hostile()], 'hostile'),
+                      (['--weighting', 'acp', hostile()], 'hostile')):
         result = run_job(0, 2, ['--isolate', 'on', *job])
         assert result.status == 2 and len(result.err) == 1 and f'--isolate on: {name} cannot run in a process of its own here; accepted: auto, off' \
             in result.err[0], result
         assert run(hdss(0, 2, ['--isolate', 'on', *job])).status == 2
+        if name == 'hostile':
+            assert run(hdss(0, 2, job)).status == 0
     result = run(mpirun_line([(2, [WORKER, '--dca', 'rma', '--isolate', 'on', hostile()])]))
     assert result.status == 2 and '--isolate' in result.err[0], result
     result = run(mpirun_line([(1, [SUPERMASTER, '--isolate', 'on', 'mandelbrot', 'width=64', 'height=64']), (2, [WORKER])]))
@@ -251,6 +254,8 @@ def test_a_helper_that_is_not_installed_is_missed():
         worker = shutil.copy(WORKER, folder)
         result = run(mpirun_line([(1, [SUPERMASTER, '--isolate', 'on', hostile()]), (2, [worker])]))
         assert result.status == 1 and 'the program hdss-helper is neither in' in result.raw_err, result
+        result = run(mpirun_line([(1, [SUPERMASTER, hostile()]), (2, [worker])]))
+        assert result.status == 0 and not result.err, result
     alone = subprocess.run([HELPER], capture_output=True, text=True, check=False)
     assert alone.returncode == 2 and alone.stderr == 'hdss-helper: is begun by workers only\n', alone
 

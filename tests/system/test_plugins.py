@@ -285,10 +285,19 @@ def test_a_number_that_no_call_may_return_is_a_failure():
 def test_a_crash_is_a_lost_worker():
     words = ['--technique', 'css:chunk=10', '--output', 'out.txt', '--report', 'report.json', tricky(), 'iterations=300', 'sleep=1000',
              'crash_at=120', 'until=crashed']
-    result = run(job(1, 3, words, options=RECOVERING))
+    result = run(job(1, 3, ['--isolate', 'off', *words], options=RECOVERING))
     check_output(expected(300, 10))
     assert report()['faults']['lost_workers'] == 1 and report()['done'] == 300, result
     assert any('was lost' in line for line in result.err), result
+
+
+def test_a_crash_costs_its_iteration():
+    words = ['--technique', 'css:chunk=10', '--output', 'out.txt', '--report', 'report.json', tricky(), 'iterations=300', 'sleep=1000',
+             'crash_at=120', 'until=crashed']
+    result = run_job(1, 3, words)
+    check_output(expected(300, 10))
+    assert report()['faults']['lost_workers'] == 0 and report()['done'] == 300 and result.status == 0, result
+    assert any('iteration 120 failed: killed the child process: signal 11' in line for line in result.err), result
 
 
 def test_a_killed_run_is_resumed():
@@ -547,6 +556,7 @@ main([
     test_an_error_fails_its_iteration_with_its_text,
     test_a_number_that_no_call_may_return_is_a_failure,
     test_a_crash_is_a_lost_worker,
+    test_a_crash_costs_its_iteration,
     test_a_killed_run_is_resumed,
     test_what_failed_is_named_and_done_again,
     test_a_kernel_in_python,
