@@ -24,6 +24,7 @@
 #include "hdss/kernel.h"
 #include "proto/message.h"
 #include "worker/dca/program.h"
+#include "worker/exec/helper.h"
 #include "worker/exec/inline.h"
 #include "worker/exec/openmp_pool.h"
 #include "worker/exec/pipeline.h"
@@ -66,12 +67,19 @@ struct program {
 
 /* --- what is measured of chunks --- */
 
+/* Processor time of the worker, and of its helper. */
+static uint64_t program_processor_ns(const struct program *program)
+{
+    uint64_t helpers_ns = program->is_isolated ? helper_processor_ns(&program->exec.remote.helper) : 0;
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helpers_ns;
+}
+
 /* Processor time counts from the first chunk on. */
 static void note_chunk_begins(void *context, uint64_t first, uint64_t count)
 {
     struct program *program = context;
     if (program->processor_ns == 0)
-        program->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+        program->processor_ns = program_processor_ns(program);
     if (program->effects.chunk_ends == NULL)
         program->effects.chunk_begins = NULL; /* the others need not be told */
     program->timed_first = first;
@@ -112,7 +120,7 @@ static void tell_processor_time(void *context, struct threads *threads)
 {
     struct program *program = context;
     if (threads->cores > 0 && program->processor_ns > 0)
-        threads->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - program->processor_ns;
+        threads->processor_ns = program_processor_ns(program) - program->processor_ns;
 }
 
 /* --- the executor --- */

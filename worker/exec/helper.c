@@ -70,13 +70,18 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
     return 0;
 }
 
+uint64_t helper_processor_ns(const struct helper *helper)
+{
+    clockid_t clock;
+    bool runs = helper->pid > 0 && clock_getcpuclockid(helper->pid, &clock) == 0;
+    return helper->cpu_ns + (runs ? clock_ns(clock) : 0);
+}
+
 /* Waits for the end of the process, which has to come. */
 static void reap_helper(struct helper *helper, int *status)
 {
-    clockid_t clock;
     *status = 0;
-    if (clock_getcpuclockid(helper->pid, &clock) == 0)
-        helper->cpu_ns += clock_ns(clock);
+    helper->cpu_ns = helper_processor_ns(helper);
     while (waitpid(helper->pid, status, 0) < 0 && errno == EINTR)
         ;
     helper_close(&helper->process);

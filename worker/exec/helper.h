@@ -70,6 +70,9 @@ void helper_wake_at(struct helper *helper, uint64_t done);
 /* Says that the worker is going to sleep on the descriptor. False where there is news already. */
 bool helper_rest(struct helper *helper);
 
+/* Processor time of this helper and those before it. */
+uint64_t helper_processor_ns(const struct helper *helper);
+
 /* Becomes readable with news of the helper. */
 static inline int helper_descriptor(const struct helper *helper)
 {
