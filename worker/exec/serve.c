@@ -30,17 +30,6 @@ static void serve_fail(struct channel *channel, enum channel_result result, cons
     snprintf(channel->error, sizeof channel->error, "%s", why);
 }
 
-/* Runs the kernel for the next iterations, all of which are claimed. A kernel that returns what it must not has failed.
- */
-static int serve_call(struct server *server, uint64_t count, void *records, bool soon)
-{
-    struct exec *exec = &server->exec;
-    int result = exec_run_timed(exec, count, records, soon);
-    if (result > 0)
-        snprintf(exec->error, sizeof exec->error, "the kernel returned %d; accepted: 0, -1", result);
-    return result == 0 ? 0 : -1;
-}
-
 /* Maps `room` bytes for blocks. -1 when memory is out. */
 static int map_blocks(struct server *server, uint64_t room)
 {
@@ -129,7 +118,7 @@ static void serve_run(struct server *server)
         uint64_t count = chunk->done < singly ? 1 : claimed - chunk->done;
         if (claimed == chunk->done)
             break;
-        result = serve_call(server, count, to, chunk->done > 0);
+        result = exec_run_timed(exec, count, to, chunk->done > 0);
         if (result == 0)
             result = count_call(server, count, to, &done);
         if (result == 0 && in_place)

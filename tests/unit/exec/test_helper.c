@@ -295,7 +295,7 @@ START_TEST(a_death_costs_the_iteration_that_ran)
         {18, IS_KILLED, "killed the child process: signal 9 (Killed)"},
         {400, FAILS, "cannot"},
         {2000, SEGFAULTS, "killed the child process: signal 11 (Segmentation fault)"},
-        {2047, RETURNS, "the kernel returned 7; accepted: 0, -1"},
+        {2047, RETURNS, "run() returned 7; accepted: 0, or -1 for a failure"},
     };
     const size_t count = sizeof bad / sizeof *bad;
     struct outcome outcome;
