@@ -4,6 +4,7 @@
 
 #include "common/config/job.h"
 #include "common/job/check.h"
+#include "common/job/status.h"
 #include "common/machine/machine.h"
 #include "common/metrics/progress.h"
 #include "common/metrics/summary.h"
@@ -211,6 +212,20 @@ static int root_write_report(struct root *root, const struct report *report)
     return result;
 }
 
+/* `hdss run` prints it where it can be given it: a launcher drops what a rank has printed last where it ends it. */
+static void root_print_summary(struct root *root, const struct report *report)
+{
+    char *text = summary_text(report, root->terminal.width, root->terminal.utf8);
+    const bool is_told = text != NULL && status_tell_summary(text);
+    if (!is_told)
+        fputs(terminal_text_start(&root->terminal), stdout);
+    terminal_clear(&root->terminal);
+    if (!is_told && text != NULL)
+        fputs(text, stdout);
+    fflush(stdout);
+    free(text);
+}
+
 int root_print_report(struct root *root, struct report *report, uint64_t first_assign_ns, int status)
 {
     complete_report(root, report, first_assign_ns);
@@ -218,13 +233,7 @@ int root_print_report(struct root *root, struct report *report, uint64_t first_a
         report->outcome = REPORT_FAILED;
     else if (status == EXIT_STATUS_TASKS)
         report->outcome = REPORT_TASKS_FAILED;
-    char *text = summary_text(report, root->terminal.width, root->terminal.utf8);
-    fputs(terminal_text_start(&root->terminal), stdout);
-    terminal_clear(&root->terminal);
-    if (text != NULL)
-        fputs(text, stdout);
-    fflush(stdout);
-    free(text);
+    root_print_summary(root, report);
     if (root_write_report(root, report) == 0)
         return status;
     root_print_failure(root, root->error.text, root->rank);

@@ -6,14 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* -1 where nothing can be told. */
+static int status_open(const char *variable)
+{
+    const char *path = getenv(variable);
+    return path != NULL ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC) : -1;
+}
 
 /* A line goes whole or not at all, and begins behind whatever somebody else has left without an end. Where nobody reads
  * any more there is nobody to tell. */
 static void status_file_tell(const char *line, int length)
 {
-    const char *path = getenv(STATUS_VARIABLE);
-    int file = path != NULL ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC) : -1;
+    int file = status_open(STATUS_VARIABLE);
     if (file < 0)
         return;
     ssize_t written = write(file, line, (size_t)length);
@@ -42,4 +49,17 @@ void status_tell_end(const char *role, int status, bool degraded)
     char line[64];
     status_file_tell(line,
                      snprintf(line, sizeof line, "\n" STATUS_END "\n", role, status, degraded ? STATUS_DEGRADED : ""));
+}
+
+bool status_tell_summary(const char *text)
+{
+    struct stat found;
+    const size_t length = strlen(text);
+    int file = length <= SUMMARY_PIPED_MAX ? status_open(SUMMARY_VARIABLE) : -1;
+    if (file < 0)
+        return false;
+    /* on another machine the path may name a file of somebody else */
+    bool told = fstat(file, &found) == 0 && S_ISFIFO(found.st_mode) && write(file, text, length) == (ssize_t)length;
+    close(file);
+    return told;
 }

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of a run's exit status to its launcher: an MPI launcher may return any status when ranks die.
+/* The way of a run's exit status and summary to its launcher: an MPI launcher may return any status when ranks die, and
+ * may drop what they print at their end.
  *
  * `hdss run` names a pipe in the environment, and the ranks write lines to it: the supermaster STATUS_BEGUN when all
  * ranks are there, for its process to be watched, STATUS_DRAINING when a signal has reached it, and STATUS_END with its
  * status when all ranks are through and their results are where they belong, before it leaves MPI; in a flat launch
- * rank 0 does so. Any other rank writes STATUS_END only where its status is not 0. Where the variable is not set
- * nothing is written. */
+ * rank 0 does so. Any other rank writes STATUS_END only where its status is not 0. The summary has a pipe of its own.
+ * Where a variable is not set nothing is written. */
 #pragma once
 
 #include <stdbool.h>
 
-#define STATUS_VARIABLE "HDSS_STATUS_FILE"
+#define STATUS_VARIABLE  "HDSS_STATUS_FILE"
+#define SUMMARY_VARIABLE "HDSS_SUMMARY_FILE"
+
+/* A longer summary may not fit into the pipe. */
+#define SUMMARY_PIPED_MAX 65536u
 
 /* Where the launcher lets ranks end as they like, and `hdss run` ends those that are left when the run is over, it says
  * so to the supermaster: then nobody needs to be waited for. */
@@ -27,3 +32,6 @@ bool status_may_lose_ranks(void);
 void status_tell_begun(void);
 void status_tell_draining(void); /* may be called from the handler of a signal */
 void status_tell_end(const char *role, int status, bool degraded);
+
+/* True where `hdss run` has the summary, and prints it. */
+bool status_tell_summary(const char *text);

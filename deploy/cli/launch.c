@@ -479,6 +479,8 @@ int launch(char *const *argv, struct launch *how)
     if (how->is_asked != NULL && how->is_asked()) /* from here on signals come to us */
         ask_to_stop(&child);
     attend(&child);
+    if (how->reports)
+        launcher_watch_print_summary(&child.watch, how->log != NULL ? how->log : stdout);
     launch_release(&child);
     how->asked = was_asked(&child);
     how->late = child.late;

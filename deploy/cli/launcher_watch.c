@@ -33,31 +33,46 @@
 /* Time in which a launcher ends by itself whose ranks were ended. */
 #define ALONE_MS 1000
 
+/* Opens a pipe and names it in the environment. */
+static int open_pipe(int ends[2], const char *variable)
+{
+    char path[64];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -1;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ends[1]);
+    return setenv(variable, path, 1);
+}
+
 int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, bool survives,
                         int64_t now_ms)
 {
-    char path[64];
     *watch = (struct launcher_watch){.ends = {-1, -1},
+                                     .summary = {-1, -1},
                                      .ranks = ranks,
                                      .depth = depth,
                                      .remote = remote,
                                      .cores = cores_usable(),
                                      .changed_ms = now_ms};
-    if (pipe2(watch->ends, O_CLOEXEC | O_NONBLOCK) < 0)
+    watch->taken = open_memstream(&watch->text, &watch->text_length);
+    if (watch->taken == NULL || (survives && setenv(SURVIVAL_VARIABLE, "1", 1) < 0))
         return -1;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), watch->ends[1]);
-    if (survives && setenv(SURVIVAL_VARIABLE, "1", 1) < 0)
-        return -1;
-    return setenv(STATUS_VARIABLE, path, 1);
+    return open_pipe(watch->ends, STATUS_VARIABLE) < 0 || open_pipe(watch->summary, SUMMARY_VARIABLE) < 0 ? -1 : 0;
 }
 
 void launcher_watch_fini(struct launcher_watch *watch)
 {
     unsetenv(STATUS_VARIABLE);
+    unsetenv(SUMMARY_VARIABLE);
     unsetenv(SURVIVAL_VARIABLE);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (watch->ends[i] >= 0)
             close(watch->ends[i]);
+        if (watch->summary[i] >= 0)
+            close(watch->summary[i]);
+    }
+    if (watch->taken != NULL)
+        fclose(watch->taken);
+    free(watch->text);
 }
 
 static bool is_role(const char *role)
@@ -107,6 +122,15 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
         for (ssize_t i = 0; i < count; i++)
             take_byte(watch, bytes[i]);
     }
+    while ((count = read(watch->summary[0], bytes, sizeof bytes)) > 0)
+        fwrite(bytes, 1, (size_t)count, watch->taken);
+}
+
+void launcher_watch_print_summary(struct launcher_watch *watch, FILE *to)
+{
+    fflush(watch->taken);
+    fwrite(watch->text, 1, watch->text_length, to);
+    fflush(to);
 }
 
 static int64_t leaving_ms(const struct launcher_watch *watch)

@@ -9,10 +9,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct launcher_watch {
-    int ends[2]; /* ends of the pipe; -1 where there is none */
+    int ends[2];    /* ends of the pipe; -1 where there is none */
+    int summary[2]; /* those of the pipe that the summary comes through */
+    FILE *taken;    /* takes what has come of it */
+    char *text;     /* of `taken`; owned */
+    size_t text_length;
     char line[64];
     unsigned length;
     bool begun; /* all ranks were there */
@@ -34,7 +39,8 @@ struct launcher_watch {
     int64_t changed_ms;      /* when `running` last changed, or the ranks last said something */
 };
 
-/* Names the pipe in the environment, and says there whether the launcher survives what ranks do. -1 when files are out.
+/* Names the pipes in the environment, and says there whether the launcher survives what ranks do. -1 when files are
+ * out.
  */
 int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, bool survives,
                         int64_t now_ms);
@@ -42,6 +48,9 @@ void launcher_watch_fini(struct launcher_watch *watch);
 
 /* Takes what the ranks have said. */
 void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms);
+
+/* Prints the summary, if one has come. */
+void launcher_watch_print_summary(struct launcher_watch *watch, FILE *to);
 
 /* True if the launcher is to be ended. */
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);

@@ -157,7 +157,7 @@ def test_a_task_has_nothing_of_the_run():
     assert f'{RANK_VARIABLE}=1' in read('o').splitlines()
     check(run([HDSS, 'run', '--workers', '1', '--overwrite', '--output', 'o', 'exec', 'command=env', 'inherit=all']))
     names = {line.split('=')[0] for line in read('o').splitlines()}
-    assert RANK_VARIABLE in names and not names & {'HDSS_STATUS_FILE', 'HDSS_RANKS_MAY_END'}, names
+    assert RANK_VARIABLE in names and not names & {'HDSS_STATUS_FILE', 'HDSS_SUMMARY_FILE', 'HDSS_RANKS_MAY_END'}, names
 
 
 def test_time_limits_end_the_whole_group():

@@ -97,6 +97,27 @@ START_TEST(no_launcher_is_done_before_its_ranks_are)
 }
 END_TEST
 
+/* A launcher may drop what ranks print at their end. */
+START_TEST(the_summary_comes_once_whatever_becomes_of_the_launcher)
+{
+    static const char *const scripts[] = {"printf 'chunks  3\nsum 4\n' >$HDSS_SUMMARY_FILE; echo lead 0" SAY,
+                                          "printf 'chunks  3\nsum 4\n' >$HDSS_SUMMARY_FILE; kill -9 $$"};
+    char shell[] = "sh", option[] = "-c", script[200], text[100];
+    char *argv[] = {shell, option, script, NULL};
+    FILE *log = tmpfile();
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1, .log = log};
+    snprintf(script, sizeof script, "%s", scripts[_i]);
+    ck_assert_int_eq(launch(argv, &how), _i);
+    ck_assert_ptr_null(getenv("HDSS_SUMMARY_FILE"));
+    rewind(log);
+    text[fread(text, 1, sizeof text - 1, log)] = '\0';
+    ck_assert_ptr_eq(strstr(text, "chunks"), text);
+    ck_assert_ptr_null(strstr(text + 1, "chunks"));
+    ck_assert_ptr_nonnull(strstr(text, "3\nsum 4\n"));
+    fclose(log);
+}
+END_TEST
+
 /* A launcher that was ended before the ranks had drained. */
 START_TEST(what_is_stored_goes_on_where_a_journal_is_kept)
 {
@@ -298,6 +319,7 @@ int main(void)
     tcase_add_test(tests, the_third_ends_the_launcher);
     tcase_add_test(tests, the_launcher_has_no_input_and_a_group_of_its_own);
     tcase_add_test(tests, who_is_stopped_alone_is_found);
+    tcase_add_loop_test(tests, the_summary_comes_once_whatever_becomes_of_the_launcher, 0, 2);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

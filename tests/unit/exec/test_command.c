@@ -404,8 +404,15 @@ END_TEST
 START_TEST(an_environment_has_nothing_of_the_run)
 {
     struct environment environment;
-    const char *const mine[] = {"A=1", "OMPI_X=1",           "PMIX_RANK=0", "PMI_FD=3",
-                                "B=2", "HDSS_STATUS_FILE=x", "PMIX_Y=1",    "HDSS_RANKS_MAY_END=1",
+    const char *const mine[] = {"A=1",
+                                "OMPI_X=1",
+                                "PMIX_RANK=0",
+                                "PMI_FD=3",
+                                "B=2",
+                                "HDSS_STATUS_FILE=x",
+                                "PMIX_Y=1",
+                                "HDSS_RANKS_MAY_END=1",
+                                "HDSS_SUMMARY_FILE=x",
                                 NULL};
     ck_assert_int_eq(environment_init(&environment, (char *const *)mine, false), 0);
     ck_assert_int_eq(environment_begin(&environment, 2), 0);
