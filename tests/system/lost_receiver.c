@@ -9,6 +9,7 @@
 #include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
+#include "common/mpi/ulfm.h"
 #include "common/os/process.h"
 #include "proto/message.h"
 
@@ -75,6 +76,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     alarm(LIMIT_S);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    ulfm_begin(MPI_COMM_WORLD);
     if (rank == 0)
         return lead();
     MPI_Send(&pid, 1, MPI_INT, 0, TAG_MEETING, MPI_COMM_WORLD);

@@ -51,7 +51,8 @@ RANK_VARIABLE = 'PMIX_RANK' if IS_5 else 'OMPI_COMM_WORLD_RANK'
 ONE_SIDED_FAR = [] if IS_5 else ['--mca', 'osc', '^rdma']
 
 # What --with-ft tells the ranks otherwise is told by that component, too.
-ULFM = {'OMPI_MCA_mpi_ft_enable': 'true'} if IS_5 else {}
+FAULT_TOLERANT = {'mpi_ft_enable': 'true'} if IS_5 else {}
+ULFM = {f'OMPI_MCA_{name}': value for name, value in FAULT_TOLERANT.items()}
 
 
 def set_before(variables, line):

@@ -5,7 +5,7 @@ import os
 import signal
 
 from launch import MASTER, WORKER, finish, long, main, mpirun_line, report, run, start, wait_until
-from openmpi import OVER_TCP, RECOVERING
+from openmpi import FAULT_TOLERANT, OVER_TCP, RECOVERING_FAR
 from test_dependent import build, dithered, generated, hydro, records_of, swinging
 from nodes import Nodes
 from test_faults import hdss, lines_with, pids
@@ -105,8 +105,8 @@ def check_far(masters):
 
 
 def test_who_sends_to_a_rank_that_has_died_goes_on():
-    """Over TCP, whose connection is reset: Open MPI 4 does not come back from the second message to such a rank."""
-    result = run(mpirun_line([(2, [os.environ['LOST_RECEIVER']])], options=RECOVERING, mca=OVER_TCP))
+    """Over TCP, whose connection is reset: Open MPI 4 does not come back from the second message to such a rank, and version 5 needs its ULFM."""
+    result = run(mpirun_line([(2, [os.environ['LOST_RECEIVER']])], options=RECOVERING_FAR, mca={**OVER_TCP, **FAULT_TOLERANT}))
     assert 'then 0\n' in result.out, result
 
 
