@@ -11,9 +11,9 @@ import random
 import signal
 import time
 
-from launch import MASTER, SUPERMASTER, WORKER, finish, main, report, run_job, start
+from launch import MASTER, SUPERMASTER, WORKER, finish, main, report, run_job, start, wait_until
 from test_faults import hdss, lines_with, ranks
-from test_resume import read, wait_for_records
+from test_resume import has_records, read
 from trials import run_trials
 
 TRIALS = int(os.environ.get('HDSS_TEST_LOSSES', '8'))
@@ -51,7 +51,8 @@ def choose(found, chance):
 def disturb(line, output, chance):
     """Returns (the programs that were killed, the run)."""
     process, killed = start(line), []
-    wait_for_records(process, output + '.journal')
+    # On a busy machine it may all be done before this process looks again: then nobody is killed.
+    wait_until(lambda: process.poll() is not None or has_records(output + '.journal'), 'the first record')
     time.sleep(chance.uniform(0, 0.5))
     found = ranks(process)
     for rank in choose(found, chance) if process.poll() is None and found else []:

@@ -36,10 +36,14 @@ def head_of(path='out.npy.journal'):
         return 36 + int.from_bytes(file.read(16)[12:], 'little')
 
 
+def has_records(path='out.npy.journal'):
+    return os.path.exists(path) and os.path.getsize(path) > head_of(path)
+
+
 def wait_for_records(process, path='out.npy.journal'):
     def look():
         assert process.poll() is None, finish(process)
-        return os.path.exists(path) and os.path.getsize(path) > head_of(path)
+        return has_records(path)
     wait_until(look, 'the first record')
 
 
