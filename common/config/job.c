@@ -194,7 +194,7 @@ static const struct option_row workers[] = {
     {"isolate", 0, "auto|on|off", NULL,
      "on: each worker has a process of its own run the kernel, so that a crash costs the iteration that crashed, "
      "and no worker; auto: on for a shared object (default auto)",
-     TAKES_CHOICE(struct job, spec.isolate), .not_for = OPTION_DCA | OPTION_SIMULATE},
+     TAKES_CHOICE(struct job, spec.isolate), .not_for = OPTION_DCA},
     {"threads", 0, "T|auto", "an integer from 1 to 1024, auto",
      "each worker computes with T threads, or with as many as the cores that it is bound to (default 1)",
      TAKES_INTEGER(struct job, spec.threads, 1, RUN_THREADS_MAX), .zero = "auto",

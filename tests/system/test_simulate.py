@@ -262,6 +262,15 @@ def refuses(words, *parts):
     assert result.err[0].startswith('hdss simulate: '), str(result)
 
 
+def test_a_worker_with_a_helper_answers_in_the_middle_of_an_iteration():
+    job = ['--masters', 0, '--workers', 4, '--technique', 'gss', '--costs', 'pareto:mean=10000,alpha=1.2,seed=2', 'synthetic', 'iterations=200']
+    within, _ = simulate(['--isolate', 'on', *job])
+    between, _ = simulate(job)
+    assert within['recalls']['count'] > 0 and within['elapsed_s'] <= between['elapsed_s'], (within, between)
+    short = ['--masters', 0, '--workers', 2, '--technique', 'ss', 'synthetic', 'iterations=2000', 'mean=50']
+    assert simulate(['--isolate', 'on', *short])[0]['elapsed_s'] > simulate(short)[0]['elapsed_s'] + 2000 / 2 * 5e-6
+
+
 def test_a_node_without_a_supermaster_recalls():
     """Graham's bound by node, for each technique of big chunks. Where those are cut coarsely it may be reached an iteration later: all iterations end
     at one moment here, so that who waits for the end of one that runs may wait for a whole one."""
