@@ -5,7 +5,8 @@
  * It is made under XDG_RUNTIME_DIR where that is this user's, else under TMPDIR, else under /tmp: in the first of them
  * in which a socket can be bound, as a file system need not have sockets and the name of one is short. Who leaves takes
  * its socket along, and the last one the folder. Who is killed leaves both: they are cleared away by the last one that
- * goes without waiting for the others, else by the next run of the same user there.
+ * goes without waiting for the others, else by the command that has launched them, or by the next run of the same user
+ * there.
  *
  * A folder is cleared away when nobody is behind any of its sockets, which the kernel says of a datagram socket at
  * connect(), whatever namespaces the processes are in. It says it of sockets of its own only, and such a folder may be
@@ -255,11 +256,32 @@ static const char *own_runtime_folder(void)
     return base != NULL && stat(base, &status) == 0 && status.st_uid == geteuid() ? base : NULL;
 }
 
+/* Sets the places that there are, the best one first; returns how many. */
+static unsigned list_bases(const char *bases[3])
+{
+    const char *const all[] = {own_runtime_folder(), getenv("TMPDIR"), "/tmp"};
+    unsigned count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] != NULL && all[i][0] == '/')
+            bases[count++] = all[i];
+    return count;
+}
+
+void folder_clear_all(void)
+{
+    const char *bases[3];
+    char prefix[BOOT_LENGTH + sizeof "hdss--"];
+    name_prefix(prefix, sizeof prefix);
+    for (unsigned i = list_bases(bases); i > 0; i--)
+        clear_old(bases[i - 1], prefix);
+}
+
 int folder_make(char folder[FOLDER_MAX], struct error *error)
 {
-    const char *const bases[] = {own_runtime_folder(), getenv("TMPDIR"), "/tmp"};
-    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
-        int bell = bases[i] != NULL && bases[i][0] == '/' ? make_under(bases[i], folder, error) : -1;
+    const char *bases[3];
+    const unsigned count = list_bases(bases);
+    for (unsigned i = 0; i < count; i++) {
+        int bell = make_under(bases[i], folder, error);
         if (bell >= 0)
             return bell;
     }
@@ -272,5 +294,7 @@ void folder_leave(const char *folder, unsigned index)
     struct sockaddr_un address;
     socket_address(folder, index, &address);
     unlink(address.sun_path);
-    rmdir(folder); /* fails while others are there */
+    /* fails while others are there; who was killed before it had mapped the memory has left its name */
+    if (rmdir(folder) == 0)
+        folder_unmap_name(folder, false);
 }

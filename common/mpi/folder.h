@@ -31,3 +31,6 @@ void folder_leave(const char *folder, unsigned index);
 
 /* Removes the folder with all its sockets if nobody is behind any of them. */
 void folder_clear(const char *folder);
+
+/* Does so with each folder of this user in all places where folder_make() may make one. */
+void folder_clear_all(void);

@@ -5,6 +5,8 @@
 #include "common/util/error.h"
 #include "deploy/cli/compose.h"
 
+#include <sys/types.h>
+
 /* Sets a variable for the launcher and its ranks, and shows it in front of the line. */
 typedef void variable_setter(const char *name, const char *value, void *context);
 
@@ -25,6 +27,9 @@ struct dialect {
 
     /* Sets what the launcher needs in its environment. NULL: nothing. */
     void (*set_environment)(const struct launch_plan *launch_plan, variable_setter *set, void *context);
+
+    /* Removes the files on this machine of a launcher of that number that was killed. NULL: it has none. */
+    void (*clear)(pid_t launcher);
 
     unsigned rank_depth; /* a rank on this machine is a child (1) or a grandchild (2) of the launcher */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mpirun as a child: see launch.h. */
 #include "deploy/cli/launch.h"
+#include "common/mpi/folder.h"
 #include "common/util/error.h"
 #include "deploy/cli/launcher_watch.h"
 #include "deploy/cli/ready.h"
@@ -30,6 +31,9 @@ enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
  * it has to end its ranks when it must, or itself when it has none. */
 enum { WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
 
+/* Children of this process that are kept apart. */
+#define CHILDREN_MAX 256
+
 struct child {
     pid_t pid;
     int signals;         /* signalfd */
@@ -48,7 +52,9 @@ struct child {
     const struct launch *how;
     struct launcher_watch watch; /* where how->reports */
     int64_t end_ms;              /* when it is killed, as it was asked to end; 0: it was not */
-    int64_t late_ms;             /* when its time is over; 0: never */
+    pid_t earlier[CHILDREN_MAX]; /* children that this process had before: of the program that has become it */
+    unsigned earlier_count;
+    int64_t late_ms; /* when its time is over; 0: never */
     bool late;
 };
 
@@ -155,6 +161,8 @@ static int launch_start(struct child *child, char *const *argv)
     int ends[2];
     pid_t self = getpid();
     block_signals(&child->before, &taken);
+    child->earlier_count = children_of(self, child->earlier, CHILDREN_MAX);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks whose launcher is killed become children of this process */
     child->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
     if (child->signals < 0 || open_errors(how, ends) < 0)
         return -1;
@@ -393,6 +401,7 @@ static void launch_release(struct child *child)
     if (child->errors >= 0)
         close(child->errors);
     close(child->signals);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
     sigprocmask(SIG_SETMASK, &child->before, NULL);
     if (child->how->reports)
         launcher_watch_fini(&child->watch);
@@ -464,6 +473,48 @@ static int launch_explain(const struct child *child)
     return EXIT_STATUS_FAILED;
 }
 
+static bool is_earlier(const struct child *child, pid_t pid)
+{
+    for (unsigned i = 0; i < child->earlier_count; i++)
+        if (child->earlier[i] == pid)
+            return true;
+    return child->earlier_count == CHILDREN_MAX; /* who else was there is not known */
+}
+
+/* Ranks of this machine miss a launcher that is killed, and leave; who does not, because it is stopped or hangs, is
+ * ended. */
+static void end_orphans(const struct child *child)
+{
+    const int64_t kill_ms = launch_clock_ms() + KILL_MS;
+    for (unsigned running = 1; running > 0 && launch_clock_ms() < kill_ms + KILL_EMPTY_MS;) {
+        pid_t children[CHILDREN_MAX];
+        const unsigned count = children_of(getpid(), children, CHILDREN_MAX);
+        running = 0;
+        for (unsigned i = 0; i < count; i++) {
+            if (is_earlier(child, children[i]) || waitpid(children[i], NULL, WNOHANG) == children[i])
+                continue;
+            running++;
+            if (launch_clock_ms() >= kill_ms)
+                kill(children[i], SIGKILL);
+        }
+        if (running > 0)
+            poll(NULL, 0, READY_LOOK_MS);
+    }
+}
+
+/* Clears away what those leave who are killed: ranks all at once, or the launcher. */
+static void launch_clear(const struct child *child)
+{
+    if (child->status == 0 && child->end_ms == 0 && !child->watch.cleared)
+        return;
+    if (WIFSIGNALED(child->status)) {
+        end_orphans(child);
+        if (child->how->clear != NULL)
+            child->how->clear(child->pid);
+    }
+    folder_clear_all();
+}
+
 int launch(char *const *argv, struct launch *how)
 {
     struct child child = {
@@ -479,6 +530,7 @@ int launch(char *const *argv, struct launch *how)
     if (how->is_asked != NULL && how->is_asked()) /* from here on signals come to us */
         ask_to_stop(&child);
     attend(&child);
+    launch_clear(&child);
     if (how->reports)
         launcher_watch_print_summary(&child.watch, how->log != NULL ? how->log : stdout);
     launch_release(&child);

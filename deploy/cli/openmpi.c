@@ -19,8 +19,12 @@
 #include "deploy/cli/dialect.h"
 #include "worker/kernels/exec/environment.h"
 
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
@@ -195,8 +199,40 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
     set_transport(launch_plan, set, context);
 }
 
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    remove(path); /* what stays is found by the next one that looks for it */
+    return 0;
+}
+
+/* Version 4 keeps the files of a run in TMPDIR/ompi.HOST.USER/pid.NUMBER, with the number of its mpirun, which removes
+ * them at the end. HOST may be cut at its first dot. */
+static void openmpi_clear(pid_t launcher)
+{
+    static const char *const names[] = {"TMPDIR", "TEMP", "TMP"};
+    const char *base = "/tmp";
+    char host[HOST_NAME_MAX + 1] = "", path[PATH_MAX];
+    struct stat status;
+    for (size_t i = sizeof names / sizeof *names; i > 0; i--)
+        base = getenv(names[i - 1]) != NULL ? getenv(names[i - 1]) : base;
+    gethostname(host, sizeof host - 1);
+    for (int cut = 0; cut < 2; cut++) {
+        int length = snprintf(path, sizeof path, "%s/ompi.%s.%u", base, host, geteuid());
+        host[strcspn(host, ".")] = '\0';
+        if (length < 0 || (size_t)length + 32 > sizeof path || lstat(path, &status) < 0 || !S_ISDIR(status.st_mode) ||
+            status.st_uid != geteuid())
+            continue;
+        snprintf(path + length, sizeof path - (size_t)length, "/pid.%ld", (long)launcher);
+        nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+        path[length] = '\0';
+        rmdir(path); /* fails while other runs are there */
+    }
+}
+
 const struct dialect openmpi_dialect = {.survives = survives,
                                         .add_options = openmpi_add_options,
                                         .add_program_options = openmpi_add_program_options,
                                         .set_environment = set_environment,
+                                        .clear = openmpi_clear,
                                         .rank_depth = 1};

@@ -136,6 +136,26 @@ bool has_ended(pid_t pid)
     return !process_runs(process_state(pid));
 }
 
+struct children {
+    pid_t *pids;
+    unsigned count, max;
+};
+
+static bool visit_listing(pid_t child, void *context)
+{
+    struct children *children = context;
+    if (children->count < children->max)
+        children->pids[children->count++] = child;
+    return children->count < children->max;
+}
+
+unsigned children_of(pid_t parent, pid_t *children, unsigned max)
+{
+    struct children listed = {.pids = children, .max = max};
+    visit_all(parent, visit_listing, &listed);
+    return listed.count;
+}
+
 static bool visit_counting(pid_t child, void *context)
 {
     *(unsigned *)context += !has_ended(child);

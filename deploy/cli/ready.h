@@ -14,6 +14,9 @@ bool ready_for(pid_t launcher, unsigned depth, unsigned ranks, int signal_number
 /* True if the process does not run any more, be it that nobody has asked after it yet. */
 bool has_ended(pid_t pid);
 
+/* Lists the children of a process, those that have ended, too: at most `max`. Returns how many. */
+unsigned children_of(pid_t parent, pid_t *children, unsigned max);
+
 /* Ranks of `launcher` that run. */
 unsigned ranks_below(pid_t launcher, unsigned depth);
 

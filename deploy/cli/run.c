@@ -360,6 +360,7 @@ static int run_once(struct launch_plan *launch_plan, struct launch *how, struct 
         how->survives = launch_plan->survives;
         how->reports = launch_plan->survives || launch_plan_is_here(launch_plan);
         how->rank_depth = dialect->rank_depth;
+        how->clear = dialect->clear;
         set_kept(launch_plan, how);
         how->begin_ms = (int64_t)(launch_plan->setup.job.spec.drain_ns / 1000000);
         how->ranks = (launch_plan->dca.count == 0) + launch_plan->masters + launch_plan->workers;

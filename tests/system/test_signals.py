@@ -206,5 +206,21 @@ def test_a_run_whose_results_are_there_returns_whatever_holds_mpirun():
     return None
 
 
+def test_of_a_launcher_that_is_killed_nothing_stays():
+    """Neither its own files nor those of ranks that all ended with it."""
+    os.mkdir('own')
+    environment = [f'TMPDIR={os.path.abspath("own")}', 'XDG_RUNTIME_DIR=']
+    for words, whom in ((LOOP, 'mpirun'), (LOOP, 'all'), (['--dca', 'rma', *[word for word in LOOP if word not in ('--power', 'equal')]], 'all')):
+        process = start(['env', *environment, *hdss('--workers', '2', '--overwrite', words=words)])
+        wait_for_records()
+        mpirun, below = launcher(process)
+        send(mpirun if whom == 'mpirun' else [*mpirun, *(pid for pid in below if pid not in mpirun)], signal.SIGKILL)
+        result = finish(process)
+        assert result.status == 1, result
+        wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in below), 'the end of the ranks')
+        assert os.listdir('own') == [], (whom, os.listdir('own'))
+        os.remove('out.npy')
+
+
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -162,6 +162,28 @@ START_TEST(memory_is_shared_until_its_name_goes)
 }
 END_TEST
 
+START_TEST(memory_that_not_all_have_mapped_goes_with_the_last_one)
+{
+    bool inside;
+    int bell = folder_make(folder, &error);
+    munmap(folder_map(folder, 64, true, &inside, &error), 64);
+    close(bell);
+    folder_leave(folder, 0);
+    ck_assert_ptr_null(folder_map(folder, 64, false, &inside, &error));
+}
+END_TEST
+
+START_TEST(what_nobody_is_behind_is_removed_on_demand)
+{
+    int bell = folder_make(folder, &error);
+    folder_clear_all();
+    ck_assert_uint_eq(entries(base), 1);
+    close(bell);
+    folder_clear_all();
+    ck_assert_uint_eq(entries(base), 0);
+}
+END_TEST
+
 START_TEST(memory_of_a_killed_run_goes_with_its_folder)
 {
     bool inside;
@@ -256,6 +278,8 @@ int main(void)
     tcase_add_test(tcase, what_is_in_use_stays);
     tcase_add_test(tcase, what_has_something_else_in_it_stays);
     tcase_add_test(tcase, memory_is_shared_until_its_name_goes);
+    tcase_add_test(tcase, memory_that_not_all_have_mapped_goes_with_the_last_one);
+    tcase_add_test(tcase, what_nobody_is_behind_is_removed_on_demand);
     tcase_add_test(tcase, memory_of_a_killed_run_goes_with_its_folder);
     tcase_add_test(tcase, memory_has_another_place_where_the_first_is_taken);
     tcase_add_test(tcase, one_that_is_being_made_is_empty_and_stays);
