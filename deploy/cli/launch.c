@@ -423,11 +423,14 @@ static bool was_asked(const struct child *child)
 }
 
 /* True if the status of the rank that leads says all: it was told when all ranks were through, and the launcher's own
- * is that of one that lets ranks die, or was ended itself. MPICH's is 0 after a drain. */
-static bool report_counts(const struct child *child)
+ * is that of one that lets ranks die, or was ended itself. MPICH's is 0 after a drain; Open MPI's is 1 where mpirun was
+ * sent a signal, also when all was done. */
+static bool report_counts(const struct child *child, int reported)
 {
     const bool drained = (child->asked > 0 || child->is_told_drain) && !child->watch.degraded;
-    return child->how->survives || child->status == 0 || drained || child->watch.cleared || child->end_ms != 0;
+    const bool interrupted = WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_STATUS_FAILED;
+    return child->how->survives || child->status == 0 || drained || child->watch.cleared || child->end_ms != 0 ||
+           (reported == EXIT_STATUS_DONE && interrupted);
 }
 
 /* For a launcher that was ended itself before the ranks had drained, and killed them. */
@@ -444,7 +447,7 @@ static int launch_explain(const struct child *child)
 {
     const struct launch *how = child->how;
     int reported = how->reports ? launcher_watch_status(&child->watch) : -1;
-    if (reported >= 0 && report_counts(child))
+    if (reported >= 0 && report_counts(child, reported))
         return reported;
     if (reported < 0 && how->reports && child->asked == 1 && (!child->watch.begun || child->not_begun)) {
         launch_tell(child, "stopped before the run had begun");

@@ -112,17 +112,18 @@ def test_a_signal_to_a_rank_of_a_line_by_hand_drains():
 
 def test_a_signal_when_all_is_done_changes_nothing():
     words = [word.replace(f'={ITERATIONS}', '=20') for word in LOOP]
-    for whom in ('mpirun', 'all'):
-        for number in (signal.SIGTERM, signal.SIGINT):
-            clear()
-            process = start(hdss('--workers', '2', words=words))
-            wait_for_records()
-            mpirun, below = launcher(process)
-            while not os.path.exists('report.json'):
-                pass
-            send(mpirun if whom == 'mpirun' else [process.pid, *below], number)
-            result = finish(process)
-            assert result.status == 0 and report()['outcome'] == 'done' and not os.path.exists('out.npy.journal'), result
+    flat = ['--dca', 'rma', *[word for word in words if word not in ('--power', 'equal')]]
+    for line, whom, number in ((words, 'mpirun', signal.SIGTERM), (words, 'mpirun', signal.SIGINT), (words, 'all', signal.SIGTERM),
+                               (words, 'all', signal.SIGINT), (flat, 'mpirun', signal.SIGINT)):
+        clear()
+        process = start(hdss('--workers', '2', words=line))
+        wait_for_records()
+        mpirun, below = launcher(process)
+        while not os.path.exists('report.json'):
+            pass
+        send(mpirun if whom == 'mpirun' else [process.pid, *below], number)
+        result = finish(process)
+        assert result.status == 0 and report()['outcome'] == 'done' and not os.path.exists('out.npy.journal'), result
 
 
 def test_a_launcher_that_kills_before_the_ranks_have_drained():
