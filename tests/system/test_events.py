@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: MIT
+"""Random events in real runs: signals to ranks, helpers, mpirun and hdss, and what user code does to its process. A run survives with the output of
+an undisturbed one, or ends with a status that the manual names, and is then resumed, or begun anew where no journal is kept, to that output; no
+launch takes more than a minute behind its event, and nothing of it stays: no process, no file, no shared memory.
+
+HDSS_TEST_EVENTS says how many trials (default 11, one of each topology), HDSS_TEST_FIRST the number of the first one (default 0), HDSS_TEST_SEED
+which ones (default 1), HDSS_TEST_JOBS how many at once (default 2). The table sums them up by event and by topology; a trial that fails names its
+number at once: HDSS_TEST_ONLY=NUMBER runs that one.
+"""
+import collections
+import itertools
+import os
+import random
+import signal
+import sys
+import time
+
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, main, mpirun_line, report, run, start
+from openmpi import RECOVERING
+from test_dependent import records_of
+from test_faults import hdss, pids
+from test_isolation import helpers, hostile
+from test_kills import is_complete
+from test_resume import head_of, read
+from test_signals import launcher, send
+from trials import run_trials
+
+TRIALS = int(os.environ.get('HDSS_TEST_EVENTS', '11'))
+FIRST = int(os.environ.get('HDSS_TEST_FIRST', '0'))
+SEED = int(os.environ.get('HDSS_TEST_SEED', '1'))
+JOBS = int(os.environ.get('HDSS_TEST_JOBS', '2'))
+ONLY = os.environ.get('HDSS_TEST_ONLY')
+LIMIT_S = 60     # what takes longer behind its event hangs
+LEAVE_S = 10     # in which all processes of a command that is back have left
+IMPATIENT_S = 5  # behind which somebody drains a run that the manual says waits
+
+TECHNIQUES = ['ss', 'gss', 'fac2', 'dfss', 'tss', 'css:chunk=3', 'awf-b']
+DEADLY = {'KILL': signal.SIGKILL, 'SEGV': signal.SIGSEGV, 'ABRT': signal.SIGABRT}
+DRAINING = {name: getattr(signal, 'SIG' + name) for name in ('TERM', 'INT', 'HUP', 'USR1', 'USR2')}
+ALL = {**DEADLY, **DRAINING, 'STOP': signal.SIGSTOP, 'STOP and CONT': signal.SIGSTOP}
+
+# --- loops: a second or two of three workers ---
+
+SYNTHETIC = ['synthetic', 'iterations=300', 'mean=20000', 'distribution=exponential', 'mode=sleep']
+PYTHON = '''import os, signal, time
+DEEDS = {'segv': lambda: os.kill(os.getpid(), signal.SIGSEGV), 'abort': os.abort, 'kill': lambda: os.kill(os.getpid(), signal.SIGKILL),
+         '_exit': lambda: os._exit(7), 'raise': lambda: 1 / 0, 'stop': lambda: os.kill(os.getpid(), signal.SIGSTOP)}
+def describe(at=-1, mode='', once=''):
+    return {"iterations": 250, "dtype": "int64"}
+def is_over(once, i):
+    try:
+        return once and os.close(os.open(f'{once}.{i}', os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return True
+def run(first, count, at=-1, mode='', once=''):
+    for i in range(first, first + count):
+        time.sleep(0.02)
+        if i == at and not is_over(once, i):
+            DEEDS[mode]()
+    return [i * i + 1 for i in range(first, first + count)]
+'''
+TASKS = 100
+
+
+def plugin(mode, at, once):
+    return [hostile(), 'iterations=300', 'sleep=20000', *([f'at={at}', f'mode={mode}'] if mode else []), *(['once=over'] if once else [])]
+
+
+def steps(mode, at, once):
+    return [hostile(), 'iterations=300', 'steps=6', 'sleep=15000', *([f'at={at}', f'mode={mode}'] if mode else []), *(['once=over'] if once else [])]
+
+
+def python(mode, at, once):
+    with open('own.py', 'w') as file:
+        file.write(PYTHON)
+    return ['python:own.run', *([f'at={at % 250}', f'mode={mode}'] if mode else []), *(['once=over'] if once else [])]
+
+
+def tasks(mode, at, once):
+    """A list, as a shell is needed only at the task that is hostile."""
+    deeds = {'segv': 'kill -SEGV $$', 'kill': 'kill -KILL $$', 'exit': 'exit 9', 'parent': 'kill -KILL $PPID; sleep 1'}
+    with open('tasks', 'w') as file:
+        for i in range(TASKS):
+            hostile_part = f'{"[ -e over ] || { : >over; " if once else "{ "}{deeds[mode]}; }}; ' if mode and i == at % TASKS else ''
+            file.write(f'sleep 0.05; {hostile_part}echo {i}\n')
+    return ['exec', 'tasks=tasks', 'shell=yes', 'retries=1']
+
+
+def synthetic(mode, at, once):
+    assert not once
+    return [*SYNTHETIC, *([f'{mode}={at}'] if mode else [])]
+
+
+def dependent(mode, _, once):
+    assert not mode and not once
+    return ['floyd-steinberg', 'width=700', 'height=300']
+
+
+# How it is launched: the kernel, the ending of its output, the numbers of masters, options of the job, what user code may do for good or once, and
+# how much slower workers are made.
+Topology = collections.namedtuple('Topology', 'kernel kind masters options for_good once slowdown')
+CRASHES = ['segv', 'abort', 'kill', '_exit']
+TOPOLOGIES = {
+    'central': Topology(synthetic, 'npy', [0], [[]], ['crash', 'fail'], [], None),
+    '1 master': Topology(synthetic, 'npy', [1], [[]], ['crash', 'fail'], [], None),
+    '2 to 4 masters': Topology(synthetic, 'csv', [2, 3, 4], [[]], ['crash', 'fail'], [], None),
+    'threads': Topology(synthetic, 'npy', [0, 1, 2], [['--threads', '2']], ['fail'], [], None),
+    'exec': Topology(tasks, 'out', [0, 1, 2], [[]], ['segv', 'kill', 'exit'], ['segv', 'kill', 'exit', 'parent'], None),
+    'python': Topology(python, 'npy', [0, 1, 2], [['--isolate', 'on'], []], [*CRASHES, 'raise'], [*CRASHES, 'raise'], None),
+    'plug-in, isolated': Topology(plugin, 'npy', [0, 1, 2], [['--isolate', 'on'], []], [*CRASHES, 'exit', 'fail'],
+                                  [*CRASHES, 'exit', 'closefds', 'fail', 'stop', 'loop'], None),
+    'plug-in in the rank': Topology(plugin, 'npy', [0, 1, 2], [['--isolate', 'off']], ['segv', 'kill', 'fail'], [*CRASHES, 'fail'], None),
+    'time steps': Topology(steps, 'npy', [0, 1, 2], [['--isolate', 'on'], ['--isolate', 'off']], [], [*CRASHES, 'fail'], None),
+    'dependent': Topology(dependent, 'npy', [0, 1, 2], [[]], [], [], '1000'),
+    'DCA': Topology(synthetic, 'npy', [0], [['--dca', 'rma'], ['--dca', 'two-sided'], ['--dca', 'node']], [], [], None),
+}
+HAS_JOURNAL = [name for name in TOPOLOGIES if name not in ('dependent', 'DCA')]
+
+
+def words_of(name, options, technique, words):
+    power = [] if name == 'DCA' else ['--power', 'equal']
+    return [*power, '--technique', technique, *options, '--report', 'report.json', '--progress', 'never', '--output', f'out.{TOPOLOGIES[name].kind}', *words]
+
+
+def undisturbed(name):
+    """Checksum and output."""
+    result = run(hdss(0, 3, words_of(name, TOPOLOGIES[name].options[0], 'ss', TOPOLOGIES[name].kernel('', 0, False))))
+    assert result.status == 0, result
+    return result.checksum(), read(f'out.{TOPOLOGIES[name].kind}')
+
+
+# --- trials: all that is random about one is drawn before it begins ---
+
+class Trial:
+    def __init__(self, number):
+        chance = random.Random(SEED * 1000000 + number)
+        self.number, self.name = number, list(TOPOLOGIES)[number % len(TOPOLOGIES)]
+        self.topology = TOPOLOGIES[self.name]
+        self.output = f'out.{self.topology.kind}'
+        self.launcher = chance.choice(['hdss'] * 8 + ['recovering' if self.name != 'DCA' else 'mpirun', 'mpirun'])
+        self.masters, self.workers = chance.choice(self.topology.masters), chance.randint(3, 5)
+        self.workers += self.masters - 1 if self.masters > 2 else 0
+        self.options, self.technique = chance.choice(self.topology.options), chance.choice(TECHNIQUES)
+        if self.name == 'DCA':
+            self.technique = chance.choice(['ss', 'gss', 'fac2', 'tss', 'css:chunk=3'])
+        self.at, self.starting = chance.randrange(50), chance.random() < 0.2
+        self.mode, self.once, self.events, self.hit = '', False, [], []
+        deeds = [(mode, False) for mode in self.topology.for_good] + [(mode, True) for mode in self.topology.once]
+        if deeds and chance.random() < 0.25 and self.launcher == 'hdss':
+            self.mode, self.once = chance.choice(deeds)
+        else:
+            for _ in range(chance.choice([1, 1, 1, 1, 2])):
+                self.events.append(self.draw_event(chance))
+        self.again = chance.randint(0, 2), chance.randint(1, 4)
+
+    def draw_event(self, chance):
+        """(name of the signal, whom it goes to, when, which of several, how long a pause is)"""
+        whom = ['worker'] * 3 + ['master'] * 3 * (self.masters > 0) + ['supermaster'] * (self.name != 'DCA') * 2 + ['mpirun', 'all']
+        whom += ['helper'] * 3 * self.has_helpers() + ['hdss'] * 2 * (self.launcher == 'hdss')
+        target = chance.choice(whom)
+        accepted = list(DRAINING if target == 'all' else ALL)
+        if target == 'hdss' or (self.launcher != 'hdss' and target in ('supermaster', 'mpirun')):
+            accepted.remove('STOP')  # it is waited for
+        if self.launcher != 'hdss':
+            # Open MPI's mpirun does not always return from a loss in the first moments.
+            self.starting = False
+        wait = chance.uniform(0, 1.2 if self.starting else 0.6)
+        return chance.choice(accepted), target, wait, chance.randrange(100), chance.uniform(0.05, 4)
+
+    def has_helpers(self):
+        return self.name in ('python', 'plug-in, isolated', 'time steps') and 'off' not in self.options and (self.name != 'python' or 'on' in self.options)
+
+    def event(self):
+        """Its row of the table."""
+        if self.mode:
+            return f'user code: {self.mode}{" once" if self.once else ""}'
+        named = [f'{name} to {target}' for name, target, *_ in self.events]
+        return named[0] if len(named) == 1 else 'two of them'
+
+    def line(self):
+        words = words_of(self.name, self.options, self.technique, self.topology.kernel(self.mode, self.at, self.once))
+        slowdown = ['--slowdown', self.topology.slowdown] if self.topology.slowdown else []
+        if self.launcher == 'hdss':
+            return hdss(self.masters, self.workers, words, *slowdown)
+        options = RECOVERING if self.launcher == 'recovering' else []
+        if self.name == 'DCA':
+            return mpirun_line([(self.workers, [WORKER, *[word for word in words if word not in ('--progress', 'never')]])], options)
+        return job(self.masters, self.workers, words, slowdown, options)
+
+    def line_again(self):
+        """With other masters and workers, where there is a journal."""
+        masters, workers = self.again if self.name in HAS_JOURNAL else (self.masters, self.workers)
+        words = words_of(self.name, self.options, self.technique, self.topology.kernel(self.mode, self.at, self.once))
+        return [*hdss(masters, workers, ['--resume' if self.name in HAS_JOURNAL else '--overwrite', *words])]
+
+    def bad(self):
+        """The iteration that is given up."""
+        if not self.mode or self.once:
+            return None
+        return self.at % (TASKS if self.name == 'exec' else 250 if self.name == 'python' else 300)
+
+    def __str__(self):
+        how = self.mode and f'{self.event()} at {self.at}' or ', '.join(f'{name} to {target} {wait:.2f} s behind {"the start" if self.starting else "the first result"}'
+                                                                      for name, target, wait, *_ in self.events)
+        return f'trial {self.number} ({self.name}, {self.launcher}): {how}\n{" ".join(map(str, self.line()))}'
+
+
+# --- what the manual says comes of an event ---
+
+def of_event(trial, name, target):
+    """The statuses of `hdss run`."""
+    number = ALL[name]
+    if target == 'hdss' and name in DEADLY:
+        return {-number}
+    if name in DRAINING:
+        early = {-number} if trial.starting and target in ('hdss', 'all') else set()  # before hdss has begun anything
+        cut = {1} if target in ('mpirun', 'all') and trial.name not in HAS_JOURNAL else set()  # mpirun kills ranks that are in an iteration
+        return {0} if target == 'helper' else {0, 4} | early | cut
+    if name == 'STOP and CONT' or target == 'helper':
+        return {0}
+    if trial.starting or target == 'supermaster' or trial.name == 'DCA' or (target == 'mpirun' and name in DEADLY):
+        return {0, 1}
+    return {0, 1} if trial.name == 'dependent' and target == 'master' else {0}
+
+
+def is_waited_for(trial, name, target):
+    """The run stands until it is drained: what a worker has is given to no other one."""
+    if name != 'STOP' or target not in ('worker', 'helper'):
+        return False
+    return trial.name in ('exec', 'dependent', 'DCA', 'python')
+
+
+def is_documented(trial, status):
+    if trial.launcher != 'hdss':
+        return status != 2
+    if trial.mode:
+        return status == (0 if trial.once else 3)
+    accepted = {0}.union(*(of_event(trial, name, target) for name, target, *_ in trial.events)) if trial.hit else {0}
+    if any(is_waited_for(trial, name, target) for name, target, *_ in trial.events):
+        accepted |= {4}
+    return status in accepted
+
+
+# --- a launch ---
+
+def members(folder):
+    """Processes that run in the folder, with all that they have begun; tasks of exec, too."""
+    found = []
+    for entry in os.listdir('/proc'):
+        if entry.isdigit() and int(entry) != os.getpid():
+            try:
+                if (os.readlink(f'/proc/{entry}/cwd') + '/').startswith(folder + '/'):
+                    found.append(int(entry))
+            except OSError:
+                pass
+    return found
+
+
+def name_of(pid):
+    try:
+        with open(f'/proc/{pid}/stat') as file:
+            text = file.read()
+        return text[text.index('(') + 1:text.rindex(')')] + ' ' + text.rsplit(')', 1)[1].split()[0]
+    except (OSError, ValueError):
+        return 'gone'
+
+
+def shared_memory(process):
+    """Files in /dev/shm that the processes of the run have mapped."""
+    found = set()
+    for pid in [process.pid, *descendants(process.pid)]:
+        try:
+            with open(f'/proc/{pid}/maps') as maps:
+                found.update(line.split(None, 5)[5].strip() for line in maps if '/dev/shm/' in line)
+        except OSError:
+            pass
+    return {path for path in found if not path.endswith(' (deleted)')}
+
+
+def has_begun(trial):
+    """Something is stored."""
+    try:
+        if trial.name in HAS_JOURNAL:
+            return os.path.getsize(trial.output + '.journal') > head_of(trial.output + '.journal')
+        return any(records_of(trial.output))
+    except (OSError, IndexError):
+        return False
+
+
+def find(process, trial, target):
+    if target in ('worker', 'master', 'supermaster'):
+        return pids(process, {'worker': WORKER, 'master': MASTER, 'supermaster': SUPERMASTER}[target])
+    if target == 'helper':
+        return helpers(process)
+    if target == 'hdss':
+        return [process.pid]
+    mpirun, below = launcher(process) if trial.launcher == 'hdss' else ([process.pid], descendants(process.pid))
+    return mpirun if target == 'mpirun' else [process.pid, *below]
+
+
+class Launch:
+    """A run that is watched: who is hit, what it leaves."""
+
+    def __init__(self, trial):
+        self.trial, self.shared, self.hung = trial, set(), False
+        self.process = start(trial.line())
+
+    def watch(self, seconds, until=lambda: False):
+        """True where the command is back."""
+        end = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < end and not until():
+            self.shared |= shared_memory(self.process)
+            time.sleep(0.02)
+        return self.process.poll() is not None
+
+    def strike(self, name, target, wait, place, pause):
+        if self.watch(wait):
+            return
+        found = find(self.process, self.trial, target)
+        chosen = found if target == 'all' else [found[place % len(found)]] if found else []
+        send(chosen, ALL[name])
+        self.trial.hit += [f'{name} to {target} {pid}' for pid in chosen]
+        if name == 'STOP and CONT':
+            self.watch(pause)
+            send(chosen, signal.SIGCONT)
+
+    def go(self):
+        trial = self.trial
+        if not trial.starting and not trial.mode:
+            self.watch(LIMIT_S, lambda: has_begun(trial))
+        for event in trial.events:
+            self.strike(*event)
+        if any(is_waited_for(trial, name, target) for name, target, *_ in trial.events) and not self.watch(IMPATIENT_S):
+            send([self.process.pid], signal.SIGTERM)
+        self.hung = not self.watch(LIMIT_S)
+        standing = ', '.join(f'{pid} {name_of(pid)}' for pid in members(os.getcwd())) if self.hung else ''
+        if self.hung:
+            kill_tree(self.process.pid)
+            self.process.wait()
+        left = self.left()
+        result = finish(self.process, LIMIT_S)
+        return result, left, f'hangs with {standing}' if self.hung else ''
+
+    def left(self):
+        """What a command that is back has left; processes among it are ended."""
+        end = time.monotonic() + LEAVE_S
+        while members(os.getcwd()) and time.monotonic() < end:
+            time.sleep(0.05)
+        left = [f'process {pid} {name_of(pid)}' for pid in members(os.getcwd())]
+        send(members(os.getcwd()), signal.SIGKILL)
+        left += [path for path in sorted(self.shared) if os.path.exists(path)]
+        for path in self.shared:
+            if os.path.exists(path):
+                os.remove(path)
+        return left + [os.path.join(folder, name) for folder, below, files in os.walk('tmp') for name in files or ([] if below else ['.'])
+                       if folder != 'tmp' or files]
+
+
+# --- what is right ---
+
+def compare(trial, got, expected):
+    """The kinds of wrong among 'lost', 'doubled', 'different'; the iteration that was given up is empty."""
+    if got == expected:
+        return set()
+    bad = trial.bad()
+    if trial.name == 'exec':
+        lines, right = got.splitlines(), [line for i, line in enumerate(expected.splitlines()) if i != bad]
+        missing, counted = set(right) - set(lines), collections.Counter(lines)
+        wrong = ({'lost'} if missing else set()) | ({'doubled'} if any(count > 1 for count in counted.values()) else set())
+        return wrong or (set() if lines == right else {'different'})
+    if trial.topology.kind == 'csv':
+        pairs = list(itertools.zip_longest(got.splitlines()[1:], expected.splitlines()[1:], fillvalue=b''))
+        nothing = [f'{i},0'.encode() for i in range(len(pairs))]
+    elif len(got) != len(expected):
+        return {'different'}
+    else:
+        size = 1 if trial.name == 'dependent' else 8
+        pairs = [(got[i:i + size], expected[i:i + size]) for i in range(len(expected) % size + 128, len(expected), size)]
+        nothing = [bytes(size)] * len(pairs)
+    wrong = [i for i, (one, other) in enumerate(pairs) if one != (nothing[i] if i == bad else other)]
+    return {'lost' if pairs[i][0] == nothing[i] else 'different' for i in wrong}
+
+
+def check_done(trial, result, reference):
+    """(kinds of wrong, why) of a run that says that it is done."""
+    wrong = compare(trial, read(trial.output), reference[1])
+    why = [f'{kind}: see the output' for kind in wrong]
+    if trial.bad() is None and result.status == 0 and result.checksum() != reference[0]:
+        wrong.add('different')
+        why.append(f'checksum {result.checksum()}, not {reference[0]}')
+    if result.status in (0, 3):
+        figures = report()
+        if figures['done'] != figures['iterations'] - (result.status == 3 and trial.name != 'exec'):
+            wrong.add('doubled' if figures['done'] > figures['iterations'] else 'lost')
+            why.append(f"{figures['done']} of {figures['iterations']} are done")
+    if result.status != 3:
+        stays = [name for name in os.listdir('.') if name.startswith(trial.output) and name not in (trial.output,)]
+        if stays:
+            wrong.add('left behind')
+            why.append(f'left behind: {stays}')
+    return wrong, why
+
+
+def is_done(trial, result):
+    """A line by hand has the status of mpirun: the summary says it."""
+    if trial.launcher == 'hdss':
+        return result.status in (0, 3)
+    return result.status == 0 and 'iterations done in' in result.out and report()['outcome'] == 'done'
+
+
+def attempt(number, references):
+    """One trial: its event, its topology, and what is wrong."""
+    trial = Trial(number)
+    os.mkdir('tmp')
+    os.environ['TMPDIR'] = os.path.join(os.getcwd(), 'tmp')
+    os.environ['PYTHONDONTWRITEBYTECODE'] = '1'
+    os.environ.pop('XDG_RUNTIME_DIR', None)
+    launch = Launch(trial)
+    result, left, why = launch.go()
+    wrong, why = ({'hung'} if why else set()), [why] if why else []
+    if left and (trial.launcher == 'hdss' or any(word.startswith('process') for word in left)):
+        wrong.add('left behind')
+        why.append(f'left behind: {left}')
+    if not launch.hung and not is_documented(trial, result.status):
+        wrong.add('status')
+        why.append(f'status {result.status}')
+    final = result
+    if not is_done(trial, result):
+        final = run(trial.line_again())
+        if final.status != (0 if trial.bad() is None else 3) and not is_complete(final):
+            wrong.add('status')
+            why.append(f'status {final.status} of the run that goes on:\n{final}')
+    if final.status in (0, 3) or is_complete(final):
+        kinds, more = check_done(trial, final, references[trial.name])
+        wrong |= kinds
+        why += more
+    text = None
+    if wrong:
+        text = f'{trial}\nwho was hit: {trial.hit}\n' + '\n'.join(why) + f'\n{result}'
+        print('\n# '.join([f'# {", ".join(sorted(wrong))}', *text.splitlines()]), flush=True)
+    return (trial.event(), trial.name, trial.launcher, result.status, sorted(wrong), bool(trial.hit or trial.mode)), text
+
+
+KINDS = ['too late', 'lost', 'doubled', 'different', 'hung', 'left behind', 'status']
+
+
+def print_table(outcomes):
+    rows = collections.defaultdict(collections.Counter)
+    for event, name, by, status, wrong, hit in outcomes:
+        for row in (f'  {event}', name, f'by {by}', 'all'):
+            rows[row].update(['trials', *wrong, *([] if hit else ['too late']), f'= {status}'])
+    print('# ' + ' '.join([f'{"event, topology, launcher":32}', f'{"trials":>7}', *(f'{kind:>11}' for kind in KINDS), ' statuses']))
+    for row, counts in sorted(rows.items()):
+        statuses = ', '.join(f'{name[2:]}: {count}' for name, count in sorted(counts.items()) if name.startswith('= '))
+        print('# ' + ' '.join([f'{row:32}', f'{counts["trials"]:7}', *(f'{counts[kind]:11}' for kind in KINDS), ' ' + statuses]))
+    sys.stdout.flush()
+
+
+def test_random_events_cost_nothing():
+    numbers = [int(number) for number in ONLY.split(',')] if ONLY else range(FIRST, FIRST + TRIALS)
+    references, began = {}, time.monotonic()
+    for name in {Trial(number).name for number in numbers}:
+        folder = f'reference {name}'
+        os.mkdir(folder)
+        os.chdir(folder)
+        references[name] = undisturbed(name)
+        os.chdir('..')
+    outcomes = run_trials(attempt, numbers, JOBS, references)
+    broken = [text for outcome, text in outcomes if not outcome]
+    wrong = [text for _, text in outcomes if text is not None]
+    print_table([outcome for outcome, _ in outcomes if outcome])
+    print(f'# seed={SEED} seconds={time.monotonic() - began:.0f} failed={len(wrong)} without an outcome={len(broken)}', flush=True)
+    assert not wrong, '\n'.join(broken[:5] or wrong[:3])
+
+
+if __name__ == '__main__':
+    main([test_random_events_cost_nothing])
