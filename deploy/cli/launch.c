@@ -433,7 +433,15 @@ static bool report_counts(const struct child *child, int reported)
            (reported == EXIT_STATUS_DONE && interrupted);
 }
 
-/* For a launcher that was ended itself before the ranks had drained, and killed them. */
+/* True for a launcher that was sent a signal, and has passed it on and killed the ranks. One that ends its ranks
+ * because one was lost lets none die. */
+static bool is_cut(const struct child *child)
+{
+    return child->is_told_drain && child->how->survives && child->end_ms == 0 && WIFEXITED(child->status) &&
+           WEXITSTATUS(child->status) == EXIT_STATUS_FAILED;
+}
+
+/* For one that was ended before the ranks had drained. */
 static int explain_cut(const struct child *child)
 {
     char text[200];
@@ -449,12 +457,12 @@ static int launch_explain(const struct child *child)
     int reported = how->reports ? launcher_watch_status(&child->watch) : -1;
     if (reported >= 0 && report_counts(child, reported))
         return reported;
-    if (reported < 0 && how->reports && child->asked == 1 && (!child->watch.begun || child->not_begun)) {
+    if (reported < 0 && how->reports && (!child->watch.begun || child->not_begun) &&
+        (child->asked == 1 || (child->asked == 0 && is_cut(child)))) {
         launch_tell(child, "stopped before the run had begun");
         return EXIT_STATUS_DRAINED;
     }
-    if (reported < 0 && child->is_told_drain && how->survives && child->watch.begun && child->asked <= 1 &&
-        child->end_ms == 0 && WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_STATUS_FAILED)
+    if (reported < 0 && child->watch.begun && child->asked <= 1 && is_cut(child))
         return explain_cut(child);
     if (how->survives && child->watch.started && (child->status == 0 || child->end_ms != 0 || child->watch.begun))
         return explain_silence(child);

@@ -54,7 +54,8 @@ static const struct {
     {"sleep 100 & echo begun $!" SAY "kill -9 $!; exec sleep 100", 1},
     {"echo begun $$" SAY "echo draining" SAY "echo lead 4" SAY "exit 1", 4},
     {"echo begun $$" SAY "echo draining" SAY "exit 1", 1},
-    {"echo draining" SAY "exit 1", 1},
+    {"echo draining" SAY "exit 1", 4},
+    {"echo draining" SAY "exit 137", 1},
     {"echo draining" SAY "echo lead 2" SAY "exit 1", 2},
 };
 
