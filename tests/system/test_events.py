@@ -418,7 +418,9 @@ def attempt(number, references):
     launch = Launch(trial)
     result, left, why = launch.go()
     wrong, why = ({'hung'} if why else set()), [why] if why else []
-    if left and (trial.launcher == 'hdss' or any(word.startswith('process') for word in left)):
+    if trial.launcher != 'hdss' or any(word.startswith(f'{name} to hdss') for word in trial.hit for name in DEADLY):
+        left = [word for word in left if 'ompi.' not in word and 'vader' not in word]  # nobody is there to clear away for mpirun
+    if left:
         wrong.add('left behind')
         why.append(f'left behind: {left}')
     if not launch.hung and not is_documented(trial, result.status):
