@@ -158,6 +158,7 @@ static int launch_start(struct child *child, char *const *argv)
     if (how->reports && launcher_watch_init(&child->watch, how->ranks, how->rank_depth, how->remote, how->survives,
                                             launch_clock_ms()) < 0)
         return -1;
+    child->watch.flat = how->flat;
     int ends[2];
     pid_t self = getpid();
     block_signals(&child->before, &taken);
@@ -280,12 +281,15 @@ static void end_stopped(struct child *child)
     char text[120];
     if (!launcher_watch_is_stopped(&child->watch, child->pid, launch_clock_ms()))
         return;
+    const bool leads = child->watch.begun && !child->watch.flat;
     snprintf(text, sizeof text, "%s has been stopped for %u seconds%s: it is ended",
-             child->watch.begun ? "the supermaster" : "a rank", child->watch.stopped_looks,
-             child->watch.begun ? "" : " before the run had begun");
+             leads ? "the supermaster" : "a rank", child->watch.stopped_looks,
+             !child->watch.begun                          ? " before the run had begun"
+             : child->watch.flat && child->watch.draining ? " and the others drain"
+                                                          : "");
     launch_say(text);
     child->watch.stopped_looks = 0;
-    if (child->watch.begun)
+    if (leads)
         kill(child->watch.lead, SIGKILL);
     else
         ranks_end_stopped(child->pid, child->how->rank_depth);

@@ -30,6 +30,7 @@ struct launcher_watch {
     int others;   /* status of the first other rank that failed; 0: none did */
     unsigned ranks;
     unsigned depth;          /* levels below the launcher at which the ranks stand: dialect.h */
+    bool flat;               /* workers alone: each waits for all others */
     bool remote;             /* some ranks are elsewhere, the supermaster is not */
     unsigned cores;          /* cores of this machine */
     unsigned running;        /* ranks that run on this machine */
@@ -56,8 +57,8 @@ void launcher_watch_print_summary(struct launcher_watch *watch, FILE *to);
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
 /* True once somebody on whom all others wait has been stopped (SIGSTOP) for STOPPED_LOOKS seconds while others of this
- * machine run: the supermaster, or before the run has begun any rank. Its own looks are counted, and nobody is blamed
- * where all are stopped. */
+ * machine run: the supermaster, before the run has begun any rank, and when workers alone drain any of them. Its own
+ * looks are counted, and nobody is blamed where all are stopped. */
 #define STOPPED_LOOKS 10
 bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 

@@ -358,6 +358,7 @@ static int run_once(struct launch_plan *launch_plan, struct launch *how, struct 
             fputs(launch_plan->shown, shown);
         how->remote = launch_plan->hosts.count > 0 && !launch_plan_is_here(launch_plan);
         how->survives = launch_plan->survives;
+        how->flat = launch_plan->dca.count > 0;
         how->reports = launch_plan->survives || launch_plan_is_here(launch_plan);
         how->rank_depth = dialect->rank_depth;
         how->clear = dialect->clear;

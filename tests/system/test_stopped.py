@@ -171,6 +171,19 @@ def lose_supermaster(line):
         os.remove('out.npy')
 
 
+def drain_flat(line):
+    """One of workers alone cannot be spared, and is waited for; but not by a drain."""
+    process = start(line)
+    wait_until(lambda: os.path.exists('out.npy') and any(read('out.npy')[200:]), 'the first result')
+    pid = pids(process, WORKER)[1]
+    os.kill(pid, signal.SIGSTOP)
+    process.send_signal(signal.SIGTERM)
+    result = finish(process)
+    assert result.status == 1 and len(lines_with(result, 'a rank has been stopped for 10 seconds and the others drain: it is ended')) == 1, result
+    assert result.seconds < 10 + DRAINED_S, result
+    wait_until(lambda: not os.path.exists(f'/proc/{pid}'), 'the end of the stopped rank', SOON_S)
+
+
 def start_stopped(line):
     """A rank that is stopped before the others have found it."""
     process = start(line)
@@ -199,7 +212,8 @@ def test_on_one_machine():
 
 def test_a_drain():
     at_once((drain_master, hdss(1, 2, job_words())), (drain_master, hdss(2, 4, job_words())), (drain_worker, hdss(0, 3, job_words())),
-            (drain_worker, hdss(2, 4, job_words())))
+            (drain_worker, hdss(2, 4, job_words())), (drain_flat, hdss(0, 3, ['--dca', 'rma', '--output', 'out.npy', *LOOP])),
+            (drain_flat, hdss(0, 3, ['--dca', 'node', '--output', 'out.npy', *LOOP])))
 
 
 def test_the_supermaster():

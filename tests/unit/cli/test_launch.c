@@ -299,6 +299,10 @@ START_TEST(who_is_stopped_alone_is_found)
     ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
     watch.begun = false;
     ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
+    watch.begun = watch.flat = true; /* of workers alone each is waited for: by a drain no longer than that */
+    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
+    watch.draining = true;
+    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
     end(lead);
     end(other);
 }
