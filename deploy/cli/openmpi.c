@@ -19,6 +19,7 @@
 #include "deploy/cli/dialect.h"
 #include "worker/kernels/exec/environment.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -206,27 +207,67 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return 0;
 }
 
+/* The number of the job that its ranks have in the names of their memory; 0: not known. */
+static unsigned job_number(const char *session, long launcher)
+{
+    char path[PATH_MAX];
+    unsigned job = 0;
+    const struct dirent *entry;
+    DIR *store = (size_t)snprintf(path, sizeof path, "%s/pmix_dstor_ds21_%ld", session, launcher) < sizeof path
+                     ? opendir(path)
+                     : NULL;
+    while (store != NULL && job == 0 && (entry = readdir(store)) != NULL)
+        if (sscanf(entry->d_name, "smdataseg-%u-", &job) != 1)
+            job = 0;
+    if (store != NULL)
+        closedir(store);
+    return job;
+}
+
+/* Removes the memory of ranks, which has names as vader_segment.HOST.USER.JOB.RANK and osc_sm.HOST.JOB... */
+static void remove_memory(const char *host, unsigned job)
+{
+    char of_host[HOST_NAME_MAX + 3], of_job[16];
+    const struct dirent *entry;
+    DIR *memory = opendir("/dev/shm");
+    snprintf(of_host, sizeof of_host, ".%s.", host);
+    snprintf(of_job, sizeof of_job, ".%x.", job);
+    while (memory != NULL && (entry = readdir(memory)) != NULL)
+        if (strstr(entry->d_name, of_host) != NULL && strstr(entry->d_name, of_job) != NULL)
+            unlinkat(dirfd(memory), entry->d_name, 0);
+    if (memory != NULL)
+        closedir(memory);
+}
+
+/* Removes the files of a launcher that are in `top`, and those in memory of its ranks. */
+static void remove_session(const char *top, const char *host, long launcher)
+{
+    char session[PATH_MAX];
+    struct stat status;
+    if (lstat(top, &status) < 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+        (size_t)snprintf(session, sizeof session, "%s/pid.%ld", top, launcher) >= sizeof session)
+        return;
+    unsigned job = job_number(session, launcher);
+    if (job > 0)
+        remove_memory(host, job);
+    nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    rmdir(top); /* fails while other runs are there */
+}
+
 /* Version 4 keeps the files of a run in TMPDIR/ompi.HOST.USER/pid.NUMBER, with the number of its mpirun, which removes
  * them at the end. HOST may be cut at its first dot. */
 static void openmpi_clear(pid_t launcher)
 {
-    static const char *const names[] = {"TMPDIR", "TEMP", "TMP"};
+    static const char *const names[] = {"TMP", "TEMP", "TMPDIR"}; /* the last one counts most */
     const char *base = "/tmp";
-    char host[HOST_NAME_MAX + 1] = "", path[PATH_MAX];
-    struct stat status;
-    for (size_t i = sizeof names / sizeof *names; i > 0; i--)
-        base = getenv(names[i - 1]) != NULL ? getenv(names[i - 1]) : base;
+    char host[HOST_NAME_MAX + 1] = "", top[PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        base = getenv(names[i]) != NULL ? getenv(names[i]) : base;
     gethostname(host, sizeof host - 1);
     for (int cut = 0; cut < 2; cut++) {
-        int length = snprintf(path, sizeof path, "%s/ompi.%s.%u", base, host, geteuid());
+        if ((size_t)snprintf(top, sizeof top, "%s/ompi.%s.%u", base, host, geteuid()) < sizeof top)
+            remove_session(top, host, (long)launcher);
         host[strcspn(host, ".")] = '\0';
-        if (length < 0 || (size_t)length + 32 > sizeof path || lstat(path, &status) < 0 || !S_ISDIR(status.st_mode) ||
-            status.st_uid != geteuid())
-            continue;
-        snprintf(path + length, sizeof path - (size_t)length, "/pid.%ld", (long)launcher);
-        nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-        path[length] = '\0';
-        rmdir(path); /* fails while other runs are there */
     }
 }
 

@@ -107,6 +107,18 @@ def ranks_of(process, program):
     return found
 
 
+def shared_memory(process):
+    """Files in /dev/shm that the processes of the run have mapped."""
+    found = set()
+    for pid in [process.pid, *descendants(process.pid)]:
+        try:
+            with open(f'/proc/{pid}/maps') as maps:
+                found.update(line.split(None, 5)[5].strip() for line in maps if '/dev/shm/' in line)
+        except OSError:
+            pass
+    return {path for path in found if not path.endswith(' (deleted)')}
+
+
 def kill_tree(pid):
     for one in descendants(pid) + [pid]:
         try:

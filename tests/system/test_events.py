@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, main, mpirun_line, report, run, start
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, main, mpirun_line, report, run, shared_memory, start
 from openmpi import RECOVERING
 from test_dependent import records_of
 from test_faults import hdss, pids
@@ -263,18 +263,6 @@ def name_of(pid):
         return text[text.index('(') + 1:text.rindex(')')] + ' ' + text.rsplit(')', 1)[1].split()[0]
     except (OSError, ValueError):
         return 'gone'
-
-
-def shared_memory(process):
-    """Files in /dev/shm that the processes of the run have mapped."""
-    found = set()
-    for pid in [process.pid, *descendants(process.pid)]:
-        try:
-            with open(f'/proc/{pid}/maps') as maps:
-                found.update(line.split(None, 5)[5].strip() for line in maps if '/dev/shm/' in line)
-        except OSError:
-            pass
-    return {path for path in found if not path.endswith(' (deleted)')}
 
 
 def has_begun(trial):

@@ -6,7 +6,7 @@ import re
 import signal
 import socket
 
-from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, job, main, ranks_of, report, run, start, wait_until)
+from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, job, main, ranks_of, report, run, shared_memory, start, wait_until)
 from openmpi import IS_5
 
 ITERATIONS = 200
@@ -215,11 +215,13 @@ def test_of_a_launcher_that_is_killed_nothing_stays():
         process = start(['env', *environment, *hdss('--workers', '2', '--overwrite', words=words)])
         wait_for_records()
         mpirun, below = launcher(process)
+        shared = shared_memory(process)
         send(mpirun if whom == 'mpirun' else [*mpirun, *(pid for pid in below if pid not in mpirun)], signal.SIGKILL)
         result = finish(process)
         assert result.status == 1, result
         wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in below), 'the end of the ranks')
-        assert os.listdir('own') == [], (whom, os.listdir('own'))
+        left = os.listdir('own') + [path for path in shared if os.path.exists(path)]
+        assert left == [], (whom, left)
         os.remove('out.npy')
 
 
