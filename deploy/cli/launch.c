@@ -497,10 +497,10 @@ static bool is_earlier(const struct child *child, pid_t pid)
 }
 
 /* Ranks of this machine miss a launcher that is killed, and leave; who does not, because it is stopped or hangs, is
- * ended. */
+ * ended. Behind a launcher that has ended by itself nobody has anything left to do. */
 static void end_orphans(const struct child *child)
 {
-    const int64_t kill_ms = launch_clock_ms() + KILL_MS;
+    const int64_t kill_ms = launch_clock_ms() + (WIFSIGNALED(child->status) ? KILL_MS : 0);
     for (unsigned running = 1; running > 0 && launch_clock_ms() < kill_ms + KILL_EMPTY_MS;) {
         pid_t children[CHILDREN_MAX];
         const unsigned count = children_of(getpid(), children, CHILDREN_MAX);
@@ -520,13 +520,12 @@ static void end_orphans(const struct child *child)
 /* Clears away what those leave who are killed: ranks all at once, or the launcher. */
 static void launch_clear(const struct child *child)
 {
-    if (child->status == 0 && child->end_ms == 0 && !child->watch.cleared)
-        return;
-    if (WIFSIGNALED(child->status)) {
-        end_orphans(child);
-        if (child->how->clear != NULL)
-            child->how->clear(child->pid);
-    }
+    const bool told = !child->how->reports || (child->watch.ended && !child->watch.degraded);
+    if (child->status == 0 && told && child->end_ms == 0 && !child->watch.cleared)
+        return; /* all have left in order */
+    end_orphans(child);
+    if (WIFSIGNALED(child->status) && child->how->clear != NULL)
+        child->how->clear(child->pid);
     folder_clear_all();
 }
 

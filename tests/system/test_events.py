@@ -407,7 +407,7 @@ def attempt(number, references):
     result, left, why = launch.go()
     wrong, why = ({'hung'} if why else set()), [why] if why else []
     if trial.launcher != 'hdss' or any(word.startswith(f'{name} to hdss') for word in trial.hit for name in DEADLY):
-        left = [word for word in left if 'ompi.' not in word and 'vader' not in word]  # nobody is there to clear away for mpirun
+        left = [word for word in left if word.startswith('process')]  # nobody is there to clear away
     if left:
         wrong.add('left behind')
         why.append(f'left behind: {left}')

@@ -211,17 +211,20 @@ def test_of_a_launcher_that_is_killed_nothing_stays():
     """Neither its own files nor those of ranks that all ended with it."""
     os.mkdir('own')
     environment = [f'TMPDIR={os.path.abspath("own")}', 'XDG_RUNTIME_DIR=']
-    for words, whom in ((LOOP, 'mpirun'), (LOOP, 'all'), (['--dca', 'rma', *[word for word in LOOP if word not in ('--power', 'equal')]], 'all')):
+    flat = ['--dca', 'rma', *[word for word in LOOP if word not in ('--power', 'equal')]]
+    # mpirun passes SIGABRT on, and says 0 when all ranks have ended by it.
+    for words, whom, number in ((LOOP, 'mpirun', signal.SIGKILL), (LOOP, 'all', signal.SIGKILL), (flat, 'all', signal.SIGKILL),
+                                (LOOP, 'mpirun', signal.SIGABRT), (flat, 'mpirun', signal.SIGABRT)):
         process = start(['env', *environment, *hdss('--workers', '2', '--overwrite', words=words)])
         wait_for_records()
         mpirun, below = launcher(process)
         shared = shared_memory(process)
-        send(mpirun if whom == 'mpirun' else [*mpirun, *(pid for pid in below if pid not in mpirun)], signal.SIGKILL)
+        send(mpirun if whom == 'mpirun' else [*mpirun, *(pid for pid in below if pid not in mpirun)], number)
         result = finish(process)
         assert result.status == 1, result
         wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in below), 'the end of the ranks')
         left = os.listdir('own') + [path for path in shared if os.path.exists(path)]
-        assert left == [], (whom, left)
+        assert left == [], (whom, number, left)
         os.remove('out.npy')
 
 
