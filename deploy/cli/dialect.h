@@ -28,7 +28,8 @@ struct dialect {
     /* Sets what the launcher needs in its environment. NULL: nothing. */
     void (*set_environment)(const struct launch_plan *launch_plan, variable_setter *set, void *context);
 
-    /* Removes the files on this machine of a launcher of that number that was killed. NULL: it has none. */
+    /* Removes the files on this machine that a launcher of that number, which has ended, has left: one that was
+     * killed, or sent a second signal. NULL: it has none. */
     void (*clear)(pid_t launcher);
 
     unsigned rank_depth; /* a rank on this machine is a child (1) or a grandchild (2) of the launcher */

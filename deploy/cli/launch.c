@@ -524,7 +524,7 @@ static void launch_clear(const struct child *child)
     if (child->status == 0 && told && child->end_ms == 0 && !child->watch.cleared)
         return; /* all have left in order */
     end_orphans(child);
-    if (WIFSIGNALED(child->status) && child->how->clear != NULL)
+    if (child->how->clear != NULL)
         child->how->clear(child->pid);
     folder_clear_all();
 }

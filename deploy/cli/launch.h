@@ -34,7 +34,7 @@ struct launch {
     unsigned timeout_s;     /* the ranks are ended then; 0: never */
     int64_t begin_ms;       /* time that the ranks have to begin once they are asked to stop; where they report */
     bool is_resumable;      /* what is stored can be gone on with */
-    void (*clear)(pid_t);   /* removes the files of a launcher that was killed; NULL: it has none */
+    void (*clear)(pid_t);   /* removes the files that a launcher has left; NULL: it has none */
     int64_t drain_ms;       /* by launch_clock_ms(): the ranks are to drain then; 0: never */
     bool (*is_asked)(void); /* true if a signal came before there was anything to end; NULL: none did */
     bool asked;             /* set: somebody asked the run to stop, or drain_ms came */

@@ -399,6 +399,8 @@ def is_done(trial, result):
 def attempt(number, references):
     """One trial: its event, its topology, and what is wrong."""
     trial = Trial(number)
+    for ignored in DRAINING.values():  # by nohup, or behind a shell's &
+        signal.signal(ignored, signal.SIG_DFL)
     os.mkdir('tmp')
     os.environ['TMPDIR'] = os.path.join(os.getcwd(), 'tmp')
     os.environ['PYTHONDONTWRITEBYTECODE'] = '1'
