@@ -2,6 +2,7 @@
 /* mpirun as a child: see launch.h. */
 #include "deploy/cli/launch.h"
 #include "common/mpi/folder.h"
+#include "common/os/process.h"
 #include "common/util/error.h"
 #include "deploy/cli/launcher_watch.h"
 #include "deploy/cli/ready.h"
@@ -323,6 +324,9 @@ static void look_after(struct child *child)
     say_drain(child);
     if (child->ended || !(child->how->survives || child->watch.ended))
         return;
+    /* one that is stopped has what the ranks have printed */
+    if (child->watch.ended && process_state(child->pid) == PROCESS_STOPPED)
+        kill(child->pid, SIGCONT);
     if (child->watch.ended && !child->how->remote) /* all that is left for them to do is to leave */
         ranks_rouse(child->pid, child->how->rank_depth);
     if (child->end_ms != 0 ||

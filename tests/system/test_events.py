@@ -373,7 +373,10 @@ def check_done(trial, result, reference):
     """(kinds of wrong, why) of a run that says that it is done."""
     wrong = compare(trial, read(trial.output), reference[1])
     why = [f'{kind}: see the output' for kind in wrong]
-    if trial.bad() is None and result.status == 0 and result.checksum() != reference[0]:
+    if result.status == 0 and 'checksum' not in result.out:
+        wrong.add('lost')
+        why.append('lost: the summary')
+    elif trial.bad() is None and result.status == 0 and result.checksum() != reference[0]:
         wrong.add('different')
         why.append(f'checksum {result.checksum()}, not {reference[0]}')
     if result.status in (0, 3):

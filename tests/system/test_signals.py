@@ -177,6 +177,16 @@ def test_a_launcher_that_hangs_at_the_start_is_not_waited_for():
         os.remove('started')
 
 
+def test_a_launcher_that_is_stopped_prints_the_summary():
+    for masters in (0, 2):
+        clear()
+        process = start(hdss('--workers', '3', '--masters', masters))
+        wait_for_records()
+        send(launcher(process)[0], signal.SIGSTOP)
+        result = finish(process)
+        assert result.status == 0 and 'checksum' in result.out and report()['outcome'] == 'done', result
+
+
 def listening_ports(pid):
     sockets = set()
     for name in os.listdir(f'/proc/{pid}/fd'):
