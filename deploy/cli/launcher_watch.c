@@ -113,6 +113,14 @@ static void take_byte(struct launcher_watch *watch, char c)
     launcher_watch_take_line(watch);
 }
 
+static void launcher_watch_take_summary(struct launcher_watch *watch)
+{
+    char bytes[512];
+    ssize_t count;
+    while ((count = read(watch->summary[0], bytes, sizeof bytes)) > 0)
+        fwrite(bytes, 1, (size_t)count, watch->taken);
+}
+
 void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
 {
     char bytes[512];
@@ -122,12 +130,12 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
         for (ssize_t i = 0; i < count; i++)
             take_byte(watch, bytes[i]);
     }
-    while ((count = read(watch->summary[0], bytes, sizeof bytes)) > 0)
-        fwrite(bytes, 1, (size_t)count, watch->taken);
+    launcher_watch_take_summary(watch);
 }
 
 void launcher_watch_print_summary(struct launcher_watch *watch, FILE *to)
 {
+    launcher_watch_take_summary(watch); /* ranks may outlive their launcher */
     fflush(watch->taken);
     fwrite(watch->text, 1, watch->text_length, to);
     fflush(to);
