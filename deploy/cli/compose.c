@@ -270,6 +270,7 @@ int compose(struct launch_plan *launch_plan, struct argv *line, struct error *er
     if (!compose_is_dca(launch_plan)) {
         add_context(launch_plan, line, paths[SUPERMASTER], SUPERMASTER, 0, 1);
         add_job(launch_plan, line);
+        launch_plan->job_end = line->count;
     }
     if (launch_plan->masters > 0) {
         argv_add(line, ":");

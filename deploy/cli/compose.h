@@ -32,16 +32,21 @@ struct launch_plan {
     bool checked;           /* by check.h */
     char *shown;            /* text that a dry run shows behind the line; owned */
     bool dry_run;
-    unsigned restarts;                  /* launches after a failed one, at most */
-    char journal[JOB_JOURNAL_PATH_MAX]; /* the job's, with --restarts */
+    unsigned restarts; /* starts after that of a lost run, at most */
+    bool restarts_given;
+    char journal[JOB_JOURNAL_PATH_MAX]; /* that of the job, where it may be started again; else empty */
+    unsigned job_end;                   /* place in the line behind the supermaster's words */
     int64_t limit_s;                    /* time limit of the run; 0: that of the batch job; -1: none */
     int64_t margin_s;                   /* seconds before the limit at which the run drains; -1: not given */
     bool survives;                      /* the launcher is to let the others go on when a rank dies */
 };
 
+/* Starts of a lost run that keeps a journal, where the user does not say how many. */
+#define RESTARTS_DEFAULT 3
+
 #define LINEUP_DEFAULT                                                                                                 \
     {                                                                                                                  \
-        .margin_s = -1                                                                                                 \
+        .margin_s = -1, .restarts = RESTARTS_DEFAULT                                                                   \
     }
 
 void launch_plan_fini(struct launch_plan *launch_plan);

@@ -34,6 +34,8 @@ enum { WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 20
 
 /* Children of this process that are kept apart. */
 #define CHILDREN_MAX 256
+/* Time that a supermaster has whose launcher was killed, before it is killed, too. */
+enum { ORPHANED_MS = 10000 };
 
 struct child {
     pid_t pid;
@@ -57,6 +59,7 @@ struct child {
     unsigned earlier_count;
     int64_t late_ms; /* when its time is over; 0: never */
     bool late;
+    bool outlived; /* the supermaster has said how the run went after its launcher was gone */
 };
 
 int64_t launch_clock_ms(void)
@@ -403,6 +406,32 @@ static void attend(struct child *child)
     fflush(stderr);
 }
 
+/* Waits for a supermaster whose launcher was killed: it ends a moment later, or has still to say how the run went.
+ * Nobody else may go on with the run before. */
+static void outlive(struct child *child)
+{
+    struct signalfd_siginfo info;
+    const int64_t end_ms = launch_clock_ms() + ORPHANED_MS;
+    const pid_t lead = child->watch.lead;
+    if (!child->how->reports || !child->watch.begun || child->watch.ended || has_ended(lead))
+        return;
+    while (!child->watch.ended && !has_ended(lead)) {
+        struct pollfd polled[] = {{.fd = child->signals, .events = POLLIN},
+                                  {.fd = child->watch.ends[0], .events = POLLIN}};
+        poll(polled, 2, END_LOOK_MS);
+        while (read(child->signals, &info, sizeof info) == sizeof info)
+            if (info.ssi_signo != SIGCHLD && info.ssi_signo != SIGCONT && info.ssi_signo != SIGTSTP)
+                kill(lead, child->asked++ == 0 ? SIGTERM : SIGKILL);
+        if (launch_clock_ms() >= end_ms)
+            kill(lead, SIGKILL);
+        launcher_watch_take(&child->watch, launch_clock_ms());
+    }
+    launcher_watch_take(&child->watch, launch_clock_ms());
+    child->outlived = child->watch.ended;
+    if (child->outlived)
+        launch_tell(child, "the launcher was killed: the run ended without it");
+}
+
 /* Restores the signals for the next launch. */
 static void launch_release(struct child *child)
 {
@@ -417,11 +446,19 @@ static void launch_release(struct child *child)
 
 /* For a launcher that lets ranks die the status says nothing where it is 0, and where it is that of a rank which
  * left. */
-static int explain_silence(const struct child *child)
+static int explain_silence(const struct child *child, struct launch *how)
 {
-    launch_tell(child, child->watch.begun ? "the run ended without its supermaster"
-                                          : "a rank was lost before the run had begun");
+    snprintf(how->lost, sizeof how->lost, "%s",
+             child->watch.begun ? "the run ended without its supermaster" : "a rank was lost before the run had begun");
     return EXIT_STATUS_FAILED;
+}
+
+void launch_say_lost(const struct launch *how, const char *consequence)
+{
+    if (how->lost[0] != '\0' && how->log != NULL)
+        fprintf(how->log, "hdss: %s%s\n", how->lost, consequence);
+    else if (how->lost[0] != '\0')
+        fprintf(stderr, "%shdss: %s%s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", how->lost, consequence);
 }
 
 /* A launcher that lets no rank die sends the others SIGTERM when one has died. */
@@ -438,7 +475,7 @@ static bool report_counts(const struct child *child, int reported)
     const bool drained = (child->asked > 0 || child->is_told_drain) && !child->watch.degraded;
     const bool interrupted = WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_STATUS_FAILED;
     return child->how->survives || child->status == 0 || drained || child->watch.cleared || child->end_ms != 0 ||
-           (reported == EXIT_STATUS_DONE && interrupted);
+           child->outlived || (reported == EXIT_STATUS_DONE && interrupted);
 }
 
 /* True for a launcher that was sent a signal, and has passed it on and killed the ranks. One that ends its ranks
@@ -459,9 +496,8 @@ static int explain_cut(const struct child *child)
     return child->how->is_resumable ? EXIT_STATUS_DRAINED : EXIT_STATUS_FAILED;
 }
 
-static int launch_explain(const struct child *child)
+static int launch_explain(const struct child *child, struct launch *how)
 {
-    const struct launch *how = child->how;
     int reported = how->reports ? launcher_watch_status(&child->watch) : -1;
     if (reported >= 0 && report_counts(child, reported))
         return reported;
@@ -473,22 +509,22 @@ static int launch_explain(const struct child *child)
     if (reported < 0 && child->watch.begun && child->asked <= 1 && is_cut(child))
         return explain_cut(child);
     if (how->survives && child->watch.started && (child->status == 0 || child->end_ms != 0 || child->watch.begun))
-        return explain_silence(child);
+        return explain_silence(child, how);
     if (how->reports && child->status == 0) {
         launch_tell(child, "the launcher has ended, and no rank has said how the run went: is it the mpirun of the MPI "
                            "library that HDSS is built with?");
         return EXIT_STATUS_FAILED;
     }
     int status = WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
+    if (status == EXIT_STATUS_FAILED && reported < 0 && child->watch.begun)
+        return explain_silence(child, how);
     if (status <= EXIT_STATUS_DRAINED)
         return status;
-    char text[100];
     int number = status - 128;
     if (number > 0 && number < NSIG && sigabbrev_np(number) != NULL)
-        snprintf(text, sizeof text, "a process of the run was ended by SIG%s", sigabbrev_np(number));
+        snprintf(how->lost, sizeof how->lost, "a process of the run was ended by SIG%s", sigabbrev_np(number));
     else
-        snprintf(text, sizeof text, "mpirun ended with status %d", status);
-    launch_tell(child, text);
+        snprintf(how->lost, sizeof how->lost, "mpirun ended with status %d", status);
     return EXIT_STATUS_FAILED;
 }
 
@@ -539,6 +575,7 @@ int launch(char *const *argv, struct launch *how)
         .errors = -1, .how = how, .ready_by_ms = launch_clock_ms() + (how->remote ? REMOTE_START_MS : START_MS)};
     if (how->timeout_s > 0)
         child.late_ms = launch_clock_ms() + 1000 * (int64_t)how->timeout_s;
+    how->lost[0] = '\0';
     if (how->log != NULL)
         fflush(how->log); /* else the child would write it once more */
     if (launch_start(&child, argv) < 0) {
@@ -548,11 +585,15 @@ int launch(char *const *argv, struct launch *how)
     if (how->is_asked != NULL && how->is_asked()) /* from here on signals come to us */
         ask_to_stop(&child);
     attend(&child);
+    outlive(&child);
     launch_clear(&child);
     if (how->reports)
         launcher_watch_print_summary(&child.watch, how->log != NULL ? how->log : stdout);
     launch_release(&child);
     how->asked = was_asked(&child);
     how->late = child.late;
-    return launch_explain(&child);
+    how->begun = child.watch.begun;
+    how->started = child.watch.started || child.watch.begun;
+    how->summarized = child.watch.text_length > 0 || child.watch.ended;
+    return launch_explain(&child, how);
 }

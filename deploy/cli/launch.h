@@ -39,11 +39,19 @@ struct launch {
     bool (*is_asked)(void); /* true if a signal came before there was anything to end; NULL: none did */
     bool asked;             /* set: somebody asked the run to stop, or drain_ms came */
     bool late;              /* set: the time was over */
+    bool begun;             /* set: all ranks were there, where they report */
+    bool started;           /* set: a rank ran on this machine, as far as that was looked at */
+    bool summarized;        /* set: the summary is printed, or the run has said how it went */
+    char lost[100];         /* set: why no rank has said how the run went, for launch_say_lost(); else empty */
 };
 
 /* Runs `argv` (ends with a NULL) with standard input closed off and returns an enum exit_status: what the ranks
- * returned, or EXIT_STATUS_FAILED for anything else that mpirun says, after one line on standard error. */
+ * returned, or EXIT_STATUS_FAILED for anything else that mpirun says, after one line on standard error, or with the
+ * reason in how->lost. */
 int launch(char *const *argv, struct launch *how);
+
+/* Prints how->lost and what follows from it as one line, where the ranks print. Nothing where the run was not lost. */
+void launch_say_lost(const struct launch *how, const char *consequence);
 
 /* Milliseconds of a clock that nobody sets. */
 int64_t launch_clock_ms(void);

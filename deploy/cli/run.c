@@ -18,12 +18,13 @@
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
+#include "deploy/cli/restarts.h"
 #include "hdss/kernel.h"
 #include "worker/kernels/kernels.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { RANKS_MAX = 1 << 20, MARGIN_S = 60 };
 
@@ -165,8 +166,9 @@ static const struct option_row launch_rows[] = {
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
      take_mpi_args},
     {"restarts", 0, "N", NULL,
-     "launch again, with --resume, when the run failed or was killed, N times at most (default 0)",
-     TAKES_INTEGER(struct launch_plan, restarts, 0, RESTARTS_MAX), .not_for = OPTION_STUDY},
+     "start a run that lost its supermaster again, with --resume, N times at most (default 3 where a journal is kept)",
+     TAKES_INTEGER(struct launch_plan, restarts, 0, RESTARTS_MAX),
+     .given = offsetof(struct launch_plan, restarts_given), .not_for = OPTION_STUDY},
     {"time-limit", 0, "auto|none|TIME", "auto, none, or seconds, M:S, H:M:S or D-H:M:S",
      "the run may take so long, and drains before; auto: what is left of a job of Slurm's (default auto)",
      take_time_limit},
@@ -187,6 +189,7 @@ static const struct options launch_options = {
     .sections = {{"Launch", launch_rows}, {"Help", options_common}},
     .notes = "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
              "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
+             "A run that loses its supermaster is started again with what its journal says is done.\n"
              "Ctrl-C (or SIGTERM) drains the run: what runs is finished and kept, nothing begins. Once more ends it at "
              "once.\n"
              "With Open MPI a lost worker or master is survived: the line has the options for that (of version 4 --mca "
@@ -260,7 +263,7 @@ static int run_command_check_job(struct launch_plan *launch_plan, struct error *
     for (unsigned i = 0; i < job->count; i++)
         if (strcmp(job->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");
-    return launch_plan->restarts > 0 ? find_journal(launch_plan, error) : 0;
+    return launch_plan->restarts_given && launch_plan->restarts > 0 ? find_journal(launch_plan, error) : 0;
 }
 
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
@@ -342,8 +345,72 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
                                   : "; without a journal the run cannot go on from here";
 }
 
+/* A signal between two starts of a run; during one it is the launcher's. */
+static volatile sig_atomic_t run_is_asked;
+
+static void note_signal_of_run(int number)
+{
+    (void)number;
+    run_is_asked = 1;
+}
+
+static bool run_command_is_asked(void)
+{
+    return run_is_asked != 0;
+}
+
+/* Signals that whoever started us wants ignored stay so. */
+static void note_signals_of_run(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    struct sigaction action = {.sa_handler = note_signal_of_run, .sa_flags = SA_RESTART}, before;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+}
+
+/* From now on the job goes on where it was: the option counts as given last. */
+static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
+{
+    unsigned end = launch_plan->job_end, place = end;
+    for (unsigned i = end; i > 0 && strcmp(line->items[i - 1], ":") != 0; i--)
+        if (strcmp(line->items[i - 1], "--") == 0)
+            place = i - 1;
+    argv_insert(line, place, "--resume");
+}
+
+/* Launches the line, and again where the run was lost and goes on. Returns the exit status. */
+static int run_line(const struct launch_plan *launch_plan, struct argv *line, struct launch *how)
+{
+    struct restarts restarts;
+    bool resumes = false;
+    restarts_init(&restarts, launch_plan->journal, launch_plan->restarts);
+    if (how->is_asked == NULL) {
+        how->is_asked = run_command_is_asked;
+        note_signals_of_run();
+    }
+    int status = launch(line->items, how);
+    how->asked |= how->is_asked();
+    while (!line->failed && restarts_are_due(&restarts, how)) {
+        if (!resumes && restarts.is_stored)
+            add_resume(launch_plan, line);
+        resumes |= restarts.is_stored;
+        status = line->failed ? EXIT_STATUS_FAILED : launch(line->items, how);
+        how->asked |= how->is_asked();
+    }
+    /* a later start that is refused is a failure of the run */
+    return status == EXIT_STATUS_USAGE && restarts.count > 0 ? EXIT_STATUS_FAILED : status;
+}
+
+/* Only what a journal says is gone on with. */
+static void set_restarts(struct launch_plan *launch_plan)
+{
+    if (launch_plan->dca.count == 0 && launch_plan->journal[0] == '\0')
+        job_journal_path(&launch_plan->setup.job, launch_plan->journal);
+}
+
 /* Composes the line, shows it and runs it. */
-static int run_once(struct launch_plan *launch_plan, struct launch *how, struct error *error)
+static int run_composed(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     struct argv line = {0};
     FILE *shown = launch_plan->dry_run ? stdout : how->log != NULL ? how->log : stderr;
@@ -363,28 +430,14 @@ static int run_once(struct launch_plan *launch_plan, struct launch *how, struct 
         how->rank_depth = dialect->rank_depth;
         how->clear = dialect->clear;
         set_kept(launch_plan, how);
+        set_restarts(launch_plan);
         how->begin_ms = (int64_t)(launch_plan->setup.job.spec.drain_ns / 1000000);
         how->ranks = (launch_plan->dca.count == 0) + launch_plan->masters + launch_plan->workers;
-        status = launch_plan->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
+        status = launch_plan->dry_run ? EXIT_STATUS_DONE : run_line(launch_plan, &line, how);
         restore_tasks(tasks);
     }
     argv_fini(&line);
     return status;
-}
-
-/* From now on the job goes on where it was: the option counts as given last. */
-static void run_command_add_resume(struct argv *job)
-{
-    unsigned place = 0;
-    while (place < job->count && strcmp(job->items[place], "--") != 0)
-        place++;
-    argv_insert(job, place, "--resume");
-}
-
-/* True if a launch that ended so is worth another one: it failed, and nobody wanted it to end. */
-static bool can_restart(const struct launch_plan *launch_plan, int status, bool asked)
-{
-    return status == EXIT_STATUS_FAILED && !asked && launch_plan->restarts > 0;
 }
 
 /* A tenth of the time that is left, but at most a minute, is kept for the end. */
@@ -407,24 +460,13 @@ static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
 
 static int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
-    unsigned restarts = launch_plan->restarts;
-    bool resumes = false;
     if (launcher_check_place(error) < 0 || find_hosts(launch_plan, error) < 0 ||
         launcher_choose(launch_plan->mpirun, &launch_plan->launcher, error) < 0)
         return EXIT_STATUS_USAGE;
     if (!launch_plan->dry_run)
         set_drain(launch_plan, how);
     launch_plan->survives = dialect_of(launch_plan)->survives != NULL && dialect_of(launch_plan)->survives(launch_plan);
-    int status = run_once(launch_plan, how, error);
-    for (unsigned i = 1; i <= restarts && can_restart(launch_plan, status, how->asked); i++) {
-        if (!resumes && access(launch_plan->journal, F_OK) == 0) { /* else it had not begun */
-            run_command_add_resume(&launch_plan->job);
-            resumes = true;
-        }
-        fprintf(stderr, "hdss: starting again where it was, %u of %u times\n", i, restarts);
-        status = run_once(launch_plan, how, error);
-    }
-    return status;
+    return run_composed(launch_plan, how, error);
 }
 
 int run_check(int argc, char **argv, struct error *error)
@@ -462,8 +504,10 @@ int run_words(int argc, char **argv, struct launch *how, struct error *error)
     struct launch_plan launch_plan = LINEUP_DEFAULT;
     int status = EXIT_STATUS_USAGE;
     error->text[0] = '\0';
-    if (read_arguments(&launch_plan, argc, argv, error) == 0)
+    if (read_arguments(&launch_plan, argc, argv, error) == 0) {
+        launch_plan.restarts = 0; /* what a study measures is whole, or has failed */
         status = run_launch_plan(&launch_plan, how, error);
+    }
     launch_plan_fini(&launch_plan);
     return status;
 }

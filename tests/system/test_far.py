@@ -92,7 +92,7 @@ def test_a_far_master():
 @long
 def test_a_whole_node():
     def test(nodes):
-        result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, *words()]), lambda ranks: nodes.kill(2))
+        result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: nodes.kill(2))
         if IS_5:  # "We cannot recover from this failure", says its launcher, whatever it is told
             assert result.status == 1 and len(lines_with(result, 'hdss: ')) == 1, result
         else:
@@ -106,12 +106,22 @@ def test_a_whole_node():
 @long
 def test_a_far_supermaster():
     def test(nodes):
-        result = disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, *words()]), lambda ranks: ranks[0][0])
+        result = disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: ranks[0][0])
         assert result.status == 1 and len(lines_with(result, 'the run ended without its supermaster')) == 1, result
     answer = on_nodes(test)
     if answer is None:
         resumed()
     return answer
+
+
+@long
+def test_a_far_supermaster_is_started_again_on_the_same_nodes():
+    def test(nodes):
+        result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, *words()]), lambda ranks: ranks[0][0])
+        check(result, undisturbed(*JOB))
+        assert len(lines_with(result, 'starting again where it was, 1 of 3 times')) == 1, result
+        assert report()['nodes'] == 3 and report()['masters'] == 3 and report()['faults']['resumed_iterations'] > 0, report()
+    return on_nodes(test)
 
 
 @long

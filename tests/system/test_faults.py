@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ranks that die: a lost worker or master costs time and nothing else, a lost supermaster ends the run at once, and what ended is resumed.
+"""Ranks that die: a lost worker or master costs time and nothing else, a lost supermaster ends the run at once, and what ended is resumed,
+by hand here (--restarts 0), by itself in test_resume.
 
 Everything runs under `hdss run`, which lets the others go on, unless a test says otherwise. Random kills are in test_kills.
 """
@@ -120,7 +121,7 @@ def test_a_lost_supermaster_ends_the_run_at_once():
     for masters in (0, 2):
         # The iterations take seconds: nobody waits for them.
         words = [*STEADY, '--output', 'out.npy', 'synthetic', 'iterations=30', 'mean=2e7', 'distribution=constant', 'mode=sleep']
-        process = start(hdss(masters, 3, words))
+        process = start(hdss(masters, 3, words, '--restarts', '0'))
         wait_until(lambda: len(pids(process, WORKER)) == 3 and os.path.exists('out.npy'), 'the start')
         time.sleep(1)
         os.kill(pids(process, SUPERMASTER)[0], signal.SIGKILL)
@@ -129,7 +130,7 @@ def test_a_lost_supermaster_ends_the_run_at_once():
         assert len(lines_with(result, 'the run ended without its supermaster')) == 1, result
         assert len(lines_with(result, 'the supermaster (rank 0) was lost')) <= 1, result
         clear()
-        result = disturbed(hdss(masters, 3, job_words()), SUPERMASTER, [0])
+        result = disturbed(hdss(masters, 3, job_words(), '--restarts', '0'), SUPERMASTER, [0])
         assert result.status == 1, result
         resumed(2 - masters)
 
@@ -159,7 +160,7 @@ def test_losses_under_ulfm():
         result = disturbed(hdss(masters, 4, job_words(), '--mpi-args', '--with-ft ulfm'), program, [place])
         assert not lines_with(result, 'post-failure'), result
         check_survived(result, workers=program == WORKER, masters=program == MASTER)
-    result = disturbed(hdss(0, 3, job_words(), '--mpi-args', '--with-ft ulfm'), SUPERMASTER, [0])
+    result = disturbed(hdss(0, 3, job_words(), '--restarts', '0', '--mpi-args', '--with-ft ulfm'), SUPERMASTER, [0])
     assert result.status == 1 and len(lines_with(result, 'the run ended without its supermaster')) == 1, result
     resumed()
     return None
@@ -198,7 +199,7 @@ def test_nonsense_of_the_supermaster_ends_who_gets_it():
 
 
 def test_a_rank_that_is_lost_at_the_start():
-    process = start(hdss(1, 2, job_words()))
+    process = start(hdss(1, 2, job_words(), '--restarts', '0'))
     wait_until(lambda: len(ranks(process)) == 4, 'the ranks')
     os.kill(pids(process, WORKER)[0], signal.SIGKILL)
     result = finish(process, timeout=60)

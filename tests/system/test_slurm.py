@@ -184,10 +184,19 @@ def test_a_lost_node_is_survived():
 
 
 @long
-def test_a_lost_supermaster_ends_the_job():
+def test_a_lost_supermaster_is_started_again():
     def test(slurm):
-        status, text = disturbed(slurm, 'hdss', lambda _: os.kill(slurm.nodes.ranks()[0][0], signal.SIGKILL))
-        assert status == 1 and 'the run ended without its supermaster' in text, (status, text)
+        def kill(_):
+            os.kill(slurm.nodes.ranks()[0][0], signal.SIGKILL)
+        for name in ('hdss',):
+            status, text = disturbed(slurm, name, kill)
+            figures = report()
+            assert status == 0 and figures['outcome'] == 'done' and text.count('starting again where it was, 1 of 3 times') == 1, (name, status, text)
+            assert figures['faults']['resumed_iterations'] > 0 and workers_on(figures) == {0: 4, 1: 4}, (name, figures)
+            assert text.count('checksum') == 1 and not os.path.exists('out.npy.journal'), (name, text)
+            os.remove('out.npy')
+        status, text = disturbed(slurm, 'hdss', kill, '--restarts', '0')
+        assert status == 1 and 'the run ended without its supermaster; the same line with --resume' in text, (status, text)
     return over(test)
 
 

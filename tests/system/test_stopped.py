@@ -217,8 +217,9 @@ def test_a_drain():
 
 
 def test_the_supermaster():
-    at_once((lose_supermaster, hdss(0, 2, job_words())), (lose_supermaster, hdss(1, 3, job_words())), (lose_supermaster, hdss(2, 4, job_words())),
-            (start_stopped, hdss(1, 2, job_words())))
+    once = ['--restarts', '0']
+    at_once((lose_supermaster, hdss(0, 2, job_words(), *once)), (lose_supermaster, hdss(1, 3, job_words(), *once)),
+            (lose_supermaster, hdss(2, 4, job_words(), *once)), (start_stopped, hdss(1, 2, job_words(), *once)))
 
 
 def test_a_line_written_by_hand():

@@ -321,6 +321,7 @@ static int simulate_words(const struct argv *line, struct launch *how, struct er
     argv_add(&command, "/proc/self/exe");
     argv_add_all(&command, line);
     int status = command.failed ? EXIT_STATUS_FAILED : launch(command.items, how);
+    launch_say_lost(how, "");
     if (command.failed)
         error_set(error, "out of memory for a command line");
     argv_fini(&command);

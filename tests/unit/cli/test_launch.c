@@ -122,6 +122,32 @@ START_TEST(the_summary_comes_once_whatever_becomes_of_the_launcher)
 }
 END_TEST
 
+/* What no rank has said is a loss, which the caller says. */
+static const struct {
+    const char *script, *lost;
+    bool begun, summarized;
+} losses[] = {
+    {"echo begun $$" SAY "exit 1", "the run ended without its supermaster", true, false},
+    {"echo begun $$" SAY "echo sum >$HDSS_SUMMARY_FILE; "
+     "exit 1",
+     "the run ended without its supermaster", true, true},
+    {"echo begun $$" SAY "echo lead 1" SAY "exit 1", "", true, true},
+    {"exit 213", "mpirun ended with status 213", false, false},
+    {"exit 1", "", false, false},
+};
+
+START_TEST(what_no_rank_has_said_is_a_loss)
+{
+    char shell[] = "sh", option[] = "-c", text[1000];
+    char *argv[] = {shell, option, text, NULL};
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1, .lost = "before"};
+    snprintf(text, sizeof text, "%s", losses[_i].script);
+    launch(argv, &how);
+    ck_assert_str_eq(how.lost, losses[_i].lost);
+    ck_assert(how.begun == losses[_i].begun && how.summarized == losses[_i].summarized);
+}
+END_TEST
+
 /* A launcher that was ended before the ranks had drained. */
 START_TEST(what_is_stored_goes_on_where_a_journal_is_kept)
 {
@@ -317,6 +343,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
     tcase_add_loop_test(tests, ranks_that_survive_say_how_it_went, 0, sizeof survivals / sizeof *survivals);
+    tcase_add_loop_test(tests, what_no_rank_has_said_is_a_loss, 0, sizeof losses / sizeof *losses);
     tcase_add_test(tests, what_is_stored_goes_on_where_a_journal_is_kept);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
     tcase_add_loop_test(tests, no_launcher_is_done_before_its_ranks_are, 0, sizeof reports / sizeof *reports);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting a lost run again: see restarts.h. */
+#include "deploy/cli/restarts.h"
+#include "common/config/job.h"
+#include "common/job/journal.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define LATER "; the same line with --resume goes on with what is stored"
+
+static struct journal_seen see_journal(const char *path)
+{
+    struct journal_seen seen = {0};
+    struct journal_file file;
+    struct error error;
+    struct stat status;
+    if (path[0] == '\0')
+        return seen;
+    if (journal_read(&file, path, &error) == JOURNAL_READABLE && fstat(file.fd, &status) == 0)
+        seen =
+            (struct journal_seen){true, status.st_dev, status.st_ino, status.st_ctim, ranges_total(&file.content.done)};
+    journal_file_fini(&file);
+    return seen;
+}
+
+/* A run begins its journal as a new file. */
+static bool is_same_journal(const struct journal_seen *a, const struct journal_seen *b)
+{
+    return a->readable == b->readable && a->device == b->device && a->inode == b->inode &&
+           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+void restarts_init(struct restarts *restarts, const char *journal, unsigned limit)
+{
+    *restarts = (struct restarts){.journal = journal, .limit = limit, .before = see_journal(journal)};
+    restarts->recorded = restarts->before.done;
+}
+
+/* Writes to `text` what follows from a loss; true if that is another start. */
+static bool decide_on_restart(struct restarts *restarts, const struct launch *how, char *text, size_t size)
+{
+    const struct journal_seen now = see_journal(restarts->journal);
+    restarts->is_stored = now.readable && !is_same_journal(&now, &restarts->before);
+    const char *later = restarts->is_stored ? LATER : "";
+    const bool records = restarts->count == 0 || now.done > restarts->recorded;
+    if (how->asked || how->late || (restarts->limit == 0 && !how->summarized))
+        snprintf(text, size, "%s", later);
+    else if (how->summarized)
+        snprintf(text, size, "; its summary was printed, and it is not started again%s", later);
+    else if (!restarts->is_stored && how->begun)
+        snprintf(text, size, ": it is not started again, as %s cannot be read to go on from", restarts->journal);
+    else if (!restarts->is_stored && !how->started)
+        text[0] = '\0'; /* the launcher itself failed, or the run was elsewhere */
+    else if (!records)
+        snprintf(text, size, ": it is not started again, as the last start recorded nothing%s", later);
+    else if (restarts->count == restarts->limit)
+        snprintf(text, size, "; it was started again %u times, which is all that --restarts allows%s", restarts->limit,
+                 later);
+    else {
+        restarts->recorded = now.done;
+        restarts->count++;
+        snprintf(text, size, ": starting again%s, %u of %u times", restarts->is_stored ? " where it was" : "",
+                 restarts->count, restarts->limit);
+        return true;
+    }
+    return false;
+}
+
+bool restarts_are_due(struct restarts *restarts, const struct launch *how)
+{
+    char text[JOB_JOURNAL_PATH_MAX + 200] = "";
+    bool due =
+        how->lost[0] != '\0' && restarts->journal[0] != '\0' && decide_on_restart(restarts, how, text, sizeof text);
+    launch_say_lost(how, text);
+    return due;
+}

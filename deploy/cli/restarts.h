@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting a lost run again: whether it is worth it, and the line that says so.
+ *
+ * A run is lost when no rank has said how it went: its supermaster died, or its launcher did. Its journal then says
+ * what of it is stored. A run that has said how it went is not lost, whatever its status, nor is one that somebody
+ * wanted to end. One that records nothing between two losses would only be lost once more. */
+#pragma once
+
+#include "deploy/cli/launch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+/* A journal as it was found at some moment. */
+struct journal_seen {
+    bool readable; /* it is there, and a journal; else the others are 0 */
+    dev_t device;
+    ino_t inode;
+    struct timespec changed;
+    uint64_t done; /* iterations that it calls done */
+};
+
+struct restarts {
+    const char *journal;        /* borrowed: the path of the job's journal; empty: it keeps none */
+    unsigned limit;             /* starts after the first, at most */
+    unsigned count;             /* those that were due until now */
+    struct journal_seen before; /* before the first start: of an earlier run, or nothing */
+    uint64_t recorded;          /* iterations that were done at the last start */
+    bool is_stored;             /* the journal is that of this run: --resume goes on with it */
+};
+
+/* To be called before the first start. */
+void restarts_init(struct restarts *restarts, const char *journal, unsigned limit);
+
+/* After a start that has ended: true if the run is to be started again. Says of a lost run what becomes of it. */
+bool restarts_are_due(struct restarts *restarts, const struct launch *how);
