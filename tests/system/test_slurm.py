@@ -188,7 +188,7 @@ def test_a_lost_supermaster_is_started_again():
     def test(slurm):
         def kill(_):
             os.kill(slurm.nodes.ranks()[0][0], signal.SIGKILL)
-        for name in ('hdss',):
+        for name in ('hdss', 'mpirun'):
             status, text = disturbed(slurm, name, kill)
             figures = report()
             assert status == 0 and figures['outcome'] == 'done' and text.count('starting again where it was, 1 of 3 times') == 1, (name, status, text)
