@@ -35,9 +35,10 @@ static bool is_same_journal(const struct journal_seen *a, const struct journal_s
            a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-void restarts_init(struct restarts *restarts, const char *journal, unsigned limit)
+void restarts_init(struct restarts *restarts, const char *journal, unsigned limit, const char *without)
 {
-    *restarts = (struct restarts){.journal = journal, .limit = limit, .before = see_journal(journal)};
+    *restarts =
+        (struct restarts){.journal = journal, .without = without, .limit = limit, .before = see_journal(journal)};
     restarts->recorded = restarts->before.done;
 }
 
@@ -74,8 +75,8 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
 bool restarts_are_due(struct restarts *restarts, const struct launch *how)
 {
     char text[JOB_JOURNAL_PATH_MAX + 200] = "";
-    bool due =
-        how->lost[0] != '\0' && restarts->journal[0] != '\0' && decide_on_restart(restarts, how, text, sizeof text);
-    launch_say_lost(how, text);
+    const bool keeps = restarts->journal[0] != '\0';
+    bool due = how->lost[0] != '\0' && keeps && decide_on_restart(restarts, how, text, sizeof text);
+    launch_say_lost(how, keeps ? text : restarts->without);
     return due;
 }

@@ -24,6 +24,7 @@ struct journal_seen {
 
 struct restarts {
     const char *journal;        /* borrowed: the path of the job's journal; empty: it keeps none */
+    const char *without;        /* constant: what follows from a loss where no journal is kept */
     unsigned limit;             /* starts after the first, at most */
     unsigned count;             /* those that were due until now */
     struct journal_seen before; /* before the first start: of an earlier run, or nothing */
@@ -32,7 +33,7 @@ struct restarts {
 };
 
 /* To be called before the first start. */
-void restarts_init(struct restarts *restarts, const char *journal, unsigned limit);
+void restarts_init(struct restarts *restarts, const char *journal, unsigned limit, const char *without);
 
 /* After a start that has ended: true if the run is to be started again. Says of a lost run what becomes of it. */
 bool restarts_are_due(struct restarts *restarts, const struct launch *how);

@@ -379,12 +379,16 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
     argv_insert(line, place, "--resume");
 }
 
+/* One-sided, nobody else can tell what a lost worker had drawn; two-sided, rank 0 would have to. */
+#define FLAT_LOSS                                                                                                      \
+    ": workers alone (--dca) do not survive the loss of one, and keep no journal; without --dca it costs only time"
+
 /* Launches the line, and again where the run was lost and goes on. Returns the exit status. */
 static int run_line(const struct launch_plan *launch_plan, struct argv *line, struct launch *how)
 {
     struct restarts restarts;
     bool resumes = false;
-    restarts_init(&restarts, launch_plan->journal, launch_plan->restarts);
+    restarts_init(&restarts, launch_plan->journal, launch_plan->restarts, launch_plan->dca.count > 0 ? FLAT_LOSS : "");
     if (how->is_asked == NULL) {
         how->is_asked = run_command_is_asked;
         note_signals_of_run();

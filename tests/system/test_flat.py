@@ -250,6 +250,18 @@ def test_a_rank_that_fails_ends_the_run_with_one_line():
         assert len(result.err) == 1 and 'rank 2' in result.err[0] and 'File too large' in result.err[0], result
 
 
+def test_a_lost_worker_ends_the_run_and_is_explained():
+    for mode in ('rma', 'two-sided', 'node'):
+        process = start([HDSS, 'run', '--dca', mode, '--workers', '3', '--technique', 'ss', '--output', 'out.bin', 'synthetic', 'iterations=30000',
+                         'mean=4000', 'mode=sleep', 'distribution=constant'])
+        wait_until(results_have_come, 'the first result')
+        os.kill(ranks_of(process, WORKER)[-1], signal.SIGKILL)
+        result = finish(process)
+        told = [line for line in result.err if 'do not survive the loss of one' in line]
+        assert result.status == 1 and len(told) == 1 and told[0].startswith('hdss: '), result
+        os.remove('out.bin')
+
+
 def test_injected_delays_are_waited_for():
     # ss, 10 chunks: 20 ms each, where they are served one after another, or drawn by one rank
     kernel = ['--power', 'equal', '--technique', 'ss', '--report', 'report.json', *synthetic(10)]
