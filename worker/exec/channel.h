@@ -27,7 +27,7 @@
 #include <sys/types.h>
 
 /* Raised when the layout changes: worker and helper must be of one build. */
-#define CHANNEL_VERSION 1
+#define CHANNEL_VERSION 2
 /* Descriptors of a helper: the shared memory, and the eventfd that wakes the worker. */
 #define CHANNEL_FILE 3
 #define CHANNEL_BELL 4
@@ -85,6 +85,7 @@ struct channel {
     _Alignas(64) _Atomic uint64_t published; /* iterations done, twice, and the valid account */
     struct channel_account account[2];
     _Atomic uint64_t probing;  /* PROBE: the iteration that runs, and 1; 0: none */
+    _Atomic uint64_t probed;   /* PROBE: runs of iterations that have begun */
     _Atomic uint32_t answered; /* number of the latest command that is over; what follows is valid then */
     enum channel_result result;
     bool final;        /* FAILED: for good */

@@ -86,6 +86,7 @@ static void reap_helper(struct helper *helper, int *status)
         ;
     helper_close(&helper->process);
     helper->pid = 0;
+    helper->killed = false;
     helper->state = HELPER_NONE;
 }
 
@@ -129,6 +130,13 @@ void helper_call(struct helper *helper, enum channel_command command)
     helper->channel->command = command;
     helper->state = HELPER_RUNNING;
     channel_call(helper->channel);
+}
+
+void helper_kill(struct helper *helper)
+{
+    assert(helper->state == HELPER_RUNNING && "only what runs is killed");
+    helper->killed = true;
+    kill(helper->pid, SIGKILL);
 }
 
 /* Waits for the process to leave after its command to do so, and kills it where it does not. */
@@ -182,7 +190,7 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
             has_died(helper, error); /* nothing is lost with it: the next command begins another one */
         return false;
     }
-    if (channel_is_answered(channel)) {
+    if (!helper->killed && channel_is_answered(channel)) { /* one that dies takes no more commands */
         bool opened = helper->state == HELPER_RUNNING || channel->result == CHANNEL_DONE;
         helper->state = HELPER_READY;
         if (opened)
@@ -191,7 +199,8 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
         helper_leave(helper);
         return true;
     }
-    if (!rested || !has_died(helper, error)) /* a system call: only where the worker has slept */
+    bool asks = rested || helper->killed; /* a system call: only where the worker has slept */
+    if (!asks || !has_died(helper, error))
         return false;
     if (!channel_is_answered(channel)) /* as the process has ended, nothing is written any more */
         return true;
@@ -229,7 +238,7 @@ bool helper_rest(struct helper *helper)
     const struct channel *channel = helper->channel;
     atomic_store(&helper->channel->worker_sleeps, CHANNEL_ON_BELL);
     helper->rests = true;
-    if (helper->state != HELPER_RUNNING && helper->state != HELPER_OPENING)
+    if (helper->killed || (helper->state != HELPER_RUNNING && helper->state != HELPER_OPENING))
         return true;
     return !channel_is_answered(channel) && atomic_load(&channel->published) >> 1 < helper->wake_at;
 }

@@ -38,6 +38,7 @@ struct helper {
     int watch;        /* epoll set of the bell and the process: readable when there is news */
     int process;      /* pidfd; -1: there is none, or the system has none */
     pid_t pid;        /* 0: there is none */
+    bool killed;      /* by the worker: it is about to end */
     bool rests;       /* the worker waits for the bell */
     bool spins;       /* worker and helper may run side by side: looking for a moment pays */
     uint64_t wake_at; /* iterations of the command with which the helper wakes the worker before its end */
@@ -56,6 +57,10 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX]);
 
 /* Gives a ready helper the command that stands in the channel. */
 void helper_call(struct helper *helper, enum channel_command command);
+
+/* Kills a helper that runs a command, without waiting for its end, which helper_look() and helper_await() tell. A
+ * command that is over before the signal gets there ends as any other. */
+void helper_kill(struct helper *helper);
 
 /* Looks what has become of the helper: true where it has died, with one line in `error`. A command that is over makes
  * it ready, and so does the kernel when it is open; one that cannot be opened has died. */

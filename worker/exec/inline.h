@@ -52,6 +52,9 @@ struct exec_config {
     void *context;                     /* passed to read() */
     const struct helper_start *helper; /* a helper runs the kernel, which is not opened here; NULL: the caller's thread
                                           does. Not for kernels with a descriptor() */
+    uint64_t limit_ns; /* with a helper: it is killed when an iteration has run for longer; 0: there is no limit */
+    bool limit_adapts; /* the limit is a large multiple of the longest iteration that was seen, limit_ns at least; none
+                          before one was seen */
 };
 
 struct exec_buffer {
@@ -117,6 +120,15 @@ struct exec_shorts {
     uint64_t random; /* state of the generator that draws the length of runs */
 };
 
+/* The time for which the iteration that runs stands where it is, as the worker sees it when it looks. */
+struct exec_standing {
+    uint64_t begun, done; /* iterations of the command, or of the probe, at the latest look */
+    uint64_t looked_ns;   /* when that was */
+    uint64_t ns;          /* both numbers have been these for so long */
+    uint64_t longest_ns;  /* no iteration that was seen took longer; 0: none was seen */
+    uint64_t over_ns;     /* the limit that the iteration has gone beyond, for which the helper was killed; 0: none */
+};
+
 /* The helper that runs the kernel, and the command that it has: iterations `base` to base + count of the chunk. */
 struct exec_remote {
     struct helper helper;
@@ -128,6 +140,7 @@ struct exec_remote {
     bool ends_soon;            /* the command was cut, as a part is due */
     bool careful;              /* an iteration that kills a helper has failed for good */
     unsigned deaths;           /* of helpers in a row with no iteration to blame */
+    struct exec_standing standing;
 };
 
 struct exec {

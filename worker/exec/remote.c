@@ -4,7 +4,13 @@
  *
  * Where results are collected a command is as long as the buffer that fills allows: the helper writes the records into
  * it, where they stay until they are sent. A part that is due before the end of its command has the command cut at what
- * has begun. */
+ * has begun.
+ *
+ * Where iterations have a limit of time, a helper is killed whose iteration stands still for longer. A call of several
+ * iterations has the time of one: none of them is blamed for it, and they are run again one by one, each with the time
+ * of its own. So no iteration fails that keeps within its limit, and a hang is seen however many short ones a call has.
+ * Only the time counts in which the worker itself looks: one that was stopped together with its helper, or waited for
+ * its core, blames nobody for that. A worker that sleeps looks up every 20 ms. */
 #include "worker/exec/steps.h"
 
 #include "common/os/clock.h"
@@ -24,6 +30,15 @@
 /* A command that is expected to take less is waited for at once: to sleep where messages wake the worker takes longer
  * than a short chunk, and no message waits longer than this for its answer. */
 #define REMOTE_SHORT_NS 50000u
+
+/* Where the limit adapts, it is so many times the longest iteration that was seen. */
+#define LIMIT_TIMES 100
+/* Time between two looks at an iteration that counts at most. */
+#define LIMIT_LOOK_NS 100000000u
+/* A helper that does not begin is killed no earlier. */
+#define LIMIT_IDLE_NS UINT64_C(10000000000)
+/* Time between two looks at a probe. */
+#define LIMIT_PROBE_NS 20000000u
 
 /* Time of an iteration as a probe tells it that no helper survives. */
 #define REMOTE_UNKNOWN_NS 1000000u
@@ -136,6 +151,62 @@ static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t
     return first == end ? 0 : -1;
 }
 
+/* --- iterations that take too long --- */
+
+/* Takes in that all iterations of a while were over after `ns`, by itself the time of the longest at most. */
+static void learn_longest(struct exec_standing *standing, uint64_t ns)
+{
+    if (ns > standing->longest_ns)
+        standing->longest_ns = ns;
+}
+
+/* Begins to look at iterations of which none has begun. */
+static void begin_standing(struct exec_standing *standing, uint64_t now_ns)
+{
+    standing->begun = standing->done = standing->ns = standing->over_ns = 0;
+    standing->looked_ns = now_ns;
+}
+
+/* The time that an iteration may take; UINT64_MAX: any. */
+static uint64_t limit_of_iteration(const struct exec *exec)
+{
+    const uint64_t longest_ns = exec->remote.standing.longest_ns;
+    if (!exec->config.limit_adapts)
+        return exec->config.limit_ns;
+    if (longest_ns == 0 || longest_ns > UINT64_MAX / LIMIT_TIMES)
+        return UINT64_MAX;
+    return LIMIT_TIMES * longest_ns > exec->config.limit_ns ? LIMIT_TIMES * longest_ns : exec->config.limit_ns;
+}
+
+/* Kills the helper where its iterations, of which so many have begun and are done, have stood there for longer than the
+ * limit. */
+static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
+{
+    struct exec_standing *standing = &exec->remote.standing;
+    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), allowed_ns = limit_of_iteration(exec),
+                   limit_ns = begun == done && allowed_ns < LIMIT_IDLE_NS ? LIMIT_IDLE_NS : allowed_ns;
+    standing->ns += exec_least(now_ns - standing->looked_ns, LIMIT_LOOK_NS);
+    standing->looked_ns = now_ns;
+    if (done != standing->done)
+        learn_longest(standing, standing->ns);
+    if (begun != standing->begun || done != standing->done) {
+        standing->begun = begun;
+        standing->done = done;
+        standing->ns = 0;
+    } else if (standing->ns > limit_ns && !exec->remote.helper.killed) {
+        standing->over_ns = limit_ns;
+        helper_kill(&exec->remote.helper);
+    }
+}
+
+/* Says why the helper was killed, where the worker has done so. */
+static void tell_overdue(struct exec *exec)
+{
+    if (exec->remote.standing.over_ns > 0)
+        snprintf(exec->error, sizeof exec->error, "ran for longer than %g s (--iteration-timeout)",
+                 (double)exec->remote.standing.over_ns / 1e9);
+}
+
 /* --- commands --- */
 
 /* Gives the helper the next iterations of the chunk. Begins a helper where there is none. */
@@ -164,7 +235,10 @@ static void post_command(struct exec *exec)
     channel->place = exec->config.collect && !exec->records.variable
                          ? (uint64_t)(exec_next_records(exec) - (unsigned char *)channel)
                          : 0;
+    if (exec->config.limit_ns > 0 && exec->config.loop->has_effects)
+        channel->singly = remote->count; /* none is run again because another one of its call hangs */
     channel->began_ns = clock_ns(CLOCK_MONOTONIC);
+    begin_standing(&remote->standing, channel->began_ns);
     atomic_store(&channel->claims, channel_claims_of(0, remote->count));
     channel_publish(channel, &remote->taken);
     helper_wake_at(&remote->helper, chunk->mark > chunk->done ? chunk->mark - chunk->done : UINT64_MAX);
@@ -213,6 +287,7 @@ static void take_done(struct exec *exec)
     exec->iteration_ns = (double)took_ns / (double)count;
     remote->taken = now;
     remote->deaths = 0;
+    learn_longest(&remote->standing, took_ns);
     if (now.count >= remote->helper.wake_at) /* it has woken the worker, or needs not */
         remote->helper.wake_at = UINT64_MAX;
     if (chunk->done == chunk->count) /* FINISHED tells as much as the mark */
@@ -230,14 +305,16 @@ static void end_command(struct exec *exec)
 }
 
 /* Finds the iteration that killed the helper: the one that had begun. Where several had they are run again one by one,
- * and where none had the helper died of something else. */
+ * and where none had the helper died of something else. So they are where the one that took too long was done just
+ * before the helper was killed for it. */
 static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     struct exec_chunk *chunk = &exec->chunk;
     uint64_t begun = remote->base + channel_begun(atomic_load(&remote->helper.channel->claims));
     assert(begun >= chunk->done && begun <= remote->base + remote->count && "what is done has begun");
-    if (begun > chunk->done + 1)
+    bool moved = remote->standing.over_ns > 0 && remote->taken.count != remote->standing.done;
+    if (begun > chunk->done + 1 || moved)
         chunk->is_reset = begun;
     else if (begun == chunk->done + 1 || ++remote->deaths == REMOTE_DEATHS_MAX)
         chunk->failed = chunk->done < chunk->count;
@@ -294,8 +371,11 @@ bool exec_remote_turn(struct exec *exec)
     if (remote->posted && !channel_is_answered(remote->helper.channel))
         await_short(exec);
     bool died = helper_look(&remote->helper, why);
-    if (died)
+    if (died) {
         memcpy(exec->error, why, sizeof exec->error);
+        if (remote->posted)
+            tell_overdue(exec);
+    }
     if (!remote->posted) { /* a helper opens the kernel, or could not */
         exec->chunk.failed = exec->chunk.failed || died;
         return exec->chunk.failed || remote->helper.state == HELPER_READY;
@@ -308,6 +388,8 @@ bool exec_remote_turn(struct exec *exec)
         take_answer(exec);
     } else {
         look_for_late_part(exec);
+        if (exec->config.limit_ns > 0)
+            kill_if_overdue(exec, channel_begun(atomic_load(&remote->helper.channel->claims)), remote->taken.count);
     }
     return !remote->posted;
 }
@@ -341,6 +423,24 @@ uint64_t exec_remote_cut(struct exec *exec, uint64_t kept)
 
 /* --- probing --- */
 
+/* Waits for the end of a probe; true where the helper has died. */
+static bool await_probe(struct exec *exec)
+{
+    struct helper *helper = &exec->remote.helper;
+    const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+    if (exec->config.limit_ns == 0)
+        return helper_await(helper, UINT64_MAX, exec->error);
+    for (begin_standing(&exec->remote.standing, began_ns); !helper_await(helper, LIMIT_PROBE_NS, exec->error);) {
+        uint64_t probed = atomic_load(&helper->channel->probed);
+        if (helper->state != HELPER_RUNNING) {
+            learn_longest(&exec->remote.standing, clock_ns(CLOCK_MONOTONIC) - began_ns);
+            return false;
+        }
+        kill_if_overdue(exec, probed, probed > 0 ? probed - 1 : 0);
+    }
+    return true;
+}
+
 /* Has the helper probe. Where it dies another one begins again, without the iteration that killed it. */
 void exec_remote_probe(struct exec *exec, struct speed *speed)
 {
@@ -353,8 +453,9 @@ void exec_remote_probe(struct exec *exec, struct speed *speed)
             (helper_begin(helper, exec->error) < 0 || helper_await(helper, UINT64_MAX, exec->error)))
             return;
         atomic_store(&channel->probing, 0);
+        atomic_store(&channel->probed, 0);
         helper_call(helper, CHANNEL_PROBE);
-        if (!helper_await(helper, UINT64_MAX, exec->error)) {
+        if (!await_probe(exec)) {
             *speed = channel->speed;
             return;
         }

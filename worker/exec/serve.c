@@ -149,6 +149,8 @@ static void serve_probe_one(void *context, uint64_t iteration)
     if (server->exec.records.variable)
         output_clear(&server->exec.records.output, iteration);
     atomic_store_explicit(&channel->probing, iteration + 1, memory_order_release);
+    atomic_store_explicit(&channel->probed, atomic_load_explicit(&channel->probed, memory_order_relaxed) + 1,
+                          memory_order_release); /* no other writes it */
     exec_call_kernel(&server->exec, iteration, 1, exec_next_records(&server->exec));
     atomic_store_explicit(&channel->probing, 0, memory_order_release);
 }

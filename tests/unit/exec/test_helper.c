@@ -115,7 +115,12 @@ END_TEST
 
 enum { WORDS = 16 };
 
-enum death { LIVES, SEGFAULTS, EXITS, IS_KILLED, FAILS, RETURNS };
+enum death { LIVES, SEGFAULTS, EXITS, IS_KILLED, FAILS, RETURNS, HANGS };
+
+/* A time for which nothing happens, after which the executor is looked at again, as a worker does. */
+#define LOOK_MS 20
+/* Time of a slow iteration. */
+#define SLOW_NS 80e6
 
 /* Shared with the helpers. */
 static struct shared {
@@ -128,6 +133,7 @@ static struct shared {
 static struct {
     enum death death[4096];
     double cost_ns;
+    uint64_t slow_from; /* iterations from there on take SLOW_NS */
 } kernel;
 
 static uint64_t word_of(uint64_t iteration, uint64_t i)
@@ -160,6 +166,9 @@ static int die(enum death death, char error[HDSS_ERROR_MAX])
     case IS_KILLED: raise(SIGKILL); break;
     case FAILS: snprintf(error, HDSS_ERROR_MAX, "cannot"); return -1;
     case RETURNS: return 7;
+    case HANGS:
+        for (;;)
+            pause();
     default: break;
     }
     return 0;
@@ -188,8 +197,8 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
             rows[k][i] = word_of(first + k, i);
         while (shared->hold_at == first + k)
             usleep(100);
-        if (kernel.cost_ns > 0)
-            spend(kernel.cost_ns);
+        if (kernel.cost_ns > 0 || first + k >= kernel.slow_from)
+            spend(first + k >= kernel.slow_from ? SLOW_NS : kernel.cost_ns);
         int result = die(kernel.death[first + k], error);
         if (result != 0)
             return result;
@@ -214,15 +223,22 @@ static pid_t begin_helper(void *context, int file, int bell, char error[HDSS_ERR
     _exit(0);
 }
 
+/* The kernel as it is when nothing goes wrong. */
+static void renew_kernel(void)
+{
+    memset(&kernel, 0, sizeof kernel);
+    kernel.slow_from = UINT64_MAX;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+    shared->hold_at = UINT64_MAX;
+}
+
 static int open_remote(bool collect)
 {
     static const struct helper_start start = {.begin = begin_helper};
     const struct exec_config config = {
         .kernel = &deadly, .loop = &loop, .collect = collect, .slowdown = 1, .probe_count = 4096, .helper = &start};
-    memset(&kernel, 0, sizeof kernel);
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(shared, MAP_FAILED);
-    shared->hold_at = UINT64_MAX;
+    renew_kernel();
     return exec_init(&exec, &config);
 }
 
@@ -243,8 +259,8 @@ static struct event next_event(void)
     struct pollfd news = {.fd = executor_descriptor(&exec.executor), .events = POLLIN};
     struct event event = {0};
     for (enum turn turn; (turn = executor_advance(&exec.executor, &event)) != TURN_EVENT;)
-        if (turn == TURN_BLOCKED)
-            ck_assert_int_eq(poll(&news, 1, 20000), 1);
+        if (turn == TURN_BLOCKED && poll(&news, 1, exec.config.limit_ns > 0 ? LOOK_MS : 20000) != 1)
+            ck_assert_uint_gt(exec.config.limit_ns, 0);
     return event;
 }
 
@@ -281,6 +297,24 @@ static void take_chunk(uint64_t first, struct outcome *outcome)
         if (event.chunk.data != NULL)
             executor_sent(&exec.executor, event.chunk.data);
     }
+}
+
+/* Opens an executor whose iterations have a limit of time, with the kernel as it is. */
+static int open_limited(uint64_t limit_ns, bool adapts, bool has_effects)
+{
+    static const struct helper_start start = {.begin = begin_helper};
+    static struct hdss_loop limited;
+    limited = loop;
+    limited.has_effects = has_effects;
+    const struct exec_config config = {.kernel = &deadly,
+                                       .loop = &limited,
+                                       .collect = true,
+                                       .slowdown = 1,
+                                       .probe_count = 4096,
+                                       .helper = &start,
+                                       .limit_ns = limit_ns,
+                                       .limit_adapts = adapts};
+    return exec_init(&exec, &config);
 }
 
 START_TEST(a_death_costs_the_iteration_that_ran)
@@ -401,6 +435,111 @@ START_TEST(whatever_is_cut_and_whoever_dies_the_rest_is_whole)
         ck_assert_uint_eq(left, end - first);
         ck_assert_uint_eq(digest, digest_of(first, left) - bad);
     }
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* --- iterations that take too long --- */
+
+#define LIMIT_NS UINT64_C(500000000)
+#define OVERDUE  "ran for longer than 0.5 s (--iteration-timeout)"
+
+START_TEST(an_iteration_that_hangs_is_ended)
+{
+    static const uint64_t bad[] = {0, 17, 18};
+    struct outcome outcome;
+    const bool has_effects = _i > 0, careful = _i > 0;
+    renew_kernel();
+    for (unsigned i = 0; i < 3; i++)
+        kernel.death[bad[i]] = HANGS;
+    ck_assert_int_eq(open_limited(LIMIT_NS, false, has_effects), 0);
+    executor_begin(&exec.executor, 0, 420, 0, careful);
+    take_chunk(0, &outcome);
+    ck_assert_uint_eq(outcome.failed, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_uint_eq(outcome.failed_at[i], bad[i]);
+        ck_assert_str_eq(outcome.text[i], OVERDUE);
+        ck_assert_int_eq(outcome.final[i], careful);
+        ck_assert_uint_eq(shared->runs[bad[i]], 1);
+    }
+    for (unsigned k = 0; has_effects && k < 420; k++)
+        ck_assert_uint_eq(shared->runs[k], 1);
+    ck_assert_uint_eq(outcome.digest, digest_of(0, 420) - digest_of(0, 1) - digest_of(17, 2));
+    executor_fini(&exec.executor);
+    ck_assert_int_lt(waitpid(-1, NULL, WNOHANG), 0);
+}
+END_TEST
+
+/* A call of many iterations is taken for one that hangs when they get slow, and they are run one by one. */
+START_TEST(iterations_that_keep_within_their_limit_do_not_fail)
+{
+    struct outcome outcome;
+    renew_kernel();
+    kernel.slow_from = 2000;
+    ck_assert_int_eq(open_limited(LIMIT_NS, false, false), 0);
+    executor_begin(&exec.executor, 0, 2010, 0, false);
+    take_chunk(0, &outcome);
+    ck_assert_uint_eq(outcome.failed, 0);
+    ck_assert_uint_eq(outcome.digest, digest_of(0, 2010));
+    ck_assert_uint_le(shared->opened, 2);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(a_worker_that_was_stopped_blames_no_iteration)
+{
+    struct outcome outcome;
+    struct event event = {0};
+    renew_kernel();
+    shared->hold_at = 0;
+    ck_assert_int_eq(open_limited(2 * LIMIT_NS, false, true), 0);
+    executor_begin(&exec.executor, 0, 10, 0, false);
+    while (channel_begun(atomic_load(&exec.remote.helper.channel->claims)) == 0)
+        ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    usleep(3 * (useconds_t)(LIMIT_NS / 1000));
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    shared->hold_at = UINT64_MAX;
+    take_chunk(0, &outcome);
+    ck_assert_uint_eq(outcome.failed, 0);
+    ck_assert_uint_eq(shared->opened, 1);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* There is no limit before an iteration was seen, and then it is a hundred times the longest one. */
+START_TEST(a_limit_adapts_to_what_was_seen)
+{
+    struct outcome outcome;
+    renew_kernel();
+    kernel.slow_from = 0;
+    kernel.death[2] = HANGS;
+    ck_assert_int_eq(open_limited(1000000, true, true), 0);
+    executor_begin(&exec.executor, 0, 1, 0, false);
+    take_chunk(0, &outcome);
+    ck_assert_uint_eq(outcome.failed, 0); /* it took 80 times what is the least limit */
+    kernel.slow_from = UINT64_MAX;
+    executor_begin(&exec.executor, 1, 2, 0, false);
+    exec.remote.standing.longest_ns = (uint64_t)(SLOW_NS / 10); /* as if it had been shorter */
+    take_chunk(1, &outcome);
+    ck_assert_uint_eq(outcome.failed, 1);
+    ck_assert_uint_eq(outcome.failed_at[0], 2);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(a_probe_leaves_out_what_hangs)
+{
+    struct speed speed = {0};
+    renew_kernel();
+    kernel.death[0] = HANGS;    /* the first probe iteration */
+    kernel.death[2048] = HANGS; /* the second */
+    kernel.cost_ns = 100000;
+    ck_assert_int_eq(open_limited(LIMIT_NS, false, false), 0);
+    executor_probe(&exec.executor, &speed);
+    ck_assert_uint_gt(speed.levels, 0);
+    ck_assert_double_gt(speed.mean_ns, 50000);
+    ck_assert_uint_eq(shared->runs[0], 1);
+    ck_assert_uint_eq(shared->runs[2048], 1);
     executor_fini(&exec.executor);
 }
 END_TEST
@@ -561,5 +700,13 @@ int main(void)
     tcase_add_test(remote, a_kernel_that_crashes_when_it_is_opened_says_so);
     tcase_add_test(remote, a_probe_leaves_out_what_kills);
     suite_add_tcase(suite, remote);
+    TCase *limit = tcase_create("limit");
+    tcase_set_timeout(limit, 60);
+    tcase_add_loop_test(limit, an_iteration_that_hangs_is_ended, 0, 2);
+    tcase_add_test(limit, iterations_that_keep_within_their_limit_do_not_fail);
+    tcase_add_test(limit, a_worker_that_was_stopped_blames_no_iteration);
+    tcase_add_test(limit, a_limit_adapts_to_what_was_seen);
+    tcase_add_test(limit, a_probe_leaves_out_what_hangs);
+    suite_add_tcase(suite, limit);
     return suite_run(suite);
 }
