@@ -149,7 +149,8 @@ static void prepare_helper(struct program *program, unsigned words, char *const 
         return;
     program->is_isolated = helper_program_init(&program->helper, words, word, &program->error) == 0;
     program->helper_start = (struct helper_start){helper_program_begin, &program->helper};
-    if (!program->is_isolated && program->setup.job.spec.isolate == RUN_ISOLATE_ON)
+    const struct run_spec *spec = &program->setup.job.spec;
+    if (!program->is_isolated && (spec->isolate == RUN_ISOLATE_ON || spec->timeout == RUN_TIMEOUT_GIVEN))
         program->failure = program->error.text;
 }
 

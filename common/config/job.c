@@ -179,6 +179,21 @@ static int take_verify(void *target, const char *value, struct error *error)
     return 0;
 }
 
+/* Takes --iteration-timeout SECONDS|auto|none. */
+static int take_iteration_timeout(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct run_spec *spec = &((struct job *)target)->spec;
+    double seconds = 0;
+    int index = option_choice("none|auto", value);
+    if (index < 0 &&
+        (number_parse_real(value, &seconds) < 0 || !(seconds >= RUN_TIMEOUT_MIN_S && seconds <= RUN_TIMEOUT_MAX_S)))
+        return -1;
+    spec->timeout = index == 0 ? RUN_TIMEOUT_NONE : index == 1 ? RUN_TIMEOUT_AUTO : RUN_TIMEOUT_GIVEN;
+    spec->timeout_ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
 static const struct option_row workers[] = {
     {"group-by", 0, "node|even", NULL,
      "which master serves a worker: one on its own node where there is one, or dealt out evenly (default node)",
@@ -195,6 +210,10 @@ static const struct option_row workers[] = {
      "on: each worker has a process of its own run the kernel, so that a crash costs the iteration that crashed, "
      "and no worker; auto: on for a shared object (default auto)",
      TAKES_CHOICE(struct job, spec.isolate), .not_for = OPTION_DCA},
+    {"iteration-timeout", 0, "SECONDS|auto|none", "auto, none, a number of seconds from 0.001 to 1000000",
+     "an isolated iteration that runs for longer is ended and counts as crashed; auto: than 100 times the longest one "
+     "that the worker has seen, 60 s at least, and not where iterations wait (default none)",
+     take_iteration_timeout, .not_for = OPTION_DCA | OPTION_SIMULATE},
     {"threads", 0, "T|auto", "an integer from 1 to 1024, auto",
      "each worker computes with T threads, or with as many as the cores that it is bound to (default 1)",
      TAKES_INTEGER(struct job, spec.threads, 1, RUN_THREADS_MAX), .zero = "auto",

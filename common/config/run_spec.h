@@ -17,6 +17,7 @@ enum run_power { RUN_POWER_EQUAL, RUN_POWER_MEASURE, RUN_POWER_FILE, RUN_POWER_L
 enum run_recall { RUN_RECALL_ON, RUN_RECALL_OFF };
 enum run_verify_action { RUN_VERIFY_FAIL, RUN_VERIFY_DROP_WORKER };
 enum run_isolate { RUN_ISOLATE_AUTO, RUN_ISOLATE_ON, RUN_ISOLATE_OFF };
+enum run_timeout { RUN_TIMEOUT_NONE, RUN_TIMEOUT_AUTO, RUN_TIMEOUT_GIVEN };
 enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
@@ -36,6 +37,8 @@ struct run_spec {
     uint64_t verify_seed;      /* draws them */
     enum run_verify_action verify_action; /* what comes of results that differ */
     enum run_isolate isolate;             /* ON: a helper runs the kernel; AUTO: see job_setup_is_isolated() */
+    enum run_timeout timeout;             /* GIVEN: a helper is killed whose iteration takes longer */
+    uint64_t timeout_ns;                  /* than this; AUTO: than others, by far */
     unsigned threads;                     /* threads of each worker, 1 .. RUN_THREADS_MAX; 0: as many as it has cores */
     struct sched_spec thread_technique;   /* technique among the threads of a worker */
     uint64_t sync_points;    /* points in each chunk of a loop with dependencies; 0: RUN_SYNC_POINTS for each worker */
@@ -58,6 +61,9 @@ struct run_spec {
 #define RUN_VERIFY_SEED       1  /* unless --verify gives another */
 #define RUN_DRAIN_S           20 /* unless --drain-time gives another time */
 #define RUN_DRAIN_MAX_S       1000000
+#define RUN_TIMEOUT_MIN_S     0.001 /* for --iteration-timeout */
+#define RUN_TIMEOUT_MAX_S     1000000
+#define RUN_TIMEOUT_AUTO_S    60 /* the least that --iteration-timeout auto comes to */
 
 /* Sets everything to its default. */
 void run_spec_init(struct run_spec *spec);

@@ -175,6 +175,28 @@ static int check_isolation(const struct job_setup *setup, struct error *error)
                      setup->kernel->name);
 }
 
+/* Only a process of its own can be ended in the middle of an iteration. */
+static int check_timeout(const struct job_setup *setup, struct error *error)
+{
+    const char *name = setup->kernel->name;
+    if (setup->job.spec.timeout != RUN_TIMEOUT_GIVEN || job_setup_is_isolated(setup))
+        return 0;
+    if (can_be_isolated(setup))
+        return error_set(error,
+                         "--iteration-timeout: %s runs in its worker here, where no iteration can be ended; accepted: "
+                         "auto, none, or --isolate on with it",
+                         name);
+    if (setup->kernel->descriptor != NULL)
+        return error_set(error,
+                         "--iteration-timeout: %s runs in its worker, where no iteration can be ended; accepted: auto, "
+                         "none, or a parameter of the kernel, as timeout=SECONDS of exec",
+                         name);
+    return error_set(error,
+                     "--iteration-timeout: %s runs in its worker here, where no iteration can be ended; accepted: "
+                     "auto, none, or a kernel without dependencies, on one thread and without --weighting acp",
+                     name);
+}
+
 static int check_sync_points(const struct job_setup *setup, struct error *error)
 {
     if (!job_setup_is_dependent(setup) && setup->job.sync_points_given)
@@ -242,7 +264,7 @@ int job_setup_describe(struct job_setup *setup, struct error *error)
     take_defaults_of_kernel(setup);
     if (check_verify(setup, error) < 0 || check_effects(setup, error) < 0 ||
         job_setup_check_threads(setup, error) < 0 || check_isolation(setup, error) < 0 ||
-        job_setup_check_dependencies(setup, error) < 0)
+        check_timeout(setup, error) < 0 || job_setup_check_dependencies(setup, error) < 0)
         return -1;
     job_take_output(&setup->job, &setup->loop);
     if (job_setup_check_steps(setup, error) < 0)

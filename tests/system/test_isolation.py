@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Isolation, --isolate on: user code that crashes, exits, closes descriptors or hangs, killed helpers, recall in the middle of an
-iteration, what is refused, and that no helper stays behind. tests/system/hostile.c is the kernel.
+"""Isolation, --isolate on: user code that crashes, exits, closes descriptors or hangs, killed helpers, limits of time,
+recall in the middle of an iteration, what is refused, and that no helper stays behind. tests/system/hostile.c is the kernel.
 """
 import atexit
 import functools
@@ -17,6 +17,7 @@ SOURCE = os.environ['SOURCE_ROOT']
 HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
 SEGV = 'killed the child process: signal 11 (Segmentation fault)'
 ABORTED = 'killed the child process: signal 6 (Aborted)'
+OVERDUE = 'ran for longer than 0.5 s (--iteration-timeout)'
 
 # What an iteration does, and why it fails then; None: it does not.
 MODES = {
@@ -155,8 +156,9 @@ def test_a_kernel_in_python():
         return 'built without Python'
     with open('own.py', 'w') as file:
         file.write('import os, signal\n'
-                   'def describe(crash_at):\n    return {"iterations": 300, "dtype": "int64"}\n'
-                   'def run(first, count, crash_at=-1):\n'
+                   'def describe(crash_at, hang_at):\n    return {"iterations": 300, "dtype": "int64"}\n'
+                   'def run(first, count, crash_at=-1, hang_at=-1):\n'
+                   '    while first <= hang_at < first + count:\n        pass\n'
                    '    if first <= crash_at < first + count:\n        os.kill(os.getpid(), signal.SIGSEGV)\n'
                    '    return [i * i for i in range(first, first + count)]\n')
     line = ['--power', 'equal', '--technique', 'css:chunk=30', '--output', 'out.npy', '--report', 'report.json', '--overwrite', 'python:own.run']
@@ -169,6 +171,8 @@ def test_a_kernel_in_python():
     result = run(hdss(0, 2, ['--isolate', 'on', *line, 'crash_at=123']))
     assert result.status == 3 and report()['failed'] == [[123, 1]] and report()['failures'][0]['reason'] == SEGV, result
     assert records().tolist() == [0 if i == 123 else i * i for i in range(300)]
+    result = run(hdss(0, 2, ['--isolate', 'on', '--iteration-timeout', 0.5, *line, 'hang_at=123']))
+    assert result.status == 3 and report()['failed'] == [[123, 1]] and report()['failures'][0]['reason'] == OVERDUE, result
 
 
 def test_a_probe_leaves_out_what_crashes():
@@ -223,6 +227,43 @@ def test_work_goes_to_others_in_the_middle_of_an_iteration():
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helpers')
 
 
+def test_an_iteration_that_hangs_is_ended():
+    # A probe begins with iterations 0 and 150.
+    for number, (masters, workers, mode) in enumerate(((0, 1, 'loop'), (0, 2, 'loop'), (1, 2, 'stop'), (1, 1, 'loop'), (2, 3, 'loop'))):
+        power = ('measure', 'equal')[number % 2]
+        result = run(hdss(masters, workers, words('--power', power, '--iteration-timeout', 0.5, '--retries', 1) +
+                          ['iterations=300', 'spin=100', 'at=0', 'every=150', f'mode={mode}']))
+        check_failures(result, [0, 150], OVERDUE, name=(masters, workers, mode))
+
+
+def test_an_iteration_that_hangs_once_costs_nothing_else():
+    line = ['iterations=500', 'steps=5', 'spin=20']
+    assert run(hdss(0, 2, words(isolate='off') + line)).status == 0
+    expected = records().tolist()
+    for masters, timeout in ((0, '0.5'), (1, '0.5'), (0, 'auto'), (1, 'none')):
+        hangs = ['at=50', 'every=100', 'mode=loop', f'once=over{masters}'] if timeout == '0.5' else []
+        result = run(hdss(masters, 2, words('--iteration-timeout', timeout) + [*line, *hangs]))
+        assert os.path.exists(f'over{masters}.450') and report()['faults'].get('lost_workers', 0) == 0
+        assert result.status == 0 and records().tolist() == expected, result
+
+
+def drain_hanging_run(power, timeout):
+    name = f'hangs-{power}-{timeout}'
+    process = start(hdss(0, 1, words('--power', power, '--drain-time', 1, '--iteration-timeout', timeout) +
+                         ['iterations=300', 'at=0', 'mode=loop', f'once={name}']))
+    wait_until(lambda: os.path.exists(f'{name}.0'), 'the iteration that hangs')
+    hung = helpers(process)
+    os.kill(process.pid, signal.SIGINT)
+    result = finish(process, 60)
+    assert result.status == 4 and report()['done'] == 0, (name, result)
+    wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helper')
+
+
+def test_a_drain_ends_a_run_that_hangs():
+    for power, timeout in (('equal', 'none'), ('measure', 'none'), ('equal', '100')):
+        drain_hanging_run(power, timeout)
+
+
 def test_no_helper_outlives_its_worker():
     process = start(hdss(0, 2, words() + ['iterations=2000', 'spin=10000']))
     wait_until(lambda: len(helpers(process)) == 2, 'two helpers')
@@ -249,10 +290,24 @@ def test_what_cannot_be_isolated_is_refused():
     assert result.status == 0, result
 
 
+def test_a_limit_of_time_without_a_helper_is_refused():
+    for job, accepted in ((['exec', 'command=true'], 'or a parameter of the kernel, as timeout=SECONDS of exec'),
+                          (['mandelbrot'], 'or --isolate on with it'), (['--isolate', 'off', hostile()], 'or --isolate on with it'),
+                          (['floyd-steinberg'], 'or a kernel without dependencies, on one thread and without --weighting acp'),
+                          (['--threads', 2, hostile()], 'or a kernel without dependencies, on one thread and without --weighting acp')):
+        result = run_job(0, 2, ['--iteration-timeout', 5, *job])
+        assert result.status == 2 and len(result.err) == 1 and 'no iteration can be ended; accepted: auto, none, ' + accepted in result.err[0], result
+        assert run(hdss(0, 2, ['--iteration-timeout', 5, *job])).status == 2
+    result = run(hdss(0, 2, ['--iteration-timeout', 'auto', 'mandelbrot', 'width=64', 'height=64']))
+    assert result.status == 0, result
+
+
 def test_a_helper_that_is_not_installed_is_missed():
     with tempfile.TemporaryDirectory() as folder:
         worker = shutil.copy(WORKER, folder)
         result = run(mpirun_line([(1, [SUPERMASTER, '--isolate', 'on', hostile()]), (2, [worker])]))
+        assert result.status == 1 and 'the program hdss-helper is neither in' in result.raw_err, result
+        result = run(mpirun_line([(1, [SUPERMASTER, '--iteration-timeout', 5, hostile()]), (2, [worker])]))
         assert result.status == 1 and 'the program hdss-helper is neither in' in result.raw_err, result
         result = run(mpirun_line([(1, [SUPERMASTER, hostile()]), (2, [worker])]))
         assert result.status == 0 and not result.err, result

@@ -12,6 +12,14 @@ static int read_results(void *context, uint64_t first, uint64_t count, void *rec
     return results_read(setup->job.output, &setup->loop, first, count, records, error);
 }
 
+/* A limit that nobody has given is not for iterations that wait: how long, only they know. */
+static void take_timeout(struct exec_config *config, const struct job_setup *setup)
+{
+    const struct run_spec *spec = &setup->job.spec;
+    config->limit_adapts = spec->timeout == RUN_TIMEOUT_AUTO && !setup->loop.waits;
+    config->limit_ns = config->limit_adapts ? RUN_TIMEOUT_AUTO_S * UINT64_C(1000000000) : spec->timeout_ns;
+}
+
 void executor_config_of_job(struct exec_config *config, struct job_setup *setup)
 {
     config->kernel = setup->kernel;
@@ -25,4 +33,5 @@ void executor_config_of_job(struct exec_config *config, struct job_setup *setup)
     config->step_iterations = job_setup_has_dependent_steps(setup) ? setup->step_iterations : 0;
     config->read = read_results;
     config->context = setup;
+    take_timeout(config, setup);
 }

@@ -123,6 +123,23 @@ START_TEST(powers_come_as_a_list_or_from_a_file)
 }
 END_TEST
 
+START_TEST(the_time_of_an_iteration_has_a_limit_if_it_is_asked_for)
+{
+    ck_assert_int_eq(parse("toy"), 0);
+    ck_assert_int_eq(job.spec.timeout, RUN_TIMEOUT_NONE);
+    ck_assert_uint_eq(job.spec.timeout_ns, 0);
+    ck_assert_int_eq(parse("--iteration-timeout 2.5 toy"), 0);
+    ck_assert_int_eq(job.spec.timeout, RUN_TIMEOUT_GIVEN);
+    ck_assert_uint_eq(job.spec.timeout_ns, 2500000000);
+    ck_assert_int_eq(parse("--iteration-timeout 2.5 --iteration-timeout auto toy"), 0);
+    ck_assert_int_eq(job.spec.timeout, RUN_TIMEOUT_AUTO);
+    ck_assert_uint_eq(job.spec.timeout_ns, 0);
+    ck_assert_int_eq(parse("--iteration-timeout 2.5 --iteration-timeout none toy"), 0);
+    ck_assert_int_eq(job.spec.timeout, RUN_TIMEOUT_NONE);
+    ck_assert_uint_eq(job.spec.timeout_ns, 0);
+}
+END_TEST
+
 START_TEST(the_last_one_counts)
 {
     ck_assert_int_eq(
@@ -156,6 +173,16 @@ static const struct {
     {"--verify 1 --verify-action ask toy", "--verify-action 'ask': accepted: fail, drop-worker"},
     {"--verify-action fail toy", "--verify-action is for --verify SHARE"},
     {"--isolate yes toy", "--isolate 'yes': accepted: auto, on, off"},
+    {"--iteration-timeout 0 toy",
+     "--iteration-timeout '0': accepted: auto, none, a number of seconds from 0.001 to 1000000"},
+    {"--iteration-timeout 0.0001 toy",
+     "--iteration-timeout '0.0001': accepted: auto, none, a number of seconds from 0.001 to 1000000"},
+    {"--iteration-timeout 1000001 toy",
+     "--iteration-timeout '1000001': accepted: auto, none, a number of seconds from 0.001 to 1000000"},
+    {"--iteration-timeout 5s toy",
+     "--iteration-timeout '5s': accepted: auto, none, a number of seconds from 0.001 to 1000000"},
+    {"--iteration-timeout off toy",
+     "--iteration-timeout 'off': accepted: auto, none, a number of seconds from 0.001 to 1000000"},
     {"--retries -1 toy", "--retries '-1': accepted: an integer from 0 to 100"},
     {"--retries 101 toy", "--retries '101': accepted: an integer from 0 to 100"},
     {"--ask-ahead 0 toy", "--ask-ahead '0': accepted: auto, off, an integer from 1 to 8"},
@@ -417,6 +444,7 @@ int main(void)
     tcase_add_test(tests, every_option_is_taken);
     tcase_add_test(tests, an_option_stands_for_a_parameter);
     tcase_add_test(tests, powers_come_as_a_list_or_from_a_file);
+    tcase_add_test(tests, the_time_of_an_iteration_has_a_limit_if_it_is_asked_for);
     tcase_add_test(tests, the_last_one_counts);
     tcase_add_test(tests, delays_can_be_given_for_both);
     tcase_add_test(tests, a_drain_takes_so_long);
