@@ -356,7 +356,7 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
     if (job->spec.threads != 1)
         return error_set(error, "--threads: a simulated worker has one; accepted: 1");
     if (simulation->refused != NULL)
-        return error_set(error, "--%s: a simulated run has no helpers, and nothing to go on from",
+        return error_set(error, "--%s: in a simulated run nothing hangs, and there is nothing to go on from",
                          simulation->refused->name);
     if (worker_options_check(&simulation->dca_options, error) < 0)
         return -1;
