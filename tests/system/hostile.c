@@ -44,7 +44,9 @@ enum {
     PARENT,
     HEAP,
     CHDIR,
-    LOOP
+    LOOP,
+    OPEN_FAILS,
+    OPEN_CRASHES
 };
 
 static const struct hdss_param params[] = {
@@ -57,7 +59,7 @@ static const struct hdss_param params[] = {
     {"mode", HDSS_PARAM_CHOICE, "nothing", 0, 0,
      "nothing|segv|nullcall|divide|abort|stack|exit|exit0|_exit|atexit|kill|term|stop|closefds|closestd|return1|"
      "return7|"
-     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop",
+     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv",
      "", "how"},
     {"once", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
      "each iteration is hostile once: it makes this file with its number"},
@@ -90,7 +92,13 @@ struct instance {
 static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                        void **instance, char error[HDSS_ERROR_MAX])
 {
-    (void)loop, (void)worker, (void)error;
+    (void)loop, (void)worker;
+    if (values[MODE].integer == OPEN_CRASHES)
+        raise(SIGSEGV);
+    if (values[MODE].integer == OPEN_FAILS) {
+        snprintf(error, HDSS_ERROR_MAX, "cannot be opened");
+        return -1;
+    }
     struct instance *own = calloc(1, sizeof *own);
     own->values = values;
     *instance = own;

@@ -5,6 +5,7 @@ recall in the middle of an iteration, what is refused, and that no helper stays 
 import atexit
 import functools
 import os
+import re
 import shutil
 import signal
 import struct
@@ -173,6 +174,20 @@ def test_a_kernel_in_python():
     assert records().tolist() == [0 if i == 123 else i * i for i in range(300)]
     result = run(hdss(0, 2, ['--isolate', 'on', '--iteration-timeout', 0.5, *line, 'hang_at=123']))
     assert result.status == 3 and report()['failed'] == [[123, 1]] and report()['failures'][0]['reason'] == OVERDUE, result
+
+
+def check_refusal(result, line):
+    assert result.status == 1 and report()['done'] == 0, result
+    said = [text for text in result.err if text.startswith('supermaster: rank ')]
+    assert len(said) == 1 and re.fullmatch(r'supermaster: rank \d+: ' + re.escape(line), said[0]), (line, result)
+
+
+def test_a_kernel_that_cannot_be_opened_ends_the_run_with_a_line():
+    for masters, workers in ((0, 2), (1, 2), (0, 1)):
+        result = run_job(masters, workers, words() + ['mode=openfail'])
+        check_refusal(result, 'cannot be opened')
+        result = run_job(masters, workers, words() + ['mode=opensegv'])
+        check_refusal(result, f'hostile: loading or opening it {SEGV}')
 
 
 def test_a_probe_leaves_out_what_crashes():

@@ -64,7 +64,11 @@ int exec_remote_open(struct exec *exec)
         return -1;
     if (!helper_await(helper, UINT64_MAX, why))
         return 0;
-    snprintf(exec->error, sizeof exec->error, "%s", why);
+    if (channel_is_answered(helper->channel)) /* the kernel, or who looked for it, has said why */
+        snprintf(exec->error, sizeof exec->error, "%s", why);
+    else
+        snprintf(exec->error, sizeof exec->error, "%.150s: loading or opening it %.220s", exec->config.kernel->name,
+                 why);
     return -1;
 }
 

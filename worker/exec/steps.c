@@ -105,6 +105,7 @@ void exec_fini(struct executor *executor)
             free(exec->records.buffers[i].bytes);
         exec->records.buffers[i].bytes = NULL;
     }
+    exec->config.helper = NULL; /* one that could not be opened is asked for news all the same */
     output_fini(&exec->records.output);
     free(exec->step.earlier);
     exec->step.earlier = NULL;

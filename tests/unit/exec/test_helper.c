@@ -663,7 +663,11 @@ START_TEST(a_kernel_that_crashes_when_it_is_opened_says_so)
         .kernel = &deadly, .loop = &loop, .slowdown = 1, .probe_count = 4096, .helper = &start};
     shared->open_crashes = true;
     ck_assert_int_eq(exec_init(&exec, &config), -1);
-    ck_assert_str_eq(exec.error, "killed the child process: signal 11 (Segmentation fault)");
+    ck_assert_str_eq(exec.error,
+                     "deadly: loading or opening it killed the child process: signal 11 (Segmentation fault)");
+    struct event event = {0}; /* the worker, which says why, goes on until it is let go */
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    ck_assert_int_eq(executor_descriptor(&exec.executor), -1);
 }
 END_TEST
 
