@@ -46,7 +46,8 @@ enum {
     CHDIR,
     LOOP,
     OPEN_FAILS,
-    OPEN_CRASHES
+    OPEN_CRASHES,
+    COPIED
 };
 
 static const struct hdss_param params[] = {
@@ -59,7 +60,7 @@ static const struct hdss_param params[] = {
     {"mode", HDSS_PARAM_CHOICE, "nothing", 0, 0,
      "nothing|segv|nullcall|divide|abort|stack|exit|exit0|_exit|atexit|kill|term|stop|closefds|closestd|return1|"
      "return7|"
-     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv",
+     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv|copy",
      "", "how"},
     {"once", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
      "each iteration is hostile once: it makes this file with its number"},
@@ -177,6 +178,12 @@ static int be_hostile(const union hdss_value *values)
             _exit(0);
         wait(NULL);
         break;
+    case COPIED: { /* the copy comes back as well */
+        pid_t copy = fork();
+        if (copy == 0)
+            return -1;
+        return waitpid(copy, NULL, 0) == copy ? 0 : -1;
+    }
     case THREADED:
         pthread_create(&thread, NULL, crash_in_thread, NULL);
         pthread_join(thread, NULL);

@@ -30,13 +30,16 @@ static void serve_fail(struct channel *channel, enum channel_result result, cons
     snprintf(channel->error, sizeof channel->error, "%s", why);
 }
 
-/* Maps `room` bytes for blocks. -1 when memory is out. */
+/* Maps `room` bytes for blocks. -1 when memory is out. Nothing that is shared with the worker is mapped in a copy of
+ * this process that the kernel makes: one that comes back from the kernel here dies of it, and answers nothing. */
 static int map_blocks(struct server *server, uint64_t room)
 {
     const uint64_t at = server->channel->records_at;
     if (server->blocks != NULL)
         munmap(server->blocks, server->room);
     void *blocks = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, server->file, (off_t)at);
+    if (blocks != MAP_FAILED)
+        madvise(blocks, room, MADV_DONTFORK);
     server->blocks = blocks == MAP_FAILED ? NULL : blocks;
     server->room = server->blocks != NULL ? room : 0;
     return server->blocks != NULL ? 0 : -1;

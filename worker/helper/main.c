@@ -54,6 +54,7 @@ static struct channel *map_channel(void)
     struct channel *channel = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, CHANNEL_FILE, 0);
     if (channel == MAP_FAILED)
         return NULL;
+    madvise(channel, (size_t)file.st_size, MADV_DONTFORK); /* see map_blocks() */
     return channel->version == CHANNEL_VERSION && channel->records_at <= (size_t)file.st_size ? channel : NULL;
 }
 
