@@ -117,7 +117,7 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
 {
     struct program *program = context;
     program->runtime = runtime;
-    if (job_setup_make(&program->setup, &kernel_loader, (int)words, word, &program->error) < 0)
+    if (job_setup_take(&program->setup, &kernel_loader, (int)words, word, &program->error) < 0)
         program->failure = program->error.text;
     if (init_machine(program) < 0) {
         fprintf(stderr, "master: rank %u: out of memory\n", runtime_rank(program->runtime));

@@ -2,6 +2,7 @@
 /* supermaster: reads the job, shares it, drives the supermaster's machine, and says how it went. */
 #include "supermaster/program.h"
 
+#include "common/config/description.h"
 #include "common/config/job.h"
 #include "common/config/run_spec.h"
 #include "common/job/job_setup.h"
@@ -21,6 +22,7 @@
 #include "common/results/results.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
+#include "common/util/text.h"
 #include "hdss/kernel.h"
 #include "proto/message.h"
 #include "supermaster/ledger.h"
@@ -250,19 +252,41 @@ static int supermaster_run_loop(struct program *program)
     return supermaster_print_outcome(program, supermaster_is_in_doubt(supermaster) ? EXIT_STATUS_FAILED : status);
 }
 
-/* The words for the others, who must find the same in the files that the kernel reads. Owned by the caller; NULL where
- * they are as given. */
-static char **add_inputs(const struct job_setup *setup, int *argc, char **argv, char option[32])
+/* The command line for the others, with what was found here: who reads files must find the same in them, and who does
+ * not run a user's kernel needs not load it. Without memory for it they are told nothing, and look for themselves. */
+struct findings {
+    char inputs[32], *loop; /* options; empty where there is nothing to say */
+    char **words;
+    int count;
+};
+
+static void make_findings(struct findings *findings, const struct job_setup *setup, int argc, char **argv)
 {
-    if (setup->loop.inputs == 0)
-        return NULL;
-    char **words = calloc((size_t)*argc + 2, sizeof *words);
-    if (words == NULL)
-        return NULL; /* without the option the other ranks compare nothing */
-    memcpy(words, argv, (size_t)*argc * sizeof *words);
-    snprintf(option, 32, "--inputs=%016" PRIx64, setup->loop.inputs);
-    words[(*argc)++] = option;
-    return words;
+    struct text option;
+    char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
+    *findings = (struct findings){.words = calloc((size_t)argc + 3, sizeof *findings->words)};
+    text_init(&option);
+    if (loop != NULL)
+        text_add(&option, "--loop=%s", loop);
+    free(loop);
+    findings->loop = text_take(&option);
+    if (setup->loop.inputs != 0)
+        snprintf(findings->inputs, sizeof findings->inputs, "--inputs=%016" PRIx64, setup->loop.inputs);
+    if (findings->words == NULL)
+        return;
+    findings->words[findings->count++] = argv[0]; /* the options come first: behind `--` there are none */
+    if (findings->inputs[0] != '\0')
+        findings->words[findings->count++] = findings->inputs;
+    if (findings->loop != NULL && findings->loop[0] != '\0')
+        findings->words[findings->count++] = findings->loop;
+    memcpy(findings->words + findings->count, argv + 1, (size_t)(argc - 1) * sizeof *argv);
+    findings->count += argc - 1;
+}
+
+static void findings_fini(struct findings *findings)
+{
+    free(findings->words);
+    free(findings->loop);
 }
 
 /* Notes the ranks of the workers, as the topology is released before the costs are there. */
@@ -287,9 +311,12 @@ static int share_and_run(struct program *program, int argc, char **argv)
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
     }
     root_print_notes(&program->root, prepared);
-    char option[32], **words = add_inputs(&program->root.setup, &argc, argv, option);
-    bool shared = runtime_share_job(program->runtime, argc, words != NULL ? words : argv, &status, &count) != NULL;
-    free(words);
+    struct findings findings;
+    make_findings(&findings, &program->root.setup, argc, argv);
+    bool has_words = findings.words != NULL;
+    bool shared = runtime_share_job(program->runtime, has_words ? findings.count : argc,
+                                    has_words ? findings.words : argv, &status, &count) != NULL;
+    findings_fini(&findings);
     if (!shared)
         return status;
     note_costs_ranks(program);

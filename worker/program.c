@@ -154,6 +154,18 @@ static void prepare_helper(struct program *program, unsigned words, char *const 
         program->failure = program->error.text;
 }
 
+/* Takes the job. A user's kernel is loaded here only where no helper runs it. */
+static void take_job(struct program *program, unsigned words, char *const *word)
+{
+    if (job_setup_take(&program->setup, &kernel_loader, (int)words, word, &program->error) < 0)
+        program->failure = program->error.text;
+    prepare_helper(program, words, word);
+    if (program->failure != NULL || program->is_isolated || !program->setup.is_described)
+        return;
+    if (job_setup_make(&program->setup, &kernel_loader, (int)words, word, &program->error) < 0)
+        program->failure = program->error.text;
+}
+
 /* Chooses the executor by the job, also where the kernel cannot be opened then. */
 static void open_executor(struct program *program)
 {
@@ -269,15 +281,13 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
 {
     struct program *program = context;
     program->runtime = runtime;
-    if (job_setup_make(&program->setup, &kernel_loader, (int)words, word, &program->error) < 0)
-        program->failure = program->error.text;
+    take_job(program, words, word);
     program->topology = runtime_group(program->runtime, program->setup.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL) {
         fprintf(stderr, "worker: rank %u: out of memory\n", runtime_rank(program->runtime));
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
     }
     choose_threads(program);
-    prepare_helper(program, words, word);
     open_executor(program);
     dca_program_open_meter(program);
     init_machine(program);

@@ -293,6 +293,10 @@ static const struct option_row interruptions[] = {
      "run only where the files that the kernel reads have this digest; the supermaster adds it to the job for the "
      "others",
      take_inputs},
+    {"loop", 0, "TEXT", "a description of a loop, as the supermaster makes it",
+     "run only where the kernel is one of this version and describes this loop; the supermaster adds it to the job for "
+     "the others, which then load no user's kernel that they do not run themselves",
+     TAKES_WORD(struct job, loop), .least = 1},
     {NULL},
 };
 

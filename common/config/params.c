@@ -339,6 +339,11 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     if (returned(kernel->describe(values, loop, line), "describe", line) < 0)
         return error_set(error, "%s: %s", kernel->name, line);
     loop->note[sizeof loop->note - 1] = '\0';
+    return kernel_check_loop(kernel, loop, error);
+}
+
+int kernel_check_loop(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
+{
     if (params_check_steps(kernel, loop, error) < 0 || params_check_dependencies(kernel, loop, error) < 0)
         return -1;
     return loop->streams > 0 ? check_streams(kernel, loop, error) : check_records(kernel, loop, error);

@@ -49,3 +49,6 @@ const char *kernel_param_text(const struct hdss_param *param, union hdss_value v
 /* kernel->describe() with a zeroed loop, and a check that what it says about the output fits together. */
 int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
                     struct error *error);
+
+/* The check alone, of a loop that the kernel has described. -1 with one line. */
+int kernel_check_loop(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error);

@@ -58,6 +58,23 @@ static int job_setup_check_inputs(const struct job_setup *setup, struct error *e
                      setup->kernel->name, setup->loop.inputs, setup->job.inputs);
 }
 
+/* A rank with another kernel than the others, or with a loop of another shape, would do other work. */
+static int job_setup_check_loop(const struct job_setup *setup, struct error *error)
+{
+    if (setup->job.loop == NULL)
+        return 0;
+    char *own = description_text(setup->kernel, &setup->loop);
+    if (own == NULL)
+        return error_set(error, "%s: out of memory for its description", setup->kernel->name);
+    bool is_same = strcmp(own, setup->job.loop) == 0;
+    free(own);
+    return is_same ? 0
+                   : error_set(error,
+                               "%s: is not the kernel of the supermaster, or describes another loop here; accepted: "
+                               "the same file on all nodes, and a description that is always the same",
+                               setup->kernel->name);
+}
+
 /* A loop that builds upon results that came before begins at iteration 0. The error tells of "`what` KERNEL `does`". */
 static int job_setup_check_first(const struct job_setup *setup, const char *what, const char *does, struct error *error)
 {
@@ -155,13 +172,21 @@ static bool can_be_isolated(const struct job_setup *setup)
            setup->job.spec.weighting != SCHED_WEIGHTING_ACP;
 }
 
+static bool is_object(const char *name)
+{
+    size_t length = strlen(name);
+    return strchr(name, '/') != NULL || (length > 3 && strcmp(name + length - 3, ".so") == 0);
+}
+
+bool job_setup_is_foreign(const struct job_setup *setup)
+{
+    return is_object(setup->job.kernel) || strncmp(setup->job.kernel, "python:", 7) == 0;
+}
+
 bool job_setup_is_isolated(const struct job_setup *setup)
 {
-    const char *name = setup->job.kernel;
-    size_t length = strlen(name);
-    bool is_object = strchr(name, '/') != NULL || (length > 3 && strcmp(name + length - 3, ".so") == 0);
-    bool is_wanted =
-        setup->job.spec.isolate == RUN_ISOLATE_ON || (setup->job.spec.isolate == RUN_ISOLATE_AUTO && is_object);
+    bool is_wanted = setup->job.spec.isolate == RUN_ISOLATE_ON ||
+                     (setup->job.spec.isolate == RUN_ISOLATE_AUTO && is_object(setup->job.kernel));
     return is_wanted && can_be_isolated(setup);
 }
 
@@ -256,10 +281,10 @@ int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, 
     return kernel_params_parse(setup->kernel, job->kernel_params, job->kernel_param, setup->values, error);
 }
 
-int job_setup_describe(struct job_setup *setup, struct error *error)
+/* All that follows from the job and its loop. */
+static int job_setup_settle(struct job_setup *setup, struct error *error)
 {
-    if (kernel_describe(setup->kernel, setup->values, &setup->loop, error) < 0 ||
-        job_setup_check_inputs(setup, error) < 0 || cut_loop(setup, error) < 0)
+    if (cut_loop(setup, error) < 0)
         return -1;
     take_defaults_of_kernel(setup);
     if (check_verify(setup, error) < 0 || check_effects(setup, error) < 0 ||
@@ -272,6 +297,31 @@ int job_setup_describe(struct job_setup *setup, struct error *error)
     if (job_check_files(&setup->job, error) < 0)
         return -1;
     return check_output(setup, error);
+}
+
+int job_setup_describe(struct job_setup *setup, struct error *error)
+{
+    if (kernel_describe(setup->kernel, setup->values, &setup->loop, error) < 0 ||
+        job_setup_check_inputs(setup, error) < 0 || job_setup_check_loop(setup, error) < 0)
+        return -1;
+    return job_setup_settle(setup, error);
+}
+
+int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
+                   struct error *error)
+{
+    *setup = (struct job_setup){.loader = loader};
+    int result = job_parse(&setup->job, argc, argv, error);
+    if (result != 0)
+        return result;
+    if (setup->job.loop == NULL)
+        return job_setup_make(setup, loader, argc, argv, error);
+    if (description_read(&setup->description, setup->job.loop, error) < 0)
+        return -1;
+    setup->is_described = true;
+    setup->kernel = &setup->description.kernel;
+    setup->loop = setup->description.loop;
+    return job_setup_settle(setup, error);
 }
 
 int job_setup_make(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,

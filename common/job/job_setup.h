@@ -3,6 +3,7 @@
  * rank makes the same set-up from the same words. */
 #pragma once
 
+#include "common/config/description.h"
 #include "common/config/job.h"
 #include "common/config/params.h"
 #include "common/util/error.h"
@@ -17,6 +18,8 @@ struct job_setup {
     const struct hdss_kernel *kernel;
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
+    bool is_described; /* the kernel is not loaded, and can only be asked about: see job_setup_take() */
+    struct description description;
     uint64_t first, count;    /* the part of the loop that this job runs */
     uint64_t step_iterations; /* iterations of a time step */
     bool min_chunk_raised;    /* raised because an iteration needs more earlier ones */
@@ -46,12 +49,21 @@ static inline bool job_setup_computes(const struct job_setup *setup)
  * object of the user's, if a helper can. */
 bool job_setup_is_isolated(const struct job_setup *setup);
 
+/* True if the kernel is a user's: a shared object, or a function in Python. */
+bool job_setup_is_foreign(const struct job_setup *setup);
+
 /* Synchronization points of each chunk, where iterations need those before them. */
 uint64_t job_setup_sync_points(const struct job_setup *setup, unsigned workers);
 
 /* 0 when the set-up is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line
  * in `error`. The set-up borrows from argv. */
 int job_setup_make(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
+                   struct error *error);
+
+/* job_setup_make() for a rank that does not run the kernel: where the job has a description of the loop the kernel is
+ * not loaded, none of its functions may be called, and its parameters are left out. The description lives as long as
+ * the process. */
+int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 
 /* The two halves of job_setup_make(): the words, the kernel and its parameters, and then the loop, of which the

@@ -581,8 +581,22 @@ TASKS = {
     "nothing": tasks(LIST, ""), "assigned": tasks(0, "A=1"), "nul": tasks(LIST + TABLE, "a", "b\0c\nd\n"),
 }
 
+DESCRIPTIONS = {
+    "records": b"1/k/1/1/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
+    "steps": b"1/python:mine.run/0a1b2c3d/11/2/12/1/7/1/1/12/0/0/0/0/0/0/255/4/81985529216486895/0/0/0/0//0",
+    "tiles": b"1/tiles/1/1/1/4/2/0/4/2/3/4/0/0/2/2/2/0/0/0/0/0/0/0//0",
+    "dependent": b"1/rows/2/5/0/9/0/5/1/1/9/0/0/0/0/0/0/0/0/0/100/2/3/8//0",
+    "streams": b"1/words/1/18/0/5/4/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/a%20b%2fc.out/3//0//0/.err/1//1/.log/1/one%09two%0a/0",
+    "streams-twice": b"1/words/1/2/0/5/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0//2//0//0//0//0",
+    "escapes": b"1/a%2fb%25%7f\xc3\xa4//1/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
+    "escape-open": b"1/k%2", "escape-nul": b"1/k%00/1", "short": b"1/k/1/1/0/3", "version": b"2/k", "empty": b"",
+    "long": b"1/k/1/1/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0/",
+    "overflow": b"1/k/1/1/0/18446744073709551616/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
+}
+
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
+    "description": DESCRIPTIONS,
     "costs": COSTS, "hosts": HOSTS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
     "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,

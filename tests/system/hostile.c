@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel for the tests of isolation: an iteration yields a record of numbers, takes a time, and at the iterations
  * that are named does what user code must not do to the worker that runs it. */
+#define _GNU_SOURCE
 #include <hdss/kernel.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -47,7 +49,8 @@ enum {
     LOOP,
     OPEN_FAILS,
     OPEN_CRASHES,
-    COPIED
+    COPIED,
+    DIFFERS
 };
 
 static const struct hdss_param params[] = {
@@ -60,7 +63,7 @@ static const struct hdss_param params[] = {
     {"mode", HDSS_PARAM_CHOICE, "nothing", 0, 0,
      "nothing|segv|nullcall|divide|abort|stack|exit|exit0|_exit|atexit|kill|term|stop|closefds|closestd|return1|"
      "return7|"
-     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv|copy",
+     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv|copy|differ",
      "", "how"},
     {"once", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
      "each iteration is hostile once: it makes this file with its number"},
@@ -72,7 +75,15 @@ static const struct hdss_param params[] = {
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)error;
+    const char *told = getenv("HOSTILE_TOLD");
+    if (told != NULL) {
+        FILE *file = fopen(told, "a");
+        fprintf(file, "%s\n", program_invocation_short_name);
+        fclose(file);
+    }
     loop->iterations = (uint64_t)values[ITERATIONS].integer;
+    if (values[MODE].integer == DIFFERS && strcmp(program_invocation_short_name, "hdss-helper") == 0)
+        loop->iterations++;
     loop->type = HDSS_UINT64;
     loop->record_length = (uint64_t)values[LENGTH].integer;
     loop->dims = 2;

@@ -12,7 +12,7 @@ import struct
 import subprocess
 import tempfile
 
-from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, main, mpirun_line, report, run, run_job, start, wait_until
+from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, job, main, mpirun_line, report, run, run_job, start, wait_until
 
 SOURCE = os.environ['SOURCE_ROOT']
 HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
@@ -188,6 +188,26 @@ def test_a_kernel_that_cannot_be_opened_ends_the_run_with_a_line():
         check_refusal(result, 'cannot be opened')
         result = run_job(masters, workers, words() + ['mode=opensegv'])
         check_refusal(result, f'hostile: loading or opening it {SEGV}')
+
+
+def test_a_kernel_is_loaded_by_who_runs_it():
+    for isolate, runs in (('auto', 'hdss-helper'), ('off', 'worker')):
+        for masters in (0, 1):
+            if os.path.exists('told'):
+                os.remove('told')
+            result = run(['env', f'HOSTILE_TOLD={os.path.abspath("told")}', *job(masters, 2, words(isolate=isolate) + ['iterations=300'])])
+            assert result.status == 0, result
+            check_records(300, [])
+            assert sorted(content('told').decode().split()) == sorted(['supermaster', runs, runs]), content('told')
+
+
+def test_another_kernel_of_that_name_is_refused():
+    for masters in (0, 1):
+        check_refusal(run_job(masters, 2, words() + ['mode=differ']),
+                      'hostile: is not the kernel of the supermaster, or describes another loop here; accepted: the same file on all nodes, and a '
+                      'description that is always the same')
+    result = run_job(0, 1, ['--loop', '1/hostile/1', hostile()])
+    assert result.status == 2 and 'hostile: is not the kernel of the supermaster' in result.err[0], result
 
 
 def test_a_probe_leaves_out_what_crashes():

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel: the loop body that HDSS runs, with its parameters and the shape of its results.
  *
- * A kernel is a constant `struct hdss_kernel`. `hdss run` calls describe() before it launches, the daemons call it on
- * every rank (cheap: it checks the parameters and says how long the loop is and what one iteration yields), open() on
- * the workers only, then run() or run_variable() for range after range in any order, and close(). A worker calls these
- * from one thread, unless it is told to use several (--threads): see enum hdss_threads. Where iterations depend on
- * those before them run_block() takes the place of run(): see struct hdss_block.
+ * A kernel is a constant `struct hdss_kernel`. `hdss run` calls describe() before it launches, the daemons call it in
+ * the rank that leads and in each process that runs the kernel (cheap: it checks the parameters and says how long the
+ * loop is and what one iteration yields), open() for the workers only, then run() or run_variable() for range after
+ * range in any order, and close(). A worker calls these from one thread, unless it is told to use several (--threads):
+ * see enum hdss_threads. Where iterations depend on those before them run_block() takes the place of run(): see struct
+ * hdss_block.
  *
  * An iteration yields either a record, of the same type and length for all, or bytes on up to HDSS_STREAMS_MAX
  * streams, as many as it likes. Records make up an array, streams make up files: the bytes of all iterations one after
@@ -206,7 +207,8 @@ struct hdss_kernel {
 
     /* Fills `loop` (zeroed before) from the values, one per parameter in table order, each already of its kind and
      * within its range. Returns 0, or -1 with one line in `error` (what, what is accepted; the caller puts the kernel's
-     * name before it) for values that do not go together. Must be deterministic: every rank calls it. */
+     * name before it) for values that do not go together. Must be deterministic: a process in
+     * which it describes another loop than in the rank that leads does not take part. */
     int (*describe)(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
     /* Looks at what open() will need, above all at files, before anything starts: called once, by the rank that leads

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel's description as a word: see description.h. Fields follow one another in the order of the two functions
+ * below, separated by slashes; a text has its slashes, per cents and control characters as %XX. */
+#include "common/config/description.h"
+
+#include "common/config/params.h"
+#include "common/util/text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Raised when the fields change. */
+#define DESCRIPTION_VERSION 1
+/* The longest text of a description. */
+#define DESCRIPTION_TEXT_MAX 65536
+
+enum { KERNEL_RUNS = 1, KERNEL_RUNS_VARIABLE = 2, KERNEL_RUNS_BLOCKS = 4, KERNEL_STEPS = 8, KERNEL_WAITS = 16 };
+enum { LOOP_WAITS = 1, LOOP_IS_BILEVEL = 2, LOOP_HAS_EFFECTS = 4, LOOP_ARE_TASKS = 8 };
+
+/* --- writing --- */
+
+static void put_number(struct text *text, uint64_t number)
+{
+    text_add(text, "/%" PRIu64, number);
+}
+
+static void put_text(struct text *text, const char *value)
+{
+    text_add(text, "/");
+    for (const char *c = value; *c != '\0'; c++) {
+        unsigned char byte = (unsigned char)*c;
+        bool plain = byte > ' ' && byte != 0x7f && byte != '/' && byte != '%';
+        text_add(text, plain ? "%c" : "%%%02x", byte);
+    }
+}
+
+/* Of variable output nothing about records counts, nor is it right. */
+static void put_records(struct text *text, const struct hdss_loop *loop)
+{
+    static const struct hdss_loop none;
+    if (loop->streams > 0)
+        loop = &none;
+    put_number(text, loop->type);
+    put_number(text, loop->record_length);
+    put_number(text, loop->dims);
+    for (unsigned i = 0; i < HDSS_DIMS_MAX; i++)
+        put_number(text, i < loop->dims ? loop->shape[i] : 0);
+    put_number(text, loop->layout);
+    put_number(text, loop->tile_height);
+    put_number(text, loop->tile_width);
+}
+
+char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop *loop)
+{
+    struct text text;
+    text_init(&text);
+    text_add(&text, "%d", DESCRIPTION_VERSION);
+    put_text(&text, kernel->name);
+    put_text(&text, kernel->version);
+    put_number(&text, (kernel->run != NULL ? KERNEL_RUNS : 0) |
+                          (kernel->run_variable != NULL ? KERNEL_RUNS_VARIABLE : 0) |
+                          (kernel->run_block != NULL ? KERNEL_RUNS_BLOCKS : 0) |
+                          (kernel->step != NULL ? KERNEL_STEPS : 0) | (kernel->descriptor != NULL ? KERNEL_WAITS : 0));
+    put_number(&text, kernel->threads);
+    put_number(&text, loop->iterations);
+    put_number(&text, (loop->waits ? LOOP_WAITS : 0) | (loop->is_bilevel ? LOOP_IS_BILEVEL : 0) |
+                          (loop->has_effects ? LOOP_HAS_EFFECTS : 0) | (loop->are_tasks ? LOOP_ARE_TASKS : 0));
+    put_records(&text, loop);
+    const uint64_t numbers[] = {loop->full_value, loop->steps, loop->inputs,        loop->sync,
+                                loop->distance,   loop->reach, loop->boundary_bytes};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        put_number(&text, numbers[i]);
+    put_text(&text, loop->streams > 0 ? loop->output : "");
+    put_number(&text, loop->streams);
+    for (unsigned s = 0; s < loop->streams; s++) {
+        const struct hdss_stream *stream = &loop->stream[s];
+        put_text(&text, stream->ending);
+        put_number(&text, stream->heading != NULL);
+        put_text(&text, stream->heading != NULL ? stream->heading : "");
+        put_number(&text, stream->differs);
+    }
+    return text_take(&text);
+}
+
+/* --- reading --- */
+
+/* Walks over a description; once a field is not as it has to be `is_wrong` stays true, and the fields are 0 and "". */
+struct description_reader {
+    char *at; /* the next field; NULL behind the last one */
+    bool is_wrong;
+};
+
+static char *next_field(struct description_reader *reader)
+{
+    static char none[1];
+    char *field = reader->at;
+    if (field == NULL || reader->is_wrong) {
+        reader->is_wrong = true;
+        return none;
+    }
+    char *slash = strchr(field, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    reader->at = slash != NULL ? slash + 1 : NULL;
+    return field;
+}
+
+static uint64_t description_number(struct description_reader *reader, uint64_t most)
+{
+    const char *field = next_field(reader);
+    uint64_t number = 0;
+    reader->is_wrong = reader->is_wrong || *field == '\0';
+    for (; *field != '\0' && !reader->is_wrong; field++)
+        reader->is_wrong = *field < '0' || *field > '9' || __builtin_mul_overflow(number, 10u, &number) ||
+                           __builtin_add_overflow(number, (uint64_t)(*field - '0'), &number);
+    reader->is_wrong = reader->is_wrong || number > most;
+    return reader->is_wrong ? 0 : number;
+}
+
+/* The text of a field, decoded where it stands. */
+static const char *description_word(struct description_reader *reader)
+{
+    char *field = next_field(reader), *to = field;
+    for (const char *from = field; *from != '\0'; from++) {
+        unsigned byte = (unsigned char)*from;
+        if (byte == '%') {
+            if (strspn(from + 1, "0123456789abcdef") < 2 || sscanf(from + 1, "%2x", &byte) != 1 || byte == 0) {
+                reader->is_wrong = true;
+                break;
+            }
+            from += 2;
+        }
+        *to++ = (char)byte;
+    }
+    *to = '\0';
+    return field;
+}
+
+static int refuse_call(char error[HDSS_ERROR_MAX])
+{
+    snprintf(error, HDSS_ERROR_MAX, "is described here, and not loaded");
+    return -1;
+}
+
+static int refuse_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)loop;
+    return refuse_call(error);
+}
+
+static int refuse_open(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                       void **instance, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)loop, (void)worker, (void)instance;
+    return refuse_call(error);
+}
+
+static int refuse_run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    (void)instance, (void)first, (void)count, (void)records;
+    return refuse_call(error);
+}
+
+static int refuse_run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                               char error[HDSS_ERROR_MAX])
+{
+    (void)instance, (void)first, (void)count, (void)output;
+    return refuse_call(error);
+}
+
+static int refuse_run_block(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX])
+{
+    (void)instance, (void)block;
+    return refuse_call(error);
+}
+
+static int refuse_step(void *instance, uint64_t step, const void *results, char error[HDSS_ERROR_MAX])
+{
+    (void)instance, (void)step, (void)results;
+    return refuse_call(error);
+}
+
+static int refuse_descriptor(void *instance)
+{
+    (void)instance;
+    return -1;
+}
+
+static void read_kernel(struct description_reader *reader, struct hdss_kernel *kernel)
+{
+    static const struct hdss_param no_params[1];
+    const char *name = description_word(reader), *version = description_word(reader);
+    uint64_t can = description_number(reader, 2 * KERNEL_WAITS - 1);
+    *kernel = (struct hdss_kernel){
+        .abi = HDSS_KERNEL_ABI,
+        .name = name,
+        .version = version,
+        .summary = "",
+        .params = no_params,
+        .describe = refuse_describe,
+        .open = refuse_open,
+        .run = can & KERNEL_RUNS ? refuse_run : NULL,
+        .run_variable = can & KERNEL_RUNS_VARIABLE ? refuse_run_variable : NULL,
+        .run_block = can & KERNEL_RUNS_BLOCKS ? refuse_run_block : NULL,
+        .step = can & KERNEL_STEPS ? refuse_step : NULL,
+        .descriptor = can & KERNEL_WAITS ? refuse_descriptor : NULL,
+        .threads = (enum hdss_threads)description_number(reader, HDSS_THREADS_NONE),
+    };
+}
+
+static void read_loop(struct description_reader *reader, struct hdss_loop *loop)
+{
+    *loop = (struct hdss_loop){.iterations = description_number(reader, UINT64_MAX)};
+    uint64_t is = description_number(reader, 2 * LOOP_ARE_TASKS - 1);
+    loop->waits = is & LOOP_WAITS;
+    loop->is_bilevel = is & LOOP_IS_BILEVEL;
+    loop->has_effects = is & LOOP_HAS_EFFECTS;
+    loop->are_tasks = is & LOOP_ARE_TASKS;
+    loop->type = (enum hdss_type)description_number(reader, HDSS_FLOAT64);
+    loop->record_length = description_number(reader, UINT64_MAX);
+    loop->dims = (unsigned)description_number(reader, HDSS_DIMS_MAX);
+    for (unsigned i = 0; i < HDSS_DIMS_MAX; i++)
+        loop->shape[i] = description_number(reader, UINT64_MAX);
+    loop->layout = (enum hdss_layout)description_number(reader, HDSS_LAYOUT_TILES);
+    uint64_t *const numbers[] = {&loop->tile_height, &loop->tile_width, &loop->full_value,
+                                 &loop->steps,       &loop->inputs,     &loop->sync,
+                                 &loop->distance,    &loop->reach,      &loop->boundary_bytes};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = description_number(reader, UINT64_MAX);
+    const char *output = description_word(reader);
+    reader->is_wrong = reader->is_wrong || strlen(output) >= sizeof loop->output;
+    snprintf(loop->output, sizeof loop->output, "%s", output);
+    loop->streams = (unsigned)description_number(reader, HDSS_STREAMS_MAX);
+    for (unsigned s = 0; s < loop->streams; s++) {
+        loop->stream[s].ending = description_word(reader);
+        bool has_heading = description_number(reader, 1);
+        const char *heading = description_word(reader);
+        loop->stream[s].heading = has_heading ? heading : NULL;
+        loop->stream[s].differs = description_number(reader, 1);
+    }
+}
+
+void description_fini(struct description *description)
+{
+    free(description->texts);
+    description->texts = NULL;
+}
+
+int description_read(struct description *description, const char *text, struct error *error)
+{
+    *description = (struct description){.texts = strlen(text) <= DESCRIPTION_TEXT_MAX ? strdup(text) : NULL};
+    struct description_reader reader = {.at = description->texts};
+    reader.is_wrong = description_number(&reader, DESCRIPTION_VERSION) != DESCRIPTION_VERSION;
+    read_kernel(&reader, &description->kernel);
+    read_loop(&reader, &description->loop);
+    bool is_wrong = reader.is_wrong || reader.at != NULL;
+    if (is_wrong)
+        error_set(error, "--loop: '%.60s' describes no loop", text);
+    if (!is_wrong && kernel_check_loop(&description->kernel, &description->loop, error) == 0)
+        return 0;
+    description_fini(description);
+    return -1;
+}

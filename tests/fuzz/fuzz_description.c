@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* description_read(): the input is the word. It is refused with one line, or what it says makes a word that says the
+ * same. */
+#include "tests/fuzz/fuzz.h"
+#include "common/config/description.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct description description, again;
+    struct error error = {0};
+    char *text = fuzz_text(bytes, size);
+    if (description_read(&description, text, &error) < 0) {
+        require_one_line(error.text);
+    } else {
+        REQUIRE(description.loop.streams <= HDSS_STREAMS_MAX && description.loop.dims <= HDSS_DIMS_MAX);
+        char *word = description_text(&description.kernel, &description.loop);
+        REQUIRE(word != NULL && description_read(&again, word, &error) == 0);
+        char *same = description_text(&again.kernel, &again.loop);
+        REQUIRE(same != NULL && strcmp(word, same) == 0);
+        REQUIRE(strcmp(again.kernel.name, description.kernel.name) == 0);
+        REQUIRE(again.loop.iterations == description.loop.iterations);
+        description_fini(&again);
+        description_fini(&description);
+        free(word);
+        free(same);
+    }
+    free(text);
+    return 0;
+}
