@@ -50,7 +50,8 @@ enum {
     OPEN_FAILS,
     OPEN_CRASHES,
     COPIED,
-    DIFFERS
+    DIFFERS,
+    ENDS_COPY
 };
 
 static const struct hdss_param params[] = {
@@ -63,7 +64,7 @@ static const struct hdss_param params[] = {
     {"mode", HDSS_PARAM_CHOICE, "nothing", 0, 0,
      "nothing|segv|nullcall|divide|abort|stack|exit|exit0|_exit|atexit|kill|term|stop|closefds|closestd|return1|"
      "return7|"
-     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv|copy|differ",
+     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv|copy|differ|endcopy",
      "", "how"},
     {"once", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
      "each iteration is hostile once: it makes this file with its number"},
@@ -189,6 +190,13 @@ static int be_hostile(const union hdss_value *values)
             _exit(0);
         wait(NULL);
         break;
+    case ENDS_COPY: { /* by a signal that its worker's processes have as well */
+        pid_t copy = fork();
+        if (copy == 0)
+            hang();
+        kill(copy, SIGTERM);
+        return waitpid(copy, NULL, 0) == copy ? 0 : -1;
+    }
     case COPIED: { /* the copy comes back as well */
         pid_t copy = fork();
         if (copy == 0)

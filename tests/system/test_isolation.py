@@ -26,7 +26,7 @@ MODES = {
     'exit0': 'ended the child process with status 0', '_exit': 'ended the child process with status 7',
     'kill': 'killed the child process: signal 9 (Killed)', 'return1': 'run() returned 1; accepted: 0, or -1 for a failure',
     'return7': 'run() returned 7; accepted: 0, or -1 for a failure', 'fail': 'is hostile', 'term': None, 'closefds': None, 'closestd': None,
-    'fork': None, 'copy': None, 'handlers': None, 'limits': None, 'chdir': None, 'atexit': None,
+    'fork': None, 'copy': None, 'endcopy': None, 'handlers': None, 'limits': None, 'chdir': None, 'atexit': None,
 }
 
 

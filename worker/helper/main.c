@@ -7,6 +7,7 @@
 #include "worker/helper/config.h"
 #include "worker/kernels/kernels.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,19 +31,49 @@ static void close_others(void)
         close(fd);
 }
 
+static const int drain_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
 static void on_drain(int signal)
 {
     (void)signal;
+}
+
+/* A copy of this process that the kernel makes has the signals as usual: it is ended by them. They are held while it is
+ * made, as one that came before it has them so would be lost. */
+static _Thread_local sigset_t mask_before_copy;
+
+static void hold_signals(void)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof drain_signals / sizeof *drain_signals; i++)
+        sigaddset(&held, drain_signals[i]);
+    pthread_sigmask(SIG_BLOCK, &held, &mask_before_copy);
+}
+
+static void let_signals_go_on(void)
+{
+    pthread_sigmask(SIG_SETMASK, &mask_before_copy, NULL);
+}
+
+static void release_signals(void)
+{
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    struct sigaction now;
+    for (size_t i = 0; i < sizeof drain_signals / sizeof *drain_signals; i++)
+        if (sigaction(drain_signals[i], NULL, &now) == 0 && now.sa_handler == on_drain)
+            sigaction(drain_signals[i], &standard, NULL);
+    let_signals_go_on();
 }
 
 /* Signals that go to all processes of a job are the worker's business, which ends its helper. They are caught, not
  * ignored, so that programs that the kernel starts have them as usual. */
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     const struct sigaction action = {.sa_handler = on_drain, .sa_flags = SA_RESTART};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaction(numbers[i], &action, NULL);
+    for (size_t i = 0; i < sizeof drain_signals / sizeof *drain_signals; i++)
+        sigaction(drain_signals[i], &action, NULL);
+    pthread_atfork(hold_signals, let_signals_go_on, release_signals);
 }
 
 /* The shared memory; NULL where no worker began this process. */
