@@ -208,7 +208,7 @@ static const struct option_row workers[] = {
      TAKES_CHOICE(struct job, spec.recall), .not_for = OPTION_COUNTERS},
     {"isolate", 0, "auto|on|off", NULL,
      "on: each worker has a process of its own run the kernel, so that a crash costs the iteration that crashed, "
-     "and no worker; auto: on for a shared object (default auto)",
+     "and no worker; auto: on for a shared object and for a function in Python (default auto)",
      TAKES_CHOICE(struct job, spec.isolate), .not_for = OPTION_DCA},
     {"iteration-timeout", 0, "SECONDS|auto|none", "auto, none, a number of seconds from 0.001 to 1000000",
      "an isolated iteration that runs for longer is ended and counts as crashed; auto: than 100 times the longest one "

@@ -172,21 +172,18 @@ static bool can_be_isolated(const struct job_setup *setup)
            setup->job.spec.weighting != SCHED_WEIGHTING_ACP;
 }
 
-static bool is_object(const char *name)
-{
-    size_t length = strlen(name);
-    return strchr(name, '/') != NULL || (length > 3 && strcmp(name + length - 3, ".so") == 0);
-}
-
 bool job_setup_is_foreign(const struct job_setup *setup)
 {
-    return is_object(setup->job.kernel) || strncmp(setup->job.kernel, "python:", 7) == 0;
+    const char *name = setup->job.kernel;
+    size_t length = strlen(name);
+    bool is_object = strchr(name, '/') != NULL || (length > 3 && strcmp(name + length - 3, ".so") == 0);
+    return is_object || strncmp(name, "python:", 7) == 0;
 }
 
 bool job_setup_is_isolated(const struct job_setup *setup)
 {
     bool is_wanted = setup->job.spec.isolate == RUN_ISOLATE_ON ||
-                     (setup->job.spec.isolate == RUN_ISOLATE_AUTO && is_object(setup->job.kernel));
+                     (setup->job.spec.isolate == RUN_ISOLATE_AUTO && job_setup_is_foreign(setup));
     return is_wanted && can_be_isolated(setup);
 }
 

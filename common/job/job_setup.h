@@ -45,8 +45,8 @@ static inline bool job_setup_computes(const struct job_setup *setup)
     return !setup->loop.waits && setup->kernel->descriptor == NULL;
 }
 
-/* True if each worker is to have a helper run the kernel: where --isolate asks for it, and by default for a shared
- * object of the user's, if a helper can. */
+/* True if each worker is to have a helper run the kernel: where --isolate asks for it, and by default for a user's
+ * kernel, if a helper can. */
 bool job_setup_is_isolated(const struct job_setup *setup);
 
 /* True if the kernel is a user's: a shared object, or a function in Python. */

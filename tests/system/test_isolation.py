@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Isolation, --isolate on: user code that crashes, exits, closes descriptors or hangs, killed helpers, limits of time,
-recall in the middle of an iteration, what is refused, and that no helper stays behind. tests/system/hostile.c is the kernel.
+"""Isolation, --isolate on: user code that crashes, exits, closes descriptors or hangs, killed helpers, limits of time, recall in the
+middle of an iteration, what is refused, and that no helper stays behind. tests/system/hostile.c is the kernel, and hostile.py one in Python.
 """
 import atexit
+import ctypes.util
 import functools
 import os
 import re
@@ -12,7 +13,8 @@ import struct
 import subprocess
 import tempfile
 
-from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, job, main, mpirun_line, report, run, run_job, start, wait_until
+import hostile as hostile_python
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, main, mpirun_line, report, run, run_job, start, wait_until
 
 SOURCE = os.environ['SOURCE_ROOT']
 HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
@@ -77,6 +79,18 @@ def helpers(process):
         try:
             if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(HELPER):
                 found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def loaders(process):
+    """Processes with an interpreter of Python."""
+    found = []
+    for pid in descendants(process.pid):
+        try:
+            with open(f'/proc/{pid}/maps') as maps:
+                found += [pid] if 'hdss-python.so' in maps.read() else []
         except OSError:
             pass
     return found
@@ -152,8 +166,57 @@ def test_variable_output_stays_where_an_iteration_crashes():
     assert content('out.txt').splitlines() == [b'%d %s' % (i, bytes([97 + i % 26]) * 10) for i in range(500) if i != 77]
 
 
+def python_is_there():
+    return os.path.exists(os.path.join(os.path.dirname(WORKER), 'hdss-python.so'))
+
+
+def python_words(*more, chunk=50):
+    shutil.copy(hostile_python.__file__, 'hostile.py')
+    return ['--power', 'equal', '--technique', f'css:chunk={chunk}', '--report', 'report.json', '--output', 'out.npy', '--overwrite', *more,
+            'python:hostile.run']
+
+
+def test_what_python_does_costs_its_iteration():
+    if not python_is_there():
+        return 'built without Python'
+    for number, (mode, (_, reason)) in enumerate((hostile_python.MODES | hostile_python.RETURNS).items()):
+        if mode.startswith('MPI') and ctypes.util.find_library('mpi') is None:
+            continue
+        masters, workers = ((0, 2), (1, 2), (0, 1), (2, 2))[number % 4]
+        bad = [] if reason is None else [77, 177, 277]
+        result = run_job(masters, workers, python_words('--retries', 1 if mode == 'MPI_Init' else 0) + [f'mode={mode}'])
+        figures = report()
+        assert sorted(first + i for first, count in figures['failed'] for i in range(count)) == bad, (mode, figures['failed'], result)
+        assert all(re.match(reason, entry['reason']) for entry in figures['failures']), (mode, figures['failures'])
+        assert figures['faults'].get('lost_workers', 0) == 0 and result.status == (3 if bad else 0), (mode, result)
+        check_records(300, bad)
+
+
+def test_python_runs_in_helpers_and_in_the_supermaster_only():
+    if not python_is_there():
+        return 'built without Python'
+    for isolate, workers_load in (('auto', False), ('off', True)):
+        process = start(job(1, 2, python_words('--isolate', isolate, chunk=1) + ['mode=stay', 'at=150']))
+        programs = {SUPERMASTER: True, MASTER: False, WORKER: workers_load}
+        wait_until(lambda: len(loaders(process)) == 3 and os.path.exists('out.npy') or process.poll() is not None, 'three interpreters')
+        assert {os.path.realpath(f'/proc/{pid}/exe') for pid in loaders(process)} == \
+            {os.path.realpath(program) for program, loads in programs.items() if loads} | (set() if workers_load else {os.path.realpath(HELPER)})
+        kill_tree(process.pid)
+        finish(process)
+
+
+def test_python_that_ends_its_process_while_it_is_loaded_ends_the_run_with_a_line():
+    if not python_is_there():
+        return 'built without Python'
+    for place in ('import', 'describe'):
+        for mode, (_, reason) in hostile_python.MODES.items():
+            if mode in ('segv', '_exit0', 'sys.exit', 'interrupt', 'kill'):
+                line = ['env', f'HOSTILE_AT=hdss-helper:{place}:{mode}', *job(1, 2, python_words())]
+                check_refusal(run(line), None, rf'(kernel )?python:hostile.run: (loading or opening it )?{reason}.*')
+
+
 def test_a_kernel_in_python():
-    if not os.path.exists(os.path.join(os.path.dirname(WORKER), 'hdss-python.so')):
+    if not python_is_there():
         return 'built without Python'
     with open('own.py', 'w') as file:
         file.write('import os, signal\n'
@@ -176,10 +239,10 @@ def test_a_kernel_in_python():
     assert result.status == 3 and report()['failed'] == [[123, 1]] and report()['failures'][0]['reason'] == OVERDUE, result
 
 
-def check_refusal(result, line):
+def check_refusal(result, line, pattern=None):
     assert result.status == 1 and report()['done'] == 0, result
     said = [text for text in result.err if text.startswith('supermaster: rank ')]
-    assert len(said) == 1 and re.fullmatch(r'supermaster: rank \d+: ' + re.escape(line), said[0]), (line, result)
+    assert len(said) == 1 and re.fullmatch(r'supermaster: rank \d+: ' + (pattern or re.escape(line)), said[0]), (line, pattern, result)
 
 
 def test_a_kernel_that_cannot_be_opened_ends_the_run_with_a_line():
