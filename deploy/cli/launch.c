@@ -200,7 +200,7 @@ static void ask_to_stop(struct child *child)
     switch (child->asked) {
     case 1:
         launch_say("draining: nothing begins any more, and what runs is finished and kept; once more to give it up");
-        child->drain_is_said = child->drain_waits = true;
+        child->drain_is_said = child->drain_waits = child->watch.asked = true;
         if (child->how->reports)
             child->begin_by_ms = launch_clock_ms() + child->how->begin_ms;
         look_ready(child);
@@ -288,9 +288,9 @@ static void end_stopped(struct child *child)
     const bool leads = child->watch.begun && !child->watch.flat;
     snprintf(text, sizeof text, "%s has been stopped for %u seconds%s: it is ended",
              leads ? "the supermaster" : "a rank", child->watch.stopped_looks,
-             !child->watch.begun                          ? " before the run had begun"
-             : child->watch.flat && child->watch.draining ? " and the others drain"
-                                                          : "");
+             !child->watch.begun                                                  ? " before the run had begun"
+             : child->watch.flat && (child->watch.draining || child->watch.asked) ? " and the others drain"
+                                                                                  : "");
     launch_say(text);
     child->watch.stopped_looks = 0;
     if (leads)

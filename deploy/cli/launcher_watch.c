@@ -178,7 +178,7 @@ bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int
     if (watch->ended || watch->remote || now_ms < watch->stopped_look_ms + STOPPED_LOOK_MS)
         return false;
     watch->stopped_look_ms = now_ms;
-    bool all_count = !watch->begun || (watch->flat && watch->draining);
+    bool all_count = !watch->begun || (watch->flat && (watch->draining || watch->asked));
     bool is_stopped = all_count || process_state(watch->lead) == PROCESS_STOPPED;
     is_stopped = is_stopped && ranks_stopped(launcher, watch->depth, &awake) > 0 && awake > 0;
     watch->stopped_looks = is_stopped ? watch->stopped_looks + 1 : 0;

@@ -22,7 +22,8 @@ struct launcher_watch {
     unsigned length;
     bool begun; /* all ranks were there */
     pid_t lead;
-    bool draining; /* a signal has reached the ranks */
+    bool draining; /* a signal has reached the ranks, and they have said so */
+    bool asked;    /* they were asked to drain; in a barrier of MPI they say nothing */
     bool ended;    /* the rank that leads has said how it went */
     bool degraded;
     bool cleared; /* ranks that hung when the run was over were ended */

@@ -327,7 +327,11 @@ START_TEST(who_is_stopped_alone_is_found)
     ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
     watch.begun = watch.flat = true; /* of workers alone each is waited for: by a drain no longer than that */
     ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
+    watch.asked = true; /* in a barrier they do not say that they drain */
+    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
+    watch.asked = false;
     watch.draining = true;
+    watch.stopped_looks = 0;
     ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
     end(lead);
     end(other);
