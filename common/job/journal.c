@@ -120,9 +120,8 @@ static int journal_fail(const struct journal *journal, const char *what, struct 
     return error_set(error, "%.200s: %s: %s", journal->path, what, strerror(errno));
 }
 
-static int journal_make_room(struct journal *journal, size_t ranges)
+static int journal_make_room(struct journal *journal, size_t size)
 {
-    size_t size = journal_record_size(ranges);
     if (size <= journal->capacity)
         return 0;
     unsigned char *bytes = realloc(journal->bytes, size);
@@ -133,18 +132,29 @@ static int journal_make_room(struct journal *journal, size_t ranges)
     return 0;
 }
 
-/* Writes the head, and one record of all that is done. */
+/* Bytes of the records that say all that is known. */
+static size_t records_size(const struct journal *journal)
+{
+    size_t ranges = ranges_length(&journal->done);
+    return (ranges > 0 ? journal_record_size(ranges) : 0) + journal->deaths.count * journal_record_size(1);
+}
+
+/* Writes the head, one record of all that is done, and the deaths. */
 static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t *crc)
 {
-    size_t ranges = ranges_length(&journal->done), record = ranges > 0 ? journal_record_size(ranges) : 0;
-    *size = journal->head_bytes + record;
+    size_t ranges = ranges_length(&journal->done), records = records_size(journal), at = 0;
+    *size = journal->head_bytes + records;
     *crc = journal->head_crc;
-    if (journal_make_room(journal, ranges) < 0)
+    if (journal_make_room(journal, records) < 0)
         return -1;
-    if (ranges > 0)
+    if (ranges > 0) {
         *crc = journal_record_put(ranges_at(&journal->done, 0), ranges, journal->digest, *crc, journal->bytes);
+        at = journal_record_size(ranges);
+    }
+    for (size_t i = 0; i < journal->deaths.count; i++, at += journal_record_size(1))
+        *crc = journal_deaths_put(&journal->deaths.items[i], *crc, journal->bytes + at);
     return file_write_at(fd, journal->head, journal->head_bytes, 0) < 0 ||
-                   file_write_at(fd, journal->bytes, record, journal->head_bytes) < 0 ||
+                   file_write_at(fd, journal->bytes, records, journal->head_bytes) < 0 ||
                    (journal->sync && fdatasync(fd) < 0)
                ? -1
                : 0;
@@ -184,24 +194,30 @@ static int copy_head(struct journal *journal, const struct journal_head *head)
     return journal->head != NULL ? 0 : -1;
 }
 
-static int copy_done(struct journal *journal, const struct ranges *done)
+static int copy_earlier(struct journal *journal, const struct journal_content *earlier)
 {
-    if (done == NULL)
+    if (earlier == NULL)
         return 0;
-    for (size_t i = 0; i < ranges_length(done); i++)
-        if (ranges_add(&journal->done, ranges_at(done, i)->first, ranges_at(done, i)->count, NULL) < 0)
+    for (size_t i = 0; i < ranges_length(&earlier->done); i++) {
+        const struct range *range = ranges_at(&earlier->done, i);
+        if (ranges_add(&journal->done, range->first, range->count, NULL) < 0)
             return -1;
+    }
+    for (size_t i = 0; i < earlier->deaths.count; i++)
+        if (poison_add(&journal->deaths, &earlier->deaths.items[i]) < 0)
+            return -1;
+    journal->digest = earlier->digest;
     return 0;
 }
 
-int journal_begin(struct journal *journal, const char *path, const struct journal_head *head, const struct ranges *done,
-                  uint64_t digest, bool sync, struct error *error)
+int journal_begin(struct journal *journal, const char *path, const struct journal_head *head,
+                  const struct journal_content *earlier, bool sync, struct error *error)
 {
-    *journal = (struct journal){.fd = -1, .sync = sync, .digest = digest, .path = strdup(path)};
+    *journal = (struct journal){.fd = -1, .sync = sync, .path = strdup(path)};
     ranges_init(&journal->done);
     int result;
     if (journal->path == NULL || asprintf(&journal->temporary, "%s.tmp", path) < 0 || copy_head(journal, head) < 0 ||
-        copy_done(journal, done) < 0)
+        copy_earlier(journal, earlier) < 0)
         result = error_set(error, "%.200s: out of memory", path);
     else
         result = replace(journal, error);
@@ -221,44 +237,73 @@ static int journal_take_back(struct journal *journal, struct error *error)
     return -1;
 }
 
-/* Notes the ranges, for which journal_append() has made room. */
+/* Notes the ranges, for which journal_append() has made room. Where there is none for a split of what is known of their
+ * deaths, that stays, and is forgotten by who reads that they are done. */
 static void journal_note(struct journal *journal, const struct range *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         int result = ranges_add(&journal->done, ranges[i].first, ranges[i].count, NULL);
         assert(result == 0 && "room for the ranges was reserved");
+        if (journal->deaths.count > 0)
+            result = poison_forget(&journal->deaths, ranges[i].first, ranges[i].count);
         (void)result;
     }
 }
 
 static bool has_grown(const struct journal *journal)
 {
-    uint64_t needed = journal->head_bytes + journal_record_size(ranges_length(&journal->done));
+    uint64_t needed = journal->head_bytes + records_size(journal);
     return journal->size > GROWN_BYTES && journal->size / GROWN_TIMES > needed;
+}
+
+/* True where a record of `size` bytes may follow, for which there is room then. */
+static int prepare_record(struct journal *journal, size_t size, struct error *error)
+{
+    if (journal->fd < 0)
+        return error_set(error, "%.200s: an earlier write failed", journal->path != NULL ? journal->path : "journal");
+    return journal_make_room(journal, size) < 0 ? error_set(error, "%.200s: out of memory", journal->path) : 0;
+}
+
+/* Writes the record of `size` bytes that has been made. As journal_append(). */
+static int write_record(struct journal *journal, size_t size, uint32_t crc, struct error *error)
+{
+    if (file_write_at(journal->fd, journal->bytes, size, journal->size) < 0 ||
+        (journal->sync && fdatasync(journal->fd) < 0))
+        return journal_take_back(journal, error);
+    journal->size += size;
+    journal->crc = crc;
+    return 0;
 }
 
 int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
                    struct error *error)
 {
+    const size_t size = journal_record_size(count);
     if (count == 0)
         return 0;
-    if (journal->fd < 0)
-        return error_set(error, "%.200s: an earlier write failed", journal->path != NULL ? journal->path : "journal");
-    if (journal_make_room(journal, count) < 0 ||
-        ranges_reserve(&journal->done, ranges_length(&journal->done) + count) < 0)
+    if (prepare_record(journal, size, error) < 0)
+        return -1;
+    if (ranges_reserve(&journal->done, ranges_length(&journal->done) + count) < 0)
         return error_set(error, "%.200s: out of memory", journal->path);
-    assert(journal_record_size(count) <= journal->capacity && "the record has room");
-    uint32_t crc = journal_record_put(ranges, count, digest, journal->crc, journal->bytes);
-    if (file_write_at(journal->fd, journal->bytes, journal_record_size(count), journal->size) < 0 ||
-        (journal->sync && fdatasync(journal->fd) < 0))
-        return journal_take_back(journal, error);
+    assert(size <= journal->capacity && "the record has room");
+    if (write_record(journal, size, journal_record_put(ranges, count, digest, journal->crc, journal->bytes), error) < 0)
+        return -1;
     journal_note(journal, ranges, count);
-    journal->size += journal_record_size(count);
     journal->digest += digest;
-    journal->crc = crc;
     if (has_grown(journal))
         replace(journal, NULL); /* the long journal stays where a second one finds no room */
     return 0;
+}
+
+int journal_append_deaths(struct journal *journal, const struct poison *deaths, struct error *error)
+{
+    const size_t size = journal_record_size(1);
+    assert(deaths->deaths + deaths->failures > 0 && "somebody has died");
+    if (prepare_record(journal, size, error) < 0)
+        return -1;
+    if (poison_forget(&journal->deaths, deaths->first, deaths->count) < 0 || poison_add(&journal->deaths, deaths) < 0)
+        return error_set(error, "%.200s: out of memory", journal->path);
+    return write_record(journal, size, journal_deaths_put(deaths, journal->crc, journal->bytes), error);
 }
 
 bool journal_is_complete(const struct journal *journal)
@@ -273,6 +318,7 @@ void journal_close(struct journal *journal, bool remove)
     if (journal->fd >= 0)
         close(journal->fd);
     ranges_fini(&journal->done);
+    poison_fini(&journal->deaths);
     free(journal->path);
     free(journal->temporary);
     free(journal->head);

@@ -48,7 +48,8 @@ struct journal {
     unsigned char *head; /* owned, encoded */
     size_t head_bytes;
     uint32_t head_crc;
-    struct ranges done; /* ranges of the whole loop that are recorded as done; owned */
+    struct ranges done;       /* ranges of the whole loop that are recorded as done; owned */
+    struct poison_set deaths; /* as journal_content has it; owned */
     uint64_t digest;
     uint32_t crc;         /* CRC of the last record */
     uint64_t size;        /* bytes of the good part of the file */
@@ -56,15 +57,18 @@ struct journal {
     size_t capacity;
 };
 
-/* Begins the journal of a run at `path`, in the place of what is there. `done` (NULL: nothing) was done before, with
- * the digest `digest`. -1 with one line, and `journal` is closed. */
-int journal_begin(struct journal *journal, const char *path, const struct journal_head *head, const struct ranges *done,
-                  uint64_t digest, bool sync, struct error *error);
+/* Begins the journal of a run at `path`, in the place of what is there. `earlier` (NULL: nothing) has what was done
+ * before, and deaths; its head is not looked at. -1 with one line, and `journal` is closed. */
+int journal_begin(struct journal *journal, const char *path, const struct journal_head *head,
+                  const struct journal_content *earlier, bool sync, struct error *error);
 
 /* Records that `count` ranges are done, and what they add to the checksum. -1 with one line where they are not
  * recorded; the journal then says what it said before. */
 int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
                    struct error *error);
+
+/* Records the deaths that the iterations have seen so far, as for journal_deaths_put(). As journal_append(). */
+int journal_append_deaths(struct journal *journal, const struct poison *deaths, struct error *error);
 
 /* True if the whole loop is recorded. */
 bool journal_is_complete(const struct journal *journal);

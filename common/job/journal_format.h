@@ -5,27 +5,35 @@
  *
  *     head     "HDSSJRNL"  u32 version  u32 bytes of the text  u64 first  u64 count  the text  u32 CRC
  *     record   u32 ranges  u32 CRC  u64 digest  { u64 first  u64 count } of each range
+ *     deaths   u32 ranges and 2^31  u32 CRC  u32 workers  u32 processes  { u64 first  u64 count } of each range
  *
  * The text names the job: lines "what=value", each ended by a NUL. [first, first + count) is the loop. A record says
- * that its ranges are done and stored, and what they add to the checksum of the results. A CRC is that of all bytes of
- * its head or record but itself, begun with the CRC that stands before it: a record is good only behind those it was
- * written behind. What follows the first bad byte is not believed. Ranges never overlap: each iteration is committed
- * once. */
+ * that its ranges are done and stored, and what they add to the checksum of the results. A record of deaths says
+ * how many workers have died so far while they computed the ranges, and how many processes that ran them for a worker;
+ * the latest one counts, until the ranges are done. Version 1 has no such records, and is read, too. A CRC is that of
+ * all bytes of its head or record but itself, begun with the CRC that stands before it: a record is good only behind
+ * those it was written behind. What follows the first bad byte is not believed. Ranges never overlap: each iteration is
+ * committed once. */
 #pragma once
 
+#include "common/service/poison.h"
 #include "common/util/ranges.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* To be raised when the layout, the meaning of the text's lines or that of the digest changes. */
-#define JOURNAL_VERSION 1
+#define JOURNAL_VERSION 2
+/* The oldest version that is read. */
+#define JOURNAL_VERSION_LEAST 1
 
 #define JOURNAL_HEAD_BYTES   36 /* without its text */
 #define JOURNAL_RECORD_BYTES 16 /* without its ranges */
 #define JOURNAL_RANGE_BYTES  16
 /* A job has 64 parameters at most, of a file name's length at most. */
 #define JOURNAL_TEXT_MAX (1u << 20)
+/* More deaths than this count as so many. */
+#define JOURNAL_DEATHS_MAX 1000000u
 
 struct journal_head {
     const char *text;
@@ -44,16 +52,19 @@ static inline size_t journal_record_size(size_t ranges)
     return JOURNAL_RECORD_BYTES + ranges * JOURNAL_RANGE_BYTES;
 }
 
-/* Write a head or a record of `count` ranges to `out`, which has room for it. Both return the CRC for the next record.
- */
+/* Write a head, a record of `count` ranges, or one of the deaths that the single range of `deaths` has seen (`deaths`
+ * of workers, `failures` by the end of a process; one of both at least is not 0) to `out`, which has room for it. They
+ * return the CRC for the next record. */
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
+uint32_t journal_deaths_put(const struct poison *deaths, uint32_t before, unsigned char *out);
 
 /* Reads a file of `size` bytes. */
 struct journal_content {
     struct journal_head head; /* head, whose text is borrowed from the bytes */
     struct ranges done;       /* owned */
+    struct poison_set deaths; /* of iterations that are not done, as for journal_deaths_put(); owned */
     uint64_t digest;
     size_t valid; /* bytes that are good; what follows is torn or corrupted */
 };

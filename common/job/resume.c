@@ -274,14 +274,13 @@ static bool is_full(int reason)
 int resume_begin(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     char beside[JOB_JOURNAL_PATH_MAX];
-    const struct journal_content *content = &resume->earlier.content;
     path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
         unlink(beside); /* the output that it tells about is made anew: it has been looked at */
     if (resume->path[0] == '\0')
         return 0;
     errno = 0;
-    int result = journal_begin(&resume->journal, resume->path, &resume->head, &content->done, content->digest,
+    int result = journal_begin(&resume->journal, resume->path, &resume->head, &resume->earlier.content,
                                setup->job.durability == JOB_DURABILITY_NODE, error);
     return result == 0 ? 0 : is_full(errno) ? RESULTS_NO_ROOM : -1;
 }

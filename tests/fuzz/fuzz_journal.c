@@ -4,6 +4,7 @@
  * before, as no fuzzer guesses them. */
 #include "tests/fuzz/fuzz.h"
 #include "common/job/journal_format.h"
+#include "common/service/poison.h"
 #include "common/util/crc.h"
 #include "common/util/ranges.h"
 #include "proto/wire.h"
@@ -11,7 +12,16 @@
 #include <string.h>
 
 /* Where journal_format.h has them. */
-enum { TEXT_BYTES_AT = 12, TEXT_AT = 32, RECORD_CRC_AT = 4, RECORD_REST_AT = 8 };
+enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, TEXT_AT = 32, RECORD_CRC_AT = 4, RECORD_REST_AT = 8 };
+#define DEATHS_MARK 0x80000000u
+
+/* Ranges of the record, which is one of deaths where the version has them and `*deaths` becomes true. */
+static size_t ranges_of(const uint8_t *bytes, size_t at, bool *deaths)
+{
+    uint32_t word = wire_get32(bytes + at);
+    *deaths = wire_get32(bytes + VERSION_AT) > 1 && (word & DEATHS_MARK) != 0;
+    return *deaths ? word & ~DEATHS_MARK : word;
+}
 
 static void mend(uint8_t *bytes, size_t size)
 {
@@ -21,7 +31,8 @@ static void mend(uint8_t *bytes, size_t size)
     uint32_t crc = crc32c(0, bytes, at);
     wire_put32(bytes + at, crc);
     for (at += 4; size - at >= JOURNAL_RECORD_BYTES;) {
-        size_t count = wire_get32(bytes + at);
+        bool deaths;
+        size_t count = ranges_of(bytes, at, &deaths);
         if (count > (size - at - JOURNAL_RECORD_BYTES) / JOURNAL_RANGE_BYTES)
             return;
         size_t record = journal_record_size(count);
@@ -45,17 +56,40 @@ static void check_ranges(const struct journal_content *content)
     REQUIRE(end - loop->first <= loop->count && total == ranges_total(&content->done));
 }
 
+/* What is done has no deaths any more. */
+static void check_deaths(const struct journal_content *content)
+{
+    const struct range *loop = &content->head.loop;
+    poison_check(&content->deaths);
+    for (size_t i = 0; i < content->deaths.count; i++) {
+        const struct poison *deaths = &content->deaths.items[i];
+        REQUIRE(deaths->first >= loop->first && deaths->first - loop->first < loop->count);
+        REQUIRE(deaths->count <= loop->count - (deaths->first - loop->first));
+        REQUIRE(deaths->deaths <= JOURNAL_DEATHS_MAX && deaths->failures <= JOURNAL_DEATHS_MAX);
+        for (size_t k = 0; k < ranges_length(&content->done); k++) {
+            const struct range *done = ranges_at(&content->done, k);
+            REQUIRE(done->first + done->count <= deaths->first || deaths->first + deaths->count <= done->first);
+        }
+    }
+}
+
 /* No iteration is told of twice. */
 static void check_sum(const struct journal_content *content, const uint8_t *bytes)
 {
     uint64_t total = 0;
     for (size_t at = journal_head_size(&content->head); at < content->valid;) {
-        size_t count = wire_get32(bytes + at);
-        for (size_t i = 0; i < count; i++)
+        bool deaths;
+        size_t count = ranges_of(bytes, at, &deaths);
+        for (size_t i = 0; i < count && !deaths; i++)
             total += wire_get64(bytes + at + JOURNAL_RECORD_BYTES + i * JOURNAL_RANGE_BYTES + 8);
         at += journal_record_size(count);
     }
     REQUIRE(total == ranges_total(&content->done));
+}
+
+static bool are_same(const struct poison *a, const struct poison *b)
+{
+    return a->first == b->first && a->count == b->count && a->deaths == b->deaths && a->failures == b->failures;
 }
 
 static void require_same(const struct journal_content *content, const unsigned char *bytes, size_t size)
@@ -65,21 +99,26 @@ static void require_same(const struct journal_content *content, const unsigned c
     REQUIRE(again.digest == content->digest && ranges_length(&again.done) == ranges_length(&content->done));
     for (size_t i = 0; i < ranges_length(&again.done); i++)
         REQUIRE(memcmp(ranges_at(&again.done, i), ranges_at(&content->done, i), sizeof(struct range)) == 0);
+    REQUIRE(again.deaths.count == content->deaths.count);
+    for (size_t i = 0; i < again.deaths.count; i++)
+        REQUIRE(are_same(&again.deaths.items[i], &content->deaths.items[i]));
     REQUIRE(again.head.text_bytes == content->head.text_bytes);
     REQUIRE(memcmp(again.head.text, content->head.text, again.head.text_bytes) == 0);
     journal_content_fini(&again);
 }
 
-/* As a run that goes on writes it: the head, and one record of all that is done. */
+/* As a run that goes on writes it: the head, one record of all that is done, and the deaths. */
 static void check_anew(const struct journal_content *content)
 {
     size_t head = journal_head_size(&content->head), ranges = ranges_length(&content->done);
     size_t size = head + (ranges > 0 ? journal_record_size(ranges) : 0);
-    unsigned char *bytes = malloc(size);
+    unsigned char *bytes = malloc(size + content->deaths.count * journal_record_size(1));
     REQUIRE(bytes != NULL);
     uint32_t crc = journal_head_put(&content->head, bytes);
     if (ranges > 0)
-        journal_record_put(ranges_at(&content->done, 0), ranges, content->digest, crc, bytes + head);
+        crc = journal_record_put(ranges_at(&content->done, 0), ranges, content->digest, crc, bytes + head);
+    for (size_t i = 0; i < content->deaths.count; i++, size += journal_record_size(1))
+        crc = journal_deaths_put(&content->deaths.items[i], crc, bytes + size);
     if (ranges > 0 || content->digest == 0)
         require_same(content, bytes, size);
     free(bytes);
@@ -99,6 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         REQUIRE(content.valid <= size - 1);
         check_ranges(&content);
         check_sum(&content, copy);
+        check_deaths(&content);
         require_same(&content, copy, content.valid);
         check_anew(&content);
     }

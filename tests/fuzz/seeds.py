@@ -302,25 +302,32 @@ def journal(ranges=(), first=0, count=100, version=1, text=b"the kernel=mandelbr
     head = b"HDSSJRNL" + struct.pack("<IIQQ", version, len(text), first, count) + text
     crc = crc32c(head)
     data = head + struct.pack("<I", crc)
-    for group in ranges:
-        listed = b"".join(struct.pack("<QQ", *one) for one in group)
+    for group in ranges: # (ranges, deaths of workers, of processes): a record of deaths
+        one_of_deaths = isinstance(group, tuple)
+        listed = b"".join(struct.pack("<QQ", *one) for one in (group[0] if one_of_deaths else group))
         number, digest = struct.pack("<I", len(group)), struct.pack("<Q", len(data))
+        if one_of_deaths:
+            number, digest = struct.pack("<I", len(group[0]) | 1 << 31), struct.pack("<II", group[1], group[2])
         crc = crc32c(number + digest + listed, crc)
         data += number + struct.pack("<I", crc) + digest + listed
     return bytes([first_byte]) + data + tail
 
 
 GROUPS = [[(0, 10)], [(20, 5), (30, 1)], [(10, 10)]]
+DEATHS = [([(5, 20)], 1, 0), *GROUPS, ([(22, 5), (0, 1)], 2, 0), ([(40, 1)], 0, 3), ([(23, 1)], 3, 1)]
 JOURNALS = {
     "begun": journal(), "groups": journal(GROUPS), "mended": journal(GROUPS, first_byte=1), "torn": journal(GROUPS)[:-3],
     "tail": journal(GROUPS, tail=b"x" * 20),
     "complete": journal([[(0, 100)]]), "twice": journal([[(0, 10)], [(5, 2)]]), "outside": journal([[(99, 2)]]), "no-range": journal([[]]),
     "empty-range": journal([[(5, 0)]]), "overflow": journal([[(2**64 - 1, 2)]]), "no-text": journal(text=b""),
     "no-nul": journal(text=b"a=b"),
-    "version": journal(version=2), "foreign": b"\x00#!/bin/sh\n", "short": journal()[:20],
+    "version": journal(version=3), "foreign": b"\x00#!/bin/sh\n", "short": journal()[:20],
     "loop-overflow": journal(first=2**64 - 2, count=9),
     "part": journal([[(1000, 1)]], 1000, 10), "empty": b"", "changed": journal(GROUPS)[:-20] + b"!" + journal(GROUPS)[-19:],
     "mended-changed": journal(GROUPS, first_byte=1)[:-20] + b"!" + journal(GROUPS)[-19:],
+    "deaths": journal(DEATHS, version=2), "mended-deaths": journal(DEATHS, version=2, first_byte=1), "deaths-too-early": journal(DEATHS),
+    "deaths-outside": journal([([(99, 2)], 1, 0)], version=2), "no-deaths": journal([([(9, 2)], 0, 0)], version=2),
+    "most-deaths": journal([([(9, 2)], 2**32 - 1, 2**32 - 1)], version=2),
 }
 
 

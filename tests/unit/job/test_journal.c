@@ -3,6 +3,7 @@
  * What is read is always something that was once recorded, from the beginning on, or nothing. */
 #include "common/job/journal.h"
 #include "common/job/journal_format.h"
+#include "common/service/poison.h"
 #include "common/util/crc.h"
 #include "common/util/error.h"
 #include "common/util/random.h"
@@ -20,20 +21,36 @@
 
 #define TEXT "the kernel=one\0width=5\0"
 
-enum { GROUPS = 5, BYTES_MAX = 4096 };
+enum { GROUPS = 8, BYTES_MAX = 4096 };
 
 static const struct journal_head head = {TEXT, sizeof TEXT - 1, {10, 100}};
 
-/* What each record says. No range touches another, in any order. */
+/* What each record says: what is done, no range of which touches another, in any order; or what deaths there were. */
 static const struct group {
     struct range ranges[3];
     size_t count;
     uint64_t digest;
+    uint32_t workers, processes; /* deaths */
 } groups[GROUPS] = {
-    {{{10, 5}}, 1, 111}, {{{50, 10}, {30, 1}}, 2, 0xffffffffffffff00},
-    {{{100, 10}}, 1, 7}, {{{15, 2}, {40, 5}, {90, 1}}, 3, 1000},
-    {{{17, 3}}, 1, 5},
+    {{{10, 5}}, 1, 111, 0, 0},
+    {{{30, 20}}, 1, 0, 1, 0}, /* before and after some of them are done */
+    {{{50, 10}, {30, 1}}, 2, 0xffffffffffffff00, 0, 0},
+    {{{100, 10}}, 1, 7, 0, 0},
+    {{{33, 1}}, 1, 0, 1, 3},
+    {{{15, 2}, {40, 5}, {90, 1}}, 3, 1000, 0, 0},
+    {{{39, 3}}, 1, 0, 2, 0},
+    {{{17, 3}}, 1, 5, 0, 0},
 };
+
+static bool is_of_deaths(const struct group *group)
+{
+    return group->workers + group->processes > 0;
+}
+
+static struct poison deaths_of(const struct group *group)
+{
+    return (struct poison){group->ranges[0].first, group->ranges[0].count, group->workers, group->processes, 0};
+}
 
 static unsigned char bytes[BYTES_MAX];
 static size_t ends[GROUPS + 1]; /* of the head and of each record */
@@ -44,11 +61,38 @@ static size_t write_bytes(void)
     uint32_t crc = journal_head_put(&head, bytes);
     ends[0] = size;
     for (int i = 0; i < GROUPS; i++) {
-        crc = journal_record_put(groups[i].ranges, groups[i].count, groups[i].digest, crc, bytes + size);
+        const struct poison deaths = deaths_of(&groups[i]);
+        crc = is_of_deaths(&groups[i])
+                  ? journal_deaths_put(&deaths, crc, bytes + size)
+                  : journal_record_put(groups[i].ranges, groups[i].count, groups[i].digest, crc, bytes + size);
         size += journal_record_size(groups[i].count);
         ends[i + 1] = size;
     }
     return size;
+}
+
+/* Whether the content has the deaths that the first `count` groups tell of iterations that are not done. */
+static void check_deaths(const struct journal_content *content, const struct ranges *done, int count)
+{
+    const struct poison_set *set = &content->deaths;
+    uint64_t known = 0;
+    poison_check(set);
+    for (uint64_t i = 10; i < 110; i++) {
+        struct poison found, told = {0};
+        for (int g = 0; g < count; g++)
+            if (is_of_deaths(&groups[g]) && i - groups[g].ranges[0].first < groups[g].ranges[0].count)
+                told = deaths_of(&groups[g]);
+        for (size_t k = 0; k < ranges_length(done); k++)
+            if (i - ranges_at(done, k)->first < ranges_at(done, k)->count)
+                told = (struct poison){0};
+        poison_look(set, &(struct range){i, 1}, &found);
+        ck_assert_uint_eq(found.deaths, told.deaths);
+        ck_assert_uint_eq(found.failures, told.failures);
+        known += found.deaths + found.failures > 0;
+    }
+    for (size_t i = 0; i < set->count; i++)
+        known -= set->items[i].count;
+    ck_assert_uint_eq(known, 0);
 }
 
 /* Whether the content is what the first `count` groups say. */
@@ -59,7 +103,7 @@ static void check_content(const struct journal_content *content, int count)
     ranges_init(&done);
     for (int i = 0; i < count; i++) {
         digest += groups[i].digest;
-        for (size_t k = 0; k < groups[i].count; k++)
+        for (size_t k = 0; k < groups[i].count && !is_of_deaths(&groups[i]); k++)
             ck_assert_int_eq(ranges_add(&done, groups[i].ranges[k].first, groups[i].ranges[k].count, NULL), 0);
     }
     ck_assert_uint_eq(content->digest, digest);
@@ -69,6 +113,7 @@ static void check_content(const struct journal_content *content, int count)
         ck_assert_uint_eq(ranges_at(&content->done, i)->first, ranges_at(&done, i)->first);
         ck_assert_uint_eq(ranges_at(&content->done, i)->count, ranges_at(&done, i)->count);
     }
+    check_deaths(content, &done, count);
     ranges_fini(&done);
 }
 
@@ -186,6 +231,42 @@ START_TEST(a_journal_that_says_what_cannot_be_is_refused)
 }
 END_TEST
 
+START_TEST(deaths_that_cannot_be_are_refused)
+{
+    static const struct poison impossible[] = {{9, 1, 1, 0, 0},  {109, 2, 1, 0, 0},        {20, 0, 1, 0, 0},
+                                               {20, 1, 0, 0, 0}, {UINT64_MAX, 1, 1, 0, 0}, {20, UINT64_MAX, 0, 1, 0}};
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        struct journal_content content;
+        size_t at = journal_head_size(&head);
+        journal_deaths_put(&impossible[i], journal_head_put(&head, bytes), bytes + at);
+        ck_assert_int_eq(decode_exactly(&content, at + journal_record_size(1)), JOURNAL_CONTRADICTS);
+        journal_content_fini(&content);
+    }
+}
+END_TEST
+
+/* A journal of version 1 has no deaths: what looks like one is a torn record. */
+START_TEST(a_journal_of_the_version_before_is_read)
+{
+    struct journal_content content;
+    size_t size = journal_head_size(&head);
+    journal_head_put(&head, bytes);
+    wire_put32(bytes + 8, 1);
+    uint32_t crc = crc32c(0, bytes, size - 4);
+    wire_put32(bytes + size - 4, crc);
+    crc = journal_record_put(groups[0].ranges, groups[0].count, groups[0].digest, crc, bytes + size);
+    size += journal_record_size(groups[0].count);
+    ck_assert_int_eq(decode_exactly(&content, size), JOURNAL_GOOD);
+    ck_assert_uint_eq(content.valid, size);
+    ck_assert_uint_eq(content.digest, groups[0].digest);
+    journal_content_fini(&content);
+    journal_deaths_put(&(struct poison){30, 20, 1, 0, 0}, crc, bytes + size);
+    ck_assert_int_eq(decode_exactly(&content, size + journal_record_size(1)), JOURNAL_GOOD);
+    ck_assert(content.valid == size && content.deaths.count == 0);
+    journal_content_fini(&content);
+}
+END_TEST
+
 START_TEST(another_version_and_another_file_are_told_apart)
 {
     struct journal_content content;
@@ -242,16 +323,19 @@ static void tear_down(void)
 static void begin(struct journal *journal, const struct journal_file *from, bool sync)
 {
     struct error error;
-    const struct ranges *done = from != NULL ? &from->content.done : NULL;
-    uint64_t digest = from != NULL ? from->content.digest : 0;
-    ck_assert_msg(journal_begin(journal, "j", &head, done, digest, sync, &error) == 0, "%s", error.text);
+    const struct journal_content *earlier = from != NULL ? &from->content : NULL;
+    ck_assert_msg(journal_begin(journal, "j", &head, earlier, sync, &error) == 0, "%s", error.text);
 }
 
 static void append(struct journal *journal, int group)
 {
     struct error error;
     const struct group *that = &groups[group];
-    ck_assert_msg(journal_append(journal, that->ranges, that->count, that->digest, &error) == 0, "%s", error.text);
+    const struct poison deaths = deaths_of(that);
+    if (is_of_deaths(that))
+        ck_assert_msg(journal_append_deaths(journal, &deaths, &error) == 0, "%s", error.text);
+    else
+        ck_assert_msg(journal_append(journal, that->ranges, that->count, that->digest, &error) == 0, "%s", error.text);
 }
 
 static enum journal_state read_journal(struct journal_file *file)
@@ -297,6 +381,7 @@ START_TEST(a_file_is_resumed_without_its_torn_end)
     ck_assert_int_eq(truncate("j", file_size() - 3), 0);
     ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
     check_content(&file.content, 2);
+    ck_assert_uint_eq(file.content.deaths.count, 1); /* they are kept, too */
     ck_assert_uint_gt(file.size, file.content.valid);
     begin(&journal, &file, false);
     journal_file_fini(&file);
@@ -309,6 +394,7 @@ START_TEST(a_file_is_resumed_without_its_torn_end)
         digest += groups[i].digest;
     ck_assert_uint_eq(file.content.digest, digest);
     ck_assert_uint_eq(ranges_total(&file.content.done), 5 + 11 + 10 + 8 + 3);
+    check_deaths(&file.content, &file.content.done, GROUPS);
     journal_file_fini(&file);
 }
 END_TEST
@@ -341,7 +427,9 @@ START_TEST(a_long_run_keeps_a_short_file)
         order[i] = order[other];
         order[other] = i;
     }
-    ck_assert_int_eq(journal_begin(&journal, "j", &whole, NULL, 0, false, &error), 0);
+    ck_assert_int_eq(journal_begin(&journal, "j", &whole, NULL, false, &error), 0);
+    ck_assert_int_eq(journal_append_deaths(&journal, &(struct poison){7, 20, 2, 0, 0}, &error), 0);
+    ck_assert_int_eq(journal_append_deaths(&journal, &(struct poison){COUNT - 1, 1, 0, 1, 0}, &error), 0);
     off_t most = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
         struct range range = {order[i], 1};
@@ -354,6 +442,7 @@ START_TEST(a_long_run_keeps_a_short_file)
     ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
     ck_assert_uint_eq(ranges_length(&file.content.done), 1);
     ck_assert_uint_eq(ranges_total(&file.content.done), COUNT);
+    ck_assert_uint_eq(file.content.deaths.count, 0);
     ck_assert_uint_eq(file.content.digest, (uint64_t)COUNT * (COUNT - 1) / 2);
     journal_file_fini(&file);
 }
@@ -371,7 +460,7 @@ START_TEST(what_cannot_be_written_leaves_a_good_file)
     append(&journal, 0);
     const struct rlimit limit = {(rlim_t)file_size() + 10, RLIM_INFINITY};
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    ck_assert_int_eq(journal_append(&journal, groups[1].ranges, groups[1].count, groups[1].digest, &error), -1);
+    ck_assert_int_eq(journal_append_deaths(&journal, &(struct poison){30, 20, 1, 0, 0}, &error), -1);
     ck_assert_msg(strstr(error.text, "File too large") != NULL, "%s", error.text);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}), 0);
     append(&journal, 1); /* there is room again */
@@ -436,6 +525,8 @@ static Suite *make_suite(void)
     tcase_add_test(codec, with_any_bit_changed_the_records_before_it_are_good);
     tcase_add_test(codec, a_record_counts_only_behind_those_it_was_written_behind);
     tcase_add_test(codec, a_journal_that_says_what_cannot_be_is_refused);
+    tcase_add_test(codec, deaths_that_cannot_be_are_refused);
+    tcase_add_test(codec, a_journal_of_the_version_before_is_read);
     tcase_add_test(codec, another_version_and_another_file_are_told_apart);
     tcase_add_test(codec, any_bytes_behind_a_good_beginning_are_taken);
     suite_add_tcase(suite, codec);
