@@ -420,7 +420,7 @@ static enum decode_result decode_worker_lost(struct message *message, const stru
 static enum decode_result decode_iterations_failed(struct message *message, const struct header *header,
                                                    const unsigned char *bytes, size_t size)
 {
-    if (header->flags & ~FLAG_FINAL)
+    if (header->flags & ~(FLAG_FINAL | FLAG_DIED))
         return DECODE_UNKNOWN_FLAG;
     if (header->number > TEXT_MAX)
         return DECODE_OUT_OF_RANGE;
@@ -432,6 +432,7 @@ static enum decode_result decode_iterations_failed(struct message *message, cons
         .first = wire_get64(bytes + 8),
         .count = wire_get64(bytes + 16),
         .final = header->flags & FLAG_FINAL,
+        .died = header->flags & FLAG_DIED,
         .text = (const char *)bytes + ITERATIONS_FAILED_BYTES,
         .length = header->number,
     };

@@ -138,7 +138,8 @@ static size_t encode_worker_lost(const struct worker_lost *lost, unsigned char *
 
 static size_t encode_iterations_failed(const struct iterations_failed *failure, unsigned char *out)
 {
-    put_header(out, MESSAGE_ITERATIONS_FAILED, failure->final ? FLAG_FINAL : 0, failure->length, failure->id);
+    put_header(out, MESSAGE_ITERATIONS_FAILED, (failure->final ? FLAG_FINAL : 0) | (failure->died ? FLAG_DIED : 0),
+               failure->length, failure->id);
     wire_put64(out + 8, failure->first);
     wire_put64(out + 16, failure->count);
     memcpy(out + ITERATIONS_FAILED_BYTES, failure->text, failure->length);

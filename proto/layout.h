@@ -20,6 +20,7 @@
 #define FLAG_DATA         4u /* REQUEST, RESULT, BOUNDARY */
 #define FLAG_ISOLATED     1u /* ASSIGN */
 #define FLAG_FINAL        1u /* ITERATIONS_FAILED */
+#define FLAG_DIED         2u /* ITERATIONS_FAILED */
 #define FLAG_FIRST_WRONG  1u /* VERIFIED, at most one of the two */
 #define FLAG_SECOND_WRONG 2u
 #define FLAG_DRAIN        1u /* END */

@@ -190,6 +190,7 @@ struct iterations_failed {
     uint32_t id; /* from a worker: the chunk; from a master: the rank of the worker */
     uint64_t first, count;
     bool final;       /* the iterations are not to be tried again */
+    bool died;        /* the process that ran them for the worker has died */
     const char *text; /* borrowed, `length` bytes, not NUL-terminated */
     unsigned length;  /* at most TEXT_MAX */
 };

@@ -419,7 +419,8 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
         .iterations_failed = {.id = worker->running.chunk,
                               .first = worker->running.first + worker->running_sent,
                               .count = event->chunk.count,
-                              .final = event->chunk.final},
+                              .final = event->chunk.final,
+                              .died = event->chunk.died},
     };
     error_set(&actions->room.problem, "%s", event->text); /* text in one line, whatever the kernel wrote */
     size_t length = strlen(actions->room.problem.text);

@@ -58,6 +58,7 @@ struct chunk_event {
     uint64_t compute_ns; /* time in the kernel so far */
     uint64_t count;      /* SLICE and FINISHED: iterations with results; ITERATIONS_FAILED: iterations that failed */
     bool final;          /* ITERATIONS_FAILED: not to be tried again */
+    bool died;           /* ITERATIONS_FAILED: the process that ran them has died */
     uint64_t digest;     /* digest of the results */
     const void *data;    /* records of the results, NULL where results stay here; borrowed until the send is over */
     uint64_t bytes;

@@ -272,7 +272,7 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
     chunk->count = count;
     chunk->mark = mark;
     chunk->done = chunk->sliced = chunk->is_reset = 0;
-    chunk->waiting = chunk->failed = chunk->final = false;
+    chunk->waiting = chunk->failed = chunk->final = chunk->died = false;
     chunk->sliced_at_ns = 0;
     chunk->digest = 0;
     chunk->compute_ns = exec->config.short_runs ? exec_pause(exec) : 0;

@@ -88,8 +88,9 @@ struct exec_records {
 struct exec_chunk {
     bool running;
     bool waiting; /* the iteration at `done` has begun and waits for something, since wait_began_ns */
-    bool failed;  /* the iteration at `done` has failed: exec->error says why; `final`: for good */
-    bool final;
+    bool failed;  /* the iteration at `done` has failed: exec->error says why; `final`: for good; `died`: its
+                     process has died */
+    bool final, died;
     uint64_t first, count, mark;
     uint64_t done;     /* iterations computed, or failed */
     uint64_t sliced;   /* iterations that left with a slice, or failed */

@@ -324,6 +324,7 @@ static void blame_iterations(struct exec *exec)
         chunk->failed = chunk->done < chunk->count;
     if (chunk->failed)
         remote->deaths = 0;
+    chunk->died = chunk->failed;
     chunk->final = chunk->failed && remote->careful;
 }
 

@@ -184,6 +184,7 @@ void exec_compute_in_child(struct exec *exec)
         return;
     uint64_t count =
         isolated_turn(&exec->isolated, &job, records, &exec->chunk.failed, &exec->chunk.final, exec->error);
+    exec->chunk.died = exec->chunk.final;
     if (exec->records.variable)
         exec_look_at_output(exec, count, gathered);
     else
@@ -209,7 +210,8 @@ void exec_tell_failure(struct exec *exec, struct event *event)
     event->text = exec->error;
     event->chunk.count = 1;
     event->chunk.final = exec->chunk.final;
-    exec->chunk.failed = exec->chunk.final = false;
+    event->chunk.died = exec->chunk.died;
+    exec->chunk.failed = exec->chunk.final = exec->chunk.died = false;
     exec->chunk.sliced = ++exec->chunk.done;
     if (exec->records.variable)
         output_clear(&exec->records.output, exec->chunk.first + exec->chunk.done);

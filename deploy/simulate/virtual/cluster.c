@@ -412,7 +412,7 @@ static void deliver_failure(struct virtual_cluster *cluster, const struct future
     if (node->gone)
         return;
     event->chunk.count = 1;
-    event->chunk.final = future->lost;
+    event->chunk.final = event->chunk.died = future->lost;
     node->running.sliced = future->done;
     cluster_step(cluster, future->rank, event, NULL);
 }

@@ -100,8 +100,10 @@ static void trace_message(const struct message *message, char *text, size_t size
         snprintf(text, size, "ITERATIONS_FAILED %" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s \"%.*s\"",
                  message->iterations_failed.id, message->iterations_failed.first,
                  message->iterations_failed.first + message->iterations_failed.count,
-                 message->iterations_failed.final ? " final" : "", (int)message->iterations_failed.length,
-                 message->iterations_failed.text);
+                 message->iterations_failed.final  ? " final"
+                 : message->iterations_failed.died ? " died"
+                                                   : "",
+                 (int)message->iterations_failed.length, message->iterations_failed.text);
         break;
     case MESSAGE_POISON:
         snprintf(text, size, "POISON [%" PRIu64 ", %" PRIu64 ") deaths=%" PRIu32 " failures=%" PRIu32 " by %" PRIu32,

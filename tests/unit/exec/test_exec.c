@@ -306,6 +306,7 @@ START_TEST(what_kills_a_child_is_left_out)
             if (event.type == EVENT_ITERATIONS_FAILED) {
                 ck_assert_uint_eq(event.chunk.done, bad[failures]);
                 ck_assert_int_eq(event.chunk.final, bad[failures] != 11);
+                ck_assert_int_eq(event.chunk.died, event.chunk.final);
                 ck_assert_str_eq(event.text, texts[failures]);
                 expected -= digest_of(bad[failures++], 1);
                 continue;

@@ -150,10 +150,10 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"WORKER_LOST", {.type = MESSAGE_WORKER_LOST, .worker_lost = {UINT32_MAX, UINT64_MAX, UINT64_MAX - 1, 1}}},
         {"WORKER_LOST, which computed nothing", {.type = MESSAGE_WORKER_LOST, .worker_lost = {1, 0, 0, 0}}},
         {"ITERATIONS_FAILED without words",
-         {.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = {1, 0, 1, false, text, 0}}},
+         {.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = {1, 0, 1, false, true, text, 0}}},
         {"ITERATIONS_FAILED of TEXT_MAX bytes",
          {.type = MESSAGE_ITERATIONS_FAILED,
-          .iterations_failed = {UINT32_MAX, UINT64_MAX - 1, 1, true, text, TEXT_MAX}}},
+          .iterations_failed = {UINT32_MAX, UINT64_MAX - 1, 1, true, false, text, TEXT_MAX}}},
         {"POISON, deaths", {.type = MESSAGE_POISON, .poison = {0, UINT64_MAX, UINT32_MAX, 0, 0}}},
         {"POISON, failures", {.type = MESSAGE_POISON, .poison = {UINT64_MAX - 1, 1, 0, UINT32_MAX, UINT32_MAX - 1}}},
         {"RECOVERY_COUNTS",
@@ -310,6 +310,7 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->iterations_failed.first, want->iterations_failed.first);
         ck_assert_uint_eq(got->iterations_failed.count, want->iterations_failed.count);
         ck_assert_int_eq(got->iterations_failed.final, want->iterations_failed.final);
+        ck_assert_int_eq(got->iterations_failed.died, want->iterations_failed.died);
         ck_assert_uint_eq(got->iterations_failed.length, want->iterations_failed.length);
         ck_assert_mem_eq(got->iterations_failed.text, want->iterations_failed.text, want->iterations_failed.length);
         break;

@@ -124,7 +124,7 @@ static const struct {
     {"ASSIGN ISOLATED chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250, true}}},
     {"WORKER_LOST rank 6, 2 chunks, at [5, 7)", {.type = MESSAGE_WORKER_LOST, .worker_lost = {6, 2, 5, 2}}},
     {"ITERATIONS_FAILED FINAL in chunk 3, [5, 6), \"no\"",
-     {.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = {3, 5, 1, true, "no", 2}}},
+     {.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = {3, 5, 1, true, false, "no", 2}}},
     {"POISON [5, 7), 2 deaths, 1 failure at rank 4", {.type = MESSAGE_POISON, .poison = {5, 2, 2, 1, 4}}},
     {"RECOVERY_COUNTS, 3 chunks again, 1 result dropped, 2 recalls of 9 iterations",
      {.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = {3, 1, 2, 9}}},

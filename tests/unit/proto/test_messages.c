@@ -318,7 +318,7 @@ static const struct {
     {"WORKER_LOST at nothing that begins somewhere", "26 00 0000 00000000" ONE ONE Z8, DECODE_NOT_ZERO},
     {"WORKER_LOST past the end", "26 00 0000 00000000" ONE F8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"ITERATIONS_FAILED flag", "18 02 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"ITERATIONS_FAILED flag", "18 04 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
     {"ITERATIONS_FAILED of no iteration", "18 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
     {"ITERATIONS_FAILED past the end", "18 00 0000 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
     {"ITERATIONS_FAILED of 401 bytes", "18 00 9101 00000000" ONE ONE, DECODE_OUT_OF_RANGE},
@@ -489,7 +489,7 @@ START_TEST(every_unknown_flag_is_rejected)
                          : samples[i].message.type == MESSAGE_BOUNDARY          ? FLAG_INLINE | FLAG_DATA
                          : samples[i].message.type == MESSAGE_END               ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE
                          : samples[i].message.type == MESSAGE_ASSIGN            ? FLAG_ISOLATED
-                         : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL
+                         : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL | FLAG_DIED
                          : samples[i].message.type == MESSAGE_VERIFIED          ? FLAG_FIRST_WRONG | FLAG_SECOND_WRONG
                          : samples[i].message.type == MESSAGE_REPORT            ? FLAG_REFILL
                          : samples[i].message.type == MESSAGE_REFILL            ? FLAG_MORE | FLAG_EMPTY
