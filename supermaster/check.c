@@ -101,6 +101,7 @@ void supermaster_check(const struct supermaster *supermaster)
     check_missing_speeds(supermaster);
     check_recalls_between_masters(supermaster);
     ranges_check(&supermaster->record.ranges);
+    poison_check(&supermaster->deaths);
     boundary_list_check(&supermaster->boundaries);
     switch ((enum supermaster_state)supermaster->state) {
     case SUPERMASTER_GATHERING: assert(supermaster->chunks == 0 && "nothing is cut before the speeds are known"); break;

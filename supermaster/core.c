@@ -166,7 +166,7 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
     };
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
     if (supermaster_allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
-        supermaster_steps_init(supermaster) < 0) {
+        supermaster_deaths_init(supermaster) < 0 || supermaster_steps_init(supermaster) < 0) {
         supermaster_fini(supermaster);
         return error_set(error, "out of memory for %u workers", config->topology->workers);
     }
@@ -188,6 +188,7 @@ void supermaster_fini(struct supermaster *supermaster)
     free(supermaster->busy);
     supermaster_chooser_fini(supermaster);
     supermaster_record_fini(supermaster);
+    supermaster_deaths_fini(supermaster);
     supermaster_losses_fini(supermaster);
     supermaster_recovery_fini(supermaster);
     supermaster_recalls_fini(supermaster);

@@ -46,6 +46,16 @@ void supermaster_record(struct supermaster *supermaster, const struct done_recor
 /* Has the group recorded when it is due or full, or the last. */
 void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns, bool last);
 
+/* deaths.c: deaths that are kept in the journal */
+/* Takes over those of earlier runs; after the ledger. -1 when memory is out. */
+int supermaster_deaths_init(struct supermaster *supermaster);
+void supermaster_deaths_fini(struct supermaster *supermaster);
+/* Notes and records `deaths` of workers that computed the iterations, or `failures` by the end of a process that ran
+ * them. `are_last`: they are given up with it, and one of both may be 0. */
+void supermaster_note_deaths(struct supermaster *supermaster, const struct poison *more, bool are_last);
+/* The iterations are done. */
+void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count);
+
 /* learn.c: what is measured while it runs */
 /* Tells the technique what worker `w` measured. */
 void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback);
@@ -184,6 +194,8 @@ void supermaster_failures_fini(struct supermaster *supermaster);
 /* Notes iterations that failed, as told by a worker that the supermaster serves, or by a master. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
+/* Notes for people that the iterations are given up for what earlier runs have found out. -1 when memory is out. */
+int supermaster_note_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count);
 /* Takes ranges off the ledger that have taken too many workers down. */
 void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
                                              unsigned count);

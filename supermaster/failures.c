@@ -69,8 +69,22 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
     snprintf(text, sizeof text, "%.*s", (int)failure->length, failure->text);
     failures_note(supermaster,
                   &(struct report_failure){{failure->first, failure->count}, failure->id, failure->final, text});
+    if (failure->died)
+        supermaster_note_deaths(supermaster,
+                                &(struct poison){.first = failure->first, .count = failure->count, .failures = 1},
+                                failure->final);
     if (failure->final)
         failures_give_up(supermaster, failure->first, failure->count);
+}
+
+int supermaster_note_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count)
+{
+    struct failures *failures = &supermaster->failures;
+    char text[] = "what ran it in earlier runs has died (--resume failed tries it again)";
+    failures->seen++;
+    return failures->count == FAILURES_KEPT
+               ? 0
+               : failures_append(failures, &(struct report_failure){{first, count}, REPORT_NO_RANK, true, text});
 }
 
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure)
@@ -90,6 +104,7 @@ void supermaster_receive_iterations_given_up(struct supermaster *supermaster, co
         struct range range;
         assign_record_get(records, i, &range.first, &range.count);
         failures_note(supermaster, &(struct report_failure){range, REPORT_NO_RANK, true, text});
+        supermaster_note_deaths(supermaster, &(struct poison){.first = range.first, .count = range.count}, true);
         failures_give_up(supermaster, range.first, range.count);
     }
 }

@@ -106,6 +106,8 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
         supermaster_record(supermaster, done);
         if (supermaster->service.poisons.count > 0)
             service_clear(&supermaster->service, done->first, done->count);
+        if (supermaster->deaths.count > 0)
+            supermaster_forget_deaths(supermaster, done->first, done->count);
         if (supermaster->losses.count > 0)
             claim_what_was_free(supermaster);
         break;

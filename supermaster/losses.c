@@ -130,8 +130,9 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
     if (w == topology->workers || topology->master_of[w] != m)
         supermaster_refuse(supermaster, "told of the loss of a rank that it does not serve");
     else {
-        service_poison(&supermaster->service,
-                       &(struct poison){.first = lost->first, .count = lost->count, .deaths = lost->count > 0});
+        const struct poison more = {.first = lost->first, .count = lost->count, .deaths = lost->count > 0};
+        service_poison(&supermaster->service, &more);
+        supermaster_note_deaths(supermaster, &more, false);
         note_worker(supermaster, w, lost->chunks);
     }
 }
@@ -270,8 +271,11 @@ static void supermaster_losses_take_news(struct supermaster *supermaster, unsign
     }
     if (service->out_of_memory)
         supermaster_losses_fail_without_memory(supermaster);
-    for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;)
+    for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;) {
+        const struct poison more = {.first = loss->running.first, .count = loss->running.count, .deaths = 1};
+        supermaster_note_deaths(supermaster, &more, false);
         note_worker(supermaster, loss->worker, loss->chunks);
+    }
     supermaster_take_own_counts(supermaster);
     if (news & SERVICE_DIFFERED)
         supermaster_take_own_mismatches(supermaster);

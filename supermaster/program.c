@@ -76,6 +76,7 @@ static int init_machine(struct program *program)
         .journal = program->root.resume.path[0] != '\0',
         .done = &program->root.resume.earlier.content.done,
         .done_digest = program->root.resume.earlier.content.digest,
+        .deaths = &program->root.resume.earlier.content.deaths,
     };
     int result = supermaster_init(&program->supermaster, &config, &program->root.error);
     program->supermaster_ready = result == 0;
@@ -204,6 +205,13 @@ static int record(void *context, const struct range *ranges, size_t count, uint6
     return root_record(&program->root, ranges, count, digest, error);
 }
 
+static int record_deaths_in_journal(void *context, const struct poison *deaths, struct error *error)
+{
+    struct program *program = context;
+    print_faults(program);
+    return root_record_deaths(&program->root, deaths, error);
+}
+
 /* --- at the end --- */
 
 /* Prints the summary and writes the report. Returns the exit status. */
@@ -235,6 +243,7 @@ static int supermaster_run_loop(struct program *program)
         .context = program,
         .store = store,
         .journal = record,
+        .deaths = record_deaths_in_journal,
         .begun = begun,
         .asked = tell_asked,
         .parting = print_failure,

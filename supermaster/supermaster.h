@@ -7,6 +7,7 @@
 #include "common/machine/machine.h"
 #include "common/sched/sched.h"
 #include "common/service/boundary_list.h"
+#include "common/service/poison.h"
 #include "common/service/service.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
@@ -37,9 +38,12 @@ struct supermaster_config {
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
     const double *speeds;  /* speeds of the workers in any unit, borrowed during init; NULL: measure them */
     bool probe;            /* the workers probe even where `speeds` are given; must be true where they are not */
-    bool journal;          /* committed ranges are to be recorded */
+    bool journal;          /* committed ranges, and deaths, are to be recorded */
     const struct ranges *done; /* ranges done by an earlier run, inside the loop; borrowed during init; NULL: none */
     uint64_t done_digest;      /* share of `done` in the checksum */
+    /* Deaths in earlier runs, inside the loop and not of `done`: `deaths` of workers, `failures` by the end of a
+     * process that ran the iterations; borrowed during init; NULL: none. */
+    const struct poison_set *deaths;
 };
 
 /* The result of the workers' probes. The iterations' times are relative to the mean of the worker that took them, so
@@ -211,6 +215,7 @@ struct supermaster {
     uint64_t largest_chunk; /* of the last ones of the refills so far */
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
     struct record record;
+    struct poison_set deaths; /* of iterations that are not done, in this run and those before; for the journal only */
     struct timesteps steps;
     uint64_t resumed; /* iterations that an earlier run has done */
     /* the end */

@@ -37,7 +37,11 @@ int supermaster_steps_init(struct supermaster *supermaster)
     uint64_t count = supermaster->config.count, step_iterations = supermaster->config.step_iterations;
     unsigned workers = supermaster->config.topology->workers;
     steps->step_iterations = step_iterations > 0 && step_iterations < count ? step_iterations : count > 0 ? count : 1;
-    steps->number = supermaster->ledger.done / steps->step_iterations;
+    const uint64_t given_up = ranges_total(&supermaster->ledger.failed);
+    const uint64_t over = supermaster->ledger.done + given_up;
+    steps->number = over / steps->step_iterations;
+    if (given_up > 0 && over % steps->step_iterations == 0) /* whether a step may follow it is seen when it begins */
+        steps->number--;
     steps->end = end_of_step(supermaster, steps->number);
     steps->began_ns = NEVER;
     if (steps->step_iterations >= count)
@@ -111,6 +115,6 @@ void supermaster_next_step(struct supermaster *supermaster)
         return;
     }
     snprintf(text, sizeof text, "time step %" PRIu64 " is not complete, and the one after it needs its results%s",
-             supermaster->steps.number, supermaster->config.journal ? ": --resume tries again" : "");
+             supermaster->steps.number, supermaster->config.journal ? ": --resume failed tries again" : "");
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, text);
 }

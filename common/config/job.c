@@ -273,7 +273,8 @@ static int take_inputs(void *target, const char *value, struct error *error)
 static const struct option_row interruptions[] = {
     {"resume", 0, "[failed]", "failed",
      "go on with a run of this job that ended early, with any masters, workers and technique: what its journal says is "
-     "done is not done again; failed: but for what is called failed",
+     "done is not done again; failed: but for what is called failed, and what has killed the processes that ran it is "
+     "tried again",
      take_resume, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"overwrite", 0, NULL, NULL,
      "begin anew where a run that ended early has left a journal, which is refused otherwise", take_overwrite},

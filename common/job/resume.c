@@ -4,6 +4,8 @@
 
 #include "common/config/params.h"
 #include "common/results/results.h"
+#include "common/service/poison.h"
+#include "common/service/service.h"
 #include "common/util/text.h"
 #include "hdss/kernel.h"
 
@@ -185,6 +187,22 @@ static int forget_failed(struct resume *resume, const struct job_setup *setup, s
     return result;
 }
 
+/* What has killed those who ran it is tried again, with care where workers have died of it. */
+static int forgive_deaths(struct resume *resume, struct error *error)
+{
+    struct poison_set *known = &resume->earlier.content.deaths, forgiven = {0};
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < known->count; i++) {
+        struct poison deaths = {.first = known->items[i].first, .count = known->items[i].count};
+        deaths.deaths = known->items[i].deaths < ISOLATED_DEATHS ? known->items[i].deaths : ISOLATED_DEATHS;
+        if (deaths.deaths > 0 && poison_add(&forgiven, &deaths) < 0)
+            result = error_set(error, "out of memory for what failed");
+    }
+    poison_fini(known);
+    *known = forgiven;
+    return result;
+}
+
 static int resume_read_earlier(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     switch (journal_read(&resume->earlier, resume->path, error)) {
@@ -258,7 +276,8 @@ int resume_take(struct resume *resume, const struct job_setup *setup, const char
     size_t dropped = resume->earlier.size - resume->earlier.content.valid;
     if (forget_missing(resume, setup, name, error) < 0)
         return -1;
-    if (setup->job.earlier == JOB_EARLIER_RESUME_FAILED && forget_failed(resume, setup, error) < 0)
+    if (setup->job.earlier == JOB_EARLIER_RESUME_FAILED &&
+        (forget_failed(resume, setup, error) < 0 || forgive_deaths(resume, error) < 0))
         return -1;
     if (dropped > 0)
         fprintf(stderr, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n",
@@ -298,6 +317,11 @@ int resume_create_output(struct resume *resume, const struct job_setup *setup, i
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {
     return journal_append(&resume->journal, ranges, count, digest, error);
+}
+
+int resume_record_deaths(struct resume *resume, const struct poison *deaths, struct error *error)
+{
+    return journal_append_deaths(&resume->journal, deaths, error);
 }
 
 static void resume_end_journal(struct resume *resume, bool remove)

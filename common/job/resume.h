@@ -45,6 +45,9 @@ int resume_create_output(struct resume *resume, const struct job_setup *setup, i
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
 
+/* Records the deaths that iterations have seen so far, as for journal_append_deaths(). -1 with one line. */
+int resume_record_deaths(struct resume *resume, const struct poison *deaths, struct error *error);
+
 /* True if what is there can be resumed later; also where all is done, but the kernel calls some of it failed. */
 static inline bool resume_is_possible(const struct resume *resume, bool some_failed)
 {

@@ -102,6 +102,14 @@ int root_record(struct root *root, const struct range *ranges, size_t count, uin
     return result;
 }
 
+int root_record_deaths(struct root *root, const struct poison *deaths, struct error *error)
+{
+    int result = resume_record_deaths(&root->resume, deaths, error);
+    if (result < 0 && root->resume.failure.text[0] == '\0')
+        root->resume.failure = *error;
+    return result;
+}
+
 /* The final files, and on the disk where that is wanted. Where all is done, all must be there. */
 static int root_convert(struct root *root, int status)
 {

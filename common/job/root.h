@@ -59,6 +59,9 @@ void root_print_notes(const struct root *root, int status);
 /* Brings to the disk what is stored, as --durability node wants it, and records a group of ranges. -1 with one line. */
 int root_record(struct root *root, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
 
+/* Records the deaths that iterations have seen so far. -1 with one line. */
+int root_record_deaths(struct root *root, const struct poison *deaths, struct error *error);
+
 /* Closes the sink, if it is open, and makes the final files. Returns the exit status: another one where the kernel
  * calls something failed. */
 int root_finish_output(struct root *root, int status);

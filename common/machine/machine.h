@@ -122,6 +122,8 @@ enum action_type {
     ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */
     ACTION_COLLECT, /* receive the data message of store.bytes from rank store.from and write it to its place; what
                        part_is_unwanted() is received and dropped */
+    ACTION_DEATHS,  /* record the deaths that iterations have seen so far: `deaths` of workers that computed them,
+                       `failures` by the end of a process that ran them; FATAL follows where that fails */
     ACTION_JOURNAL, /* record that the ranges of `journal` are done and stored; FATAL follows where that fails */
     ACTION_SYNC, /* bring to the disk what is stored so far. Where that fails the SEND behind it, which would say that
                     it is there, is left out, and FATAL follows */
@@ -182,6 +184,7 @@ struct action {
             size_t count;
             uint64_t digest; /* sum of the digests of the ranges */
         } journal;
+        struct poison deaths;
         struct {
             unsigned rank;
             const char *text; /* offence of the rank, as in "rank 5 ..."; borrowed for the step */

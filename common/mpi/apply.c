@@ -57,8 +57,10 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     struct error error;
     heartbeat_release(&driver->runtime->heartbeat);
     int result = action->type == ACTION_SYNC ? effects->sync(effects->context, &error)
-                                             : effects->journal(effects->context, action->journal.ranges,
-                                                                action->journal.count, action->journal.digest, &error);
+                 : action->type == ACTION_DEATHS
+                     ? effects->deaths(effects->context, &action->deaths, &error)
+                     : effects->journal(effects->context, action->journal.ranges, action->journal.count,
+                                        action->journal.digest, &error);
     heartbeat_retake(&driver->runtime->heartbeat);
     if (result < 0 && driver->outcome.problem.text[0] == '\0')
         driver->outcome.problem = error;
@@ -127,6 +129,7 @@ void driver_apply(void *self, const struct action *action)
         if (net_collect(&driver->net, &action->store.part, action->store.from, action->store.bytes) < 0)
             driver_give_up(driver, "out of memory for results");
         break;
+    case ACTION_DEATHS:
     case ACTION_JOURNAL: apply_durably(driver, action); break;
     case ACTION_SYNC: driver->outcome.sync_failed = !apply_durably(driver, action); break;
     case ACTION_BOUNDARY: apply_boundary(driver, action); break;

@@ -23,6 +23,8 @@ struct effects {
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
     /* A rank that keeps a journal: records that the ranges are done. -1 with one line. */
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
+    /* Likewise: records the deaths that iterations have seen so far. -1 with one line. */
+    int (*deaths)(void *context, const struct poison *deaths, struct error *error);
     /* A rank that stores for --durability node: brings what is stored to the disk. -1 with one line. */
     int (*sync)(void *context, struct error *error);
     /* Called when all ranks are there, and from now on the loss of one is noticed; may be NULL. */

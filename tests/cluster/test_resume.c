@@ -3,6 +3,7 @@
  * with any other masters, workers and technique; the checksum at the end is that of an undisturbed run. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
+#include "common/service/poison.h"
 #include "common/util/error.h"
 #include "common/util/random.h"
 #include "common/util/ranges.h"
@@ -17,6 +18,7 @@ enum { TECHNIQUES = sizeof techniques / sizeof *techniques };
 
 struct state {
     struct ranges done;
+    struct poison_set deaths;
     uint64_t digest;
     unsigned runs;
 };
@@ -29,6 +31,15 @@ static void take_over(struct state *state, const struct virtual_result *result)
         ck_assert_int_eq(ranges_add(&state->done, range->first, range->count, &added), 0);
         ck_assert_uint_eq(added, range->count); /* nothing that was done before */
     }
+    for (size_t i = 0; i < result->deaths->count; i++) {
+        const struct poison *deaths = &result->deaths->items[i];
+        ck_assert_int_eq(poison_forget(&state->deaths, deaths->first, deaths->count), 0);
+        ck_assert_int_eq(poison_add(&state->deaths, deaths), 0);
+    }
+    for (size_t i = 0; i < ranges_length(&state->done); i++) {
+        const struct range *range = ranges_at(&state->done, i);
+        ck_assert_int_eq(poison_forget(&state->deaths, range->first, range->count), 0);
+    }
     state->digest += result->journalled_digest;
     state->runs++;
 }
@@ -39,6 +50,7 @@ static int run(struct virtual_config *config, struct state *state)
     config->journal = true;
     config->done = &state->done;
     config->done_digest = state->digest;
+    config->deaths = &state->deaths;
     uint64_t before = ranges_total(&state->done);
     struct virtual_result result;
     struct virtual_cluster *cluster = cluster_ran(config, &result);
@@ -188,6 +200,85 @@ START_TEST(groups_are_written_by_time)
 }
 END_TEST
 
+static enum virtual_outcome crash_at_77_and_150(void *context, unsigned rank, uint64_t iteration)
+{
+    (void)context, (void)rank;
+    return iteration == 77 || iteration == 150 ? VIRTUAL_CRASHES : VIRTUAL_WORKS;
+}
+
+static struct virtual_config deadly_config(unsigned masters, unsigned workers)
+{
+    return (struct virtual_config){
+        .masters = masters,
+        .workers = workers,
+        .nodes = 1,
+        .technique = "css:chunk=20",
+        .spec.min_chunk = 1,
+        .spec.retries = 2,
+        .count = 200,
+        .collect = true,
+        .latency_ns = 2000,
+        .service_ns = 500,
+        .outcome = crash_at_77_and_150,
+    };
+}
+
+static void check_given_up(const struct state *state)
+{
+    struct poison found;
+    ck_assert_uint_eq(ranges_total(&state->done), 198);
+    ck_assert(!ranges_contains(&state->done, 77) && !ranges_contains(&state->done, 150));
+    poison_look(&state->deaths, &(struct range){77, 1}, &found);
+    ck_assert(found.deaths + found.failures > 2);
+    poison_look(&state->deaths, &(struct range){150, 1}, &found);
+    ck_assert(found.deaths + found.failures > 2);
+    for (size_t i = 0; i < state->deaths.count; i++)
+        ck_assert_uint_eq(state->deaths.items[i].count, 1);
+}
+
+/* With one worker a run ends with each death of it, and the next one knows more: with the third death of a chunk the
+ * iteration is found. A run after that does not try again. */
+START_TEST(deaths_count_from_run_to_run)
+{
+    struct state state = {0};
+    int status = EXIT_STATUS_FAILED;
+    while (status == EXIT_STATUS_FAILED) {
+        struct virtual_config config = deadly_config((unsigned)_i, 1);
+        ck_assert_uint_lt(state.runs, 8);
+        status = run(&config, &state);
+    }
+    ck_assert_int_eq(status, EXIT_STATUS_TASKS);
+    ck_assert_uint_eq(state.runs, 5); /* two for each of the two iterations, and the last */
+    check_given_up(&state);
+    for (int again = 0; again < 2; again++) {
+        struct virtual_config config = deadly_config((unsigned)_i, 2);
+        ck_assert_int_eq(run(&config, &state), EXIT_STATUS_TASKS);
+        check_given_up(&state);
+    }
+    ranges_fini(&state.done);
+    poison_fini(&state.deaths);
+}
+END_TEST
+
+START_TEST(what_a_run_gave_up_the_next_one_does_not_try)
+{
+    struct state state = {0};
+    struct virtual_config config = deadly_config((unsigned)_i, 6);
+    ck_assert_int_eq(run(&config, &state), EXIT_STATUS_TASKS);
+    check_given_up(&state);
+    ck_assert_int_eq(run(&config, &state), EXIT_STATUS_TASKS);
+    check_given_up(&state);
+    for (size_t i = 0; i < state.deaths.count; i++) /* as with --resume failed */
+        state.deaths.items[i] = (struct poison){state.deaths.items[i].first, 1, 2, 0, 0};
+    config.outcome = NULL;
+    ck_assert_int_eq(run(&config, &state), EXIT_STATUS_DONE);
+    ck_assert_uint_eq(state.digest, virtual_checksum(0, 200));
+    ck_assert_uint_eq(state.deaths.count, 0);
+    ranges_fini(&state.done);
+    poison_fini(&state.deaths);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("resume");
@@ -198,6 +289,8 @@ int main(void)
     tcase_add_loop_test(tests, a_complete_journal_leaves_nothing_to_do, 0, 3);
     tcase_add_test(tests, a_technique_cuts_what_is_left);
     tcase_add_loop_test(tests, groups_are_written_by_time, 0, 2);
+    tcase_add_loop_test(tests, deaths_count_from_run_to_run, 0, 2);
+    tcase_add_loop_test(tests, what_a_run_gave_up_the_next_one_does_not_try, 0, 3);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

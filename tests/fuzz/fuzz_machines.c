@@ -133,6 +133,7 @@ static void apply(void *context, const struct action *action)
     case ACTION_STORE:
     case ACTION_COLLECT: note_part(bench, action); break;
     case ACTION_JOURNAL: REQUIRE(action->journal.count > 0); break;
+    case ACTION_DEATHS: REQUIRE(action->deaths.count > 0 && action->deaths.deaths + action->deaths.failures > 0); break;
     case ACTION_DROP:
         REQUIRE(action->drop.rank < RANKS && !bench->dropping);
         require_one_line(action->drop.text);

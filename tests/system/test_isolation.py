@@ -281,7 +281,7 @@ def test_a_probe_leaves_out_what_crashes():
 def test_a_resumed_run_tries_again_and_keeps_the_rest():
     line = ['iterations=300', 'at=100', 'mode=exit']
     check_failures(run(hdss(0, 2, words() + line)), [100], MODES['exit'])
-    result = run(hdss(0, 2, words('--resume') + line))
+    result = run(hdss(0, 2, words('--resume', 'failed') + line))
     assert report()['faults']['resumed_iterations'] == 299, report()
     check_failures(result, [100], MODES['exit'])
 

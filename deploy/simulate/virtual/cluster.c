@@ -232,6 +232,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
     case ACTION_JOURNAL: store_journal(cluster, rank, action); break;
+    case ACTION_DEATHS: store_deaths(cluster, rank, action); break;
     case ACTION_SYNC: store_sync(cluster, rank); break;
     case ACTION_BOUNDARY: dependent_fill(cluster, rank, action, data); break;
     case ACTION_REUSE: dependent_reuse(cluster, rank, action->boundary_at); break;
@@ -605,6 +606,7 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster)
     cluster->result.status = -1;
     cluster->result.supermaster = &cluster->supermaster;
     cluster->result.journalled = &cluster->journalled;
+    cluster->result.deaths = &cluster->deaths;
     listen_to_reasons(cluster);
     schedule_beginning(cluster);
     while (!cluster->out_of_memory && (future = heap_pop(&cluster->heap)) != NULL && future->at_ns <= limit) {

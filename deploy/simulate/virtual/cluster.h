@@ -32,6 +32,7 @@
 #pragma once
 
 #include "common/config/run_spec.h"
+#include "common/service/poison.h"
 #include "common/util/error.h"
 
 enum virtual_fault_type {
@@ -91,6 +92,7 @@ struct virtual_config {
     bool sync;                 /* committed ranges are brought to the disk before that */
     const struct ranges *done; /* ranges done by an earlier run; borrowed for virtual_new(); NULL: none */
     uint64_t done_digest;
+    const struct poison_set *deaths; /* deaths in earlier runs, as in struct supermaster_config; NULL: none */
     /* the machine */
     uint64_t latency_ns, remote_latency_ns, service_ns;
     uint64_t calculation_ns;    /* the calculation of a chunk takes so long, beside what `spec` adds */
@@ -159,6 +161,7 @@ struct virtual_result {
     uint64_t journalled_early;       /* iterations that were recorded twice or before they were stored, reports
                                               before what they say was on the disk */
     const struct ranges *journalled; /* ranges that this run has recorded, until virtual_free() */
+    const struct poison_set *deaths; /* deaths that this run has recorded, until virtual_free() */
     uint64_t journalled_digest, journal_writes, syncs;
     unsigned killed;                       /* ranks, by faults and by poison */
     unsigned hits;                         /* faults that came to pass */

@@ -3,6 +3,7 @@
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
+#include "common/service/poison.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 #include "deploy/simulate/virtual/cluster.h"
@@ -169,6 +170,7 @@ void virtual_free(struct virtual_cluster *cluster)
         return;
     heap_fini(&cluster->heap);
     ranges_fini(&cluster->journalled);
+    poison_fini(&cluster->deaths);
     if (cluster->supermaster.config.topology != NULL)
         supermaster_fini(&cluster->supermaster);
     for (unsigned m = 0; cluster->masters != NULL && m < cluster->config.masters; m++) {

@@ -6,6 +6,7 @@
 
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
+#include "common/service/poison.h"
 #include "common/util/ranges.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/heap.h"
@@ -97,6 +98,7 @@ struct virtual_cluster {
     bool *dropped;              /* [ranks * ranks] whom a rank has dropped; NULL: nobody yet */
     uint64_t stores, records, syncs, sends;
     struct ranges journalled;
+    struct poison_set deaths;
     struct virtual_result result;
     bool out_of_memory;
     unsigned stepping; /* rank whose machine runs */
@@ -181,6 +183,7 @@ const char *store_write(struct virtual_cluster *cluster, const struct part *part
 unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);
 void store_part(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+void store_deaths(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
 void store_sync(struct virtual_cluster *cluster, unsigned rank);
 /* With `sync`, what a master reports done is on the disk. */
 void store_check_synced(struct virtual_cluster *cluster, const struct node *node, const struct action *action);

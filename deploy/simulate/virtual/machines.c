@@ -99,6 +99,7 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .journal = config->journal,
         .done = config->done,
         .done_digest = config->done_digest,
+        .deaths = config->deaths,
         .speeds = speeds,
     };
 }

@@ -2,6 +2,7 @@
 /* The disk of a virtual run: the output with the times each record was written, the journal, and whether what is
  * recorded was stored before. */
 #include "deploy/simulate/virtual/inside.h"
+#include "common/service/poison.h"
 #include "common/util/digest.h"
 #include "common/util/error.h"
 #include "common/util/random.h"
@@ -225,6 +226,16 @@ void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct 
     }
     result->journalled_digest += action->journal.digest;
     result->journal_writes++;
+}
+
+void store_deaths(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
+{
+    const struct poison *deaths = &action->deaths;
+    if (++cluster->records == cluster->config.failing_journal)
+        store_tell_problem(cluster, rank, "cannot write: No space left on device");
+    else if (poison_forget(&cluster->deaths, deaths->first, deaths->count) < 0 ||
+             poison_add(&cluster->deaths, deaths) < 0)
+        cluster->out_of_memory = true;
 }
 
 void store_check_synced(struct virtual_cluster *cluster, const struct node *node, const struct action *action)

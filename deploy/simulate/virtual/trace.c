@@ -203,6 +203,11 @@ void trace_action(const struct action *action, char *text, size_t size)
     case ACTION_JOURNAL:
         snprintf(text, size, "journal %zu ranges digest=%016" PRIx64, action->journal.count, action->journal.digest);
         break;
+    case ACTION_DEATHS:
+        snprintf(text, size, "deaths [%" PRIu64 ", %" PRIu64 ") workers=%" PRIu32 " processes=%" PRIu32,
+                 action->deaths.first, action->deaths.first + action->deaths.count, action->deaths.deaths,
+                 action->deaths.failures);
+        break;
     case ACTION_SYNC: snprintf(text, size, "sync"); break;
     case ACTION_BOUNDARY:
         snprintf(text, size, "boundary %" PRIu64 " [%" PRIu64 ", %" PRIu64 ")", action->boundary.first,
