@@ -325,9 +325,12 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
     if (ledger_is_complete(&supermaster->ledger) || supermaster->state >= SUPERMASTER_ENDING)
         return;
     if (nobody_is_left(supermaster)) {
+        const bool probed = supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING;
         supermaster_fail(supermaster, supermaster->config.topology->supermaster,
-                         supermaster->config.journal ? "all workers are lost: --resume goes on with the rest"
-                                                     : "all workers are lost");
+                         probed ? "all workers are lost before the loop has begun: where the kernel ends them, "
+                                  "--isolate on keeps them, and --power equal leaves the probe out"
+                         : supermaster->config.journal ? "all workers are lost: --resume goes on with the rest"
+                                                       : "all workers are lost");
         return;
     }
     if (supermaster->state != SUPERMASTER_SERVING)

@@ -84,6 +84,15 @@ def test_one_worker_that_dies_itself_gets_past_the_iteration():
         assert run(resumed(line)).status == 3 and given_up()[1][0]['reason'] == EARLIER
 
 
+def test_one_worker_that_dies_in_the_probe_is_told_the_way():
+    line = ['iterations=300', 'at=0', 'mode=segv', 'spin=500']
+    result = run(hdss(0, 1, words('--power', 'measure', isolate='off') + line))
+    assert result.status == 1 and lines_of(result, 'before the loop has begun: where the kernel ends them, --isolate on keeps'), result
+    result, runs = runs_until_over(hdss(0, 1, words('--resume', isolate='off') + line), 4)
+    assert result.status == 3 and runs == 3 and given_up()[0] == [0], (result, runs)
+    check_records(300, [0])
+
+
 def test_a_task_that_kills_its_worker():
     with open('tasks', 'w') as file:
         file.writelines('kill -9 $PPID\n' if i == 7 else f'echo {i}\n' for i in range(20))
