@@ -494,6 +494,14 @@ RARELY static bool widen(struct served *worker)
     return true;
 }
 
+/* True where the worker computes iterations that have taken workers down: it holds nothing else meanwhile, as of two
+ * chunks nobody could tell which one it died of. */
+RARELY static bool holds_suspects(const struct service *service, struct served *worker)
+{
+    const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
+    return running != NULL && service_wants_care(service, running);
+}
+
 /* True if the worker's next chunk has a slot. False while the storing of its results lags GRANTS_MAX chunks behind, and
  * behind a chunk that goes alone. No worker is given a second chunk before all have had their first, and none is given
  * any while it has a RECALL to answer: it could be the end of a chunk that it has, too, and of which it returns some.
@@ -503,7 +511,7 @@ static bool has_slot(struct service *service, unsigned w)
     struct served *worker = &service->workers[w];
     bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
                      (service->beginners > 0 && worker->holds > 0 && service_recalls(service)) ||
-                     worker->recall >= RECALL_LATE;
+                     worker->recall >= RECALL_LATE || (service->poisons.count > 0 && holds_suspects(service, worker));
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
         return false;
     return !is_closed;

@@ -279,6 +279,41 @@ START_TEST(what_a_run_gave_up_the_next_one_does_not_try)
 }
 END_TEST
 
+static enum virtual_outcome crash_now_and_then(void *context, unsigned rank, uint64_t iteration)
+{
+    (void)context, (void)rank;
+    return iteration % 97 == 5 ? VIRTUAL_CRASHES : VIRTUAL_WORKS;
+}
+
+/* With any line-up in each run, and runs that are drained: at last exactly what kills is given up. */
+START_TEST(only_what_kills_is_given_up)
+{
+    struct random random;
+    random_init(&random, (uint64_t)_i + 100);
+    for (int trial = 0; trial < 20; trial++) {
+        uint64_t count = random_between(&random, 1, 600), bad = 0;
+        struct state state = {0};
+        int status = EXIT_STATUS_FAILED;
+        for (uint64_t i = 1000; i < 1000 + count; i++)
+            bad += crash_now_and_then(NULL, 0, i) == VIRTUAL_CRASHES;
+        for (int runs = 0; status == EXIT_STATUS_FAILED || status == EXIT_STATUS_DRAINED; runs++) {
+            struct virtual_config config = random_config(&random, count);
+            config.outcome = crash_now_and_then;
+            config.spec.retries = 2;
+            config.drain_at_ns = runs % 2 ? 1 + random_between(&random, 0, 200 * count) : NEVER;
+            ck_assert_int_lt(runs, 60);
+            status = run(&config, &state);
+        }
+        ck_assert_int_eq(status, bad > 0 ? EXIT_STATUS_TASKS : EXIT_STATUS_DONE);
+        ck_assert_uint_eq(ranges_total(&state.done), count - bad);
+        for (uint64_t i = 1000; i < 1000 + count; i++)
+            ck_assert(ranges_contains(&state.done, i) == (crash_now_and_then(NULL, 0, i) != VIRTUAL_CRASHES));
+        ranges_fini(&state.done);
+        poison_fini(&state.deaths);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("resume");
@@ -291,6 +326,7 @@ int main(void)
     tcase_add_loop_test(tests, groups_are_written_by_time, 0, 2);
     tcase_add_loop_test(tests, deaths_count_from_run_to_run, 0, 2);
     tcase_add_loop_test(tests, what_a_run_gave_up_the_next_one_does_not_try, 0, 3);
+    tcase_add_loop_test(tests, only_what_kills_is_given_up, 0, 10);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

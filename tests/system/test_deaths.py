@@ -93,6 +93,17 @@ def test_one_worker_that_dies_in_the_probe_is_told_the_way():
     check_records(300, [0])
 
 
+def test_a_time_step_that_others_need_is_not_tried_again():
+    line = hdss(0, 2, words(isolate='on') + [*LINE, 'steps=3'])
+    assert run(line).status == 1
+    for _ in range(2):
+        result = run(resumed(line))
+        assert result.status == 1 and lines_of(result, f'iteration 107 failed: {EARLIER}; given up'), result
+        assert lines_of(result, 'time step 1 is not complete, and the one after it needs its results: --resume failed tries again'), result
+    result = run(resumed(line, 'failed'))
+    assert result.status == 1 and lines_of(result, f'{SEGV}; given up'), result
+
+
 def test_a_task_that_kills_its_worker():
     with open('tasks', 'w') as file:
         file.writelines('kill -9 $PPID\n' if i == 7 else f'echo {i}\n' for i in range(20))
