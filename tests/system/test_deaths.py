@@ -6,7 +6,7 @@ import os
 import signal
 
 from launch import HDSS, descendants, finish, main, report, run, start, wait_until
-from test_isolation import SEGV, check_records, content, hdss, hostile, words
+from test_isolation import SEGV, check_records, content, hdss, program_of, words
 
 EARLIER = 'what ran it in earlier runs has died (--resume failed tries it again)'
 LINE = ['iterations=300', 'at=107', 'mode=segv']
@@ -123,7 +123,7 @@ def test_a_run_that_is_killed_has_counted():
     process = start(line)
     wait_until(lambda: os.path.exists('out.npy.journal') and os.path.getsize('out.npy.journal') > 600, 'a journal with deaths and more')
     for pid in descendants(process.pid):
-        if os.path.basename(os.path.realpath(f'/proc/{pid}/exe')) == 'supermaster':
+        if os.path.basename(program_of(pid)) == 'supermaster':
             os.kill(pid, signal.SIGKILL)
     assert finish(process).status == 1
     result = run(resumed(line))

@@ -73,15 +73,16 @@ def check_records(count, bad):
     assert not wrong, wrong
 
 
+def program_of(pid):
+    """The file that the process runs; '' where it has ended."""
+    try:
+        return os.path.realpath(f'/proc/{pid}/exe')
+    except OSError:
+        return ''
+
+
 def helpers(process):
-    found = []
-    for pid in descendants(process.pid):
-        try:
-            if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(HELPER):
-                found.append(pid)
-        except OSError:
-            pass
-    return found
+    return [pid for pid in descendants(process.pid) if program_of(pid) == os.path.realpath(HELPER)]
 
 
 def loaders(process):
@@ -367,7 +368,7 @@ def test_no_helper_outlives_its_worker():
     wait_until(lambda: len(helpers(process)) == 2, 'two helpers')
     found = helpers(process)
     for pid in descendants(process.pid):
-        if os.path.basename(os.path.realpath(f'/proc/{pid}/exe')) in ('supermaster', 'worker'):
+        if os.path.basename(program_of(pid)) in ('supermaster', 'worker'):
             os.kill(pid, signal.SIGKILL)
     finish(process)
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in found), 'the end of the helpers')
