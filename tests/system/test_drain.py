@@ -2,6 +2,7 @@
 """Stopping on the way: signals drain (exit 4, what is done is stored), a full disk and a failing kernel end with one line and exit 1."""
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -71,11 +72,11 @@ def test_interrupting_hdss_run_drains():
 
 
 def test_a_second_interrupt_says_what_is_kept():
-    # Iterations of 4 s: the first interrupt does not end the run before the second comes.
-    words = ['--power', 'equal', 'synthetic', 'iterations=100', 'mean=4e6', 'distribution=constant', 'mode=sleep']
-    for output, told in ((['--output', 'kept.bin'], 'the same line with --resume goes on with it'), ([], 'without a journal the run cannot go on')):
+    # Tasks of 4 s that run: the first interrupt does not end the run before the second comes.
+    words = ['--power', 'equal', 'exec', 'command=sleep 4', 'count=100']
+    for output, told in ((['--output', 'kept.out'], 'the same line with --resume goes on with it'), (['--journal', 'off'], 'without a journal the run cannot go on')):
         process = start([HDSS, 'run', '--workers', '2', *output, *words])
-        wait_until(lambda: len(ranks_of(process, WORKER)) == 2, 'the workers')
+        wait_until(lambda: len(ranks_of(process, shutil.which('sleep'))) == 2, 'the first tasks')
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         result = finish(process)
