@@ -120,6 +120,7 @@ def test_a_task_that_kills_its_worker():
 
 def test_a_run_that_is_killed_has_counted():
     line = hdss(0, 2, words('--retries', 2, chunk=10, isolate='on') + ['iterations=300', 'at=3', 'mode=segv', 'spin=20000'])
+    line[2:2] = ['--restarts', 0]
     process = start(line)
     wait_until(lambda: os.path.exists('out.npy.journal') and os.path.getsize('out.npy.journal') > 600, 'a journal with deaths and more')
     for pid in descendants(process.pid):

@@ -419,7 +419,7 @@ def test_what_is_started_again_and_what_is_not():
     # What the run says itself is its end, as is what it has said before it was lost.
     for status in (0, 1, 2, 3, 4):
         assert attempt(f'cp 10.j o.npy.journal; {BEGUN}; printf "\\nlead {status}\\n" >$HDSS_STATUS_FILE; exit 0')[:2] == (status, 1)
-    status, launches, said = attempt(f'cp 10.j o.npy.journal; {BEGUN}; printf "\\nsummary\\n" >$HDSS_STATUS_FILE; exit 137')
+    status, launches, said = attempt(f'cp 10.j o.npy.journal; {BEGUN}; echo done >$HDSS_SUMMARY_FILE; exit 137')
     assert (status, launches) == (1, 1) and '; its summary was printed, and it is not started again; the same line with --resume' in said[-1], said
     # A launcher that cannot start anything is no better the next time.
     assert attempt('exit 1')[:2] == attempt('exit 213')[:2] == (1, 1)

@@ -225,7 +225,7 @@ def test_of_a_launcher_that_is_killed_nothing_stays():
     # mpirun leaves at once behind a second SIGINT; it passes SIGABRT on, and says 0 when all ranks have ended by it.
     for words, whom, number in ((LOOP, 'mpirun', signal.SIGKILL), (LOOP, 'all', signal.SIGKILL), (flat, 'all', signal.SIGKILL),
                                 (LOOP, 'mpirun', signal.SIGABRT), (flat, 'mpirun', signal.SIGABRT), (flat, 'mpirun', signal.SIGINT)):
-        process = start(['env', *environment, *hdss('--workers', '2', '--overwrite', words=words)])
+        process = start(['env', *environment, *hdss('--workers', '2', '--restarts', '0', '--overwrite', words=words)])
         wait_for_records()
         mpirun, below = launcher(process)
         shared = shared_memory(process)
