@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, main, mpirun_line, report, run, shared_memory, start
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, long, main, mpirun_line, report, run, shared_memory, start
 from openmpi import RECOVERING
 from test_dependent import records_of
 from test_faults import hdss, pids
@@ -451,6 +451,7 @@ def print_table(outcomes):
     sys.stdout.flush()
 
 
+@long
 def test_random_events_cost_nothing():
     numbers = [int(number) for number in ONLY.split(',')] if ONLY else range(FIRST, FIRST + TRIALS)
     references, began = {}, time.monotonic()

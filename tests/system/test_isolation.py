@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 import hostile as hostile_python
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, main, mpirun_line, report, run, run_job, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, long, main, mpirun_line, report, run, run_job, start, wait_until
 
 SOURCE = os.environ['SOURCE_ROOT']
 HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
@@ -177,6 +177,7 @@ def python_words(*more, chunk=50):
             'python:hostile.run']
 
 
+@long
 def test_what_python_does_costs_its_iteration():
     if not python_is_there():
         return 'built without Python'
@@ -206,6 +207,7 @@ def test_python_runs_in_helpers_and_in_the_supermaster_only():
         finish(process)
 
 
+@long
 def test_python_that_ends_its_process_while_it_is_loaded_ends_the_run_with_a_line():
     if not python_is_there():
         return 'built without Python'
@@ -246,6 +248,7 @@ def check_refusal(result, line, pattern=None):
     assert len(said) == 1 and re.fullmatch(r'supermaster: rank \d+: ' + (pattern or re.escape(line)), said[0]), (line, pattern, result)
 
 
+@long
 def test_a_kernel_that_cannot_be_opened_ends_the_run_with_a_line():
     for masters, workers in ((0, 2), (1, 2), (0, 1)):
         result = run_job(masters, workers, words() + ['mode=openfail'])
@@ -363,6 +366,7 @@ def test_a_drain_ends_a_run_that_hangs():
         drain_hanging_run(power, timeout)
 
 
+@long
 def test_no_helper_outlives_its_worker():
     process = start(hdss(0, 2, words() + ['iterations=2000', 'spin=10000']))
     wait_until(lambda: len(helpers(process)) == 2, 'two helpers')
