@@ -60,6 +60,12 @@ def environment():
     return env
 
 
+def let_user_code_crash():
+    """As without a sanitizer, which takes the signals and exits."""
+    signals = ''.join(f':handle_{name}=0' for name in ('segv', 'sigbus', 'sigfpe', 'sigill', 'abort'))
+    os.environ['ASAN_OPTIONS'] = os.environ.get('ASAN_OPTIONS', '') + signals + ':use_sigaltstack=0'
+
+
 def start(command, **options):
     return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True, **options)

@@ -5,7 +5,7 @@ up and named, and not tried again by --resume, but by --resume failed; with one 
 import os
 import signal
 
-from launch import HDSS, descendants, finish, main, report, run, start, wait_until
+from launch import HDSS, descendants, finish, let_user_code_crash, main, report, run, start, wait_until
 from test_isolation import SEGV, check_records, content, hdss, program_of, words
 
 EARLIER = 'what ran it in earlier runs has died (--resume failed tries it again)'
@@ -135,4 +135,5 @@ def test_a_run_that_is_killed_has_counted():
 
 
 if __name__ == '__main__':
+    let_user_code_crash()
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -14,7 +14,8 @@ import subprocess
 import tempfile
 
 import hostile as hostile_python
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, long, main, mpirun_line, report, run, run_job, start, wait_until
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, let_user_code_crash, long, main, mpirun_line, report, run,
+                    run_job, start, wait_until)
 
 SOURCE = os.environ['SOURCE_ROOT']
 HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
@@ -419,4 +420,5 @@ def test_a_helper_that_is_not_installed_is_missed():
 
 
 if __name__ == '__main__':
+    let_user_code_crash()
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -141,13 +141,20 @@ static uint64_t word_of(uint64_t iteration, uint64_t i)
     return iteration * 1000003 + i;
 }
 
+/* As without a sanitizer, which has a handler that exits. */
+static void crash(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
 static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                        void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)loop, (void)worker, (void)error;
     *instance = NULL;
     if (shared->open_crashes)
-        raise(SIGSEGV);
+        crash();
     shared->opened++;
     return 0;
 }
@@ -161,7 +168,7 @@ static void close_kernel(void *instance)
 static int die(enum death death, char error[HDSS_ERROR_MAX])
 {
     switch (death) {
-    case SEGFAULTS: raise(SIGSEGV); break;
+    case SEGFAULTS: crash(); break;
     case EXITS: _exit(9);
     case IS_KILLED: raise(SIGKILL); break;
     case FAILS: snprintf(error, HDSS_ERROR_MAX, "cannot"); return -1;
