@@ -163,9 +163,10 @@ def describe(**_):
 
 
 def run(first, count, mode='nothing', at=77, every=100):
-    records = []
+    records, modes = [], mode.split('+')
     for iteration in range(first, first + count):
         if iteration >= at and (iteration - at) % every == 0:
+            mode = modes[(iteration - at) // every % len(modes)]
             if mode == 'stay':
                 threading.Event().wait()
             if mode in RETURNS:
