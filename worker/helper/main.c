@@ -5,6 +5,7 @@
 #include "common/util/error.h"
 #include "worker/exec/serve.h"
 #include "worker/helper/config.h"
+#include "worker/helper/start.h"
 #include "worker/kernels/kernels.h"
 
 #include <pthread.h>
@@ -31,8 +32,6 @@ static void close_others(void)
         close(fd);
 }
 
-static const int drain_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
 static void on_drain(int signal)
 {
     (void)signal;
@@ -45,9 +44,7 @@ static _Thread_local sigset_t mask_before_copy;
 static void hold_signals(void)
 {
     sigset_t held;
-    sigemptyset(&held);
-    for (size_t i = 0; i < sizeof drain_signals / sizeof *drain_signals; i++)
-        sigaddset(&held, drain_signals[i]);
+    helper_drain_signals(&held);
     pthread_sigmask(SIG_BLOCK, &held, &mask_before_copy);
 }
 
@@ -60,9 +57,11 @@ static void release_signals(void)
 {
     const struct sigaction standard = {.sa_handler = SIG_DFL};
     struct sigaction now;
-    for (size_t i = 0; i < sizeof drain_signals / sizeof *drain_signals; i++)
-        if (sigaction(drain_signals[i], NULL, &now) == 0 && now.sa_handler == on_drain)
-            sigaction(drain_signals[i], &standard, NULL);
+    sigset_t drains;
+    helper_drain_signals(&drains);
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&drains, number) == 1 && sigaction(number, NULL, &now) == 0 && now.sa_handler == on_drain)
+            sigaction(number, &standard, NULL);
     let_signals_go_on();
 }
 
@@ -71,8 +70,12 @@ static void release_signals(void)
 static void catch_signals(void)
 {
     const struct sigaction action = {.sa_handler = on_drain, .sa_flags = SA_RESTART};
-    for (size_t i = 0; i < sizeof drain_signals / sizeof *drain_signals; i++)
-        sigaction(drain_signals[i], &action, NULL);
+    sigset_t drains;
+    helper_drain_signals(&drains);
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&drains, number) == 1)
+            sigaction(number, &action, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &drains, NULL);
     pthread_atfork(hold_signals, let_signals_go_on, release_signals);
 }
 
