@@ -15,6 +15,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Time by which a worker may be late beyond what is expected of it, as on a busy machine, before nobody waits for it to
+ * verify what others have computed. */
+#define PATIENCE_NS UINT64_C(1000000000)
+
 int service_verify_init(struct service *service)
 {
     struct verify *verify = &service->verify;
@@ -394,7 +398,8 @@ static uint64_t hangs_from_ns(const struct service *service, unsigned w)
     for (uint32_t i = 0; i < worker->slots; i++)
         if (worker->grants[i].chunk != 0 && !worker->grants[i].computed && worker->grants[i].copy_owner != OWNER_OTHER)
             return NEVER;
-    return service_answer_due_ns(service, worker);
+    const uint64_t due_ns = service_answer_due_ns(service, worker);
+    return due_ns < NEVER - PATIENCE_NS ? due_ns + PATIENCE_NS : NEVER;
 }
 
 void service_verify_look(struct service *service)
