@@ -13,7 +13,8 @@ import sys
 import tempfile
 import zlib
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, let_user_code_crash, long, main, mpirun_line, ranks_of, report, run,
+                    run_job, start, wait_until)
 from openmpi import RECOVERING
 
 MESON, BUILD_ROOT, SOURCE = os.environ.get('MESON', ''), os.environ['BUILD_ROOT'], os.environ['SOURCE_ROOT']
@@ -541,6 +542,7 @@ def test_without_the_module_python_is_refused():
         assert result.status == 2 and len(said) == 1, (line, result)
 
 
+let_user_code_crash()
 main([
     test_the_example_in_c,
     test_the_example_in_cpp,
