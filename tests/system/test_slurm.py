@@ -8,6 +8,7 @@ import signal
 
 from launch import MASTER, WORKER, long, main, report, wait_until
 from slurm import Slurm, text_of
+from test_resume import has_records
 
 RECIPES = os.path.join(os.environ['SOURCE_ROOT'], 'deploy', 'slurm')
 SHORT = ['--report', 'report.json', 'synthetic', 'iterations=2000', 'mean=20']
@@ -187,6 +188,7 @@ def test_a_lost_node_is_survived():
 def test_a_lost_supermaster_is_started_again():
     def test(slurm):
         def kill(_):
+            wait_until(has_records, 'the first record')
             os.kill(slurm.nodes.ranks()[0][0], signal.SIGKILL)
         for name in ('hdss', 'mpirun'):
             status, text = disturbed(slurm, name, kill)
