@@ -37,6 +37,18 @@ static void on_drain(int signal)
     (void)signal;
 }
 
+/* Has the signals by which a job is drained handled by `to` where they were by `from`. */
+static void replace_drain_action(void (*from)(int), void (*to)(int))
+{
+    const struct sigaction action = {.sa_handler = to, .sa_flags = SA_RESTART};
+    struct sigaction now;
+    sigset_t drains;
+    helper_drain_signals(&drains);
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&drains, number) == 1 && sigaction(number, NULL, &now) == 0 && now.sa_handler == from)
+            sigaction(number, &action, NULL);
+}
+
 /* A copy of this process that the kernel makes has the signals as usual: it is ended by them. They are held while it is
  * made, as one that came before it has them so would be lost. */
 static _Thread_local sigset_t mask_before_copy;
@@ -55,13 +67,7 @@ static void let_signals_go_on(void)
 
 static void release_signals(void)
 {
-    const struct sigaction standard = {.sa_handler = SIG_DFL};
-    struct sigaction now;
-    sigset_t drains;
-    helper_drain_signals(&drains);
-    for (int number = 1; number < NSIG; number++)
-        if (sigismember(&drains, number) == 1 && sigaction(number, NULL, &now) == 0 && now.sa_handler == on_drain)
-            sigaction(number, &standard, NULL);
+    replace_drain_action(on_drain, SIG_DFL);
     let_signals_go_on();
 }
 
@@ -69,12 +75,9 @@ static void release_signals(void)
  * ignored, so that programs that the kernel starts have them as usual. */
 static void catch_signals(void)
 {
-    const struct sigaction action = {.sa_handler = on_drain, .sa_flags = SA_RESTART};
     sigset_t drains;
     helper_drain_signals(&drains);
-    for (int number = 1; number < NSIG; number++)
-        if (sigismember(&drains, number) == 1)
-            sigaction(number, &action, NULL);
+    replace_drain_action(SIG_DFL, on_drain); /* as it was begun */
     pthread_sigmask(SIG_UNBLOCK, &drains, NULL);
     pthread_atfork(hold_signals, let_signals_go_on, release_signals);
 }
