@@ -219,15 +219,19 @@ static const struct hdss_loop loop = {
     .iterations = 4096, .type = HDSS_UINT64, .record_length = WORDS, .dims = 2, .shape = {4096, WORDS}};
 static struct exec exec;
 
-static pid_t begin_helper(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
+static pid_t begin_with(const struct exec_config *config, int file, int bell)
 {
-    const struct exec_config config = {.kernel = &deadly, .loop = &loop, .probe_count = 4096};
-    (void)context, (void)error;
     pid_t helper = fork();
     if (helper != 0)
         return helper;
-    serve(exec.remote.helper.channel, file, bell, &config, NULL);
+    serve(exec.remote.helper.channel, file, bell, config, NULL);
     _exit(0);
+}
+
+static pid_t begin_helper(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
+{
+    (void)context, (void)error;
+    return begin_with(&(struct exec_config){.kernel = &deadly, .loop = &loop, .probe_count = 4096}, file, bell);
 }
 
 /* The kernel as it is when nothing goes wrong. */
@@ -583,13 +587,8 @@ static const struct hdss_loop streams = {
 
 static pid_t begin_wordy(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
 {
-    const struct exec_config config = {.kernel = &wordy, .loop = &streams, .probe_count = 200};
     (void)context, (void)error;
-    pid_t helper = fork();
-    if (helper != 0)
-        return helper;
-    serve(exec.remote.helper.channel, file, bell, &config, NULL);
-    _exit(0);
+    return begin_with(&(struct exec_config){.kernel = &wordy, .loop = &streams, .probe_count = 200}, file, bell);
 }
 
 /* Takes the chunk [0, 200): sums up its digest and the bytes of the blocks. */
