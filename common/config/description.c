@@ -37,7 +37,7 @@ static void put_text(struct text *text, const char *value)
     }
 }
 
-/* Of variable output nothing about records counts, nor is it right. */
+/* Records are described as none where output is variable: nothing about them counts then, nor is it right. */
 static void put_records(struct text *text, const struct hdss_loop *loop)
 {
     static const struct hdss_loop none;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel says of itself and of its loop, as one word of a command line: ranks that do not run the kernel take it
- * from the job, and load nothing of a user's. */
+/* A kernel's description of itself and of its loop as one word of a command line: ranks that do not run it take the
+ * word from the job, and load nothing of a user's. */
 #pragma once
 
 #include "common/util/error.h"

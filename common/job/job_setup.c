@@ -146,7 +146,7 @@ static int job_setup_check_threads(const struct job_setup *setup, struct error *
                      kernel->name);
 }
 
-/* What is computed a second time yields the same results, and does nothing else. */
+/* Iterations that are computed a second time yield the same results, and do nothing else. */
 static int check_verify(const struct job_setup *setup, struct error *error)
 {
     if (setup->job.spec.verify == 0)

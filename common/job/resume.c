@@ -187,7 +187,7 @@ static int forget_failed(struct resume *resume, const struct job_setup *setup, s
     return result;
 }
 
-/* What has killed those who ran it is tried again, with care where workers have died of it. */
+/* Iterations that have killed those who ran them are tried again, with care where workers have died of them. */
 static int forgive_deaths(struct resume *resume, struct error *error)
 {
     struct poison_set *known = &resume->earlier.content.deaths, forgiven = {0};

@@ -391,7 +391,7 @@ static void add_ledger(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
-/* What was computed a second time, where that was wanted. */
+/* Tells how many iterations were computed a second time, where that was wanted. */
 static void add_verify(struct text *text, const struct report *report)
 {
     const struct report_verify *verify = &report->verify;

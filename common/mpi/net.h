@@ -23,7 +23,7 @@
 
 struct runtime;
 
-/* What has become of a message on its way out. */
+/* A message on its way out is in one of these states. */
 enum send_state {
     SEND_HELD,  /* waits behind another to the same rank */
     SEND_BEGUN, /* given to MPI; its data, if it has any, are not */

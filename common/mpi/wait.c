@@ -32,7 +32,7 @@
  * work. */
 #define RINGS_PER_TURN 16
 
-/* What batch systems and terminals send, too. */
+/* Batch systems and terminals send these. */
 static const int drain_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 _Static_assert(sizeof drain_signals / sizeof *drain_signals == WAIT_SIGNALS, "an event for each");

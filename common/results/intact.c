@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a file is still what it was: see intact.h. */
+/* Files that somebody else may change while a run writes them: see intact.h. */
 #include "common/results/intact.h"
 
 #include "common/os/clock.h"
