@@ -113,6 +113,16 @@ def ranks_of(process, program):
     return found
 
 
+def catches(pid, number):
+    """True while the process has a handler for the signal."""
+    try:
+        with open(f'/proc/{pid}/status') as status:
+            mask = int(re.search(r'SigCgt:\s*([0-9a-f]+)', status.read()).group(1), 16)
+    except FileNotFoundError:  # it has left already
+        return False
+    return bool(mask >> (number - 1) & 1)
+
+
 def shared_memory(process):
     """Files in /dev/shm that the processes of the run have mapped."""
     found = set()

@@ -8,7 +8,7 @@ import re
 import resource
 import signal
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start,
                     wait_until)
 from openmpi import WITHOUT_FILES
 
@@ -488,15 +488,6 @@ def test_a_signal_in_the_first_moments_drains():
     os.kill(pid, signal.SIGTERM)
     result = finish(process)
     assert result.status == 4, result
-
-
-def catches(pid, number):
-    try:
-        with open(f'/proc/{pid}/status') as status:
-            mask = int(re.search(r'SigCgt:\s*([0-9a-f]+)', status.read()).group(1), 16)
-    except OSError:
-        return True
-    return mask >> (number - 1) & 1
 
 
 if __name__ == '__main__':
