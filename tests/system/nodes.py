@@ -98,7 +98,7 @@ class Nodes:
         """The command that runs an MPMD line over the nodes, round robin."""
         with open('hostfile', 'w') as file:
             file.writelines(f'{name} slots={slots}\n' for name in self.names)
-        variables = {**NETWORK, **(openmpi.ULFM if '--with-ft' in options else {})}
+        variables = {**openmpi.VARIABLES, **NETWORK, **(openmpi.ULFM if '--with-ft' in options else {})}
         words = ['mpirun', *openmpi.over_nodes(os.path.abspath('hostfile')), '--bind-to', 'none', *options]
         for i, (count, program) in enumerate(contexts):
             words += ([':'] if i else []) + ['-n', str(count), *openmpi.of_program(count, self.names, variables), *map(str, program)]

@@ -24,9 +24,10 @@ VERSION = int(os.environ['HDSS_TEST_OPENMPI'])
 IS_5 = VERSION >= 5
 
 # In front of a line. PMIX_MCA_pmdl: without it version 5 crashes at each line of several programs (open-mpi/ompi#13303).
-VARIABLES = {'PMIX_MCA_pmdl': '^ompi'} if IS_5 else {}
+# PMIX_MCA_plog: mpirun of version 4 crashes now and then where a rank tells it of a connection that is gone.
+VARIABLES = {'PMIX_MCA_pmdl': '^ompi'} if IS_5 else {'PMIX_MCA_plog': '^default'}
 # On one machine, where version 5 else warns of network interfaces that do not reach each other.
-HERE = {**VARIABLES, 'OMPI_MCA_btl': 'self,sm'} if IS_5 else {}
+HERE = {**VARIABLES, **({'OMPI_MCA_btl': 'self,sm'} if IS_5 else {})}
 
 # Version 5 numbers the ranks of several programs in their order only where they are mapped by slot.
 SHARING_CORES = ['--map-by', 'slot:OVERSUBSCRIBE'] if IS_5 else ['--oversubscribe']
@@ -69,7 +70,7 @@ def network(agent):
     """The variables for nodes that are reached through eth0 and by this program in place of ssh."""
     messages = {'OMPI_MCA_btl_tcp_if_include': 'eth0', 'OMPI_MCA_pml': 'ob1'}
     if IS_5:
-        return {**VARIABLES, **messages, 'OMPI_MCA_btl': 'self,sm,tcp', 'PRTE_MCA_plm_ssh_agent': agent, 'PRTE_MCA_plm_ssh_no_tree_spawn': '1',
+        return {**messages, 'OMPI_MCA_btl': 'self,sm,tcp', 'PRTE_MCA_plm_ssh_agent': agent, 'PRTE_MCA_plm_ssh_no_tree_spawn': '1',
                 'PRTE_MCA_prte_if_include': 'eth0'}
     return {**messages, 'OMPI_MCA_btl': 'self,vader,tcp', 'OMPI_MCA_plm_rsh_agent': agent, 'OMPI_MCA_plm_rsh_no_tree_spawn': '1',
             'OMPI_MCA_oob_tcp_if_include': 'eth0'}

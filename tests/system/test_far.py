@@ -16,10 +16,6 @@ from test_resume import STEADY, check, pid_of, undisturbed, wait_for_records
 JOB = ['synthetic', 'iterations=300', 'mean=40000', 'distribution=exponential', 'mode=sleep']
 
 
-def by_hand(line):
-    return ['env', 'PMIX_MCA_plog=^default', *line]
-
-
 def words(*more):
     return [*STEADY, '--output', 'out.npy', *more, *JOB]
 
@@ -75,7 +71,7 @@ def test_a_far_worker_of_a_master():
     def test(nodes):
         # 2 masters serve the workers of 3 nodes: those of the third are dealt out.
         contexts = [(1, [SUPERMASTER, *words()]), (2, [MASTER]), (6, [WORKER])]
-        result = disturbed(nodes, by_hand(nodes.line(contexts, options=RECOVERING_FAR)), lambda ranks: far({r: v for r, v in ranks.items() if v[1] == 2}, WORKER))
+        result = disturbed(nodes, nodes.line(contexts, options=RECOVERING_FAR), lambda ranks: far({r: v for r, v in ranks.items() if v[1] == 2}, WORKER))
         assert (result.status == 0) == IS_5 and 'iterations done in' in result.out, result  # version 4 says that a rank died
         result.status = 0
         check_survived(result, workers=1)
@@ -129,7 +125,7 @@ def test_what_a_line_written_by_hand_does_not_survive():
     def test(nodes):
         contexts = [(1, [SUPERMASTER, *words('--overwrite')]), (2, [MASTER]), (6, [WORKER])]
         for kill in (lambda ranks: ranks[0][0], lambda ranks: nodes.kill(1)):
-            result = disturbed(nodes, by_hand(nodes.line(contexts, options=RECOVERING_FAR)), kill)
+            result = disturbed(nodes, nodes.line(contexts, options=RECOVERING_FAR), kill)
             assert (IS_5 or result.status not in (0, 2)) and 'iterations done in' not in result.out, result  # version 5 says 0 of a lost node
             resumed()
     return on_nodes(test)
@@ -176,7 +172,7 @@ def test_where_ranks_do_not_see_each_others_processes():
     contexts = [(1, [SUPERMASTER, *words()]), (3, ['unshare', '--pid', '--fork', WORKER])]
     # Over TCP version 5 needs its ULFM: see openmpi.py.
     options, more = (RECOVERING_FAR, {'mpi_ft_enable': 'true'}) if IS_5 else (RECOVERING, {})
-    process = start(by_hand(mpirun_line(contexts, options, {**OVER_TCP, **more})))
+    process = start(mpirun_line(contexts, options, {**OVER_TCP, **more}))
     wait_for_records(process)
     os.kill(pid_of(process, WORKER), signal.SIGKILL)
     check_survived(finish(process), workers=1)
