@@ -32,11 +32,6 @@
  * work. */
 #define RINGS_PER_TURN 16
 
-/* Batch systems and terminals send these. */
-static const int drain_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
-_Static_assert(sizeof drain_signals / sizeof *drain_signals == WAIT_SIGNALS, "an event for each");
-
 static void on_signal(evutil_socket_t signal, short what, void *context)
 {
     (void)signal, (void)what;
@@ -69,7 +64,7 @@ void wait_catch_early(void (*tell)(void))
 {
     const struct sigaction action = {.sa_handler = on_early_signal, .sa_flags = SA_RESTART};
     tell_early = tell;
-    for (int i = 0; i < WAIT_SIGNALS; i++)
+    for (int i = 0; i < DRAIN_SIGNALS; i++)
         if (wait_takes(drain_signals[i]))
             sigaction(drain_signals[i], &action, NULL);
 }
@@ -109,7 +104,7 @@ int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
     wait->timer = event_new(wait->base, -1, 0, on_timer, wait);
     if (wait->bell == NULL || wait->timer == NULL || event_add(wait->bell, NULL) < 0)
         return -1;
-    for (int i = 0; i < WAIT_SIGNALS; i++) {
+    for (int i = 0; i < DRAIN_SIGNALS; i++) {
         if (!wait_takes(drain_signals[i]))
             continue;
         wait->signals[i] = evsignal_new(wait->base, drain_signals[i], on_signal, wait);
@@ -148,7 +143,7 @@ int wait_for_work(struct wait *wait, int descriptor)
 
 void wait_fini(struct wait *wait)
 {
-    for (int i = 0; i < WAIT_SIGNALS; i++) {
+    for (int i = 0; i < DRAIN_SIGNALS; i++) {
         if (wait->signals[i] != NULL)
             event_free(wait->signals[i]);
         signal(drain_signals[i], SIG_IGN); /* a second signal must not kill a rank that has left */

@@ -5,17 +5,16 @@
 #include "common/machine/machine.h"
 #include "common/mpi/doorbell.h"
 #include "common/mpi/watch.h"
+#include "common/os/signals.h"
 
 #include <event2/event.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Signals that ask to drain. */
-enum { WAIT_SIGNALS = 5 };
-
 struct wait {
     struct event_base *base; /* owned */
-    struct event *signals[WAIT_SIGNALS];
+    struct event *signals[DRAIN_SIGNALS];
     struct event *bell;
     struct event *timer;
     struct event *ends;     /* event at the end of a peer; NULL: none is watched */

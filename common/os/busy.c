@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes that compute without end: see busy.h. */
 #include "common/os/busy.h"
+#include "common/os/signals.h"
 #include "common/util/number.h"
 
 #include <dirent.h>
@@ -85,13 +86,13 @@ static int bind_to_one(struct error *error)
 /* Keeps a core busy. Signals for the group do not end it, except those that end the group for good. */
 static _Noreturn void busy_compute(pid_t parent)
 {
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP};
     volatile uint64_t count = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* the parent died before this process asked to be told */
         _exit(EXIT_STATUS_DONE);
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        signal(drain_signals[i], SIG_IGN);
+    signal(SIGTSTP, SIG_IGN);
     for (long file = sysconf(_SC_OPEN_MAX) < 1024 ? sysconf(_SC_OPEN_MAX) : 1024; file >= 0; file--)
         close((int)file); /* readers of what this process wrote see its end */
     for (;;)

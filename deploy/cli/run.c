@@ -10,6 +10,7 @@
 #include "common/config/rank_options.h"
 #include "common/config/run_spec.h"
 #include "common/job/job_setup.h"
+#include "common/os/signals.h"
 #include "common/util/list.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/check.h"
@@ -362,11 +363,10 @@ static bool run_command_is_asked(void)
 /* Signals that whoever started us wants ignored stay so. */
 static void note_signals_of_run(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     struct sigaction action = {.sa_handler = note_signal_of_run, .sa_flags = SA_RESTART}, before;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        if (sigaction(drain_signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(drain_signals[i], &action, NULL);
 }
 
 /* From now on the job goes on where it was: the option counts as given last. */

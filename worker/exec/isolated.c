@@ -2,6 +2,7 @@
 /* Running iterations that have taken workers down: see isolated.h. */
 #include "worker/exec/isolated.h"
 
+#include "common/os/signals.h"
 #include "common/util/returned.h"
 #include "proto/block.h"
 #include "worker/exec/helper.h"
@@ -39,11 +40,10 @@ struct isolated_share {
 static void set_signals(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
-    static const int drain[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         signal(fatal[i], SIG_DFL);
-    for (size_t i = 0; i < sizeof drain / sizeof *drain; i++)
-        signal(drain[i], SIG_IGN);
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        signal(drain_signals[i], SIG_IGN);
 }
 
 /* Writes the block of one iteration to the file. */

@@ -2,6 +2,7 @@
 /* hdss-helper: runs the kernel of a job for the worker that began it, and computes what the worker says. It has the
  * words of the job as its command line, and nothing of MPI. Only workers begin it. */
 #include "common/job/job_setup.h"
+#include "common/os/signals.h"
 #include "common/util/error.h"
 #include "worker/exec/serve.h"
 #include "worker/helper/config.h"
@@ -42,11 +43,9 @@ static void replace_drain_action(void (*from)(int), void (*to)(int))
 {
     const struct sigaction action = {.sa_handler = to, .sa_flags = SA_RESTART};
     struct sigaction now;
-    sigset_t drains;
-    helper_drain_signals(&drains);
-    for (int number = 1; number < NSIG; number++)
-        if (sigismember(&drains, number) == 1 && sigaction(number, NULL, &now) == 0 && now.sa_handler == from)
-            sigaction(number, &action, NULL);
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        if (sigaction(drain_signals[i], NULL, &now) == 0 && now.sa_handler == from)
+            sigaction(drain_signals[i], &action, NULL);
 }
 
 /* A copy of this process that the kernel makes has the signals as usual: it is ended by them. They are held while it is
@@ -56,7 +55,7 @@ static _Thread_local sigset_t mask_before_copy;
 static void hold_signals(void)
 {
     sigset_t held;
-    helper_drain_signals(&held);
+    drain_signals_set(&held);
     pthread_sigmask(SIG_BLOCK, &held, &mask_before_copy);
 }
 
@@ -76,7 +75,7 @@ static void release_signals(void)
 static void catch_signals(void)
 {
     sigset_t drains;
-    helper_drain_signals(&drains);
+    drain_signals_set(&drains);
     replace_drain_action(SIG_DFL, on_drain); /* as it was begun */
     pthread_sigmask(SIG_UNBLOCK, &drains, NULL);
     pthread_atfork(hold_signals, let_signals_go_on, release_signals);

@@ -3,6 +3,7 @@
 #include "worker/helper/start.h"
 
 #include "common/os/modules.h"
+#include "common/os/signals.h"
 #include "worker/exec/channel.h"
 
 #include <errno.h>
@@ -42,14 +43,6 @@ void helper_program_fini(struct helper_program *program)
     program->argv = NULL;
 }
 
-void helper_drain_signals(sigset_t *signals)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    sigemptyset(signals);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaddset(signals, numbers[i]);
-}
-
 /* Sets the signals of the helper as they are by default, but for those that HDSS has as errors. Those by which a job is
  * drained are held until the helper catches them. */
 static int prepare_signals(posix_spawnattr_t *attributes)
@@ -58,7 +51,7 @@ static int prepare_signals(posix_spawnattr_t *attributes)
     sigfillset(&standard);
     sigdelset(&standard, SIGPIPE);
     sigdelset(&standard, SIGXFSZ);
-    helper_drain_signals(&held);
+    drain_signals_set(&held);
     posix_spawnattr_setsigdefault(attributes, &standard);
     posix_spawnattr_setsigmask(attributes, &held);
     return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);

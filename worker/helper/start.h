@@ -7,7 +7,6 @@
 #include "worker/kernels/exec/environment.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <sys/types.h>
 
 struct helper_program {
@@ -20,10 +19,6 @@ struct helper_program {
  * line of the job's words, of which the first is a program's name. -1 with one line, nothing owned. */
 int helper_program_init(struct helper_program *program, unsigned words, char *const *word, struct error *error);
 void helper_program_fini(struct helper_program *program);
-
-/* The signals by which a job is drained: they are the worker's business, which ends its helper. A helper begins with
- * them held. */
-void helper_drain_signals(sigset_t *signals);
 
 /* Begins a helper; for struct helper_start. */
 pid_t helper_program_begin(void *program, int file, int bell, char error[HDSS_ERROR_MAX]);
