@@ -283,7 +283,7 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
         begin_spread_piece(exec);
     }
     if (exec->config.helper != NULL) {
-        exec_remote_begin(exec, isolated);
+        exec_remote_begin(exec);
         return;
     }
     exec->isolated.wanted = isolated && exec->config.kernel->descriptor == NULL;

@@ -139,7 +139,6 @@ struct exec_remote {
     unsigned char *blocks;     /* of variable output; mapped, NULL: not yet */
     uint64_t mapped;           /* bytes of them */
     bool ends_soon;            /* the command was cut, as a part is due */
-    bool careful;              /* an iteration that kills a helper has failed for good */
     unsigned deaths;           /* of helpers in a row with no iteration to blame */
     struct exec_standing standing;
 };

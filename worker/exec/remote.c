@@ -251,9 +251,8 @@ static void post_command(struct exec *exec)
     helper_call(&remote->helper, CHANNEL_RUN);
 }
 
-void exec_remote_begin(struct exec *exec, bool careful)
+void exec_remote_begin(struct exec *exec)
 {
-    exec->remote.careful = careful;
     exec->chunk.began_ns = 0;
     if (exec->step.is_stuck || exec_buffer_in_use(exec)->sent)
         return; /* executor_advance() goes on */
@@ -308,9 +307,10 @@ static void end_command(struct exec *exec)
     exec->executor.is_away = false;
 }
 
-/* Finds the iteration that killed the helper: the one that had begun. Where several had they are run again one by one,
- * and where none had the helper died of something else. So they are where the one that took too long was done just
- * before the helper was killed for it. */
+/* Finds the iteration that killed the helper: the one that had begun. It may be tried again, also where the chunk is to
+ * be run with care: another helper costs no worker, and a copy is run with care that has killed nobody. Where several
+ * had they are run again one by one, and where none had the helper died of something else. So they are where the one
+ * that took too long was done just before the helper was killed for it. */
 static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -325,7 +325,6 @@ static void blame_iterations(struct exec *exec)
     if (chunk->failed)
         remote->deaths = 0;
     chunk->died = chunk->failed;
-    chunk->final = chunk->failed && remote->careful;
 }
 
 /* Looks at the answer to the command that is over. */

@@ -58,7 +58,7 @@ void exec_remote_fini(struct exec *exec);
 int exec_remote_open(struct exec *exec);
 
 /* Begins the chunk that has been put into exec->chunk. */
-void exec_remote_begin(struct exec *exec, bool careful);
+void exec_remote_begin(struct exec *exec);
 
 /* Takes the new mark of the chunk to the helper. */
 void exec_remote_set_mark(struct exec *exec);

@@ -363,7 +363,7 @@ START_TEST(a_death_costs_the_iteration_that_ran)
         ck_assert_uint_eq(outcome.failed_at[i], bad[i].at);
         ck_assert_str_eq(outcome.text[i], bad[i].text);
         ck_assert_int_eq(outcome.died[i], bad[i].death != FAILS && bad[i].death != RETURNS);
-        ck_assert_int_eq(outcome.final[i], careful && outcome.died[i]);
+        ck_assert(!outcome.final[i]);
         ck_assert_uint_eq(shared->runs[bad[i].at], 1);
     }
     ck_assert_uint_eq(outcome.done, 2048 - count);
@@ -472,7 +472,7 @@ START_TEST(an_iteration_that_hangs_is_ended)
     for (unsigned i = 0; i < 3; i++) {
         ck_assert_uint_eq(outcome.failed_at[i], bad[i]);
         ck_assert_str_eq(outcome.text[i], OVERDUE);
-        ck_assert_int_eq(outcome.final[i], careful);
+        ck_assert(!outcome.final[i]);
         ck_assert_uint_eq(shared->runs[bad[i]], 1);
     }
     for (unsigned k = 0; has_effects && k < 420; k++)
