@@ -323,6 +323,13 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
     }
 }
 
+/* Goes on to the next time step where all of this one is done or given up. */
+static void look_at_time_step(struct supermaster *supermaster)
+{
+    if (supermaster->ledger.done + ranges_total(&supermaster->ledger.failed) >= supermaster->steps.end)
+        supermaster_next_step(supermaster);
+}
+
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions)
 {
     if (supermaster->state == SUPERMASTER_GONE)
@@ -333,15 +340,16 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
     supermaster->from = event->from;
     uint64_t done = supermaster->ledger.done;
     supermaster_handle(supermaster, event);
-    if (supermaster->ledger.done + ranges_total(&supermaster->ledger.failed) >= supermaster->steps.end)
-        supermaster_next_step(supermaster);
+    look_at_time_step(supermaster);
     const unsigned news = service_take_news(&supermaster->service);
     if (news != 0 || supermaster->losses.look_again)
         supermaster_handle_losses(supermaster, news);
     if (supermaster->ledger.done != done)
         supermaster->last_commit_ns = event->now_ns;
-    if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0)
+    if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0) {
         supermaster_begin(supermaster, event->now_ns);
+        look_at_time_step(supermaster); /* earlier runs may have given up its last iterations, and nobody may ask */
+    }
     if (is_central(supermaster) && supermaster->first_assign_ns == NEVER)
         supermaster->first_assign_ns = supermaster->service.first_assign_ns;
     if (ledger_is_complete(&supermaster->ledger))

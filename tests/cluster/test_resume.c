@@ -13,6 +13,8 @@
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
+#include <string.h>
+
 static const char *const techniques[] = {"static", "ss", "css:chunk=7", "gss", "tss", "fac2", "dtss", "dfss", "awf-b"};
 enum { TECHNIQUES = sizeof techniques / sizeof *techniques };
 
@@ -314,6 +316,40 @@ START_TEST(only_what_kills_is_given_up)
 }
 END_TEST
 
+/* An earlier run has given up the last iteration of a time step. The last worker that is still to probe dies: nobody
+ * asks for anything any more. */
+START_TEST(a_step_without_its_last_iteration_ends_the_run)
+{
+    struct poison known = {.first = 77, .count = 1, .failures = 3};
+    struct poison_set deaths = {.items = &known, .count = 1, .capacity = 1};
+    const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = 3, .at_ns = 20000000};
+    const double speeds[] = {1, 1, 0.00001};
+    struct ranges done;
+    struct virtual_result result;
+    ranges_init(&done);
+    ck_assert_int_eq(ranges_add(&done, 0, 77, NULL), 0);
+    ck_assert_int_eq(ranges_add(&done, 78, 22, NULL), 0);
+    struct virtual_config config = deadly_config(0, 3);
+    config.outcome = NULL;
+    config.spec.power = RUN_POWER_MEASURE;
+    config.step_iterations = 100;
+    config.steps_dependent = true;
+    config.journal = true;
+    config.done = &done;
+    config.done_digest = virtual_checksum(0, 77) + virtual_checksum(78, 22);
+    config.deaths = &deaths;
+    config.speeds = speeds;
+    config.faults = &fault;
+    config.fault_count = 1;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
+    ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+    ck_assert_ptr_nonnull(strstr(result.supermaster->failure.text, "time step 0 is not complete"));
+    ck_assert_uint_eq(result.supermaster->losses.workers_lost, 1);
+    virtual_free(cluster);
+    ranges_fini(&done);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("resume");
@@ -327,6 +363,7 @@ int main(void)
     tcase_add_loop_test(tests, deaths_count_from_run_to_run, 0, 2);
     tcase_add_loop_test(tests, what_a_run_gave_up_the_next_one_does_not_try, 0, 3);
     tcase_add_loop_test(tests, only_what_kills_is_given_up, 0, 10);
+    tcase_add_test(tests, a_step_without_its_last_iteration_ends_the_run);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
