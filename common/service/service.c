@@ -282,6 +282,13 @@ static void list_completions(const struct message *message, struct completions *
     }
 }
 
+/* True where the worker gets nothing as the slot of its next chunk is that of one whose results are not taken yet. Many
+ * were assigned and recalled while it computed that one. */
+static bool lacks_slot(struct served *worker)
+{
+    return worker->asks > 0 && grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0;
+}
+
 /* Takes a REQUEST. The completions are noted first, so that a technique that learns knows them; the answer goes out
  * before the results are stored, since the worker may be waiting for it. */
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
@@ -307,12 +314,15 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         service->asks_waiting += asks;
     }
     service_serve(service, now_ns, actions);
+    const bool lacked_slot = lacks_slot(worker);
     for (unsigned i = 0; i < done.count; i++) {
         struct grant *grant = grant_slot(worker, done.of[i].chunk);
         uint64_t rest = grant->count - grant->received;
         if (service_take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
             return -1;
     }
+    if (lacked_slot && !lacks_slot(worker))
+        service->elsewhere_due_ns = now_ns; /* not in this step, whose ASSIGNs borrow `more` */
     if (service->verify.queued > 0)
         serve_verifications(service, now_ns, actions);
     return 0;

@@ -222,7 +222,7 @@ struct service {
     uint64_t recall_due_ns;      /* when to look whether an answer is late; NEVER: none is waited for */
     unsigned waiting_elsewhere;  /* idle workers that others serve, for whom work is recalled here, too */
     struct poison_set poisons;   /* deaths and failures of iterations that are neither done nor given up */
-    uint64_t elsewhere_due_ns;   /* when requeued work stops waiting for another worker; NEVER where none waits */
+    uint64_t elsewhere_due_ns;   /* when what waits for another worker, or for a slot, waits no longer; NEVER */
     struct loss *losses;         /* owned */
     unsigned loss_count, losses_told;
     size_t loss_capacity;
