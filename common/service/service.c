@@ -655,6 +655,7 @@ static unsigned dequeue(struct service *service)
 /* What came after the requests were served is to be computed again: workers without a chunk get some of it at once. */
 RARELY static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions)
 {
+    const uint64_t assigned = service->assigned, look_ns = now_ns + LEASE_LOOK_NS;
     for (unsigned left = service->waiting_count; left > 0 && service->state == SERVICE_SERVING; left--) {
         unsigned w = dequeue(service);
         if (service->workers[w].holds == 0 && service->verify.queued > 0 && has_slot(service, w))
@@ -663,7 +664,9 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
             service_enqueue(service, w);
     }
     send_answers(service, actions);
-    service_verify_look(service);
+    service_verify_look(service, now_ns);
+    if (service->assigned != assigned && service->lease_due_ns > look_ns)
+        service->lease_due_ns = look_ns; /* who got it may hang, and nobody may ask for anything any more */
 }
 
 /* Nothing else is left: workers without a chunk get a copy of a chunk that is overdue with another worker. A worker
@@ -695,7 +698,7 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
     }
     serve_copies(service, now_ns, actions);
     send_answers(service, actions);
-    service_verify_look(service);
+    service_verify_look(service, now_ns);
     if (service->assigned != assigned && service_recalls(service))
         service_recall(service, now_ns, actions); /* a copy may be shared as well */
 }

@@ -80,7 +80,7 @@ void service_abandon_verification(struct service *service, unsigned w, struct gr
 /* Nobody is served any more: tells what nobody will decide. */
 void service_verify_end(struct service *service);
 /* Where workers wait and nothing but verifications is left, for others: notes when to look whether these hang. */
-void service_verify_look(struct service *service);
+void service_verify_look(struct service *service, uint64_t now_ns);
 /* Lets go what nobody is left for, where that is due. */
 void service_verify_expire(struct service *service, uint64_t now_ns);
 

@@ -387,11 +387,11 @@ void service_verify_end(struct service *service)
 /* --- where nobody is left --- */
 
 /* The time from which on nobody counts on a worker: it has nothing but what others have done already, and does not
- * answer, or it has nothing and does not ask. NEVER for all others. */
+ * answer, or it has nothing and does not ask, or gets nothing as it does not answer. NEVER for all others. */
 static uint64_t hangs_from_ns(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
-    if (worker->asks > 0 && worker->holds == 0)
+    if (worker->asks > 0 && worker->holds == 0 && worker->recall < RECALL_LATE)
         return NEVER;
     if (worker->chunks_assigned == 0) /* it may still probe */
         return service->first_assign_ns + LEASE_UNKNOWN_NS;
@@ -402,13 +402,16 @@ static uint64_t hangs_from_ns(const struct service *service, unsigned w)
     return due_ns < NEVER - PATIENCE_NS ? due_ns + PATIENCE_NS : NEVER;
 }
 
-void service_verify_look(struct service *service)
+/* Who was looked at and is not there stays so while others are waited for: the next look is not at once. */
+void service_verify_look(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
+    const uint64_t soon_ns = now_ns + LEASE_LOOK_NS;
     if (verify->queued == 0 || verify->close_due_ns != NEVER || service->waiting_count == 0 || !service->has_no_source)
         return;
     for (unsigned w = 0; w < service->worker_count; w++) {
         uint64_t due_ns = is_able(service, w) ? hangs_from_ns(service, w) : NEVER;
+        due_ns = due_ns < soon_ns ? soon_ns : due_ns;
         verify->close_due_ns = due_ns < verify->close_due_ns ? due_ns : verify->close_due_ns;
     }
 }
