@@ -373,8 +373,8 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     uint64_t first = running->first + running->sliced, count = done - running->sliced;
     uint64_t bytes;
     unsigned char *results = NULL;
-    if (count == 0 && event->type == EVENT_SLICE)
-        return;
+    if (done <= running->sliced && event->type == EVENT_SLICE)
+        return; /* a failure of the same moment has taken them along */
     if (cluster->config.collect && (results = store_make(cluster, first, count, &bytes)) == NULL) {
         cluster->out_of_memory = true;
         return;
@@ -398,12 +398,17 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     free(results);
 }
 
-/* The iteration before future->done did not work; the results before it go first. */
+/* The iteration before future->done did not work; the results before it go first. Where it has ended a helper the rest
+ * of the chunk goes on in another one; nobody is to try again what has ended a child process. */
 static void deliver_failure(struct virtual_cluster *cluster, const struct future *future, struct event *event)
 {
+    const struct virtual_config *config = &cluster->config;
     struct node *node = &cluster->nodes[future->rank];
     struct event slice = *event;
-    if (future->lost && !node->running.isolated) {
+    const bool ends_worker = future->lost && !future->spares && !node->running.isolated;
+    if (future->lost && config->ended != NULL)
+        config->ended(config->context, future->rank, node->running.first + future->done - 1, ends_worker);
+    if (ends_worker) {
         faults_kill(cluster, future->rank);
         return;
     }
@@ -413,7 +418,8 @@ static void deliver_failure(struct virtual_cluster *cluster, const struct future
     if (node->gone)
         return;
     event->chunk.count = 1;
-    event->chunk.final = event->chunk.died = future->lost;
+    event->chunk.died = future->lost;
+    event->chunk.final = future->lost && !future->spares;
     node->running.sliced = future->done;
     cluster_step(cluster, future->rank, event, NULL);
 }

@@ -52,8 +52,8 @@ struct virtual_load {
     double load;
 };
 
-/* The kernel fails, or kills the process that computes it. */
-enum virtual_outcome { VIRTUAL_WORKS, VIRTUAL_FAILS, VIRTUAL_CRASHES };
+/* The kernel fails, kills the worker that computes it, or kills the helper that runs it for the worker. */
+enum virtual_outcome { VIRTUAL_WORKS, VIRTUAL_FAILS, VIRTUAL_CRASHES, VIRTUAL_KILLS_HELPER };
 
 struct virtual_fault {
     enum virtual_fault_type type;
@@ -131,6 +131,9 @@ struct virtual_config {
     uint64_t collect_ns; /* results that go by themselves take so much longer than their announcement */
     /* Returns the outcome of an iteration with the worker of this rank; NULL: all iterations work. */
     enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
+    /* Told of each iteration that has ended the worker of this rank, or else a process that ran it for the worker;
+     * NULL: nobody. */
+    void (*ended)(void *context, unsigned rank, uint64_t iteration, bool is_worker);
     /* True where the worker of this rank computes the iteration wrongly, in a loop without variable output; NULL:
      * never.
      */

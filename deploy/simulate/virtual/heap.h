@@ -20,6 +20,7 @@ struct future {
     bool dropped;        /* the event will not happen after all */
     bool lost;           /* STORED; ITERATIONS_FAILED: it ends the process that computes it */
     bool over;           /* the fault is over */
+    bool spares;         /* ITERATIONS_FAILED that is lost: that process is a helper of the worker */
     bool fenced;         /* not an event: the rank learns that it was dropped */
     size_t size;         /* MESSAGE: of the encoded bytes; STORED: of the data */
     void *data;          /* MESSAGE: data payload; STORED: what is still to be written; PROBED: the speed; owned */

@@ -178,7 +178,7 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
         outcome = outcome_of(cluster, rank, running->first + i);
         if (outcome == VIRTUAL_WORKS)
             continue;
-        bool kills = outcome == VIRTUAL_CRASHES;
+        bool kills = outcome != VIRTUAL_FAILS;
         uint64_t at_ns = running_done_ns(cluster, node, i + 1);
         cluster_schedule(cluster, &(struct future){
                                       .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
@@ -188,8 +188,9 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
                                       .done = i + 1,
                                       .text = kills ? "killed the child process" : "iteration\tfailed",
                                       .lost = kills,
+                                      .spares = outcome == VIRTUAL_KILLS_HELPER,
                                   });
-        if (kills && !running->isolated)
+        if (outcome == VIRTUAL_CRASHES && !running->isolated)
             return;
     }
 }
