@@ -2,6 +2,7 @@
 /* Runs one after the other: see chain.h. */
 #include "tests/seeds/chain.h"
 
+#include "common/service/service.h"
 #include "common/util/error.h"
 #include "tests/seeds/oracle.h"
 
@@ -16,6 +17,30 @@ void chain_init(struct chain *chain)
 void chain_fini(struct chain *chain)
 {
     ranges_fini(&chain->done);
+    poison_fini(&chain->deaths);
+}
+
+/* The latest record of deaths counts, until the iterations are done. */
+static int take_over_deaths(struct chain *chain, const struct poison_set *recorded)
+{
+    int result = 0;
+    for (size_t i = 0; i < recorded->count && result == 0; i++) {
+        const struct poison *deaths = &recorded->items[i];
+        result =
+            poison_forget(&chain->deaths, deaths->first, deaths->count) < 0 ? -1 : poison_add(&chain->deaths, deaths);
+    }
+    for (size_t i = 0; i < ranges_length(&chain->done) && result == 0; i++)
+        result = poison_forget(&chain->deaths, ranges_at(&chain->done, i)->first, ranges_at(&chain->done, i)->count);
+    return result;
+}
+
+void chain_forgive(struct chain *chain)
+{
+    for (size_t i = 0; i < chain->deaths.count; i++) {
+        struct poison *deaths = &chain->deaths.items[i];
+        deaths->failures = 0;
+        deaths->deaths = deaths->deaths < ISOLATED_DEATHS ? deaths->deaths : ISOLATED_DEATHS;
+    }
 }
 
 /* What was recorded in a run is done for the next one. */
@@ -30,6 +55,8 @@ static const char *take_over(struct chain *chain, const struct virtual_result *r
             return "recorded again what an earlier run had";
     }
     chain->digest += result->journalled_digest;
+    if (chain->keeps_deaths && take_over_deaths(chain, result->deaths) < 0)
+        return "the test is out of memory";
     return NULL;
 }
 
@@ -39,6 +66,7 @@ const char *chain_run(struct chain *chain, struct virtual_config *config, const 
     struct error error;
     config->done = &chain->done;
     config->done_digest = chain->digest;
+    config->deaths = chain->keeps_deaths ? &chain->deaths : NULL;
     memory_refuse(refusal->running ? &none : refusal);
     config->in_machine = memory_in_machine;
     struct virtual_cluster *cluster = virtual_new(config, &error);
@@ -55,6 +83,8 @@ const char *chain_run(struct chain *chain, struct virtual_config *config, const 
     chain->hits = result.hits + result.failed_writes + result.failed_sends + (memory_refused() > 0);
     if (chain->seen != NULL)
         chain->seen(config, &result);
+    if (wrong == NULL && chain->judge != NULL)
+        wrong = chain->judge(config, &result);
     if (wrong == NULL)
         wrong = take_over(chain, &result);
     virtual_free(cluster);

@@ -2,6 +2,7 @@
 /* Runs one after the other, each with --resume from what those before it have recorded, and the oracle after each. */
 #pragma once
 
+#include "common/service/poison.h"
 #include "common/util/ranges.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "tests/seeds/memory.h"
@@ -12,13 +13,20 @@ enum { CHAIN_NOT_SET_UP = -3, CHAIN_NOT_BEGUN = -4 };
 struct chain {
     struct ranges done; /* recorded so far */
     uint64_t digest;    /* of it */
-    int status;         /* of the latest run */
-    unsigned hits;      /* faults of all kinds that came to pass in it */
+    bool keeps_deaths;  /* deaths count from run to run; else each run begins without them */
+    struct poison_set deaths;
+    int status;    /* of the latest run */
+    unsigned hits; /* faults of all kinds that came to pass in it */
     void (*seen)(const struct virtual_config *config, const struct virtual_result *result); /* after a run; NULL */
+    /* After a run; returns NULL, or what did not hold. NULL: the oracle says all. */
+    const char *(*judge)(const struct virtual_config *config, const struct virtual_result *result);
 };
 
 void chain_init(struct chain *chain);
 void chain_fini(struct chain *chain);
+
+/* What is given up is tried again in the next run, as with --resume failed. */
+void chain_forgive(struct chain *chain);
 
 /* One run more; `config` says everything but what is done. NULL, or what did not hold. */
 const char *chain_run(struct chain *chain, struct virtual_config *config, const struct refusal *refusal);

@@ -6,6 +6,7 @@
 #include "common/machine/machine.h"
 #include "common/metrics/report.h"
 #include "common/sched/sched.h"
+#include "common/service/poison.h"
 #include "common/service/service.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
@@ -43,6 +44,15 @@ static bool may_be_wrong(const struct virtual_config *config, const struct virtu
     return config->lies != NULL && !all_was_verified;
 }
 
+/* Workers that are known to have died of an iteration in earlier runs. */
+static unsigned earlier_deaths(const struct virtual_config *config, uint64_t iteration)
+{
+    struct poison found = {0};
+    if (config->deaths != NULL)
+        poison_look(config->deaths, &(struct range){iteration, 1}, &found);
+    return found.deaths;
+}
+
 /* Each check returns NULL, or what did not hold. What three workers seem to have died of is given up: they may have
  * been killed, or hang, or have done it, of which nobody has heard. */
 static const char *check_failed(const struct virtual_config *config, const struct virtual_result *result)
@@ -52,7 +62,8 @@ static const char *check_failed(const struct virtual_config *config, const struc
         bool given_up = ranges_contains(failed, i), was_done = config->done != NULL && ranges_contains(config->done, i);
         if (!given_up && !was_done && always(config, i, false))
             return "an iteration that never works is said to be done";
-        if (given_up && always(config, i, true) && result->supermaster->losses.workers_lost < DEATHS_MAX)
+        if (given_up && always(config, i, true) &&
+            result->supermaster->losses.workers_lost + earlier_deaths(config, i) < DEATHS_MAX)
             return "iterations were given up that would have worked";
     }
     return NULL;

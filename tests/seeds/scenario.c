@@ -14,6 +14,9 @@ static double irregular(void *context, uint64_t iteration)
 {
     const struct scenario *scenario = context;
     const uint64_t some = random_at(scenario->seed, iteration);
+    const struct deadly *deadly = deaths_find(&scenario->deaths, iteration);
+    if (deadly != NULL && !scenario->deaths.is_mended)
+        return (double)deadly->cost_ns;
     if (scenario->longer == 0)
         return 200 + (double)(some % 5000);
     if (scenario->free_of_ten > 0)
@@ -357,6 +360,84 @@ static void make_verification(struct scenario *scenario)
     config->journal = config->sync = false;
 }
 
+/* --- what generator 12 adds --- */
+
+static enum virtual_outcome deadly_outcome(void *context, unsigned rank, uint64_t iteration)
+{
+    return deaths_outcome(&((const struct scenario *)context)->deaths, rank, iteration);
+}
+
+static void note_end(void *context, unsigned rank, uint64_t iteration, bool is_worker)
+{
+    (void)rank;
+    deaths_note(&((struct scenario *)context)->deaths, iteration, is_worker);
+}
+
+/* Draws the iterations that kill, once for all runs. */
+static void make_deadly(struct scenario *scenario, struct random *random)
+{
+    const struct virtual_config *config = &scenario->config;
+    struct deaths *deaths = &scenario->deaths;
+    const bool hangs = scenario->stops_for_good || scenario->hangs, kills_workers = random_between(random, 0, 2) == 0;
+    deaths->are_exact = random_between(random, 0, 1);
+    for (uint64_t n = random_between(random, 1, DEADLY_MAX); n > 0; n--) {
+        const uint64_t iteration = config->first + random_between(random, 0, config->count - 1);
+        uint64_t kind = random_between(random, 0, !hangs && kills_workers ? DEADLY_WORKER : DEADLY_HALF);
+        if (kind == DEADLY_AT_FIRST && (!deaths->are_exact || config->spec.retries == 0))
+            kind = DEADLY_HELPER; /* who computes a copy may kill one more than it is to */
+        if (deaths_find(deaths, iteration) != NULL)
+            continue;
+        deaths->list[deaths->count++] = (struct deadly){
+            .iteration = iteration,
+            .kind = (enum deadly_kind)kind,
+            .times = (unsigned)random_between(random, 1, config->spec.retries),
+            .cost_ns = kind == DEADLY_HANG ? some_number(random, 31) : some_number(random, 23),
+        };
+    }
+}
+
+/* A run in which iterations kill: like the others of the job. */
+static void add_deaths(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    struct deaths *deaths = &scenario->deaths;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 17 + scenario->runs);
+    const bool drains = random_between(&random, 0, 1);
+    const uint64_t drain_at_ns = random_between(&random, 1, duration_ns(scenario));
+    if (deaths->count == 0)
+        return;
+    scenario->bad_count = 0;
+    config->no_isolation = random_between(&random, 0, 3) == 0;
+    config->journal = true;
+    if (deaths->are_exact) {
+        spare_all(scenario);
+        config->no_speculation = true;
+        config->spec.verify = 0;
+        config->drain_at_ns = drains && scenario->runs < RUNS_MAX ? drain_at_ns : 0;
+        config->drain_rank = (unsigned)random_between(&random, 0, config->masters + config->workers);
+    }
+    config->outcome = deaths->is_mended ? NULL : deadly_outcome;
+    config->ended = note_end;
+}
+
+static void make_deaths(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 19);
+    if (scenario->hangs || scenario->stops_for_good) /* who is dropped may be the one that was left alone */
+        config->spec.verify_action = RUN_VERIFY_FAIL;
+    if (config->count > 0 && config->lies == NULL && random_between(&random, 0, 3) > 0)
+        make_deadly(scenario, &random);
+    add_deaths(scenario);
+}
+
+void scenario_mend(struct scenario *scenario, bool are_mended)
+{
+    scenario->deaths.is_mended = are_mended;
+}
+
 /* --- generator 7 --- */
 
 static void make_dependences(struct scenario *scenario, struct random *random)
@@ -508,6 +589,8 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
         make_recalls(scenario);
     if (generator > 10)
         make_verification(scenario);
+    if (generator > 11)
+        make_deaths(scenario);
     scenario->config.cuts_at_once = generator <= 9 || seed % 4 != 0;
 }
 
@@ -541,6 +624,10 @@ void scenario_resume(struct scenario *scenario)
     config->spec.verify = before.spec.verify;
     config->spec.verify_seed = before.spec.verify_seed;
     config->cuts_at_once = before.cuts_at_once;
-    if (scenario->stops_for_good || scenario->runs == RUNS_MAX)
+    if (scenario->stops_for_good || scenario->runs >= RUNS_MAX)
         spare_all(scenario);
+    if (scenario->generator < GENERATOR_DEATHS)
+        return;
+    config->spec.retries = before.spec.retries;
+    add_deaths(scenario);
 }

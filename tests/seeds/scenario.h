@@ -26,10 +26,14 @@
  *  10  as 8, without recall in one scenario of four; and in one of three nothing goes wrong, iterations may be long,
  * and in every other of these some of them cost nothing
  *  11  as 10, with verification in every other scenario: of all iterations or of a share; in one of three of these a
- * worker computes some iterations wrongly, of which nothing is resumed */
+ * worker computes some iterations wrongly, of which nothing is resumed
+ *  12  as 11; in three scenarios of four one to four iterations kill the helper that runs them, or stand still until it
+ * is killed for that, or kill the worker, in all runs of the job, and deaths count from run to run. In every other of
+ * these nothing else goes wrong but drains, and there are no copies, so that the tries are known exactly */
 #pragma once
 
 #include "deploy/simulate/virtual/cluster.h"
+#include "tests/seeds/deaths.h"
 #include "tests/seeds/memory.h"
 
 enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_MAX, FAULTS_MAX = 10 };
@@ -38,7 +42,7 @@ enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_
 enum { NONSENSE_MAX = 3 };
 
 /* The latest, and those of loops with dependencies. */
-enum { GENERATOR = 11, GENERATOR_DEPENDENT = 7, GENERATOR_LOSSES = 9 };
+enum { GENERATOR = 12, GENERATOR_DEPENDENT = 7, GENERATOR_LOSSES = 9, GENERATOR_DEATHS = 12 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
 enum bad_kind { POISON, ALWAYS, HALF };
@@ -63,10 +67,14 @@ struct scenario {
     unsigned free_of_ten; /* so many iterations of ten cost nothing, and the others the same */
     unsigned liar;        /* rank of the worker that computes one iteration of `lie_of` wrongly; 0: none does */
     uint64_t lie_of;
-    unsigned runs; /* before this one */
+    struct deaths deaths; /* what generator 12 adds; of all runs of the job */
+    unsigned runs;        /* before this one */
 };
 
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed);
 
 /* The run that resumes the one before. */
 void scenario_resume(struct scenario *scenario);
+
+/* What the runs from now on are to do with the iterations that killed: nothing, where they are mended. */
+void scenario_mend(struct scenario *scenario, bool are_mended);

@@ -25,6 +25,7 @@
 struct tally {
     uint64_t by_status[8]; /* from -2 on */
     uint64_t lost_workers, lost_masters, reissued, duplicates, adopted;
+    uint64_t killed_helpers, killed_workers, given_up;
     uint64_t hits, failed_writes, failed_sends, refused, not_set_up, sent_garbage, drops;
 };
 
@@ -87,6 +88,90 @@ static const char *run_scenario(struct chain *chain, struct scenario *scenario)
     return wrong;
 }
 
+static const char *resume_scenario(struct chain *chain, struct scenario *scenario, bool forgives)
+{
+    if (scenario->config.trace != NULL)
+        puts(forgives ? "--- resumed, and what was given up is tried again ---" : "--- resumed ---");
+    if (forgives)
+        chain_forgive(chain);
+    deaths_begin_run(&scenario->deaths, forgives);
+    scenario_resume(scenario);
+    return run_scenario(chain, scenario);
+}
+
+/* --- runs with iterations that kill --- */
+
+/* So many runs find all of them out, though each ends with the death of its only worker. */
+#define RUNS_WITH_DEATHS_MAX 40
+
+/* The latest run was ended by a time step that needs what was given up. */
+static bool ended_by_step;
+
+static const char *judge(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const struct scenario *scenario = config->context;
+    for (unsigned i = 0; i < scenario->deaths.count; i++) {
+        const struct deadly *deadly = &scenario->deaths.list[i];
+        tally.killed_helpers += deadly->helpers;
+        tally.killed_workers += deadly->workers;
+        if (config->trace != NULL)
+            printf("iteration %" PRIu64 " of kind %d has killed %u helpers and %u workers, and %u helpers before\n",
+                   deadly->iteration, (int)deadly->kind, deadly->helpers, deadly->workers, deadly->before);
+    }
+    for (size_t i = 0; config->trace != NULL && i < result->deaths->count; i++) {
+        const struct poison *item = &result->deaths->items[i];
+        printf("recorded: [%" PRIu64 ", %" PRIu64 ") %u deaths, %u failures\n", item->first, item->first + item->count,
+               item->deaths, item->failures);
+    }
+    if (config->trace != NULL)
+        printf("%u retries%s\n", config->spec.retries, scenario->deaths.are_exact ? ", exact" : "");
+    ended_by_step = strncmp(result->supermaster->failure.text, "time step", 9) == 0;
+    tally.given_up += ranges_total(&result->supermaster->ledger.failed);
+    return deaths_check(&scenario->deaths, config, result);
+}
+
+/* Nothing is left to try: all is done or given up, as far as time steps can be entered. */
+static bool is_settled(const struct chain *chain)
+{
+    return chain->status == EXIT_STATUS_DONE || chain->status == EXIT_STATUS_TASKS ||
+           (chain->status == EXIT_STATUS_FAILED && ended_by_step);
+}
+
+static const char *resume_until_settled(struct chain *chain, struct scenario *scenario, bool forgives)
+{
+    const unsigned most = scenario->runs + RUNS_WITH_DEATHS_MAX;
+    const char *wrong = NULL;
+    while (wrong == NULL && (forgives || !is_settled(chain))) {
+        if (scenario->runs == most)
+            return "not complete after many runs";
+        wrong = resume_scenario(chain, scenario, forgives);
+        forgives = false;
+    }
+    return wrong;
+}
+
+/* What is given up stays so in another run, and with --resume failed is tried again until it is given up again, or done
+ * where it was mended. Workers that are killed meanwhile may take a mended one with them. */
+static const char *end_deaths(struct chain *chain, struct scenario *scenario)
+{
+    const char *wrong = resume_until_settled(chain, scenario, false);
+    if (wrong != NULL || chain->status == EXIT_STATUS_DONE)
+        return wrong;
+    const uint64_t done = ranges_total(&chain->done);
+    wrong = resume_scenario(chain, scenario, false);
+    if (wrong == NULL && scenario->deaths.are_exact && ranges_total(&chain->done) != done)
+        wrong = "what was given up was computed in the next run";
+    scenario_mend(scenario, scenario->seed % 2);
+    if (wrong == NULL)
+        wrong = resume_until_settled(chain, scenario, true);
+    scenario_mend(scenario, true);
+    for (bool again = true; wrong == NULL && chain->status != EXIT_STATUS_DONE && again;) {
+        again = scenario->runs < RUNS_MAX;
+        wrong = resume_until_settled(chain, scenario, true);
+    }
+    return wrong == NULL && chain->status != EXIT_STATUS_DONE ? "not complete though all was mended" : wrong;
+}
+
 /* A run, and those that resume it where the generator says so. NULL, or what was wrong. */
 static const char *run(unsigned generator, uint64_t seed, bool trace)
 {
@@ -96,15 +181,17 @@ static const char *run(unsigned generator, uint64_t seed, bool trace)
     chain.seen = see;
     scenario_make(&scenario, generator, seed);
     scenario.config.trace = trace ? print_line : NULL;
+    chain.keeps_deaths = scenario.deaths.count > 0;
+    chain.judge = chain.keeps_deaths ? judge : NULL;
     const char *wrong = run_scenario(&chain, &scenario);
     bool resumes = generator > 1 && scenario.config.journal;
-    while (wrong == NULL && resumes && chain.status != EXIT_STATUS_DONE && scenario.runs < RUNS_MAX) {
-        if (trace)
-            puts("--- resumed ---");
-        scenario_resume(&scenario);
-        wrong = run_scenario(&chain, &scenario);
+    if (wrong == NULL && chain.keeps_deaths) {
+        wrong = end_deaths(&chain, &scenario);
+        resumes = false;
     }
-    if (wrong == NULL && scenario.runs == RUNS_MAX && chain.status != EXIT_STATUS_DONE)
+    while (wrong == NULL && resumes && chain.status != EXIT_STATUS_DONE && scenario.runs < RUNS_MAX)
+        wrong = resume_scenario(&chain, &scenario, false);
+    if (wrong == NULL && resumes && scenario.runs == RUNS_MAX && chain.status != EXIT_STATUS_DONE)
         wrong = "not complete after a run in which nothing happened";
     chain_fini(&chain);
     return wrong;
@@ -152,6 +239,9 @@ static void print_tally(void)
     printf("# %" PRIu64 " faults, %" PRIu64 " failed writes, %" PRIu64 " failed sends, %" PRIu64
            " runs without memory, %" PRIu64 " messages of nonsense, %" PRIu64 " ranks dropped\n",
            tally.hits, tally.failed_writes, tally.failed_sends, tally.refused, tally.sent_garbage, tally.drops);
+    if (tally.killed_helpers + tally.killed_workers > 0)
+        printf("# iterations killed %" PRIu64 " helpers and %" PRIu64 " workers, and were given up %" PRIu64 " times\n",
+               tally.killed_helpers, tally.killed_workers, tally.given_up);
 }
 
 static int run_many(unsigned generator, uint64_t first, uint64_t count)
