@@ -14,10 +14,12 @@
 
 /* Raised when the fields change. */
 #define DESCRIPTION_VERSION 1
+#define TABLE_VERSION       1
 /* The longest text of a description. */
 #define DESCRIPTION_TEXT_MAX 65536
 
 enum { KERNEL_RUNS = 1, KERNEL_RUNS_VARIABLE = 2, KERNEL_RUNS_BLOCKS = 4, KERNEL_STEPS = 8, KERNEL_WAITS = 16 };
+enum { TABLE_CHECKS = 1, TABLE_HAS_MANNER = 2 };
 enum { LOOP_WAITS = 1, LOOP_IS_BILEVEL = 2, LOOP_HAS_EFFECTS = 4, LOOP_ARE_TASKS = 8 };
 
 /* --- writing --- */
@@ -53,18 +55,24 @@ static void put_records(struct text *text, const struct hdss_loop *loop)
     put_number(text, loop->tile_width);
 }
 
+/* The kernel's name, version, functions, and use of threads. */
+static void put_kernel(struct text *text, const struct hdss_kernel *kernel)
+{
+    put_text(text, kernel->name);
+    put_text(text, kernel->version);
+    put_number(text, (kernel->run != NULL ? KERNEL_RUNS : 0) |
+                         (kernel->run_variable != NULL ? KERNEL_RUNS_VARIABLE : 0) |
+                         (kernel->run_block != NULL ? KERNEL_RUNS_BLOCKS : 0) |
+                         (kernel->step != NULL ? KERNEL_STEPS : 0) | (kernel->descriptor != NULL ? KERNEL_WAITS : 0));
+    put_number(text, kernel->threads);
+}
+
 char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop *loop)
 {
     struct text text;
     text_init(&text);
     text_add(&text, "%d", DESCRIPTION_VERSION);
-    put_text(&text, kernel->name);
-    put_text(&text, kernel->version);
-    put_number(&text, (kernel->run != NULL ? KERNEL_RUNS : 0) |
-                          (kernel->run_variable != NULL ? KERNEL_RUNS_VARIABLE : 0) |
-                          (kernel->run_block != NULL ? KERNEL_RUNS_BLOCKS : 0) |
-                          (kernel->step != NULL ? KERNEL_STEPS : 0) | (kernel->descriptor != NULL ? KERNEL_WAITS : 0));
-    put_number(&text, kernel->threads);
+    put_kernel(&text, kernel);
     put_number(&text, loop->iterations);
     put_number(&text, (loop->waits ? LOOP_WAITS : 0) | (loop->is_bilevel ? LOOP_IS_BILEVEL : 0) |
                           (loop->has_effects ? LOOP_HAS_EFFECTS : 0) | (loop->are_tasks ? LOOP_ARE_TASKS : 0));
@@ -81,6 +89,39 @@ char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop 
         put_number(&text, stream->heading != NULL);
         put_text(&text, stream->heading != NULL ? stream->heading : "");
         put_number(&text, stream->differs);
+    }
+    return text_take(&text);
+}
+
+/* The bits of a number, which so comes back as it was. */
+static uint64_t bits_of_real(double real)
+{
+    uint64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+}
+
+char *kernel_table_text(const struct hdss_kernel *kernel)
+{
+    struct text text;
+    unsigned count = kernel_params_count(kernel);
+    text_init(&text);
+    text_add(&text, "%d", TABLE_VERSION);
+    put_kernel(&text, kernel);
+    put_text(&text, kernel->summary);
+    put_number(&text, (kernel->check != NULL ? TABLE_CHECKS : 0) | (kernel->manner != NULL ? TABLE_HAS_MANNER : 0));
+    put_text(&text, kernel->manner != NULL ? kernel->manner : "");
+    put_number(&text, count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct hdss_param *param = &kernel->params[i];
+        put_text(&text, param->name);
+        put_number(&text, param->kind);
+        put_text(&text, param->fallback);
+        put_number(&text, bits_of_real(param->minimum));
+        put_number(&text, bits_of_real(param->maximum));
+        put_text(&text, param->choices != NULL ? param->choices : "");
+        put_text(&text, param->unit);
+        put_text(&text, param->summary);
     }
     return text_take(&text);
 }
@@ -146,6 +187,12 @@ static int refuse_call(char error[HDSS_ERROR_MAX])
 }
 
 static int refuse_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)loop;
+    return refuse_call(error);
+}
+
+static int refuse_check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)loop;
     return refuse_call(error);
@@ -262,5 +309,57 @@ int description_read(struct description *description, const char *text, struct e
     if (!is_wrong && kernel_check_loop(&description->kernel, &description->loop, error) == 0)
         return 0;
     description_fini(description);
+    return -1;
+}
+
+static void read_param(struct description_reader *reader, struct hdss_param *param)
+{
+    uint64_t least, most;
+    param->name = description_word(reader);
+    param->kind = (enum hdss_param_kind)description_number(reader, HDSS_PARAM_TEXT);
+    param->fallback = description_word(reader);
+    least = description_number(reader, UINT64_MAX);
+    most = description_number(reader, UINT64_MAX);
+    memcpy(&param->minimum, &least, sizeof least);
+    memcpy(&param->maximum, &most, sizeof most);
+    param->choices = description_word(reader);
+    param->unit = description_word(reader);
+    param->summary = description_word(reader);
+    reader->is_wrong = reader->is_wrong || param->name[0] == '\0';
+}
+
+static void read_table(struct description_reader *reader, struct kernel_table *table)
+{
+    struct hdss_kernel *kernel = &table->kernel;
+    read_kernel(reader, kernel);
+    kernel->summary = description_word(reader);
+    uint64_t has = description_number(reader, 2 * TABLE_HAS_MANNER - 1);
+    const char *manner = description_word(reader);
+    kernel->check = has & TABLE_CHECKS ? refuse_check : NULL;
+    kernel->manner = has & TABLE_HAS_MANNER ? manner : NULL;
+    kernel->params = table->params;
+    uint64_t count = description_number(reader, HDSS_PARAMS_MAX);
+    for (uint64_t i = 0; i < count && !reader->is_wrong; i++)
+        read_param(reader, &table->params[i]);
+}
+
+void kernel_table_fini(struct kernel_table *table)
+{
+    free(table->texts);
+    table->texts = NULL;
+}
+
+int kernel_table_read(struct kernel_table *table, const char *name, const char *text, struct error *error)
+{
+    *table = (struct kernel_table){.texts = strlen(text) <= DESCRIPTION_TEXT_MAX ? strdup(text) : NULL};
+    struct description_reader reader = {.at = table->texts};
+    reader.is_wrong = description_number(&reader, TABLE_VERSION) != TABLE_VERSION;
+    read_table(&reader, table);
+    bool is_wrong = reader.is_wrong || reader.at != NULL;
+    if (is_wrong)
+        error_set(error, "kernel %.200s: '%.60s' is no table of a kernel", name, text);
+    if (!is_wrong && kernel_check_table(name, &table->kernel, error) == 0)
+        return 0;
+    kernel_table_fini(table);
     return -1;
 }

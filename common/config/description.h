@@ -19,3 +19,18 @@ char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop 
 /* Reads a word, and checks it as what a kernel describes is checked. -1 with one line, nothing owned. */
 int description_read(struct description *description, const char *text, struct error *error);
 void description_fini(struct description *description);
+
+/* A kernel's table without its functions, as another process has it: each function fails. */
+struct kernel_table {
+    struct hdss_kernel kernel;
+    struct hdss_param params[HDSS_PARAMS_MAX + 1];
+    char *texts; /* owned: what the texts of both point into */
+};
+
+/* The table as a word, which has all but what the functions do. The caller frees it; NULL when memory is out. */
+char *kernel_table_text(const struct hdss_kernel *kernel);
+
+/* Reads a word into a table that stays where it is, and checks it as a loaded kernel's is checked. `name` stands in the
+ * error. -1 with one line, nothing owned. */
+int kernel_table_read(struct kernel_table *table, const char *name, const char *text, struct error *error);
+void kernel_table_fini(struct kernel_table *table);

@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* description_read(): the input is the word. It is refused with one line, or what it says makes a word that says the
- * same. */
+/* description_read() and kernel_table_read(): the input is the word. It is refused with one line, or what it says makes
+ * a word that says the same. */
 #include "tests/fuzz/fuzz.h"
 #include "common/config/description.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
 #include <string.h>
+
+/* The same of a kernel's table. */
+static void fuzz_table(const char *text)
+{
+    struct kernel_table table, again;
+    struct error error = {0};
+    if (kernel_table_read(&table, "k", text, &error) < 0) {
+        require_one_line(error.text);
+        return;
+    }
+    char *word = kernel_table_text(&table.kernel);
+    REQUIRE(word != NULL && kernel_table_read(&again, "k", word, &error) == 0);
+    char *same = kernel_table_text(&again.kernel);
+    REQUIRE(same != NULL && strcmp(word, same) == 0);
+    kernel_table_fini(&again);
+    kernel_table_fini(&table);
+    free(word);
+    free(same);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -28,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         free(word);
         free(same);
     }
+    fuzz_table(text);
     free(text);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptions of kernels: each field there and back, texts with any characters, and words that are none. */
 #include "common/config/description.h"
+#include "common/config/params.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 #include "tests/lib/suite.h"
@@ -157,6 +158,96 @@ START_TEST(a_kernel_that_is_described_is_not_run)
 }
 END_TEST
 
+static int check(const union hdss_value *values, const struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
+{
+    (void)values, (void)loop, (void)line;
+    return 0;
+}
+
+static int describe(const union hdss_value *values, struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
+{
+    (void)values, (void)loop, (void)line;
+    return 0;
+}
+
+static const struct hdss_param params[] = {
+    {"n", HDSS_PARAM_INTEGER, "3", -1, 0x1p60, NULL, "pixels / each", "a number"},
+    {"x", HDSS_PARAM_REAL, "0.1", -0.1, 1e300, NULL, "", "100 % of it"},
+    {"how", HDSS_PARAM_CHOICE, "b", 0, 0, "a|b", "", "a choice"},
+    {"file", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file", "a\ttext"},
+    {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
+};
+
+static const struct hdss_kernel tabled = {.name = "k",
+                                          .version = "7",
+                                          .summary = "in one line",
+                                          .params = params,
+                                          .describe = describe,
+                                          .check = check,
+                                          .run = run,
+                                          .manner = "how|x",
+                                          .threads = HDSS_THREADS_NONE};
+
+START_TEST(a_table_is_the_same)
+{
+    struct kernel_table table;
+    struct error error = {""};
+    char *word = kernel_table_text(&tabled);
+    ck_assert_msg(kernel_table_read(&table, "k", word, &error) == 0, "%s: %s", word, error.text);
+    const struct hdss_kernel *kernel = &table.kernel;
+    char *again = kernel_table_text(kernel);
+    ck_assert_str_eq(again, word);
+    ck_assert_str_eq(kernel->summary, "in one line");
+    ck_assert_str_eq(kernel->manner, "how|x");
+    ck_assert(kernel->check != NULL && kernel->run != NULL && kernel->run_block == NULL);
+    ck_assert_uint_eq(kernel_params_count(kernel), 4);
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert_str_eq(kernel->params[i].name, params[i].name);
+        ck_assert_int_eq(kernel->params[i].kind, params[i].kind);
+        ck_assert_str_eq(kernel->params[i].fallback, params[i].fallback);
+        ck_assert_double_eq(kernel->params[i].minimum, params[i].minimum);
+        ck_assert_double_eq(kernel->params[i].maximum, params[i].maximum);
+        ck_assert_str_eq(kernel->params[i].unit, params[i].unit);
+        ck_assert_str_eq(kernel->params[i].summary, params[i].summary);
+    }
+    ck_assert_str_eq(kernel->params[2].choices, "a|b");
+    kernel_table_fini(&table);
+    free(again);
+    free(word);
+}
+END_TEST
+
+START_TEST(what_is_no_table_is_refused)
+{
+    static const char *const wrong[] = {
+        "1/k/7/1/2/s/0//1/n/0/x/0/0///", /* its own default is not accepted */
+        "1/k/7/1/2/s/0//1//0/0/0/0///",  /* no name */
+        "1/k/7/1/2/s/2/no/0",            /* manner of what is no parameter */
+        "1/k/7/1/2/s/4//0",
+        "1/k/7/1/2/s/0//65",
+        "1/k/7/1/3/s/0//0",
+        "2/k/7/1/2/s/0//0",
+    };
+    struct kernel_table table;
+    struct error error = {""};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_int_eq(kernel_table_read(&table, "k", wrong[i], &error), -1);
+    ck_assert_int_eq(kernel_table_read(&table, "k", "1/k/7/1/2/s/0//0", &error), 0);
+    kernel_table_fini(&table);
+    char *word = kernel_table_text(&tabled);
+    while (word[0] != '\0') {
+        word[strlen(word) - 1] = '\0';
+        if (kernel_table_read(&table, "k", word, &error) < 0)
+            continue;
+        char *again = kernel_table_text(&table.kernel); /* the end of the last text is cut off */
+        ck_assert_str_eq(again, word);
+        free(again);
+        kernel_table_fini(&table);
+    }
+    free(word);
+}
+END_TEST
+
 /* Each word that begins as a right one and is cut or has more fields is none, and so is one with a wrong field. */
 START_TEST(what_is_no_description_is_refused)
 {
@@ -208,6 +299,8 @@ int main(void)
     tcase_add_test(tcase, a_loop_of_variable_output_is_the_same);
     tcase_add_test(tcase, a_kernel_that_is_described_is_not_run);
     tcase_add_test(tcase, what_is_no_description_is_refused);
+    tcase_add_test(tcase, a_table_is_the_same);
+    tcase_add_test(tcase, what_is_no_table_is_refused);
     Suite *suite = suite_create("description");
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
