@@ -28,7 +28,7 @@
 #include "supermaster/ledger.h"
 #include "supermaster/statistics.h"
 #include "supermaster/supermaster.h"
-#include "worker/kernels/kernels.h"
+#include "worker/helper/ask.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -315,6 +315,7 @@ static int share_and_run(struct program *program, int argc, char **argv)
     unsigned count;
     int status = EXIT_STATUS_DONE;
     int prepared = supermaster_prepare(program);
+    ask_end();
     if (prepared != 0) {
         fprintf(stderr, "supermaster: %s\n", program->root.error.text);
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
@@ -364,7 +365,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     runtime_remember_signals(status_tell_draining);
     root_init(root, "supermaster", version);
     struct startup startup = {.program = "supermaster", .version = version};
-    startup_take(&startup, job_setup_make(&root->setup, &kernel_loader, argc, argv, &root->error), &root->error,
+    startup_take(&startup, job_setup_make(&root->setup, &asking_loader, argc, argv, &root->error), &root->error,
                  job_help_text);
     const struct introduction introduction = {
         .role = ROLE_SUPERMASTER, .version = version, .status = startup.status, .text = startup.text};

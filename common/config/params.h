@@ -8,11 +8,13 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define KERNEL_PARAM_TEXT_MAX 64
 
-/* Source of the kernels. The daemons and hdss hand in kernel_loader of worker/kernels/kernels.h. */
+/* Source of the kernels. Daemons hand in kernel_loader of worker/kernels/kernels.h, the supermaster and `hdss run`
+ * asking_loader of worker/helper/ask.h. */
 struct kernel_loader {
     /* The kernel that a command line names. The kernel is borrowed for the rest of the process. -1 with one line. */
     int (*load)(const char *name, const struct hdss_kernel **kernel, struct error *error);
@@ -20,6 +22,9 @@ struct kernel_loader {
      * launched. 0, or another value and one line in `error`. */
     int (*look)(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
+    /* As load(), of a kernel that another process loads and describes: nothing of it runs in this one. `must`: it is
+     * not loaded here either where there is no other process. NULL where kernels are loaded here. */
+    int (*ask)(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error);
 };
 
 /* Parameters in the kernel's table, at most HDSS_PARAMS_MAX. */

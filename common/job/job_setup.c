@@ -273,7 +273,10 @@ int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, 
     int result = job_parse(&setup->job, argc, argv, error);
     if (result != 0)
         return result;
-    if (loader->load(job->kernel, &setup->kernel, error) < 0)
+    bool is_asked = loader->ask != NULL && job->spec.isolate != RUN_ISOLATE_OFF && job_setup_is_foreign(setup);
+    result = is_asked ? loader->ask(job->kernel, job->spec.isolate == RUN_ISOLATE_ON, &setup->kernel, error)
+                      : loader->load(job->kernel, &setup->kernel, error);
+    if (result < 0)
         return -1;
     return kernel_params_parse(setup->kernel, job->kernel_params, job->kernel_param, setup->values, error);
 }

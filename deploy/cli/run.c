@@ -21,6 +21,7 @@
 #include "deploy/cli/launch.h"
 #include "deploy/cli/restarts.h"
 #include "hdss/kernel.h"
+#include "worker/helper/ask.h"
 #include "worker/kernels/kernels.h"
 
 #include <signal.h>
@@ -256,7 +257,7 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
 static int run_command_check_job(struct launch_plan *launch_plan, struct error *error)
 {
     const struct argv *job = &launch_plan->job;
-    if (job_setup_read(&launch_plan->setup, &kernel_loader, (int)job->count, job->items, error) < 0)
+    if (job_setup_read(&launch_plan->setup, &asking_loader, (int)job->count, job->items, error) < 0)
         return -1;
     launch_plan->threads = launch_plan->setup.job.spec.threads;
     launch_plan->single_threaded =
@@ -419,7 +420,9 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
     struct argv line = {0};
     FILE *shown = launch_plan->dry_run ? stdout : how->log != NULL ? how->log : stderr;
     int status = EXIT_STATUS_USAGE;
-    if (compose(launch_plan, &line, error) == 0 && check_launch_plan(launch_plan, error) == 0) {
+    bool is_right = compose(launch_plan, &line, error) == 0 && check_launch_plan(launch_plan, error) == 0;
+    ask_end();
+    if (is_right) {
         const struct dialect *dialect = dialect_of(launch_plan);
         if (dialect->set_environment != NULL)
             dialect->set_environment(launch_plan, set_variable, shown);

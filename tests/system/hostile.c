@@ -51,7 +51,15 @@ enum {
     OPEN_CRASHES,
     COPIED,
     DIFFERS,
-    ENDS_COPY
+    ENDS_COPY,
+    DESCRIBE_CRASHES,
+    DESCRIBE_EXITS,
+    DESCRIBE_HANGS,
+    DESCRIBE_PRINTS,
+    DESCRIBE_COPIES,
+    DESCRIBE_WRITES,
+    CHECK_CRASHES,
+    CHECK_FAILS
 };
 
 static const struct hdss_param params[] = {
@@ -64,7 +72,8 @@ static const struct hdss_param params[] = {
     {"mode", HDSS_PARAM_CHOICE, "nothing", 0, 0,
      "nothing|segv|nullcall|divide|abort|stack|exit|exit0|_exit|atexit|kill|term|stop|closefds|closestd|return1|"
      "return7|"
-     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv|copy|differ|endcopy",
+     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv|copy|differ|endcopy|"
+     "describesegv|describeexit|describehang|describeprint|describecopy|describewrite|checksegv|checkfail",
      "", "how"},
     {"once", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
      "each iteration is hostile once: it makes this file with its number"},
@@ -72,6 +81,35 @@ static const struct hdss_param params[] = {
     {"effects", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "", "no iteration is run twice without need"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
+
+/* True in the helper of a worker, not in one that is only asked about the loop. */
+static int is_helper_of_worker(void)
+{
+    char words[4096] = "";
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t length = fread(words, 1, sizeof words - 1, file);
+    fclose(file);
+    return strcmp(program_invocation_short_name, "hdss-helper") == 0 &&
+           memmem(words, length, "--describe", sizeof "--describe") == NULL;
+}
+
+/* Does what describe() must not do. */
+static void describe_badly(int64_t mode)
+{
+    switch (mode) {
+    case DESCRIBE_CRASHES: raise(SIGSEGV); break;
+    case DESCRIBE_EXITS: exit(9);
+    case DESCRIBE_HANGS:
+        for (;;)
+            pause();
+    case DESCRIBE_PRINTS: printf("described\n"); break;
+    case DESCRIBE_COPIES: fork(); break;
+    case DESCRIBE_WRITES:
+        for (int fd = 3; fd < 1024; fd++)
+            write(fd, "this is not your business", 25);
+        break;
+    }
+}
 
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
@@ -83,8 +121,9 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
         fclose(file);
     }
     loop->iterations = (uint64_t)values[ITERATIONS].integer;
-    if (values[MODE].integer == DIFFERS && strcmp(program_invocation_short_name, "hdss-helper") == 0)
+    if (values[MODE].integer == DIFFERS && is_helper_of_worker())
         loop->iterations++;
+    describe_badly(values[MODE].integer);
     loop->type = HDSS_UINT64;
     loop->record_length = (uint64_t)values[LENGTH].integer;
     loop->dims = 2;
@@ -94,6 +133,15 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     loop->has_effects = values[EFFECTS].integer != 0;
     loop->waits = values[SLEEP].real > 0;
     return 0;
+}
+
+static int check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    (void)loop;
+    if (values[MODE].integer == CHECK_CRASHES)
+        raise(SIGSEGV);
+    snprintf(error, HDSS_ERROR_MAX, "is checked");
+    return values[MODE].integer == CHECK_FAILS ? -1 : 0;
 }
 
 /* The kernel with its values, and the number that a time step has from the one before. */
@@ -275,6 +323,7 @@ HDSS_KERNEL(hdss_kernel) = {
     .summary = "what user code must not do to a worker",
     .params = params,
     .describe = describe,
+    .check = check,
     .open = open_kernel,
     .run = run,
     .step = enter_step,

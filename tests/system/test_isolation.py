@@ -198,28 +198,60 @@ def test_what_python_does_costs_its_iteration():
         check_records(300, bad)
 
 
-def test_python_runs_in_helpers_and_in_the_supermaster_only():
+def test_python_runs_in_helpers_only():
     if not python_is_there():
         return 'built without Python'
-    for isolate, workers_load in (('auto', False), ('off', True)):
+    for isolate, programs in (('auto', [HELPER] * 2), ('off', [SUPERMASTER, WORKER, WORKER])):
         process = start(job(1, 2, python_words('--isolate', isolate, chunk=1) + ['mode=stay', 'at=150']))
-        programs = {SUPERMASTER: True, MASTER: False, WORKER: workers_load}
-        wait_until(lambda: len(loaders(process)) == 3 and os.path.exists('out.npy') or process.poll() is not None, 'three interpreters')
-        assert {os.path.realpath(f'/proc/{pid}/exe') for pid in loaders(process)} == \
-            {os.path.realpath(program) for program, loads in programs.items() if loads} | (set() if workers_load else {os.path.realpath(HELPER)})
+        wait_until(lambda: len(loaders(process)) == len(programs) and os.path.exists('out.npy') or process.poll() is not None, 'the interpreters')
+        assert sorted(os.path.realpath(f'/proc/{pid}/exe') for pid in loaders(process)) == sorted(map(os.path.realpath, programs))
         kill_tree(process.pid)
         finish(process)
 
 
+def check_nothing_begins(kernel, reason, environment=()):
+    """Of a kernel that cannot be described: one line of `hdss run`, which starts nothing, and one of the supermaster."""
+    for program, line in (('hdss run', hdss(0, 2, kernel)), ('supermaster', job(1, 2, kernel))):
+        result = run(['env', *environment, *line])
+        assert result.status == 2 and len(result.err) == 1 and re.fullmatch(f'{program}: {reason}', result.err[0]), (reason, result)
+
+
 @long
-def test_python_that_ends_its_process_while_it_is_loaded_ends_the_run_with_a_line():
+def test_python_that_ends_its_process_while_it_is_loaded_or_described_begins_nothing():
     if not python_is_there():
         return 'built without Python'
-    for place in ('import', 'describe'):
-        for mode, (_, reason) in hostile_python.MODES.items():
-            if mode in (('segv', 'interrupt', '_exit0') if place == 'import' else ('kill', 'sys.exit')):
-                line = ['env', f'HOSTILE_AT=hdss-helper:{place}:{mode}', *job(1, 2, python_words())]
-                check_refusal(run(line), None, rf'(kernel )?python:hostile.run: (loading or opening it )?{reason}.*')
+    for place, who in (('import', 'kernel python:hostile.run: loading it'), ('describe', r'python:hostile.run: describe\(\)')):
+        for mode in ('segv', '_exit0', 'kill', 'execv'):
+            check_nothing_begins(python_words(), f'{who} {hostile_python.MODES[mode][1]}', [f'HOSTILE_AT=hdss-helper:{place}:{mode}'])
+        prefix = 'kernel ' if place == 'import' else ''
+        check_nothing_begins(python_words(), f'{prefix}python:hostile.run: SystemExit: 9 .*', [f'HOSTILE_AT=hdss-helper:{place}:sys.exit'])
+
+
+def test_a_kernel_that_cannot_be_described_begins_nothing():
+    for mode, reason in (('describesegv', SEGV), ('describeexit', MODES['exit'])):
+        check_nothing_begins(words() + [f'mode={mode}'], r'hostile: describe\(\) ' + re.escape(reason))
+    for mode, reason in (('checksegv', 'check() ' + SEGV), ('checkfail', 'is checked')): # by the supermaster only, as it is to be called once
+        for line in (hdss(0, 2, words() + [f'mode={mode}']), job(1, 2, words() + [f'mode={mode}'])):
+            result = run(line)
+            assert result.status == 2 and [text for text in result.err if 'mpirun' not in text] == [f'supermaster: hostile: {reason}'], result
+
+
+def test_what_describing_leaves_alone_or_not():
+    for mode in ('describeprint', 'describecopy'):
+        result = run(hdss(0, 2, words() + ['iterations=300', f'mode={mode}']))
+        check_failures(result, [], None)
+        assert result.out.count('described') == (4 if mode == 'describeprint' else 0), result # hdss run, supermaster, two workers
+    check_nothing_begins(words() + ['mode=describewrite'], r'hostile: describe\(\) wrote to the socket of its process; accepted: .*')
+
+
+def test_a_signal_ends_who_waits_for_a_description():
+    process = start(hdss(0, 2, words() + ['mode=describehang']))
+    wait_until(lambda: descendants(process.pid), 'the helper')
+    helpers = descendants(process.pid)
+    process.send_signal(signal.SIGTERM)
+    result = finish(process)
+    assert result.status == -signal.SIGTERM and not result.err, result
+    wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in helpers), 'the end of the helper')
 
 
 def test_a_kernel_in_python():
@@ -262,14 +294,14 @@ def test_a_kernel_that_cannot_be_opened_ends_the_run_with_a_line():
 
 
 def test_a_kernel_is_loaded_by_who_runs_it():
-    for isolate, runs in (('auto', 'hdss-helper'), ('off', 'worker')):
+    for isolate, asked, runs in (('auto', 'hdss-helper', 'hdss-helper'), ('off', 'supermaster', 'worker')):
         for masters in (0, 1):
             if os.path.exists('told'):
                 os.remove('told')
             result = run(['env', f'HOSTILE_TOLD={os.path.abspath("told")}', *job(masters, 2, words(isolate=isolate) + ['iterations=300'])])
             assert result.status == 0, result
             check_records(300, [])
-            assert sorted(content('told').decode().split()) == sorted(['supermaster', runs, runs]), content('told')
+            assert sorted(content('told').decode().split()) == sorted([asked, runs, runs]), content('told')
 
 
 def test_another_kernel_of_that_name_is_refused():

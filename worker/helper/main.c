@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss-helper: runs the kernel of a job for the worker that began it, and computes what the worker says. It has the
- * words of the job as its command line, and nothing of MPI. Only workers begin it. */
+ * words of the job as its command line, and nothing of MPI. Or it says what a kernel's loop is, to who asks: then its
+ * one word is HELPER_DESCRIBES. Only programs of HDSS begin it. */
 #include "common/job/job_setup.h"
 #include "common/os/signals.h"
 #include "common/util/error.h"
 #include "worker/exec/serve.h"
 #include "worker/helper/config.h"
+#include "worker/helper/questions.h"
 #include "worker/helper/start.h"
 #include "worker/kernels/kernels.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -94,12 +98,26 @@ static struct channel *map_channel(void)
     return channel->version == CHANNEL_VERSION && channel->records_at <= (size_t)file.st_size ? channel : NULL;
 }
 
+/* True where somebody asks about a kernel: then the descriptor is a socket. */
+static bool is_asked(int argc, char **argv)
+{
+    struct stat file;
+    return argc == 2 && strcmp(argv[1], HELPER_DESCRIBES) == 0 && fstat(CHANNEL_FILE, &file) == 0 &&
+           S_ISSOCK(file.st_mode);
+}
+
 int main(int argc, char **argv)
 {
     static struct job_setup setup;
     struct exec_config config = {0};
     struct error error;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (is_asked(argc, argv)) {
+        close(CHANNEL_BELL);
+        close_others();
+        catch_signals();
+        return answer_questions(CHANNEL_FILE);
+    }
     struct channel *channel = map_channel();
     if (channel == NULL) {
         fprintf(stderr, "hdss-helper: is begun by workers only\n");

@@ -19,11 +19,19 @@
 
 int helper_program_init(struct helper_program *program, unsigned words, char *const *word, struct error *error)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], path[PATH_MAX];
     struct error missing = {""};
     *program = (struct helper_program){.argv = NULL};
-    if (program_folder(folder, &missing) < 0 || program_find(folder, HELPER_NAME, program->path, &missing) < 0)
+    if (program_folder(folder, &missing) < 0 || program_find(folder, HELPER_NAME, path, &missing) < 0)
         return error_set(error, "--isolate: %s", missing.text);
+    return helper_program_init_at(program, path, words, word, error);
+}
+
+int helper_program_init_at(struct helper_program *program, const char *path, unsigned words, char *const *word,
+                           struct error *error)
+{
+    *program = (struct helper_program){.argv = NULL};
+    snprintf(program->path, sizeof program->path, "%s", path);
     program->argv = calloc((size_t)words + 2, sizeof *program->argv);
     if (program->argv == NULL || environment_init(&program->environment, environ, false) < 0 ||
         environment_begin(&program->environment, 0) < 0) {

@@ -18,6 +18,10 @@ struct helper_program {
 /* Finds the program beside the worker, or where programs are installed that are not for people, and makes its command
  * line of the job's words, of which the first is a program's name. -1 with one line, nothing owned. */
 int helper_program_init(struct helper_program *program, unsigned words, char *const *word, struct error *error);
+
+/* The same with another program, by its path. */
+int helper_program_init_at(struct helper_program *program, const char *path, unsigned words, char *const *word,
+                           struct error *error);
 void helper_program_fini(struct helper_program *program);
 
 /* Begins a helper; for struct helper_start. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel: the loop body that HDSS runs, with its parameters and the shape of its results.
  *
- * A kernel is a constant `struct hdss_kernel`. `hdss run` calls describe() before it launches, the daemons call it in
- * the rank that leads and in each process that runs the kernel (cheap: it checks the parameters and says how long the
- * loop is and what one iteration yields), open() for the workers only, then run() or run_variable() for range after
- * range in any order, and close(). A worker calls these from one thread, unless it is told to use several (--threads):
- * see enum hdss_threads. Where iterations depend on those before them run_block() takes the place of run(): see struct
- * hdss_block.
+ * A kernel is a constant `struct hdss_kernel`. `hdss run` has describe() called before it launches, and so has the rank
+ * that leads, in a process of its own each, and each process that runs the kernel calls it (cheap: it checks the
+ * parameters and says how long the loop is and what one iteration yields), open() for the workers only, then run() or
+ * run_variable() for range after range in any order, and close(). A worker calls these from one thread, unless it is
+ * told to use several (--threads): see enum hdss_threads. Where iterations depend on those before them run_block()
+ * takes the place of run(): see struct hdss_block.
  *
  * An iteration yields either a record, of the same type and length for all, or bytes on up to HDSS_STREAMS_MAX
  * streams, as many as it likes. Records make up an array, streams make up files: the bytes of all iterations one after

@@ -48,6 +48,20 @@ static int python_explain(char error[HDSS_ERROR_MAX])
     return -1;
 }
 
+/* --- prints --- */
+
+/* The user's text goes out at once, not when Python thinks fit. */
+static void flush_prints(void)
+{
+    static const char *const names[] = {"stdout", "stderr"};
+    for (unsigned i = 0; i < 2; i++) {
+        PyObject *file = PySys_GetObject(names[i]);
+        PyObject *result = file != NULL ? PyObject_CallMethod(file, "flush", NULL) : NULL;
+        Py_XDECREF(result);
+    }
+    PyErr_Clear();
+}
+
 /* --- the loop --- */
 
 static PyObject *python_value_of(const struct hdss_param *param, union hdss_value value)
@@ -137,7 +151,9 @@ static int python_describe(const union hdss_value *values, struct hdss_loop *loo
     Py_XDECREF(arguments);
     Py_XDECREF(method);
     Py_XDECREF(said);
-    return result == 0 ? 0 : python_explain(error);
+    result = result == 0 ? 0 : python_explain(error);
+    flush_prints();
+    return result;
 }
 
 /* --- running --- */
@@ -148,18 +164,6 @@ static int python_open_kernel(const union hdss_value *values, const struct hdss_
     (void)values, (void)loop, (void)worker, (void)error;
     *instance = NULL;
     return 0;
-}
-
-/* The user's text goes out at once, not when Python thinks fit. */
-static void flush_prints(void)
-{
-    static const char *const names[] = {"stdout", "stderr"};
-    for (unsigned i = 0; i < 2; i++) {
-        PyObject *file = PySys_GetObject(names[i]);
-        PyObject *result = file != NULL ? PyObject_CallMethod(file, "flush", NULL) : NULL;
-        Py_XDECREF(result);
-    }
-    PyErr_Clear();
 }
 
 static PyObject *call(const char *method, uint64_t first, uint64_t count)
@@ -303,6 +307,8 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
     if (start_python(error) < 0)
         return NULL;
     python.kernel = PyObject_CallMethod(python.support, "Kernel", "s", name);
+    if (python.kernel != NULL)
+        flush_prints(); /* of its module */
     python.param_count = 0;
     if (python.kernel == NULL || python_take_params() < 0) {
         python_explain(error);

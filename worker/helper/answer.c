@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Answering questions about a kernel: see questions.h. The kernel may do what it likes in here, but for a copy of this
+ * process that comes back from it, which would answer a second time. */
+#include "worker/helper/questions.h"
+
+#include "common/config/description.h"
+#include "common/config/params.h"
+#include "common/util/returned.h"
+#include "common/util/text.h"
+#include "worker/kernels/kernels.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ANSWER_SOCKET 900
+
+struct answerer {
+    int socket;
+    pid_t own;
+    const struct hdss_kernel *kernel; /* NULL: none is loaded */
+    union hdss_value values[HDSS_PARAMS_MAX];
+    struct hdss_loop loop;
+    unsigned char *question, *described; /* owned: the latest one, and the one that the texts of `values` point into */
+};
+
+/* --- values --- */
+
+size_t question_put_values(const struct hdss_param *params, const union hdss_value *values, unsigned char *bytes)
+{
+    size_t size = 0;
+    for (unsigned i = 0; i < HDSS_PARAMS_MAX && params[i].name != NULL; i++) {
+        const bool is_text = params[i].kind == HDSS_PARAM_TEXT;
+        const size_t length = is_text ? strlen(values[i].text) + 1 : sizeof values[i].integer;
+        if (bytes != NULL)
+            memcpy(bytes + size, is_text ? (const void *)values[i].text : &values[i], length);
+        size += length;
+    }
+    return size;
+}
+
+int question_get_values(const struct hdss_param *params, union hdss_value *values, const unsigned char *bytes,
+                        size_t size)
+{
+    for (unsigned i = 0; i < HDSS_PARAMS_MAX && params[i].name != NULL; i++) {
+        const bool is_text = params[i].kind == HDSS_PARAM_TEXT;
+        const unsigned char *end = is_text ? memchr(bytes, '\0', size) : bytes;
+        if (end == NULL || (!is_text && size < sizeof values[i].integer))
+            return -1;
+        const size_t length = is_text ? (size_t)(end - bytes) + 1 : sizeof values[i].integer;
+        if (is_text)
+            values[i].text = (const char *)bytes;
+        else
+            memcpy(&values[i], bytes, length);
+        bytes += length;
+        size -= length;
+    }
+    return size == 0 ? 0 : -1;
+}
+
+/* --- the socket --- */
+
+static bool receive_bytes(int socket, void *bytes, size_t size)
+{
+    for (size_t got = 0; got < size;) {
+        ssize_t count = recv(socket, (char *)bytes + got, size - got, 0);
+        if (count == 0 || (count < 0 && errno != EINTR))
+            return false;
+        got += count > 0 ? (size_t)count : 0;
+    }
+    return true;
+}
+
+static bool send_bytes(int socket, const void *bytes, size_t size)
+{
+    for (size_t sent = 0; sent < size;) {
+        ssize_t count = send(socket, (const char *)bytes + sent, size - sent, MSG_NOSIGNAL);
+        if (count < 0 && errno != EINTR)
+            return false;
+        sent += count > 0 ? (size_t)count : 0;
+    }
+    return true;
+}
+
+/* Answers with the text, or with the line. What the kernel has printed goes out before, as this process may be killed
+ * at any time. */
+static bool answer(const struct answerer *answerer, const char *text, const char *line)
+{
+    const char *said = text != NULL ? text : line;
+    const uint32_t length = (uint32_t)strlen(said) + 1;
+    if (getpid() != answerer->own)
+        _exit(EXIT_STATUS_FAILED);
+    fflush(NULL);
+    return send_bytes(answerer->socket, &length, sizeof length) &&
+           send_bytes(answerer->socket, text != NULL ? "+" : "-", 1) && send_bytes(answerer->socket, said, length - 1);
+}
+
+/* --- the questions --- */
+
+static bool answer_load(struct answerer *answerer, const char *name)
+{
+    struct error error = {"out of memory for the table of a kernel"};
+    char *table = kernel_load(name, &answerer->kernel, &error) == 0 ? kernel_table_text(answerer->kernel) : NULL;
+    if (table == NULL)
+        answerer->kernel = NULL;
+    bool is_said = answer(answerer, table, error.text);
+    free(table);
+    return is_said;
+}
+
+/* Whoever asked puts the kernel's name before the line. */
+static const char *line_without_name(const struct answerer *answerer, const struct error *error)
+{
+    const size_t length = strlen(answerer->kernel->name);
+    return strncmp(error->text, answerer->kernel->name, length) == 0 && strncmp(error->text + length, ": ", 2) == 0
+               ? error->text + length + 2
+               : error->text;
+}
+
+static bool answer_describe(struct answerer *answerer, size_t size)
+{
+    struct error error = {"out of memory for the description of a loop"};
+    struct text text;
+    free(answerer->described);
+    answerer->described = answerer->question;
+    answerer->question = NULL;
+    if (question_get_values(answerer->kernel->params, answerer->values, answerer->described + 1, size - 1) < 0)
+        return false;
+    text_init(&text);
+    if (kernel_describe(answerer->kernel, answerer->values, &answerer->loop, &error) == 0) {
+        char *loop = description_text(answerer->kernel, &answerer->loop);
+        if (loop != NULL)
+            text_add(&text, "%s %s", loop, answerer->loop.note);
+        free(loop);
+    }
+    char *said = text_take(&text);
+    bool is_said = answer(answerer, said != NULL && said[0] != '\0' ? said : NULL, line_without_name(answerer, &error));
+    free(said);
+    return is_said;
+}
+
+static bool answer_check(const struct answerer *answerer)
+{
+    const struct hdss_kernel *kernel = answerer->kernel;
+    char line[HDSS_ERROR_MAX] = "";
+    int result =
+        kernel->check != NULL ? returned(kernel->check(answerer->values, &answerer->loop, line), "check", line) : 0;
+    return answer(answerer, result == 0 ? "" : NULL, line);
+}
+
+static bool answer_one(struct answerer *answerer, size_t size)
+{
+    pid_t asks;
+    const unsigned char *question = answerer->question;
+    switch (question[0]) {
+    case QUESTION_LOAD:
+        if (size < 1 + sizeof asks + 1)
+            return false;
+        memcpy(&asks, question + 1, sizeof asks);
+        return getppid() == asks && answer_load(answerer, (const char *)question + 1 + sizeof asks);
+    case QUESTION_DESCRIBE: return answerer->kernel != NULL && answer_describe(answerer, size);
+    case QUESTION_CHECK: return answerer->described != NULL && answer_check(answerer);
+    default: return false;
+    }
+}
+
+/* A copy of the socket where a kernel that closes what it finds is unlikely to look. */
+static int move_out_of_reach(int socket)
+{
+    int high = fcntl(socket, F_DUPFD_CLOEXEC, ANSWER_SOCKET);
+    if (high >= 0)
+        close(socket);
+    return high >= 0 ? high : socket;
+}
+
+int answer_questions(int socket)
+{
+    static struct answerer answerer;
+    uint32_t size;
+    bool is_answered = true;
+    answerer.socket = socket = move_out_of_reach(socket);
+    answerer.own = getpid();
+    while (is_answered && receive_bytes(socket, &size, sizeof size) && size > 0) {
+        free(answerer.question);
+        answerer.question = calloc(1, (size_t)size + 1);
+        is_answered =
+            answerer.question != NULL && receive_bytes(socket, answerer.question, size) && answer_one(&answerer, size);
+    }
+    _exit(is_answered ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking another process about a kernel: see ask.h. */
+#include "worker/helper/ask.h"
+
+#include "common/config/description.h"
+#include "common/os/clock.h"
+#include "worker/exec/helper.h"
+#include "worker/helper/questions.h"
+#include "worker/helper/start.h"
+#include "worker/kernels/kernels.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Time for loading a kernel, for describe() and for check(), each: files may be large and far away. */
+#define ASK_LIMIT_NS UINT64_C(300000000000)
+/* Time between two looks at whether the helper lives. */
+#define ASK_LOOK_MS 20
+/* Time that a helper has to end which has closed its socket. */
+#define ASK_END_NS UINT64_C(1000000000)
+
+/* A loop's texts live as long as the process, as those of a loaded kernel do. */
+struct asked_loop {
+    struct description description;
+    struct asked_loop *next;
+};
+
+struct asked_kernel {
+    struct kernel_table table;
+    char *name;
+    struct asked_loop *loops;
+    struct asked_kernel *next;
+};
+
+static struct {
+    const char *program; /* NULL: hdss-helper */
+    uint64_t limit_ns;
+    struct asked_kernel *kernels, *latest;
+    pid_t pid; /* 0: there is no helper */
+    int socket;
+    bool has_described;
+    char *answer; /* owned; the latest one, NUL-terminated */
+} asker = {.limit_ns = ASK_LIMIT_NS, .socket = -1};
+
+void ask_set(const char *program, uint64_t limit_ns)
+{
+    asker.program = program;
+    asker.limit_ns = limit_ns;
+}
+
+/* --- the process --- */
+
+void ask_end(void)
+{
+    if (asker.pid > 0) {
+        kill(asker.pid, SIGKILL);
+        while (waitpid(asker.pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (asker.socket >= 0)
+        close(asker.socket);
+    free(asker.answer);
+    asker.answer = NULL;
+    asker.pid = 0;
+    asker.socket = -1;
+    asker.has_described = false;
+}
+
+/* Finds the program. -1 with one line. */
+static int find_helper(struct helper_program *program, struct error *error)
+{
+    static char describes[] = HELPER_DESCRIBES;
+    char *const words[] = {NULL, describes};
+    if (asker.program == NULL)
+        return helper_program_init(program, 2, words, error);
+    return helper_program_init_at(program, asker.program, 2, words, error);
+}
+
+static int begin_helper(struct helper_program *program, char line[HDSS_ERROR_MAX])
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+        snprintf(line, HDSS_ERROR_MAX, "needs a process of its own, for which there is no socket: %s", strerror(errno));
+        return -1;
+    }
+    pid_t pid = helper_program_begin(program, ends[1], ends[1], line);
+    close(ends[1]);
+    asker.socket = ends[0];
+    asker.pid = pid > 0 ? pid : 0;
+    return pid > 0 ? 0 : -1;
+}
+
+/* True where the helper has ended: `line` says how. */
+static bool ask_has_ended(char line[HDSS_ERROR_MAX])
+{
+    int status;
+    if (waitpid(asker.pid, &status, WNOHANG) != asker.pid)
+        return false;
+    asker.pid = 0;
+    helper_tell_end(status, line);
+    return true;
+}
+
+/* --- questions and answers --- */
+
+/* What is sent, and then received. */
+struct exchange {
+    const unsigned char *question;
+    uint32_t size, sent;  /* bytes of it, with the length before them */
+    uint32_t length, got; /* of the answer, likewise */
+    bool is_over;         /* the helper has closed its end */
+    bool is_wrong;        /* what came is no answer */
+};
+
+/* Goes on as far as that is possible without waiting. True when the answer is there, or none can come. */
+static bool exchange_more(struct exchange *exchange)
+{
+    const uint32_t head = sizeof exchange->length;
+    while (exchange->sent < exchange->size) {
+        ssize_t count = send(asker.socket, exchange->question + exchange->sent, exchange->size - exchange->sent,
+                             MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count < 0) {
+            exchange->is_over = errno == EPIPE || errno == ECONNRESET;
+            return exchange->is_over;
+        }
+        exchange->sent += (uint32_t)count;
+    }
+    while (exchange->got < head || exchange->got < head + exchange->length) {
+        char *to =
+            exchange->got < head ? (char *)&exchange->length + exchange->got : asker.answer + (exchange->got - head);
+        uint32_t more = exchange->got < head ? head - exchange->got : head + exchange->length - exchange->got;
+        ssize_t count = recv(asker.socket, to, more, MSG_DONTWAIT);
+        if (count <= 0) {
+            exchange->is_over = count == 0 || (errno != EAGAIN && errno != EINTR);
+            return exchange->is_over;
+        }
+        exchange->got += (uint32_t)count;
+        if (exchange->got != head)
+            continue;
+        exchange->is_wrong = exchange->length == 0 || exchange->length > ANSWER_MAX;
+        asker.answer = exchange->is_wrong ? NULL : calloc(1, (size_t)exchange->length + 1);
+        if (asker.answer == NULL)
+            return exchange->is_wrong = true;
+    }
+    return true;
+}
+
+/* Waits for the answer. False where there is none: `line` says why, in words that go on from who was asked. */
+static bool exchange_await(struct exchange *exchange, char line[HDSS_ERROR_MAX])
+{
+    const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t over_ns = 0, passed_ns = 0;
+    bool has_ended = false;
+    while (!exchange_more(exchange) || exchange->is_over) {
+        struct pollfd news = {.fd = asker.socket, .events = exchange->sent < exchange->size ? POLLOUT : POLLIN};
+        if (has_ended) /* all that it has said was looked at behind its end */
+            return false;
+        has_ended = ask_has_ended(line);
+        passed_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
+        over_ns = exchange->is_over && over_ns == 0 ? passed_ns : over_ns;
+        if (!has_ended && passed_ns > asker.limit_ns) {
+            snprintf(line, HDSS_ERROR_MAX, "took longer than %g s; accepted: less, or --isolate off",
+                     (double)asker.limit_ns / 1e9);
+            return false;
+        }
+        if (!has_ended && exchange->is_over && passed_ns - over_ns > ASK_END_NS) {
+            snprintf(line, HDSS_ERROR_MAX,
+                     "closed the socket of its process; accepted: kernels that leave alone what "
+                     "they have not opened, or --isolate off");
+            return false;
+        }
+        if (!has_ended)
+            poll(exchange->is_over ? NULL : &news, !exchange->is_over, ASK_LOOK_MS);
+    }
+    if (!exchange->is_wrong && (asker.answer[0] == '+' || asker.answer[0] == '-'))
+        return true;
+    snprintf(line, HDSS_ERROR_MAX,
+             "wrote to the socket of its process; accepted: kernels that leave alone what they "
+             "have not opened, or --isolate off");
+    return false;
+}
+
+/* Asks, and has the answer in asker.answer. False where there is none; then there is no helper either. */
+static bool ask(enum question question, const void *first, size_t first_size, const void *second, size_t second_size,
+                char line[HDSS_ERROR_MAX])
+{
+    const size_t size = sizeof(uint32_t) + 1 + first_size + second_size;
+    const uint32_t length = (uint32_t)(size - sizeof length);
+    unsigned char *bytes = size <= INT32_MAX ? malloc(size) : NULL;
+    free(asker.answer);
+    asker.answer = NULL;
+    if (bytes == NULL) {
+        snprintf(line, HDSS_ERROR_MAX, "cannot be asked for: out of memory");
+        ask_end();
+        return false;
+    }
+    memcpy(bytes, &length, sizeof length);
+    bytes[sizeof length] = (unsigned char)question;
+    memcpy(bytes + sizeof length + 1, first, first_size);
+    if (second_size > 0)
+        memcpy(bytes + sizeof length + 1 + first_size, second, second_size);
+    struct exchange exchange = {.question = bytes, .size = (uint32_t)size};
+    bool is_answered = exchange_await(&exchange, line);
+    free(bytes);
+    if (!is_answered)
+        ask_end();
+    return is_answered;
+}
+
+/* Begins a helper and has it load the kernel. -1 with one line. */
+static int ask_to_load(const char *name, struct helper_program *program, struct error *error)
+{
+    const pid_t own = getpid();
+    char line[HDSS_ERROR_MAX] = "";
+    ask_end();
+    if (begin_helper(program, line) < 0)
+        return error_set(error, "kernel %.200s: %s", name, line);
+    if (!ask(QUESTION_LOAD, &own, sizeof own, name, strlen(name) + 1, line))
+        return error_set(error, "kernel %.100s: loading it %.300s", name, line);
+    return asker.answer[0] == '+' ? 0 : error_set(error, "%s", asker.answer + 1);
+}
+
+/* Has a helper that has loaded the latest kernel, also where one has ended since. -1 with one line. */
+static int have_helper(char line[HDSS_ERROR_MAX])
+{
+    struct helper_program program;
+    struct error error;
+    if (asker.pid > 0)
+        return 0;
+    int result = find_helper(&program, &error);
+    if (result == 0) {
+        result = ask_to_load(asker.latest->name, &program, &error);
+        helper_program_fini(&program);
+    }
+    if (result < 0)
+        snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, error.text);
+    return result;
+}
+
+/* --- the kernel --- */
+
+/* Takes the loop of an answer, "DESCRIPTION NOTE". -1 with one line. */
+static int take_loop(struct asked_kernel *kernel, struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
+{
+    struct error error;
+    char *note = strchr(asker.answer, ' ');
+    struct asked_loop *asked = calloc(1, sizeof *asked);
+    if (note != NULL)
+        *note++ = '\0';
+    if (asked == NULL || note == NULL || strlen(note) >= sizeof loop->note ||
+        description_read(&asked->description, asker.answer + 1, &error) < 0) {
+        free(asked);
+        snprintf(line, HDSS_ERROR_MAX, "describe() is answered with what describes no loop");
+        return -1;
+    }
+    asked->next = kernel->loops;
+    kernel->loops = asked;
+    *loop = asked->description.loop;
+    memcpy(loop->note, note, strlen(note) + 1);
+    return 0;
+}
+
+static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
+{
+    struct asked_kernel *kernel = asker.latest;
+    char why[HDSS_ERROR_MAX];
+    if (have_helper(line) < 0)
+        return -1;
+    const size_t size = question_put_values(kernel->table.params, values, NULL);
+    unsigned char *bytes = malloc(size + 1);
+    bool is_answered = bytes != NULL;
+    snprintf(why, sizeof why, "cannot be asked for: out of memory");
+    if (is_answered) {
+        question_put_values(kernel->table.params, values, bytes);
+        is_answered = ask(QUESTION_DESCRIBE, bytes, size, NULL, 0, why);
+    }
+    free(bytes);
+    if (!is_answered) {
+        snprintf(line, HDSS_ERROR_MAX, "describe() %.350s", why);
+        return -1;
+    }
+    asker.has_described = asker.answer[0] == '+';
+    if (asker.has_described)
+        return take_loop(kernel, loop, line);
+    snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, asker.answer + 1);
+    return -1;
+}
+
+static int ask_check(const union hdss_value *values, const struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
+{
+    char why[HDSS_ERROR_MAX];
+    struct hdss_loop again = {0};
+    (void)loop;
+    if (!asker.has_described && ask_describe(values, &again, line) < 0)
+        return -1;
+    if (!ask(QUESTION_CHECK, "", 0, NULL, 0, why)) {
+        snprintf(line, HDSS_ERROR_MAX, "check() %.350s", why);
+        return -1;
+    }
+    if (asker.answer[0] == '+')
+        return 0;
+    snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, asker.answer + 1);
+    return -1;
+}
+
+static struct asked_kernel *find_asked(const char *name)
+{
+    struct asked_kernel *kernel = asker.kernels;
+    while (kernel != NULL && strcmp(kernel->name, name) != 0)
+        kernel = kernel->next;
+    return kernel;
+}
+
+/* Makes a kernel of the table that was answered. NULL with one line. */
+static struct asked_kernel *take_table(const char *name, struct error *error)
+{
+    struct asked_kernel *kernel = calloc(1, sizeof *kernel);
+    char *kept = strdup(name);
+    if (kernel == NULL || kept == NULL)
+        error_set(error, "kernel %.200s: out of memory for its table", name);
+    else if (kernel_table_read(&kernel->table, name, asker.answer + 1, error) == 0) {
+        kernel->name = kept;
+        kernel->table.kernel.describe = ask_describe;
+        kernel->table.kernel.check = kernel->table.kernel.check != NULL ? ask_check : NULL;
+        kernel->next = asker.kernels;
+        asker.kernels = kernel;
+        return kernel;
+    }
+    free(kernel);
+    free(kept);
+    return NULL;
+}
+
+int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error)
+{
+    struct helper_program program;
+    struct asked_kernel *asked = find_asked(name);
+    if (asked == NULL) {
+        if (find_helper(&program, error) < 0)
+            return must ? -1 : kernel_load(name, kernel, error);
+        int result = ask_to_load(name, &program, error);
+        helper_program_fini(&program);
+        asked = result == 0 ? take_table(name, error) : NULL;
+        if (asked == NULL) {
+            ask_end();
+            return -1;
+        }
+    } else if (asked != asker.latest) {
+        ask_end();
+    }
+    asker.latest = asked;
+    *kernel = &asked->table.kernel;
+    return 0;
+}
+
+const struct kernel_loader asking_loader = {.load = kernel_load, .look = kernel_look, .ask = ask_load};
