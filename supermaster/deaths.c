@@ -25,7 +25,7 @@ static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first
 static int take_over(struct supermaster *supermaster, const struct poison *deaths)
 {
     struct poison known = *deaths;
-    if (deaths->deaths >= DEATHS_MAX || deaths->failures > supermaster->config.spec->retries)
+    if (deaths_are_too_many(deaths, supermaster->config.spec->retries))
         return ledger_give_up(&supermaster->ledger, deaths->first, deaths->count) < 0 ||
                        supermaster_note_hopeless(supermaster, deaths->first, deaths->count) < 0
                    ? -1

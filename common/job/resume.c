@@ -324,6 +324,35 @@ int resume_record_deaths(struct resume *resume, const struct poison *deaths, str
     return journal_append_deaths(&resume->journal, deaths, error);
 }
 
+/* True if all of the range has seen too many deaths. */
+static bool has_died_too_often(const struct journal *journal, struct range range, unsigned retries)
+{
+    struct poison known;
+    for (uint64_t alike; range.count > 0; range.first += alike, range.count -= alike) {
+        alike = poison_look(&journal->deaths, &range, &known);
+        if (!deaths_are_too_many(&known, retries))
+            return false;
+    }
+    return true;
+}
+
+bool resume_is_given_up(const struct resume *resume, const struct job_setup *setup)
+{
+    const struct journal *journal = &resume->journal;
+    const uint64_t end = setup->first + setup->count;
+    uint64_t at = setup->first;
+    if (journal->fd < 0 || journal_is_complete(journal))
+        return false;
+    for (size_t i = 0; i <= ranges_length(&journal->done); i++) {
+        const struct range done =
+            i < ranges_length(&journal->done) ? *ranges_at(&journal->done, i) : (struct range){end, 0};
+        if (!has_died_too_often(journal, (struct range){at, done.first - at}, setup->job.spec.retries))
+            return false;
+        at = done.first + done.count;
+    }
+    return true;
+}
+
 static void resume_end_journal(struct resume *resume, bool remove)
 {
     journal_close(&resume->journal, remove);

@@ -55,6 +55,10 @@ static inline bool resume_is_possible(const struct resume *resume, bool some_fai
            (some_failed || !journal_is_complete(&resume->journal));
 }
 
+/* True if nothing is left but what a resumed run would give up before it begins, as deaths are held against it: only
+ * --resume failed runs it. Before resume_end(). */
+bool resume_is_given_up(const struct resume *resume, const struct job_setup *setup);
+
 /* Closes the journal. */
 void resume_end(struct resume *resume);
 

@@ -170,6 +170,7 @@ int root_finish_output(struct root *root, int status)
 {
     status = root_check_journal(root, finish_output(root, status));
     root->resumable = resume_is_possible(&root->resume, ranges_total(&root->failed) > 0);
+    root->is_given_up = resume_is_given_up(&root->resume, &root->setup);
     root->complete = status == EXIT_STATUS_DONE;
     resume_end(&root->resume);
     if (root->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED && root->setup.collect)
@@ -200,6 +201,7 @@ static void complete_report(const struct root *root, struct report *report, uint
     report->output_varies = root->setup.loop.streams > 0;
     report->are_tasks = root->setup.loop.are_tasks;
     report->journal = root->resumable ? root->resume.path : NULL;
+    report->rest_is_given_up = root->is_given_up;
     if (first_assign_ns != NEVER)
         report->startup_s = (double)(first_assign_ns - root->process_start_ns) / 1e9;
     report->failed_task_count = ranges_length(&root->failed);

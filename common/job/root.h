@@ -24,6 +24,7 @@ struct root {
     struct ranges failed; /* at the end: what is done but the kernel calls failed; owned */
     bool complete;        /* at the end: all is done, nothing failed, and the output is made */
     bool resumable;       /* at the end: a later run can go on from what is there */
+    bool is_given_up;     /* at the end: but only with --resume failed */
     struct terminal terminal;
     uint64_t process_start_ns;
     int64_t started_at;

@@ -143,11 +143,12 @@ struct report {
     uint64_t done; /* iterations that are done */
 
     /* for the summary only */
-    const char *failure; /* for REPORT_FAILED: one line; NULL where it has been said elsewhere */
-    const char *journal; /* journal from which the run can be resumed; NULL where none can */
-    const char *output;  /* name of the output file; NULL or empty if there is none */
-    bool are_tasks;      /* iterations are called tasks, and count from 1 */
-    bool output_varies;  /* iterations not computed are absent from the output; else they are zero */
+    const char *failure;   /* for REPORT_FAILED: one line; NULL where it has been said elsewhere */
+    const char *journal;   /* journal from which the run can be resumed; NULL where none can */
+    bool rest_is_given_up; /* only --resume failed runs any of what is not done */
+    const char *output;    /* name of the output file; NULL or empty if there is none */
+    bool are_tasks;        /* iterations are called tasks, and count from 1 */
+    bool output_varies;    /* iterations not computed are absent from the output; else they are zero */
 
     /* filled in by report_compute() */
     double compute_s;  /* sum over the workers */

@@ -444,7 +444,9 @@ static void summary_add_resume(struct text *text, const struct report *report)
     bool failed = report->failed_task_count > 0 && report->done == report->iterations;
     if (report->journal != NULL)
         text_add(text, "  journal      %s: --resume%s\n", report->journal,
-                 failed ? " failed does again what failed" : " goes on with the rest");
+                 failed                     ? " failed does again what failed"
+                 : report->rest_is_given_up ? " failed tries again what was given up"
+                                            : " goes on with the rest");
 }
 
 /* The bar that `worker` belongs to: a new one where its master has none yet; NULL when there is no room for it. */

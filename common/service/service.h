@@ -37,6 +37,12 @@
 #define ISOLATED_DEATHS 2
 /* Deaths of workers at which iterations are given up. */
 #define DEATHS_MAX 3
+
+/* True if iterations that have seen so much are given up. */
+static inline bool deaths_are_too_many(const struct poison *poison, unsigned retries)
+{
+    return poison->deaths >= DEATHS_MAX || poison->failures > retries;
+}
 /* Iterations that failed at one worker wait so long for another. */
 #define ELSEWHERE_NS 1000000000u
 /* While work may be recalled, a worker answers at the end of an iteration. A worker is slow, or stands still, when it

@@ -43,12 +43,14 @@ def test_an_iteration_that_is_given_up_is_not_tried_again():
         line = hdss(masters, workers, words(isolate=isolate) + LINE)
         result = run(line)
         assert result.status == 3 and given_up()[0] == [107], result
+        assert 'out.npy.journal: --resume failed tries again what was given up\n' in result.out, result
         for _ in range(2):
             result = run(resumed(line))
             bad, failures = given_up()
             assert result.status == 3 and bad == [107] and [entry['reason'] for entry in failures] == [EARLIER], (result, failures)
             assert report()['faults'].get('lost_workers', 0) == 0 and report()['faults']['resumed_iterations'] == 299, report()
             assert len(lines_of(result, f'iteration 107 failed: {EARLIER}; given up')) == 1, result
+            assert 'out.npy.journal: --resume failed tries again what was given up\n' in result.out, result
         check_records(300, [107])
         result = run(resumed(line, 'failed'))
         assert result.status == 3 and given_up()[0] == [107] and given_up()[1][-1]['reason'] == SEGV, (result, given_up())
