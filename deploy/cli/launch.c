@@ -49,6 +49,7 @@ struct child {
     bool is_told_drain;  /* somebody else has sent the ranks a signal: not the launcher that was ended here */
     bool drain_is_said;  /* a line on standard error says that the run drains */
     bool ended;
+    bool has_said;   /* it, or a rank, has printed something on standard error */
     int status;      /* status as waitpid() gives it */
     sigset_t before; /* the mask of signals, as it was */
     struct stderr_filter stderr_filter;
@@ -71,7 +72,9 @@ int64_t launch_clock_ms(void)
 
 static void write_error(void *context, const char *bytes, size_t count)
 {
-    fwrite(bytes, 1, count, context);
+    struct child *child = context;
+    child->has_said |= count > 0;
+    fwrite(bytes, 1, count, child->how->log != NULL ? child->how->log : stderr);
 }
 
 /* A line of our own, which a progress line may stand in front of. */
@@ -177,7 +180,7 @@ static int launch_start(struct child *child, char *const *argv)
     close(ends[1]);
     child->errors = ends[0];
     fcntl(child->errors, F_SETFL, O_NONBLOCK);
-    stderr_filter_init(&child->stderr_filter, write_error, child->how->log != NULL ? how->log : stderr);
+    stderr_filter_init(&child->stderr_filter, write_error, child);
     return child->pid < 0 ? -1 : 0;
 }
 
@@ -486,6 +489,17 @@ static bool is_cut(const struct child *child)
            WEXITSTATUS(child->status) == EXIT_STATUS_FAILED;
 }
 
+/* True for a launcher that was sent a signal before a rank could take it: the signal has ended it, or it has ended by
+ * itself, with all that it had started, and without a word. One that fails says why, and so does a rank. */
+static bool is_cut_short(const struct child *child)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    bool is_cut = WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_STATUS_FAILED && !child->has_said;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        is_cut |= WIFSIGNALED(child->status) && WTERMSIG(child->status) == numbers[i];
+    return is_cut && !child->watch.begun && child->end_ms == 0 && child->asked == 0;
+}
+
 /* For one that was ended before the ranks had drained. */
 static int explain_cut(const struct child *child)
 {
@@ -502,7 +516,7 @@ static int launch_explain(const struct child *child, struct launch *how)
     if (reported >= 0 && report_counts(child, reported))
         return reported;
     if (reported < 0 && how->reports && (!child->watch.begun || child->not_begun) &&
-        (child->asked == 1 || (child->asked == 0 && is_cut(child)))) {
+        (child->asked == 1 || (child->asked == 0 && (is_cut_short(child) || was_asked(child))))) {
         launch_tell(child, "stopped before the run had begun");
         return EXIT_STATUS_DRAINED;
     }

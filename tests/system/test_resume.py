@@ -422,7 +422,9 @@ def test_what_is_started_again_and_what_is_not():
     status, launches, said = attempt(f'cp 10.j o.npy.journal; {BEGUN}; echo done >$HDSS_SUMMARY_FILE; exit 137')
     assert (status, launches) == (1, 1) and '; its summary was printed, and it is not started again; the same line with --resume' in said[-1], said
     # A launcher that cannot start anything is no better the next time.
-    assert attempt('exit 1')[:2] == attempt('exit 213')[:2] == (1, 1)
+    assert attempt('echo no >&2; exit 1')[:2] == attempt('exit 213')[:2] == (1, 1)
+    # Open MPI's says nothing where it was sent a signal.
+    assert attempt('exit 1') == (4, 1, ['hdss: stopped before the run had begun'])
     # As long as something is recorded it goes on, three times.
     more = '[ $n -gt 4 ] || cp $(((n - 1) * 10)).j o.npy.journal'
     status, launches, said = attempt(f'{more}; {BEGUN}; exit 137')

@@ -89,6 +89,31 @@ def test_a_signal_to_mpirun_drains():
         drain_by('mpirun', number, '--masters', '1')
 
 
+def is_mpirun(pid):
+    """Not one that is only asked for its version."""
+    try:
+        with open(f'/proc/{pid}/cmdline', 'rb') as words:
+            return os.path.basename(os.readlink(f'/proc/{pid}/exe')) not in ('hdss', 'hdss-helper') and b'--version' not in words.read()
+    except OSError:
+        return False
+
+
+def test_a_signal_to_mpirun_before_the_run_has_begun():
+    """As it is there, as its first rank is, and as all are. Version 5 passes SIGUSR2 on to ranks that are not ready for it, and die of it."""
+    for ranks in (0, 1, 4):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, *(() if IS_5 else (signal.SIGUSR2,))):
+            clear()
+            process = start(hdss('--workers', '3'))
+            wait_until(lambda: any(map(is_mpirun, launcher(process)[0])), 'mpirun')
+            wait_until(lambda: len(ranks_of(process, WORKER)) + len(ranks_of(process, SUPERMASTER)) >= ranks, 'the ranks')
+            send(launcher(process)[0], number)
+            result = finish(process)
+            stopped, drained = result.raw_err.count('stopped before the run had begun'), result.raw_err.count(DRAINING)
+            ignored = number == signal.SIGUSR2 and result.status == 0 # mpirun passes it on to whoever is there
+            assert ignored or (result.status == 4 and stopped + drained >= 1 and 'lost' not in result.raw_err), (ranks, number, result)
+            assert stopped <= 1 and drained <= 1, (ranks, number, result)
+
+
 def test_a_signal_to_mpirun_drains_a_flat_run():
     words = [word for word in LOOP if word not in ('--power', 'equal')]
     for number in (signal.SIGTERM, signal.SIGHUP):
