@@ -435,6 +435,9 @@ static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
         if (unbegun == 0)
             continue;
         cut_chunk(pool, index, count - recall_share(unbegun, 1, waiting));
+        if (chunk->count ==
+            count) /* its only draw is larger than the share: it goes whole, before an older chunk does */
+            cut_chunk(pool, index, count - unbegun);
         cut = (struct range){chunk->first + chunk->count, count - chunk->count};
         settle_chunk(pool, index);
     }

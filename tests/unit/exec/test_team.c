@@ -775,6 +775,27 @@ START_TEST(chunks_go_from_the_newest_on)
 }
 END_TEST
 
+/* A share that is less than a draw takes nothing of an older chunk: who has them knows of the newest only. */
+START_TEST(a_chunk_of_one_draw_goes_as_a_whole)
+{
+    struct outcome outcome = {0};
+    begin(2, "css:chunk=10", false);
+    kernel.hold_below = 10;
+    kernel.held = true;
+    run_chunk(&outcome, 0, 100);
+    run_chunk(&outcome, 100, 10);
+    while (!kernel.taken)
+        nap();
+    const struct range cut = cut_team(&outcome, 1);
+    ck_assert_uint_eq(cut.first, 100);
+    ck_assert_uint_eq(cut.count, 10);
+    kernel.held = false;
+    finish(&outcome, 1);
+    ck_assert_uint_eq(outcome.digest, digest_of(0, 100));
+    end();
+}
+END_TEST
+
 /* In a child process: nothing of it has begun before it is the oldest, and then what the child runs. */
 START_TEST(an_isolated_chunk_is_cut)
 {
@@ -875,6 +896,7 @@ int main(void)
     tcase_add_test(all, what_the_threads_did_is_known_at_the_end_of_a_chunk);
     tcase_add_test(all, a_slot_is_cut_behind_its_draws);
     tcase_add_loop_test(all, chunks_go_from_the_newest_on, 0, 2);
+    tcase_add_test(all, a_chunk_of_one_draw_goes_as_a_whole);
     tcase_add_loop_test(all, an_isolated_chunk_is_cut, 0, 2);
     tcase_add_loop_test(all, each_iteration_is_computed_or_cut_off, 0, 8);
     suite_add_tcase(suite, all);
