@@ -5,8 +5,12 @@
 #include "common/os/clock.h"
 
 #include <assert.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Slots besides one for each thread: chunks of one iteration keep all threads busy. */
 #define SPARE_SLOTS 8
@@ -35,22 +39,28 @@ static int init_slots(struct ring *ring, const struct sched_spec *technique, str
 {
     const struct sched_config config = {.workers = ring->threads};
     for (unsigned i = 0; i < ring->slots; i++) {
-        struct sched *sched = &ring->slot[i].sched;
-        bool is_init = sched_init(sched, technique, &config, error) == 0;
-        if (is_init && (ring_learns(ring) || sched_check_closed(sched, error) == 0))
-            continue;
-        ring->slots = is_init ? i + 1 : i;
-        return -1;
+        struct sched *sched = &ring->plan[i].sched;
+        if (sched_init(sched, technique, &config, error) < 0 ||
+            (!ring_learns(ring) && sched_check_closed(sched, error) < 0))
+            return -1;
     }
     return 0;
 }
 
-static void *lines(size_t count, size_t size)
+static size_t whole_of_ring(size_t bytes)
 {
-    void *memory = aligned_alloc(RING_LINE, count * size);
-    if (memory != NULL)
-        memset(memory, 0, count * size);
-    return memory;
+    return (bytes + RING_LINE - 1) / RING_LINE * RING_LINE;
+}
+
+unsigned ring_places(unsigned threads)
+{
+    return threads + SPARE_SLOTS;
+}
+
+size_t ring_bytes(unsigned threads)
+{
+    return whole_of_ring(sizeof(struct ring_state)) + threads * sizeof(struct ring_thread) +
+           ring_places(threads) * sizeof(struct ring_slot);
 }
 
 /* Makes room for measured times, where the technique has no closed form. False: memory is out. */
@@ -60,25 +70,31 @@ static bool init_measured(struct ring *ring, const struct sched_spec *technique)
         return true;
     ring->measured = calloc((size_t)(ring->slots + 1) * ring->threads, sizeof *ring->measured);
     for (unsigned i = 0; ring->measured != NULL && i < ring->slots; i++)
-        ring->slot[i].seen = ring->measured + (size_t)(i + 1) * ring->threads;
+        ring->plan[i].seen = ring->measured + (size_t)(i + 1) * ring->threads;
     return ring->measured != NULL;
 }
 
-int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *technique, void (*notify)(void *context),
-              void *context, struct error *error)
+int ring_init_shared(struct ring *ring, void *memory, bool joins, unsigned threads, const struct sched_spec *technique,
+                     void (*notify)(void *context), void *context, struct error *error)
 {
-    *ring = (struct ring){.threads = threads, .slots = threads + SPARE_SLOTS, .notify = notify, .context = context};
-    pthread_mutex_init(&ring->lock, NULL);
+    unsigned char *bytes = memory;
+    *ring = (struct ring){
+        .threads = threads, .slots = ring_places(threads), .joined = joins, .notify = notify, .context = context};
     pthread_mutex_init(&ring->learning, NULL);
-    pthread_cond_init(&ring->wake, NULL);
-    ring->slot = lines(ring->slots, sizeof *ring->slot);
-    ring->thread = lines(threads, sizeof *ring->thread);
-    if (ring->slot == NULL || ring->thread == NULL || !init_measured(ring, technique)) {
-        ring->slots = 0;
+    if (bytes == NULL) {
+        bytes = ring->memory = aligned_alloc(RING_LINE, ring_bytes(threads));
+        if (bytes != NULL)
+            memset(bytes, 0, ring_bytes(threads));
+    }
+    ring->state = (struct ring_state *)bytes;
+    ring->thread = (struct ring_thread *)(bytes + whole_of_ring(sizeof *ring->state));
+    ring->slot = (struct ring_slot *)(ring->thread + threads);
+    ring->plan = calloc(ring->slots, sizeof *ring->plan);
+    if (bytes == NULL || ring->plan == NULL || (memory == NULL && !init_measured(ring, technique))) {
         ring_fini(ring);
         return error_set(error, "out of memory for %u threads", threads);
     }
-    for (unsigned i = 0; i < threads; i++)
+    for (unsigned i = 0; i < threads && !joins; i++)
         atomic_init(&ring->thread[i].at, RING_NOWHERE);
     if (init_slots(ring, technique, error) == 0)
         return 0;
@@ -86,25 +102,31 @@ int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *tech
     return -1;
 }
 
-static void drop_slot_bounds(struct ring_slot *slot)
+int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *technique, void (*notify)(void *context),
+              void *context, struct error *error)
 {
-    if (slot->bounded)
-        sched_bounds_fini(&slot->bounds);
-    slot->bounded = slot->many = false;
+    return ring_init_shared(ring, NULL, false, threads, technique, notify, context, error);
+}
+
+static void drop_bounds(struct ring_plan *plan)
+{
+    if (plan->bounded)
+        sched_bounds_fini(&plan->bounds);
+    plan->bounded = false;
 }
 
 void ring_fini(struct ring *ring)
 {
-    for (unsigned i = 0; i < ring->slots; i++) {
-        drop_slot_bounds(&ring->slot[i]);
-        sched_fini(&ring->slot[i].sched);
+    for (unsigned i = 0; ring->plan != NULL && i < ring->slots; i++) {
+        drop_bounds(&ring->plan[i]);
+        sched_fini(&ring->plan[i].sched);
     }
-    free(ring->slot);
-    free(ring->thread);
+    free(ring->plan);
+    free(ring->memory);
     free(ring->measured);
-    pthread_mutex_destroy(&ring->lock);
     pthread_mutex_destroy(&ring->learning);
-    pthread_cond_destroy(&ring->wake);
+    ring->plan = NULL;
+    ring->memory = NULL;
     ring->slot = NULL;
     ring->thread = NULL;
     ring->measured = NULL;
@@ -114,9 +136,9 @@ void ring_fini(struct ring *ring)
 /* Checks the ring. Threads that draw meanwhile change the values that are read here, but nothing that is asserted. */
 void ring_check(const struct ring *ring)
 {
-    const uint64_t oldest = atomic_load(&ring->oldest), begun = ring_begun(ring);
+    const uint64_t oldest = atomic_load(&ring->state->oldest), begun = ring_begun(ring);
     assert(oldest <= begun && begun - oldest <= ring->slots && "slots in use have a place in the ring");
-    assert(atomic_load(&ring->empty_before) <= begun && "a thread finds dry what has begun");
+    assert(atomic_load(&ring->state->empty_before) <= begun && "a thread finds dry what has begun");
     for (unsigned i = 0; i < ring->threads; i++) {
         const uint64_t at = atomic_load(&ring->thread[i].at);
         assert((at == RING_NOWHERE || at < begun) && "a thread is at a slot that has begun");
@@ -133,17 +155,17 @@ void ring_check(const struct ring *ring)
 
 struct ring_slot *ring_free_slot(struct ring *ring)
 {
-    uint64_t begun = ring_begun(ring), oldest = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
+    uint64_t begun = ring_begun(ring), oldest = atomic_load_explicit(&ring->state->oldest, memory_order_relaxed);
     if (begun < ring->slots)
         return ring_slot(ring, begun);
     uint64_t before = begun - ring->slots; /* number under which the slot was used last */
     if (before >= oldest)
         return NULL;
-    atomic_store(&ring->wanted, true);
+    atomic_store(&ring->state->wanted, true);
     for (unsigned i = 0; i < ring->threads; i++)
         if (atomic_load(&ring->thread[i].at) <= before)
             return NULL;
-    atomic_store_explicit(&ring->wanted, false, memory_order_relaxed);
+    atomic_store_explicit(&ring->state->wanted, false, memory_order_relaxed);
     return ring_slot(ring, begun);
 }
 
@@ -166,26 +188,25 @@ static void describe_slot(struct ring_slot *slot, const struct range *chunk, uin
     }
 }
 
+static void wake_sleepers(struct ring *ring, int most)
+{
+    atomic_fetch_add(&ring->state->wakes, 1);
+    syscall(SYS_futex, &ring->state->wakes, FUTEX_WAKE, most, NULL, NULL, 0);
+}
+
 /* Wakes as many of the sleeping threads as there is something for. */
 static void wake_threads(struct ring *ring, uint64_t chunks)
 {
-    unsigned asleep = atomic_load(&ring->asleep);
-    if (asleep == 0)
-        return;
-    pthread_mutex_lock(&ring->lock);
-    if (chunks >= asleep)
-        pthread_cond_broadcast(&ring->wake);
-    else
-        for (uint64_t i = 0; i < chunks; i++)
-            pthread_cond_signal(&ring->wake);
-    pthread_mutex_unlock(&ring->lock);
+    uint32_t asleep = atomic_load(&ring->state->asleep);
+    if (asleep > 0)
+        wake_sleepers(ring, chunks < asleep ? (int)chunks : INT_MAX);
 }
 
 /* Tells the slot's technique what the thread has measured since it was told last. */
-static void feed_slot(struct ring *ring, struct ring_slot *slot, unsigned thread)
+static void feed_slot(struct ring *ring, struct ring_plan *plan, unsigned thread)
 {
     const struct ring_measured *all = &ring->measured[thread];
-    struct ring_measured *seen = &slot->seen[thread];
+    struct ring_measured *seen = &plan->seen[thread];
     const struct sched_feedback feedback = {
         .worker = thread,
         .chunks = 1,
@@ -193,7 +214,29 @@ static void feed_slot(struct ring *ring, struct ring_slot *slot, unsigned thread
         .compute_s = (double)(all->time_ns - seen->time_ns) / 1e9,
     };
     *seen = *all;
-    sched_feedback(&slot->sched, &feedback);
+    sched_feedback(&plan->sched, &feedback);
+}
+
+/* Makes the plan for a slot of so many iterations. */
+static int make_plan(struct ring *ring, struct ring_plan *plan, uint64_t number, uint64_t count, struct error *error)
+{
+    int result;
+    drop_bounds(plan);
+    if (ring_learns(ring)) { /* the technique begins a time step, with all that was measured in other slots */
+        pthread_mutex_lock(&ring->learning);
+        for (unsigned i = 0; i < ring->threads; i++)
+            feed_slot(ring, plan, i);
+        result = sched_again(&plan->sched, count, error);
+        pthread_mutex_unlock(&ring->learning);
+        plan->bounds = (struct sched_bounds){.sched = &plan->sched};
+    } else {
+        result = sched_again(&plan->sched, count, error);
+        if (result == 0)
+            result = sched_bounds_init(&plan->bounds, &plan->sched, error);
+        plan->bounded = result == 0;
+    }
+    atomic_store(&plan->number, number + 1);
+    return result;
 }
 
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
@@ -201,32 +244,19 @@ int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most,
 {
     const uint64_t begun = ring_begun(ring);
     struct ring_slot *slot = ring_slot(ring, begun);
-    int result;
+    struct ring_plan *plan = &ring->plan[begun % ring->slots];
     assert(chunk->count > 0 && chunk->count <= RING_STEPS_MAX && "a slot has so many steps at most");
     assert((part_most == 0 || chunk->count <= RING_PARTS * part_most) && "a chunk fits its parts");
-    drop_slot_bounds(slot);
-    if (ring_learns(ring)) { /* the technique begins a time step, with all that was measured in other slots */
-        pthread_mutex_lock(&ring->learning);
-        for (unsigned i = 0; i < ring->threads; i++)
-            feed_slot(ring, slot, i);
-        result = sched_again(&slot->sched, chunk->count, error);
-        pthread_mutex_unlock(&ring->learning);
-        slot->bounds = (struct sched_bounds){.sched = &slot->sched};
-        slot->learned_end = chunk->count;
-    } else {
-        result = sched_again(&slot->sched, chunk->count, error);
-        if (result == 0)
-            result = sched_bounds_init(&slot->bounds, &slot->sched, error);
-        slot->bounded = result == 0;
-    }
-    if (result < 0)
+    if (make_plan(ring, plan, begun, chunk->count, error) < 0)
         return -1;
-    slot->many = slot->bounds.equal == 1 && slot->bounds.count < UINT64_C(1) << RING_AHEAD_STEP_BITS &&
+    slot->many = plan->bounds.equal == 1 && plan->bounds.count < UINT64_C(1) << RING_AHEAD_STEP_BITS &&
                  ring->slots <= 1u << RING_AHEAD_SLOT_BITS;
+    slot->learned_end = ring_learns(ring) ? chunk->count : 0;
+    slot->empty = false;
     describe_slot(slot, chunk, part_most, records);
-    atomic_store_explicit(&slot->step, ring_steps(0, slot->bounds.count), memory_order_relaxed);
-    atomic_store(&ring->begun, begun + 1);
-    wake_threads(ring, ring_learns(ring) ? chunk->count : slot->bounds.count);
+    atomic_store_explicit(&slot->step, ring_steps(0, plan->bounds.count), memory_order_relaxed);
+    atomic_store(&ring->state->begun, begun + 1);
+    wake_threads(ring, ring_learns(ring) ? chunk->count : plan->bounds.count);
     return 0;
 }
 
@@ -234,21 +264,25 @@ void ring_begin_empty(struct ring *ring, const struct range *chunk)
 {
     uint64_t begun = ring_begun(ring);
     struct ring_slot *slot = ring_slot(ring, begun);
-    drop_slot_bounds(slot);
-    slot->bounds = (struct sched_bounds){.sched = &slot->sched};
+    struct ring_plan *plan = &ring->plan[begun % ring->slots];
+    drop_bounds(plan);
+    plan->bounds = (struct sched_bounds){.sched = &plan->sched};
+    atomic_store(&plan->number, begun + 1);
     describe_slot(slot, chunk, 0, NULL);
     slot->learned_end = 0;
+    slot->many = false;
+    slot->empty = true;
     atomic_store_explicit(&slot->step, ring_steps(0, 0), memory_order_relaxed);
-    atomic_store(&ring->begun, begun + 1);
+    atomic_store(&ring->state->begun, begun + 1);
 }
 
-bool ring_is_left(struct ring *ring)
+bool ring_is_left(struct ring *ring, unsigned first)
 {
-    atomic_store(&ring->wanted, true);
-    for (unsigned i = 1; i < ring->threads; i++)
+    atomic_store(&ring->state->wanted, true);
+    for (unsigned i = first; i < ring->threads; i++)
         if (atomic_load(&ring->thread[i].at) != RING_NOWHERE)
             return false;
-    atomic_store_explicit(&ring->wanted, false, memory_order_relaxed);
+    atomic_store_explicit(&ring->state->wanted, false, memory_order_relaxed);
     return true;
 }
 
@@ -266,16 +300,22 @@ void ring_close_slot(struct ring *ring, uint64_t number)
             ;
 }
 
-static uint64_t start_of_step(const struct ring_slot *slot, uint64_t step)
+static const struct ring_plan *plan_of(const struct ring *ring, const struct ring_slot *slot)
+{
+    return &ring->plan[slot - ring->slot];
+}
+
+static uint64_t start_of_step(const struct ring_plan *plan, uint64_t step)
 {
     uint64_t start;
-    sched_bounds_chunk(&slot->bounds, step, &start);
+    sched_bounds_chunk(&plan->bounds, step, &start);
     return start;
 }
 
-static uint64_t learned_draws(const struct ring_slot *slot)
+static uint64_t learned_draws(const struct ring *ring, const struct ring_slot *slot)
 {
-    uint64_t drawn = slot->sched.iterations - slot->sched.remaining;
+    const struct sched *sched = &plan_of(ring, slot)->sched;
+    uint64_t drawn = sched->iterations - sched->remaining;
     return drawn < slot->learned_end ? drawn : slot->learned_end;
 }
 
@@ -283,19 +323,21 @@ uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot)
 {
     uint64_t steps = atomic_load_explicit(&slot->step, memory_order_relaxed), undrawn;
     if (!ring_learns(ring))
-        return next_step(steps) < end_of_steps(steps) ? slot->kept - start_of_step(slot, next_step(steps)) : 0;
+        return next_step(steps) < end_of_steps(steps)
+                   ? slot->kept - start_of_step(plan_of(ring, slot), next_step(steps))
+                   : 0;
     pthread_mutex_lock(&ring->learning);
-    undrawn = slot->learned_end - learned_draws(slot);
+    undrawn = slot->learned_end - learned_draws(ring, slot);
     pthread_mutex_unlock(&ring->learning);
     return undrawn;
 }
 
 /* The first step not before `from` at which `least` iterations or more have been drawn; `end` where there is none. */
-static uint64_t step_behind(const struct ring_slot *slot, uint64_t from, uint64_t end, uint64_t least)
+static uint64_t step_behind(const struct ring_plan *plan, uint64_t from, uint64_t end, uint64_t least)
 {
     while (from < end) {
         uint64_t middle = from + (end - from) / 2;
-        if (start_of_step(slot, middle) >= least)
+        if (start_of_step(plan, middle) >= least)
             end = middle;
         else
             from = middle + 1;
@@ -305,17 +347,17 @@ static uint64_t step_behind(const struct ring_slot *slot, uint64_t from, uint64_
 
 /* The end of the slot's steps moves to the front, but to no step that somebody draws meanwhile. Returns how many
  * iterations are before it. */
-static uint64_t cut_steps(struct ring_slot *slot, uint64_t least)
+static uint64_t cut_steps(const struct ring_plan *plan, struct ring_slot *slot, uint64_t least)
 {
     uint64_t steps = atomic_load_explicit(&slot->step, memory_order_relaxed), old_end = end_of_steps(steps);
-    uint64_t end = step_behind(slot, next_step(steps), old_end, least);
+    uint64_t end = step_behind(plan, next_step(steps), old_end, least);
     do {
         end = end > next_step(steps) ? end : next_step(steps);
         if (end >= old_end)
             return slot->kept;
     } while (!atomic_compare_exchange_weak_explicit(&slot->step, &steps, ring_steps(next_step(steps), end),
                                                     memory_order_relaxed, memory_order_relaxed));
-    return start_of_step(slot, end);
+    return start_of_step(plan, end);
 }
 
 uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least)
@@ -323,12 +365,12 @@ uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least)
     uint64_t kept = slot->kept;
     if (ring_learns(ring)) {
         pthread_mutex_lock(&ring->learning);
-        uint64_t drawn = learned_draws(slot), end = drawn > least ? drawn : least;
+        uint64_t drawn = learned_draws(ring, slot), end = drawn > least ? drawn : least;
         slot->learned_end = end < slot->learned_end ? end : slot->learned_end;
         kept = slot->learned_end;
         pthread_mutex_unlock(&ring->learning);
     } else {
-        kept = cut_steps(slot, least);
+        kept = cut_steps(plan_of(ring, slot), slot, least);
     }
     assert(kept <= slot->kept && "what was cut off does not come back");
     for (uint64_t at = kept, next; at < slot->kept; at = next) { /* nobody else will do these */
@@ -342,60 +384,173 @@ uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least)
 
 void ring_release(struct ring *ring, uint64_t number)
 {
-    atomic_store(&ring->oldest, number);
+    atomic_store(&ring->state->oldest, number);
 }
 
 void ring_stop(struct ring *ring)
 {
-    atomic_store(&ring->stopped, true);
-    pthread_mutex_lock(&ring->lock);
-    pthread_cond_broadcast(&ring->wake);
-    pthread_mutex_unlock(&ring->lock);
+    atomic_store(&ring->state->stopped, true);
+    wake_sleepers(ring, INT_MAX);
+}
+
+/* --- a process that has died --- */
+
+/* Iterations of [first, end) that are in [from, to). */
+static uint64_t common_of(uint64_t first, uint64_t end, uint64_t from, uint64_t to)
+{
+    first = first > from ? first : from;
+    end = end < to ? end : to;
+    return first < end ? end - first : 0;
+}
+
+/* Keeps of a draw what lies behind the part in which its thread was: there an iteration may be to blame, and what was
+ * done is not known to the last one. */
+static void mend_draw(struct ring *ring, struct ring_thread *own)
+{
+    const uint64_t at = atomic_load(&own->at), oldest = atomic_load(&ring->state->oldest);
+    uint64_t drawn = atomic_load(&own->drawn), next = (uint32_t)drawn, end = drawn >> 32;
+    own->slot = NULL;
+    own->part = NULL;
+    own->done = own->digest = 0;
+    if (next < end && at != RING_NOWHERE && at >= oldest) {
+        const uint64_t part_count = ring_slot(ring, at)->part_count;
+        next = (next / part_count + 1) * part_count;
+    } else {
+        next = end;
+    }
+    atomic_store(&own->drawn, next < end ? ring_drawn(next, end) : 0);
+    if (next >= end)
+        atomic_store(&own->at, RING_NOWHERE);
+}
+
+/* Iterations of the slot in [from, to) that somebody is going to draw, or goes on with. */
+static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from, uint64_t to)
+{
+    const struct ring_slot *slot = ring_slot(ring, number);
+    const struct ring_plan *plan = plan_of(ring, slot);
+    const uint64_t steps = atomic_load(&slot->step);
+    uint64_t count = 0;
+    if (next_step(steps) < end_of_steps(steps))
+        count = common_of(start_of_step(plan, next_step(steps)), slot->kept, from, to);
+    for (unsigned i = 0; i < ring->threads; i++) {
+        const struct ring_thread *thread = &ring->thread[i];
+        const uint64_t drawn = atomic_load(&thread->drawn), ahead = atomic_load(&thread->ahead);
+        if (atomic_load(&thread->at) == number)
+            count += common_of((uint32_t)drawn, drawn >> 32, from, to);
+        if (slot->many && ahead >> (64 - RING_AHEAD_SLOT_BITS) == number % ring->slots) { /* steps of one iteration */
+            uint64_t step = ahead >> RING_AHEAD_LEFT_BITS & ((UINT64_C(1) << RING_AHEAD_STEP_BITS) - 1);
+            count += common_of(step, step + ahead % (1u << RING_AHEAD_LEFT_BITS), from, to);
+        }
+    }
+    return count;
+}
+
+/* Compares, part by part, what is not done with what is to come: where these differ something was lost, in a thread's
+ * hands or between two of its words. */
+static void mend_slot(struct ring *ring, uint64_t number)
+{
+    struct ring_slot *slot = ring_slot(ring, number);
+    uint64_t sum = 0;
+    for (uint64_t at = 0, size; at < slot->count; at += size) {
+        struct ring_part *part = &slot->part[at / slot->part_count];
+        size = slot->count - at < slot->part_count ? slot->count - at : slot->part_count;
+        const uint64_t done = atomic_load(&part->done), coming = to_come(ring, number, at, at + size);
+        if (done + coming != size) {
+            atomic_store(&part->failed, true);
+            atomic_store(&part->done, size - coming);
+        }
+        sum += size - coming;
+    }
+    atomic_store(&slot->done, sum - (slot->count - slot->kept)); /* nobody has done what was cut off */
+}
+
+void ring_mend(struct ring *ring)
+{
+    const uint64_t begun = ring_begun(ring);
+    assert(!ring_learns(ring) && "a plan is the same in both processes");
+    for (unsigned i = 0; i < ring->threads; i++)
+        mend_draw(ring, &ring->thread[i]);
+    for (uint64_t number = atomic_load(&ring->state->oldest); number < begun; number++)
+        if (!ring_slot(ring, number)->empty)
+            mend_slot(ring, number);
+    atomic_store(&ring->state->asleep, 0);
 }
 
 /* --- each thread --- */
 
 static bool has_next(struct ring *ring, const struct ring_thread *own)
 {
-    uint64_t oldest = atomic_load(&ring->oldest);
-    return (own->next > oldest ? own->next : oldest) < atomic_load(&ring->begun);
+    uint64_t oldest = atomic_load(&ring->state->oldest);
+    return (own->next > oldest ? own->next : oldest) < atomic_load(&ring->state->begun);
+}
+
+/* Makes the plan of the slot where another process has begun it. Its owner has made the same one. */
+static void join_plan(struct ring *ring, const struct ring_slot *slot, uint64_t number)
+{
+    struct ring_plan *plan = &ring->plan[number % ring->slots];
+    struct error unused;
+    if (atomic_load(&plan->number) == number + 1)
+        return;
+    pthread_mutex_lock(&ring->learning);
+    bool made = atomic_load(&plan->number) == number + 1 || slot->empty ||
+                make_plan(ring, plan, number, slot->count, &unused) == 0;
+    pthread_mutex_unlock(&ring->learning);
+    if (!made)
+        abort(); /* memory is out */
+}
+
+static void go_to_slot(struct ring *ring, struct ring_thread *own)
+{
+    own->slot = ring_slot(ring, own->next);
+    own->index = own->next % ring->slots;
+    own->part = NULL;
+    own->part_first = own->part_end = own->done = own->digest = 0;
+    if (ring->joined)
+        join_plan(ring, own->slot, own->next);
 }
 
 bool ring_enter(struct ring *ring, unsigned thread)
 {
     struct ring_thread *own = &ring->thread[thread];
-    uint64_t oldest = atomic_load(&ring->oldest);
+    uint64_t oldest = atomic_load(&ring->state->oldest);
     for (;;) {
         uint64_t number = own->next > oldest ? own->next : oldest;
-        if (number >= atomic_load_explicit(&ring->begun, memory_order_acquire)) {
+        if (number >= atomic_load_explicit(&ring->state->begun, memory_order_acquire)) {
             own->next = number;
             atomic_store(&own->at, RING_NOWHERE);
-            uint64_t before = atomic_load_explicit(&ring->empty_before, memory_order_relaxed);
-            while (before < number && !atomic_compare_exchange_weak(&ring->empty_before, &before, number))
+            uint64_t before = atomic_load_explicit(&ring->state->empty_before, memory_order_relaxed);
+            while (before < number && !atomic_compare_exchange_weak(&ring->state->empty_before, &before, number))
                 ;
             return false;
         }
         own->next = number;
         atomic_store(&own->at, number);
-        oldest = atomic_load(&ring->oldest);
+        oldest = atomic_load(&ring->state->oldest);
         if (oldest <= number)
             break;
     }
-    own->slot = ring_slot(ring, own->next);
-    own->index = own->next % ring->slots;
-    own->part = NULL;
-    own->part_first = own->part_end = own->done = own->digest = 0;
+    go_to_slot(ring, own);
     return true;
+}
+
+void ring_resume(struct ring *ring, unsigned thread)
+{
+    struct ring_thread *own = &ring->thread[thread];
+    if (atomic_load(&own->at) == RING_NOWHERE)
+        return;
+    own->next = atomic_load(&own->at);
+    go_to_slot(ring, own);
 }
 
 void ring_leave(struct ring *ring, unsigned thread)
 {
     struct ring_thread *own = &ring->thread[thread];
     assert(own->slot != NULL && own->done == 0 && "a thread has told what it did before it leaves");
+    atomic_store_explicit(&own->drawn, 0, memory_order_relaxed);
     own->next++;
     own->slot = NULL;
     atomic_store(&own->at, RING_NOWHERE);
-    if (atomic_load(&ring->wanted) && atomic_exchange(&ring->wanted, false))
+    if (atomic_load(&ring->state->wanted) && atomic_exchange(&ring->state->wanted, false))
         ring->notify(ring->context);
 }
 
@@ -423,11 +578,11 @@ bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint
     struct ring_slot *slot = ring->thread[thread].slot;
     uint64_t before, count = 0;
     pthread_mutex_lock(&ring->learning);
-    feed_slot(ring, slot, thread);
-    before = learned_draws(slot);
+    feed_slot(ring, &ring->plan[ring->thread[thread].index], thread);
+    before = learned_draws(ring, slot);
     if (before < slot->learned_end) {
         uint64_t left = slot->learned_end - before;
-        count = sched_next(&slot->sched, thread);
+        count = sched_next(&ring->plan[ring->thread[thread].index].sched, thread);
         count = count < left ? count : left;
     }
     pthread_mutex_unlock(&ring->learning);
@@ -485,10 +640,9 @@ void ring_wait(struct ring *ring, unsigned thread, uint64_t spin_ns)
     while (spin_ns > 0 && clock_ns(CLOCK_MONOTONIC) < until)
         if (has_next(ring, own) || ring_is_stopped(ring))
             return;
-    pthread_mutex_lock(&ring->lock);
-    atomic_fetch_add(&ring->asleep, 1);
-    while (!has_next(ring, own) && !atomic_load(&ring->stopped))
-        pthread_cond_wait(&ring->wake, &ring->lock);
-    atomic_fetch_sub(&ring->asleep, 1);
-    pthread_mutex_unlock(&ring->lock);
+    atomic_fetch_add(&ring->state->asleep, 1);
+    for (uint32_t wakes;
+         wakes = atomic_load(&ring->state->wakes), !has_next(ring, own) && !atomic_load(&ring->state->stopped);)
+        syscall(SYS_futex, &ring->state->wakes, FUTEX_WAIT, wakes, NULL, NULL, 0);
+    atomic_fetch_sub(&ring->state->asleep, 1);
 }

@@ -23,7 +23,11 @@
  * that is still one of those in use (ring->oldest); the owner takes a slot out of use first and looks then whether some
  * thread is at it. One of the two sees the other.
  *
- * C11 atomics, and a mutex for those that sleep: nothing here starts a thread, so that ThreadSanitizer, which does not
+ * The threads may be those of another process than the owner's, a helper: then what both write to lies in memory that
+ * they share, and each has a plan of its own of how a slot is cut, which is the same as long as the technique has a
+ * closed form. When such a process dies ring_mend() finds what was drawn and came to nothing.
+ *
+ * C11 atomics, and a futex for those that sleep: nothing here starts a thread, so that ThreadSanitizer, which does not
  * know the barriers of OpenMP's library, can watch all of it with threads of its own. One thread, the owner, begins and
  * takes out slots; it may draw as well. */
 #pragma once
@@ -59,13 +63,10 @@ struct ring_slot {
     /* the same for as long as somebody may draw */
     _Alignas(RING_LINE) uint64_t first;
     uint64_t count, part_count; /* iterations, also those that were cut off; of each part but the last */
-    unsigned char *records;     /* where its records go; NULL: nowhere */
-    struct sched_bounds bounds;
-    struct sched sched;   /* a technique without a closed form: it, `learned_end` and `seen` are under ring->learning */
-    uint64_t learned_end; /* end of the iterations that may be drawn */
-    struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
-    bool bounded;
-    bool many; /* chunks of one iteration: several may be drawn at once */
+    unsigned char *records;     /* where its records go, for threads of the owner's process; NULL: nowhere */
+    uint64_t learned_end;       /* end of the iterations that may be drawn, without a closed form */
+    bool many;                  /* chunks of one iteration: several may be drawn at once */
+    bool empty;                 /* there is nothing to draw */
     /* for the owner */
     _Alignas(RING_LINE) uint64_t kept; /* iterations that were not cut off */
     /* how far it is */
@@ -73,6 +74,16 @@ struct ring_slot {
     _Atomic uint64_t busy_ns;                  /* the sum over all threads */
     _Atomic uint64_t began_ns, ended_ns;       /* the first iteration began; the latest was told to be over */
     struct ring_part part[RING_PARTS];
+};
+
+/* How a slot is cut, as one process has it. A technique without a closed form: `sched`, `seen` and the slot's
+ * learned_end are under ring->learning. */
+struct ring_plan {
+    _Atomic uint64_t number; /* the slot that it is made for, and 1 */
+    struct sched_bounds bounds;
+    struct sched sched;
+    struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
+    bool bounded;
 };
 
 /* The place of a thread, and what it has done there and not told yet. */
@@ -86,27 +97,37 @@ struct ring_thread {
     struct ring_part *part;                  /* NULL: none */
     uint64_t part_first, part_end;
     uint64_t done, digest;
+    _Atomic uint64_t drawn;           /* what is left of its latest draw: ring_drawn() */
+    _Atomic uint64_t calls;           /* calls of the kernel that have begun */
+    _Atomic uint64_t chunks, busy_ns; /* draws, and the time that they took; for who has the figures */
 };
 
 #define RING_NOWHERE UINT64_MAX
 
-struct ring {
-    unsigned threads, slots;
-    struct ring_slot *slot;         /* [slots], owned */
-    struct ring_thread *thread;     /* [threads], owned */
-    struct ring_measured *measured; /* [threads], then what each slot has seen of it; owned, NULL with a closed form */
-    pthread_mutex_t learning;       /* for techniques without a closed form */
-    void (*notify)(void *context);
-    void *context;
+/* The words that belong to no slot. */
+struct ring_state {
     _Alignas(RING_LINE) _Atomic uint64_t begun; /* slots that have begun, ever */
     _Atomic uint64_t oldest;                    /* slots before this one are out of use */
     _Atomic bool wanted;                        /* the owner waits for a slot that some thread is at */
     _Atomic bool stopped;
     _Alignas(RING_LINE) _Atomic uint64_t
         empty_before; /* a thread has found nothing to draw in the slots before this one */
-    _Atomic unsigned asleep;
-    pthread_mutex_t lock; /* for those that sleep */
-    pthread_cond_t wake;
+    _Atomic uint32_t asleep;
+    _Atomic uint32_t wakes; /* those that sleep do so on it */
+};
+
+struct ring {
+    unsigned threads, slots;
+    struct ring_state *state;       /* and behind it the threads and the slots; owned if `memory` is */
+    struct ring_slot *slot;         /* [slots] */
+    struct ring_thread *thread;     /* [threads] */
+    struct ring_plan *plan;         /* [slots], owned */
+    void *memory;                   /* owned; NULL: the state lies in memory of the caller's */
+    bool joined;                    /* the owner is another process */
+    struct ring_measured *measured; /* [threads], then what each slot has seen of it; owned, NULL with a closed form */
+    pthread_mutex_t learning;       /* for techniques without a closed form; with `joined` for plans that are made */
+    void (*notify)(void *context);
+    void *context;
 };
 
 /* `notify` is called by any thread when a part or a slot is over, when nothing is left to draw, and when it leaves a
@@ -114,6 +135,17 @@ struct ring {
  * then. */
 int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *technique, void (*notify)(void *context),
               void *context, struct error *error);
+
+/* Slots of the ring of so many threads. */
+unsigned ring_places(unsigned threads);
+
+/* Bytes of what the processes of a ring share. */
+size_t ring_bytes(unsigned threads);
+
+/* The same in memory that is shared, ring_bytes() of zeros at a multiple of RING_LINE, for a technique with a closed
+ * form: by the owner, and then by the process of the threads, which `joins`. */
+int ring_init_shared(struct ring *ring, void *memory, bool joins, unsigned threads, const struct sched_spec *technique,
+                     void (*notify)(void *context), void *context, struct error *error);
 void ring_fini(struct ring *ring);
 
 /* Stops the program where an invariant does not hold; for the owner. */
@@ -133,9 +165,8 @@ int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most,
 /* Begins the next slot with nothing to draw: the iterations of the chunk are done elsewhere. */
 void ring_begin_empty(struct ring *ring, const struct range *chunk);
 
-/* True when no thread but the first, the owner's, is at any slot, not even one out of use; else `notify` comes when one
- * leaves. */
-bool ring_is_left(struct ring *ring);
+/* True when no thread from `first` on is at any slot, not even one out of use; else `notify` comes when one leaves. */
+bool ring_is_left(struct ring *ring, unsigned first);
 
 /* Has nothing drawn from slot `number` any more. */
 void ring_close_slot(struct ring *ring, uint64_t number);
@@ -150,6 +181,12 @@ uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least);
 /* All slots before `number` are out of use. */
 void ring_release(struct ring *ring, uint64_t number);
 
+/* Sets the ring right after the process of the threads has died: no thread is at a slot any more. A part of which
+ * iterations were begun, or may have been, and are not counted as done has failed, and nobody else computes it: all of
+ * its iterations that nobody is going to draw count as done. What else was drawn is kept for the thread of the same
+ * index, which ring_resume() brings to it. */
+void ring_mend(struct ring *ring);
+
 /* Stops the ring: no thread draws from now on, and those that sleep wake. */
 void ring_stop(struct ring *ring);
 
@@ -161,15 +198,25 @@ static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t numb
 /* True when some thread has found nothing to draw in all that has begun. */
 static inline bool ring_is_empty(const struct ring *ring)
 {
-    return atomic_load(&ring->empty_before) == atomic_load(&ring->begun);
+    return atomic_load(&ring->state->empty_before) == atomic_load(&ring->state->begun);
 }
 
 static inline uint64_t ring_begun(const struct ring *ring)
 {
-    return atomic_load_explicit(&ring->begun, memory_order_relaxed); /* only the owner adds to it */
+    return atomic_load_explicit(&ring->state->begun, memory_order_relaxed); /* only the owner adds to it */
 }
 
 /* --- for each thread, with its index --- */
+
+/* Goes back, in a process that has joined, to the slot that the thread of this index was at in the process before it.
+ */
+void ring_resume(struct ring *ring, unsigned thread);
+
+/* What is left of a draw, in one word: its iterations, counted from the first of the slot. */
+static inline uint64_t ring_drawn(uint64_t next, uint64_t end)
+{
+    return next | end << 32;
+}
 
 /* Goes to the next slot that has begun. False: there is none. */
 bool ring_enter(struct ring *ring, unsigned thread);
@@ -220,7 +267,7 @@ static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first
     uint64_t step;
     if (!ring_take_ahead(&own->ahead, own->index, &step) && !ring_draw_step(ring, own, &step))
         return false;
-    uint64_t start, count = sched_bounds_chunk(&slot->bounds, step, &start);
+    uint64_t start, count = sched_bounds_chunk(&ring->plan[own->index].bounds, step, &start);
     *first = slot->first + start;
     *end = *first + count;
     return true;
@@ -252,7 +299,7 @@ static inline bool ring_has_failed(const struct ring_thread *own)
 
 static inline bool ring_is_stopped(const struct ring *ring)
 {
-    return atomic_load_explicit(&ring->stopped, memory_order_relaxed);
+    return atomic_load_explicit(&ring->state->stopped, memory_order_relaxed);
 }
 
 /* Waits until there is a slot to enter, or the end: looks for `spin_ns` and sleeps then. */

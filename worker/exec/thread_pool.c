@@ -270,7 +270,7 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
     if (exec_is_in_step(&pool->exec, first))
         return true;
     if (pool->oldest.slot < ring_begun(&pool->ring) ||
-        !ring_is_left(&pool->ring)) /* a thread may be at a chunk that was given up */
+        !ring_is_left(&pool->ring, 1)) /* a thread may be at a chunk that was given up */
         return false;
     if (exec_enter_step(&pool->exec, first) == 0)
         return true;

@@ -297,7 +297,7 @@ static void begin_more_chunks_than_there_are(void)
 
 static void release_a_slot_too_much(void)
 {
-    atomic_fetch_add(&tested.pool.ring.oldest, 1);
+    atomic_fetch_add(&tested.pool.ring.state->oldest, 1);
 }
 
 static const struct {

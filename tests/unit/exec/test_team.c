@@ -342,7 +342,7 @@ END_TEST
 static double learned_ratio(uint64_t slot)
 {
     struct ring *ring = &crew.pool.ring;
-    const struct sched *sched = &ring_slot(ring, slot)->sched;
+    const struct sched *sched = &ring->plan[slot].sched;
     pthread_mutex_lock(&ring->learning);
     double ratio = sched_weight(sched, 0) / sched_weight(sched, 1);
     pthread_mutex_unlock(&ring->learning);
