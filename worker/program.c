@@ -28,6 +28,7 @@
 #include "worker/exec/inline.h"
 #include "worker/exec/openmp_pool.h"
 #include "worker/exec/pipeline.h"
+#include "worker/exec/remote_team.h"
 #include "worker/exec/thread_pool.h"
 #include "worker/helper/config.h"
 #include "worker/helper/start.h"
@@ -70,7 +71,10 @@ struct program {
 /* Processor time of the worker, and of its helper. */
 static uint64_t program_processor_ns(const struct program *program)
 {
-    uint64_t helpers_ns = program->is_isolated ? helper_processor_ns(&program->exec.remote.helper) : 0;
+    uint64_t helpers_ns = 0;
+    if (program->is_isolated)
+        helpers_ns = program->threads > 1 ? remote_team_processor_ns(&program->team)
+                                          : helper_processor_ns(&program->exec.remote.helper);
     return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helpers_ns;
 }
 
@@ -196,6 +200,8 @@ static void open_executor(struct program *program)
             .technique = &program->setup.job.spec.thread_technique,
             .cores = openmp_pool_cores(),
         };
+        if (program->is_isolated)
+            openmp_pool_unbind();
         program->executor = &program->team.executor;
         program->is_open = thread_pool_init(&program->team, &threaded) == 0;
         error = program->team.error;
@@ -267,7 +273,7 @@ static int drive(void *context)
 
 static int drive_executor(struct program *program)
 {
-    bool has_threads = program->threads > 1 && program->failure == NULL;
+    bool has_threads = program->threads > 1 && program->failure == NULL && !program->is_isolated;
     int status = has_threads ? openmp_pool_run(&program->team, drive, program) : drive(program);
     write_costs(program);
     if (program->is_open)

@@ -164,12 +164,15 @@ static int check_verify(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True where a helper can run the kernel: iterations are independent, on one thread, and wait for nothing that is the
- * worker's. The load of the cores is measured by how long the worker itself waits for them. */
+/* True where a helper can run the kernel: iterations are independent, wait for nothing that is the worker's, and its
+ * threads draw by a closed form, which says the same in two processes. The load of the cores is measured by how long
+ * the worker itself waits for them. */
 static bool can_be_isolated(const struct job_setup *setup)
 {
-    return setup->loop.sync == 0 && setup->job.spec.threads == 1 && setup->kernel->descriptor == NULL &&
-           setup->job.spec.weighting != SCHED_WEIGHTING_ACP;
+    const struct run_spec *spec = &setup->job.spec;
+    bool is_closed = spec->threads == 1 || spec->thread_technique.technique->at != NULL;
+    return setup->loop.sync == 0 && is_closed && setup->kernel->descriptor == NULL &&
+           spec->weighting != SCHED_WEIGHTING_ACP;
 }
 
 bool job_setup_is_foreign(const struct job_setup *setup)
@@ -191,10 +194,12 @@ static int check_isolation(const struct job_setup *setup, struct error *error)
 {
     if (setup->job.spec.isolate != RUN_ISOLATE_ON || can_be_isolated(setup))
         return 0;
-    return error_set(error,
-                     "--isolate on: %s cannot run in a process of its own here; accepted: auto, off, or a kernel "
-                     "without dependencies and descriptor, on one thread and without --weighting acp",
-                     setup->kernel->name);
+    return error_set(
+        error,
+        "--isolate on: %s cannot run in a process of its own here; accepted: auto, off, or a kernel "
+        "without dependencies and descriptor, without --weighting acp, and a --thread-technique that learns "
+        "nothing",
+        setup->kernel->name);
 }
 
 /* Only a process of its own can be ended in the middle of an iteration. */
@@ -213,10 +218,12 @@ static int check_timeout(const struct job_setup *setup, struct error *error)
                          "--iteration-timeout: %s runs in its worker, where no iteration can be ended; accepted: auto, "
                          "none, or a parameter of the kernel, as timeout=SECONDS of exec",
                          name);
-    return error_set(error,
-                     "--iteration-timeout: %s runs in its worker here, where no iteration can be ended; accepted: "
-                     "auto, none, or a kernel without dependencies, on one thread and without --weighting acp",
-                     name);
+    return error_set(
+        error,
+        "--iteration-timeout: %s runs in its worker here, where no iteration can be ended; accepted: "
+        "auto, none, or a kernel without dependencies, without --weighting acp, and a --thread-technique that "
+        "learns nothing",
+        name);
 }
 
 static int check_sync_points(const struct job_setup *setup, struct error *error)

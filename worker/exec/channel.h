@@ -27,7 +27,7 @@
 #include <sys/types.h>
 
 /* Raised when the layout changes: worker and helper must be of one build. */
-#define CHANNEL_VERSION 2
+#define CHANNEL_VERSION 3
 /* Descriptors of a helper: the shared memory, and the eventfd that wakes the worker. */
 #define CHANNEL_FILE 3
 #define CHANNEL_BELL 4
@@ -42,6 +42,7 @@ enum channel_command {
     CHANNEL_OPEN,  /* open the kernel: what a helper begins with */
     CHANNEL_PROBE, /* time the probe iterations */
     CHANNEL_RUN,   /* compute a range */
+    CHANNEL_TEAM,  /* have the threads compute until their ring is stopped: see remote_team.h */
     CHANNEL_LEAVE, /* close the kernel and end */
 };
 
@@ -65,6 +66,9 @@ struct channel {
     struct hdss_worker worker;
     double slowdown;
     bool collect, spread;
+    unsigned threads; /* the helper has so many; 0: only its main one */
+    size_t slot_room; /* bytes for the records of a slot of theirs; 0: they are only digested */
+    bool team_spread; /* they show how iterations differ */
     uint64_t record_bytes;
     uint64_t records_at; /* offset of the worker's buffers in the shared memory, or of the blocks */
     size_t bytes;        /* of the shared memory */

@@ -34,6 +34,22 @@
 #define EXEC_HEADROOM 64
 #define EXEC_BUFFERS  2
 
+struct sched_spec;
+struct thread_pool;
+
+/* Threads of a helper, of which each end says what the other does not know. */
+struct exec_team {
+    /* the worker */
+    unsigned threads;
+    bool spread;      /* they show how iterations differ */
+    size_t slot_room; /* bytes for the records of a slot; 0: they are only digested */
+    /* the helper */
+    const struct sched_spec *technique;
+    unsigned cores;
+    /* Calls thread_pool_serve() in each thread, in the caller's with index 0 by way of `work`. */
+    int (*run)(struct thread_pool *pool, int (*work)(void *context), void *context);
+};
+
 struct exec_config {
     const struct hdss_kernel *kernel;
     const union hdss_value *values;
@@ -53,6 +69,8 @@ struct exec_config {
     const struct helper_start *helper; /* a helper runs the kernel, which is not opened here; NULL: the caller's thread
                                           does. Not for kernels with a descriptor() */
     uint64_t limit_ns; /* with a helper: it is killed when an iteration has run for longer; 0: there is no limit */
+    bool begins_late;  /* the helper begins with the first chunk or probe */
+    const struct exec_team *team; /* threads of the helper, see remote_team.h; NULL: it has none */
     bool limit_adapts; /* the limit is a large multiple of the longest iteration that was seen, limit_ns at least; none
                           before one was seen */
 };

@@ -28,6 +28,27 @@ bool openmp_pool_is_possible(void)
     return true;
 }
 
+void openmp_pool_unbind(void)
+{
+    cpu_set_t *set = CPU_ALLOC(CORES_MAX);
+    int *ids = malloc(CORES_MAX * sizeof *ids);
+    const size_t size = CPU_ALLOC_SIZE(CORES_MAX);
+    if (set != NULL && ids != NULL) {
+        CPU_ZERO_S(size, set);
+        for (int place = 0; place < omp_get_num_places(); place++) {
+            const int count = omp_get_place_num_procs(place);
+            if (count <= CORES_MAX)
+                omp_get_place_proc_ids(place, ids);
+            for (int i = 0; i < count && count <= CORES_MAX; i++)
+                CPU_SET_S((size_t)ids[i], size, set);
+        }
+        if (CPU_COUNT_S(size, set) > 0)
+            sched_setaffinity(0, size, set);
+    }
+    free(ids);
+    CPU_FREE(set);
+}
+
 /* Runs the pool. Where there are fewer threads than asked for (OMP_THREAD_LIMIT) they do it all. */
 int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *context)
 {
@@ -48,6 +69,10 @@ int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *
 bool openmp_pool_is_possible(void)
 {
     return false;
+}
+
+void openmp_pool_unbind(void)
+{
 }
 
 int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *context)

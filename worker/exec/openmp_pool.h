@@ -12,5 +12,9 @@ bool openmp_pool_is_possible(void);
 /* Cores that this process may run on. */
 unsigned openmp_pool_cores(void);
 
+/* Has this thread, and processes that it begins, run on all places of OpenMP: where threads are pinned OpenMP has bound
+ * it to the first one. For a worker whose threads are in a helper. */
+void openmp_pool_unbind(void);
+
 /* Runs `work` on this thread beside the pool's others, which end when it returns; returns what it does. */
 int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *context);

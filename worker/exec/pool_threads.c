@@ -55,12 +55,12 @@ static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
     pool_thread->tick_most = iterations_in(TICK_NS, pool_thread->iteration_ns);
     own->ahead_most = (unsigned)exec_least(iterations_in(AHEAD_NS, pool_thread->iteration_ns), RING_AHEAD_MAX);
     if (pool->config.exec.spread && (double)elapsed_ns >= SPREAD_PIECE_NS / 2)
-        thread_pool_add_spread(pool, own->slot, pool_thread->untimed, (double)elapsed_ns);
+        thread_pool_add_spread(pool, thread, pool_thread->untimed, (double)elapsed_ns);
     if (ring_learns(&pool->ring) && !ring_has_failed(own))
         ring_learn(&pool->ring, thread, pool_thread->untimed, elapsed_ns);
     pool_thread->untimed = 0;
-    add_own(&pool_thread->busy_ns, elapsed_ns);
-    add_own(&pool_thread->chunks, pool_thread->draws);
+    add_own(&own->busy_ns, elapsed_ns);
+    add_own(&own->chunks, pool_thread->draws);
     pool_thread->draws = 0;
     atomic_fetch_add_explicit(&own->slot->busy_ns, elapsed_ns, memory_order_relaxed);
     return now_ns;
@@ -88,7 +88,10 @@ static inline void run_iterations(struct thread_pool *pool, struct pool_thread *
 {
     if (ring_has_failed(own))
         return;
-    unsigned char *to = own->slot->records;
+    unsigned char *to = pool->shared_records != NULL
+                            ? pool->shared_records + own->index * pool->slot_room + EXEC_HEADROOM
+                            : own->slot->records;
+    add_own(&own->calls, 1);
     to = to == NULL ? pool_thread->scratch : to + (first - own->slot->first) * pool->record_bytes;
     const struct exec_config *config = &pool->config.exec;
     int result = config->slowdown > 1
@@ -98,6 +101,14 @@ static inline void run_iterations(struct thread_pool *pool, struct pool_thread *
         ring_fail(own);
     else
         *digest += digest_records(first, count, to, pool->record_bytes);
+}
+
+/* Notes what is left of the draw, so that it is known should the process die. */
+static inline void note_drawn(const struct pool_thread *pool_thread, struct ring_thread *own)
+{
+    const uint64_t first = own->slot->first;
+    atomic_store_explicit(&own->drawn, ring_drawn(pool_thread->next - first, pool_thread->end - first),
+                          memory_order_release);
 }
 
 /* Runs a piece at the beginning of the drawn iterations. */
@@ -113,6 +124,7 @@ static inline void run_piece(struct thread_pool *pool, unsigned thread)
     own->done += count;
     pool_thread->untimed += count;
     pool_thread->next = first + count;
+    note_drawn(pool_thread, own);
 }
 
 /* --- slots --- */
@@ -129,6 +141,8 @@ static inline bool draw_iterations(struct thread_pool *pool, unsigned thread)
             uint64_t nobody = 0;
             if (!ring_enter(ring, thread))
                 return false;
+            if (ring->joined && !thread_pool_enter_step(pool, own->slot->first))
+                return false;
             pool_thread->read_ns = clock_ns(CLOCK_MONOTONIC);
             atomic_compare_exchange_strong_explicit(&own->slot->began_ns, &nobody, pool_thread->read_ns,
                                                     memory_order_relaxed, memory_order_relaxed);
@@ -137,6 +151,7 @@ static inline bool draw_iterations(struct thread_pool *pool, unsigned thread)
             (ring_learns(ring) && ring_draw_learned(ring, thread, &pool_thread->next, &pool_thread->end))) {
             assert(pool_thread->next < pool_thread->end && "a draw has iterations");
             pool_thread->draws++;
+            note_drawn(pool_thread, own);
             return true;
         }
         ring_tell(ring, thread, tick_member(pool, thread));
@@ -166,6 +181,7 @@ static void run_short_draws(struct thread_pool *pool, unsigned thread)
         if (first < part_first || end > part_end || end - first > piece_most) {
             pool_thread->next = first;
             pool_thread->end = end;
+            note_drawn(pool_thread, own);
             break;
         }
         run_iterations(pool, pool_thread, own, first, end - first, &digest);
@@ -199,9 +215,24 @@ bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_
     return any;
 }
 
+/* Goes on with what the thread of this index had drawn in a helper that has died. */
+static void resume_thread(struct thread_pool *pool, unsigned thread)
+{
+    struct pool_thread *pool_thread = &pool->pool_thread[thread];
+    struct ring_thread *own = &pool->ring.thread[thread];
+    ring_resume(&pool->ring, thread);
+    if (own->slot == NULL || !thread_pool_enter_step(pool, own->slot->first))
+        return;
+    const uint64_t drawn = atomic_load(&own->drawn);
+    pool_thread->next = own->slot->first + (uint32_t)drawn;
+    pool_thread->end = own->slot->first + (drawn >> 32);
+}
+
 void thread_pool_serve(struct thread_pool *pool, unsigned thread)
 {
     struct ring *ring = &pool->ring;
+    if (ring->joined)
+        resume_thread(pool, thread);
     while (!ring_is_stopped(ring)) {
         thread_pool_work(pool, thread, UINT64_MAX);
         if (!ring_is_stopped(ring))

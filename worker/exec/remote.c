@@ -53,6 +53,11 @@ int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t
     channel->slowdown = exec->config.slowdown;
     channel->collect = exec->config.collect;
     channel->spread = exec->config.spread;
+    if (exec->config.team != NULL) {
+        channel->threads = exec->config.team->threads;
+        channel->slot_room = exec->config.team->slot_room;
+        channel->team_spread = exec->config.team->spread;
+    }
     return 0;
 }
 

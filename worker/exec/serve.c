@@ -4,7 +4,9 @@
 
 #include "common/util/digest.h"
 #include "worker/exec/output.h"
+#include "worker/exec/remote_team.h"
 #include "worker/exec/steps.h"
+#include "worker/exec/thread_pool.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 
 struct server {
     struct exec exec;
+    struct thread_pool team; /* where the worker wants threads */
     struct channel *channel;
     unsigned char *memory;
     int file, bell;
@@ -169,9 +172,12 @@ static void serve_command(struct server *server, const struct exec_config *confi
             serve_fail(channel, CHANNEL_FAILED, failure);
         else if (exec_init(&server->exec, config) < 0)
             serve_fail(channel, CHANNEL_FAILED, server->exec.error);
+        else if (channel->threads > 0 && thread_pool_join(&server->team, &server->exec, channel, server->bell) < 0)
+            serve_fail(channel, CHANNEL_FAILED, server->team.error);
         break;
     case CHANNEL_PROBE: exec_time_probe(&server->exec, serve_probe_one, server, &channel->speed); break;
     case CHANNEL_RUN: serve_run(server); break;
+    case CHANNEL_TEAM: team_serve(&server->team); break;
     case CHANNEL_LEAVE: break;
     }
 }
@@ -199,6 +205,8 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
         number = channel_await_call(channel, number, is_bound ? 0 : SERVE_SPIN_NS);
         leaves = channel->command == CHANNEL_LEAVE; /* behind the answer there may be another command */
         serve_command(&server, &config, failure);
+        if (leaves && channel->threads > 0)
+            team_leave(&server.team);
         if (leaves && server.exec.open)
             executor_fini(&server.exec.executor);
         atomic_store(&channel->answered, number);

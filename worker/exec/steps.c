@@ -9,6 +9,7 @@
 #include "hdss/kernel.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/isolated.h"
+#include "worker/exec/remote_team.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,7 +25,9 @@
 static int share_buffers(struct exec *exec, size_t bytes)
 {
     const unsigned buffers = exec->config.collect ? EXEC_BUFFERS : 0;
-    if (exec_remote_init(exec, exec->config.helper, buffers * bytes) < 0)
+    const struct exec_team *team = exec->config.team;
+    const size_t shared = team != NULL ? team_layout_of(team->threads, team->slot_room).bytes : 0;
+    if (exec_remote_init(exec, exec->config.helper, buffers * bytes + shared) < 0)
         return -1;
     unsigned char *memory = (unsigned char *)exec->remote.helper.channel;
     for (unsigned i = 0; i < buffers; i++)
@@ -74,7 +77,7 @@ int exec_init(struct exec *exec, const struct exec_config *config)
         return -1;
     }
     if (config->helper != NULL) {
-        int result = exec_remote_open(exec);
+        int result = config->begins_late ? 0 : exec_remote_open(exec);
         if (result < 0)
             exec_fini(&exec->executor);
         return result;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Time between two looks at the messages. */
@@ -25,6 +26,8 @@
 /* The most bytes of collected records of one slot, and of all slots; a single record may be longer. */
 #define SLOT_BYTES  (16u << 20)
 #define SLOTS_BYTES (64u << 20)
+/* Memory that is shared with a helper is kept for the next records of a slot where it is less. */
+#define SHARED_KEPT_BYTES (64u << 10)
 
 static struct thread_pool *team_of(struct executor *executor)
 {
@@ -48,6 +51,11 @@ static void notify(void *context)
 {
     struct thread_pool *pool = context;
     const uint64_t one = 1;
+    if (pool->share != NULL) {
+        atomic_store(&pool->share->has_work, true);
+        channel_wake_worker(pool->channel, pool->bell);
+        return;
+    }
     atomic_store(&pool->has_work, true);
     if (atomic_load(&pool->blocked) && atomic_exchange(&pool->blocked, false))
         while (write(pool->bell, &one, sizeof one) < 0)
@@ -58,6 +66,10 @@ static void notify(void *context)
 static void take_team_news(struct thread_pool *pool)
 {
     uint64_t count;
+    if (pool->remote != NULL) {
+        remote_team_turn(pool);
+        return;
+    }
     if (pool->rests && !atomic_exchange(&pool->blocked, false) && read(pool->bell, &count, sizeof count) < 0)
         count = 0; /* a thread is about to ring: the next rest is a short one */
     pool->rests = false;
@@ -67,6 +79,8 @@ static void take_team_news(struct thread_pool *pool)
 /* Says that the main thread has nothing to do. False where a thread brought news before the others knew. */
 static bool is_blocked(struct thread_pool *pool)
 {
+    if (pool->remote != NULL)
+        return remote_team_rest(pool);
     atomic_store(&pool->blocked, true);
     pool->rests = true;
     return !atomic_load(&pool->has_work);
@@ -74,22 +88,29 @@ static bool is_blocked(struct thread_pool *pool)
 
 /* --- set-up --- */
 
-static void team_close(struct executor *executor)
+/* Closes the kernel for the threads of this process but the first, whose instance is the executor's. */
+static void close_members(struct thread_pool *pool)
 {
-    struct thread_pool *pool = team_of(executor);
     const struct hdss_kernel *kernel = pool->config.exec.kernel;
     for (unsigned t = 0; pool->pool_thread != NULL && t < pool->config.threads; t++) {
         if (pool->pool_thread[t].open && kernel->close != NULL)
             kernel->close(pool->pool_thread[t].instance);
         free(pool->pool_thread[t].scratch);
     }
-    for (unsigned i = 0; pool->slot != NULL && i < pool->ring.slots; i++)
-        free(pool->slot[i].bytes);
     free(pool->pool_thread);
-    free(pool->slot);
     pool->pool_thread = NULL;
+}
+
+static void team_close(struct executor *executor)
+{
+    struct thread_pool *pool = team_of(executor);
+    close_members(pool);
+    for (unsigned i = 0; pool->slot != NULL && pool->shared_records == NULL && i < pool->ring.slots; i++)
+        free(pool->slot[i].bytes);
+    remote_team_fini(pool);
+    free(pool->slot);
     pool->slot = NULL;
-    if (pool->ring.slot != NULL)
+    if (pool->ring.plan != NULL)
         ring_fini(&pool->ring);
     if (pool->bell >= 0)
         close(pool->bell);
@@ -105,17 +126,20 @@ static int team_refuse(struct thread_pool *pool, const char *text)
     return -1;
 }
 
-static int open_thread(struct thread_pool *pool, unsigned thread)
+/* -1 with one line in pool->error. */
+static int open_member(struct thread_pool *pool, unsigned thread)
 {
-    const struct exec_config *config = &pool->exec.config;
+    const struct exec_config *config = &pool->config.exec;
     const struct hdss_kernel *kernel = config->kernel;
     struct pool_thread *pool_thread = &pool->pool_thread[thread];
     pool_thread->instance = pool->exec.instance;
     pool_thread->piece_most = pool_thread->tick_most = 1;
     if (!config->collect) {
         pool_thread->scratch = aligned_alloc(64, whole_lines(pool->scratch_most * pool->record_bytes));
-        if (pool_thread->scratch == NULL)
-            return team_refuse(pool, "no memory for the records of a thread");
+        if (pool_thread->scratch == NULL) {
+            snprintf(pool->error, sizeof pool->error, "%.60s: no memory for the records of a thread", kernel->name);
+            return -1;
+        }
     }
     if (thread == 0 || kernel->threads == HDSS_THREADS_SHARE)
         return 0;
@@ -126,7 +150,6 @@ static int open_thread(struct thread_pool *pool, unsigned thread)
             returned(kernel->step(pool_thread->instance, 0, NULL, pool->error), "step", pool->error) == 0)
             return 0;
     }
-    team_close(&pool->executor);
     return -1;
 }
 
@@ -165,7 +188,7 @@ static void thread_pool_probe(struct executor *executor, struct speed *speed)
 {
     struct thread_pool *pool = team_of(executor);
     double share = pool->config.threads < pool->config.cores ? pool->config.threads : pool->config.cores;
-    executor_probe(&pool->exec.executor, speed);
+    executor_probe(pool->remote != NULL ? &pool->remote->exec.executor : &pool->exec.executor, speed);
     speed->mean_ns = speed->mean_ns > 0 ? fmax(speed->mean_ns / share, SPEED_MEAN_MIN_NS) : 0;
     speed->deviation_ns /= share;
     for (unsigned i = 0; i < CELLS; i++)
@@ -176,12 +199,32 @@ static void thread_pool_probe(struct executor *executor, struct speed *speed)
     }
 }
 
-void thread_pool_add_spread(struct thread_pool *pool, const struct ring_slot *slot, uint64_t iterations,
-                            double elapsed_ns)
+void thread_pool_add_spread(struct thread_pool *pool, unsigned thread, uint64_t iterations, double elapsed_ns)
 {
+    const uint64_t index = pool->ring.thread[thread].index;
+    if (pool->share != NULL) {
+        spread_add(&pool->shared_spread[thread * pool->ring.slots + index], iterations, elapsed_ns);
+        return;
+    }
     pthread_mutex_lock(&pool->lock);
-    spread_add(&pool->slot[slot - pool->ring.slot].spread, iterations, elapsed_ns);
+    spread_add(&pool->slot[index].spread, iterations, elapsed_ns);
     pthread_mutex_unlock(&pool->lock);
+}
+
+/* How the iterations of the slot differ, as its threads have seen it. */
+static struct spread spread_of_slot(struct thread_pool *pool, const struct thread_pool_slot *slot)
+{
+    struct spread spread = {0};
+    const uint64_t index = (uint64_t)(slot - pool->slot);
+    if (pool->share != NULL) {
+        for (unsigned t = 0; pool->config.exec.spread && t < pool->config.threads; t++)
+            spread_merge(&spread, &pool->shared_spread[t * pool->ring.slots + index]);
+        return spread;
+    }
+    pthread_mutex_lock(&pool->lock);
+    spread = slot->spread;
+    pthread_mutex_unlock(&pool->lock);
+    return spread;
 }
 
 /* Takes the figures of the threads so far: work that is over has been counted before it was told. */
@@ -191,9 +234,9 @@ static void take_team_figures(struct thread_pool *pool)
     stats_init(&stats);
     pool->executor.figures.chunks = 0;
     for (unsigned t = 0; t < pool->config.threads; t++) {
-        const struct pool_thread *pool_thread = &pool->pool_thread[t];
-        stats_add(&stats, (double)atomic_load_explicit(&pool_thread->busy_ns, memory_order_relaxed));
-        pool->executor.figures.chunks += atomic_load_explicit(&pool_thread->chunks, memory_order_relaxed);
+        const struct ring_thread *thread = &pool->ring.thread[t];
+        stats_add(&stats, (double)atomic_load_explicit(&thread->busy_ns, memory_order_relaxed));
+        pool->executor.figures.chunks += atomic_load_explicit(&thread->chunks, memory_order_relaxed);
     }
     pool->executor.figures.max_over_mean = stats.mean > 0 ? (float)(stats.maximum / stats.mean) : 1;
     pool->executor.figures.cov = (float)stats_cov(&stats);
@@ -225,7 +268,10 @@ static uint64_t wall_ns(const struct thread_pool *pool, uint64_t now_ns, double 
 
 static void drop_records(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
-    free(slot->bytes);
+    if (pool->shared_records == NULL)
+        free(slot->bytes);
+    else if (slot->size >= SHARED_KEPT_BYTES)
+        madvise(slot->bytes, pool->slot_room, MADV_REMOVE);
     pool->bytes_in_use -= slot->size;
     slot->bytes = NULL;
     slot->size = 0;
@@ -241,6 +287,8 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
     slot->cancelled = slot->over = false;
     slot->spread = (struct spread){0};
     slot->last = chunk->given + range->count == chunk->count;
+    for (unsigned t = 0; pool->share != NULL && pool->config.exec.spread && t < pool->config.threads; t++)
+        pool->shared_spread[t * pool->ring.slots + (uint64_t)(slot - pool->slot)] = (struct spread){0};
     if (chunk->isolated) {
         ring_begin_empty(&pool->ring, range);
         return true;
@@ -249,7 +297,9 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
         size_t bytes = range->count * pool->record_bytes;
         if (pool->oldest.slot < ring_begun(&pool->ring) && pool->bytes_in_use + bytes > SLOTS_BYTES)
             return false;
-        slot->bytes = aligned_alloc(64, whole_lines(EXEC_HEADROOM + bytes));
+        slot->bytes = pool->shared_records != NULL
+                          ? pool->shared_records + (size_t)(slot - pool->slot) * pool->slot_room
+                          : aligned_alloc(64, whole_lines(EXEC_HEADROOM + bytes));
         if (slot->bytes == NULL) {
             error_set(&pool->problem, "no memory for %zu bytes of records", bytes);
             pool->has_problem = true;
@@ -270,8 +320,12 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
     if (exec_is_in_step(&pool->exec, first))
         return true;
     if (pool->oldest.slot < ring_begun(&pool->ring) ||
-        !ring_is_left(&pool->ring, 1)) /* a thread may be at a chunk that was given up */
+        !ring_is_left(&pool->ring, pool->remote != NULL ? 0 : 1)) /* a thread may be at a chunk that was given up */
         return false;
+    if (pool->remote != NULL) {
+        remote_team_note_step(pool, first);
+        return true;
+    }
     if (exec_enter_step(&pool->exec, first) == 0)
         return true;
     error_set(&pool->problem, "%s", pool->exec.error);
@@ -485,9 +539,7 @@ static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
     double later = later_ns(pool);
-    pthread_mutex_lock(&pool->lock);
-    const struct spread spread = slot->spread;
-    pthread_mutex_unlock(&pool->lock);
+    const struct spread spread = spread_of_slot(pool, slot);
     take_team_figures(pool);
     event->type = EVENT_FINISHED;
     event->chunk.began_ns = pool->oldest.began_ns;
@@ -655,7 +707,7 @@ static enum turn advance_team(struct thread_pool *pool, struct event *event)
         if (turn != TURN_BLOCKED)
             return turn;
     }
-    if (thread_pool_work(pool, 0, clock_ns(CLOCK_MONOTONIC) + TURN_NS))
+    if (pool->remote == NULL && thread_pool_work(pool, 0, clock_ns(CLOCK_MONOTONIC) + TURN_NS))
         return tell_next(pool, event) ? TURN_EVENT : TURN_WORKED;
     return tell_next(pool, event) ? TURN_EVENT : TURN_BLOCKED;
 }
@@ -686,7 +738,8 @@ static void thread_pool_sent(struct executor *executor, const void *data)
 
 static int thread_pool_descriptor(const struct executor *executor)
 {
-    return ((const struct thread_pool *)executor)->bell;
+    const struct thread_pool *pool = (const struct thread_pool *)executor;
+    return pool->remote != NULL ? pool->remote->watch : pool->bell;
 }
 
 static void team_check(const struct executor *executor)
@@ -733,18 +786,58 @@ static const struct executor_ops thread_pool_ops = {
     .fini = team_close,
 };
 
-int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *config)
+/* Opens the kernel for each thread of this process. -1 with one line in pool->error. */
+static int open_members(struct thread_pool *pool)
+{
+    pool->pool_thread = aligned_alloc(RING_LINE, pool->config.threads * sizeof *pool->pool_thread);
+    if (pool->pool_thread == NULL) {
+        snprintf(pool->error, sizeof pool->error, "no memory for the threads of a worker");
+        return -1;
+    }
+    memset(pool->pool_thread, 0, pool->config.threads * sizeof *pool->pool_thread);
+    for (unsigned t = 0; t < pool->config.threads; t++)
+        if (open_member(pool, t) < 0)
+            return -1;
+    pool->exec.step.tell_others = tell_threads;
+    pool->exec.step.others = pool;
+    return 0;
+}
+
+static int open_here(struct thread_pool *pool)
 {
     struct error error;
+    if (ring_init(&pool->ring, pool->config.threads, pool->config.technique, notify, pool, &error) < 0)
+        return team_refuse(pool, error.text);
+    pool->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (pool->bell < 0)
+        return team_refuse(pool, "no files for its threads");
+    if (open_members(pool) == 0)
+        return 0;
+    team_close(&pool->executor);
+    return -1;
+}
+
+/* The room of a slot for its records, in memory that is shared with a helper. */
+static size_t shared_room(const struct thread_pool *pool)
+{
+    const size_t bytes = EXEC_HEADROOM + pool->slot_most * pool->record_bytes;
+    return pool->config.exec.collect ? (bytes + 4095) / 4096 * 4096 : 0;
+}
+
+int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *config)
+{
     *pool = (struct thread_pool){
         .executor = {&thread_pool_ops,
                      {.worker = config->exec.worker.rank, .count = config->threads, .max_over_mean = 1}},
         .config = *config,
         .bell = -1,
+        .notify = notify,
     };
     pool->config.exec.short_runs = false;
+    pool->executor.is_away = config->exec.helper != NULL;
     struct exec_config alone = pool->config.exec;
     alone.spread = false;
+    alone.begins_late = config->exec.helper != NULL;
     pool->record_bytes = hdss_record_size(alone.loop);
     set_limits(pool);
     pthread_mutex_init(&pool->lock, NULL);
@@ -752,19 +845,86 @@ int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *
         snprintf(pool->error, sizeof pool->error, "%s", pool->exec.error);
         return -1;
     }
-    if (ring_init(&pool->ring, config->threads, config->technique, notify, pool, &error) < 0)
-        return team_refuse(pool, error.text);
-    pool->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    pool->pool_thread = aligned_alloc(RING_LINE, config->threads * sizeof *pool->pool_thread);
-    pool->slot = calloc(pool->ring.slots, sizeof *pool->slot);
-    if (pool->pool_thread != NULL)
-        memset(pool->pool_thread, 0, config->threads * sizeof *pool->pool_thread);
-    if (pool->bell < 0 || pool->pool_thread == NULL || pool->slot == NULL)
-        return team_refuse(pool, "no memory, or no files, for its threads");
-    for (unsigned t = 0; t < config->threads; t++)
-        if (open_thread(pool, t) < 0)
+    if (config->exec.helper == NULL) {
+        if (open_here(pool) < 0)
             return -1;
-    pool->exec.step.tell_others = tell_threads;
-    pool->exec.step.others = pool;
+    } else if (remote_team_init(pool, shared_room(pool)) < 0) {
+        team_close(&pool->executor);
+        return -1;
+    }
+    pool->slot = calloc(pool->ring.slots, sizeof *pool->slot);
+    return pool->slot != NULL ? 0 : team_refuse(pool, "no memory for its chunks");
+}
+
+/* --- the threads of a helper --- */
+
+int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct channel *channel, int bell)
+{
+    const struct exec_team *team = exec->config.team;
+    unsigned char *share = (unsigned char *)channel + channel->records_at;
+    struct error error;
+    *pool = (struct thread_pool){
+        .config = {.exec = exec->config,
+                   .threads = channel->threads,
+                   .technique = team->technique,
+                   .cores = team->cores},
+        .exec = *exec, /* it has the instance of the first thread; who opened it closes it */
+        .channel = channel,
+        .bell = bell,
+        .notify = notify,
+        .run = team->run,
+    };
+    pool->config.exec.collect = channel->slot_room > 0;
+    pool->config.exec.spread = channel->team_spread;
+    pool->record_bytes = hdss_record_size(exec->config.loop);
+    set_limits(pool);
+    pthread_mutex_init(&pool->lock, NULL);
+    thread_pool_share(pool, share, channel->slot_room);
+    if (ring_init_shared(&pool->ring, share + team_layout_of(pool->config.threads, channel->slot_room).ring, true,
+                         pool->config.threads, team->technique, notify, pool, &error) < 0) {
+        snprintf(pool->error, sizeof pool->error, "%.*s", HDSS_ERROR_MAX - 1, error.text);
+        return -1;
+    }
+    if (open_members(pool) == 0)
+        return 0;
+    team_leave(pool);
+    return -1;
+}
+
+bool thread_pool_enter_step(struct thread_pool *pool, uint64_t iteration)
+{
+    if (pool->config.exec.step_iterations == 0)
+        return true;
+    pthread_mutex_lock(&pool->lock);
+    bool is_in = exec_is_in_step(&pool->exec, iteration) || exec_enter_step(&pool->exec, iteration) == 0;
+    if (!is_in && !atomic_load(&pool->share->is_stuck)) {
+        memcpy(pool->share->error, pool->exec.error, HDSS_ERROR_MAX);
+        atomic_store(&pool->share->is_stuck, true);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (!is_in) {
+        ring_stop(&pool->ring);
+        notify(pool);
+    }
+    return is_in;
+}
+
+static int serve_first(void *pool)
+{
+    thread_pool_serve(pool, 0);
     return 0;
+}
+
+void team_serve(struct thread_pool *pool)
+{
+    pool->run(pool, serve_first, pool);
+}
+
+void team_leave(struct thread_pool *pool)
+{
+    close_members(pool);
+    if (pool->ring.plan != NULL)
+        ring_fini(&pool->ring);
+    free(pool->exec.step.earlier);
+    pool->exec.step.earlier = NULL;
 }

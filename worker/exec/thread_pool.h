@@ -21,6 +21,7 @@
 #include "hdss/kernel.h"
 #include "proto/message.h"
 #include "worker/exec/inline.h"
+#include "worker/exec/remote_team.h"
 #include "worker/exec/ring.h"
 
 /* Chunks that run, or are to: those of the worker's queue, and the oldest. */
@@ -35,17 +36,16 @@ struct thread_pool_config {
 
 struct pool_thread {
     _Alignas(RING_LINE) void *instance;
-    unsigned char *scratch;           /* for records that are only digested; owned */
-    bool open;                        /* the instance is its own */
-    uint64_t next, end;               /* iterations left of the latest draw */
-    double iteration_ns;              /* estimate; 0: not known */
-    uint64_t piece_most;              /* iterations of a call of the kernel, by that; at least 1 */
-    uint64_t tick_most;               /* iterations between two readings of the clock, by the same estimate */
-    uint64_t untimed;                 /* iterations since the clock was read */
-    uint64_t draws;                   /* draws that are not in `chunks` yet */
-    uint64_t read_ns;                 /* when the clock was read */
-    double waiting_ns;                /* owed to the slowdown */
-    _Atomic uint64_t chunks, busy_ns; /* only the thread itself writes them */
+    unsigned char *scratch; /* for records that are only digested; owned */
+    bool open;              /* the instance is its own */
+    uint64_t next, end;     /* iterations left of the latest draw */
+    double iteration_ns;    /* estimate; 0: not known */
+    uint64_t piece_most;    /* iterations of a call of the kernel, by that; at least 1 */
+    uint64_t tick_most;     /* iterations between two readings of the clock, by the same estimate */
+    uint64_t untimed;       /* iterations since the clock was read */
+    uint64_t draws;         /* draws that are not in `chunks` yet */
+    uint64_t read_ns;       /* when the clock was read */
+    double waiting_ns;      /* owed to the slowdown */
     char error[HDSS_ERROR_MAX];
 };
 
@@ -97,24 +97,40 @@ struct thread_pool {
     double last_later_ns;   /* time in later ones then */
     bool empty_told;        /* told since the latest chunk came */
     /* for the main thread */
-    int bell;   /* an eventfd */
+    int bell;   /* an eventfd; the helper's, where the threads are in one */
     bool rests; /* the main thread was blocked when it looked last */
     _Atomic bool blocked, has_work;
     pthread_mutex_t lock;
     struct error problem;
     bool has_problem, problem_told;
+    /* with threads in a helper: see remote_team.h */
+    struct remote_team *remote;    /* the worker's end, owned; NULL: the threads are of this process */
+    struct team_share *share;      /* both ends'; NULL: nothing is shared */
+    struct channel *channel;       /* both ends' */
+    struct spread *shared_spread;  /* [threads * ring.slots] */
+    unsigned char *shared_records; /* [ring.slots] times slot_room bytes; NULL: records are only digested */
+    size_t slot_room;
+    void (*notify)(void *context); /* has the worker look at what there is */
+    int (*run)(struct thread_pool *pool, int (*work)(void *context), void *context); /* in the helper */
     char error[HDSS_ERROR_MAX];
 };
 
-/* Opens the kernel for all threads; executor_fini() closes it when no thread is in thread_pool_serve(). -1 with one
- * line in pool->error, nothing owned. The events of the executor are those of inline.h, and DRY. */
+/* Opens the kernel for all threads; where config->exec.helper is set these are in that helper, the technique has a
+ * closed form, and thread_pool_serve() is not for the caller. executor_fini() closes it when no thread is in
+ * thread_pool_serve(). -1 with one line in pool->error, nothing owned. The events of the executor are those of
+ * inline.h, and DRY. */
 int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *config);
 
 /* Computes in a thread other than the main one, with its index from 1; returns after thread_pool_stop(). */
 void thread_pool_serve(struct thread_pool *pool, unsigned thread);
 void thread_pool_stop(struct thread_pool *pool);
 
-/* --- pool_threads.c: what each thread does --- */
+/* Makes ready the threads of a helper, whose executor has opened the kernel. -1 with one line in pool->error. */
+int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct channel *channel, int bell);
+
+/* Brings the threads' instances to the time step of the iteration. False: it cannot be entered, as the worker is told.
+ */
+bool thread_pool_enter_step(struct thread_pool *pool, uint64_t iteration);
 
 /* --- between the two --- */
 
@@ -123,8 +139,10 @@ static inline bool thread_pool_has_work(const struct thread_pool *pool)
     return atomic_load_explicit(&pool->has_work, memory_order_relaxed);
 }
 
-void thread_pool_add_spread(struct thread_pool *pool, const struct ring_slot *slot, uint64_t iterations,
-                            double elapsed_ns);
+void thread_pool_add_spread(struct thread_pool *pool, unsigned thread, uint64_t iterations, double elapsed_ns);
+
+/* Takes over what the worker has made ready for the threads behind its channel. */
+void thread_pool_share(struct thread_pool *pool, void *share, size_t slot_room);
 
 /* Computes until `until_ns`, or until there is nothing to draw. Returns whether it did anything. */
 bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_ns);

@@ -5,6 +5,7 @@
 #include "common/job/job_setup.h"
 #include "common/os/signals.h"
 #include "common/util/error.h"
+#include "worker/exec/openmp_pool.h"
 #include "worker/exec/serve.h"
 #include "worker/helper/config.h"
 #include "worker/helper/questions.h"
@@ -128,8 +129,11 @@ int main(int argc, char **argv)
     close_others();
     catch_signals();
     bool is_ready = job_setup_make(&setup, &kernel_loader, argc, argv, &error) == 0;
+    const struct exec_team team = {
+        .technique = &setup.job.spec.thread_technique, .cores = openmp_pool_cores(), .run = openmp_pool_run};
     if (is_ready)
         executor_config_of_job(&config, &setup);
+    config.team = &team;
     serve(channel, CHANNEL_FILE, CHANNEL_BELL, &config, is_ready ? NULL : error.text);
     return EXIT_STATUS_DONE;
 }
