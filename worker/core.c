@@ -411,13 +411,16 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
     };
 }
 
-/* Tells that iterations of the running chunk failed: other workers may have better luck with them. */
+/* Tells that iterations of the running chunk failed: other workers may have better luck with them. Where iterations
+ * depend on one another this worker itself tries again, as it has the boundary data. */
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
+    const bool is_over = !worker_is_dependent(worker) || event->chunk.final;
     struct message message = {
         .type = MESSAGE_ITERATIONS_FAILED,
         .iterations_failed = {.id = worker->running.chunk,
-                              .first = worker->running.first + worker->running_sent,
+                              .first = worker_is_dependent(worker) ? event->chunk.first
+                                                                   : worker->running.first + worker->running_sent,
                               .count = event->chunk.count,
                               .final = event->chunk.final,
                               .died = event->chunk.died},
@@ -428,9 +431,12 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
     message.iterations_failed.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
     REASON(worker->reasons, "[%" PRIu64 ", %" PRIu64 ") did not work: %s", message.iterations_failed.first,
            message.iterations_failed.first + message.iterations_failed.count,
-           event->chunk.final ? "nobody is to try again" : "another may try");
+           event->chunk.final ? "nobody is to try again"
+           : is_over          ? "another may try"
+                              : "it is tried again here");
     worker_flush(worker, event->now_ns, actions);
-    worker->running_sent += event->chunk.count;
+    if (is_over)
+        worker->running_sent += event->chunk.count;
     worker_send_up(worker, actions, &message);
 }
 

@@ -66,6 +66,12 @@ struct program {
     uint64_t timed_first, timed_count; /* the chunk that runs */
 };
 
+/* The part of the executor that runs the kernel, where a helper does. */
+static const struct exec *program_exec(const struct program *program)
+{
+    return job_setup_is_dependent(&program->setup) ? &program->pipeline.exec : &program->exec;
+}
+
 /* --- what is measured of chunks --- */
 
 /* Processor time of the worker, and of its helper. */
@@ -74,7 +80,7 @@ static uint64_t program_processor_ns(const struct program *program)
     uint64_t helpers_ns = 0;
     if (program->is_isolated)
         helpers_ns = program->threads > 1 ? remote_team_processor_ns(&program->team)
-                                          : helper_processor_ns(&program->exec.remote.helper);
+                                          : helper_processor_ns(&program_exec(program)->remote.helper);
     return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helpers_ns;
 }
 

@@ -164,14 +164,14 @@ static int check_verify(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True where a helper can run the kernel: iterations are independent, wait for nothing that is the worker's, and its
- * threads draw by a closed form, which says the same in two processes. The load of the cores is measured by how long
- * the worker itself waits for them. */
+/* True where a helper can run the kernel: its iterations wait for nothing that is the worker's, and threads depend on
+ * nothing and draw by a closed form, which says the same in two processes. The load of the cores is measured by how
+ * long the worker itself waits for them. */
 static bool can_be_isolated(const struct job_setup *setup)
 {
     const struct run_spec *spec = &setup->job.spec;
-    bool is_closed = spec->threads == 1 || spec->thread_technique.technique->at != NULL;
-    return setup->loop.sync == 0 && is_closed && setup->kernel->descriptor == NULL &&
+    bool is_closed = setup->loop.sync == 0 && spec->thread_technique.technique->at != NULL;
+    return (spec->threads == 1 || is_closed) && setup->kernel->descriptor == NULL &&
            spec->weighting != SCHED_WEIGHTING_ACP;
 }
 
@@ -194,20 +194,25 @@ static int check_isolation(const struct job_setup *setup, struct error *error)
 {
     if (setup->job.spec.isolate != RUN_ISOLATE_ON || can_be_isolated(setup))
         return 0;
-    return error_set(
-        error,
-        "--isolate on: %s cannot run in a process of its own here; accepted: auto, off, or a kernel "
-        "without dependencies and descriptor, without --weighting acp, and a --thread-technique that learns "
-        "nothing",
-        setup->kernel->name);
+    return error_set(error,
+                     "--isolate on: %s cannot run in a process of its own here; accepted: auto, off, or a kernel "
+                     "without descriptor, without --weighting acp, and with --threads without dependencies and with a "
+                     "--thread-technique that learns nothing",
+                     setup->kernel->name);
 }
 
 /* Only a process of its own can be ended in the middle of an iteration. */
 static int check_timeout(const struct job_setup *setup, struct error *error)
 {
     const char *name = setup->kernel->name;
-    if (setup->job.spec.timeout != RUN_TIMEOUT_GIVEN || job_setup_is_isolated(setup))
+    const bool is_dependent = setup->loop.sync > 0;
+    if (setup->job.spec.timeout != RUN_TIMEOUT_GIVEN || (job_setup_is_isolated(setup) && !is_dependent))
         return 0;
+    if (is_dependent)
+        return error_set(error,
+                         "--iteration-timeout: the iterations of %s depend on one another, and each goes on as far as "
+                         "those before it have come; accepted: auto, none, or a kernel without dependencies",
+                         name);
     if (can_be_isolated(setup))
         return error_set(error,
                          "--iteration-timeout: %s runs in its worker here, where no iteration can be ended; accepted: "
@@ -221,8 +226,8 @@ static int check_timeout(const struct job_setup *setup, struct error *error)
     return error_set(
         error,
         "--iteration-timeout: %s runs in its worker here, where no iteration can be ended; accepted: "
-        "auto, none, or a kernel without dependencies, without --weighting acp, and a --thread-technique that "
-        "learns nothing",
+        "auto, none, or a kernel without --weighting acp, and with --threads without dependencies and with "
+        "a --thread-technique that learns nothing",
         name);
 }
 
@@ -255,7 +260,6 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
         return error_set(error, "%s: the iterations of %s depend on one another: such a run keeps no journal",
                          job_resumes(job) ? "--resume" : "--journal", setup->kernel->name);
     job->journal_off = true;
-    job->spec.retries = 0;
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
         job->spec.ask_ahead = ASK_AHEAD_OFF; /* a quick asker would get chunks that follow each other, which only one
                                                worker after the other can compute */

@@ -38,7 +38,9 @@ enum event_type {
     EVENT_MARK,    /* the running chunk has reached its mark: `chunk` says how far it is */
     EVENT_SLICE,   /* results of the running chunk, not its last, are ready: `chunk` */
     EVENT_ITERATIONS_FAILED, /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text`
-                      says why. All results before them have left; the chunk goes on behind them */
+                      says why. All results before them have left; the chunk goes on behind them. In a loop with
+                      dependencies they are those from `chunk`.first on, and are tried again where they are not final;
+                      behind final ones comes FINISHED or FATAL */
     EVENT_BOUNDARY_READY, /* more boundary data of the running chunk are complete: `ready`. In a loop with dependencies
                    only, and not of its last chunk; those of the whole chunk are told before FINISHED */
     EVENT_CUT,            /* the answer to CUT: `cut` is what the executor will not compute, the end of a chunk that it
@@ -57,6 +59,7 @@ struct chunk_event {
     uint64_t done;       /* iterations of the chunk finished so far */
     uint64_t compute_ns; /* time in the kernel so far */
     uint64_t count;      /* SLICE and FINISHED: iterations with results; ITERATIONS_FAILED: iterations that failed */
+    uint64_t first;      /* ITERATIONS_FAILED, in a loop with dependencies: the first of them */
     bool final;          /* ITERATIONS_FAILED: not to be tried again */
     bool died;           /* ITERATIONS_FAILED: the process that ran them has died */
     uint64_t digest;     /* digest of the results */

@@ -626,6 +626,15 @@ static bool leave_to_other_copy(struct service *service, unsigned w, struct gran
     return true;
 }
 
+void service_note_try(struct service *service, unsigned w, const struct iterations_failed *failure)
+{
+    struct iterations_failed told = *failure;
+    told.id = service->ranks[w];
+    REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") failed with rank %u, which tries again", told.first,
+           told.first + told.count, told.id);
+    service->ops->failed(service->owner, &told);
+}
+
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
                                const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions)
 {

@@ -114,6 +114,16 @@ static void release_chunk(struct service *service, struct served *worker)
     service->busy -= worker->holds == 0;
 }
 
+/* Commits a chunk of a loop with dependencies, all of which is stored; the end of the loop's last one may have failed.
+ */
+static void commit_grant(struct service *service, unsigned w, struct grant *grant)
+{
+    const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest};
+    grant->chunk = 0;
+    if (whole.count > 0)
+        service->ops->committed(service->owner, &whole);
+}
+
 /* Commits a chunk of a loop with dependencies when all of it is stored. A chunk whose worker was lost, or gave it up,
  * is computed again. */
 RARELY static void commit_whole(struct service *service, const struct part *part)
@@ -125,11 +135,8 @@ RARELY static void commit_whole(struct service *service, const struct part *part
     grant->digest = grant->stored > 0 ? grant->digest + part->digest : part->digest;
     grant->stored += part->count;
     service->workers[part->worker].iterations += part->count;
-    if (!grant->computed || grant->stored < grant->count)
-        return;
-    const struct part whole = {part->worker, part->chunk, grant->first, grant->count, grant->digest};
-    grant->chunk = 0;
-    service->ops->committed(service->owner, &whole);
+    if (grant->computed && grant->stored == grant->count)
+        commit_grant(service, part->worker, grant);
 }
 
 static void commit(struct service *service, const struct part *part)
@@ -182,8 +189,11 @@ static int service_take_part(struct service *service, unsigned w, struct grant *
     if (check_payload(service, message, count, error) < 0)
         return -1;
     if (count == 0) { /* the last iterations of the grant failed */
-        if (grant->stored == grant->count)
-            grant->chunk = 0;
+        if (grant->stored < grant->count)
+            return 0;
+        if (service->dependent)
+            commit_grant(service, w, grant);
+        grant->chunk = 0;
         return 0;
     }
     if (grant->copy_owner != OWNER_SELF && service_drops(service, w, grant, count, digest, message, actions))
@@ -235,7 +245,8 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
     worker->compute_ns += request->compute_ns;
     worker->wait_ns += request->wait_ns;
     worker->last_done_ns = now_ns;
-    if (request->compute_ns > service->longest_ns * grant->count) /* seldom, so that the division costs nothing */
+    if (request->compute_ns > service->longest_ns * grant->count &&
+        grant->count > 0) /* seldom, so that the division costs nothing */
         service->longest_ns = request->compute_ns / grant->count;
     grant->computed = true;
     release_chunk(service, worker);
@@ -345,7 +356,8 @@ static int receive_result(struct service *service, unsigned w, uint64_t now_ns, 
     return 0;
 }
 
-/* Takes an ITERATIONS_FAILED: the next iterations of a chunk are over, without a result. The owner serves
+/* Takes an ITERATIONS_FAILED: the next iterations of a chunk are over, without a result; in a loop with dependencies,
+ * where they are not given up, any iterations of it, which the worker itself tries again. The owner serves
  * afterwards. */
 static int receive_iterations_failed(struct service *service, unsigned w, uint64_t now_ns,
                                      const struct iterations_failed *failure, struct actions *actions,
@@ -354,13 +366,23 @@ static int receive_iterations_failed(struct service *service, unsigned w, uint64
     struct grant *grant = find_grant(&service->workers[w], failure->id);
     if (grant == NULL && service->workers[w].gone)
         return 1;
+    if (grant != NULL && service->dependent && !failure->final && failure->first >= grant->first &&
+        failure->first - grant->first <= grant->count &&
+        failure->count <= grant->count - (failure->first - grant->first)) {
+        service_note_try(service, w, failure);
+        return 0;
+    }
     if (grant == NULL || failure->first != grant->first + grant->received ||
         failure->count > grant->count - grant->received)
         return error_set(error, "says that iterations of chunk %u failed, which were not assigned to it or are over",
                          failure->id);
-    grant->received += failure->count;
-    grant->stored += failure->count;
     grant->flawed = true;
+    if (service->dependent && grant->received + failure->count == grant->count) { /* the rest is a chunk by itself */
+        grant->count = grant->received;
+    } else {
+        grant->received += failure->count;
+        grant->stored += failure->count;
+    }
     service_iterations_failed(service, w, grant, failure, now_ns, actions);
     return 0;
 }

@@ -100,6 +100,8 @@ struct grant *service_running_grant(struct served *worker);
 /* True if a copy of what is left of the grant is to be run with care. A worker was lost with it, or it was copied
  * before, and that helped nothing: its iterations may take workers down, faster than losses become known. */
 bool service_wants_care(const struct service *service, const struct grant *grant);
+/* Iterations of worker `w` did not work, in a loop with dependencies, and it tries them again. */
+void service_note_try(struct service *service, unsigned w, const struct iterations_failed *failure);
 /* The next iterations of a grant, which are counted as over, did not work. */
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
                                const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions);

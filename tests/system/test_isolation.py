@@ -508,7 +508,7 @@ def test_no_helper_outlives_its_worker():
 
 
 def test_what_cannot_be_isolated_is_refused():
-    for job, name in ((['exec', 'command=true'], 'exec'), (['floyd-steinberg'], 'floyd-steinberg'), (['--threads', 2, '--thread-technique', 'awf', hostile()], 'hostile'),
+    for job, name in ((['exec', 'command=true'], 'exec'), (['--threads', 2, '--thread-technique', 'awf', hostile()], 'hostile'),
                       (['--weighting', 'acp', hostile()], 'hostile')):
         result = run_job(0, 2, ['--isolate', 'on', *job])
         assert result.status == 2 and len(result.err) == 1 and f'--isolate on: {name} cannot run in a process of its own here; accepted: auto, off' \
@@ -525,12 +525,14 @@ def test_what_cannot_be_isolated_is_refused():
 def test_a_limit_of_time_without_a_helper_is_refused():
     for job, accepted in ((['exec', 'command=true'], 'or a parameter of the kernel, as timeout=SECONDS of exec'),
                           (['mandelbrot'], 'or --isolate on with it'), (['--isolate', 'off', hostile()], 'or --isolate on with it'),
-                          (['floyd-steinberg'], 'or a kernel without dependencies, without --weighting acp, and a --thread-technique that learns nothing'),
                           (['--threads', 2, '--thread-technique', 'awf', hostile()],
-                           'or a kernel without dependencies, without --weighting acp, and a --thread-technique that learns nothing')):
+                           'or a kernel without --weighting acp, and with --threads without dependencies and with a --thread-technique that learns nothing')):
         result = run_job(0, 2, ['--iteration-timeout', 5, *job])
         assert result.status == 2 and len(result.err) == 1 and 'no iteration can be ended; accepted: auto, none, ' + accepted in result.err[0], result
         assert run(hdss(0, 2, ['--iteration-timeout', 5, *job])).status == 2
+    for isolate in ('on', 'off'):
+        result = run_job(0, 2, ['--isolate', isolate, '--iteration-timeout', 5, 'floyd-steinberg'])
+        assert result.status == 2 and len(result.err) == 1 and 'accepted: auto, none, or a kernel without dependencies' in result.err[0], result
     result = run(hdss(0, 2, ['--iteration-timeout', 'auto', 'mandelbrot', 'width=64', 'height=64']))
     assert result.status == 0, result
 

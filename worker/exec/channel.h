@@ -13,7 +13,11 @@
  *
  * What is done is published behind each call: its number, digest and time go into the one of two places that is not
  * valid, and a word then says which is. So the worker finds a whole account whenever the helper dies, and the
- * iterations that had begun and were not done are those that may have killed it. */
+ * iterations that had begun and were not done are those that may have killed it.
+ *
+ * Of a loop with dependencies a command is one step of a chunk (struct hdss_block). Behind the channel are two *halos*
+ * then, places for boundary data: the worker puts those of the chunk before into one, and takes those of the chunk from
+ * the other. Rows of results lie where the worker says, behind them. */
 #pragma once
 
 #include "common/machine/spread.h"
@@ -43,12 +47,14 @@ enum channel_command {
     CHANNEL_PROBE, /* time the probe iterations */
     CHANNEL_RUN,   /* compute a range */
     CHANNEL_TEAM,  /* have the threads compute until their ring is stopped: see remote_team.h */
+    CHANNEL_BLOCK, /* compute a step of a chunk, in a loop with dependencies */
     CHANNEL_LEAVE, /* close the kernel and end */
 };
 
 enum channel_result {
     CHANNEL_DONE,
-    CHANNEL_FAILED, /* OPEN: the kernel cannot be opened; RUN: the iteration behind those that are done has failed */
+    CHANNEL_FAILED, /* OPEN: the kernel cannot be opened; RUN: the iteration behind those that are done has failed;
+                       BLOCK: the step has */
     CHANNEL_STUCK,  /* RUN: the time step cannot be entered */
 };
 
@@ -57,6 +63,20 @@ enum channel_sleep { CHANNEL_AWAKE, CHANNEL_ON_WORD, CHANNEL_ON_BELL };
 
 struct channel_account {
     _Atomic uint64_t digest, compute_ns, bytes;
+};
+
+/* Places for boundary data. */
+#define CHANNEL_HALOS 2
+/* Places for rows of results, which a helper keeps mapped. */
+#define CHANNEL_ROWS 2
+
+/* A step of a chunk. Offsets are those in the shared memory. */
+struct channel_block {
+    uint64_t first, count, from, to; /* as in struct hdss_block */
+    uint64_t before, after;          /* offsets of the halos; before: 0 where nothing is before the chunk */
+    unsigned rows;                   /* the place of the results, below CHANNEL_ROWS */
+    uint64_t rows_at, rows_bytes;    /* all of that place: its offset, a multiple of the size of a page, and bytes */
+    uint64_t record_at;              /* the record of `first`, from rows_at on */
 };
 
 struct channel {
@@ -70,7 +90,7 @@ struct channel {
     size_t slot_room; /* bytes for the records of a slot of theirs; 0: they are only digested */
     bool team_spread; /* they show how iterations differ */
     uint64_t record_bytes;
-    uint64_t records_at; /* offset of the worker's buffers in the shared memory, or of the blocks */
+    uint64_t records_at; /* offset of the worker's buffers in the shared memory, of the blocks, or of the halos */
     size_t bytes;        /* of the shared memory */
     /* --- a command --- */
     enum channel_command command;
@@ -80,6 +100,7 @@ struct channel {
     uint64_t room;   /* bytes for blocks; a helper makes more where one iteration yields more */
     uint64_t skipped[CHANNEL_SKIPPED_MAX];
     unsigned skipped_count;
+    struct channel_block block;           /* BLOCK */
     _Alignas(64) _Atomic uint32_t called; /* number of the latest command */
     _Atomic uint32_t helper_sleeps;       /* on `called` */
     _Alignas(64) _Atomic uint64_t claims; /* of the command: begun in the lower half, their end in the upper */
@@ -93,7 +114,8 @@ struct channel {
     _Atomic uint32_t answered; /* number of the latest command that is over; what follows is valid then */
     enum channel_result result;
     bool final;        /* FAILED: for good */
-    uint64_t began_ns; /* RUN: when the first iteration began */
+    uint64_t began_ns; /* RUN: when the first iteration began; BLOCK: when the step did */
+    uint64_t block_ns; /* BLOCK: time of the step, waiting of a slow worker included */
     struct spread pieces;
     struct speed speed;
     char error[HDSS_ERROR_MAX];
@@ -182,6 +204,12 @@ static inline void channel_look(const struct channel *channel, struct channel_do
 static inline uint64_t channel_block_bytes(uint64_t bytes)
 {
     return 8 + (bytes + 7) / 8 * 8;
+}
+
+/* Offset of the i-th halo of a loop with so many bytes of boundary data. */
+static inline uint64_t channel_halo_at(const struct channel *channel, unsigned i, uint64_t halo_bytes)
+{
+    return channel->records_at + i * ((halo_bytes + 4095) / 4096 * 4096);
 }
 
 /* --- waking --- */

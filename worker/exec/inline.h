@@ -73,6 +73,8 @@ struct exec_config {
     const struct exec_team *team; /* threads of the helper, see remote_team.h; NULL: it has none */
     bool limit_adapts; /* the limit is a large multiple of the longest iteration that was seen, limit_ns at least; none
                           before one was seen */
+    unsigned retries;  /* with a helper, where iterations depend on one another: one that kills it is tried again so
+                          often */
 };
 
 struct exec_buffer {

@@ -2,6 +2,7 @@
 /* Chunks that depend on one another: see pipeline.h. */
 #include "worker/exec/pipeline.h"
 
+#include "common/machine/executor.h"
 #include "common/machine/machine.h"
 #include "common/os/clock.h"
 #include "common/util/digest.h"
@@ -10,9 +11,12 @@
 #include "hdss/kernel.h"
 #include "proto/message.h"
 #include "proto/record.h"
+#include "worker/exec/helper.h"
+#include "worker/exec/pieces.h"
 #include "worker/exec/steps.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +25,8 @@
  * be left too soon. */
 #define TURN_NS      4000000.0
 #define ELEMENTS_MIN 256
+/* The same where a helper computes: the worker looks at messages meanwhile. */
+#define REMOTE_TURN_NS 16000000.0
 
 /* Boundaries that no loop has, for the rows of a probe. */
 #define PROBE_BEFORE (UINT64_MAX - 1)
@@ -33,7 +39,12 @@ static struct pipeline *pipeline_of(struct executor *executor)
     return (struct pipeline *)executor;
 }
 
-static struct halo *pipeline_find_seam(struct pipeline *pipeline, uint64_t at)
+static bool is_remote(const struct pipeline *pipeline)
+{
+    return pipeline->exec.config.helper != NULL;
+}
+
+struct halo *pipeline_find_seam(struct pipeline *pipeline, uint64_t at)
 {
     for (unsigned i = 0; i < pipeline->halo_count; i++)
         if (pipeline->halos[i].at == at && !pipeline->halos[i].is_saved)
@@ -41,7 +52,7 @@ static struct halo *pipeline_find_seam(struct pipeline *pipeline, uint64_t at)
     return NULL;
 }
 
-static void pipeline_note_problem(struct pipeline *pipeline, const char *text)
+void pipeline_note_problem(struct pipeline *pipeline, const char *text)
 {
     if (pipeline->has_problem)
         return;
@@ -177,7 +188,8 @@ static void pipeline_quiesce(struct executor *executor, const uint64_t *halos, u
     }
     if (pipeline->chunk.running && pipeline->buffers[pipeline->filling].on_way > 0)
         pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
-    pipeline->chunk.running = false;
+    pipeline->shared.is_stale = pipeline->exec.remote.posted;
+    pipeline->chunk.running = pipeline->chunk.died = false;
 }
 
 static void pipeline_restart(struct executor *executor, uint64_t at)
@@ -202,7 +214,7 @@ static void pipeline_fini(struct executor *executor)
     for (unsigned i = 0; i < pipeline->halo_capacity; i++)
         free(pipeline->halos[i].data);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
-        free(pipeline->buffers[i].bytes);
+        pieces_free_rows(&pipeline->buffers[i]);
     for (unsigned i = 0; i < pipeline->abandoned_count; i++)
         free(pipeline->abandoned[i]);
     free(pipeline->abandoned);
@@ -212,21 +224,18 @@ static void pipeline_fini(struct executor *executor)
 
 /* --- computing --- */
 
-static struct pipeline_buffer *buffer_in_use(struct pipeline *pipeline)
-{
-    return &pipeline->buffers[pipeline->filling];
-}
-
 static unsigned char *records_of(struct pipeline *pipeline, uint64_t row)
 {
-    return buffer_in_use(pipeline)->bytes + EXEC_HEADROOM + row * pipeline->exec.records.bytes;
+    return pipeline_buffer(pipeline)->bytes + EXEC_HEADROOM + row * pipeline->exec.records.bytes;
 }
 
 /* Makes room for the records of the chunk in a buffer of which nothing is on its way. -1 when memory is out. */
 static int make_room_for_rows(struct pipeline *pipeline)
 {
-    struct pipeline_buffer *buffer = buffer_in_use(pipeline);
+    struct pipeline_buffer *buffer = pipeline_buffer(pipeline);
     uint64_t bytes = pipeline->chunk.count * pipeline->exec.records.bytes;
+    if (is_remote(pipeline))
+        return pieces_share_rows(pipeline, buffer);
     if (bytes <= buffer->room)
         return 0;
     free(buffer->bytes);
@@ -235,18 +244,25 @@ static int make_room_for_rows(struct pipeline *pipeline)
     return buffer->bytes != NULL ? 0 : -1;
 }
 
+void pipeline_begin_piece(struct pipeline *pipeline, uint64_t piece, uint64_t rows)
+{
+    const struct hdss_loop *loop = pipeline->config.exec.loop;
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    assert(rows > 0 && piece + rows <= chunk->count && "a piece has rows, of the chunk");
+    chunk->piece = piece;
+    chunk->rows = rows;
+    chunk->from = 0;
+    chunk->end = loop->sync + (rows - 1) * loop->reach;
+}
+
 static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    const struct hdss_loop *loop = pipeline->config.exec.loop;
-    (void)isolated; /* no iteration is suspected where all wait for one another */
-    pipeline->chunk.running = true;
-    pipeline->chunk.first = first;
-    pipeline->chunk.count = count;
-    pipeline->chunk.mark = mark;
-    pipeline->chunk.end = loop->sync + (count - 1) * loop->reach;
-    pipeline->chunk.from = pipeline->chunk.told = pipeline->chunk.done = pipeline->chunk.sliced = 0;
-    pipeline->chunk.compute_ns = pipeline->chunk.sliced_at_ns = 0;
+    (void)isolated; /* a chunk that has killed workers is run as any other */
+    pipeline->chunk = (struct pipeline_chunk){.running = true, .first = first, .count = count, .mark = mark};
+    pipeline_begin_piece(pipeline, 0, count);
+    pipeline->shared.halo_in = 0;
+    pipeline->shared.in_bytes = 0;
     pipeline->element_ns = 0;
     pipeline_drop_seam(pipeline, PROBE_BEFORE);
     pipeline_drop_seam(pipeline, PROBE_AFTER);
@@ -260,11 +276,12 @@ static void pipeline_set_mark(struct executor *executor, uint64_t mark)
     pipeline_of(executor)->chunk.mark = mark;
 }
 
-/* Elements of the first row up to which the chunk can be computed with the boundary data that are here. */
+/* Elements of the first row up to which the piece can be computed with the boundary data that are here: a piece before
+ * it is complete. */
 static uint64_t reachable(struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    if (pipeline->chunk.first == pipeline->config.exec.probe_first)
+    if (pipeline->chunk.first == pipeline->config.exec.probe_first || pipeline->chunk.piece > 0)
         return pipeline->chunk.end;
     const struct halo *before = pipeline_find_seam(pipeline, pipeline->chunk.first);
     uint64_t elements = before != NULL ? before->bytes / loop->boundary_bytes : 0;
@@ -277,34 +294,76 @@ static uint64_t reachable(struct pipeline *pipeline)
 static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
 {
     uint64_t point = (pipeline->chunk.from / pipeline->interval + 1) * pipeline->interval;
-    double fit = pipeline->element_ns > 0 ? TURN_NS / pipeline->element_ns : ELEMENTS_MIN;
+    double turn_ns = is_remote(pipeline) ? REMOTE_TURN_NS : TURN_NS;
+    double fit = pipeline->element_ns > 0 ? turn_ns / pipeline->element_ns : ELEMENTS_MIN;
     uint64_t most = fit < ELEMENTS_MIN ? ELEMENTS_MIN : fit < 1e18 ? (uint64_t)fit : UINT64_MAX / 2;
     return exec_least(exec_least(point, limit), pipeline->chunk.from + most);
 }
 
-/* The elements of all rows that are computed when the first row has come to `at`, in rows. All of them only at the end.
- */
+/* The elements of all rows that are computed when the first row of the piece has come to `at`, in rows. All of them
+ * only at the end. */
 static uint64_t rows_worth(const struct pipeline *pipeline, uint64_t at)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    if (at >= pipeline->chunk.end)
-        return pipeline->chunk.count;
-    double reach = (double)loop->reach, sync = (double)loop->sync, rows = (double)pipeline->chunk.count, x = (double)at;
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    if (at >= chunk->end)
+        return chunk->piece + chunk->rows;
+    double reach = (double)loop->reach, sync = (double)loop->sync, rows = (double)chunk->rows, x = (double)at;
     double begun = reach > 0 && x < rows * reach ? x / reach : rows;
     double complete = x < sync ? 0 : reach > 0 ? (x - sync) / reach : rows;
     double elements = complete * sync + (begun - complete) * (x - reach * (begun + complete) / 2);
     uint64_t worth = elements > 0 ? (uint64_t)(elements / sync) : 0;
-    return worth < pipeline->chunk.count ? worth : pipeline->chunk.count - 1;
+    return chunk->piece + (worth < chunk->rows ? worth : chunk->rows - 1);
 }
 
-/* Rows of the chunk that are complete, and elements of its last row that are. */
+/* Rows of the chunk that are complete, from its first on. Those of a piece are where they leave from when all are. */
 static uint64_t rows_complete(const struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    if (pipeline->chunk.from < loop->sync)
-        return 0;
-    uint64_t more = loop->reach > 0 ? (pipeline->chunk.from - loop->sync) / loop->reach : pipeline->chunk.count;
-    return more < pipeline->chunk.count ? more + 1 : pipeline->chunk.count;
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    if (chunk->from == chunk->end)
+        return chunk->piece + chunk->rows;
+    if (chunk->from < loop->sync || chunk->is_split)
+        return chunk->piece;
+    uint64_t more = loop->reach > 0 ? (chunk->from - loop->sync) / loop->reach : chunk->rows;
+    return more < chunk->rows ? more + 1 : chunk->rows;
+}
+
+/* True where all elements of the chunk are computed. */
+static bool is_computed(const struct pipeline_chunk *chunk)
+{
+    return chunk->from == chunk->end && chunk->piece + chunk->rows == chunk->count;
+}
+
+int exec_run_block(struct exec *exec, const struct hdss_block *block, bool last, uint64_t *began_ns,
+                   uint64_t *elapsed_ns)
+{
+    const struct exec_config *config = &exec->config;
+    const bool is_slow = config->slowdown > 1;
+    const clockid_t clock = exec_work_clock(exec);
+    uint64_t worked = is_slow ? clock_ns(clock) : 0;
+    *began_ns = clock_ns(CLOCK_MONOTONIC);
+    int result = returned(config->kernel->run_block(exec->instance, block, exec->error), "run_block", exec->error);
+    if (result < 0)
+        return result;
+    if (is_slow) {
+        exec->waiting_ns += (double)(clock_ns(clock) - worked) * (config->slowdown - 1);
+        exec_pay_waiting(&exec->waiting_ns, last);
+    }
+    *elapsed_ns = clock_ns(CLOCK_MONOTONIC) - *began_ns;
+    return 0;
+}
+
+void pipeline_count_block(struct pipeline *pipeline, uint64_t to, uint64_t began_ns, uint64_t elapsed_ns)
+{
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    if (chunk->began_ns == 0)
+        chunk->began_ns = began_ns;
+    chunk->compute_ns += elapsed_ns;
+    pipeline->element_ns = (double)(elapsed_ns > 0 ? elapsed_ns : 1) / (double)(to - chunk->from);
+    chunk->from = to;
+    uint64_t done = rows_worth(pipeline, to);
+    chunk->done = done > chunk->done ? done : chunk->done;
 }
 
 /* Computes up to `to`; the time of it, waiting of a slow worker included, is the chunk's. */
@@ -314,8 +373,8 @@ static void compute_block(struct pipeline *pipeline, uint64_t to)
     struct pipeline_chunk *chunk = &pipeline->chunk;
     const struct halo *before = pipeline_find_seam(pipeline, chunk->first);
     const struct halo *after = pipeline_find_seam(pipeline, chunk->first + chunk->count);
-    const bool is_first = chunk->first == config->probe_first, is_slow = config->slowdown > 1;
-    const clockid_t clock = exec_work_clock(&pipeline->exec);
+    const bool is_first = chunk->first == config->probe_first;
+    uint64_t began_ns, elapsed_ns;
     assert(chunk->from < to && to <= chunk->end && "a block has elements, of the chunk");
     assert((is_first || before != NULL) && after != NULL && "a chunk that runs has its boundary data");
     const struct hdss_block block = {
@@ -329,23 +388,10 @@ static void compute_block(struct pipeline *pipeline, uint64_t to)
         .after = after->data,
         .records = records_of(pipeline, 0),
     };
-    uint64_t began = clock_ns(CLOCK_MONOTONIC), worked = is_slow ? clock_ns(clock) : 0;
-    int result = config->kernel->run_block(pipeline->exec.instance, &block, pipeline->exec.error);
-    if (returned(result, "run_block", pipeline->exec.error) < 0) {
+    if (exec_run_block(&pipeline->exec, &block, to == chunk->end, &began_ns, &elapsed_ns) < 0)
         pipeline_note_problem(pipeline, pipeline->exec.error);
-        return;
-    }
-    if (is_slow) {
-        pipeline->waiting_ns += (double)(clock_ns(clock) - worked) * (config->slowdown - 1);
-        exec_pay_waiting(&pipeline->waiting_ns, to == chunk->end);
-    }
-    uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
-    if (chunk->from == 0)
-        chunk->began_ns = began;
-    chunk->compute_ns += elapsed;
-    pipeline->element_ns = (double)(elapsed > 0 ? elapsed : 1) / (double)(to - chunk->from);
-    chunk->from = to;
-    chunk->done = rows_worth(pipeline, to);
+    else
+        pipeline_count_block(pipeline, to, began_ns, elapsed_ns);
 }
 
 /* Computes an iteration to measure it, as if all before it were zeros. */
@@ -385,10 +431,14 @@ static bool pipeline_tell_edge(struct pipeline *pipeline, struct event *event)
     uint64_t at = chunk->first + chunk->count, behind = chunk->end - loop->sync;
     uint64_t bytes = (chunk->from > behind ? chunk->from - behind : 0) * loop->boundary_bytes;
     bool at_point = chunk->from % pipeline->interval == 0 || chunk->from == chunk->end;
-    if (!at_point || bytes == chunk->told || at == pipeline->config.end)
+    bool has_last_row = chunk->piece + chunk->rows == chunk->count;
+    if (!at_point || !has_last_row || bytes <= chunk->told || at == pipeline->config.end)
         return false;
-    assert(bytes > chunk->told && bytes <= pipeline->halo_bytes && "boundary data become more, up to all of them");
-    *event = (struct event){.type = EVENT_BOUNDARY_READY, .ready = {at, pipeline_find_seam(pipeline, at)->data, bytes}};
+    unsigned char *data = pipeline_find_seam(pipeline, at)->data;
+    assert(bytes <= pipeline->halo_bytes && "boundary data become more, up to all of them");
+    if (is_remote(pipeline))
+        pieces_take_edge(pipeline, data, chunk->told, bytes);
+    *event = (struct event){.type = EVENT_BOUNDARY_READY, .ready = {at, data, bytes}};
     chunk->told = bytes;
     return true;
 }
@@ -403,39 +453,10 @@ static bool pipeline_tell_mark(struct pipeline *pipeline, struct event *event)
     return true;
 }
 
-/* Has complete rows leave, up to a slice: none before there is a slice of them, or the last is long ago, or the chunk
- * is complete. */
-static bool tell_rows(struct pipeline *pipeline, struct event *event)
+/* Ends the chunk: all of its rows have left, or failed. */
+static void end_chunk(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
-    struct pipeline_buffer *buffer = buffer_in_use(pipeline);
-    const bool collect = pipeline->config.exec.collect;
-    const uint64_t row_bytes = pipeline->exec.records.bytes, most = row_bytes < SLICE_MAX ? SLICE_MAX / row_bytes : 1;
-    uint64_t rows = rows_complete(pipeline) - chunk->sliced;
-    bool late = chunk->compute_ns - chunk->sliced_at_ns >= SLICE_NS;
-    if (!(collect && rows >= most) && !late && chunk->from < chunk->end)
-        return false;
-    if (collect)
-        rows = exec_least(rows, most);
-    /* a short part goes in one message with its head, which is written before the part: the message before must be
-     * through */
-    if (rows == 0 || (collect && rows * row_bytes <= INLINE_MAX && chunk->sliced > 0 && buffer->on_way > 0))
-        return false;
-    const unsigned char *records = records_of(pipeline, chunk->sliced);
-    *event = (struct event){
-        .type = EVENT_SLICE,
-        .chunk = {.done = chunk->done, .compute_ns = chunk->compute_ns, .count = rows},
-    };
-    event->chunk.digest = digest_records(chunk->first + chunk->sliced, rows, records, row_bytes);
-    if (collect) {
-        event->chunk.data = records;
-        event->chunk.bytes = rows * row_bytes;
-        buffer->on_way++;
-    }
-    chunk->sliced += rows;
-    chunk->sliced_at_ns = chunk->compute_ns;
-    if (chunk->sliced < chunk->count)
-        return true;
     event->type = EVENT_FINISHED;
     event->chunk.began_ns = chunk->began_ns;
     chunk->running = false;
@@ -443,9 +464,117 @@ static bool tell_rows(struct pipeline *pipeline, struct event *event)
         pipeline_drop_seam(pipeline, chunk->first);
     if (chunk->first + chunk->count == pipeline->config.end)
         pipeline_drop_seam(pipeline, pipeline->config.end);
-    if (buffer->on_way > 0)
+    if (pipeline_buffer(pipeline)->on_way > 0)
         pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
+}
+
+/* Has the next rows leave. */
+static void send_rows(struct pipeline *pipeline, uint64_t rows, struct event *event)
+{
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const uint64_t row_bytes = pipeline->exec.records.bytes;
+    const unsigned char *records = records_of(pipeline, chunk->sliced);
+    *event = (struct event){
+        .type = EVENT_SLICE,
+        .chunk = {.done = chunk->done, .compute_ns = chunk->compute_ns, .count = rows},
+    };
+    event->chunk.digest = digest_records(chunk->first + chunk->sliced, rows, records, row_bytes);
+    if (pipeline->config.exec.collect) {
+        event->chunk.data = records;
+        event->chunk.bytes = rows * row_bytes;
+        pipeline_buffer(pipeline)->on_way++;
+    }
+    chunk->sliced += rows;
+    chunk->sliced_at_ns = chunk->compute_ns;
+    if (chunk->sliced == chunk->count)
+        end_chunk(pipeline, event);
+}
+
+/* The rows that leave next, of those up to `complete`: a slice at most. 0: none, or the message before is not through,
+ * as a short part goes in one message with its head, which is written before the part. */
+static uint64_t rows_to_send(struct pipeline *pipeline, uint64_t complete)
+{
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    const uint64_t row_bytes = pipeline->exec.records.bytes, most = row_bytes < SLICE_MAX ? SLICE_MAX / row_bytes : 1;
+    if (complete <= chunk->sliced)
+        return 0;
+    uint64_t rows = complete - chunk->sliced;
+    if (!pipeline->config.exec.collect)
+        return rows;
+    rows = exec_least(rows, most);
+    bool is_held = rows * row_bytes <= INLINE_MAX && chunk->sliced > 0 && pipeline_buffer(pipeline)->on_way > 0;
+    return is_held ? 0 : rows;
+}
+
+/* Has complete rows leave, up to a slice: none before there is a slice of them, or the last is long ago, or the chunk
+ * is complete. */
+static bool tell_rows(struct pipeline *pipeline, struct event *event)
+{
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const bool collect = pipeline->config.exec.collect;
+    const uint64_t row_bytes = pipeline->exec.records.bytes, most = row_bytes < SLICE_MAX ? SLICE_MAX / row_bytes : 1;
+    const uint64_t complete = rows_complete(pipeline);
+    bool late = chunk->compute_ns - chunk->sliced_at_ns >= SLICE_NS;
+    if (complete <= chunk->sliced || (!(collect && complete - chunk->sliced >= most) && !late && !is_computed(chunk)))
+        return false;
+    uint64_t rows = rows_to_send(pipeline, complete);
+    if (rows == 0)
+        return false;
+    send_rows(pipeline, rows, event);
     return true;
+}
+
+/* Tells that the piece has killed its helper, after results before it where it is given up. What lies behind it is not
+ * computed then: nothing does, or the next turn tells that the loop ends. */
+static enum turn tell_death(struct pipeline *pipeline, struct event *event)
+{
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const bool gives_up = chunk->deaths > pipeline->config.exec.retries;
+    if (gives_up && chunk->sliced < chunk->piece) {
+        uint64_t rows = rows_to_send(pipeline, chunk->piece);
+        if (rows == 0)
+            return TURN_BLOCKED;
+        send_rows(pipeline, rows, event);
+        return TURN_EVENT;
+    }
+    chunk->died = false;
+    chunk->is_given_up = gives_up;
+    *event = (struct event){
+        .type = EVENT_ITERATIONS_FAILED,
+        .text = pipeline->exec.error,
+        .chunk = {.done = chunk->done,
+                  .compute_ns = chunk->compute_ns,
+                  .first = chunk->first + chunk->piece,
+                  .count = chunk->rows,
+                  .final = gives_up && chunk->sliced == chunk->piece, /* else its results were there once */
+                  .died = true},
+    };
+    return TURN_EVENT;
+}
+
+/* Goes on behind a piece that was given up: with the end of the chunk, where nothing needs the piece, or with that of
+ * the loop. A chunk does not end before all boundary data have come that it is sent. */
+static enum turn leave_piece(struct pipeline *pipeline, struct event *event)
+{
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const uint64_t first = chunk->first + chunk->piece, end = first + chunk->rows;
+    char text[HDSS_ERROR_MAX], which[60];
+    if (end == pipeline->config.end && chunk->sliced == chunk->piece) {
+        if (reachable(pipeline) < chunk->end)
+            return TURN_BLOCKED;
+        chunk->done = chunk->sliced = chunk->count;
+        *event = (struct event){.chunk = {.done = chunk->done, .compute_ns = chunk->compute_ns}};
+        end_chunk(pipeline, event);
+        return TURN_EVENT;
+    }
+    if (chunk->rows == 1)
+        snprintf(which, sizeof which, "iteration %" PRIu64, first);
+    else
+        snprintf(which, sizeof which, "iterations %" PRIu64 " to %" PRIu64, first, end - 1);
+    snprintf(text, sizeof text, "%s %.250s: given up, and what depends on %s cannot be computed", which,
+             pipeline->exec.error, chunk->rows == 1 ? "it" : "them");
+    pipeline_note_problem(pipeline, text);
+    return TURN_WORKED;
 }
 
 static enum turn pipeline_tell_problem(struct pipeline *pipeline, struct event *event)
@@ -463,31 +592,65 @@ static bool tell_chunk(struct pipeline *pipeline, struct event *event)
     return pipeline_tell_edge(pipeline, event) || pipeline_tell_mark(pipeline, event) || tell_rows(pipeline, event);
 }
 
-static enum turn pipeline_advance(struct executor *executor, struct event *event)
+/* Computes the next step, or has the helper compute it. The chunk begins when its records have room. */
+static enum turn go_on(struct pipeline *pipeline, struct event *event)
 {
-    struct pipeline *pipeline = pipeline_of(executor);
-    const struct pipeline_chunk *chunk = &pipeline->chunk;
-    if (pipeline->has_problem)
-        return pipeline_tell_problem(pipeline, event);
-    if (!chunk->running)
-        return TURN_BLOCKED;
-    if (chunk->from > 0 && tell_chunk(pipeline, event))
-        return TURN_EVENT;
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    if (chunk->from == chunk->end && !is_computed(chunk))
+        pieces_next(pipeline);
     uint64_t limit = reachable(pipeline);
     if (chunk->from >= exec_least(limit, chunk->end))
         return TURN_BLOCKED;
-    if (chunk->from == 0) { /* the chunk begins when its records have room */
-        if (buffer_in_use(pipeline)->on_way > 0)
+    if (!chunk->has_room) {
+        if (pipeline_buffer(pipeline)->on_way > 0)
             return TURN_BLOCKED;
         if (make_room_for_rows(pipeline) < 0) {
             pipeline_note_problem(pipeline, "out of memory for the results of a chunk");
             return pipeline_tell_problem(pipeline, event);
         }
+        chunk->has_room = true;
+    }
+    if (is_remote(pipeline)) {
+        pieces_post(pipeline, turn_end(pipeline, limit));
+        return pipeline->has_problem ? pipeline_tell_problem(pipeline, event) : TURN_BLOCKED;
     }
     compute_block(pipeline, turn_end(pipeline, limit));
     if (pipeline->has_problem)
         return pipeline_tell_problem(pipeline, event);
     return tell_chunk(pipeline, event) ? TURN_EVENT : TURN_WORKED;
+}
+
+static enum turn advance_pipeline(struct pipeline *pipeline, struct event *event)
+{
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    if (is_remote(pipeline))
+        pieces_look(pipeline);
+    if (pipeline->has_problem)
+        return pipeline_tell_problem(pipeline, event);
+    if (!chunk->running || pipeline->exec.remote.posted)
+        return TURN_BLOCKED;
+    if (chunk->died)
+        return tell_death(pipeline, event);
+    if (chunk->is_given_up)
+        return leave_piece(pipeline, event);
+    if (chunk->from + chunk->piece > 0 && tell_chunk(pipeline, event))
+        return TURN_EVENT;
+    return go_on(pipeline, event);
+}
+
+static enum turn pipeline_advance(struct executor *executor, struct event *event)
+{
+    struct pipeline *pipeline = pipeline_of(executor);
+    enum turn turn = advance_pipeline(pipeline, event);
+    while (turn == TURN_BLOCKED && is_remote(pipeline) && !exec_remote_rest(&pipeline->exec))
+        turn = advance_pipeline(pipeline, event);
+    return turn;
+}
+
+static int pipeline_descriptor(const struct executor *executor)
+{
+    const struct pipeline *pipeline = (const struct pipeline *)executor;
+    return is_remote(pipeline) ? helper_descriptor(&pipeline->exec.remote.helper) : -1;
 }
 
 static void pipeline_sent(struct executor *executor, const void *data)
@@ -506,7 +669,10 @@ static void pipeline_sent(struct executor *executor, const void *data)
 static void pipeline_probe(struct executor *executor, struct speed *speed)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    exec_time_probe(&pipeline->exec, pipeline_try_row, pipeline, speed);
+    if (is_remote(pipeline))
+        exec_remote_probe(&pipeline->exec, speed);
+    else
+        exec_time_probe(&pipeline->exec, pipeline_try_row, pipeline, speed);
 }
 
 static void pipeline_check(const struct executor *executor)
@@ -515,7 +681,10 @@ static void pipeline_check(const struct executor *executor)
     const struct pipeline_chunk *chunk = &pipeline->chunk;
     assert(chunk->sliced <= chunk->done && chunk->done <= chunk->count && "rows are computed before they leave");
     assert(chunk->from <= chunk->end && "no element is computed beyond the last row");
-    assert((chunk->done < chunk->count || chunk->from == chunk->end) && "all rows are done when all elements are");
+    assert((chunk->done < chunk->count || chunk->from == chunk->end || chunk->is_split) &&
+           "all rows are done when all elements are");
+    assert(chunk->piece + chunk->rows <= chunk->count && "a piece is one of the chunk");
+    assert((chunk->is_split || chunk->rows == chunk->count) && "a chunk is computed as a whole");
     assert(chunk->told <= pipeline->halo_bytes && "a chunk has so many boundary data");
     assert((!pipeline->problem_told || pipeline->has_problem) && "a problem that was told is there");
     assert(pipeline->halo_count <= pipeline->halo_capacity && "seams have room");
@@ -541,6 +710,7 @@ static const struct executor_ops pipeline_ops = {
     .set_mark = pipeline_set_mark,
     .advance = pipeline_advance,
     .sent = pipeline_sent,
+    .descriptor = pipeline_descriptor,
     .check = pipeline_check,
     .fini = pipeline_fini,
     .take_boundary = pipeline_take,
@@ -562,5 +732,9 @@ int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *confi
         .halo_bytes = loop->sync * loop->boundary_bytes,
     };
     pipeline->config.exec.short_runs = false;
-    return exec_init(&pipeline->exec, &pipeline->config.exec);
+    if (exec_init(&pipeline->exec, &pipeline->config.exec) < 0)
+        return -1;
+    if (is_remote(pipeline))
+        pieces_init(pipeline);
+    return 0;
 }

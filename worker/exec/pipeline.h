@@ -13,7 +13,14 @@
  * computed here, too. Those from elsewhere may come before their chunk does.
  *
  * Where the loop is quiesced some of them are saved, and the others dropped: what may still be sent or received keeps
- * its memory until the end. */
+ * its memory until the end.
+ *
+ * Where a helper runs the kernel (helper.h) a step is a command. Boundary data are copied into the memory that is
+ * shared with it and out of it, as MPI may still send those of steps before; rows of results lie there, and leave from
+ * there. A helper that dies takes what the kernel keeps of the chunk with it: the chunk is begun again, in pieces of as
+ * few rows as an iteration needs before it, one after the other, so that it is known which of them kills helpers. That
+ * one is tried again, and then given up: where nothing is behind it the chunk ends without it, else the loop ends. What
+ * of the chunk has left stays: the same comes again, and is left out. */
 #pragma once
 
 #include "common/machine/executor.h"
@@ -38,20 +45,38 @@ struct halo {
 
 /* Room for the records of a chunk. */
 struct pipeline_buffer {
-    unsigned char *bytes; /* owned, EXEC_HEADROOM + room */
+    unsigned char *bytes; /* owned, EXEC_HEADROOM + room; with a helper mapped from its shared memory */
     uint64_t room;
+    uint64_t at;     /* with a helper: offset in the shared memory */
     unsigned on_way; /* parts that have left and are not through */
 };
 
-/* The running chunk, or the latest. sliced <= done <= count, from <= end. */
+/* The running chunk, or the latest. sliced <= done <= count, from <= end, piece + rows <= count. */
 struct pipeline_chunk {
     bool running;
+    bool has_room; /* for its rows */
     uint64_t first, count, mark;
-    uint64_t from, end; /* elements of its first row: computed, and when the last row is complete */
-    uint64_t told;      /* bytes of its boundary data */
-    uint64_t done;      /* rows' worth of elements computed: count only when all are */
-    uint64_t sliced;    /* rows that have left */
+    uint64_t piece, rows; /* rows that are computed together: the first, counted from that of the chunk, and how many;
+                             all of them where is_split is not set */
+    uint64_t from, end;   /* elements of the piece's first row: computed, and when its last row is complete */
+    uint64_t told;        /* bytes of its boundary data */
+    uint64_t done;        /* rows' worth of elements computed: count only when all are */
+    uint64_t sliced;      /* rows that have left */
     uint64_t compute_ns, sliced_at_ns, began_ns;
+    /* where a helper has died */
+    bool is_split;    /* it is computed piece by piece */
+    bool died;        /* the piece has killed its helper, which is not told yet: exec.error says how */
+    bool is_given_up; /* the piece is, and that has been told */
+    unsigned deaths;  /* of helpers at the piece */
+};
+
+/* What the pipeline shares with a helper. */
+struct pipeline_shared {
+    uint64_t bytes;   /* of the shared memory, so far */
+    unsigned halo_in; /* the halo of the channel with the boundary data of the rows before the piece; the other gets the
+                         piece's */
+    uint64_t in_bytes; /* boundary data of the chunk before that are in it, while its first piece runs */
+    bool is_stale;     /* the step that runs is of a chunk that was given up */
 };
 
 struct pipeline {
@@ -68,11 +93,12 @@ struct pipeline {
     struct pipeline_buffer buffers[EXEC_BUFFERS];
     unsigned filling;
     struct pipeline_chunk chunk;
-    double element_ns; /* estimate, of an element of the first row with those below it; 0: unknown */
-    double waiting_ns; /* owed to the slowdown */
+    struct pipeline_shared shared; /* where a helper runs the kernel */
+    double element_ns;             /* estimate, of an element of the first row with those below it; 0: unknown */
     bool has_problem, problem_told;
 };
 
 /* Opens the kernel; executor_fini() closes it. -1 with one line in pipeline->exec.error, nothing owned. The events of
- * the executor are BOUNDARY_READY, MARK, SLICE, FINISHED, and FATAL where the kernel has failed or memory is out. */
+ * the executor are BOUNDARY_READY, MARK, SLICE, ITERATIONS_FAILED, FINISHED, and FATAL where the kernel has failed,
+ * what others need is given up or memory is out. */
 int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config);

@@ -25,6 +25,10 @@ struct server {
     int file, bell;
     unsigned char *blocks; /* mapped; NULL: not yet */
     uint64_t room;         /* bytes of them */
+    struct {
+        unsigned char *memory; /* mapped; NULL: not yet */
+        uint64_t at, bytes;
+    } rows[CHANNEL_ROWS]; /* of a loop with dependencies */
 };
 
 static void serve_fail(struct channel *channel, enum channel_result result, const char *why)
@@ -144,6 +148,79 @@ static void serve_run(struct server *server)
     chunk->running = false;
 }
 
+/* --- loops with dependencies --- */
+
+/* Maps the place for results of a step, where it is not the one that is mapped. NULL when memory is out. */
+static unsigned char *map_rows(struct server *server, const struct channel_block *given)
+{
+    const unsigned i = given->rows % CHANNEL_ROWS;
+    if (server->rows[i].at == given->rows_at && server->rows[i].bytes == given->rows_bytes)
+        return server->rows[i].memory;
+    if (server->rows[i].memory != NULL)
+        munmap(server->rows[i].memory, server->rows[i].bytes);
+    server->rows[i].at = server->rows[i].bytes = 0;
+    void *memory =
+        mmap(NULL, given->rows_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, server->file, (off_t)given->rows_at);
+    server->rows[i].memory = memory == MAP_FAILED ? NULL : memory;
+    if (server->rows[i].memory == NULL)
+        return NULL;
+    madvise(memory, given->rows_bytes, MADV_DONTFORK); /* see map_blocks() */
+    server->rows[i].at = given->rows_at;
+    server->rows[i].bytes = given->rows_bytes;
+    return memory;
+}
+
+/* Computes the step. */
+static void serve_block(struct server *server)
+{
+    struct exec *exec = &server->exec;
+    struct channel *channel = server->channel;
+    const struct channel_block given = channel->block;
+    const struct hdss_loop *loop = exec->config.loop;
+    unsigned char *rows = map_rows(server, &given);
+    if (rows == NULL) {
+        serve_fail(channel, CHANNEL_FAILED, "no memory for the results of a chunk");
+        return;
+    }
+    const struct hdss_block block = {
+        .first = given.first,
+        .count = given.count,
+        .from = given.from,
+        .to = given.to,
+        .sync = loop->sync,
+        .reach = loop->reach,
+        .before = given.before > 0 ? server->memory + given.before : NULL,
+        .after = server->memory + given.after,
+        .records = rows + given.record_at,
+    };
+    const bool is_last = given.to == loop->sync + (given.count - 1) * loop->reach;
+    if (exec_run_block(exec, &block, is_last, &channel->began_ns, &channel->block_ns) < 0)
+        serve_fail(channel, CHANNEL_FAILED, exec->error);
+}
+
+/* Computes an iteration to measure it. What is before it, where something is, are zeros at first. */
+static void serve_row(struct server *server, uint64_t iteration)
+{
+    struct exec *exec = &server->exec;
+    const struct hdss_loop *loop = exec->config.loop;
+    const uint64_t halo_bytes = loop->sync * loop->boundary_bytes;
+    const struct hdss_block block = {
+        .first = iteration,
+        .count = 1,
+        .to = loop->sync,
+        .sync = loop->sync,
+        .reach = loop->reach,
+        .before = iteration == exec->config.probe_first
+                      ? NULL
+                      : server->memory + channel_halo_at(server->channel, 0, halo_bytes),
+        .after = server->memory + channel_halo_at(server->channel, 1, halo_bytes),
+        .records = exec_next_records(exec),
+    };
+    exec->config.kernel->run_block(exec->instance, &block, exec->error);
+}
+
+/* --- probing --- */
+
 /* Runs a probe iteration. One that has killed a helper is left out. */
 static void serve_probe_one(void *context, uint64_t iteration)
 {
@@ -157,7 +234,10 @@ static void serve_probe_one(void *context, uint64_t iteration)
     atomic_store_explicit(&channel->probing, iteration + 1, memory_order_release);
     atomic_store_explicit(&channel->probed, atomic_load_explicit(&channel->probed, memory_order_relaxed) + 1,
                           memory_order_release); /* no other writes it */
-    exec_call_kernel(&server->exec, iteration, 1, exec_next_records(&server->exec));
+    if (server->exec.config.loop->sync > 0)
+        serve_row(server, iteration);
+    else
+        exec_call_kernel(&server->exec, iteration, 1, exec_next_records(&server->exec));
     atomic_store_explicit(&channel->probing, 0, memory_order_release);
 }
 
@@ -178,6 +258,7 @@ static void serve_command(struct server *server, const struct exec_config *confi
     case CHANNEL_PROBE: exec_time_probe(&server->exec, serve_probe_one, server, &channel->speed); break;
     case CHANNEL_RUN: serve_run(server); break;
     case CHANNEL_TEAM: team_serve(&server->team); break;
+    case CHANNEL_BLOCK: serve_block(server); break;
     case CHANNEL_LEAVE: break;
     }
 }

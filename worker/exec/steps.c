@@ -21,9 +21,15 @@
 /* The shortest sleep, below which sleeps are put off: the timer is not that precise. */
 #define WAIT_MIN_NS 200000.0
 
-/* Has the buffers lie in the memory that is shared with the helper, where results are collected. */
+/* Has the buffers lie in the memory that is shared with the helper, where results are collected; where iterations
+ * depend on one another, the halos: what becomes of results there the pipeline knows. */
 static int share_buffers(struct exec *exec, size_t bytes)
 {
+    const struct hdss_loop *loop = exec->config.loop;
+    const struct channel halos = {.records_at = 0};
+    if (loop->sync > 0)
+        return exec_remote_init(exec, exec->config.helper,
+                                channel_halo_at(&halos, CHANNEL_HALOS, loop->sync * loop->boundary_bytes));
     const unsigned buffers = exec->config.collect ? EXEC_BUFFERS : 0;
     const struct exec_team *team = exec->config.team;
     const size_t shared = team != NULL ? team_layout_of(team->threads, team->slot_room).bytes : 0;

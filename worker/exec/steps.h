@@ -26,6 +26,11 @@ static inline struct exec *exec_of(struct executor *executor)
 /* Runs the kernel, without a look at the time. */
 int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records);
 
+/* Runs the kernel for a step of a chunk, in a loop with dependencies; `last`: it completes the chunk. Its time, waiting
+ * of a slow worker included, is that of the step. */
+int exec_run_block(struct exec *exec, const struct hdss_block *block, bool last, uint64_t *began_ns,
+                   uint64_t *elapsed_ns);
+
 /* The running chunk gives up its iterations behind `kept`, or behind those that have begun, or the first, where these
  * are more. */
 void exec_cut(struct exec *exec, uint64_t kept);

@@ -31,6 +31,7 @@ void executor_config_of_job(struct exec_config *config, struct job_setup *setup)
     config->probe_least = run_spec_wants_swr(&setup->job.spec) ? PROBE_SWR : 1;
     config->spread = run_spec_learns(&setup->job.spec);
     config->step_iterations = job_setup_has_dependent_steps(setup) ? setup->step_iterations : 0;
+    config->retries = setup->job.spec.retries;
     config->read = read_results;
     config->context = setup;
     take_timeout(config, setup);

@@ -159,7 +159,8 @@ struct hdss_output {
  * hdss_block_end(). The rows are to be computed in their order; what a row needs of those before it is then there. The
  * steps of a chunk come one after another, `from` being the `to` of the step before, from 0 on until the last row is
  * complete; no step of another chunk comes between. Where a worker of the run is lost a chunk may be given up between
- * two steps: then the next step is the first one of another chunk, or of the same. */
+ * two steps: then the next step is the first one of another chunk, or of the same. Where a step has killed the process
+ * that ran it, another instance computes the chunk from its first step on, as smaller chunks. */
 struct hdss_block {
     uint64_t first, count; /* the chunk: iterations first .. first + count - 1 */
     uint64_t from, to;     /* elements of its first row; beyond `sync` while the last rows are being completed */

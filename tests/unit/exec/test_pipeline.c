@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Chunks that depend on one another: whatever the chunks, the points, the workers and the order in which boundary data
  * come, the result is that of the serial loop; nothing is computed before what it needs is there; boundary data are
- * told at the points, and parts of results leave whole and are not touched before they are through. */
+ * told at the points, and parts of results leave whole and are not touched before they are through. The same where
+ * helpers run the kernel, whichever of them die, and whenever; a row that kills them is given up, and named. Here a
+ * helper is a copy of the test. */
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
 #include "common/util/digest.h"
@@ -9,11 +11,19 @@
 #include "hdss/kernel.h"
 #include "proto/record.h"
 #include "tests/lib/suite.h"
+#include "worker/exec/helper.h"
 #include "worker/exec/pipeline.h"
+#include "worker/exec/serve.h"
 
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* --- a kernel whose element (i, s) needs (i - distance, up to s + reach) and (i, s - 1) --- */
 
@@ -22,6 +32,19 @@ enum { SYNC_MAX = 300, ROWS_MAX = 120, DISTANCE_MAX = 3 };
 static struct hdss_loop loop;
 static uint64_t fail_at; /* row at which the kernel fails */
 static uint32_t expected[ROWS_MAX][SYNC_MAX];
+
+/* Shared with helpers. */
+static struct shared {
+    _Atomic int deaths[ROWS_MAX]; /* so often the row kills its helper */
+    _Atomic uint64_t hold_at;     /* the row that waits until it is UINT64_MAX */
+    _Atomic uint64_t helpers;
+} * shared;
+
+/* What a helper has of the chunk: it is lost with the process. */
+static struct {
+    bool is_one;
+    uint64_t first, at;
+} helper;
 
 static uint32_t combine(uint32_t above, uint32_t left, uint64_t row, uint64_t s)
 {
@@ -42,6 +65,18 @@ static void compute_serially(uint64_t rows)
                                      s > 0 ? expected[i][s - 1] : 0, i, s);
 }
 
+/* In a helper. */
+static void be_deadly(uint64_t row)
+{
+    int left = atomic_load(&shared->deaths[row]);
+    while (atomic_load(&shared->hold_at) == row)
+        sched_yield();
+    while (left > 0 && !atomic_compare_exchange_weak(&shared->deaths[row], &left, left - 1))
+        ;
+    if (left > 0)
+        kill(getpid(), SIGKILL);
+}
+
 /* Boundary data are, of each element, that of the last `distance` rows of the chunk. */
 static int run_block(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX])
 {
@@ -52,9 +87,15 @@ static int run_block(void *instance, const struct hdss_block *block, char error[
         snprintf(error, HDSS_ERROR_MAX, "cannot do %llu", (unsigned long long)fail_at);
         return -1;
     }
+    if (helper.is_one && block->from > 0 && (helper.first != block->first || helper.at != block->from)) {
+        snprintf(error, HDSS_ERROR_MAX, "goes on in the middle of a chunk");
+        return -1;
+    }
     for (uint64_t i = 0; i < block->count; i++)
         for (uint64_t s = hdss_block_begin(block, i); s < hdss_block_end(block, i); s++) {
             uint32_t above = 0;
+            if (helper.is_one && s == loop.sync / 2)
+                be_deadly(block->first + i);
             if (i >= loop.distance)
                 above = records[(i - loop.distance) * loop.sync + farthest(s)];
             else if (before != NULL)
@@ -64,6 +105,8 @@ static int run_block(void *instance, const struct hdss_block *block, char error[
             if (i + loop.distance >= block->count)
                 after[s][i + loop.distance - block->count] = value;
         }
+    helper.first = block->first;
+    helper.at = block->to;
     return 0;
 }
 
@@ -112,7 +155,7 @@ static struct {
     bool runs[WORKERS_MAX];
     const void *on_way[WORKERS_MAX][8];
     unsigned on_way_count[WORKERS_MAX];
-    uint64_t digest, received[ROWS_MAX], ready_events;
+    uint64_t digest, received[ROWS_MAX], ready_events, failures;
     struct random random;
 } run;
 
@@ -120,6 +163,10 @@ static unsigned draw(unsigned most)
 {
     return (unsigned)random_between(&run.random, 0, most);
 }
+
+static const struct helper_start *helper_starts; /* [WORKERS_MAX]; NULL: the kernel runs in the test itself */
+
+enum { RETRIES = 2 };
 
 static void open_workers(unsigned workers, uint64_t points, bool collect)
 {
@@ -131,12 +178,42 @@ static void open_workers(unsigned workers, uint64_t points, bool collect)
                      .collect = collect,
                      .slowdown = 1,
                      .probe_count = loop.iterations,
-                     .probe_least = 1},
+                     .probe_least = 1,
+                     .retries = RETRIES,
+                     .helper = helper_starts != NULL ? &helper_starts[w] : NULL},
             .points = points,
             .end = loop.iterations,
         };
         ck_assert_int_eq(pipeline_init(&run.pipeline[w], &config), 0);
     }
+}
+
+static pid_t begin_helper(void *pipeline, int file, int bell, char error[HDSS_ERROR_MAX])
+{
+    pid_t child = fork();
+    (void)error;
+    if (child != 0)
+        return child;
+    helper.is_one = true;
+    atomic_fetch_add(&shared->helpers, 1);
+    serve(((struct pipeline *)pipeline)->exec.remote.helper.channel, file, bell,
+          &(struct exec_config){.kernel = &fake, .loop = &loop, .probe_count = loop.iterations, .probe_least = 1},
+          NULL);
+    _exit(0);
+}
+
+/* From now on helpers run the kernel. */
+static void use_helpers(void)
+{
+    static struct helper_start starts[WORKERS_MAX];
+    for (unsigned w = 0; w < WORKERS_MAX; w++)
+        starts[w] = (struct helper_start){begin_helper, &run.pipeline[w]};
+    helper_starts = starts;
+    if (shared == NULL)
+        shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+    memset(shared, 0, sizeof *shared);
+    shared->hold_at = UINT64_MAX;
 }
 
 static void close_workers(void)
@@ -233,7 +310,14 @@ static void take_event(unsigned w, const struct event *event)
         run.runs[w] = false;
         run.next[w] = next_of(w, run.next[w] + 1);
         return;
-    default: ck_abort_msg("event %d", event->type);
+    case EVENT_ITERATIONS_FAILED: /* it is tried again */
+        ck_assert(helper_starts != NULL && event->chunk.died && !event->chunk.final);
+        ck_assert_uint_ge(event->chunk.first, chunk->first);
+        ck_assert_uint_le(event->chunk.first + event->chunk.count, chunk->first + chunk->count);
+        ck_assert_str_eq(event->text, "killed the child process: signal 9 (Killed)");
+        run.failures++;
+        return;
+    default: ck_abort_msg("event %d: %s", event->type, event->text);
     }
 }
 
@@ -283,8 +367,11 @@ static void run_all(uint64_t seed)
         unsigned w = draw(run.workers - 1), c = draw(run.chunks - 1);
         ck_assert_msg(turns < 10000000, "seed %llu stands still", (unsigned long long)seed);
         begin_next(w);
-        if (executor_advance(&run.pipeline[w].executor, &event) == TURN_EVENT)
+        enum turn turn = executor_advance(&run.pipeline[w].executor, &event);
+        if (turn == TURN_EVENT)
             take_event(w, &event);
+        else if (turn == TURN_BLOCKED && run.pipeline[w].exec.remote.posted)
+            sched_yield();
         bring_some(&run.chunk[c]);
         if (draw(3) == 0 || run.on_way_count[w] == 8)
             bring_through(w);
@@ -293,23 +380,45 @@ static void run_all(uint64_t seed)
         ck_assert_uint_eq(run.received[row], 1);
 }
 
+/* With helpers one row of `deadly`, far enough apart, kills them, as often as it may; 0: none does. */
+static void run_seed(uint64_t seed, unsigned deadly)
+{
+    memset(&run, 0, sizeof run);
+    random_init(&run.random, seed);
+    uint64_t distance = 1 + draw(DISTANCE_MAX - 1), sync = 1 + draw(SYNC_MAX - 1);
+    uint64_t rows = distance + draw(ROWS_MAX - DISTANCE_MAX), reach = draw(3) < sync ? draw(3) % (sync + 1) : 0;
+    describe(rows, sync, distance, reach);
+    if (deadly > 0)
+        use_helpers();
+    for (uint64_t row = 0; row < rows && deadly > 0; row += 2 * distance) /* a piece has one of them */
+        shared->deaths[row] = draw(deadly - 1) > 0 ? 0 : (int)draw(RETRIES);
+    open_workers(1 + draw(WORKERS_MAX - 1), 1 + draw((unsigned)sync - 1), draw(1) > 0);
+    cut(distance + draw(30));
+    run_all(seed);
+    uint64_t digest = 0;
+    for (uint64_t row = 0; row < rows; row++)
+        digest += digest_records(row, 1, expected[row], sync * sizeof expected[0][0]);
+    ck_assert_msg(run.digest == digest, "seed %llu", (unsigned long long)seed);
+    close_workers();
+}
+
 START_TEST(any_chunks_on_any_workers_equal_the_serial_loop)
 {
-    for (uint64_t seed = 1; seed <= 400; seed++) {
-        memset(&run, 0, sizeof run);
-        random_init(&run.random, seed);
-        uint64_t distance = 1 + draw(DISTANCE_MAX - 1), sync = 1 + draw(SYNC_MAX - 1);
-        uint64_t rows = distance + draw(ROWS_MAX - DISTANCE_MAX), reach = draw(3) < sync ? draw(3) % (sync + 1) : 0;
-        describe(rows, sync, distance, reach);
-        open_workers(1 + draw(WORKERS_MAX - 1), 1 + draw((unsigned)sync - 1), draw(1) > 0);
-        cut(distance + draw(30));
-        run_all(seed);
-        uint64_t digest = 0;
-        for (uint64_t row = 0; row < rows; row++)
-            digest += digest_records(row, 1, expected[row], sync * sizeof expected[0][0]);
-        ck_assert_uint_eq(run.digest, digest);
-        close_workers();
+    for (uint64_t seed = 1; seed <= 400; seed++)
+        run_seed(seed, 0);
+}
+END_TEST
+
+START_TEST(chunks_in_helpers_that_die_equal_the_serial_loop)
+{
+    uint64_t failures = 0, helpers = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        run_seed(seed, 6);
+        failures += run.failures;
+        helpers += shared->helpers;
     }
+    ck_assert_uint_gt(failures, 20);
+    ck_assert_uint_gt(helpers, 100);
 }
 END_TEST
 
@@ -493,6 +602,201 @@ START_TEST(rows_are_probed)
 }
 END_TEST
 
+/* --- one worker, with a helper --- */
+
+static struct pipeline *open_with_helper(uint64_t rows, uint64_t distance, bool collect)
+{
+    describe(rows, 100, distance, 1);
+    memset(&run, 0, sizeof run);
+    use_helpers();
+    open_workers(1, 10, collect);
+    return &run.pipeline[0];
+}
+
+/* Turns until there is an event, asleep where the executor is blocked. */
+static struct event next_event(struct pipeline *pipeline)
+{
+    struct pollfd news = {.fd = executor_descriptor(&pipeline->executor), .events = POLLIN};
+    struct event event = {0};
+    for (enum turn turn; (turn = executor_advance(&pipeline->executor, &event)) != TURN_EVENT;)
+        if (turn == TURN_BLOCKED)
+            ck_assert_int_eq(poll(&news, 1, 20000), 1);
+    return event;
+}
+
+static struct event next_but_boundaries(struct pipeline *pipeline)
+{
+    struct event event;
+    do
+        event = next_event(pipeline);
+    while (event.type == EVENT_BOUNDARY_READY);
+    return event;
+}
+
+/* Nothing needs the last row: the chunk ends without it. */
+START_TEST(the_last_row_is_given_up_by_itself)
+{
+    for (uint64_t distance = 1; distance <= 3; distance++) {
+        struct pipeline *pipeline = open_with_helper(40, distance, true);
+        shared->deaths[39] = 1000;
+        executor_begin(&pipeline->executor, 0, 40, 0, false);
+        for (unsigned tries = 0; tries < RETRIES; tries++) {
+            const struct event death = next_but_boundaries(pipeline);
+            ck_assert(death.type == EVENT_ITERATIONS_FAILED && death.chunk.died && !death.chunk.final);
+            ck_assert_uint_eq(death.chunk.first, 39);
+            ck_assert_uint_eq(death.chunk.count, 1);
+        }
+        const struct event slice = next_but_boundaries(pipeline);
+        ck_assert_int_eq(slice.type, EVENT_SLICE);
+        ck_assert_uint_eq(slice.chunk.count, 39);
+        ck_assert_int_eq(memcmp(slice.chunk.data, expected[0], 100 * sizeof expected[0][0]), 0);
+        for (unsigned row = 0; row < 39; row++)
+            ck_assert_int_eq(
+                memcmp((const uint32_t *)slice.chunk.data + 100 * row, expected[row], 100 * sizeof expected[0][0]), 0);
+        const struct event failure = next_but_boundaries(pipeline);
+        ck_assert(failure.type == EVENT_ITERATIONS_FAILED && failure.chunk.died && failure.chunk.final);
+        ck_assert_uint_eq(failure.chunk.first, 39);
+        const struct event finished = next_but_boundaries(pipeline);
+        ck_assert_int_eq(finished.type, EVENT_FINISHED);
+        ck_assert_uint_eq(finished.chunk.count, 0);
+        ck_assert_ptr_null(finished.chunk.data);
+        ck_assert_int_eq(executor_advance(&pipeline->executor, &(struct event){0}), TURN_BLOCKED);
+        executor_sent(&pipeline->executor, slice.chunk.data);
+        close_workers();
+    }
+}
+END_TEST
+
+/* Its boundary data are on their way, to this chunk. */
+START_TEST(a_chunk_that_is_given_up_ends_when_its_data_have_come)
+{
+    struct pipeline *pipeline = open_with_helper(40, 1, false);
+    uint32_t zeros[100 * DISTANCE_MAX] = {0};
+    struct event event;
+    shared->deaths[39] = 1000;
+    executor_begin(&pipeline->executor, 39, 1, 0, false);
+    executor_take_boundary(&pipeline->executor, 39, 0, zeros, 60 * loop.boundary_bytes);
+    do
+        event = next_event(pipeline);
+    while (!event.chunk.final);
+    ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
+    executor_take_boundary(&pipeline->executor, 39, 60 * loop.boundary_bytes, zeros, 40 * loop.boundary_bytes);
+    ck_assert_int_eq(next_event(pipeline).type, EVENT_FINISHED);
+    ck_assert_uint_eq(pipeline->halo_count, 0);
+    close_workers();
+}
+END_TEST
+
+START_TEST(a_row_that_others_need_ends_the_loop)
+{
+    struct pipeline *pipeline = open_with_helper(40, 1, false);
+    shared->deaths[7] = 1000;
+    executor_begin(&pipeline->executor, 0, 20, 0, false);
+    for (unsigned tries = 0; tries < RETRIES; tries++)
+        ck_assert(!next_but_boundaries(pipeline).chunk.final);
+    ck_assert_uint_eq(next_but_boundaries(pipeline).chunk.count, 7);
+    const struct event failure = next_but_boundaries(pipeline);
+    ck_assert(failure.type == EVENT_ITERATIONS_FAILED && failure.chunk.final);
+    ck_assert_uint_eq(failure.chunk.first, 7);
+    const struct event fatal = next_but_boundaries(pipeline);
+    ck_assert_int_eq(fatal.type, EVENT_FATAL);
+    ck_assert_str_eq(fatal.text, "iteration 7 killed the child process: signal 9 (Killed): given up, and what depends "
+                                 "on it cannot be computed");
+    ck_assert_int_eq(executor_advance(&pipeline->executor, &(struct event){0}), TURN_BLOCKED);
+    ck_assert_uint_eq(shared->helpers, 2 + RETRIES); /* the first is for all rows of the chunk, and blames none */
+    close_workers();
+}
+END_TEST
+
+START_TEST(a_kernel_that_fails_in_a_helper_is_a_problem_said_once)
+{
+    fail_at = UINT64_MAX;
+    describe(40, 100, 1, 1);
+    fail_at = 3;
+    memset(&run, 0, sizeof run);
+    use_helpers();
+    open_workers(1, 10, false);
+    executor_begin(&run.pipeline[0].executor, 0, 5, 0, false);
+    const struct event event = next_event(&run.pipeline[0]);
+    ck_assert_int_eq(event.type, EVENT_FATAL);
+    ck_assert_str_eq(event.text, "cannot do 3");
+    ck_assert_int_eq(executor_advance(&run.pipeline[0].executor, &(struct event){0}), TURN_BLOCKED);
+    ck_assert_uint_eq(shared->helpers, 1);
+    close_workers();
+}
+END_TEST
+
+/* The step that runs is of nobody any more; the next chunk waits for its end, and nothing of it is taken. */
+START_TEST(a_quiesce_does_not_wait_for_a_step)
+{
+    for (unsigned dies = 0; dies < 2; dies++) {
+        struct pipeline *pipeline = open_with_helper(40, 1, true);
+        shared->hold_at = 12;
+        shared->deaths[12] = (int)dies;
+        uint32_t zeros[100 * DISTANCE_MAX] = {0};
+        struct event event;
+        executor_begin(&pipeline->executor, 10, 5, 0, false);
+        executor_take_boundary(&pipeline->executor, 10, 0, zeros, 100 * loop.boundary_bytes);
+        while (!pipeline->exec.remote.posted || pipeline->chunk.from < 50)
+            executor_advance(&pipeline->executor, &event);
+        executor_quiesce(&pipeline->executor, NULL, 0);
+        executor_restart(&pipeline->executor, 0);
+        executor_begin(&pipeline->executor, 0, 40, 0, false);
+        ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
+        shared->hold_at = UINT64_MAX;
+        event = next_but_boundaries(pipeline);
+        ck_assert_int_eq(event.type, EVENT_FINISHED);
+        ck_assert_uint_eq(event.chunk.count, 40);
+        for (unsigned row = 0; row < 40; row++)
+            ck_assert_int_eq(
+                memcmp((const uint32_t *)event.chunk.data + 100 * row, expected[row], 100 * sizeof expected[0][0]), 0);
+        ck_assert_uint_eq(shared->helpers, 1 + dies);
+        executor_sent(&pipeline->executor, event.chunk.data);
+        close_workers();
+    }
+}
+END_TEST
+
+/* What the kernel had of the chunk is gone with the helper. */
+START_TEST(a_helper_that_is_killed_between_steps_is_replaced)
+{
+    struct pipeline *pipeline = open_with_helper(40, 1, true);
+    executor_begin(&pipeline->executor, 10, 20, 0, false);
+    compute_serially(40);
+    uint32_t seam[SYNC_MAX][DISTANCE_MAX];
+    memset(seam, 0, sizeof seam);
+    for (unsigned s = 0; s < 100; s++)
+        seam[s][0] = expected[9][s];
+    executor_take_boundary(&pipeline->executor, 10, 0, seam, 30 * loop.boundary_bytes);
+    struct event event;
+    while (pipeline->chunk.from < 29 || pipeline->exec.remote.posted)
+        executor_advance(&pipeline->executor, &event);
+    kill(pipeline->exec.remote.helper.pid, SIGKILL);
+    struct pollfd news = {.fd = executor_descriptor(&pipeline->executor), .events = POLLIN};
+    executor_advance(&pipeline->executor, &event);
+    ck_assert_int_eq(poll(&news, 1, 20000), 1);
+    executor_take_boundary(&pipeline->executor, 10, 30 * loop.boundary_bytes, &seam[30], 70 * loop.boundary_bytes);
+    event = next_but_boundaries(pipeline);
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    for (unsigned row = 0; row < 20; row++)
+        ck_assert_int_eq(
+            memcmp((const uint32_t *)event.chunk.data + 100 * row, expected[10 + row], 100 * sizeof expected[0][0]), 0);
+    executor_sent(&pipeline->executor, event.chunk.data);
+    close_workers();
+}
+END_TEST
+
+START_TEST(a_probe_in_a_helper_leaves_out_what_kills)
+{
+    struct speed speed;
+    struct pipeline *pipeline = open_with_helper(100, 1, false);
+    shared->deaths[50] = 1000;
+    executor_probe(&pipeline->executor, &speed);
+    ck_assert_double_gt(speed.mean_ns, 0);
+    close_workers();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pipeline");
@@ -505,6 +809,14 @@ int main(void)
     tcase_add_test(tcase, a_mark_is_reached_by_the_work_that_is_done);
     tcase_add_test(tcase, a_kernel_that_fails_is_a_problem_said_once);
     tcase_add_test(tcase, rows_are_probed);
+    tcase_add_test(tcase, chunks_in_helpers_that_die_equal_the_serial_loop);
+    tcase_add_test(tcase, the_last_row_is_given_up_by_itself);
+    tcase_add_test(tcase, a_chunk_that_is_given_up_ends_when_its_data_have_come);
+    tcase_add_test(tcase, a_row_that_others_need_ends_the_loop);
+    tcase_add_test(tcase, a_kernel_that_fails_in_a_helper_is_a_problem_said_once);
+    tcase_add_test(tcase, a_quiesce_does_not_wait_for_a_step);
+    tcase_add_test(tcase, a_helper_that_is_killed_between_steps_is_replaced);
+    tcase_add_test(tcase, a_probe_in_a_helper_leaves_out_what_kills);
     tcase_set_timeout(tcase, 120);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Isolation of loops with dependencies: rows that end the process which computes them cost no worker, are tried again and then given up, with a clear end:
+without them where they are the last, else named with status 1. tests/system/deadly_rows.c is the kernel."""
+import functools
+import os
+import signal
+
+from launch import WORKER, finish, let_user_code_crash, main, report, run, run_job, start, wait_until
+from test_faults import pids
+from test_isolation import SEGV, SOURCE, built, content, hdss, helpers, records
+
+ROWS, COLUMNS = 120, 80
+TOPOLOGIES = [(0, 2), (0, 1), (1, 2), (2, 3)]
+
+
+def job(*more, isolate='on', technique='css:chunk=9', rows=ROWS):
+    return ['--isolate', isolate, '--power', 'equal', '--technique', technique, '--report', 'report.json', '--output', 'out.npy', '--overwrite',
+            '--progress', 'never', *more, built('deadly_rows'), f'rows={rows}', f'columns={COLUMNS}']
+
+
+@functools.cache
+def expected(*more, rows=ROWS):
+    """Computed in the rank, where no row is hostile."""
+    assert run(hdss(0, 2, job(isolate='off', rows=rows) + list(more))).status == 0
+    return bytes(records())
+
+
+def check_rows(*more, bad=(), rows=ROWS):
+    got, want = bytes(records()), expected(*more, rows=rows)
+    size = COLUMNS * 8
+    wrong = [row for row in range(rows) if got[row * size:][:size] != (bytes(size) if row in bad else want[row * size:][:size])]
+    assert len(got) == len(want) and not wrong, wrong
+
+
+def forget_marks():
+    for name in os.listdir('.'):
+        if name.startswith('mark.'):
+            os.remove(name)
+
+
+def check_no_worker_was_lost(result):
+    faults = report()['faults']
+    assert faults.get('lost_workers', 0) == 0, (faults, result)
+
+
+def test_a_loop_yields_the_same_bytes():
+    for words in ([], ['distance=3', 'reach=5']):
+        for masters, workers in TOPOLOGIES:
+            for technique in ('css:chunk=9', 'gss'):
+                expected(*words)
+                result = run(hdss(masters, workers, job(technique=technique) + words))
+                assert result.status == 0, result
+                check_rows(*words)
+    for kernel in (['floyd-steinberg', 'width=300', 'height=200'], ['hydro', 'l=40', 'k=200']):
+        sums = [run(hdss(0, 2, ['--isolate', isolate, *kernel])).checksum() for isolate in ('on', 'off')]
+        assert sums[0] is not None and sums[0] == sums[1], (kernel, sums)
+
+
+def test_rows_that_crash_now_and_then_cost_nothing():
+    for number, (mode, words) in enumerate([('segv', []), ('exit', ['distance=3']), ('kill', ['reach=3']), ('segv', ['distance=2'])]):
+        masters, workers = TOPOLOGIES[number]
+        expected(*words)
+        forget_marks()
+        result = run(hdss(masters, workers, job() + words + ['at=17', 'every=30', 'place=40', f'mode={mode}', 'times=2', 'marks=mark.']))
+        assert result.status == 0, result
+        assert len([name for name in os.listdir('.') if name.startswith('mark.')]) == 8, os.listdir('.')
+        check_no_worker_was_lost(result)
+        check_rows(*words)
+
+
+def failed_lines(result):
+    return [line for line in result.err if ' failed: ' in line]
+
+
+def test_a_row_that_others_need_ends_the_run_by_name():
+    for masters, workers in TOPOLOGIES:
+        for isolate, retries in (('on', 2), ('auto', 0)):
+            result = run(hdss(masters, workers, job('--retries', retries, isolate=isolate) + ['at=50', 'mode=segv']))
+            assert result.status == 1, result
+            lines = failed_lines(result)
+            assert len(lines) == retries + 1 and all(f'iteration 50 failed: {SEGV}; ' in line for line in lines), result
+            assert [line.rsplit('; ')[-1] for line in lines] == ['tried again'] * retries + ['given up'], result
+            assert any(f'iteration 50 {SEGV}: given up, and what depends on it cannot be computed' in line for line in result.err), result
+            check_no_worker_was_lost(result)
+            assert report()['outcome'] == 'failed', report()
+
+
+def test_the_last_row_is_left_out():
+    for masters, workers in TOPOLOGIES:
+        for chunk in (1, 9, 200):
+            expected()
+            result = run(hdss(masters, workers, job(technique=f'css:chunk={chunk}') + [f'at={ROWS - 1}', 'mode=exit']))
+            assert result.status == 3, result
+            lines = failed_lines(result)
+            assert len(lines) == 3 and all(f'iteration {ROWS - 1} failed: ended the child process with status 7; ' in line for line in lines), result
+            figures = report()
+            assert figures['failed'] == [[ROWS - 1, 1]] and figures['done'] == ROWS - 1, figures
+            check_no_worker_was_lost(result)
+            check_rows(bad=[ROWS - 1])
+
+
+def test_a_kernel_that_fails_ends_the_run_at_once():
+    result = run(hdss(0, 2, job() + ['at=50', 'mode=fail']))
+    assert result.status == 1 and not failed_lines(result) and any('does not like row 50' in line for line in result.err), result
+
+
+def test_a_probe_leaves_out_what_crashes():
+    expected()
+    forget_marks()
+    result = run(hdss(0, 2, job('--power', 'measure') + ['at=0', 'every=7', 'mode=segv', 'times=2', 'marks=mark.']))
+    assert result.status == 0, result
+    check_rows()
+
+
+def test_it_needs_no_launcher_that_survives_losses():
+    result = run_job(0, 2, job(isolate='auto') + [f'at={ROWS - 1}', 'mode=segv'])
+    assert result.status == 3, result
+
+
+def some_are_done():
+    return os.path.exists('out.npy') and os.path.getsize('out.npy') > 128 and any(content('out.npy')[128:])
+
+
+def test_helpers_and_workers_that_are_killed():
+    expected(rows=400)
+    os.remove('out.npy')
+    process = start(hdss(0, 3, job('--retries', 20, rows=400) + ['spin=100']))
+    wait_until(lambda: len(helpers(process)) == 3 and some_are_done(), 'three helpers')
+    for _ in range(2):  # three in a row that have not opened the kernel are the end
+        before = set(helpers(process))
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: process.poll() is not None or len(set(helpers(process)) - before) == 3, 'other helpers')
+    found = helpers(process)
+    os.kill(pids(process, WORKER)[1], signal.SIGKILL)
+    result = finish(process)
+    assert result.status == 0 and report()['faults']['lost_workers'] == 1, result
+    check_rows(rows=400)
+    wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in found), 'the end of the helpers')
+
+
+def test_a_drain_ends_a_run_that_hangs():
+    process = start(hdss(0, 2, job() + ['at=60', 'mode=loop']))
+    wait_until(some_are_done, 'the first chunk')
+    process.send_signal(signal.SIGTERM)
+    result = finish(process)
+    assert result.status == 4, result
+
+
+if __name__ == '__main__':
+    let_user_code_crash()
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

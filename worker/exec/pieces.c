@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* A loop with dependencies whose kernel runs in a helper: the worker's end. See pipeline.h for why chunks become
+ * pieces, and channel.h for what lies where. */
+#include "worker/exec/pieces.h"
+
+#include "worker/exec/helper.h"
+#include "worker/exec/steps.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A step that is expected to take less is waited for at once: see remote.c. */
+#define STEP_SHORT_NS 50000u
+/* Deaths of helpers one after another, while they had nothing to compute, from which on the piece is taken for the
+ * cause. */
+#define IDLE_DEATHS_MAX 3
+
+/* --- shared memory --- */
+
+static struct channel *channel_of(const struct pipeline *pipeline)
+{
+    return pipeline->exec.remote.helper.channel;
+}
+
+static uint64_t halo_at(const struct pipeline *pipeline, unsigned i)
+{
+    return channel_halo_at(channel_of(pipeline), i, pipeline->halo_bytes);
+}
+
+static unsigned char *halo_of(const struct pipeline *pipeline, unsigned i)
+{
+    return (unsigned char *)channel_of(pipeline) + halo_at(pipeline, i);
+}
+
+void pieces_init(struct pipeline *pipeline)
+{
+    pipeline->shared.bytes = channel_of(pipeline)->bytes;
+    helper_wake_at(&pipeline->exec.remote.helper, UINT64_MAX); /* the end of each step wakes the worker */
+}
+
+/* The offset in a buffer at which the records of a piece are computed: behind those of the chunk, at a place that is as
+ * kernels want it. */
+static uint64_t piece_at(const struct pipeline *pipeline)
+{
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    return chunk->is_split ? (EXEC_HEADROOM + chunk->count * pipeline->exec.records.bytes + 63) / 64 * 64
+                           : EXEC_HEADROOM;
+}
+
+void pieces_free_rows(struct pipeline_buffer *buffer)
+{
+    if (buffer->at > 0 && buffer->bytes != NULL)
+        munmap(buffer->bytes, EXEC_HEADROOM + buffer->room);
+    else
+        free(buffer->bytes);
+    buffer->bytes = NULL;
+}
+
+int pieces_share_rows(struct pipeline *pipeline, struct pipeline_buffer *buffer)
+{
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    const int file = pipeline->exec.remote.helper.file;
+    const uint64_t most = exec_least(chunk->count, 2 * pipeline->config.exec.loop->distance);
+    uint64_t end = piece_at(pipeline) + (chunk->is_split ? most : chunk->count) * pipeline->exec.records.bytes;
+    if (buffer->bytes != NULL && end <= EXEC_HEADROOM + buffer->room)
+        return 0;
+    if (buffer->bytes != NULL) {
+        pieces_free_rows(buffer);
+        fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)buffer->at,
+                  (off_t)(EXEC_HEADROOM + buffer->room)); /* where that fails it is kept */
+    }
+    end = (end + 4095) / 4096 * 4096;
+    buffer->at = (pipeline->shared.bytes + 4095) / 4096 * 4096;
+    void *memory = MAP_FAILED;
+    if (ftruncate(file, (off_t)(buffer->at + end)) == 0)
+        memory = mmap(NULL, end, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)buffer->at);
+    buffer->bytes = memory == MAP_FAILED ? NULL : memory;
+    buffer->room = buffer->bytes != NULL ? end - EXEC_HEADROOM : 0;
+    pipeline->shared.bytes = buffer->at + end;
+    return buffer->bytes != NULL ? 0 : -1;
+}
+
+void pieces_take_edge(const struct pipeline *pipeline, unsigned char *data, uint64_t from, uint64_t to)
+{
+    memcpy(data + from, halo_of(pipeline, pipeline->shared.halo_in ^ 1) + from, to - from);
+}
+
+/* Puts the boundary data of the chunk before into their place, as far as they have come. */
+static void put_halo(struct pipeline *pipeline)
+{
+    struct pipeline_shared *shared = &pipeline->shared;
+    const struct halo *before = pipeline_find_seam(pipeline, pipeline->chunk.first);
+    assert(before != NULL && before->bytes >= shared->in_bytes && "boundary data become more");
+    memcpy(halo_of(pipeline, 0) + shared->in_bytes, before->data + shared->in_bytes, before->bytes - shared->in_bytes);
+    shared->in_bytes = before->bytes;
+}
+
+/* --- pieces --- */
+
+/* Rows of the next piece of so many: as few as a chunk may have. The last row of the loop is one by itself, where that
+ * can be: nothing depends on it. */
+static uint64_t piece_of_rows(const struct pipeline *pipeline, uint64_t left)
+{
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    const uint64_t distance = pipeline->config.exec.loop->distance;
+    const bool has_last = chunk->first + chunk->count == pipeline->config.end;
+    const uint64_t rest = has_last ? left - 1 : left;
+    if (rest < distance)
+        return left;
+    return rest < 2 * distance ? rest : distance;
+}
+
+void pieces_next(struct pipeline *pipeline)
+{
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const uint64_t piece = chunk->piece + chunk->rows;
+    assert(chunk->is_split && chunk->from == chunk->end && "the piece before is complete");
+    pipeline->shared.halo_in ^= 1;
+    chunk->deaths = 0;
+    pipeline_begin_piece(pipeline, piece, piece_of_rows(pipeline, chunk->count - piece));
+}
+
+/* Begins the piece again, as what the kernel had of it is gone. The first time that is the chunk, which goes on in
+ * pieces; what has left of it, or is on its way, stays where it is. */
+static void begin_again(struct pipeline *pipeline)
+{
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    if (!chunk->is_split) {
+        chunk->is_split = true;
+        chunk->has_room = false;
+        if (pipeline_buffer(pipeline)->on_way > 0)
+            pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
+    }
+    pipeline_begin_piece(pipeline, chunk->piece, piece_of_rows(pipeline, chunk->count - chunk->piece));
+}
+
+/* Holds the death of the helper against the piece, if it is known to be its. */
+static void blame_piece(struct pipeline *pipeline, const char *why)
+{
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const uint64_t rows = chunk->rows;
+    begin_again(pipeline);
+    if (chunk->rows < rows)
+        return;
+    snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%s", why);
+    chunk->deaths++;
+    chunk->died = true;
+}
+
+/* --- steps --- */
+
+void pieces_post(struct pipeline *pipeline, uint64_t to)
+{
+    struct exec *exec = &pipeline->exec;
+    struct helper *helper = &exec->remote.helper;
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const struct pipeline_buffer *buffer = pipeline_buffer(pipeline);
+    const bool is_first = chunk->first + chunk->piece == pipeline->config.exec.probe_first;
+    assert(!exec->remote.posted && chunk->from < to && to <= chunk->end && "a step has elements, of the piece");
+    if (helper->state == HELPER_NONE && helper_begin(helper, exec->error) < 0)
+        pipeline_note_problem(pipeline, exec->error);
+    if (helper->state != HELPER_READY)
+        return; /* it opens the kernel */
+    if (!is_first && chunk->piece == 0)
+        put_halo(pipeline);
+    channel_of(pipeline)->block = (struct channel_block){
+        .first = chunk->first + chunk->piece,
+        .count = chunk->rows,
+        .from = chunk->from,
+        .to = to,
+        .before = is_first ? 0 : halo_at(pipeline, pipeline->shared.halo_in),
+        .after = halo_at(pipeline, pipeline->shared.halo_in ^ 1),
+        .rows = pipeline->filling,
+        .rows_at = buffer->at,
+        .rows_bytes = EXEC_HEADROOM + buffer->room,
+        .record_at = piece_at(pipeline),
+    };
+    exec->remote.posted = true;
+    pipeline->executor.is_away = true;
+    helper_call(helper, CHANNEL_BLOCK);
+}
+
+static void take_step(struct pipeline *pipeline)
+{
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const struct channel *channel = channel_of(pipeline);
+    struct pipeline_buffer *buffer = pipeline_buffer(pipeline);
+    const uint64_t row_bytes = pipeline->exec.records.bytes;
+    if (channel->result != CHANNEL_DONE) {
+        snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%.*s", HDSS_ERROR_MAX - 1, channel->error);
+        pipeline_note_problem(pipeline, pipeline->exec.error);
+        return;
+    }
+    pipeline_count_block(pipeline, channel->block.to, channel->began_ns, channel->block_ns);
+    if (chunk->from < chunk->end)
+        return;
+    pipeline->exec.remote.deaths = 0;
+    if (chunk->is_split)
+        memcpy(buffer->bytes + EXEC_HEADROOM + chunk->piece * row_bytes, buffer->bytes + piece_at(pipeline),
+               chunk->rows * row_bytes);
+}
+
+/* Looks after a helper that computes nothing: it opens the kernel, or waits. One that dies has the piece begun again;
+ * who cannot open the kernel is tried again some times, as somebody else may have killed it. */
+static void look_after_idle(struct pipeline *pipeline)
+{
+    struct exec *exec = &pipeline->exec;
+    struct helper *helper = &exec->remote.helper;
+    char why[HDSS_ERROR_MAX];
+    if (helper->state == HELPER_OPENING) {
+        if (!helper_look(helper, why) || ++exec->remote.deaths < IDLE_DEATHS_MAX)
+            return;
+        snprintf(exec->error, sizeof exec->error, "%.150s: loading or opening it %.220s", exec->config.kernel->name,
+                 why);
+        pipeline_note_problem(pipeline, exec->error);
+    }
+    if (helper->state != HELPER_READY)
+        return;
+    exec_remote_look(exec);
+    if (helper->state != HELPER_NONE || !pipeline->chunk.running || pipeline->chunk.from == 0 ||
+        pipeline->chunk.from == pipeline->chunk.end)
+        return;
+    if (++exec->remote.deaths < IDLE_DEATHS_MAX)
+        begin_again(pipeline);
+    else
+        blame_piece(pipeline, "ended the child process between two steps");
+}
+
+void pieces_look(struct pipeline *pipeline)
+{
+    struct exec *exec = &pipeline->exec;
+    struct helper *helper = &exec->remote.helper;
+    const struct channel *channel = channel_of(pipeline);
+    char why[HDSS_ERROR_MAX];
+    if (!exec->remote.posted) {
+        look_after_idle(pipeline);
+        return;
+    }
+    double expected_ns = pipeline->element_ns * (double)(channel->block.to - channel->block.from);
+    if (!channel_is_answered(channel) && expected_ns > 0 && expected_ns < STEP_SHORT_NS)
+        channel_await_answer(channel_of(pipeline), STEP_SHORT_NS);
+    bool died = helper_look(helper, why);
+    if (!died && helper->state == HELPER_RUNNING)
+        return;
+    exec->remote.posted = pipeline->executor.is_away = false;
+    if (pipeline->shared.is_stale)
+        pipeline->shared.is_stale = false;
+    else if (died)
+        blame_piece(pipeline, why);
+    else
+        take_step(pipeline);
+}
