@@ -136,10 +136,13 @@ static int journal_make_room(struct journal *journal, size_t size)
 static size_t records_size(const struct journal *journal)
 {
     size_t ranges = ranges_length(&journal->done);
-    return (ranges > 0 ? journal_record_size(ranges) : 0) + journal->deaths.count * journal_record_size(1);
+    size_t size = (ranges > 0 ? journal_record_size(ranges) : 0) + journal->deaths.count * journal_record_size(1);
+    for (unsigned i = 0; i < journal->point_count; i++)
+        size += journal_point_size(journal->points[i].bytes);
+    return size;
 }
 
-/* Writes the head, one record of all that is done, and the deaths. */
+/* Writes the head, one record of all that is done, the deaths, and the recovery points. */
 static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t *crc)
 {
     size_t ranges = ranges_length(&journal->done), records = records_size(journal), at = 0;
@@ -153,6 +156,8 @@ static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t
     }
     for (size_t i = 0; i < journal->deaths.count; i++, at += journal_record_size(1))
         *crc = journal_deaths_put(&journal->deaths.items[i], *crc, journal->bytes + at);
+    for (unsigned i = 0; i < journal->point_count; at += journal_point_size(journal->points[i++].bytes))
+        *crc = journal_point_put(&journal->points[i], *crc, journal->bytes + at);
     return file_write_at(fd, journal->head, journal->head_bytes, 0) < 0 ||
                    file_write_at(fd, journal->bytes, records, journal->head_bytes) < 0 ||
                    (journal->sync && fdatasync(fd) < 0)
@@ -194,6 +199,40 @@ static int copy_head(struct journal *journal, const struct journal_head *head)
     return journal->head != NULL ? 0 : -1;
 }
 
+/* Forgets the i-th recovery point. */
+static void drop_point(struct journal *journal, unsigned i)
+{
+    free((unsigned char *)journal->points[i].data);
+    memmove(&journal->points[i], &journal->points[i + 1], (--journal->point_count - i) * sizeof *journal->points);
+}
+
+/* Forgets the recovery points that the one behind them has made useless: it is not behind what is done. */
+static void drop_old_points(struct journal *journal)
+{
+    const struct range *done = ranges_length(&journal->done) > 0 ? ranges_at(&journal->done, 0) : NULL;
+    const bool from_beginning = done != NULL && done->first == journal->loop.first;
+    while (journal->point_count > 1 && from_beginning && journal->points[1].at <= done->first + done->count)
+        drop_point(journal, 0);
+}
+
+/* True where the point is behind those that are kept, and there is room for one more. */
+static bool wants_point(const struct journal *journal, const struct journal_point *point)
+{
+    return journal->point_count == 0 ||
+           (journal->point_count < JOURNAL_POINTS && point->at > journal->points[journal->point_count - 1].at);
+}
+
+/* Keeps a copy of the point, for which there is room. */
+static int keep_point(struct journal *journal, const struct journal_point *point)
+{
+    unsigned char *data = malloc(point->bytes);
+    if (data == NULL)
+        return -1;
+    memcpy(data, point->data, point->bytes);
+    journal->points[journal->point_count++] = (struct journal_point){point->at, point->bytes, data};
+    return 0;
+}
+
 static int copy_earlier(struct journal *journal, const struct journal_content *earlier)
 {
     if (earlier == NULL)
@@ -205,6 +244,9 @@ static int copy_earlier(struct journal *journal, const struct journal_content *e
     }
     for (size_t i = 0; i < earlier->deaths.count; i++)
         if (poison_add(&journal->deaths, &earlier->deaths.items[i]) < 0)
+            return -1;
+    for (size_t i = 0; i < earlier->point_count; i++)
+        if (wants_point(journal, &earlier->points[i]) && keep_point(journal, &earlier->points[i]) < 0)
             return -1;
     journal->digest = earlier->digest;
     return 0;
@@ -306,6 +348,25 @@ int journal_append_deaths(struct journal *journal, const struct poison *deaths, 
     return write_record(journal, size, journal_deaths_put(deaths, journal->crc, journal->bytes), error);
 }
 
+int journal_append_point(struct journal *journal, const struct journal_point *point, struct error *error)
+{
+    const size_t size = journal_point_size(point->bytes);
+    drop_old_points(journal);
+    if (!wants_point(journal, point))
+        return 0;
+    if (prepare_record(journal, size, error) < 0)
+        return -1;
+    if (keep_point(journal, point) < 0)
+        return error_set(error, "%.200s: out of memory", journal->path);
+    if (write_record(journal, size, journal_point_put(point, journal->crc, journal->bytes), error) < 0) {
+        drop_point(journal, journal->point_count - 1);
+        return -1;
+    }
+    if (has_grown(journal))
+        replace(journal, NULL); /* as behind journal_append() */
+    return 0;
+}
+
 bool journal_is_complete(const struct journal *journal)
 {
     return ranges_total(&journal->done) == journal->loop.count;
@@ -319,6 +380,8 @@ void journal_close(struct journal *journal, bool remove)
         close(journal->fd);
     ranges_fini(&journal->done);
     poison_fini(&journal->deaths);
+    while (journal->point_count > 0)
+        drop_point(journal, 0);
     free(journal->path);
     free(journal->temporary);
     free(journal->head);

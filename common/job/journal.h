@@ -4,8 +4,8 @@
  *
  * A journal is begun as a new file under a temporary name and takes its place by renaming, so that there is always a
  * whole one; after that it is only appended to, one write for a group of ranges. When it has grown to several times
- * what its ranges need it is written anew in the same way: it stays O(ranges), however long the run is. A writer holds
- * a lock on it. */
+ * what its ranges need it is written anew in the same way: it stays O(ranges), however long the run is. Of recovery
+ * points those are written anew that may still be gone on from. A writer holds a lock on it. */
 #pragma once
 
 #include "common/job/journal_format.h"
@@ -40,6 +40,10 @@ int journal_compare(const struct journal_head *there, const struct journal_head 
 
 /* --- writing --- */
 
+/* Recovery points that are kept: the last one that is not behind all that is done from the beginning of the loop on,
+ * and later ones. */
+#define JOURNAL_POINTS 3
+
 struct journal {
     int fd;                 /* -1 when it is not open */
     char *path, *temporary; /* owned */
@@ -48,8 +52,10 @@ struct journal {
     unsigned char *head; /* owned, encoded */
     size_t head_bytes;
     uint32_t head_crc;
-    struct ranges done;       /* ranges of the whole loop that are recorded as done; owned */
-    struct poison_set deaths; /* as journal_content has it; owned */
+    struct ranges done;                          /* ranges of the whole loop that are recorded as done; owned */
+    struct poison_set deaths;                    /* as journal_content has it; owned */
+    struct journal_point points[JOURNAL_POINTS]; /* [point_count] ascending; their data owned */
+    unsigned point_count;
     uint64_t digest;
     uint32_t crc;         /* CRC of the last record */
     uint64_t size;        /* bytes of the good part of the file */
@@ -69,6 +75,9 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
 
 /* Records the deaths that the iterations have seen so far, as for journal_deaths_put(). As journal_append(). */
 int journal_append_deaths(struct journal *journal, const struct poison *deaths, struct error *error);
+
+/* Records a recovery point, unless it is of no use beside those that are. As journal_append(). */
+int journal_append_point(struct journal *journal, const struct journal_point *point, struct error *error);
 
 /* True if the whole loop is recorded. */
 bool journal_is_complete(const struct journal *journal);

@@ -3,8 +3,10 @@
 #include "common/job/journal_format.h"
 
 #include "common/util/crc.h"
+#include "common/util/grow.h"
 #include "proto/wire.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char magic[8] = {'H', 'D', 'S', 'S', 'J', 'R', 'N', 'L'};
@@ -13,6 +15,10 @@ enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, FIRST_AT = 16, COUNT_AT = 24, TEXT_AT
 enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 12, LIST_AT = 16 };
 /* Added to the ranges of a record of deaths. */
 #define DEATHS_MARK 0x80000000u
+/* Added to the length of a recovery point, in units of JOURNAL_RANGE_BYTES. */
+#define POINT_MARK 0x40000000u
+
+enum { BOUNDARY_AT = 8, BYTES_AT = 16, DATA_AT = 24 };
 
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out)
 {
@@ -55,6 +61,19 @@ uint32_t journal_deaths_put(const struct poison *deaths, uint32_t before, unsign
     wire_put64(out + LIST_AT, deaths->first);
     wire_put64(out + LIST_AT + 8, deaths->count);
     uint32_t crc = record_crc(out, journal_record_size(1), before);
+    wire_put32(out + CRC_AT, crc);
+    return crc;
+}
+
+uint32_t journal_point_put(const struct journal_point *point, uint32_t before, unsigned char *out)
+{
+    const size_t size = journal_point_size(point->bytes);
+    wire_put32(out + RANGES_AT, (uint32_t)((size - LIST_AT) / JOURNAL_RANGE_BYTES) | POINT_MARK);
+    wire_put64(out + BOUNDARY_AT, point->at);
+    wire_put64(out + BYTES_AT, point->bytes);
+    memcpy(out + DATA_AT, point->data, point->bytes);
+    memset(out + DATA_AT + point->bytes, 0, size - DATA_AT - point->bytes);
+    uint32_t crc = record_crc(out, size, before);
     wire_put32(out + CRC_AT, crc);
     return crc;
 }
@@ -136,6 +155,31 @@ static int add_deaths(struct journal_content *content, const unsigned char *reco
     return 0;
 }
 
+/* Takes a recovery point of `count` units. 0, or -1 with the reason. */
+static int add_point(struct journal_content *content, const unsigned char *record, size_t count,
+                     enum journal_decoded *reason)
+{
+    const struct range *loop = &content->head.loop;
+    const struct journal_point point = {wire_get64(record + BOUNDARY_AT), wire_get64(record + BYTES_AT),
+                                        record + DATA_AT};
+    const size_t size = journal_record_size(count);
+    bool can_be = point.at > loop->first && point.at - loop->first < loop->count && point.bytes > 0 &&
+                  point.bytes <= JOURNAL_POINT_MAX && journal_point_size(point.bytes) == size;
+    for (size_t i = DATA_AT + (size_t)point.bytes; can_be && i < size; i++)
+        can_be = record[i] == 0;
+    *reason = JOURNAL_CONTRADICTS;
+    if (!can_be)
+        return -1;
+    struct journal_point *points =
+        grow(content->points, content->point_count, &content->point_room, sizeof *content->points);
+    *reason = points != NULL ? JOURNAL_GOOD : JOURNAL_NO_MEMORY;
+    if (points == NULL)
+        return -1;
+    content->points = points;
+    points[content->point_count++] = point;
+    return 0;
+}
+
 /* Forgets the deaths of iterations that are done. */
 static enum journal_decoded forget_done(struct journal_content *content)
 {
@@ -155,17 +199,23 @@ static size_t take_record(struct journal_content *content, const unsigned char *
     if (left < JOURNAL_RECORD_BYTES)
         return 0;
     size_t count = wire_get32(record + RANGES_AT) & ~marks;
-    bool is_deaths = wire_get32(record + RANGES_AT) & marks;
+    const uint32_t mark = wire_get32(record + RANGES_AT) & marks;
     if (count == 0 || count > (left - JOURNAL_RECORD_BYTES) / JOURNAL_RANGE_BYTES)
         return 0;
     size_t size = journal_record_size(count);
     uint32_t own = record_crc(record, size, *crc);
     if (wire_get32(record + CRC_AT) != own)
         return 0;
-    int result = is_deaths ? add_deaths(content, record, count, reason) : add_ranges(content, record, count, reason);
+    int result = -1;
+    switch (mark) {
+    case 0: result = add_ranges(content, record, count, reason); break;
+    case DEATHS_MARK: result = add_deaths(content, record, count, reason); break;
+    case POINT_MARK: result = add_point(content, record, count, reason); break;
+    default: *reason = JOURNAL_CONTRADICTS; /* no record is both */
+    }
     if (result < 0)
         return 0;
-    content->digest += is_deaths ? 0 : wire_get64(record + DIGEST_AT);
+    content->digest += mark == 0 ? wire_get64(record + DIGEST_AT) : 0;
     *crc = own;
     return size;
 }
@@ -177,7 +227,7 @@ enum journal_decoded journal_decode(struct journal_content *content, const unsig
     enum journal_decoded decoded = take_head(content, bytes, size, &crc);
     if (decoded != JOURNAL_GOOD)
         return decoded;
-    const uint32_t marks = wire_get32(bytes + VERSION_AT) > JOURNAL_VERSION_LEAST ? DEATHS_MARK : 0;
+    const uint32_t marks = wire_get32(bytes + VERSION_AT) > JOURNAL_VERSION_LEAST ? DEATHS_MARK | POINT_MARK : 0;
     size_t taken = journal_head_size(&content->head);
     while (taken > 0) {
         content->valid += taken;
@@ -186,9 +236,25 @@ enum journal_decoded journal_decode(struct journal_content *content, const unsig
     return decoded == JOURNAL_GOOD ? forget_done(content) : decoded;
 }
 
+const struct journal_point *journal_find_point(const struct journal_content *content, uint64_t distance, uint64_t bytes)
+{
+    const struct range *loop = &content->head.loop;
+    const struct range *done = ranges_length(&content->done) > 0 ? ranges_at(&content->done, 0) : NULL;
+    const uint64_t end = done != NULL && done->first == loop->first ? done->first + done->count : loop->first;
+    const struct journal_point *best = NULL;
+    for (size_t i = 0; i < content->point_count; i++) {
+        const struct journal_point *point = &content->points[i];
+        const bool is_before = point->at == end || (point->at < end && end - point->at >= distance);
+        if (is_before && point->bytes == bytes && (best == NULL || point->at > best->at))
+            best = point;
+    }
+    return best;
+}
+
 void journal_content_fini(struct journal_content *content)
 {
     ranges_fini(&content->done);
     poison_fini(&content->deaths);
+    free(content->points);
     *content = (struct journal_content){0};
 }

@@ -6,11 +6,13 @@
  *     head     "HDSSJRNL"  u32 version  u32 bytes of the text  u64 first  u64 count  the text  u32 CRC
  *     record   u32 ranges  u32 CRC  u64 digest  { u64 first  u64 count } of each range
  *     deaths   u32 ranges and 2^31  u32 CRC  u32 workers  u32 processes  { u64 first  u64 count } of each range
+ *     point    u32 n and 2^30  u32 CRC  u64 at  u64 bytes  the bytes  0 up to n times 16 bytes behind `at`
  *
  * The text names the job: lines "what=value", each ended by a NUL. [first, first + count) is the loop. A record says
  * that its ranges are done and stored, and what they add to the checksum of the results. A record of deaths says
  * how many workers have died so far while they computed the ranges, and how many processes that ran them for a worker;
- * the latest one counts, until the ranges are done. Version 1 has no such records, and is read, too. A CRC is that of
+ * the latest one counts, until the ranges are done. A recovery point has the boundary data at an iteration of a loop
+ * with dependencies, from which the loop can be gone on with. Version 1 has neither, and is read, too. A CRC is that of
  * all bytes of its head or record but itself, begun with the CRC that stands before it: a record is good only behind
  * those it was written behind. What follows the first bad byte is not believed. Ranges never overlap: each iteration is
  * committed once. */
@@ -30,10 +32,19 @@
 #define JOURNAL_HEAD_BYTES   36 /* without its text */
 #define JOURNAL_RECORD_BYTES 16 /* without its ranges */
 #define JOURNAL_RANGE_BYTES  16
+/* Bytes of a recovery point's data, at most. */
+#define JOURNAL_POINT_MAX (((UINT64_C(1) << 30) - 1) * JOURNAL_RANGE_BYTES - 8)
 /* A job has 64 parameters at most, of a file name's length at most. */
 #define JOURNAL_TEXT_MAX (1u << 20)
 /* More deaths than this count as so many. */
 #define JOURNAL_DEATHS_MAX 1000000u
+
+/* Boundary data of a loop with dependencies: [bytes] of the boundary in front of iteration `at`. */
+struct journal_point {
+    uint64_t at;
+    uint64_t bytes; /* 1 .. JOURNAL_POINT_MAX */
+    const unsigned char *data;
+};
 
 struct journal_head {
     const char *text;
@@ -52,19 +63,27 @@ static inline size_t journal_record_size(size_t ranges)
     return JOURNAL_RECORD_BYTES + ranges * JOURNAL_RANGE_BYTES;
 }
 
+static inline size_t journal_point_size(uint64_t bytes)
+{
+    return journal_record_size((size_t)((8 + bytes + JOURNAL_RANGE_BYTES - 1) / JOURNAL_RANGE_BYTES));
+}
+
 /* Write a head, a record of `count` ranges, or one of the deaths that the single range of `deaths` has seen (`deaths`
- * of workers, `failures` by the end of a process; one of both at least is not 0) to `out`, which has room for it. They
- * return the CRC for the next record. */
+ * of workers, `failures` by the end of a process; one of both at least is not 0), or a recovery point to `out`, which
+ * has room for it. They return the CRC for the next record. */
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
 uint32_t journal_deaths_put(const struct poison *deaths, uint32_t before, unsigned char *out);
+uint32_t journal_point_put(const struct journal_point *point, uint32_t before, unsigned char *out);
 
 /* Reads a file of `size` bytes. */
 struct journal_content {
-    struct journal_head head; /* head, whose text is borrowed from the bytes */
-    struct ranges done;       /* owned */
-    struct poison_set deaths; /* of iterations that are not done, as for journal_deaths_put(); owned */
+    struct journal_head head;     /* head, whose text is borrowed from the bytes */
+    struct ranges done;           /* owned */
+    struct poison_set deaths;     /* of iterations that are not done, as for journal_deaths_put(); owned */
+    struct journal_point *points; /* [point_count] as they were written, borrowing from the bytes; the list is owned */
+    size_t point_count, point_room;
     uint64_t digest;
     size_t valid; /* bytes that are good; what follows is torn or corrupted */
 };
@@ -80,4 +99,9 @@ enum journal_decoded {
 
 /* Accepts any bytes. `content` is to be released by journal_content_fini() whatever is returned. */
 enum journal_decoded journal_decode(struct journal_content *content, const unsigned char *bytes, size_t size);
+/* The last of the points that a loop whose iterations need the `distance` before them can be gone on from: not behind
+ * the first iteration that is not done, and in front of it by nothing or by the distance at least, as what lies between
+ * is a chunk. NULL: there is none with so many bytes. */
+const struct journal_point *journal_find_point(const struct journal_content *content, uint64_t distance,
+                                               uint64_t bytes);
 void journal_content_fini(struct journal_content *content);

@@ -14,13 +14,15 @@
 /* Where journal_format.h has them. */
 enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, TEXT_AT = 32, RECORD_CRC_AT = 4, RECORD_REST_AT = 8 };
 #define DEATHS_MARK 0x80000000u
+#define POINT_MARK  0x40000000u
 
-/* Ranges of the record, which is one of deaths where the version has them and `*deaths` becomes true. */
-static size_t ranges_of(const uint8_t *bytes, size_t at, bool *deaths)
+/* Ranges of the record, or 16 bytes of it behind its first ones; `*marks` is what it is beside a record of what is
+ * done, where the version has such. */
+static size_t ranges_of(const uint8_t *bytes, size_t at, uint32_t *marks)
 {
     uint32_t word = wire_get32(bytes + at);
-    *deaths = wire_get32(bytes + VERSION_AT) > 1 && (word & DEATHS_MARK) != 0;
-    return *deaths ? word & ~DEATHS_MARK : word;
+    *marks = wire_get32(bytes + VERSION_AT) > 1 ? word & (DEATHS_MARK | POINT_MARK) : 0;
+    return word & ~*marks;
 }
 
 static void mend(uint8_t *bytes, size_t size)
@@ -31,8 +33,8 @@ static void mend(uint8_t *bytes, size_t size)
     uint32_t crc = crc32c(0, bytes, at);
     wire_put32(bytes + at, crc);
     for (at += 4; size - at >= JOURNAL_RECORD_BYTES;) {
-        bool deaths;
-        size_t count = ranges_of(bytes, at, &deaths);
+        uint32_t marks;
+        size_t count = ranges_of(bytes, at, &marks);
         if (count > (size - at - JOURNAL_RECORD_BYTES) / JOURNAL_RANGE_BYTES)
             return;
         size_t record = journal_record_size(count);
@@ -73,14 +75,30 @@ static void check_deaths(const struct journal_content *content)
     }
 }
 
+/* Recovery points lie inside of the loop, and their data inside of what is good. */
+static void check_points(const struct journal_content *content, const uint8_t *bytes)
+{
+    const struct range *loop = &content->head.loop;
+    for (size_t i = 0; i < content->point_count; i++) {
+        const struct journal_point *point = &content->points[i];
+        REQUIRE(point->at > loop->first && point->at - loop->first < loop->count && point->bytes > 0);
+        REQUIRE(point->data > bytes && point->bytes <= content->valid);
+        REQUIRE((size_t)(point->data - bytes) <= content->valid - point->bytes);
+    }
+    const struct journal_point *best =
+        content->point_count > 0 ? journal_find_point(content, 2, content->points[0].bytes) : NULL;
+    REQUIRE(best == NULL || (ranges_length(&content->done) > 0 && ranges_at(&content->done, 0)->first == loop->first &&
+                             best->at - loop->first <= ranges_at(&content->done, 0)->count));
+}
+
 /* No iteration is told of twice. */
 static void check_sum(const struct journal_content *content, const uint8_t *bytes)
 {
     uint64_t total = 0;
     for (size_t at = journal_head_size(&content->head); at < content->valid;) {
-        bool deaths;
-        size_t count = ranges_of(bytes, at, &deaths);
-        for (size_t i = 0; i < count && !deaths; i++)
+        uint32_t marks;
+        size_t count = ranges_of(bytes, at, &marks);
+        for (size_t i = 0; i < count && marks == 0; i++)
             total += wire_get64(bytes + at + JOURNAL_RECORD_BYTES + i * JOURNAL_RANGE_BYTES + 8);
         at += journal_record_size(count);
     }
@@ -102,23 +120,33 @@ static void require_same(const struct journal_content *content, const unsigned c
     REQUIRE(again.deaths.count == content->deaths.count);
     for (size_t i = 0; i < again.deaths.count; i++)
         REQUIRE(are_same(&again.deaths.items[i], &content->deaths.items[i]));
+    REQUIRE(again.point_count == content->point_count);
+    for (size_t i = 0; i < again.point_count; i++) {
+        const struct journal_point *a = &again.points[i], *b = &content->points[i];
+        REQUIRE(a->at == b->at && a->bytes == b->bytes && memcmp(a->data, b->data, a->bytes) == 0);
+    }
     REQUIRE(again.head.text_bytes == content->head.text_bytes);
     REQUIRE(memcmp(again.head.text, content->head.text, again.head.text_bytes) == 0);
     journal_content_fini(&again);
 }
 
-/* As a run that goes on writes it: the head, one record of all that is done, and the deaths. */
+/* As a run that goes on writes it: the head, one record of all that is done, the deaths, and the points. */
 static void check_anew(const struct journal_content *content)
 {
     size_t head = journal_head_size(&content->head), ranges = ranges_length(&content->done);
     size_t size = head + (ranges > 0 ? journal_record_size(ranges) : 0);
-    unsigned char *bytes = malloc(size + content->deaths.count * journal_record_size(1));
+    size_t more = content->deaths.count * journal_record_size(1);
+    for (size_t i = 0; i < content->point_count; i++)
+        more += journal_point_size(content->points[i].bytes);
+    unsigned char *bytes = malloc(size + more);
     REQUIRE(bytes != NULL);
     uint32_t crc = journal_head_put(&content->head, bytes);
     if (ranges > 0)
         crc = journal_record_put(ranges_at(&content->done, 0), ranges, content->digest, crc, bytes + head);
     for (size_t i = 0; i < content->deaths.count; i++, size += journal_record_size(1))
         crc = journal_deaths_put(&content->deaths.items[i], crc, bytes + size);
+    for (size_t i = 0; i < content->point_count; size += journal_point_size(content->points[i++].bytes))
+        crc = journal_point_put(&content->points[i], crc, bytes + size);
     if (ranges > 0 || content->digest == 0)
         require_same(content, bytes, size);
     free(bytes);
@@ -139,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         check_ranges(&content);
         check_sum(&content, copy);
         check_deaths(&content);
+        check_points(&content, copy);
         require_same(&content, copy, content.valid);
         check_anew(&content);
     }

@@ -302,7 +302,15 @@ def journal(ranges=(), first=0, count=100, version=1, text=b"the kernel=mandelbr
     head = b"HDSSJRNL" + struct.pack("<IIQQ", version, len(text), first, count) + text
     crc = crc32c(head)
     data = head + struct.pack("<I", crc)
-    for group in ranges: # (ranges, deaths of workers, of processes): a record of deaths
+    for group in ranges: # (ranges, deaths of workers, of processes): a record of deaths; (boundary, data): a recovery point
+        if isinstance(group, tuple) and len(group) == 2:
+            listed = struct.pack("<Q", len(group[1])) + group[1]
+            listed += bytes(-len(listed) % 16)
+            body = struct.pack("<Q", group[0]) + listed
+            number = struct.pack("<I", len(listed) // 16 | 1 << 30)
+            crc = crc32c(number + body, crc)
+            data += number + struct.pack("<I", crc) + body
+            continue
         one_of_deaths = isinstance(group, tuple)
         listed = b"".join(struct.pack("<QQ", *one) for one in (group[0] if one_of_deaths else group))
         number, digest = struct.pack("<I", len(group)), struct.pack("<Q", len(data))
@@ -314,6 +322,7 @@ def journal(ranges=(), first=0, count=100, version=1, text=b"the kernel=mandelbr
 
 
 GROUPS = [[(0, 10)], [(20, 5), (30, 1)], [(10, 10)]]
+POINTS = [GROUPS[0], (5, b"boundary"), GROUPS[1], (17, bytes(9)), GROUPS[2], (20, b"a longer boundary of a loop"), ([(40, 1)], 0, 3)]
 DEATHS = [([(5, 20)], 1, 0), *GROUPS, ([(22, 5), (0, 1)], 2, 0), ([(40, 1)], 0, 3), ([(23, 1)], 3, 1)]
 JOURNALS = {
     "begun": journal(), "groups": journal(GROUPS), "mended": journal(GROUPS, first_byte=1), "torn": journal(GROUPS)[:-3],
@@ -327,6 +336,8 @@ JOURNALS = {
     "mended-changed": journal(GROUPS, first_byte=1)[:-20] + b"!" + journal(GROUPS)[-19:],
     "deaths": journal(DEATHS, version=2), "mended-deaths": journal(DEATHS, version=2, first_byte=1), "deaths-too-early": journal(DEATHS),
     "deaths-outside": journal([([(99, 2)], 1, 0)], version=2), "no-deaths": journal([([(9, 2)], 0, 0)], version=2),
+    "points": journal(POINTS, version=2), "mended-points": journal(POINTS, version=2, first_byte=1), "points-too-early": journal(POINTS),
+    "point-outside": journal([(100, b"x")], version=2), "point-empty": journal([(9, b"")], version=2),
     "most-deaths": journal([([(9, 2)], 2**32 - 1, 2**32 - 1)], version=2),
 }
 

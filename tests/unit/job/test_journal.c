@@ -302,6 +302,122 @@ START_TEST(any_bytes_behind_a_good_beginning_are_taken)
 }
 END_TEST
 
+/* --- recovery points --- */
+
+/* Boundary data: `bytes` of them, 1 to 16, so that some fill their record and others do not. */
+static struct journal_point point_of(uint64_t at, uint64_t count)
+{
+    static const unsigned char data[] = "sixteen letters.";
+    return (struct journal_point){at, count, data};
+}
+
+/* A head, the first done, and two points with some done between them. */
+static size_t write_points(void)
+{
+    static const struct range done[] = {{10, 20}, {30, 30}};
+    const struct journal_point first = point_of(24, 9), second = point_of(60, 8);
+    size_t size = journal_head_size(&head);
+    uint32_t crc = journal_record_put(&done[0], 1, 5, journal_head_put(&head, bytes), bytes + size);
+    ends[0] = size;
+    ends[1] = size += journal_record_size(1);
+    crc = journal_point_put(&first, crc, bytes + size);
+    ends[2] = size += journal_point_size(first.bytes);
+    crc = journal_record_put(&done[1], 1, 6, crc, bytes + size);
+    ends[3] = size += journal_record_size(1);
+    journal_point_put(&second, crc, bytes + size);
+    ends[4] = size += journal_point_size(second.bytes);
+    return size;
+}
+
+/* Whether the content is what the first `count` records of write_points() say. Its bytes are still there. */
+static void check_points(const struct journal_content *content, int count)
+{
+    static const uint64_t done[] = {0, 20, 20, 50, 50}, digests[] = {0, 5, 5, 11, 11};
+    ck_assert_uint_eq(content->valid, ends[count]);
+    ck_assert_uint_eq(content->point_count, (size_t)count / 2);
+    ck_assert_uint_eq(ranges_total(&content->done), done[count]);
+    ck_assert_uint_eq(content->digest, digests[count]);
+    for (size_t i = 0; i < content->point_count; i++) {
+        const struct journal_point *is = &content->points[i], was = i == 0 ? point_of(24, 9) : point_of(60, 8);
+        ck_assert(is->at == was.at && is->bytes == was.bytes);
+        ck_assert_mem_eq(is->data, was.data, was.bytes);
+    }
+}
+
+START_TEST(points_that_are_torn_or_changed_are_not_believed)
+{
+    const size_t size = write_points();
+    for (size_t at = 0; at <= 2 * size; at++) {
+        struct journal_content content;
+        const size_t cut = at <= size ? at : size;
+        int whole = -1;
+        for (unsigned bit = 0; bit < (at < size ? 1 : 8); bit++) { /* first the lengths, then the bits */
+            const size_t changed = at > size ? at - size - 1 : SIZE_MAX;
+            if (changed < size)
+                bytes[changed] ^= (unsigned char)(1u << bit);
+            enum journal_decoded decoded = journal_decode(&content, bytes, cut);
+            for (whole = -1; whole < 4 && ends[whole + 1] <= (changed < size ? changed : cut);)
+                whole++;
+            ck_assert_int_eq(decoded == JOURNAL_GOOD, whole >= 0);
+            if (changed < size)
+                bytes[changed] ^= (unsigned char)(1u << bit);
+            if (whole >= 0)
+                check_points(&content, whole);
+            journal_content_fini(&content);
+        }
+    }
+}
+END_TEST
+
+/* With a good CRC. */
+START_TEST(points_that_cannot_be_are_refused)
+{
+    enum { AT = 8, BYTES = 16, DATA = 24 };
+    const struct journal_point good = point_of(20, 9);
+    for (int i = 0; i < 8; i++) {
+        struct journal_content content;
+        const size_t at = journal_head_size(&head), size = journal_point_size(good.bytes);
+        const uint32_t before = journal_head_put(&head, bytes);
+        unsigned char *record = bytes + at;
+        journal_point_put(&good, before, record);
+        switch (i) {
+        case 1: wire_put64(record + AT, 10); break; /* nothing is before the loop */
+        case 2: wire_put64(record + AT, 110); break;
+        case 3: wire_put64(record + BYTES, 0); break;
+        case 4: wire_put64(record + BYTES, 8); break; /* would be shorter */
+        case 5: wire_put64(record + BYTES, UINT64_MAX); break;
+        case 6: record[DATA + 9] = 1; break;
+        case 7: wire_put32(record, wire_get32(record) | 0x80000000u); break; /* not deaths as well */
+        default: break;
+        }
+        wire_put32(record + 4, crc32c(crc32c(before, record, 4), record + 8, size - 8));
+        ck_assert_int_eq(decode_exactly(&content, at + size), i == 0 ? JOURNAL_GOOD : JOURNAL_CONTRADICTS);
+        journal_content_fini(&content);
+    }
+}
+END_TEST
+
+START_TEST(a_loop_goes_on_from_the_last_point_that_it_can)
+{
+    struct journal_content content;
+    ck_assert_int_eq(journal_decode(&content, bytes, write_points()), JOURNAL_GOOD);
+    const struct journal_point *points = content.points;
+    ck_assert_ptr_eq(journal_find_point(&content, 1, 8), &points[1]); /* done up to 60 */
+    ck_assert_ptr_eq(journal_find_point(&content, 1, 9), &points[0]);
+    ck_assert_ptr_null(journal_find_point(&content, 1, 7));
+    content.points[1].bytes = 9;
+    ck_assert_ptr_eq(journal_find_point(&content, 9, 9), &points[1]);
+    content.points[1].at = 61; /* not all before it is done */
+    ck_assert_ptr_eq(journal_find_point(&content, 9, 9), &points[0]);
+    content.points[1].at = 52;
+    ck_assert_ptr_eq(journal_find_point(&content, 8, 9), &points[1]);
+    ck_assert_ptr_eq(journal_find_point(&content, 9, 9), &points[0]); /* a chunk of 8 would be too short */
+    ck_assert_int_eq(ranges_remove(&content.done, 10, 1, NULL), 0);
+    ck_assert_ptr_null(journal_find_point(&content, 1, 9));
+    journal_content_fini(&content);
+}
+END_TEST
+
 /* --- the file --- */
 
 static char folder[] = "/tmp/hdss-test-journal-XXXXXX";
@@ -395,6 +511,41 @@ START_TEST(a_file_is_resumed_without_its_torn_end)
     ck_assert_uint_eq(file.content.digest, digest);
     ck_assert_uint_eq(ranges_total(&file.content.done), 5 + 11 + 10 + 8 + 3);
     check_deaths(&file.content, &file.content.done, GROUPS);
+    journal_file_fini(&file);
+}
+END_TEST
+
+/* Of many points those are kept that may be gone on from: the last that is not behind what is done, and later ones. */
+START_TEST(a_long_run_keeps_few_points)
+{
+    enum { COUNT = 3000, BYTES = 5000 };
+    static unsigned char data[BYTES];
+    const struct journal_head whole = {TEXT, sizeof TEXT - 1, {0, COUNT}};
+    struct journal journal;
+    struct journal_file file;
+    struct error error;
+    ck_assert_int_eq(journal_begin(&journal, "j", &whole, NULL, false, &error), 0);
+    for (uint64_t i = 0; i < COUNT - 10; i += 10) {
+        const struct range done = {i, 10};
+        memset(data, (int)(i / 10 % 251), sizeof data);
+        const struct journal_point point = {i + 20, BYTES, data}; /* what is before it is done one round later */
+        ck_assert_msg(i + 20 >= COUNT || journal_append_point(&journal, &point, &error) == 0, "%s", error.text);
+        ck_assert_msg(journal_append(&journal, &done, 1, 1, &error) == 0, "%s", error.text);
+        ck_assert_uint_le(journal.point_count, 3);
+        ck_assert_uint_lt(journal.size, 400000);
+    }
+    journal_close(&journal, false);
+    ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
+    const struct journal_point *point = journal_find_point(&file.content, 2, BYTES);
+    ck_assert(point != NULL && point->at == COUNT - 10);
+    ck_assert_int_eq(point->data[0], (COUNT - 30) / 10 % 251);
+    const uint64_t at = point->at;
+    ck_assert_int_eq(journal_begin(&journal, "j", &whole, &file.content, false, &error), 0);
+    journal_file_fini(&file);
+    ck_assert_uint_gt(journal.point_count, 0);
+    journal_close(&journal, false);
+    ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
+    ck_assert(file.content.point_count > 0 && at > 0);
     journal_file_fini(&file);
 }
 END_TEST
@@ -528,11 +679,15 @@ static Suite *make_suite(void)
     tcase_add_test(codec, deaths_that_cannot_be_are_refused);
     tcase_add_test(codec, a_journal_of_the_version_before_is_read);
     tcase_add_test(codec, another_version_and_another_file_are_told_apart);
+    tcase_add_test(codec, points_that_are_torn_or_changed_are_not_believed);
+    tcase_add_test(codec, points_that_cannot_be_are_refused);
+    tcase_add_test(codec, a_loop_goes_on_from_the_last_point_that_it_can);
     tcase_add_test(codec, any_bytes_behind_a_good_beginning_are_taken);
     suite_add_tcase(suite, codec);
     tcase_add_checked_fixture(file, set_up, tear_down);
     tcase_add_loop_test(file, a_file_is_begun_appended_to_and_read, 0, 2);
     tcase_add_test(file, a_file_is_resumed_without_its_torn_end);
+    tcase_add_test(file, a_long_run_keeps_few_points);
     tcase_add_test(file, a_file_that_is_written_is_in_use);
     tcase_add_test(file, a_long_run_keeps_a_short_file);
     tcase_add_test(file, what_cannot_be_written_leaves_a_good_file);
