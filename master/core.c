@@ -155,8 +155,18 @@ static void master_receive_end(struct master *master, uint64_t now_ns, const str
 
 static void master_receive_neighbour(struct master *master, const struct neighbour *neighbour)
 {
-    if (!service_take_neighbour(&master->service, neighbour, master->actions))
+    if (master->config.distance > 0 && neighbour->rank == master->config.supermaster)
+        service_ask_for_boundary(&master->service, neighbour->first, neighbour->rank, master->actions);
+    else if (!service_take_neighbour(&master->service, neighbour, master->actions))
         master_refuse(master, master->config.supermaster, "told of a neighbour that cannot be");
+}
+
+static void master_receive_boundary(struct master *master, const struct message *message)
+{
+    if (master->config.distance > 0 && message->payload == PAYLOAD_INLINE)
+        service_pass_boundary(&master->service, message, master->actions);
+    else
+        master_refuse(master, master->config.supermaster, "sent boundary data that cannot be");
 }
 
 static void receive_from_supermaster(struct master *master, const struct event *event)
@@ -166,6 +176,7 @@ static void receive_from_supermaster(struct master *master, const struct event *
     case MESSAGE_POISON: service_warn(&master->service, &event->message->poison); break;
     case MESSAGE_END: master_receive_end(master, event->now_ns, event->message); break;
     case MESSAGE_NEIGHBOUR: master_receive_neighbour(master, &event->message->neighbour); break;
+    case MESSAGE_BOUNDARY: master_receive_boundary(master, event->message); break;
     case MESSAGE_RECALL: master_receive_recall(master, &event->message->recall); break;
     case MESSAGE_QUIESCE: master_receive_quiesce(master, &event->message->quiesce); break;
     case MESSAGE_RESTART: master_receive_restart(master, &event->message->restart); break;
@@ -213,6 +224,12 @@ static void master_receive(struct master *master, const struct event *event)
     case MESSAGE_FATAL:
     case MESSAGE_THREADS:
     case MESSAGE_DRAIN: relay(master, event); break;
+    case MESSAGE_BOUNDARY:
+        if (master->config.distance > 0 && message->payload == PAYLOAD_INLINE)
+            relay(master, event);
+        else
+            master_refuse(master, event->from, "sent boundary data that cannot be");
+        break;
     case MESSAGE_QUIESCED: master_receive_quiesced(master, w, message); break;
     default:
         if (service_message(&master->service, w, event->now_ns, message, master->actions, &error) < 0)

@@ -65,12 +65,23 @@ static void supermaster_on_failed(void *owner, const struct iterations_failed *f
     supermaster_note_failure(owner, failure);
 }
 
-static const struct service_ops service_ops = {
-    .on_empty = on_pool_empty, .committed = supermaster_on_committed, .failed = supermaster_on_failed};
+/* The chunk before was none of this run. */
+static void supermaster_on_neighbour(void *owner, const struct neighbour *neighbour)
+{
+    const struct supermaster *supermaster = owner;
+    if (supermaster_is_point(supermaster, neighbour))
+        supermaster_hand_point(supermaster, neighbour, neighbour->rank);
+}
+
+static const struct service_ops service_ops = {.on_empty = on_pool_empty,
+                                               .committed = supermaster_on_committed,
+                                               .failed = supermaster_on_failed,
+                                               .neighbour = supermaster_on_neighbour};
 static const struct service_ops learning_ops = {.on_empty = on_pool_empty,
                                                 .finished = supermaster_on_finished,
                                                 .committed = supermaster_on_committed,
-                                                .failed = supermaster_on_failed};
+                                                .failed = supermaster_on_failed,
+                                                .neighbour = supermaster_on_neighbour};
 
 static int init_service(struct supermaster *supermaster)
 {
@@ -174,6 +185,7 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
         supermaster_fini(supermaster);
         return -1;
     }
+    supermaster_points_init(supermaster);
     for (unsigned w = 0; config->speeds != NULL && w < config->topology->workers; w++)
         supermaster->statistics[w].speed = config->speeds[w];
     return 0;
@@ -248,6 +260,7 @@ void supermaster_receive_common(struct supermaster *supermaster, const struct me
     case MESSAGE_THREADS: receive_threads(supermaster, &message->threads); break;
     case MESSAGE_DRAIN: supermaster_end(supermaster); break;
     case MESSAGE_QUIESCED: supermaster_receive_quiesced(supermaster, message); break;
+    case MESSAGE_BOUNDARY: supermaster_receive_boundary(supermaster, message); break;
     default: supermaster_refuse(supermaster, "sent a message that is not for it to send");
     }
 }
@@ -356,6 +369,8 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
         supermaster_end(supermaster);
     if (supermaster->recalls.has_more)
         supermaster_look_at_recalls(supermaster);
+    if (supermaster->points.due_ns <= event->now_ns)
+        supermaster_ask_for_point(supermaster);
     supermaster_record_if_due(supermaster, event->now_ns, false);
     if (supermaster->state == SUPERMASTER_ENDING)
         supermaster_leave(supermaster, event->now_ns);

@@ -173,6 +173,19 @@ void supermaster_restart_if_due(struct supermaster *supermaster);
  * `holder` unless it is done. False when nothing is free (or the run has failed). */
 bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
+/* points.c: boundary data that loops with dependencies are resumed from */
+/* Has a run that is resumed begin where it can; after the ledger. */
+void supermaster_points_init(struct supermaster *supermaster);
+/* Asks for the next recovery point. To be called in a step when it is due. */
+void supermaster_ask_for_point(struct supermaster *supermaster);
+/* Forgets the point that is coming, as the loop stands still. */
+void supermaster_forget_point(struct supermaster *supermaster);
+void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message);
+/* True if the boundary is that of which the earlier run has left the data. */
+bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour);
+/* Sends these data to rank `to`, which has the chunk behind the boundary, or whose worker has. */
+void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to);
+
 /* overdue.c: masters whose workers all hang */
 /* Note that master `m` is about to be granted something; has told of something done; has handed something out again. */
 void supermaster_note_grant(struct supermaster *supermaster, unsigned m);

@@ -111,7 +111,9 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
         if (supermaster->losses.count > 0)
             claim_what_was_free(supermaster);
         break;
-    case LEDGER_DUPLICATE: supermaster->losses.duplicates++; break;
+    case LEDGER_DUPLICATE:
+        supermaster->losses.duplicates += supermaster->losses.count > 0; /* else an earlier run has done it */
+        break;
     case LEDGER_MISMATCH: return false;
     default: supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
     }

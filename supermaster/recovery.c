@@ -72,6 +72,7 @@ void supermaster_quiesce(struct supermaster *supermaster, unsigned rank)
         supermaster_move(supermaster, SUPERMASTER_QUIESCED);
     const struct message message = {.type = MESSAGE_QUIESCE, .quiesce = {++recovery->number, rank}};
     recovery->checkpoints.count = supermaster->boundaries.count = 0;
+    supermaster_forget_point(supermaster);
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
         recovery->is_quiesced[m] = false;
         supermaster->refills_parked[m] = 0;
@@ -135,7 +136,8 @@ static void release_all(struct supermaster *supermaster)
     }
 }
 
-/* The last boundary, not behind `first`, whose boundary data a worker has, and the rank of that worker. */
+/* The last boundary, not behind `first`, whose boundary data a worker has, or the supermaster of an earlier run, and
+ * its rank. */
 static struct restart find_boundary(const struct supermaster *supermaster, uint64_t first)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -147,6 +149,8 @@ static struct restart find_boundary(const struct supermaster *supermaster, uint6
         if (lives && checkpoint->first <= first && checkpoint->first > restart.first)
             restart = (struct restart){recovery->number, checkpoint->who, checkpoint->first};
     }
+    if (supermaster->config.point_at <= first && supermaster->config.point_at > restart.first)
+        restart = (struct restart){recovery->number, topology->supermaster, supermaster->config.point_at};
     return restart;
 }
 
@@ -155,10 +159,11 @@ static void recovery_restart(struct supermaster *supermaster, const struct resta
     const struct topology *topology = supermaster->config.topology;
     const struct message message = {.type = MESSAGE_RESTART, .restart = *restart};
     unsigned w = topology_worker(topology, restart->rank);
-    if (restart->first > 0 && !is_central(supermaster) &&
+    if (restart->first > 0 && w < topology->workers && !is_central(supermaster) &&
         boundary_list_add(&supermaster->boundaries, restart->first, topology->master_of[w]) < 0)
         recovery_fail_without_memory(supermaster);
-    assert((restart->first == 0 || w < topology->workers) && "boundary data are with a worker");
+    assert((restart->first == 0 || w < topology->workers || restart->first == supermaster->config.point_at) &&
+           "boundary data are with a worker, or those of the earlier run");
     supermaster->recovery.has_recovered = true;
     supermaster->recovery.next = restart->first > 0 ? restart->first : supermaster->config.first;
     supermaster_move(supermaster, SUPERMASTER_SERVING);

@@ -22,6 +22,10 @@ static void recv_master_receive_neighbour(struct supermaster *supermaster, const
     unsigned before;
     if (supermaster->state >= SUPERMASTER_QUIESCED)
         return; /* neighbours no longer matter, and the boundary may not have been noted for want of memory */
+    if (supermaster_is_point(supermaster, &message->neighbour)) {
+        supermaster_hand_point(supermaster, &message->neighbour, supermaster->from);
+        return;
+    }
     if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
         !boundary_list_take(&supermaster->boundaries, message->neighbour.first, &before))
         supermaster_refuse(supermaster, "told of a neighbour that cannot be");

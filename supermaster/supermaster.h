@@ -44,6 +44,12 @@ struct supermaster_config {
     /* Deaths in earlier runs, inside the loop and not of `done`: `deaths` of workers, `failures` by the end of a
      * process that ran the iterations; borrowed during init; NULL: none. */
     const struct poison_set *deaths;
+    /* In a loop with dependencies: bytes of all data of a boundary; and a boundary of an earlier run, behind which all
+     * that is not done of the loop lies, with its data, borrowed for the machine's life. The iterations from it to the
+     * first that is not done are not fewer than the distance, or none. 0 and NULL: there is none. */
+    uint64_t boundary_bytes;
+    uint64_t point_at;
+    const unsigned char *point; /* [boundary_bytes] */
 };
 
 /* The result of the workers' probes. The iterations' times are relative to the mean of the worker that took them, so
@@ -149,6 +155,16 @@ struct recovery {
     uint64_t next;                    /* the iteration behind all that is cut */
 };
 
+/* Recovery points that are recorded: see points.c. */
+struct points {
+    uint64_t due_ns;      /* when to ask for the next one; NEVER: not at all */
+    uint64_t interval_ns; /* from the latest request to the next */
+    uint64_t at;          /* boundary whose data are coming; 0: none */
+    uint64_t bytes;       /* bytes of them that have come */
+    uint64_t began_ns;    /* when the first of them came */
+    uint64_t latest;      /* boundary that is recorded; 0: none */
+};
+
 /* Number of failures that are told one by one. */
 #define FAILURES_TOLD 20
 /* Number of failures that are kept; those that follow one another at the same rank with the same text count as one. */
@@ -229,6 +245,7 @@ struct supermaster {
     struct losses losses;
     struct recalls recalls;
     struct recovery recovery;
+    struct points points;
     struct failures failures;
     struct verifications verifications;
 };

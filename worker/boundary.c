@@ -7,6 +7,10 @@
  * behind it nothing is sent. What has all been sent of a chunk that is finished is kept until HALO_SENDS_KEPT later
  * ones are, and then released.
  *
+ * Where a journal is kept the supermaster asks now and then for the data of a boundary: it is the receiver of a
+ * NEIGHBOUR then, and all that the chunk hands over goes up when it is finished, in pieces that fit control messages. A
+ * run that is resumed has its first chunk's boundary data from above in the same way.
+ *
  * When another worker is lost the loop is quiesced, and goes on from boundary data that were kept: they are handed over
  * once more, to whoever has the chunk behind them then. What comes of an earlier epoch is dropped. */
 #include "worker/core.h"
@@ -64,6 +68,25 @@ static void worker_boundary_let_go(struct worker *worker, struct actions *action
         actions_add(actions, &(struct action){.type = ACTION_RELEASE, .boundary_at = halo_send->boundary_at});
         remove_halo_send(worker, halo_send);
     }
+}
+
+/* Sends a copy of the boundary data of a finished chunk up, for the journal. */
+static void send_copy(struct worker *worker, struct halo_send *halo_send, struct actions *actions)
+{
+    uint64_t bytes;
+    assert(halo_send->finished && "a copy has all boundary data of its chunk");
+    for (uint64_t sent = 0; sent < halo_send->bytes; sent += bytes) {
+        bytes = halo_send->bytes - sent < INLINE_MAX ? halo_send->bytes - sent : INLINE_MAX;
+        worker_send_up(worker, actions,
+                       &(struct message){
+                           .type = MESSAGE_BOUNDARY,
+                           .payload = PAYLOAD_INLINE,
+                           .payload_data = (const unsigned char *)halo_send->data + sent,
+                           .payload_bytes = bytes,
+                           .boundary = {halo_send->boundary_at, sent, worker->config.boundaries->epoch},
+                       });
+    }
+    halo_send->copied = false;
 }
 
 /* Sends the boundary data that are complete, and lets go the sends that are over. */
@@ -124,6 +147,14 @@ static bool is_another_worker(const struct worker *worker, unsigned rank)
 int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
 {
     struct halo_send *halo_send = find_halo_send(worker, neighbour->first);
+    if (worker_is_dependent(worker) && neighbour->rank == worker->config.supermaster) {
+        if (halo_send == NULL)
+            return 0; /* the data were let go meanwhile, or are those of a chunk that was given up */
+        halo_send->copied = true;
+        if (halo_send->finished)
+            send_copy(worker, halo_send, actions);
+        return 0;
+    }
     if (halo_send == NULL || halo_send->known || !is_another_worker(worker, neighbour->rank))
         return -1;
     halo_send->known = true;
@@ -160,7 +191,9 @@ int worker_take_boundary(struct worker *worker, unsigned from, const struct mess
 {
     const struct boundary *boundary = &message->boundary;
     uint64_t all = worker->config.boundary_bytes;
-    if (!is_another_worker(worker, from) || boundary->first >= worker->config.end || boundary->offset > all ||
+    const bool can_send =
+        is_another_worker(worker, from) || (worker_is_dependent(worker) && from == worker->config.master);
+    if (!can_send || boundary->first >= worker->config.end || boundary->offset > all ||
         message->payload_bytes > all - boundary->offset)
         return -1;
     if (boundary->epoch != worker->config.boundaries->epoch) {
@@ -218,6 +251,8 @@ void worker_end_boundary(struct worker *worker, struct actions *actions)
     if (halo_send == NULL)
         return; /* the loop ends there */
     halo_send->finished = true;
+    if (halo_send->copied)
+        send_copy(worker, halo_send, actions);
     send_ready(worker, halo_send, actions);
 }
 

@@ -588,12 +588,19 @@ static void worker_receive_neighbour(struct worker *worker, const struct neighbo
         worker_refuse(worker, worker->config.master, "told of a neighbour that cannot be", actions);
 }
 
+/* Boundary data from a rank that may have some. */
+static void receive_boundary(struct worker *worker, const struct event *event, struct actions *actions)
+{
+    if (worker_take_boundary(worker, event->from, event->message, actions) < 0)
+        worker_refuse(worker, event->from, "sent boundary data that cannot be", actions);
+}
+
 static void receive_from_another(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (event->message->type != MESSAGE_BOUNDARY)
         worker_refuse(worker, event->from, "sent a message to a worker that it does not serve", actions);
-    else if (worker_take_boundary(worker, event->from, event->message, actions) < 0)
-        worker_refuse(worker, event->from, "sent boundary data that cannot be", actions);
+    else
+        receive_boundary(worker, event, actions);
 }
 
 static void worker_receive(struct worker *worker, const struct event *event, struct actions *actions)
@@ -607,6 +614,7 @@ static void worker_receive(struct worker *worker, const struct event *event, str
     case MESSAGE_END: worker_receive_end(worker, event->now_ns, &event->message->end, actions); break;
     case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
     case MESSAGE_NEIGHBOUR: worker_receive_neighbour(worker, &event->message->neighbour, actions); break;
+    case MESSAGE_BOUNDARY: receive_boundary(worker, event, actions); break;
     case MESSAGE_QUIESCE: receive_quiesce(worker, event->now_ns, &event->message->quiesce, actions); break;
     case MESSAGE_RESTART: receive_restart(worker, event->now_ns, &event->message->restart, actions); break;
     case MESSAGE_RECALL: worker_receive_recall(worker, &event->message->recall, actions); break;

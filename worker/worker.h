@@ -30,6 +30,7 @@ struct halo_send {
     bool known;           /* the rank `to`, which computes the chunk behind, is known */
     bool finished;        /* the chunk that hands the data over is finished */
     bool reused;          /* the running chunk uses the data where they lie */
+    bool copied;          /* the journal is to have the data: a copy goes up when the chunk is finished */
     unsigned to;          /* rank */
     const void *data;     /* borrowed from the executor; NULL while there are none */
     uint64_t bytes;       /* complete so far */

@@ -127,6 +127,8 @@ enum action_type {
                        part_is_unwanted() is received and dropped */
     ACTION_DEATHS,  /* record the deaths that iterations have seen so far: `deaths` of workers that computed them,
                        `failures` by the end of a process that ran them; FATAL follows where that fails */
+    ACTION_POINT,   /* record `point`, the next of the boundary data from which a loop with dependencies can be resumed;
+                       FATAL follows where that fails */
     ACTION_JOURNAL, /* record that the ranges of `journal` are done and stored; FATAL follows where that fails */
     ACTION_SYNC, /* bring to the disk what is stored so far. Where that fails the SEND behind it, which would say that
                     it is there, is left out, and FATAL follows */
@@ -188,6 +190,13 @@ struct action {
             uint64_t digest; /* sum of the digests of the ranges */
         } journal;
         struct poison deaths;
+        struct {
+            uint64_t at;      /* boundary */
+            uint64_t offset;  /* of the data in all data of the boundary: behind those of the POINT before, or 0 */
+            const void *data; /* borrowed for the step */
+            uint64_t bytes;
+            uint64_t all; /* bytes of all data of the boundary: the point is complete when they are there */
+        } point;
         struct {
             unsigned rank;
             const char *text; /* offence of the rank, as in "rank 5 ..."; borrowed for the step */

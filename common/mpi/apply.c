@@ -56,9 +56,10 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     const struct effects *effects = driver->effects;
     struct error error;
     heartbeat_release(&driver->runtime->heartbeat);
-    int result = action->type == ACTION_SYNC ? effects->sync(effects->context, &error)
-                 : action->type == ACTION_DEATHS
-                     ? effects->deaths(effects->context, &action->deaths, &error)
+    int result = action->type == ACTION_SYNC     ? effects->sync(effects->context, &error)
+                 : action->type == ACTION_DEATHS ? effects->deaths(effects->context, &action->deaths, &error)
+                 : action->type == ACTION_POINT
+                     ? effects->point(effects->context, action, &error)
                      : effects->journal(effects->context, action->journal.ranges, action->journal.count,
                                         action->journal.digest, &error);
     heartbeat_retake(&driver->runtime->heartbeat);
@@ -130,6 +131,7 @@ void driver_apply(void *self, const struct action *action)
             driver_give_up(driver, "out of memory for results");
         break;
     case ACTION_DEATHS:
+    case ACTION_POINT:
     case ACTION_JOURNAL: apply_durably(driver, action); break;
     case ACTION_SYNC: driver->outcome.sync_failed = !apply_durably(driver, action); break;
     case ACTION_BOUNDARY: apply_boundary(driver, action); break;

@@ -25,6 +25,8 @@ struct effects {
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
     /* Likewise: records the deaths that iterations have seen so far. -1 with one line. */
     int (*deaths)(void *context, const struct poison *deaths, struct error *error);
+    /* Likewise, in a loop with dependencies: records boundary data, as ACTION_POINT has them. -1 with one line. */
+    int (*point)(void *context, const struct action *action, struct error *error);
     /* A rank that stores for --durability node: brings what is stored to the disk. -1 with one line. */
     int (*sync)(void *context, struct error *error);
     /* Called when all ranks are there, and from now on the loss of one is noticed; may be NULL. */

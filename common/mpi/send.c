@@ -110,7 +110,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
     }
     make_room_to_send(driver);
     if (!peers_can_send(&driver->runtime->peers, to)) {
-        if (message->payload != PAYLOAD_NONE)
+        if (message->payload != PAYLOAD_NONE && effects->executor != NULL) /* masters pass on what they borrow */
             executor_sent(effects->executor, message->payload_data);
         return;
     }

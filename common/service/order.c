@@ -85,3 +85,38 @@ bool service_take_neighbour(struct service *service, const struct neighbour *nei
         service_check_memory(service, boundary_list_add(&service->beginnings, neighbour->first, neighbour->rank));
     return true;
 }
+
+/* --- recovery points: see supermaster/points.c --- */
+
+void service_ask_for_boundary(struct service *service, uint64_t at, unsigned supermaster, struct actions *actions)
+{
+    struct neighbour wanted = {.first = 0, .rank = supermaster};
+    unsigned holder = service->worker_count;
+    for (unsigned w = 0; w < service->worker_count && service->state == SERVICE_SERVING; w++) {
+        const struct served *worker = &service->workers[w];
+        for (unsigned i = 0; worker->present && !worker->gone && i < worker->slots; i++) {
+            const struct grant *grant = &worker->grants[i];
+            const uint64_t end = grant->first + grant->count;
+            if (grant->chunk == 0 || end < at || (holder < service->worker_count && end > wanted.first))
+                continue;
+            wanted.first = end;
+            holder = w;
+        }
+    }
+    if (holder < service->worker_count)
+        order_tell(service, holder, &wanted, actions);
+}
+
+void service_pass_boundary(const struct service *service, const struct message *message, struct actions *actions)
+{
+    for (unsigned w = 0; w < service->worker_count && service->state == SERVICE_SERVING; w++) {
+        const struct served *worker = &service->workers[w];
+        for (unsigned i = 0; worker->present && !worker->gone && i < worker->slots; i++) {
+            const struct grant *grant = &worker->grants[i];
+            if (grant->chunk == 0 || grant->computed || grant->first != message->boundary.first)
+                continue;
+            actions_send(actions, service->ranks[w], message);
+            return;
+        }
+    }
+}

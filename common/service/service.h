@@ -378,6 +378,12 @@ unsigned service_take_wrong(struct service *service, const char **reason);
  * cannot be. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
 
+/* In a loop with dependencies that keeps a journal: asks the worker with the lowest open chunk that ends at `at` or
+ * behind it, if there is one, for the boundary data of that end, in the name of the supermaster's rank. */
+void service_ask_for_boundary(struct service *service, uint64_t at, unsigned supermaster, struct actions *actions);
+/* Passes boundary data of the journal on to the worker of the chunk that begins with them, if there still is one. */
+void service_pass_boundary(const struct service *service, const struct message *message, struct actions *actions);
+
 /* In a loop with dependencies: tells all workers to stand still; notes that one does, false where that is not what it
  * was told last; whether all do, and all that they have finished is stored; and has them go on. */
 void service_quiesce(struct service *service, const struct quiesce *quiesce, struct actions *actions);

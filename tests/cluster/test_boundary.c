@@ -226,6 +226,58 @@ START_TEST(the_latest_that_were_sent_are_kept)
 }
 END_TEST
 
+/* --- recovery points --- */
+
+/* From the i-th action on: all data of the boundary, to the supermaster, in pieces that need no message of their own.
+ */
+static void assert_copy(size_t i, uint64_t first)
+{
+    for (uint64_t sent = 0; sent < HALO_BYTES; sent += INLINE_MAX)
+        assert_sends(i++, 0, first, sent, HALO_BYTES - sent < INLINE_MAX ? HALO_BYTES - sent : INLINE_MAX);
+}
+
+enum { PIECES = (HALO_BYTES + INLINE_MAX - 1) / INLINE_MAX };
+
+START_TEST(a_copy_goes_up_when_the_chunk_is_finished)
+{
+    begin_asking(0);
+    assign(1, 0, 10, 1);
+    neighbour(10, 0, 0);
+    neighbour(10, 0, 0); /* once is enough */
+    ready(10, 1000, 0);
+    ready(10, HALO_BYTES, 0);
+    finish(1 + PIECES);
+    assert_copy(0, 10);
+    neighbour(10, 4, 1); /* as if nothing were */
+    assert_sends(0, 4, 10, 0, HALO_BYTES);
+    neighbour(10, 0, PIECES); /* the data are still there */
+    assert_copy(0, 10);
+    neighbour(20, 0, 0); /* there are no such data */
+    end();
+
+    begin_asking(1);
+    assign(1, 0, 10, 2);
+    assign(2, 10, 20, 0); /* the next chunk takes the data over */
+    neighbour(10, 0, 0);
+    ready(10, HALO_BYTES, 0);
+    finish(3 + PIECES);
+    end();
+}
+END_TEST
+
+START_TEST(data_may_come_from_above)
+{
+    begin_asking(0);
+    come(0, 30, 0, INLINE_MAX, 1);
+    ck_assert_int_eq(actions.items[0].type, ACTION_BOUNDARY);
+    come(0, 30, INLINE_MAX, 100, 1);
+    assign(1, 30, 40, 1);
+    come(0, 30, 0, 100, 1); /* again */
+    assert_dropped(0);
+    end();
+}
+END_TEST
+
 static void quiesce(unsigned epoch, size_t count)
 {
     hear(0, (struct message){.type = MESSAGE_QUIESCE, .quiesce = {(uint16_t)epoch, 3}}, count);
@@ -413,8 +465,6 @@ START_TEST(neighbours_that_cannot_be_are_refused)
     assert_dropped(0);
     neighbour(10, WORKERS + 1, 1); /* nobody */
     assert_dropped(0);
-    neighbour(10, 0, 1); /* not a worker */
-    assert_dropped(0);
     neighbour(10, 4, 0);
     neighbour(10, 4, 1); /* it is known */
     assert_dropped(0);
@@ -458,6 +508,8 @@ int main(void)
     tcase_add_test(all, restarts_that_cannot_be_are_refused);
     tcase_add_test(all, an_end_is_not_kept_waiting);
     tcase_add_test(all, boundary_data_that_cannot_be_are_refused);
+    tcase_add_test(all, a_copy_goes_up_when_the_chunk_is_finished);
+    tcase_add_test(all, data_may_come_from_above);
     tcase_add_test(all, neighbours_that_cannot_be_are_refused);
     tcase_add_test(all, chunks_that_are_not_in_order_are_refused);
     suite_add_tcase(suite, all);

@@ -121,7 +121,7 @@ START_TEST(a_master_refuses)
         {0, {.type = MESSAGE_REQUEST, .request = {.asks = 1}}, "a supermaster does not send"},
         {0, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "neighbour that cannot be"},
         {3, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "NEIGHBOUR, which is not for it to send"},
-        {3, {.type = MESSAGE_BOUNDARY, .boundary = {5, 0}}, "BOUNDARY, which is not for it to send"},
+        {3, {.type = MESSAGE_BOUNDARY, .boundary = {5, 0}}, "boundary data that cannot be"},
         {0, {.type = MESSAGE_REFILL, .refill = {.empty = true}}, NULL},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -194,7 +194,7 @@ START_TEST(a_supermaster_refuses)
         {2, {.type = MESSAGE_FATAL, .fatal = {3, "no", 2}}, "problem of a rank"},
         {1, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "neighbour that cannot be"},
         {2, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "neighbour that cannot be"},
-        {1, {.type = MESSAGE_BOUNDARY, .boundary = {5, 0}}, "not for it to send"},
+        {1, {.type = MESSAGE_BOUNDARY, .boundary = {5, 0}}, "boundary data that cannot be"},
         {1, {.type = MESSAGE_END}, "not for it to send"},
         {3, {.type = MESSAGE_REQUEST, .request = {.asks = 1}}, "does not serve it"},
         {3, {.type = MESSAGE_DRAIN}, "does not serve it"},

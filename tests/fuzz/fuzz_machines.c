@@ -133,6 +133,10 @@ static void apply(void *context, const struct action *action)
     case ACTION_STORE:
     case ACTION_COLLECT: note_part(bench, action); break;
     case ACTION_JOURNAL: REQUIRE(action->journal.count > 0); break;
+    case ACTION_POINT:
+        REQUIRE(action->point.at > 0 && action->point.all == HALO_BYTES && action->point.offset < HALO_BYTES &&
+                action->point.bytes > 0 && action->point.bytes <= HALO_BYTES - action->point.offset);
+        break;
     case ACTION_DEATHS: REQUIRE(action->deaths.count > 0 && action->deaths.deaths + action->deaths.failures > 0); break;
     case ACTION_DROP:
         REQUIRE(action->drop.rank < RANKS && !bench->dropping);
@@ -185,6 +189,7 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
         .speeds = bench->flags & FLAG_PROBE ? NULL : speeds,
         .probe = bench->flags & FLAG_PROBE,
         .journal = bench->flags & FLAG_JOURNAL,
+        .boundary_bytes = bench->flags & FLAG_DEPENDENT ? HALO_BYTES : 0,
         .distance = distance,
         .no_speculation = bench->flags & FLAG_DEPENDENT,
         .no_isolation = bench->flags & FLAG_DEPENDENT,

@@ -398,6 +398,8 @@ LIVES = {
         (4, boundary(20, 0)), (1, quiesce(1, 5)), (4, boundary(20, 8)), (6, boundary(30, 0, round=1)), (1, restart(1, 2, 10)), (1, neighbour(10, 3)),
         (1, given(3, 30, 5)), (1, quiesce(2, 3)), (1, restart(2, 4, 7)), (1, END)),
     "worker-late": steps(WORKER, 0, DEPENDENT, 1, (4, boundary(77, 0, 4, struct.pack("<Q", 32), round=1)), (5, boundary(77, 0, 4, struct.pack("<Q", 1000), round=1))),
+    "central-points": steps(CENTRAL, 8, JOURNAL | DEPENDENT, 156, (1, ASK), (2, ASK), (1, request(chunk=1)), (1, boundary(2, 0)), TIMER,
+                            (2, boundary(4, 0)), (2, request(chunk=1))),
     "worker-dependent": steps(WORKER, 0, DEPENDENT | AHEAD, 1, (4, boundary(10, 0)), (1, given(1, 10, 10)), (1, given(2, 20, 10)), COMPUTED + 22,
         (4, boundary(10, 8)), COMPUTED, COMPUTED, (1, neighbour(30, 6)), (5, boundary(77, 0, 4, struct.pack("<Q", 1000))), (5, boundary(77, 9)),
         (1, END)),

@@ -6,6 +6,7 @@
 #include "common/util/error.h"
 #include "tests/seeds/oracle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void chain_init(struct chain *chain)
@@ -18,6 +19,7 @@ void chain_fini(struct chain *chain)
 {
     ranges_fini(&chain->done);
     poison_fini(&chain->deaths);
+    free(chain->point);
 }
 
 /* The latest record of deaths counts, until the iterations are done. */
@@ -41,6 +43,27 @@ void chain_forgive(struct chain *chain)
         deaths->failures = 0;
         deaths->deaths = deaths->deaths < ISOLATED_DEATHS ? deaths->deaths : ISOLATED_DEATHS;
     }
+}
+
+/* Of the recovery points the last one that can be gone on from: as journal_find_point() says. */
+static const char *take_point(struct chain *chain, const struct virtual_config *config,
+                              const struct virtual_result *result)
+{
+    const uint64_t distance = config->distance > 0 ? config->distance : 1;
+    const struct range *done = ranges_length(&chain->done) > 0 ? ranges_at(&chain->done, 0) : NULL;
+    const uint64_t end = done != NULL && done->first == config->first ? done->first + done->count : config->first;
+    for (unsigned i = 0; i < result->point_count; i++) {
+        const struct virtual_point *point = &result->points[i];
+        if (point->at > end || (point->at < end && end - point->at < distance) || point->at <= chain->point_at)
+            continue;
+        free(chain->point);
+        chain->point = malloc(point->bytes);
+        if (chain->point == NULL)
+            return "the test is out of memory";
+        memcpy(chain->point, point->data, point->bytes);
+        chain->point_at = point->at;
+    }
+    return NULL;
 }
 
 /* What was recorded in a run is done for the next one. */
@@ -67,6 +90,8 @@ const char *chain_run(struct chain *chain, struct virtual_config *config, const 
     config->done = &chain->done;
     config->done_digest = chain->digest;
     config->deaths = chain->keeps_deaths ? &chain->deaths : NULL;
+    config->point_at = chain->point_at;
+    config->point = chain->point;
     memory_refuse(refusal->running ? &none : refusal);
     config->in_machine = memory_in_machine;
     struct virtual_cluster *cluster = virtual_new(config, &error);
@@ -87,6 +112,8 @@ const char *chain_run(struct chain *chain, struct virtual_config *config, const 
         wrong = chain->judge(config, &result);
     if (wrong == NULL)
         wrong = take_over(chain, &result);
+    if (wrong == NULL)
+        wrong = take_point(chain, config, &result);
     virtual_free(cluster);
     return wrong;
 }

@@ -11,9 +11,11 @@
 enum { CHAIN_NOT_SET_UP = -3, CHAIN_NOT_BEGUN = -4 };
 
 struct chain {
-    struct ranges done; /* recorded so far */
-    uint64_t digest;    /* of it */
-    bool keeps_deaths;  /* deaths count from run to run; else each run begins without them */
+    struct ranges done;   /* recorded so far */
+    uint64_t digest;      /* of it */
+    uint64_t point_at;    /* boundary of the recovery point that the next run goes on from; 0: none */
+    unsigned char *point; /* its data; owned */
+    bool keeps_deaths;    /* deaths count from run to run; else each run begins without them */
     struct poison_set deaths;
     int status;    /* of the latest run */
     unsigned hits; /* faults of all kinds that came to pass in it */

@@ -450,7 +450,8 @@ static void make_dependences(struct scenario *scenario, struct random *random)
     config->spec.sync_points = random_between(random, 0, 1) * random_between(random, 1, config->columns);
     config->distance = random_between(random, 0, 2) > 0 ? 1 : random_between(random, 2, 12);
     config->reach = random_between(random, 0, 2);
-    config->journal = config->sync = false;
+    config->journal = scenario->seed % 2; /* then what is left is resumed */
+    config->sync = false;
 }
 
 static const struct virtual_load loads[] = {{0, 0, 2}, {1, 50000, 3}, {0, 90000, 1}, {2, 100000, 1.5}, {1, 200000, 1}};
@@ -540,7 +541,7 @@ static void make_dependent(struct scenario *scenario)
 {
     struct virtual_config *config = &scenario->config;
     struct random random;
-    random_init(&random, scenario->seed + SPLITMIX64_STEP / 5);
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 5 + scenario->runs * SPLITMIX64_STEP);
     make_machine(scenario, &random);
     make_job(scenario, &random);
     make_dependences(scenario, &random);
@@ -603,6 +604,20 @@ void scenario_resume(struct scenario *scenario)
     scenario->hangs = false;
     *config = (struct virtual_config){.trace = before.trace};
     scenario->refusal.nth = scenario->bad_count = 0;
+    if (before.columns > 0) {
+        make_dependent(scenario);
+        config->count = before.count;
+        config->columns = before.columns;
+        config->distance = before.distance;
+        config->reach = before.reach;
+        config->collect = before.collect;
+        config->journal = true;
+        if (config->spec.sync_points > config->columns)
+            config->spec.sync_points = config->columns;
+        if (scenario->runs == RUNS_MAX)
+            spare_all(scenario);
+        return;
+    }
     init_random(scenario, 0, &random);
     init_random(scenario, 1, &more);
     make_run(scenario, &random);

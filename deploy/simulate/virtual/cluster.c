@@ -233,6 +233,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
     case ACTION_JOURNAL: store_journal(cluster, rank, action); break;
     case ACTION_DEATHS: store_deaths(cluster, rank, action); break;
+    case ACTION_POINT: store_point(cluster, rank, action); break;
     case ACTION_SYNC: store_sync(cluster, rank); break;
     case ACTION_BOUNDARY: dependent_fill(cluster, rank, action, data); break;
     case ACTION_REUSE: dependent_reuse(cluster, rank, action->boundary_at); break;
@@ -624,5 +625,7 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster)
     if ((!cluster_is_over(cluster) && cluster->result.status != -2) || cluster->out_of_memory)
         cluster->result.status = -1;
     store_check(cluster);
+    cluster->result.points = cluster->points;
+    cluster->result.point_count = store_points(cluster);
     return cluster->result;
 }

@@ -93,6 +93,8 @@ struct virtual_config {
     const struct ranges *done; /* ranges done by an earlier run; borrowed for virtual_new(); NULL: none */
     uint64_t done_digest;
     const struct poison_set *deaths; /* deaths in earlier runs, as in struct supermaster_config; NULL: none */
+    uint64_t point_at;               /* recovery point of an earlier run, likewise; borrowed for the run */
+    const unsigned char *point;
     /* the machine */
     uint64_t latency_ns, remote_latency_ns, service_ns;
     uint64_t calculation_ns;    /* the calculation of a chunk takes so long, beside what `spec` adds */
@@ -150,6 +152,13 @@ struct virtual_config {
     void *trace_context;
 };
 
+/* A recovery point that was recorded. */
+struct virtual_point {
+    uint64_t at;
+    uint64_t bytes;      /* so far */
+    unsigned char *data; /* owned */
+};
+
 struct virtual_result {
     int status;                      /* status of the supermaster, -1 where the run hung, -2 where it was killed */
     uint64_t end_ns;                 /* when the last rank left */
@@ -166,6 +175,8 @@ struct virtual_result {
     const struct ranges *journalled; /* ranges that this run has recorded, until virtual_free() */
     const struct poison_set *deaths; /* deaths that this run has recorded, until virtual_free() */
     uint64_t journalled_digest, journal_writes, syncs;
+    const struct virtual_point *points; /* [point_count] complete ones, as they came, until virtual_free() */
+    unsigned point_count;
     unsigned killed;                       /* ranks, by faults and by poison */
     unsigned hits;                         /* faults that came to pass */
     unsigned sent_garbage, drops;          /* messages that were nonsense; ranks that somebody dropped */

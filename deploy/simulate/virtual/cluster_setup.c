@@ -171,6 +171,9 @@ void virtual_free(struct virtual_cluster *cluster)
     heap_fini(&cluster->heap);
     ranges_fini(&cluster->journalled);
     poison_fini(&cluster->deaths);
+    for (unsigned i = 0; i < cluster->point_count; i++)
+        free(cluster->points[i].data);
+    free(cluster->points);
     if (cluster->supermaster.config.topology != NULL)
         supermaster_fini(&cluster->supermaster);
     for (unsigned m = 0; cluster->masters != NULL && m < cluster->config.masters; m++) {

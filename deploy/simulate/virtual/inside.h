@@ -99,6 +99,9 @@ struct virtual_cluster {
     uint64_t stores, records, syncs, sends;
     struct ranges journalled;
     struct poison_set deaths;
+    struct virtual_point *points; /* [point_count]; owned; the last may be incomplete, or is not to be completed */
+    unsigned point_count;
+    size_t point_room;
     struct virtual_result result;
     bool out_of_memory;
     unsigned stepping; /* rank whose machine runs */
@@ -183,6 +186,9 @@ const char *store_write(struct virtual_cluster *cluster, const struct part *part
 unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);
 void store_part(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+void store_point(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+/* Number of recovery points that are complete. */
+unsigned store_points(const struct virtual_cluster *cluster);
 void store_deaths(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
 void store_sync(struct virtual_cluster *cluster, unsigned rank);
 /* With `sync`, what a master reports done is on the disk. */

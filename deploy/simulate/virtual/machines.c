@@ -100,6 +100,9 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .done = config->done,
         .done_digest = config->done_digest,
         .deaths = config->deaths,
+        .boundary_bytes = machines_is_dependent(config) ? machines_boundary_bytes(config) : 0,
+        .point_at = config->point_at,
+        .point = config->point,
         .speeds = speeds,
     };
 }

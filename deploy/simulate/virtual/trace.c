@@ -208,6 +208,10 @@ void trace_action(const struct action *action, char *text, size_t size)
                  action->deaths.first, action->deaths.first + action->deaths.count, action->deaths.deaths,
                  action->deaths.failures);
         break;
+    case ACTION_POINT:
+        snprintf(text, size, "point %" PRIu64 " [%" PRIu64 ", %" PRIu64 ")", action->point.at, action->point.offset,
+                 action->point.offset + action->point.bytes);
+        break;
     case ACTION_SYNC: snprintf(text, size, "sync"); break;
     case ACTION_BOUNDARY:
         snprintf(text, size, "boundary %" PRIu64 " [%" PRIu64 ", %" PRIu64 ")", action->boundary.first,

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Recovery points: what a loop with dependencies is resumed from.
+ *
+ * That iterations are done is in the journal as of any loop. But who goes on behind them needs the boundary data of the
+ * chunk before, and those are with a worker, which ends with the run. So now and then the supermaster asks for the
+ * boundary data of the lowest chunk that is not done, the next one to be finished, and has them recorded, too: a
+ * *recovery point*. It asks by a NEIGHBOUR that names itself as the rank behind the boundary, which a master passes on
+ * to the worker of that chunk; a copy of the data comes up the tree as BOUNDARY messages when the chunk is finished.
+ * Nothing depends on an answer: who has let the data go, or is lost, sends none, and another chunk is asked for in
+ * time.
+ *
+ * A run that is resumed goes on like a loop that has lost a worker (recovery.c): from a boundary whose data are there,
+ * which is not behind the first iteration that is not done. What lies between is computed again for its boundary data
+ * alone, and its results are dropped. Here the supermaster has the data, and sends them to whoever gets the chunk
+ * behind the boundary. Without a point the loop begins again in this way, so that no run is wrong for the want of one.
+ *
+ * Points cost at most a fiftieth of the time that one of them takes to come. */
+#include "supermaster/core.h"
+
+/* The least time from one request to the next. */
+#define POINT_INTERVAL_NS 200000000u
+
+/* The time from one request to the next, in times that the data of a point have taken from the first to the last. */
+#define POINT_TIMES 50
+
+void supermaster_points_init(struct supermaster *supermaster)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    struct recovery *recovery = &supermaster->recovery;
+    supermaster->points.due_ns = config->journal && config->distance > 0 ? 0 : NEVER;
+    supermaster->points.interval_ns = POINT_INTERVAL_NS;
+    if (config->distance == 0 || supermaster->ledger.done == 0)
+        return;
+    recovery->has_recovered = true;
+    recovery->next = config->point_at > 0 ? config->point_at : config->first;
+}
+
+/* --- asking --- */
+
+/* The master that holds the lowest iterations that are granted and not done, with the first of these; the number of
+ * masters where none holds any. */
+static unsigned find_lowest(const struct supermaster *supermaster, uint64_t *first)
+{
+    const unsigned masters = supermaster->config.topology->masters;
+    unsigned found = masters;
+    *first = 0;
+    for (unsigned m = 0; m < masters; m++) {
+        const struct ranges *granted = &supermaster->ledger.granted[m];
+        if (ranges_length(granted) == 0 || (found < masters && ranges_at(granted, 0)->first > *first))
+            continue;
+        *first = ranges_at(granted, 0)->first;
+        found = m;
+    }
+    return found;
+}
+
+void supermaster_ask_for_point(struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct points *points = &supermaster->points;
+    struct neighbour neighbour = {.rank = topology->supermaster};
+    if (supermaster->state != SUPERMASTER_SERVING || supermaster->chunks == 0)
+        return;
+    points->due_ns = supermaster->now_ns + points->interval_ns;
+    if (is_central(supermaster))
+        service_ask_for_boundary(&supermaster->service, 0, topology->supermaster, supermaster->actions);
+    else {
+        const unsigned m = find_lowest(supermaster, &neighbour.first);
+        neighbour.first++; /* the chunk of this iteration ends there, or behind it */
+        if (m < topology->masters)
+            actions_send(supermaster->actions, topology->master_rank[m],
+                         &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = neighbour});
+    }
+}
+
+/* --- recording --- */
+
+void supermaster_forget_point(struct supermaster *supermaster)
+{
+    supermaster->points.at = supermaster->points.bytes = 0;
+}
+
+/* Begins with the point whose first data these are, unless another one is on its way. */
+static void begin_point(struct supermaster *supermaster, const struct boundary *boundary)
+{
+    struct points *points = &supermaster->points;
+    if (points->at > 0 || boundary->offset > 0 || boundary->first == points->latest)
+        return;
+    points->at = boundary->first;
+    points->bytes = 0;
+    points->began_ns = supermaster->now_ns;
+}
+
+static void end_point(struct supermaster *supermaster)
+{
+    struct points *points = &supermaster->points;
+    const uint64_t taken_ns = supermaster->now_ns - points->began_ns, due_ns = points->due_ns - points->interval_ns;
+    points->latest = points->at;
+    points->interval_ns = POINT_TIMES * taken_ns > POINT_INTERVAL_NS ? POINT_TIMES * taken_ns : POINT_INTERVAL_NS;
+    points->due_ns = due_ns + points->interval_ns;
+    supermaster_forget_point(supermaster);
+}
+
+void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    const struct boundary *boundary = &message->boundary;
+    const uint64_t bytes = message->payload_bytes;
+    struct points *points = &supermaster->points;
+    if (!config->journal || config->distance == 0 || message->payload != PAYLOAD_INLINE ||
+        boundary->first <= config->first || boundary->first >= config->first + config->count ||
+        boundary->offset > config->boundary_bytes || bytes > config->boundary_bytes - boundary->offset) {
+        supermaster_refuse(supermaster, "sent boundary data that cannot be");
+        return;
+    }
+    if (boundary->epoch != supermaster->recovery.number || supermaster->state != SUPERMASTER_SERVING)
+        return;
+    begin_point(supermaster, boundary);
+    if (boundary->first != points->at || boundary->offset != points->bytes)
+        return;
+    actions_add(supermaster->actions,
+                &(struct action){
+                    .type = ACTION_POINT,
+                    .point = {points->at, points->bytes, message->payload_data, bytes, config->boundary_bytes},
+                });
+    points->bytes += bytes;
+    if (points->bytes == config->boundary_bytes)
+        end_point(supermaster);
+}
+
+/* --- going on from one --- */
+
+void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    uint64_t bytes;
+    for (uint64_t sent = 0; sent < config->boundary_bytes; sent += bytes) {
+        bytes = config->boundary_bytes - sent < INLINE_MAX ? config->boundary_bytes - sent : INLINE_MAX;
+        actions_send(supermaster->actions, to,
+                     &(struct message){
+                         .type = MESSAGE_BOUNDARY,
+                         .payload = PAYLOAD_INLINE,
+                         .payload_data = config->point + sent,
+                         .payload_bytes = bytes,
+                         .boundary = {neighbour->first, sent, supermaster->recovery.number},
+                     });
+    }
+}
+
+bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour)
+{
+    return supermaster->config.point_at > 0 && supermaster->config.point_at == neighbour->first;
+}
