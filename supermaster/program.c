@@ -58,6 +58,8 @@ static int init_machine(struct program *program)
         free(speeds);
         return -1;
     }
+    const struct journal_content *earlier = &program->root.resume.earlier.content;
+    const struct journal_point *point = earlier->point_count > 0 ? earlier->points : NULL;
     const struct supermaster_config config = {
         .topology = topology,
         .spec = &setup->job.spec,
@@ -74,9 +76,12 @@ static int init_machine(struct program *program)
         .speeds = speeds,
         .probe = run_spec_probes(&setup->job.spec),
         .journal = program->root.resume.path[0] != '\0',
-        .done = &program->root.resume.earlier.content.done,
-        .done_digest = program->root.resume.earlier.content.digest,
-        .deaths = &program->root.resume.earlier.content.deaths,
+        .done = &earlier->done,
+        .done_digest = earlier->digest,
+        .deaths = &earlier->deaths,
+        .boundary_bytes = job_setup_is_dependent(setup) ? setup->loop.sync * setup->loop.boundary_bytes : 0,
+        .point_at = point != NULL ? point->at : 0,
+        .point = point != NULL ? point->data : NULL,
     };
     int result = supermaster_init(&program->supermaster, &config, &program->root.error);
     program->supermaster_ready = result == 0;
@@ -212,6 +217,13 @@ static int record_deaths_in_journal(void *context, const struct poison *deaths, 
     return root_record_deaths(&program->root, deaths, error);
 }
 
+static int record_point_in_journal(void *context, const struct action *action, struct error *error)
+{
+    struct program *program = context;
+    const struct journal_point part = {action->point.at, action->point.bytes, action->point.data};
+    return root_record_point(&program->root, &part, action->point.offset, action->point.all, error);
+}
+
 /* --- at the end --- */
 
 /* Prints the summary and writes the report. Returns the exit status. */
@@ -244,6 +256,7 @@ static int supermaster_run_loop(struct program *program)
         .store = store,
         .journal = record,
         .deaths = record_deaths_in_journal,
+        .point = record_point_in_journal,
         .begun = begun,
         .asked = tell_asked,
         .parting = print_failure,

@@ -245,8 +245,7 @@ static int check_sync_points(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* A run of chunks that build upon one another begins at the beginning, and what it leaves when it ends early is no
- * part of the loop that another could go on behind: the boundary data are gone. */
+/* A run of chunks that build upon one another begins at the beginning, or from a recovery point in its journal. */
 static int job_setup_check_dependencies(struct job_setup *setup, struct error *error)
 {
     struct job *job = &setup->job;
@@ -256,10 +255,6 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
         return 0;
     if (job_setup_check_first(setup, "each iteration of", "needs those before it", error) < 0)
         return -1;
-    if (job_resumes(job) || job->journal[0] != '\0')
-        return error_set(error, "%s: the iterations of %s depend on one another: such a run keeps no journal",
-                         job_resumes(job) ? "--resume" : "--journal", setup->kernel->name);
-    job->journal_off = true;
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
         job->spec.ask_ahead = ASK_AHEAD_OFF; /* a quick asker would get chunks that follow each other, which only one
                                                worker after the other can compute */

@@ -265,6 +265,30 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
     return check_absent(resume, setup, error) < 0 ? -1 : results_check_place(setup->job.output, &setup->loop, error);
 }
 
+/* In a loop with dependencies: keeps of the recovery points the one that the loop goes on from. Where chunks would be
+ * shorter than the iterations depend on the journal was none of this loop. */
+static int take_point(struct resume *resume, const struct job_setup *setup, struct error *error)
+{
+    struct journal_content *content = &resume->earlier.content;
+    const uint64_t distance = setup->loop.distance, end = setup->first + setup->count;
+    uint64_t at = setup->first;
+    bool is_right = true;
+    for (size_t i = 0; i < ranges_length(&content->done); i++) {
+        const struct range *done = ranges_at(&content->done, i);
+        is_right &= done->count >= distance || done->first + done->count == end;
+        is_right &= done->first == at || done->first - at >= distance;
+        at = done->first + done->count;
+    }
+    if (!is_right)
+        return error_set(error, "%.200s: contradicts itself; accepted: --overwrite to begin anew", resume->path);
+    const struct journal_point *point =
+        journal_find_point(content, distance, setup->loop.sync * setup->loop.boundary_bytes);
+    if (point != NULL)
+        content->points[0] = *point;
+    content->point_count = point != NULL;
+    return 0;
+}
+
 int resume_take(struct resume *resume, const struct job_setup *setup, const char *name, struct error *error)
 {
     if (!job_resumes(&setup->job) || resume->path[0] == '\0')
@@ -278,6 +302,8 @@ int resume_take(struct resume *resume, const struct job_setup *setup, const char
         return -1;
     if (setup->job.earlier == JOB_EARLIER_RESUME_FAILED &&
         (forget_failed(resume, setup, error) < 0 || forgive_deaths(resume, error) < 0))
+        return -1;
+    if (job_setup_is_dependent(setup) && take_point(resume, setup, error) < 0)
         return -1;
     if (dropped > 0)
         fprintf(stderr, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n",
@@ -353,12 +379,30 @@ bool resume_is_given_up(const struct resume *resume, const struct job_setup *set
     return true;
 }
 
+int resume_record_point(struct resume *resume, const struct journal_point *part, uint64_t offset, uint64_t all,
+                        struct error *error)
+{
+    if (resume->point_bytes < all) {
+        free(resume->point);
+        resume->point_bytes = 0;
+        resume->point = malloc(all);
+        if (resume->point == NULL)
+            return error_set(error, "%.200s: out of memory", resume->path);
+        resume->point_bytes = all;
+    }
+    memcpy(resume->point + offset, part->data, part->bytes);
+    const struct journal_point point = {part->at, all, resume->point};
+    return offset + part->bytes == all ? journal_append_point(&resume->journal, &point, error) : 0;
+}
+
 static void resume_end_journal(struct resume *resume, bool remove)
 {
     journal_close(&resume->journal, remove);
     journal_file_fini(&resume->earlier);
     free(resume->text);
+    free(resume->point);
     resume->text = NULL;
+    resume->point = NULL;
 }
 
 void resume_end(struct resume *resume)

@@ -16,6 +16,8 @@ struct resume {
     struct journal_file earlier; /* journal of the run that is resumed; its content is empty where none is */
     bool resumed;
     struct journal journal;
+    unsigned char *point; /* [point_bytes] boundary data of the recovery point that is coming; owned */
+    uint64_t point_bytes;
     struct error failure; /* the first reason why something was not recorded; empty if there is none */
 };
 
@@ -44,6 +46,11 @@ int resume_create_output(struct resume *resume, const struct job_setup *setup, i
 /* Records a group of ranges. -1 with one line. */
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
+
+/* Takes the next `bytes` of a recovery point, at `offset` of `all` its data, and records the point when it has all of
+ * them. -1 with one line. */
+int resume_record_point(struct resume *resume, const struct journal_point *part, uint64_t offset, uint64_t all,
+                        struct error *error);
 
 /* Records the deaths that iterations have seen so far, as for journal_append_deaths(). -1 with one line. */
 int resume_record_deaths(struct resume *resume, const struct poison *deaths, struct error *error);

@@ -110,6 +110,15 @@ int root_record_deaths(struct root *root, const struct poison *deaths, struct er
     return result;
 }
 
+int root_record_point(struct root *root, const struct journal_point *part, uint64_t offset, uint64_t all,
+                      struct error *error)
+{
+    int result = resume_record_point(&root->resume, part, offset, all, error);
+    if (result < 0 && root->resume.failure.text[0] == '\0')
+        root->resume.failure = *error;
+    return result;
+}
+
 /* The final files, and on the disk where that is wanted. Where all is done, all must be there. */
 static int root_convert(struct root *root, int status)
 {

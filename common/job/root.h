@@ -63,6 +63,10 @@ int root_record(struct root *root, const struct range *ranges, size_t count, uin
 /* Records the deaths that iterations have seen so far. -1 with one line. */
 int root_record_deaths(struct root *root, const struct poison *deaths, struct error *error);
 
+/* Records a part of a recovery point, as for resume_record_point(). -1 with one line. */
+int root_record_point(struct root *root, const struct journal_point *part, uint64_t offset, uint64_t all,
+                      struct error *error);
+
 /* Closes the sink, if it is open, and makes the final files. Returns the exit status: another one where the kernel
  * calls something failed. */
 int root_finish_output(struct root *root, int status);

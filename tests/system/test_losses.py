@@ -28,8 +28,9 @@ def bytes_stored():
 
 def disturbed(masters, workers, words, places, program=WORKER, later=0):
     """Kills the ranks of the program at these places, one after the other, each when so many more bytes of the results are there."""
-    if os.path.exists('out.npy'):
-        os.remove('out.npy')
+    for name in ('out.npy', 'out.npy.journal'):
+        if os.path.exists(name):
+            os.remove(name)
     process = start(hdss(masters, workers, [*OUTPUT, *words], '--slowdown', SLOW))
     wait_until(lambda: process.poll() is not None or some_is_stored(), 'the first chunk')
     running = pids(process, program)

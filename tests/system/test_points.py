@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Loops with dependencies that end early and are resumed from the recovery points in their journal: killed, drained, started again; whatever
+masters, workers and technique they go on with, output and checksum are those of an undisturbed run."""
+import os
+import signal
+
+from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, job, main, ranks_of, report, run_job, start, wait_until
+from test_dependent import DITHER, HYDRO, SOURCE, build, swinging
+
+POINTS, MOMENTS = 300, 1500
+WAVE = ['./wave.so', f'points={POINTS}', f'moments={MOMENTS}']
+STEADY = ['--power', 'equal', '--technique', 'css:chunk=4', '--report', 'report.json']
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def build_wave():
+    """A string whose moments take two milliseconds each."""
+    with open(os.path.join(SOURCE, 'deploy/examples/kernels/wave.c')) as file:
+        text = file.read()
+    slow = text.replace('    (void)error;\n    for (uint64_t row = 0;',
+                        '    (void)error;\n    usleep((unsigned)(2000 * block->count * (block->to - block->from) / block->sync));\n    for (uint64_t row = 0;')
+    assert slow != text
+    with open('slow.c', 'w') as file:
+        file.write('#include <unistd.h>\n' + slow)
+    build('wave.so', 'slow.c', ['-D_GNU_SOURCE', '-ffp-contract=off'])
+
+
+def records_of_journal(path='out.npy.journal'):
+    """(kind, offset) of each record; kind: done, deaths or point."""
+    try:
+        data = read(path)
+    except OSError:
+        return []
+    at, found = 36 + int.from_bytes(data[12:16], 'little'), []
+    while len(data) - at >= 16:
+        word = int.from_bytes(data[at:at + 4], 'little')
+        found.append(('point' if word >> 30 & 1 else 'deaths' if word >> 31 else 'done', at))
+        at += 16 + 16 * (word & (1 << 30) - 1)
+    return found
+
+
+def wait_for_points(process, count=2, path='out.npy.journal'):
+    def look():
+        assert process.poll() is None, finish(process)
+        kinds = [kind for kind, _ in records_of_journal(path)]
+        return kinds.count('point') >= count and 'done' in kinds
+    wait_until(look, 'a recovery point')
+
+
+def kill(pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def begin(masters, workers, words, *more):
+    process = start(job(masters, workers, [*STEADY, '--output', 'out.npy', *more, *words]))
+    wait_for_points(process)
+    return process
+
+
+def check(result, expected, resumes=True):
+    assert result.status == 0, result
+    assert read('out.npy')[-len(expected):] == expected and not os.path.exists('out.npy.journal'), result
+    assert not resumes or 0 < report()['faults']['resumed_iterations'] < MOMENTS, report()
+    os.remove('out.npy')
+
+
+def test_a_killed_run_is_resumed_with_other_ranks():
+    build_wave()
+    expected = swinging(POINTS, MOMENTS)
+    for (masters, workers), (masters_then, workers_then), technique in (((0, 3), (2, 4), 'gss'), ((2, 4), (0, 2), 'fac2')):
+        process = begin(masters, workers, WAVE)
+        kill(ranks_of(process, SUPERMASTER))
+        result = finish(process)
+        assert result.status != 0 and os.path.exists('out.npy.journal'), result
+        refused = run_job(0, 2, ['--output', 'out.npy', *WAVE])
+        assert refused.status == 2 and '--resume' in refused.err[-1], refused
+        process = start(job(masters_then, workers_then, [*STEADY, '--resume', '--technique', technique, '--output', 'out.npy', *WAVE]))
+        check(finish(process), expected)
+        assert report()['faults']['duplicate_results'] == 0, report()
+
+
+def test_a_run_all_of_whose_ranks_are_killed_twice_is_resumed():
+    build_wave()
+    expected = swinging(POINTS, MOMENTS)
+    process = begin(1, 3, WAVE)
+    kill(descendants(process.pid))
+    finish(process)
+    done = [kind for kind, _ in records_of_journal()].count('done')
+    process = start(job(0, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]))
+    wait_for_points(process, 3)
+    kill(descendants(process.pid))
+    finish(process)
+    assert done > 0
+    check(run_job(0, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), expected)
+
+
+def test_a_drained_run_is_resumed():
+    build_wave()
+    expected = swinging(POINTS, MOMENTS)
+    for masters in (0, 2):
+        process = start([HDSS, 'run', '--workers', '4', '--masters', str(masters), *STEADY, '--output', 'out.npy', *WAVE])
+        wait_for_points(process)
+        os.kill(process.pid, signal.SIGTERM)
+        result = finish(process)
+        assert result.status == 4, result
+        check(run_job(masters, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), expected)
+
+
+def test_a_lost_worker_and_then_the_supermaster():
+    build_wave()
+    expected = swinging(POINTS, MOMENTS)
+    process = start([HDSS, 'run', '--workers', '3', '--masters', '0', '--restarts', '0', *STEADY, '--output', 'out.npy', *WAVE])
+    wait_for_points(process, 1)
+    kill(ranks_of(process, WORKER)[:1])
+    before = len(records_of_journal())
+    wait_until(lambda: len(records_of_journal()) > before + 6 or process.poll() is not None, 'that it goes on')
+    kill(ranks_of(process, SUPERMASTER))
+    finish(process)
+    check(run_job(1, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), expected)
+
+
+def test_a_run_goes_on_by_itself():
+    build_wave()
+    for masters in (0, 1):
+        process = start([HDSS, 'run', '--workers', '3', '--masters', str(masters), *STEADY, '--output', 'out.npy', *WAVE])
+        wait_for_points(process)
+        kill(ranks_of(process, SUPERMASTER))
+        result = finish(process)
+        assert any('starting again where it was' in line for line in result.err), result
+        check(result, swinging(POINTS, MOMENTS))
+
+
+def test_without_an_output_the_checksum_is_resumed():
+    build_wave()
+    undisturbed = run_job(0, 3, ['--power', 'equal', *WAVE])
+    process = start(job(0, 3, [*STEADY, '--journal', 'j', *WAVE]))
+    wait_for_points(process, path='j')
+    kill(ranks_of(process, SUPERMASTER))
+    finish(process)
+    result = run_job(0, 2, [*STEADY, '--journal', 'j', '--resume', *WAVE])
+    assert result.status == 0 and result.checksum() == undisturbed.checksum() and not os.path.exists('j'), result
+
+
+def check_changed(journal, output, expected, content):
+    with open('out.npy.journal', 'wb') as file:
+        file.write(content)
+    with open('out.npy', 'wb') as file:
+        file.write(output)
+    result = run_job(0, 3, [*STEADY, '--resume', '--technique', 'gss', '--output', 'out.npy', *WAVE_SHORT])
+    if result.status == 2:
+        assert len(result.err) >= 1 and 'out.npy.journal' in result.err[-1] and read('out.npy.journal') == content, result
+    else:
+        check(result, expected, resumes=False)
+    assert content != journal or result.status == 0, result
+
+
+WAVE_SHORT = ['./wave.so', 'points=20', 'moments=600']
+
+
+def changes(journal, step):
+    """The journal with each so manyth byte changed, and of each so manyth length; of each record the first bytes and some of its data."""
+    places = sorted({*range(0, len(journal), step), *(at + i for _, at in records_of_journal() for i in (0, 3, 5, 9, 17, 25))})
+    for at in (place for place in places if place < len(journal)):
+        yield journal[:at] + bytes([journal[at] ^ 0x41]) + journal[at + 1:]
+    for at in places:
+        yield journal[:at]
+
+
+def test_a_changed_journal_is_refused_or_right():
+    """A few; tests/unit/job/test_journal.c changes each bit, and cuts at each byte."""
+    build_wave()
+    expected = swinging(20, 600)
+    process = begin(0, 3, WAVE_SHORT)
+    kill(ranks_of(process, SUPERMASTER))
+    finish(process)
+    journal, output = read('out.npy.journal'), read('out.npy')
+    check_changed(journal, output, expected, journal)
+    contents = list(changes(journal, 97))
+    for content in contents[::max(1, len(contents) // 10)]:
+        check_changed(journal, output, expected, content)
+
+
+def test_the_built_in_loops_are_resumed():
+    for loop in ([DITHER, 'width=3000', 'height=10000'], [HYDRO, 'l=4000', 'k=3000']):
+        result = run_job(0, 2, ['--power', 'equal', '--journal', 'off', '--output', 'reference.npy', *loop])
+        assert result.status == 0, result
+        process = start(job(1, 2, ['--power', 'equal', '--technique', 'css:chunk=50', '--output', 'out.npy', *loop]))
+        try:
+            wait_for_points(process, 2)
+        except AssertionError: # it was too quick
+            process.wait()
+        kill(ranks_of(process, SUPERMASTER))
+        finish(process)
+        if os.path.exists('out.npy.journal'):
+            resumed = run_job(0, 2, ['--power', 'equal', '--resume', '--output', 'out.npy', *loop])
+            assert resumed.status == 0 and resumed.checksum() == result.checksum(), resumed
+        assert read('out.npy') == read('reference.npy')
+        os.remove('out.npy')
+
+
+if __name__ == '__main__':
+    main([test for name, test in list(globals().items()) if name.startswith('test_')])
