@@ -12,7 +12,12 @@
  * The oracle: no iteration is computed twice; all are computed where nobody has stopped the run, and where somebody has
  * nobody draws after that; each node has one refiller at most; every worker comes to its end. With recall a worker that
  * looks while others are hungry, and has not begun all of its chunk, gives up some of it or another one is doing so,
- * and nobody ends while an iteration of the node has not begun. */
+ * and nobody ends while an iteration of the node has not begun.
+ *
+ * In one of two runs without queues, of two workers or more, rank 0 keeps its book, and any other worker may be lost at
+ * any moment. Then what counts as done is what a worker has told when it draws again or leaves, and all iterations are
+ * computed whoever is lost. */
+#include "common/dca/book.h"
 #include "common/dca/core.h"
 #include "common/dca/core_queue.h"
 #include "common/dca/machine.h"
@@ -41,7 +46,9 @@ enum pending {
     CLAIMING,
     CUTTING,
     GIVING,
-    OVER
+    OVER,
+    LEFT, /* has said that it draws no more, and waits for what is given again */
+    LOST
 };
 
 struct drawer {
@@ -52,6 +59,10 @@ struct drawer {
     bool stops;     /* it is to stop the run, once */
     bool is_late;   /* its draw began at the counters when the run was stopped */
     uint64_t done;  /* iterations of its chunk */
+    /* where rank 0 keeps its book */
+    bool dies;          /* it is to be lost, once */
+    struct range given; /* in place of what it draws, on its way with the answer; count 0: nothing */
+    struct range told;  /* its chunk, which is computed and not told yet */
 };
 
 struct world {
@@ -70,6 +81,9 @@ struct world {
     struct drawer drawers[WORKERS_MAX];
     unsigned workers, nodes;
     bool by_node, stopped, recall;
+    struct random losses; /* of losses alone, likewise */
+    bool has_book;
+    struct dca_book book;
     bool is_long; /* big chunks come into a queue in pieces */
     uint64_t iterations;
     struct ranges done;
@@ -77,7 +91,7 @@ struct world {
 };
 
 static struct {
-    uint64_t chunks, refills, waits, stopped, exchanges, recalls, recalled, vain, by_way[3];
+    uint64_t chunks, refills, waits, stopped, exchanges, recalls, recalled, vain, by_way[3], lost, again;
 } tally;
 
 static uint64_t between(struct world *world, uint64_t least, uint64_t most)
@@ -176,12 +190,19 @@ static int make_machines(struct world *world, struct error *error)
     return 0;
 }
 
+/* True in one of `most` + 1 cases. */
+static bool lost_by_chance(struct world *world, uint64_t most)
+{
+    return random_between(&world->losses, 0, most) == 0;
+}
+
 static void world_init(struct world *world, uint64_t seed, bool trace)
 {
     struct error error;
     memset(world, 0, sizeof *world);
     random_init(&world->random, seed);
     random_init(&world->cuts, ~seed);
+    random_init(&world->losses, seed * UINT64_C(0x9e3779b97f4a7c15));
     ranges_init(&world->done);
     world->trace = trace;
     place_workers(world);
@@ -190,6 +211,11 @@ static void world_init(struct world *world, uint64_t seed, bool trace)
         printf("# %s\n", error.text);
         complain(world, "it could not be set up");
     }
+    world->has_book = !world->by_node && world->workers > 1 && world->wrong == NULL && lost_by_chance(world, 1);
+    if (world->has_book && dca_book_init(&world->book, &world->cores[0], world->workers, &error) < 0)
+        complain(world, "it could not be set up");
+    for (unsigned w = 1; w < world->workers && world->has_book; w++)
+        world->drawers[w].dies = lost_by_chance(world, 2);
 }
 
 static void world_fini(struct world *world)
@@ -198,6 +224,8 @@ static void world_fini(struct world *world)
         dca_fini(&world->cores[i]);
     for (unsigned i = 0; i < world->view_count; i++)
         dca_view_fini(&world->views[i]);
+    if (world->has_book)
+        dca_book_fini(&world->book);
     ranges_fini(&world->done);
 }
 
@@ -269,7 +297,7 @@ static void give(struct world *world, unsigned w, const struct dca_event *event)
                 add_to_counter(world, counter, action.amount);
         return;
     }
-    if (action.type == DCA_ACTION_COMPUTE && drawer->is_late && !world->by_node)
+    if (action.type == DCA_ACTION_COMPUTE && drawer->is_late && !world->by_node && event->type != DCA_EVENT_GIVEN)
         complain(world, "a chunk is drawn behind a stop");
     if (action.type == DCA_ACTION_END && world->recall && !world->queues[world->node_of[w]].stopped)
         check_nothing_waits(world, w);
@@ -289,6 +317,16 @@ static void read_measured(struct world *world, struct drawer *drawer)
         fresh[torn].iterations += 1000;
 }
 
+/* What the worker has computed is stored, and rank 0 knows it. */
+static void tell_done(struct world *world, struct drawer *drawer)
+{
+    uint64_t added = 0;
+    const struct range told = drawer->told;
+    drawer->told = (struct range){0, 0};
+    if (ranges_add(&world->done, told.first, told.count, &added) < 0 || added != told.count)
+        complain(world, "an iteration counts twice");
+}
+
 static void access(struct world *world, unsigned w)
 {
     struct drawer *drawer = &world->drawers[w];
@@ -299,15 +337,27 @@ static void access(struct world *world, unsigned w)
     }
     if (drawer->machine.state == DCA_FETCHING)
         drawer->is_late = world->stopped;
-    drawer->value = world->counters[drawer->action.counter];
-    add_to_counter(world, drawer->action.counter, drawer->action.amount);
+    if (world->has_book && drawer->machine.state == DCA_FETCHING)
+        tell_done(world, drawer);
+    const enum dca_counter counter = (enum dca_counter)drawer->action.counter;
+    if (world->has_book && w > 0 && dca_book_ask(&world->book, w, counter, drawer->action.amount, &drawer->given)) {
+        tally.again++;
+        return;
+    }
+    drawer->value = world->counters[counter];
+    add_to_counter(world, counter, drawer->action.amount);
+    if (world->has_book && w > 0)
+        dca_book_answer(&world->book, w, counter, drawer->action.amount, drawer->value);
 }
 
 static void answer(struct world *world, unsigned w)
 {
     struct drawer *drawer = &world->drawers[w];
     struct dca_event event = {.type = DCA_EVENT_FETCHED, .value = drawer->value};
-    if (drawer->action.type == DCA_ACTION_EXCHANGE) {
+    if (drawer->given.count > 0) {
+        event = (struct dca_event){.type = DCA_EVENT_GIVEN, .given = drawer->given};
+        drawer->given.count = 0;
+    } else if (drawer->action.type == DCA_ACTION_EXCHANGE) {
         event.type = DCA_EVENT_EXCHANGED;
         read_measured(world, drawer);
         tally.exchanges++;
@@ -346,7 +396,9 @@ static void publish(struct world *world, unsigned w)
 static void compute_some(struct world *world, struct drawer *drawer, uint64_t count)
 {
     uint64_t added = 0;
-    if (ranges_add(&world->done, drawer->machine.chunk.first + drawer->done, count, &added) < 0 || added != count)
+    if (world->has_book)
+        drawer->told = drawer->machine.chunk;
+    else if (ranges_add(&world->done, drawer->machine.chunk.first + drawer->done, count, &added) < 0 || added != count)
         complain(world, "an iteration is computed twice");
     drawer->done += count;
 }
@@ -411,12 +463,78 @@ static void look_again(struct world *world, unsigned w)
     give(world, w, &(struct dca_event){.type = DCA_EVENT_REFILLED});
 }
 
+/* --- losses --- */
+
+static void give_again(struct world *world, unsigned w, const struct range *given)
+{
+    tally.again++;
+    give(world, w, &(struct dca_event){.type = DCA_EVENT_GIVEN, .given = *given});
+}
+
+/* The worker draws no more, and says so. Rank 0 need not: it takes what nobody else is left for. */
+static void leave(struct world *world, unsigned w)
+{
+    struct range given;
+    tell_done(world, &world->drawers[w]);
+    if (w == 0) {
+        if (dca_book_is_over(&world->book, world->counters[DCA_START]) && dca_book_take(&world->book, &given))
+            give_again(world, 0, &given);
+        return;
+    }
+    world->drawers[w].pending = LEFT;
+    if (dca_book_leave(&world->book, w, &given))
+        give_again(world, w, &given);
+}
+
+static void lose(struct world *world, unsigned w)
+{
+    struct range range;
+    if (world->trace)
+        printf("worker %2u is lost\n", w);
+    tally.lost++;
+    world->drawers[w].pending = LOST;
+    dca_book_lose(&world->book, w, &range);
+}
+
+/* A stop comes to the book as another access to the counters does. */
+static void note_stop(struct world *world, unsigned w)
+{
+    struct range given;
+    if (w == 0)
+        dca_book_stop(&world->book);
+    else if (dca_book_ask(&world->book, w, DCA_STEP, world->cores[0].stop, &given))
+        complain(world, "something is given for a stop");
+}
+
+/* Gives again what it can. */
+static void look_at_book(struct world *world)
+{
+    unsigned w;
+    struct range given;
+    const char *wrong = dca_book_check(&world->book);
+    if (wrong != NULL)
+        complain(world, wrong);
+    if (world->drawers[0].pending == OVER)
+        dca_book_is_over(&world->book, world->counters[DCA_START]);
+    while (dca_book_give(&world->book, &w, &given))
+        give_again(world, w, &given);
+}
+
 /* What is under way for the worker happens. */
 static void happen(struct world *world, unsigned w)
 {
     struct drawer *drawer = &world->drawers[w];
+    if (drawer->dies && drawer->pending != NOTHING && lost_by_chance(world, 15)) {
+        drawer->dies = false;
+        lose(world, w);
+        return;
+    }
+    if (drawer->pending == LEFT || drawer->pending == LOST)
+        return;
     if (drawer->stops && between(world, 0, 15) == 0) {
         drawer->stops = false;
+        if (world->has_book)
+            note_stop(world, w);
         give(world, w, &(struct dca_event){.type = DCA_EVENT_STOP});
         return;
     }
@@ -432,14 +550,22 @@ static void happen(struct world *world, unsigned w)
     case CLAIMING: claim(world, w); break;
     case CUTTING: cut(world, w); break;
     case GIVING: give_up(world, w); break;
-    case OVER: break;
+    case OVER:
+        if (world->has_book)
+            leave(world, w);
+        break;
+    case LEFT:
+    case LOST: break;
     }
 }
 
 /* --- a run --- */
 
-static bool is_over(const struct world *world)
+static bool is_over(struct world *world)
 {
+    if (world->has_book)
+        return world->drawers[0].pending == OVER && world->drawers[0].told.count == 0 &&
+               dca_book_is_over(&world->book, world->counters[DCA_START]) && (world->book.count == 0 || world->stopped);
     for (unsigned w = 0; w < world->workers; w++)
         if (world->drawers[w].pending != OVER)
             return false;
@@ -461,6 +587,8 @@ static const char *run(uint64_t seed, bool trace)
         if (between(&world, 0, 7) == 0)
             favourite = (unsigned)between(&world, 0, world.workers - 1);
         happen(&world, next_worker(&world, favourite));
+        if (world.has_book)
+            look_at_book(&world);
         if (++steps == STEPS_MAX)
             complain(&world, "it does not come to its end");
     }
@@ -497,10 +625,11 @@ static int run_many(uint64_t first, uint64_t count)
     for (uint64_t seed = first; seed < first + count; seed++)
         failed += !run_quietly(seed);
     printf("# %" PRIu64 " chunks, %" PRIu64 " refills, %" PRIu64 " waits for one, %" PRIu64 " stops, %" PRIu64
-           " exchanges, %" PRIu64 " recalls of %" PRIu64 " iterations and %" PRIu64 " of none; by place %" PRIu64
-           ", by step %" PRIu64 ", by rest %" PRIu64 "\n",
+           " exchanges, %" PRIu64 " recalls of %" PRIu64 " iterations and %" PRIu64 " of none, %" PRIu64
+           " losses, %" PRIu64 " chunks given again; by place %" PRIu64 ", by step %" PRIu64 ", by rest %" PRIu64 "\n",
            tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.recalls, tally.recalled,
-           tally.vain, tally.by_way[DCA_BY_POSITION], tally.by_way[DCA_BY_STEP], tally.by_way[DCA_BY_REMAINING]);
+           tally.vain, tally.lost, tally.again, tally.by_way[DCA_BY_POSITION], tally.by_way[DCA_BY_STEP],
+           tally.by_way[DCA_BY_REMAINING]);
     return finish(failed, count);
 }
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* The book of rank 0 over the chunks of the others, where it answers for the counters (two-sided): so that the chunk of
+ * a rank that is lost can be given again.
+ *
+ * Rank 0 sees each access to the counters, and what it answers fixes which iterations the rank computes. A rank that
+ * begins its next draw, or leaves, has computed and stored its chunk before. So the iterations of a lost rank that
+ * nobody has are those of the one chunk that stands here; by step, where a rank may be lost between its two accesses,
+ * what the lost step would have taken is left at the end of the loop, and the gap is closed when nobody draws any more.
+ *
+ * What was lost goes to the next that asks, or has left already and waits for this: in pieces of half of what each of
+ * the others would get, so that they end together, and so that iterations that are fatal to whoever computes them are
+ * found in few of them. Rank 0 takes some only where no other is left, as nothing survives its own end.
+ *
+ * Invariants (dca_book_check): a lost rank has no chunk; a rank that waits has none; what is lost lies in the loop.
+ * Pure: the messages are two_sided.c's. */
+#pragma once
+
+#include "common/dca/core.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Iterations without a rank. */
+struct dca_piece {
+    struct range range;
+    unsigned deaths; /* ranks that were lost with these iterations */
+};
+
+struct dca_holder {
+    struct dca_piece piece; /* the chunk of the rank; count 0: none */
+    bool has_step;          /* by step: a step is drawn, and the start is not yet */
+    bool waits;             /* draws no more, unless it is given something */
+    bool lost;
+};
+
+struct dca_book {
+    const struct dca_core *core; /* borrowed */
+    unsigned ranks;
+    struct dca_holder *holders; /* [ranks] owned */
+    struct dca_piece *pieces;   /* [ranks + 1], `count` of them wait to be given; owned */
+    unsigned count;
+    unsigned others, waiting; /* ranks but rank 0 that are not lost, and those of them that wait */
+    bool stopped;             /* the run is to end: nothing is given any more */
+    bool has_gap;             /* a step was lost without its start */
+    uint64_t reissued;        /* chunks that were lost with their ranks and given again, whole or in pieces */
+};
+
+/* -1 with one line: out of memory; nothing is owned then. */
+int dca_book_init(struct dca_book *book, const struct dca_core *core, unsigned ranks, struct error *error);
+void dca_book_fini(struct dca_book *book);
+
+/* Notes that `rank` adds `amount` to the counter, before that is done. True: it is to compute `given` instead, and
+ * nothing is added. */
+bool dca_book_ask(struct dca_book *book, unsigned rank, enum dca_counter counter, uint64_t amount, struct range *given);
+
+/* Notes what the counter was before. */
+void dca_book_answer(struct dca_book *book, unsigned rank, enum dca_counter counter, uint64_t amount, uint64_t before);
+
+/* Notes that `rank` draws no more. True: it is to compute `given`, and then tells again. */
+bool dca_book_leave(struct dca_book *book, unsigned rank, struct range *given);
+
+/* Notes that the run is to end. */
+void dca_book_stop(struct dca_book *book);
+
+/* Takes back what a rank has that is lost. Returns how many ranks were lost with these iterations, `range`, this one
+ * among them; 0: it had none. Once for a rank. */
+unsigned dca_book_lose(struct dca_book *book, unsigned rank, struct range *range);
+
+/* True where a rank that waits is to compute `given`. */
+bool dca_book_give(struct dca_book *book, unsigned *rank, struct range *given);
+
+/* True where all others are lost, or wait and nothing can be given to them. `start` is the counter DCA_START, for rank
+ * 0 when it draws no more itself. */
+bool dca_book_is_over(struct dca_book *book, uint64_t start);
+
+/* True where rank 0 is to compute `given`, as no other rank is left. */
+bool dca_book_take(struct dca_book *book, struct range *given);
+
+/* Returns NULL, or the invariant that does not hold. */
+const char *dca_book_check(const struct dca_book *book);
