@@ -23,6 +23,8 @@ void share_close(struct share *share)
     if (share->open)
         share->transport->close(share);
     free(share->own);
+    free(share->records);
     share->own = NULL;
+    share->records = NULL;
     share->open = false;
 }

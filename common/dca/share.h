@@ -31,6 +31,8 @@ struct transport {
     void (*finish)(struct share *share);
     /* Iterations drawn so far, for the progress line of rank 0; NULL: not to be had. */
     uint64_t (*drawn)(struct share *share);
+    /* Chunks that were lost with their ranks and given again, for rank 0 where losses are survived; NULL: none ever. */
+    uint64_t (*reissued)(const struct share *share);
     void (*close)(struct share *share);
 };
 
@@ -51,11 +53,16 @@ struct share_host {
     void (*delay)(struct share *share, uint64_t ns);
     void (*nap)(struct share *share, uint64_t ns);
     /* Called again and again while this rank waits for long: looks after signals, and may stop the run. NULL where
-     * recall is off. */
+     * recall is off and losses are not survived. */
     void (*look)(struct share *share);
+    /* For rank 0, where losses are survived: true where another rank was lost, each once. */
+    bool (*lost)(struct share *share, unsigned *rank);
     /* Gives the core to another rank, if one wants it. */
     void (*yield)(void);
 };
+
+/* Bytes of a record. */
+#define SHARE_RECORD_MAX 192
 
 struct share {
     const struct transport *transport;
@@ -71,6 +78,12 @@ struct share {
     uint64_t calculation_ns, assignment_ns;  /* --inject-delay */
     struct error *error;
     bool failed; /* a draw has failed, with a line in error */
+    /* The loss of any rank but 0 is survived, where the transport can: two_sided.c. All ranks have the same. */
+    bool survives;
+    unsigned deaths_max; /* with survives: iterations with which more ranks were lost fail the run */
+    const void *record;  /* with survives: what this rank has done, as rank 0 is to know it should the rank be lost */
+    size_t record_bytes; /* at most SHARE_RECORD_MAX */
+    unsigned char *records; /* rank 0, with survives: [ranks] the record of each, as of its latest draw; owned */
     bool recall; /* within a node, ranks that have nothing left get what others have not begun of their chunks */
     uint64_t refills, messages, bytes;
     uint64_t recalls, recalled; /* times that this rank gave up something, and iterations that it gave up */

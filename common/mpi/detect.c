@@ -17,12 +17,15 @@
 
 /* Ranks that depend on each other watch each other: the supermaster and the masters, a worker and the rank that serves
  * it. On this node watching costs no message, and each worker also watches the supermaster and, where workers exchange
- * boundary data, the other workers: what it still sends to a dead one would never be gone. */
+ * boundary data, the other workers: what it still sends to a dead one would never be gone. Of workers alone rank 0
+ * serves all others. */
 bool detect_concerns(const struct runtime *runtime, unsigned rank)
 {
     const enum role own = runtime->role, other = runtime->hellos[rank].role;
     if (rank == runtime->rank)
         return false;
+    if (runtime->hellos[rank].dca)
+        return runtime->rank == 0 || rank == 0;
     if (own != ROLE_WORKER)
         return other == ROLE_WORKER ? runtime_master_of(runtime, rank) == runtime->rank
                                     : own == ROLE_SUPERMASTER || other == ROLE_SUPERMASTER;

@@ -54,3 +54,17 @@ bool runtime_has_lost_peers(struct runtime *runtime);
 
 /* Returns when all ranks have called it, asleep; or, as the run is degraded then, when a peer has ended. */
 void runtime_wait_for_all(struct runtime *runtime);
+
+/* alone.c: losses among workers alone (--dca). */
+
+/* True where all ranks are on this node, and each can watch the processes of the others. After runtime_prepare(). */
+bool runtime_sees_all(const struct runtime *runtime);
+
+/* Has rank 0 watch the others, and the others rank 0, also while they wait. Where runtime_sees_all(). -1 when memory or
+ * files are out. */
+struct wait;
+int runtime_watch_alone(struct runtime *runtime, struct wait *wait);
+
+/* For rank 0: true where another rank was lost, each once; the run is degraded then. On any other rank false, and the
+ * loss of rank 0 ends this process, and the run. */
+bool runtime_take_lost(struct runtime *runtime, unsigned *rank);

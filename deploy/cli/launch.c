@@ -451,8 +451,11 @@ static void launch_release(struct child *child)
  * left. */
 static int explain_silence(const struct child *child, struct launch *how)
 {
+    const char *leader = !how->flat      ? "the run ended without its supermaster"
+                         : how->survives ? "the run ended without rank 0"
+                                         : "the run ended without one of its workers";
     snprintf(how->lost, sizeof how->lost, "%s",
-             child->watch.begun ? "the run ended without its supermaster" : "a rank was lost before the run had begun");
+             child->watch.begun ? leader : "a rank was lost before the run had begun");
     return EXIT_STATUS_FAILED;
 }
 

@@ -25,7 +25,7 @@ struct launch {
     bool remote;    /* ranks elsewhere get a fixed time to come up: nobody here sees what they catch */
     bool survives;  /* the launcher lets ranks die: launcher_watch.h looks after it, and the ranks say how it went */
     bool reports;   /* the ranks can say how the run went: the one that leads is on this machine */
-    bool flat;      /* workers alone: none of them can be spared */
+    bool flat;      /* workers alone: where `survives` none but rank 0 is needed, else each of them */
     unsigned ranks; /* ranks to launch */
     unsigned rank_depth;    /* levels below the launcher at which the ranks of this machine stand: dialect.h */
     FILE *log;              /* borrowed; takes what the ranks print; NULL: they print as we do */

@@ -104,6 +104,8 @@ static int run_command_take_dca_option(struct launch_plan *launch_plan, const ch
         return -1;
     argv_add_format(&launch_plan->dca, "--%s", name);
     argv_add(&launch_plan->dca, value);
+    if (checked.dca != WORKER_DCA_NONE)
+        launch_plan->two_sided = checked.dca == WORKER_DCA_TWO_SIDED;
     return 0;
 }
 
@@ -380,16 +382,28 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
     argv_insert(line, place, "--resume");
 }
 
-/* One-sided, nobody else can tell what a lost worker had drawn; two-sided, rank 0 would have to. */
+/* One-sided, nobody else can tell what a lost worker had drawn, and MPI does not let the others leave. Two-sided, rank
+ * 0 can tell, on one machine. Nobody can tell what rank 0 had given. */
 #define FLAT_LOSS                                                                                                      \
     ": workers alone (--dca) do not survive the loss of one, and keep no journal; without --dca it costs only time"
+#define FLAT_LOSS_OF_RANK_0                                                                                            \
+    ": workers alone (--dca two-sided) do not survive the loss of rank 0, nor of any before the run has begun, and "   \
+    "keep no journal"
+
+/* What is said behind a loss that nothing is gone on from. */
+static const char *without_journal(const struct launch_plan *launch_plan)
+{
+    if (launch_plan->dca.count == 0)
+        return "";
+    return launch_plan->survives ? FLAT_LOSS_OF_RANK_0 : FLAT_LOSS;
+}
 
 /* Launches the line, and again where the run was lost and goes on. Returns the exit status. */
 static int run_line(const struct launch_plan *launch_plan, struct argv *line, struct launch *how)
 {
     struct restarts restarts;
     bool resumes = false;
-    restarts_init(&restarts, launch_plan->journal, launch_plan->restarts, launch_plan->dca.count > 0 ? FLAT_LOSS : "");
+    restarts_init(&restarts, launch_plan->journal, launch_plan->restarts, without_journal(launch_plan));
     if (how->is_asked == NULL) {
         how->is_asked = run_command_is_asked;
         note_signals_of_run();

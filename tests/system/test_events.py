@@ -141,6 +141,8 @@ class Trial:
         self.masters, self.workers = chance.choice(self.topology.masters), chance.randint(3, 5)
         self.workers += self.masters - 1 if self.masters > 2 else 0
         self.options, self.technique = chance.choice(self.topology.options), chance.choice(TECHNIQUES)
+        if 'two-sided' in self.options and self.launcher == 'mpirun':
+            self.launcher = 'recovering'
         if self.name == 'DCA':
             self.technique = chance.choice(['ss', 'gss', 'fac2', 'tss', 'css:chunk=3'])
         self.at, self.starting = chance.randrange(50), chance.random() < 0.2

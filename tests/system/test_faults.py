@@ -10,7 +10,7 @@ import time
 
 from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, long, main, mpirun_line, report, run, start, wait_until)
 from openmpi import IS_5, RECOVERING, rank_of
-from test_resume import SLOW, STEADY, check, read, undisturbed, wait_for_records
+from test_resume import LONG, SLOW, STEADY, check, read, undisturbed, wait_for_records
 
 PROGRAMS = [os.path.realpath(program) for program in (SUPERMASTER, MASTER, WORKER)]
 
@@ -225,6 +225,89 @@ def test_a_flat_run_ends_when_a_rank_is_lost():
     os.kill(pids(process, WORKER)[1], signal.SIGKILL)
     result = finish(process, timeout=60)
     assert result.status not in (0, 2), result
+
+
+def flat(workers, words, *options):
+    return [HDSS, 'run', '--dca', 'two-sided', '--workers', workers, *options, *words]
+
+
+def flat_words(*more, technique='ss'):
+    return ['--power', 'equal', '--technique', technique, '--report', 'report.json', '--output', 'out.npy', *more, *LONG]
+
+
+def disturbed_flat(line, places, number=signal.SIGKILL):
+    """As disturbed(), of workers alone, which keep no journal: once some result is there."""
+    process = start(line)
+    wait_until(lambda: os.path.exists('out.npy') and any(read('out.npy')[200:]), 'the first result')
+    running = pids(process, WORKER)
+    for place in places:
+        os.kill(running[place], number)
+    return finish(process)
+
+
+def check_flat(result, lost):
+    check(result, undisturbed(*LONG))
+    figures = report()
+    assert figures['outcome'] == 'done' and figures['done'] == 1000 and faults()['lost_workers'] == lost, (figures, result)
+    assert sum(row['iterations'] for row in figures['worker_stats']) == 1000, figures
+    assert len(lines_with(result, 'was lost; the others go on')) == lost, result
+    clear()
+
+
+def test_a_flat_two_sided_run_survives_lost_workers():
+    for technique, places in (('ss', [2]), ('css:chunk=20', [3]), ('fac2', [1, 2, 3]), ('dgss', [1, 3]), ('af', [1])):
+        check_flat(disturbed_flat(flat(4, flat_words(technique=technique)), places), len(places))
+    check_flat(disturbed_flat([*flat(3, [], '--mpi-args', '--bind-to none'), '--dca', 'two-sided:exchanges=2', *flat_words(technique='gss')], [2]), 1)
+
+
+def test_a_flat_two_sided_run_by_hand_survives_a_lost_worker():
+    check_flat(disturbed_flat(mpirun_line([(3, [WORKER, '--dca', 'two-sided', *flat_words(technique='fac2')])], options=RECOVERING), [1]), 1)
+
+
+def test_a_flat_two_sided_run_does_not_survive_rank_0():
+    result = disturbed_flat(flat(3, flat_words()), [0])
+    assert result.status == 1 and len(lines_with(result, 'hdss: the run ended without rank 0')) == 1, result
+    assert len(lines_with(result, 'do not survive the loss of rank 0')) == 1, result
+    clear()
+    result = disturbed_flat(mpirun_line([(3, [WORKER, '--dca', 'two-sided', *flat_words()])], options=RECOVERING), [0])
+    assert len(lines_with(result, 'rank 0 was lost: the run ends')) == 1, result
+
+
+def test_an_iteration_that_kills_flat_workers_ends_the_run():
+    # Rank 0 draws one of the first chunks, hardly ever the fifth.
+    for _ in range(3):
+        result = run([*flat(5, bad_words('--overwrite', technique='css:chunk=10')), 'crash=43'])
+        if not lines_with(result, 'rank 0 was lost'):
+            break
+    assert len(lines_with(result, 'iterations 43 to 43: 3 workers')) == 1, result
+    assert result.status == 1 and len(lines_with(result, '3 workers were lost that computed them')) == 1, result
+    assert len(lines_with(result, 'was lost; the others go on')) == 3, result
+    figures = report()
+    assert figures['outcome'] == 'failed' and figures['done'] < 300, figures
+    clear()
+
+
+def test_a_flat_two_sided_run_drains_after_a_loss():
+    process = start(flat(3, flat_words()))
+    wait_until(lambda: os.path.exists('out.npy') and any(read('out.npy')[200:]), 'the first result')
+    os.kill(pids(process, WORKER)[2], signal.SIGKILL)
+    os.kill(process.pid, signal.SIGTERM)
+    result = finish(process)
+    assert result.status == 4 and report()['outcome'] == 'drained' and 0 < report()['done'] < 1000, (report(), result)
+    clear()
+
+
+def test_variable_output_of_a_flat_run_that_loses_a_worker():
+    with open('tasks', 'w') as file:
+        file.writelines(f'sleep 0.05; echo {i}\n' for i in range(60))
+    line = flat(3, ['--report', 'report.json', '--output', 'out.txt', 'exec', 'tasks=tasks', 'shell=yes'])
+    process = start(line)
+    wait_until(lambda: len(pids(process, WORKER)) == 3 and os.path.isdir('out.txt.parts') and
+               any(os.path.getsize(os.path.join('out.txt.parts', name)) > 100 for name in os.listdir('out.txt.parts')), 'some output')
+    os.kill(pids(process, WORKER)[1], signal.SIGKILL)
+    result = finish(process)
+    assert result.status == 0 and faults()['lost_workers'] == 1 and report()['done'] == 60, (report(), result)
+    assert read('out.txt') == b''.join(b'%d\n' % i for i in range(60)), read('out.txt')
 
 
 BAD = ['synthetic', 'iterations=300', 'mean=2000', 'mode=sleep']

@@ -36,6 +36,7 @@
 #include "proto/record.h"
 #include "worker/dca/check.h"
 #include "worker/dca/dca.h"
+#include "worker/dca/loss.h"
 #include "worker/dca/work.h"
 #include "worker/exec/inline.h"
 #include "worker/kernels/kernels.h"
@@ -275,6 +276,9 @@ static int prepare_waiting(struct dca *dca)
 
 static int open_transport(struct dca *dca)
 {
+    dca_loss_settle(dca);
+    if (dca->share.survives && dca_loss_watch(dca) < 0)
+        return EXIT_STATUS_FAILED;
     return dca_open_transport(dca) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
@@ -358,6 +362,9 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
         report->checksum += all[w].digest;
         report->done += all[w].iterations;
     }
+    report->faults.lost_workers = dca->lost_count;
+    if (dca->share.transport->reissued != NULL)
+        report->faults.reissued_chunks = dca->share.transport->reissued(&dca->share);
     report->outcome = report->done < report->iterations ? REPORT_DRAINED : REPORT_DONE;
 }
 
@@ -390,9 +397,21 @@ static int close_sink(struct dca *dca)
     return results_close(&dca->root.sink, &dca->root.error);
 }
 
+/* As dca_program_conclude(), where some of the ranks may be lost. */
+static int dca_program_conclude_with_losses(struct dca *dca)
+{
+    const bool failed = dca->failed || close_sink(dca) < 0;
+    int status = dca_loss_collect(dca, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
+    if (dca->rank == 0)
+        status = dca_program_print_outcome(dca, dca->all, status);
+    return dca_loss_share_status(dca, status);
+}
+
 /* Gathers what each rank has done. Returns the status of all. */
 static int dca_program_conclude(struct dca *dca)
 {
+    if (dca->share.survives)
+        return dca_program_conclude_with_losses(dca);
     struct dca_figures *all = dca->rank == 0 ? calloc(dca->ranks, sizeof *all) : NULL;
     bool failed = dca->failed;
     if (!failed && dca->rank == 0 && all == NULL)
@@ -428,12 +447,13 @@ static int run_dca_loop(struct dca *dca)
 {
     int status = dca_program_prepare(dca);
     if (status == EXIT_STATUS_DONE) {
-        if (dca->rank == 0)
+        if (dca->rank == 0 && !dca->share.survives)
             status_tell_begun();
         dca_work(dca);
         status = dca_program_conclude(dca);
     }
-    share_close(&dca->share);
+    if (!runtime_is_degraded(dca->runtime)) /* else MPI is let be */
+        share_close(&dca->share);
     if (dca->root.sink_open)
         results_close(&dca->root.sink, NULL);
     dca_finish_waiting(dca);
@@ -441,6 +461,7 @@ static int run_dca_loop(struct dca *dca)
         dca_fini(&dca->share.core);
     if (dca->exec_open)
         executor_fini(&dca->exec.executor);
+    dca_loss_fini(dca);
     free(dca->powers);
     free(dca->given_speeds);
     return status;
@@ -479,8 +500,10 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     };
     int status;
     dca->runtime = runtime_join(&argc, &argv, &introduction, &status);
-    if (dca->runtime == NULL)
+    if (dca->runtime == NULL) {
+        status_tell_end(STATUS_LEAD, status, false); /* each rank says the same */
         return status;
+    }
     dca->rank = dca->root.rank = runtime_rank(dca->runtime);
     dca->ranks = runtime_ranks(dca->runtime);
     dca->topology = runtime_group(dca->runtime, true);
@@ -493,7 +516,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     status = run_dca_loop(dca);
     runtime_wait(dca->runtime);
     if (dca->rank == 0) /* before MPI is left: a launcher that was sent SIGTERM does not answer MPI_Finalize any more */
-        status_tell_end(STATUS_LEAD, status, false);
+        status_tell_end(STATUS_LEAD, status, runtime_is_degraded(dca->runtime));
     runtime_leave(dca->runtime, status);
     return status;
 }

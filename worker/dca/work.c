@@ -30,6 +30,7 @@
 #include "hdss/kernel.h"
 #include "proto/message.h"
 #include "worker/dca/dca.h"
+#include "worker/dca/loss.h"
 #include "worker/exec/inline.h"
 
 /* Computing time, and chunks, since the last look at the clock, after which to look again. */
@@ -113,6 +114,8 @@ static void look_at_clock(struct dca *dca)
     }
     if (dca->rank == 0 && dca->share.transport->serve != NULL) /* whatever the transport: nobody waits for ever */
         dca->share.transport->serve(&dca->share);
+    if (dca->share.survives)
+        dca_loss_look(dca);
     if (dca->share.transport->look != NULL)
         dca->share.transport->look(&dca->share, now_ns);
     if (dca->rank == 0 && dca->root.terminal.mode != TERMINAL_NONE && now_ns >= dca->next_tick_ns)
@@ -127,6 +130,8 @@ static void host_idle(struct share *share, bool (*poll)(void *context), void *co
     dca_pause(dca);
     load_meter_pause(&dca->meter);
     wait_idle(&dca->wait, &dca->runtime->doorbell, runtime_now(), NEVER, false, poll, context);
+    if (dca->share.survives)
+        dca_loss_look(dca);
 }
 
 static void host_happened(struct share *share)
@@ -168,6 +173,7 @@ void dca_begin_sharing(struct dca *dca, const struct transport *transport)
                                            .delay = host_delay,
                                            .nap = host_nap,
                                            .look = host_look,
+                                           .lost = dca_loss_take,
                                            .yield = wait_yield};
     dca->share = (struct share){
         .transport = transport,
@@ -365,11 +371,15 @@ static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 void dca_work(struct dca *dca)
 {
     struct range chunk;
-    runtime_wait_for_all(dca->runtime); /* asleep: some open their kernels longer than others */
-    MPI_Barrier(dca->runtime->world);
+    dca->figures.first_ns = dca->figures.finish_ns = NEVER;
+    if (dca->share.survives)
+        dca_loss_meet(dca);
+    else {
+        runtime_wait_for_all(dca->runtime); /* asleep: some open their kernels longer than others */
+        MPI_Barrier(dca->runtime->world);
+    }
     dca->serves = must_serve(dca);
     dca->start_ns = runtime_now();
-    dca->figures.first_ns = dca->figures.finish_ns = NEVER;
     uint64_t processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     look_at_clock(dca);
     while (!dca->failed && share_draw(&dca->share, &chunk)) {

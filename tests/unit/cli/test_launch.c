@@ -148,6 +148,16 @@ START_TEST(what_no_rank_has_said_is_a_loss)
 }
 END_TEST
 
+START_TEST(the_loss_of_workers_alone_is_said)
+{
+    char shell[] = "sh", option[] = "-c", script[] = "echo begun $$" SAY "exit 1";
+    char *argv[] = {shell, option, script, NULL};
+    struct launch how = {.survives = _i == 1, .reports = true, .flat = true, .ranks = 2, .rank_depth = 1};
+    ck_assert_int_eq(launch(argv, &how), EXIT_STATUS_FAILED);
+    ck_assert_str_eq(how.lost, _i == 1 ? "the run ended without rank 0" : "the run ended without one of its workers");
+}
+END_TEST
+
 /* A launcher that was ended before the ranks had drained. */
 START_TEST(what_is_stored_goes_on_where_a_journal_is_kept)
 {
@@ -348,6 +358,7 @@ int main(void)
     tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
     tcase_add_loop_test(tests, ranks_that_survive_say_how_it_went, 0, sizeof survivals / sizeof *survivals);
     tcase_add_loop_test(tests, what_no_rank_has_said_is_a_loss, 0, sizeof losses / sizeof *losses);
+    tcase_add_loop_test(tests, the_loss_of_workers_alone_is_said, 0, 2);
     tcase_add_test(tests, what_is_stored_goes_on_where_a_journal_is_kept);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
     tcase_add_loop_test(tests, no_launcher_is_done_before_its_ranks_are, 0, sizeof reports / sizeof *reports);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Losses in a launch of workers alone, on one machine: rank 0 watches the others, and each of them watches rank 0, by
+ * what detect.c has for all launches. */
+#include "common/mpi/detect.h"
+#include "common/mpi/ops.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/mpi/wait.h"
+#include "common/mpi/watch.h"
+#include "common/util/error.h"
+#include "proto/message.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <unistd.h>
+
+bool runtime_sees_all(const struct runtime *runtime)
+{
+    unsigned near = 0;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        near += doorbell_reaches(&runtime->doorbell, i);
+    return near == runtime->ranks && !runtime->is_blind;
+}
+
+int runtime_watch_alone(struct runtime *runtime, struct wait *wait)
+{
+    assert(runtime->prepared && runtime_sees_all(runtime));
+    return detect_begin(runtime) < 0 ? -1 : wait_watch(wait, &runtime->watch);
+}
+
+/* Nothing is left that could decide who computes what. The launcher ends those who are not listening. */
+static _Noreturn void exit_without_leader(struct runtime *runtime)
+{
+    const bool says = runtime->ops->claim_report(runtime);
+    runtime->ops->abandon(runtime);
+    if (says)
+        fprintf(stderr, "%s: rank %u: rank 0 was lost: the run ends\n", role_name(runtime->role), runtime->rank);
+    fflush(stderr);
+    MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    _exit(EXIT_STATUS_FAILED);
+}
+
+bool runtime_take_lost(struct runtime *runtime, unsigned *rank)
+{
+    bool in_order;
+    watch_ask(&runtime->watch, runtime_now());
+    while (peers_take_ended(&runtime->peers, rank, &in_order)) {
+        runtime->degraded = true;
+        if (in_order) /* rank 0 has said before how the run went: that message is here, or comes */
+            continue;
+        if (*rank == 0)
+            exit_without_leader(runtime);
+        peers_move(&runtime->peers, *rank, PEER_LOSE);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A flat run that survives the loss of any rank but 0: begin and end without MPI's collectives, which do not return
+ * where a rank is dead. See loss.c. */
+#pragma once
+
+#include <stdbool.h>
+
+struct dca;
+struct share;
+
+/* Settles whether losses are survived: where the transport can, and all ranks see one another. The same on all ranks.
+ * After dca_prepare_waiting(). */
+void dca_loss_settle(struct dca *dca);
+
+/* From here on all is for runs that survive losses. */
+
+/* Watches the others. -1 with one line. */
+int dca_loss_watch(struct dca *dca);
+void dca_loss_fini(struct dca *dca);
+
+/* Returns when all ranks are here. */
+void dca_loss_meet(struct dca *dca);
+
+/* The host's of a transport: see share.h. */
+bool dca_loss_take(struct share *share, unsigned *rank);
+/* Ends a rank other than 0 where rank 0 is gone. */
+void dca_loss_look(struct dca *dca);
+
+/* Collects at rank 0 what all have done, in dca->all, of a lost rank as of its last draw; `status` is what this rank
+ * has come to. Returns at rank 0 the status of all, which is said, else `status`. */
+int dca_loss_collect(struct dca *dca, int status);
+
+/* Tells the others the status at which rank 0 has arrived, and returns it. */
+int dca_loss_share_status(struct dca *dca, int status);
