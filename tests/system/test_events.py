@@ -3,7 +3,7 @@
 an undisturbed one, or ends with a status that the manual names, and is then resumed, or begun anew where no journal is kept, to that output; no
 launch takes more than a minute behind its event, and nothing of it stays: no process, no file, no shared memory.
 
-HDSS_TEST_EVENTS says how many trials (default 11, one of each topology), HDSS_TEST_FIRST the number of the first one (default 0), HDSS_TEST_SEED
+HDSS_TEST_EVENTS says how many trials (default 12, one of each topology), HDSS_TEST_FIRST the number of the first one (default 0), HDSS_TEST_SEED
 which ones (default 1), HDSS_TEST_JOBS how many at once (default 2). The table sums them up by event and by topology; a trial that fails names its
 number at once: HDSS_TEST_ONLY=NUMBER runs that one.
 """
@@ -25,7 +25,7 @@ from test_resume import head_of, read
 from test_signals import launcher, send
 from trials import run_trials
 
-TRIALS = int(os.environ.get('HDSS_TEST_EVENTS', '11'))
+TRIALS = int(os.environ.get('HDSS_TEST_EVENTS', '12'))
 FIRST = int(os.environ.get('HDSS_TEST_FIRST', '0'))
 SEED = int(os.environ.get('HDSS_TEST_SEED', '1'))
 JOBS = int(os.environ.get('HDSS_TEST_JOBS', '2'))
@@ -109,6 +109,8 @@ TOPOLOGIES = {
     'python': Topology(python, 'npy', [0, 1, 2], [['--isolate', 'on'], ['--isolate', 'off']], [*CRASHES, 'raise'], [*CRASHES, 'raise'], None),
     'plug-in, isolated': Topology(plugin, 'npy', [0, 1, 2], [['--isolate', 'on'], []], [*CRASHES, 'exit', 'fail'],
                                   [*CRASHES, 'exit', 'closefds', 'fail', 'stop', 'loop'], None),
+    'plug-in, threads': Topology(plugin, 'npy', [0, 1, 2], [['--isolate', 'on', '--threads', '3'], ['--threads', '2', '--thread-technique', 'ss']],
+                                 [*CRASHES, 'exit', 'fail'], [*CRASHES, 'exit', 'closefds', 'fail', 'stop', 'loop'], None),
     'plug-in in the rank': Topology(plugin, 'npy', [0, 1, 2], [['--isolate', 'off']], ['segv', 'kill', 'fail'], [*CRASHES, 'fail'], None),
     'time steps': Topology(steps, 'npy', [0, 1, 2], [['--isolate', 'on'], ['--isolate', 'off']], [], [*CRASHES, 'fail'], None),
     'dependent': Topology(dependent, 'npy', [0, 1, 2], [[]], [], [], '1000'),
@@ -170,7 +172,7 @@ class Trial:
         return chance.choice(accepted), target, wait, chance.randrange(100), chance.uniform(0.05, 4)
 
     def has_helpers(self):
-        return self.name in ('python', 'plug-in, isolated', 'time steps') and 'off' not in self.options
+        return self.name in ('python', 'plug-in, isolated', 'plug-in, threads', 'time steps') and 'off' not in self.options
 
     def event(self):
         """Its row of the table."""
