@@ -63,7 +63,8 @@ static void go_on_without(struct supermaster *supermaster, unsigned rank)
         supermaster_quiesce(supermaster, rank);
         return;
     }
-    error_set(&text, "master rank %u was lost, and what depends on its iterations cannot be computed", rank);
+    error_set(&text, "master rank %u was lost, and what depends on its iterations cannot be computed%s", rank,
+              supermaster->config.journal ? ": --resume goes on with the rest" : "");
     supermaster_fail(supermaster, topology->supermaster, text.text);
 }
 

@@ -4,7 +4,7 @@ masters, workers and technique they go on with, output and checksum are those of
 import os
 import signal
 
-from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, job, main, ranks_of, report, run_job, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, main, ranks_of, report, run_job, start, wait_until
 from test_dependent import DITHER, HYDRO, SOURCE, build, swinging
 
 POINTS, MOMENTS = 300, 1500
@@ -125,6 +125,16 @@ def test_a_lost_worker_and_then_the_supermaster():
     kill(ranks_of(process, SUPERMASTER))
     finish(process)
     check(run_job(1, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), expected)
+
+
+def test_what_a_lost_master_ends_is_resumed():
+    build_wave()
+    process = start([HDSS, 'run', '--workers', '4', '--masters', '2', *STEADY, '--output', 'out.npy', *WAVE])
+    wait_for_points(process)
+    kill(ranks_of(process, MASTER)[:1])
+    result = finish(process)
+    assert result.status == 1 and any('was lost' in line and '--resume goes on' in line for line in result.err), result
+    check(run_job(1, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), swinging(POINTS, MOMENTS))
 
 
 def test_a_run_goes_on_by_itself():
