@@ -11,6 +11,7 @@
  * iterations that others compute. */
 #include "supermaster/core.h"
 
+#include "common/service/poison.h"
 #include "common/util/grow.h"
 
 #include <assert.h>
@@ -54,13 +55,42 @@ static void supermaster_losses_fail_without_memory(struct supermaster *supermast
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
+/* Workers that may be lost with the same iterations, where these depend on one another: more than elsewhere, as that
+ * ends the run. */
+#define CHAINED_DEATHS_MAX 5
+
+/* Ends a run that loses one worker after the other with the same iterations; false where it does not. */
+static bool give_up_loop(struct supermaster *supermaster)
+{
+    const struct poison_set *known = &supermaster->service.poisons;
+    struct error text;
+    size_t i = 0;
+    while (i < known->count && known->items[i].deaths < CHAINED_DEATHS_MAX)
+        i++;
+    if (i == known->count)
+        return false;
+    const unsigned long long first = known->items[i].first, last = first + known->items[i].count - 1;
+    if (first == last)
+        error_set(&text,
+                  "%u workers were lost while they computed iteration %llu, and what depends on it cannot be computed",
+                  known->items[i].deaths, first);
+    else
+        error_set(&text,
+                  "%u workers were lost while they computed iterations %llu to %llu, and what depends on them cannot "
+                  "be computed",
+                  known->items[i].deaths, first, last);
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster, text.text);
+    return true;
+}
+
 /* In a loop with dependencies. The workers of a lost master are not asked about one another: see recovery.c. */
 static void go_on_without(struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
     struct error text;
     if (topology_worker(topology, rank) < topology->workers) {
-        supermaster_quiesce(supermaster, rank);
+        if (!give_up_loop(supermaster))
+            supermaster_quiesce(supermaster, rank);
         return;
     }
     error_set(&text, "master rank %u was lost, and what depends on its iterations cannot be computed%s", rank,

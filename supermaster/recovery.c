@@ -30,6 +30,8 @@
 #include "supermaster/core.h"
 
 #include "common/service/boundary_list.h"
+#include "common/service/poison.h"
+#include "common/service/service.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -198,6 +200,16 @@ static uint64_t piece_of(const struct supermaster *supermaster, uint64_t left, u
     return count < left && left - count >= least ? count : left;
 }
 
+/* What is wanted of the iterations from `first` on: of those that workers were lost with one after the other, as few as
+ * can be, so that it becomes known which of them it is. */
+static uint64_t careful_want(const struct supermaster *supermaster, uint64_t first, uint64_t want)
+{
+    struct poison known;
+    const struct range range = {first, want > 0 ? want : 1};
+    poison_look(&supermaster->service.poisons, &range, &known);
+    return known.deaths >= ISOLATED_DEATHS ? 1 : want;
+}
+
 static void recovery_settle(struct supermaster *supermaster, uint64_t want, uint64_t got)
 {
     if (got > want)
@@ -217,10 +229,12 @@ bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_
     }
     const struct range free = *ranges_at(&ledger->free, 0);
     if (free.first > recovery->next) {
-        *range = (struct range){recovery->next, piece_of(supermaster, free.first - recovery->next, want)};
+        *range = (struct range){recovery->next, piece_of(supermaster, free.first - recovery->next,
+                                                         careful_want(supermaster, recovery->next, want))};
         recovery_settle(supermaster, want, 0);
     } else {
-        granted = ledger_grant(ledger, holder, piece_of(supermaster, free.count, want), range);
+        const uint64_t few = careful_want(supermaster, free.first, want);
+        granted = ledger_grant(ledger, holder, piece_of(supermaster, free.count, few), range);
         recovery_settle(supermaster, want, granted > 0 ? range->count : 0);
     }
     if (granted < 0)

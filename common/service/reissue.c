@@ -221,15 +221,14 @@ static void leave_queue(struct service *service, unsigned w)
 }
 
 /* Blames the iterations that the worker computed when it died: with threads that may be any chunk that it held.
- * Iterations whose results count from another worker are not blamed, nor iterations that depend on one another, which
- * could not be run one by one in a child process. The oldest comes first; returns how many ranges there are, at least
- * one, which may be empty. */
+ * Iterations whose results count from another worker are not blamed. The oldest comes first; returns how many ranges
+ * there are, at least one, which may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
     const struct grant *oldest = service_running_grant(worker);
     unsigned count = 1;
     running[0] = (struct range){0};
-    if (service->state == SERVICE_ENDING || service->dependent)
+    if (service->state == SERVICE_ENDING)
         return count;
     for (unsigned i = 0; i < worker->slots; i++) {
         const struct grant *grant = &worker->grants[i];

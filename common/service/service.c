@@ -563,12 +563,14 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
     return true;
 }
 
-/* Assigns a range of the pool; a range with poisoned iterations goes the way of requeued work. */
+/* Assigns a range of the pool; a range with poisoned iterations goes the way of requeued work, but in a loop with
+ * dependencies, whose chunks go out in their order. */
 RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
                                  struct actions *actions)
 {
     struct poison poison;
-    if (poison_look(&service->poisons, range, &poison) == range->count && poison.deaths + poison.failures == 0)
+    if (service->dependent ||
+        (poison_look(&service->poisons, range, &poison) == range->count && poison.deaths + poison.failures == 0))
         return assign(service, w, range, now_ns, actions) != NULL;
     service_put_requeued(service, range, now_ns);
     return assign_requeued(service, w, now_ns, actions);

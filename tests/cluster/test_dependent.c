@@ -419,6 +419,38 @@ START_TEST(without_workers_it_ends)
 }
 END_TEST
 
+/* All is one chunk: it goes from one worker to the next, and each dies of it. */
+START_TEST(iterations_that_take_workers_down_end_the_run_by_name)
+{
+    enum { MANY = 9 };
+    for (unsigned masters = 0; masters <= 1; masters++)
+        for (uint64_t rows = 1; rows <= 5; rows += 4) {
+            struct virtual_fault faults[MANY - 1];
+            struct virtual_config config = config_of(masters, "gss");
+            struct virtual_result result;
+            config.workers = MANY;
+            config.count = config.distance = rows;
+            config.cost_ns = NULL;
+            config.iteration_ns = 50000000;
+            config.detect_ns = 1000;
+            for (unsigned i = 0; i < MANY - 1; i++)
+                faults[i] =
+                    (struct virtual_fault){.type = VIRTUAL_KILL, .rank = masters + 1 + i, .at_ns = 5000000 * (1 + i)};
+            config.faults = faults;
+            config.fault_count = MANY - 1;
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
+            ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+            ck_assert_str_eq(result.supermaster->failure.text,
+                             rows == 1 ? "5 workers were lost while they computed iteration 0, and what depends on it "
+                                         "cannot be computed"
+                                       : "5 workers were lost while they computed iterations 0 to 4, and what depends "
+                                         "on them cannot be computed");
+            ck_assert_uint_eq(result.supermaster->losses.workers_lost, 5);
+            virtual_free(cluster);
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("dependent");
@@ -442,6 +474,7 @@ int main(void)
     tcase_add_test(all, long_boundary_data_are_sent_again);
     tcase_add_test(all, little_is_computed_again);
     tcase_add_test(all, without_workers_it_ends);
+    tcase_add_test(all, iterations_that_take_workers_down_end_the_run_by_name);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

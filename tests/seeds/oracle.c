@@ -100,7 +100,8 @@ static const char *check_failure(const struct virtual_config *config, const stru
     if (config->steps_dependent && ranges_total(&result->supermaster->ledger.failed) > 0 &&
         strncmp(result->supermaster->failure.text, "time step", 9) == 0)
         return NULL;
-    if (config->columns > 0 && strstr(result->supermaster->failure.text, " was lost, and what depends on") != NULL)
+    if (config->columns > 0 && (strstr(result->supermaster->failure.text, " was lost, and what depends on") != NULL ||
+                                strstr(result->supermaster->failure.text, " were lost while they computed ") != NULL))
         return result->supermaster->losses.masters_lost == 0 ? "a lost worker has ended the run" : NULL;
     if (strncmp(result->supermaster->failure.text, "all workers are lost", 20) != 0)
         return "the run failed for a reason that there was not";

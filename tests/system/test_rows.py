@@ -99,6 +99,13 @@ def test_the_last_row_is_left_out():
             check_rows(bad=[ROWS - 1])
 
 
+def test_a_row_that_takes_workers_down_ends_the_run_by_name():
+    for masters in (0, 2):
+        result = run(hdss(masters, 7, job(isolate='off') + ['at=50', 'mode=kill']))
+        assert result.status == 1 and report()['faults']['lost_workers'] == 5, result
+        assert any('5 workers were lost while they computed iteration 50, and what depends on it cannot be computed' in line for line in result.err), result
+
+
 def test_a_kernel_that_fails_ends_the_run_at_once():
     result = run(hdss(0, 2, job() + ['at=50', 'mode=fail']))
     assert result.status == 1 and not failed_lines(result) and any('does not like row 50' in line for line in result.err), result
@@ -121,10 +128,10 @@ def some_are_done():
     return os.path.exists('out.npy') and os.path.getsize('out.npy') > 128 and any(content('out.npy')[128:])
 
 
-def test_helpers_and_workers_that_are_killed():
+def check_kills(masters):
     expected(rows=400)
     os.remove('out.npy')
-    process = start(hdss(0, 3, job('--retries', 20, rows=400) + ['spin=100']))
+    process = start(hdss(masters, 3, job('--retries', 20, rows=400) + ['spin=100']))
     wait_until(lambda: len(helpers(process)) == 3 and some_are_done(), 'three helpers')
     for _ in range(2):  # three in a row that have not opened the kernel are the end
         before = set(helpers(process))
@@ -137,6 +144,11 @@ def test_helpers_and_workers_that_are_killed():
     assert result.status == 0 and report()['faults']['lost_workers'] == 1, result
     check_rows(rows=400)
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in found), 'the end of the helpers')
+
+
+def test_helpers_and_workers_that_are_killed():
+    for masters in (0, 2):
+        check_kills(masters)
 
 
 def test_a_drain_ends_a_run_that_hangs():
