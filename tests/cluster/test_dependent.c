@@ -451,6 +451,53 @@ START_TEST(iterations_that_take_workers_down_end_the_run_by_name)
 }
 END_TEST
 
+/* --- helpers that die --- */
+
+/* Some rows kill their helper once on each worker; where it is wanted the last row does each time. */
+static enum virtual_outcome kill_helpers(void *context, unsigned rank, uint64_t row)
+{
+    (void)rank;
+    bool last_too = context != NULL;
+    return row % 7 == 2 ? VIRTUAL_FAILS : last_too && row == ROWS - 1 ? VIRTUAL_CRASHES : VIRTUAL_WORKS;
+}
+
+/* Deaths of helpers are told, and change nothing; without the last row the loop is done, too, also where a worker is
+ * lost at any time. */
+START_TEST(helpers_that_die_cost_no_worker)
+{
+    static const char *const techniques[] = {"fac2", "ss", "css:chunk=50"};
+    static char last_too;
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (unsigned i = 0; i < 3; i++)
+            for (unsigned k = 0; k < 2; k++)
+                for (uint64_t at = 0; at < 600000; at += 30000) {
+                    const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = masters + 2, .at_ns = at};
+                    struct virtual_config config = config_of(masters, techniques[i]);
+                    struct virtual_result result;
+                    config.outcome = kill_helpers;
+                    config.context = k > 0 ? &last_too : NULL;
+                    config.cost_ns = NULL;
+                    config.collect = i > 0;
+                    config.slice_iterations = i == 1 ? 0 : 10;
+                    config.detect_ns = 1000;
+                    config.faults = at > 0 ? &fault : NULL;
+                    config.fault_count = at > 0;
+                    struct virtual_cluster *cluster = cluster_ran(&config, &result);
+                    const struct supermaster *supermaster = result.supermaster;
+                    ck_assert_msg(result.status == (k > 0 ? EXIT_STATUS_TASKS : EXIT_STATUS_DONE),
+                                  "%s, %u masters, at %lu: %d %s", techniques[i], masters, (unsigned long)at,
+                                  result.status, supermaster->failure.text);
+                    ck_assert_uint_eq(result.misled, 0);
+                    ck_assert_uint_eq(result.wrong, 0);
+                    ck_assert_uint_eq(result.drops, 0);
+                    ck_assert_uint_eq(supermaster->ledger.done, ROWS - k);
+                    ck_assert_uint_eq(ranges_total(&supermaster->ledger.failed), k);
+                    ck_assert_uint_ge(supermaster->failures.seen, ROWS / 7);
+                    virtual_free(cluster);
+                }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("dependent");
@@ -475,6 +522,7 @@ int main(void)
     tcase_add_test(all, little_is_computed_again);
     tcase_add_test(all, without_workers_it_ends);
     tcase_add_test(all, iterations_that_take_workers_down_end_the_run_by_name);
+    tcase_add_test(all, helpers_that_die_cost_no_worker);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -268,7 +268,9 @@ static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsi
                                         .began_ns = node->running.started_ns};
     for (uint64_t i = sliced; i < sliced + count; i++)
         event->chunk.digest += store_digest_of(node->running.first + i, records[i]);
-    if (cluster->config.collect) {
+    if (count == 0) {
+        event->chunk.data = NULL; /* the rest has failed */
+    } else if (cluster->config.collect) {
         event->chunk.data = records + sliced;
         event->chunk.bytes = count * RECORD_BYTES;
     } else if (cluster->config.phantom_bytes > 0) {
@@ -282,11 +284,56 @@ static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsi
     cluster_step(cluster, rank, event, NULL);
 }
 
+/* Tells of the rows of the chunk that have killed their helper, and were tried again by the same worker: they fail. One
+ * that crashes does so each time, and only the last of the loop does; returns whether it has, and is given up. */
+static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const struct event *event)
+{
+    const struct virtual_config *config = &cluster->config;
+    struct node *node = &cluster->nodes[rank];
+    bool is_given_up = false;
+    for (uint64_t i = 0; config->outcome != NULL && i < node->running.count && !node->gone; i++) {
+        const uint64_t row = node->running.first + i;
+        enum virtual_outcome outcome = config->outcome(config->context, rank, row);
+        struct event death = *event;
+        if (outcome == VIRTUAL_WORKS)
+            continue;
+        is_given_up = outcome == VIRTUAL_CRASHES && row + 1 == virtual_dependent_end_of(config);
+        if (is_given_up)
+            break;
+        death.type = EVENT_ITERATIONS_FAILED;
+        death.text = "killed the child process";
+        death.chunk = (struct chunk_event){.first = row, .count = 1, .died = true};
+        cluster_step(cluster, rank, &death, NULL);
+    }
+    return is_given_up;
+}
+
+/* The last row of the chunk is given up: what is before it leaves. */
+static void give_up_last(struct virtual_cluster *cluster, unsigned rank, const uint64_t *records,
+                         const struct event *event)
+{
+    struct node *node = &cluster->nodes[rank];
+    const uint64_t rest = node->running.count - 1 - node->running.sliced;
+    struct event slice = *event, death = *event;
+    if (rest > 0)
+        virtual_dependent_tell_results(cluster, rank, EVENT_SLICE, rest, records, &slice);
+    if (node->gone)
+        return;
+    death.type = EVENT_ITERATIONS_FAILED;
+    death.text = "killed the child process";
+    death.chunk = (struct chunk_event){
+        .first = node->running.first + node->running.count - 1, .count = 1, .final = true, .died = true};
+    node->running.sliced++;
+    cluster_step(cluster, rank, &death, NULL);
+}
+
 static void virtual_dependent_finish(struct virtual_cluster *cluster, unsigned rank, struct event *event)
 {
     struct node *node = &cluster->nodes[rank];
     struct pipeline *pipeline = node->pipeline;
     uint64_t slice = work_slice(cluster), *records = pipeline->records;
+    if (tell_deaths(cluster, rank, event) && !node->gone)
+        give_up_last(cluster, rank, records, event);
     while (slice > 0 && node->running.count - node->running.sliced > slice && !node->gone)
         virtual_dependent_tell_results(cluster, rank, EVENT_SLICE, slice, records, event);
     free(virtual_dependent_take_halo(&pipeline->received, node->running.first));
