@@ -50,6 +50,9 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
 /* Takes over those of earlier runs; after the ledger. -1 when memory is out. */
 int supermaster_deaths_init(struct supermaster *supermaster);
 void supermaster_deaths_fini(struct supermaster *supermaster);
+/* Counts that all workers are lost, if none has sent its speed and they may have died of what they probed; returns
+ * whether that is so. */
+bool supermaster_note_probe_deaths(struct supermaster *supermaster);
 /* Notes and records `deaths` of workers that computed the iterations, or `failures` by the end of a process that ran
  * them. `are_last`: they are given up with it, and one of both may be 0. */
 void supermaster_note_deaths(struct supermaster *supermaster, const struct poison *more, bool are_last);

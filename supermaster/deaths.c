@@ -2,10 +2,17 @@
 /* Deaths that iterations have caused, or may have: of the workers that computed them, and of the processes that ran
  * them for a worker. The services count within a run; here the deaths of all runs of a job are kept, and recorded in
  * the journal as soon as they are known, so that a run that is resumed goes on counting: what has died often enough is
- * given up before it begins. Iterations that depend on one another are not counted. */
+ * given up before it begins. Iterations that depend on one another are not counted.
+ *
+ * Workers that run the kernel themselves may die of an iteration that they probe. These are the same for all, so where
+ * one worker gets through them it was not that. Where none does each iteration that is probed has one death more,
+ * however many workers died. A run that is resumed does without the probe, and finds out in the loop which one it was.
+ */
 #include "supermaster/core.h"
 
+#include "common/machine/probe.h"
 #include "common/service/poison.h"
+#include "common/util/ranges.h"
 
 static void deaths_fail_without_memory(struct supermaster *supermaster)
 {
@@ -17,6 +24,57 @@ static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first
     const struct supermaster_config *config = &supermaster->config;
     return count > 0 && first >= config->first && count <= config->count &&
            first - config->first <= config->count - count;
+}
+
+/* --- what probes find out --- */
+
+/* Adds the iterations that are probed, as far as they are few: which of them was the last one nobody knows. */
+static void find_probed(const struct supermaster *supermaster, struct ranges *probed)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    const uint64_t step = config->step_iterations, count = step > 0 && step < config->count ? step : config->count;
+    struct probe probe;
+    ranges_init(probed);
+    probe_init(&probe, config->first, count, 1);
+    for (uint64_t k = 0; k < PROBE_SINGLES && k < count; k++)
+        if (ranges_add(probed, probe_iteration(&probe, k), 1, NULL) < 0)
+            return;
+}
+
+/* True if workers that die while they probe may have died of the iterations, and are to be counted. */
+static bool probes_count(const struct supermaster *supermaster)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    return config->probe && config->probe_kills && config->distance == 0 && !supermaster->is_unprobed;
+}
+
+static bool probe_is_deadly(const struct supermaster *supermaster)
+{
+    struct ranges probed;
+    bool is_deadly = false;
+    if (!probes_count(supermaster) || supermaster->deaths.count == 0)
+        return false;
+    find_probed(supermaster, &probed);
+    for (size_t i = 0; i < supermaster->deaths.count && !is_deadly; i++)
+        is_deadly = ranges_overlap(&probed, supermaster->deaths.items[i].first, supermaster->deaths.items[i].count);
+    ranges_fini(&probed);
+    return is_deadly;
+}
+
+bool supermaster_note_probe_deaths(struct supermaster *supermaster)
+{
+    struct ranges probed;
+    const bool has_begun = supermaster->has_speed || supermaster->chunks > 0;
+    if (!probes_count(supermaster) || has_begun || !supermaster->config.journal)
+        return false;
+    find_probed(supermaster, &probed);
+    for (size_t i = 0; i < ranges_length(&probed); i++) {
+        const struct range *range = ranges_at(&probed, i);
+        supermaster_note_deaths(supermaster,
+                                &(struct poison){.first = range->first, .count = range->count, .deaths = 1}, false);
+    }
+    ranges_fini(&probed);
+    return true;
 }
 
 /* --- what earlier runs have found out --- */
@@ -43,6 +101,7 @@ int supermaster_deaths_init(struct supermaster *supermaster)
     for (size_t i = 0; i < earlier->count; i++)
         if (poison_add(&supermaster->deaths, &earlier->items[i]) < 0 || take_over(supermaster, &earlier->items[i]) < 0)
             return -1;
+    supermaster->is_unprobed = probe_is_deadly(supermaster);
     return 0;
 }
 

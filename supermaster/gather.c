@@ -41,6 +41,7 @@ static void gather_cells(struct supermaster *supermaster, const struct speed *sp
 static void gather(struct supermaster *supermaster, unsigned w, const struct speed *speed)
 {
     struct speed_levels *levels = &supermaster->levels[w];
+    supermaster->has_speed = true;
     levels->count = speed->levels;
     for (unsigned i = 0; i < speed->levels; i++)
         levels->elapsed_ns[i] = speed->elapsed_ns[i];

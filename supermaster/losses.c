@@ -357,9 +357,12 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
         return;
     if (nobody_is_left(supermaster)) {
         const bool probed = supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING;
+        const bool counted = supermaster_note_probe_deaths(supermaster);
         supermaster_fail(supermaster, supermaster->config.topology->supermaster,
-                         probed ? "all workers are lost before the loop has begun: where the kernel ends them, "
-                                  "--isolate on keeps them, and --power equal leaves the probe out"
+                         counted  ? "all workers are lost before the loop has begun: where the kernel ends them, "
+                                    "--isolate on keeps them; --resume goes on without a probe"
+                         : probed ? "all workers are lost before the loop has begun: where the kernel ends them, "
+                                    "--isolate on keeps them, and --power equal leaves the probe out"
                          : supermaster->config.journal ? "all workers are lost: --resume goes on with the rest"
                                                        : "all workers are lost");
         return;

@@ -75,6 +75,7 @@ static int init_machine(struct program *program)
         .are_tasks = setup->loop.are_tasks,
         .speeds = speeds,
         .probe = run_spec_probes(&setup->job.spec),
+        .probe_kills = !job_setup_is_isolated(setup),
         .journal = program->root.resume.path[0] != '\0',
         .done = &earlier->done,
         .done_digest = earlier->digest,
@@ -282,11 +283,13 @@ struct findings {
     int count;
 };
 
-static void make_findings(struct findings *findings, const struct job_setup *setup, int argc, char **argv)
+static void make_findings(struct findings *findings, const struct job_setup *setup, bool is_unprobed, int argc,
+                          char **argv)
 {
+    static char unprobed[] = "--unprobed";
     struct text option;
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
-    *findings = (struct findings){.words = calloc((size_t)argc + 3, sizeof *findings->words)};
+    *findings = (struct findings){.words = calloc((size_t)argc + 4, sizeof *findings->words)};
     text_init(&option);
     if (loop != NULL)
         text_add(&option, "--loop=%s", loop);
@@ -301,6 +304,8 @@ static void make_findings(struct findings *findings, const struct job_setup *set
         findings->words[findings->count++] = findings->inputs;
     if (findings->loop != NULL && findings->loop[0] != '\0')
         findings->words[findings->count++] = findings->loop;
+    if (is_unprobed)
+        findings->words[findings->count++] = unprobed;
     memcpy(findings->words + findings->count, argv + 1, (size_t)(argc - 1) * sizeof *argv);
     findings->count += argc - 1;
 }
@@ -335,7 +340,8 @@ static int share_and_run(struct program *program, int argc, char **argv)
     }
     root_print_notes(&program->root, prepared);
     struct findings findings;
-    make_findings(&findings, &program->root.setup, argc, argv);
+    make_findings(&findings, &program->root.setup,
+                  program->supermaster_ready && supermaster_is_unprobed(&program->supermaster), argc, argv);
     bool has_words = findings.words != NULL;
     bool shared = runtime_share_job(program->runtime, has_words ? findings.count : argc,
                                     has_words ? findings.words : argv, &status, &count) != NULL;

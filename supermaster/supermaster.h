@@ -38,6 +38,7 @@ struct supermaster_config {
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
     const double *speeds;  /* speeds of the workers in any unit, borrowed during init; NULL: measure them */
     bool probe;            /* the workers probe even where `speeds` are given; must be true where they are not */
+    bool probe_kills;      /* probes run in the workers: what dies there may be due to the iterations */
     bool journal;          /* committed ranges, and deaths, are to be recorded */
     const struct ranges *done; /* ranges done by an earlier run, inside the loop; borrowed during init; NULL: none */
     uint64_t done_digest;      /* share of `done` in the checksum */
@@ -231,6 +232,8 @@ struct supermaster {
     uint64_t largest_chunk; /* of the last ones of the refills so far */
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
     struct record record;
+    bool is_unprobed;         /* earlier workers died of iterations that would be probed: none is */
+    bool has_speed;           /* a worker has probed */
     struct poison_set deaths; /* of iterations that are not done, in this run and those before; for the journal only */
     struct timesteps steps;
     uint64_t resumed; /* iterations that an earlier run has done */
@@ -253,6 +256,13 @@ struct supermaster {
 /* -1 with one line in `error` when the technique refuses its parameters or memory is out. */
 int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error);
 void supermaster_fini(struct supermaster *supermaster);
+
+/* True if the workers are to run nothing only to be timed, but to send speeds all the same, as earlier ones have died
+ * of what they would run. */
+static inline bool supermaster_is_unprobed(const struct supermaster *supermaster)
+{
+    return supermaster->is_unprobed;
+}
 
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
 const char *supermaster_state_name(const struct supermaster *supermaster);

@@ -86,13 +86,20 @@ def test_one_worker_that_dies_itself_gets_past_the_iteration():
         assert run(resumed(line)).status == 3 and given_up()[1][0]['reason'] == EARLIER
 
 
-def test_one_worker_that_dies_in_the_probe_is_told_the_way():
-    line = ['iterations=300', 'at=0', 'mode=segv', 'spin=500']
-    result = run(hdss(0, 1, words('--power', 'measure', isolate='off') + line))
-    assert result.status == 1 and lines_of(result, 'before the loop has begun: where the kernel ends them, --isolate on keeps'), result
-    result, runs = runs_until_over(hdss(0, 1, words('--resume', isolate='off') + line), 4)
-    assert result.status == 3 and runs == 3 and given_up()[0] == [0], (result, runs)
-    check_records(300, [0])
+def test_workers_that_die_in_the_probe_are_counted():
+    """Once for the run, however many they are; the runs behind it do without a probe, and find the iteration in the loop."""
+    for masters, workers, most, options in ((0, 1, 3, ()), (0, 3, 2, ()), (2, 4, 2, ()), (0, 1, 3, ('--threads', 2)), (0, 1, 3, ('--technique', 'auto'))):
+        line = hdss(masters, workers, words('--power', 'measure', *options, isolate='off') + ['iterations=300', 'at=0', 'every=150', 'mode=segv', 'spin=500'])
+        result = run(line)
+        assert result.status == 1, result
+        assert lines_of(result, 'before the loop has begun: where the kernel ends them, --isolate on keeps them; --resume goes on without a probe'), result
+        for number in range(1, 8):
+            result = run(resumed(line))
+            if result.status != 1:
+                break
+            assert lines_of(result, 'all workers are lost: --resume goes on with the rest'), result
+        assert result.status == 3 and given_up()[0] == [0, 150] and number <= 2 * most, (number, result, given_up())
+        check_records(300, [0, 150])
 
 
 def test_a_time_step_that_others_need_is_not_tried_again():

@@ -58,6 +58,7 @@ struct exec_config {
     bool collect;                      /* results leave with the events, else only their digest does */
     double slowdown;                   /* 1: as fast as the core can */
     uint64_t probe_first, probe_count; /* the loop, from which the probe iterations are taken */
+    bool unprobed;                     /* run nothing only to be timed */
     unsigned probe_least;              /* probe at least so many of them, however long they take */
     bool spread;                       /* time chunks in pieces, so that they show how iterations differ */
     bool short_runs;                   /* the time of each single short chunk is not needed */

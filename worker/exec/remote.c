@@ -40,9 +40,6 @@
 /* Time between two looks at a probe. */
 #define LIMIT_PROBE_NS 20000000u
 
-/* Time of an iteration as a probe tells it that no helper survives. */
-#define REMOTE_UNKNOWN_NS 1000000u
-
 int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t room)
 {
     struct helper *helper = &exec->remote.helper;
@@ -456,7 +453,7 @@ void exec_remote_probe(struct exec *exec, struct speed *speed)
     struct helper *helper = &exec->remote.helper;
     struct channel *channel = helper->channel;
     channel->skipped_count = 0;
-    *speed = (struct speed){.mean_ns = 0, .levels = 1, .elapsed_ns = {REMOTE_UNKNOWN_NS}};
+    *speed = exec_unknown_speed();
     while (channel->skipped_count < CHANNEL_SKIPPED_MAX) {
         if (helper->state == HELPER_NONE &&
             (helper_begin(helper, exec->error) < 0 || helper_await(helper, UINT64_MAX, exec->error)))

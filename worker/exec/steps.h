@@ -101,6 +101,14 @@ static inline bool exec_is_in_step(const struct exec *exec, uint64_t iteration)
 
 void exec_probe(struct executor *executor, struct speed *speed);
 
+/* Time of an iteration as a probe tells it that nobody survives, or that none may run. */
+#define EXEC_UNKNOWN_NS 1000000u
+
+static inline struct speed exec_unknown_speed(void)
+{
+    return (struct speed){.mean_ns = 0, .levels = 1, .elapsed_ns = {EXEC_UNKNOWN_NS}};
+}
+
 /* Returns the time that a reading of the clock takes. */
 double exec_time_clock(void);
 

@@ -212,7 +212,9 @@ static void run_inline_probe(void *context, uint64_t iteration)
 void exec_probe(struct executor *executor, struct speed *speed)
 {
     struct exec *exec = exec_of(executor);
-    if (exec->config.helper != NULL)
+    if (exec->config.unprobed)
+        *speed = exec_unknown_speed();
+    else if (exec->config.helper != NULL)
         exec_remote_probe(exec, speed);
     else
         exec_time_probe(exec, run_inline_probe, exec, speed);
