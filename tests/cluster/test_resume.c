@@ -281,6 +281,39 @@ START_TEST(what_a_run_gave_up_the_next_one_does_not_try)
 }
 END_TEST
 
+/* Workers that are all lost while they probe, and those of which one has probed before the others are lost. */
+START_TEST(deaths_in_a_probe_count_where_nobody_survives_it)
+{
+    const unsigned masters = (unsigned)_i % 2, workers = 3;
+    const bool one_survives = _i / 2 > 0;
+    struct virtual_fault faults[3];
+    for (unsigned w = 0; w < workers; w++)
+        faults[w] = (struct virtual_fault){
+            .type = VIRTUAL_KILL, .rank = 1 + masters + w, .at_ns = w == 0 && one_survives ? 4300000 : 1000000};
+    struct virtual_config config = deadly_config(masters, workers);
+    config.outcome = NULL;
+    config.count = 100000;
+    config.spec.power = RUN_POWER_MEASURE;
+    config.faults = faults;
+    config.fault_count = workers;
+    config.detect_ns = 1000;
+    struct state state = {0};
+    ck_assert_int_eq(run(&config, &state), EXIT_STATUS_FAILED);
+    unsigned probed = 0;
+    for (size_t i = 0; i < state.deaths.count; i++) {
+        ck_assert_uint_eq(state.deaths.items[i].deaths, 1);
+        probed += state.deaths.items[i].count == 1;
+    }
+    ck_assert_uint_eq(probed, one_survives ? 0 : 64);
+    config.fault_count = 0;
+    ck_assert_int_eq(run(&config, &state), EXIT_STATUS_DONE);
+    ck_assert_uint_eq(state.digest, virtual_checksum(0, 100000));
+    ck_assert_uint_eq(state.deaths.count, 0);
+    ranges_fini(&state.done);
+    poison_fini(&state.deaths);
+}
+END_TEST
+
 static enum virtual_outcome crash_now_and_then(void *context, unsigned rank, uint64_t iteration)
 {
     (void)context, (void)rank;
@@ -362,6 +395,7 @@ int main(void)
     tcase_add_loop_test(tests, groups_are_written_by_time, 0, 2);
     tcase_add_loop_test(tests, deaths_count_from_run_to_run, 0, 2);
     tcase_add_loop_test(tests, what_a_run_gave_up_the_next_one_does_not_try, 0, 3);
+    tcase_add_loop_test(tests, deaths_in_a_probe_count_where_nobody_survives_it, 0, 4);
     tcase_add_loop_test(tests, only_what_kills_is_given_up, 0, 10);
     tcase_add_test(tests, a_step_without_its_last_iteration_ends_the_run);
     suite_add_tcase(suite, tests);

@@ -86,6 +86,7 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .topology = topology,
         .spec = &config->spec,
         .probe = run_spec_probes(&config->spec),
+        .probe_kills = true,
         .first = config->first,
         .count = config->count,
         .step_iterations = config->step_iterations,
