@@ -503,6 +503,13 @@ static bool is_cut_short(const struct child *child)
     return is_cut && !child->watch.begun && child->end_ms == 0 && child->asked == 0;
 }
 
+/* True where ranks have drained before the run had begun, and one that was not ready for the signal yet died of it, so
+ * that the launcher had to be ended. */
+static bool has_drained_away(const struct child *child)
+{
+    return was_asked(child) && child->end_ms != 0 && !child->watch.begun;
+}
+
 /* For one that was ended before the ranks had drained. */
 static int explain_cut(const struct child *child)
 {
@@ -519,7 +526,8 @@ static int launch_explain(const struct child *child, struct launch *how)
     if (reported >= 0 && report_counts(child, reported))
         return reported;
     if (reported < 0 && how->reports && (!child->watch.begun || child->not_begun) &&
-        (child->asked == 1 || (child->asked == 0 && (is_cut_short(child) || was_asked(child))))) {
+        (child->asked == 1 ||
+         (child->asked == 0 && (is_cut(child) || is_cut_short(child) || has_drained_away(child))))) {
         launch_tell(child, "stopped before the run had begun");
         return EXIT_STATUS_DRAINED;
     }

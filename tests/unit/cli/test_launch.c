@@ -57,6 +57,11 @@ static const struct {
     {"echo draining" SAY "exit 1", 4},
     {"echo draining" SAY "exit 137", 1},
     {"echo draining" SAY "echo lead 2" SAY "exit 1", 2},
+    {"exit 1", 4},
+    {"kill -TERM $$; exec sleep 100", 4},
+    {"kill -KILL $$; exec sleep 100", 1},
+    {"echo it fails >&2; exit 1", 1},
+    {"exit 5", 1},
 };
 
 START_TEST(ranks_that_survive_say_how_it_went)
