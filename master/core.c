@@ -12,6 +12,7 @@
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported); QUIESCED: see quiesce.c */
@@ -40,9 +41,12 @@ static void master_on_finished(void *owner, unsigned w, const struct feedback_re
     master_note_feedback(owner, w, feedback);
 }
 
+/* The supermaster takes the workers for busy that it has sent chunks for, until it is told: of what fails no result
+ * comes to be reported. */
 static void master_on_failed(void *owner, const struct iterations_failed *failure)
 {
-    const struct master *master = owner;
+    struct master *master = owner;
+    master->reported_busy = UINT_MAX;
     actions_send(master->actions, master->config.supermaster,
                  &(struct message){.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = *failure});
 }

@@ -48,7 +48,7 @@ struct master {
     unsigned char *report_records; /* encoded, borrowed by the message of this step; owned */
     unsigned char *stats_records;  /* encoded, borrowed by the message of this step; owned */
     uint64_t reported_at_ns;
-    unsigned reported_busy;
+    unsigned reported_busy; /* UINT_MAX: the supermaster may reckon with another number */
     /* feedback */
     struct measurement *measurements; /* [workers]; owned */
     unsigned *measured;               /* [measured_count] workers with news; owned */
