@@ -615,9 +615,30 @@ DESCRIPTIONS = {
     "overflow": b"1/k/1/1/0/18446744073709551616/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
 }
 
+
+
+def shared(*blocks, first=0):
+    """What a helper has put: blocks of (flags, texts...) for each iteration, each behind its length."""
+    data = bytes([first])
+    for block in blocks:
+        streams = len(block[0]) - 1
+        table = b"".join(struct.pack("<I", entry[0]) + b"".join(struct.pack("<I", len(text)) for text in entry[1:]) for entry in block)
+        whole = struct.pack("<II", len(block), streams) + table + b"".join(entry[1 + s] for s in range(streams) for entry in block)
+        data += struct.pack("<Q", len(whole)) + whole + bytes(-len(whole) % 8)
+    return data
+
+
+BLOCKS = {
+    "one": shared([(0, b"abc"), (0, b""), (0, b"de")]), "two": shared([(0, b"abc")], [(0, b"de"), (0, b"f" * 20)]), "nothing": b"\0",
+    "three-streams": shared([(0, b"a", b"bc", b""), (0, b"d", b"", b"ef")], first=2), "failed": shared([(0, b"a"), (1, b"no")]),
+    "failed-kept": shared([(1, b"no", b"why"), (0, b"b", b"")], first=5), "streams": shared([(0, b"a", b"b")]),
+    "many": shared([(0, b"x")] * 60, [(0, b"y")] * 40), "beyond": shared([(0, b"x")] * 101), "flags": shared([(2, b"a")]),
+    "cut": shared([(0, b"abc")])[:-9], "no-length": b"\0" + b"\x20\0\0", "long": b"\0" + struct.pack("<Q", 2**64 - 1) + bytes(16),
+}
+
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
-    "description": DESCRIPTIONS,
+    "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
     "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,

@@ -14,7 +14,7 @@
 #include "worker/exec/steps.h"
 
 #include "common/os/clock.h"
-#include "proto/block.h"
+#include "worker/exec/blocks.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/output.h"
 
@@ -115,29 +115,6 @@ static void shrink_blocks(struct exec_remote *remote)
         return; /* it keeps them */
 }
 
-/* Puts what the iterations of a block, from `first` on, have yielded. -1 when memory is out, or it is no block. */
-static int put_block(struct output *output, uint64_t first, const unsigned char *bytes, uint64_t size, uint32_t *count)
-{
-    struct block block;
-    if (!block_read(&block, bytes, size, output->streams))
-        return -1;
-    const unsigned char *at[BLOCK_STREAMS_MAX];
-    memcpy(at, block.stream, sizeof at);
-    output_begin(output, first + block.count);
-    for (uint32_t k = 0; k < block.count; k++) {
-        for (unsigned s = 0; s < output->streams; s++) {
-            uint32_t length = block_length(&block, k, s);
-            if (output->calls.put(&output->calls, first + k, s, at[s], length) < 0)
-                return -1;
-            at[s] += length;
-        }
-        if (block_failed(&block, k) && output->calls.failed(&output->calls, first + k) < 0)
-            return -1;
-    }
-    *count = block.count;
-    return 0;
-}
-
 /* Takes the blocks over from `from` up to `to`, of iterations from `first` on up to `end`. -1 when memory is out. */
 static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t from, uint64_t to)
 {
@@ -146,13 +123,12 @@ static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t
     if (reach_blocks(remote, to) < 0)
         return -1;
     for (uint32_t count = 0; from < to; first += count) {
-        uint64_t size;
-        size_t gathered = output_bytes(output);
-        memcpy(&size, remote->blocks + from, sizeof size);
-        if (size > to - from || put_block(output, first, remote->blocks + from + sizeof size, size, &count) < 0)
+        const size_t gathered = output_bytes(output);
+        const uint64_t taken = blocks_take(output, remote->blocks + from, to - from, first, end, &count);
+        if (taken == 0)
             return -1;
         exec_look_at_output(exec, count, gathered);
-        from += channel_block_bytes(size);
+        from += taken;
     }
     return first == end ? 0 : -1;
 }
