@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 /* Time by which a worker may be late beyond what is expected of it, as on a busy machine, before nobody waits for it to
- * verify what others have computed. */
-#define PATIENCE_NS UINT64_C(1000000000)
+ * verify what others have computed: a worker of another node that is silent for as long is lost. */
+#define PATIENCE_NS UINT64_C(10000000000)
 
 int service_verify_init(struct service *service)
 {
