@@ -133,7 +133,7 @@ static const struct {
     bool begun, summarized;
 } losses[] = {
     {"echo begun $$" SAY "exit 1", "the run ended without its supermaster", true, false},
-    {"echo begun $$" SAY "echo sum >$HDSS_SUMMARY_FILE; "
+    {"echo begun $$" SAY "echo '# sum' >$HDSS_SUMMARY_FILE; "
      "exit 1",
      "the run ended without its supermaster", true, true},
     {"echo begun $$" SAY "echo lead 1" SAY "exit 1", "", true, true},
