@@ -36,6 +36,8 @@ class Run:
     def __str__(self):
         return f'status {self.status} after {self.seconds:.1f} s\n--- out\n{self.out}\n--- err\n{self.raw_err}'
 
+    __repr__ = __str__  # in the tuples of assertions, too
+
 
 def strip_banner(text):
     """Removes what mpirun says of a rank that exits with another status than 0, which are paragraphs between lines of dashes, and of
