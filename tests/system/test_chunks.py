@@ -8,7 +8,7 @@ import subprocess
 import xml.etree.ElementTree as xml
 import zlib
 
-from launch import HDSS, main, run, techniques
+from launch import HDSS, long, main, run, techniques
 
 GOLDEN = os.environ['GOLDEN']
 MESON = os.environ.get('MESON', '')
@@ -56,6 +56,7 @@ def test_every_published_sequence():
     assert check_file(installed() if MESON else HDSS, GOLDEN) >= 36
 
 
+@long
 def test_every_computed_sequence():
     computed = os.path.join(os.path.dirname(GOLDEN), 'computed.json')
     assert check_file(HDSS, computed) >= 370

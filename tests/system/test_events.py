@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, long, main, mpirun_line, report, run, shared_memory, start
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, launched, main, mpirun_line, report, run, shared_memory, start
 from openmpi import RECOVERING
 from test_dependent import records_of
 from test_faults import hdss, pids
@@ -455,7 +455,7 @@ def print_table(outcomes):
     sys.stdout.flush()
 
 
-@long
+@launched
 def test_random_events_cost_nothing():
     numbers = [int(number) for number in ONLY.split(',')] if ONLY else range(FIRST, FIRST + TRIALS)
     numbers = [number for number in numbers if Trial(number).name != 'python' or python_is_there()]

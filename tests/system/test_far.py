@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, long, main, mpirun_line, report, run, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, launched, main, mpirun_line, report, run, start, wait_until
 from nodes import Nodes
 from openmpi import IS_5, OVER_TCP, RECOVERING, RECOVERING_FAR
 from test_faults import lines_with
@@ -60,13 +60,14 @@ def resumed():
     os.remove('out.npy')
 
 
-@long
+@launched
 def test_a_far_worker_of_the_supermaster():
     def test(nodes):
         check_survived(disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, *words()]), lambda ranks: far(ranks, WORKER)), workers=1)
     return on_nodes(test)
 
 
+@launched
 def test_a_far_worker_of_a_master():
     def test(nodes):
         # 2 masters serve the workers of 3 nodes: those of the third are dealt out.
@@ -78,14 +79,14 @@ def test_a_far_worker_of_a_master():
     return on_nodes(test)
 
 
-@long
+@launched
 def test_a_far_master():
     def test(nodes):
         check_survived(disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, *words()]), lambda ranks: far(ranks, MASTER)), masters=1)
     return on_nodes(test)
 
 
-@long
+@launched
 def test_a_whole_node():
     def test(nodes):
         result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: nodes.kill(2))
@@ -101,7 +102,7 @@ def test_a_whole_node():
     return answer
 
 
-@long
+@launched
 def test_a_far_supermaster():
     def test(nodes):
         result = disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: ranks[0][0])
@@ -112,7 +113,7 @@ def test_a_far_supermaster():
     return answer
 
 
-@long
+@launched
 def test_a_far_supermaster_is_started_again_on_the_same_nodes():
     def test(nodes):
         result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, *words()]), lambda ranks: ranks[0][0])
@@ -122,7 +123,7 @@ def test_a_far_supermaster_is_started_again_on_the_same_nodes():
     return on_nodes(test)
 
 
-@long
+@launched
 def test_what_a_line_written_by_hand_does_not_survive():
     def test(nodes):
         contexts = [(1, [SUPERMASTER, *words('--overwrite')]), (2, [MASTER]), (6, [WORKER])]
@@ -133,7 +134,7 @@ def test_what_a_line_written_by_hand_does_not_survive():
     return on_nodes(test)
 
 
-@long
+@launched
 def test_a_stopped_worker_is_lost_or_goes_on_at_the_end():
     def test(nodes):
         process = start(nodes.hdss(['--masters', 0, '--workers', 4, *words()]))
@@ -146,7 +147,7 @@ def test_a_stopped_worker_is_lost_or_goes_on_at_the_end():
     return on_nodes(test, 2)
 
 
-@long
+@launched
 def test_a_cut_of_four_seconds_costs_nothing_else():
     """TCP has sent again by then, whatever moment the cut began at; it would not have after eight seconds, see heartbeat.c."""
     loop = ['synthetic', 'iterations=1200', 'mean=40000', 'distribution=exponential', 'mode=sleep']
@@ -166,7 +167,7 @@ def test_a_cut_of_four_seconds_costs_nothing_else():
     return on_nodes(test)
 
 
-@long
+@launched
 def test_where_ranks_do_not_see_each_others_processes():
     if os.getuid() != 0:
         return 'process namespaces need root'
@@ -181,7 +182,7 @@ def test_where_ranks_do_not_see_each_others_processes():
     return None
 
 
-@long
+@launched
 def test_a_worker_that_computes_for_long_is_not_lost():
     def test(nodes):
         long = [*STEADY, '--output', 'out.npy', 'synthetic', 'iterations=6', 'mean=1.3e7', 'distribution=constant', 'mode=sleep']

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, long, main, mpirun_line, report, run, start, wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, launched, main, mpirun_line, report, run, start, wait_until)
 from openmpi import IS_5, RECOVERING, rank_of
 from test_resume import LONG, SLOW, STEADY, check, read, undisturbed, wait_for_records
 
@@ -112,7 +112,7 @@ def test_a_lost_master_costs_nothing_but_time():
         check_survived(disturbed(hdss(2, 4, job_words()), MASTER, [place]), masters=1)
 
 
-@long
+@launched
 def test_all_masters_are_lost():
     check_survived(disturbed(hdss(2, 4, job_words()), MASTER, [0, 1]), masters=2)
 
@@ -166,7 +166,7 @@ def test_losses_under_ulfm():
     return None
 
 
-@long
+@launched
 def test_where_the_kernel_has_no_pidfds():
     def without(program, *words):
         return ['env', 'LD_PRELOAD=' + os.environ['NO_PIDFD'], program, *words]

@@ -6,7 +6,7 @@ import os
 import random
 import signal
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, long, main, mpirun_line, ranks_of, report, run, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, launched, long, main, mpirun_line, ranks_of, report, run, start, wait_until
 from nodes import Nodes
 from openmpi import IS_5, ONE_SIDED_FAR, WITHOUT_FILES
 from test_drain import LONG, check_drained, results_have_come
@@ -303,6 +303,7 @@ def test_hdss_run_launches_workers_alone():
         assert result.status == 2 and len(result.err) == 1 and text in result.err[0], result
 
 
+@launched
 def test_several_nodes():
     kernel = ['synthetic', 'iterations=2000', 'mean=20']
     expected = checksum_of(kernel)

@@ -418,6 +418,7 @@ def test_time_steps_go_on_behind_a_crash_in_a_thread():
         assert result.status == 0 and records().tolist() == expected, result
 
 
+@long
 def test_an_iteration_that_hangs_in_a_thread_is_ended():
     for number, (masters, workers, mode) in enumerate(((0, 1, 'loop'), (0, 2, 'stop'), (1, 2, 'loop'))):
         power = ('measure', 'equal')[number % 2]

@@ -12,7 +12,7 @@ import random
 import signal
 import time
 
-from launch import HDSS, SUPERMASTER, finish, job, kill_tree, long, main, run_job, start
+from launch import HDSS, SUPERMASTER, finish, job, kill_tree, launched, main, run_job, start
 from openmpi import IS_5
 from test_faults import hdss, lines_with, ranks
 from test_resume import read
@@ -156,7 +156,7 @@ def sum_up(outcomes, seconds):
     return wrong
 
 
-@long
+@launched
 def test_killed_at_random_and_resumed_until_done():
     numbers = [int(ONLY)] if ONLY else range(TRIALS)
     references, began = undisturbed(), time.monotonic()

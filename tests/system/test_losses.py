@@ -4,7 +4,7 @@ nothing of it is left out of the output; a lost master ends the run, and so does
 import os
 import signal
 
-from launch import MASTER, WORKER, finish, long, main, mpirun_line, report, run, start, wait_until
+from launch import MASTER, WORKER, finish, launched, main, mpirun_line, report, run, start, wait_until
 from openmpi import FAULT_TOLERANT, OVER_TCP, RECOVERING_FAR
 from test_dependent import build, dithered, generated, hydro, records_of, swinging
 from nodes import Nodes
@@ -60,7 +60,7 @@ def test_a_lost_worker_costs_nothing_but_time():
     check_survived('hydro', 2, 4, 'css:chunk=7', [2])
 
 
-@long
+@launched
 def test_by_any_technique_and_whoever_it_is():
     for place, (kernel, masters, technique, words) in enumerate([
             ('floyd-steinberg', 2, 'fac2', []), ('hydro', 0, 'gss', ['--sync-points', '100']), ('hydro', 1, 'tss', ['--ask-ahead', '3']),
@@ -73,7 +73,7 @@ def test_several_lost_workers():
     check_survived('floyd-steinberg', 2, 5, 'css:chunk=9', [3, 1], later=1)
 
 
-@long
+@launched
 def test_a_master_that_loses_all_its_workers_leaves_the_rest_to_others():
     process = start(hdss(2, 4, [*OUTPUT, '--group-by', 'even', '--technique', 'css:chunk=7', *LOOPS['hydro']], '--slowdown', SLOW))
     wait_until(lambda: process.poll() is not None or some_is_stored(), 'the first chunk')
@@ -111,7 +111,7 @@ def test_who_sends_to_a_rank_that_has_died_goes_on():
     assert 'then 0\n' in result.out, result
 
 
-@long
+@launched
 def test_a_worker_of_another_node():
     try:
         check_far(0)

@@ -4,7 +4,7 @@ masters, workers and technique they go on with, output and checksum are those of
 import os
 import signal
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, main, ranks_of, report, run_job, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, long, main, ranks_of, report, run_job, start, wait_until
 from test_dependent import DITHER, HYDRO, SOURCE, build, swinging
 
 POINTS, MOMENTS = 300, 1500
@@ -184,6 +184,7 @@ def changes(journal, step):
         yield journal[:at]
 
 
+@long
 def test_a_changed_journal_is_refused_or_right():
     """A few; tests/unit/job/test_journal.c changes each bit, and cuts at each byte."""
     build_wave()
@@ -194,7 +195,7 @@ def test_a_changed_journal_is_refused_or_right():
     journal, output = read('out.npy.journal'), read('out.npy')
     check_changed(journal, output, expected, journal)
     contents = list(changes(journal, 97))
-    for content in contents[::max(1, len(contents) // 10)]:
+    for content in contents[::max(1, len(contents) // 4)]:
         check_changed(journal, output, expected, content)
 
 

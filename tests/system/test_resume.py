@@ -8,7 +8,7 @@ import re
 import resource
 import signal
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, job, kill_tree, launched, main, mpirun_line, ranks_of, report, run, run_job, start,
                     wait_until)
 from openmpi import WITHOUT_FILES
 
@@ -481,7 +481,7 @@ def test_two_runs_write_no_output_together():
     assert run_job(0, 1, ['--power', 'equal', *words]).status == 0
 
 
-@long
+@launched
 def test_a_signal_in_the_first_moments_drains():
     process = start(job(1, 2, [*STEADY, 'synthetic', 'iterations=1000', 'mean=10000', 'mode=sleep']))
     wait_until(lambda: pid_of(process, SUPERMASTER) is not None, 'the supermaster')

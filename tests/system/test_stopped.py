@@ -9,7 +9,7 @@ import os
 import signal
 import time
 
-from launch import MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, long, main, report, run, start, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, launched, main, report, run, start, wait_until
 from nodes import Nodes
 from openmpi import RECOVERING
 from test_faults import faults, hdss, lines_with, pids, ranks
@@ -216,6 +216,7 @@ def test_a_drain():
             (drain_flat, hdss(0, 3, ['--dca', 'node', '--output', 'out.npy', *LOOP])))
 
 
+@launched
 def test_the_supermaster():
     once = ['--restarts', '0']
     at_once((lose_supermaster, hdss(0, 2, job_words(), *once)), (lose_supermaster, hdss(1, 3, job_words(), *once)),
@@ -234,7 +235,7 @@ def far_pid(nodes, program, node=1):
     return next(pid for _, (pid, at, path) in found if at == node and path == os.path.realpath(program))
 
 
-@long
+@launched
 def test_on_another_machine():
     """A worker beside others, one that is alone there, one under a master, and a master. How long a silent worker is not lost is as long as its
     chunk goes to no other: either may come first."""
@@ -253,7 +254,7 @@ def test_on_another_machine():
     return None
 
 
-@long
+@launched
 def test_a_run_that_is_stopped_as_a_whole_goes_on():
     process = start(hdss(1, 2, job_words()))
     wait_for_records(process)

@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 
-from launch import HDSS, finish, main, run, start, wait_until
+from launch import HDSS, finish, long, main, run, start, wait_until
 
 SMALL = """# two techniques, two numbers of workers
 kernel = synthetic iterations=40 mean=100 mode=sleep
@@ -71,6 +71,7 @@ def check_page(drawn):
         assert all(part in picture for part in ('loop time, s', 'workers', 'gss')), picture
 
 
+@long
 def test_failures_are_marked():
     """A kernel that fails, and one that takes too long; what is done goes with them. Nothing is drawn without gnuplot."""
     write('bad.study', 'kernel = synthetic iterations=4 mean=1 fail=2\nkernel = synthetic iterations=40 mean=1e6 mode=sleep\n'
