@@ -93,7 +93,7 @@ char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop 
     return text_take(&text);
 }
 
-/* The bits of a number, which so comes back as it was. */
+/* The bits of the number, so that the same number is read again. */
 static uint64_t bits_of_real(double real)
 {
     uint64_t bits;

@@ -55,7 +55,7 @@ void dca_book_fini(struct dca_book *book);
  * nothing is added. */
 bool dca_book_ask(struct dca_book *book, unsigned rank, enum dca_counter counter, uint64_t amount, struct range *given);
 
-/* Notes what the counter was before. */
+/* Notes that the counter was `before` when `rank` added `amount` to it. */
 void dca_book_answer(struct dca_book *book, unsigned rank, enum dca_counter counter, uint64_t amount, uint64_t before);
 
 /* Notes that `rank` draws no more. True: it is to compute `given`, and then tells again. */
@@ -64,8 +64,8 @@ bool dca_book_leave(struct dca_book *book, unsigned rank, struct range *given);
 /* Notes that the run is to end. */
 void dca_book_stop(struct dca_book *book);
 
-/* Takes back what a rank has that is lost. Returns how many ranks were lost with these iterations, `range`, this one
- * among them; 0: it had none. Once for a rank. */
+/* Takes the chunk `range` of the lost `rank` back; to be called once for a rank. Returns how many ranks were lost with
+ * these iterations, this one included; 0: the rank had no chunk. */
 unsigned dca_book_lose(struct dca_book *book, unsigned rank, struct range *range);
 
 /* True where a rank that waits is to compute `given`. */

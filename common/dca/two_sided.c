@@ -42,7 +42,7 @@ struct answer {
 #define RECEIVES 8
 /* Number of looks at an answer before the time is looked at, too, where each rank has its core: some microseconds. */
 #define QUICK_LOOKS 64
-/* Looks without a request, after which all that a lost rank has sent counts as taken. */
+/* Looks in a row that find no request: then no more requests of a lost rank can come. */
 #define LAST_LOOKS 32
 
 struct two_sided {
@@ -276,8 +276,8 @@ static void two_sided_look(struct share *share, uint64_t now_ns)
         two_sided_look_at_losses(own);
 }
 
-/* Rank 0 draws no more: returns when the others do not, either, or with what it is to compute, as none of them is left.
- */
+/* Rank 0 draws no more. Returns false when no other rank draws any more, true with what rank 0 is to compute, as none
+ * of the others is left. */
 static bool two_sided_await_others(struct two_sided *own, struct range *given)
 {
     struct share *share = own->share;
@@ -376,7 +376,8 @@ static bool poll_again(void *context)
     return arrived;
 }
 
-/* A rank draws no more: returns when nobody does, or with what it is to compute, as another one was lost with it. */
+/* A rank other than 0 draws no more. Returns false when no rank draws any more, true with iterations of a lost rank,
+ * which this one is to compute. */
 static bool two_sided_await_again(struct two_sided *own, struct range *given)
 {
     struct share *share = own->share;

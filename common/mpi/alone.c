@@ -29,7 +29,7 @@ int runtime_watch_alone(struct runtime *runtime, struct wait *wait)
     return detect_begin(runtime) < 0 ? -1 : wait_watch(wait, &runtime->watch);
 }
 
-/* Nothing is left that could decide who computes what. The launcher ends those who are not listening. */
+/* Rank 0 decided who computes what, and is gone. Ranks that do not see it are ended by the launcher. */
 static _Noreturn void exit_without_leader(struct runtime *runtime)
 {
     const bool says = runtime->ops->claim_report(runtime);

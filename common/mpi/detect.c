@@ -17,7 +17,7 @@
 
 /* Ranks that depend on each other watch each other: the supermaster and the masters, a worker and the rank that serves
  * it. On this node watching costs no message, and each worker also watches the supermaster and, where workers exchange
- * boundary data, the other workers: what it still sends to a dead one would never be gone. Of workers alone rank 0
+ * boundary data, the other workers: MPI never completes what is sent to a dead one. Among workers alone (--dca) rank 0
  * serves all others. */
 bool detect_concerns(const struct runtime *runtime, unsigned rank)
 {

@@ -402,7 +402,7 @@ static uint64_t hangs_from_ns(const struct service *service, unsigned w)
     return due_ns < NEVER - PATIENCE_NS ? due_ns + PATIENCE_NS : NEVER;
 }
 
-/* Who was looked at and is not there stays so while others are waited for: the next look is not at once. */
+/* The next look at who can still decide is not at once: a worker that is not there stays so for a while. */
 void service_verify_look(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;

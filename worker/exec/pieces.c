@@ -205,8 +205,8 @@ static void take_step(struct pipeline *pipeline)
                chunk->rows * row_bytes);
 }
 
-/* Looks after a helper that computes nothing: it opens the kernel, or waits. One that dies has the piece begun again;
- * who cannot open the kernel is tried again some times, as somebody else may have killed it. */
+/* Looks after a helper that computes nothing: it opens the kernel, or waits. Where it dies as it waits the piece begins
+ * again. Where it dies as it opens the kernel another helper tries, a few times: somebody else may have killed it. */
 static void look_after_idle(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;

@@ -161,8 +161,8 @@ static uint64_t limit_of_team(const struct thread_pool *pool)
     return longest_ns * TEAM_LIMIT_TIMES > config->limit_ns ? longest_ns * TEAM_LIMIT_TIMES : config->limit_ns;
 }
 
-/* Kills the helper where a thread's call has run for longer than an iteration may. Nobody is blamed for it: alone each
- * iteration has the time of its own. */
+/* Kills the helper where a thread's call has run for longer than an iteration may. No iteration fails for that: what
+ * the threads were at is computed again, one iteration at a time, each with the whole limit. */
 static void kill_team_if_overdue(struct thread_pool *pool)
 {
     struct remote_team *remote = pool->remote;

@@ -59,7 +59,7 @@ struct remote_team {
 int remote_team_init(struct thread_pool *pool, size_t slot_room);
 void remote_team_fini(struct thread_pool *pool);
 
-/* Looks what has become of the helper, and has it go on. A problem that nobody can help is in pool->problem. */
+/* Looks at what has become of the helper, and has it go on. What cannot be mended is in pool->problem. */
 void remote_team_turn(struct thread_pool *pool);
 
 /* Says that the worker is going to sleep on `watch`. False where there is something to do. */
