@@ -457,6 +457,7 @@ struct overdue {
     struct grant *grant;
     unsigned worker;
     uint64_t end_ns;
+    bool is_for_others; /* another one is due sooner, for workers that may compute it */
 };
 
 /* A chunk that two workers have is overdue when it is with both. */
@@ -491,8 +492,13 @@ static void look_at_worker(struct service *service, unsigned v, unsigned w, doub
             (grant->copy_owner == OWNER_UNDECIDED && grant->other_worker == w) || is_newer_copy(service, v, grant))
             continue;
         uint64_t end = end_of_both_ns(service, worker, grant, mean_ns);
+        if (grant->copy_owner == OWNER_VERIFY) {
+            const uint64_t sooner = end;
+            end = service_verify_end_ns(service, grant, w, end);
+            least->is_for_others |= end > sooner;
+        }
         if (end < least->end_ns)
-            *least = (struct overdue){grant, v, end};
+            *least = (struct overdue){grant, v, end, least->is_for_others};
     }
 }
 
@@ -508,6 +514,8 @@ struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t
         if (v != w && service->workers[v].holds > 0 && !(service_recalls(service) && service_may_be_asked(service, v)))
             look_at_worker(service, v, w, mean_ns, &least);
     service->lease_due_ns = least.end_ns;
+    if (least.is_for_others && least.end_ns > now_ns + LEASE_LOOK_NS)
+        service->lease_due_ns = now_ns + LEASE_LOOK_NS;
     if (least.end_ns <= now_ns)
         service_give_up_recall(service, least.worker);
     *other = least.worker;

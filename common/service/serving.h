@@ -77,6 +77,9 @@ bool service_verify_drops(struct service *service, unsigned w, struct grant *gra
 /* Worker `w` does not complete the grant, and what still comes of it is dropped: another is to compute the range.
  * `was_lost`: it died, hangs or failed, which is tried a few times only. */
 void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost);
+/* When an overdue second or third computation is taken from its worker for `w`, which could have a copy of a chunk at
+ * `end_ns`: then, if `w` may compute it, else when nobody would count on its worker any more. */
+uint64_t service_verify_end_ns(const struct service *service, const struct grant *grant, unsigned w, uint64_t end_ns);
 /* Nobody is served any more: tells what nobody will decide. */
 void service_verify_end(struct service *service);
 /* Where workers wait and nothing but verifications is left, for others: notes when to look whether these hang. */

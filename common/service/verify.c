@@ -375,6 +375,13 @@ void service_abandon_verification(struct service *service, unsigned w, struct gr
     }
 }
 
+uint64_t service_verify_end_ns(const struct service *service, const struct grant *grant, unsigned w, uint64_t end_ns)
+{
+    if (may_verify(&service->verify.list[grant->other_worker], w))
+        return end_ns;
+    return end_ns < NEVER - PATIENCE_NS ? end_ns + PATIENCE_NS : NEVER;
+}
+
 void service_verify_end(struct service *service)
 {
     struct verify *verify = &service->verify;

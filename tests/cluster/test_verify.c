@@ -202,6 +202,30 @@ START_TEST(who_dies_or_hangs_holds_up_nothing)
 }
 END_TEST
 
+/* One of three computes wrongly, and another one, the only one that can decide, stands still for two seconds. */
+START_TEST(who_is_late_is_waited_for_to_decide)
+{
+    struct virtual_result result;
+    for (unsigned i = 0; i < 200; i++) {
+        const unsigned masters = i % 2, late = 1 + masters + i % 3;
+        struct virtual_config config = verified(masters, 3, i % 4 < 2 ? "css:chunk=8" : "ss", 100, 1);
+        const struct virtual_fault faults[] = {{VIRTUAL_STOP, late, 100000 + i * 20000},
+                                               {VIRTUAL_CONTINUE, late, 2000000000}};
+        config.faults = faults;
+        config.fault_count = 2;
+        config.collect = i / 4 % 2;
+        liar = 1 + masters + (i + 1) % 3;
+        lie_of = 10;
+        lie_at = 3;
+        struct virtual_cluster *cluster = run(config, &result);
+        assert_right(&config, &result);
+        ck_assert_uint_eq(result.supermaster->verifications.undecided, 0);
+        ck_assert_uint_eq(result.supermaster->verifications.unverified, 0);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 /* What is recorded has been compared; what was held back is computed again by the run that goes on. */
 START_TEST(a_drain_tells_nothing_as_done_that_was_not_compared)
 {
@@ -231,6 +255,7 @@ int main(void)
     tcase_add_test(cases, who_is_wrong_is_dropped);
     tcase_add_test(cases, without_a_third_nobody_decides);
     tcase_add_test(cases, who_dies_or_hangs_holds_up_nothing);
+    tcase_add_test(cases, who_is_late_is_waited_for_to_decide);
     tcase_add_test(cases, a_drain_tells_nothing_as_done_that_was_not_compared);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
