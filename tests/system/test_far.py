@@ -90,8 +90,8 @@ def test_a_far_master():
 def test_a_whole_node():
     def test(nodes):
         result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: nodes.kill(2))
-        if IS_5:  # "We cannot recover from this failure", says its launcher, whatever it is told
-            assert result.status == 1 and len(lines_with(result, 'hdss: ')) == 1, result
+        if IS_5:  # "We cannot recover from this failure", says its launcher, whatever it is told, and sends a signal that drains
+            assert result.status in (1, 4) and len(lines_with(result, 'hdss: ')) == 1, result
         elif result.status != 4:
             check_survived(result, workers=2, masters=1)
         else:  # that of version 4 has given up, once in some 350 runs
