@@ -200,8 +200,8 @@ static uint64_t piece_of(const struct supermaster *supermaster, uint64_t left, u
     return count < left && left - count >= least ? count : left;
 }
 
-/* What is wanted of the iterations from `first` on: of those that workers were lost with one after the other, as few as
- * can be, so that it becomes known which of them it is. */
+/* The number of iterations to grant from `first` on. Where workers were lost with these one after the other it is the
+ * least, so that it becomes known which of them it is. */
 static uint64_t careful_want(const struct supermaster *supermaster, uint64_t first, uint64_t want)
 {
     struct poison known;

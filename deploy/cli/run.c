@@ -390,7 +390,7 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
     ": workers alone (--dca two-sided) do not survive the loss of rank 0, nor of any before the run has begun, and "   \
     "keep no journal"
 
-/* What is said behind a loss that nothing is gone on from. */
+/* The text behind the loss of a rank where there is no journal to go on from. */
 static const char *without_journal(const struct launch_plan *launch_plan)
 {
     if (launch_plan->dca.count == 0)

@@ -21,7 +21,7 @@ enum { TECHNIQUES = sizeof techniques / sizeof *techniques, ROWS = 120, WORKERS 
 
 #define MS UINT64_C(1000000)
 
-/* What the journal has. */
+/* The content of the journal. */
 struct state {
     struct ranges done;
     uint64_t digest;
@@ -94,7 +94,7 @@ static void take_over(struct state *state, const struct virtual_config *config, 
     state->runs++;
 }
 
-/* One run from what is done. Returns its status; -2: its supermaster was killed. */
+/* Runs what is not done yet. Returns the status; -2: the supermaster was killed. */
 static int run(struct virtual_config *config, struct state *state)
 {
     struct virtual_result result;
@@ -116,6 +116,17 @@ static int run(struct virtual_config *config, struct state *state)
     take_over(state, config, &result);
     virtual_free(cluster);
     return result.status;
+}
+
+/* A run that loses its supermaster at that time. The configuration has no faults then. */
+static void run_until_killed(struct virtual_config *config, struct state *state, uint64_t at_ns)
+{
+    const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = 0, .at_ns = at_ns};
+    config->faults = &fault;
+    config->fault_count = 1;
+    ck_assert_int_eq(run(config, state), -2);
+    config->faults = NULL;
+    config->fault_count = 0;
 }
 
 static void assert_done(struct state *state, const struct virtual_config *config, int status)
@@ -174,16 +185,12 @@ START_TEST(little_is_computed_again)
 {
     const unsigned masters = (unsigned)_i;
     for (uint64_t at_ns = 300 * MS; at_ns < 1000 * MS; at_ns += 100 * MS) {
-        const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = 0, .at_ns = at_ns};
         struct state state = {0};
         struct virtual_config config = config_of(masters, "css:chunk=3");
         config.count = 400;
-        config.faults = &fault;
-        config.fault_count = 1;
-        ck_assert_int_eq(run(&config, &state), -2);
+        run_until_killed(&config, &state, at_ns);
         ck_assert_uint_gt(state.point_at, 0);
         ck_assert_uint_gt(ranges_total(&state.done), 0);
-        config.fault_count = 0;
         int status = run(&config, &state);
         /* 200 ms from point to point, some 20 ms until a chunk is finished, 50 ms until it is recorded: of four workers
          * with 5 ms and more for a row; and what was running */
@@ -196,15 +203,11 @@ END_TEST
 /* A point is worth time, not results. */
 START_TEST(without_a_point_the_results_are_the_same)
 {
-    const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = 0, .at_ns = 500 * MS};
     struct state state = {0};
     struct virtual_config config = config_of((unsigned)_i, "fac2");
     config.count = 400;
     config.distance = 3;
-    config.faults = &fault;
-    config.fault_count = 1;
-    ck_assert_int_eq(run(&config, &state), -2);
-    config.fault_count = 0;
+    run_until_killed(&config, &state, 500 * MS);
     state.point_at = 0;
     int status = run(&config, &state);
     ck_assert_uint_ge(state.executed, config.count);
@@ -216,16 +219,14 @@ END_TEST
 START_TEST(a_resumed_run_survives_a_lost_worker)
 {
     for (uint64_t event = 1; event < 60; event++) {
-        const struct virtual_fault end = {.type = VIRTUAL_KILL, .rank = 0, .at_ns = 600 * MS};
         const struct virtual_fault fault = {
             .type = VIRTUAL_KILL, .rank = (unsigned)_i + 1 + (unsigned)(event % WORKERS), .at_event = event};
         struct state state = {0};
         struct virtual_config config = config_of((unsigned)_i, "css:chunk=3");
         config.count = 400;
-        config.faults = &end;
-        config.fault_count = 1;
-        ck_assert_int_eq(run(&config, &state), -2);
+        run_until_killed(&config, &state, 600 * MS);
         config.faults = &fault;
+        config.fault_count = 1;
         int status = run(&config, &state);
         assert_done(&state, &config, status);
     }
@@ -235,16 +236,12 @@ END_TEST
 /* 1,000 columns are four messages. */
 START_TEST(the_data_of_a_point_may_be_long)
 {
-    const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = 0, .at_ns = 500 * MS};
     struct state state = {0};
     struct virtual_config config = config_of((unsigned)_i, "css:chunk=3");
     config.columns = 1001;
     config.count = 200;
-    config.faults = &fault;
-    config.fault_count = 1;
-    ck_assert_int_eq(run(&config, &state), -2);
+    run_until_killed(&config, &state, 500 * MS);
     ck_assert_uint_gt(state.point_at, 0);
-    config.fault_count = 0;
     int status = run(&config, &state);
     assert_done(&state, &config, status);
 }

@@ -202,7 +202,7 @@ START_TEST(who_dies_or_hangs_holds_up_nothing)
 }
 END_TEST
 
-/* One of three computes wrongly, and another one, the only one that can decide, stands still for two seconds. */
+/* Worker `liar` computes wrongly, and the only worker that can decide stands still for two seconds. */
 START_TEST(who_is_late_is_waited_for_to_decide)
 {
     struct virtual_result result;

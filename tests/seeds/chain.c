@@ -45,7 +45,7 @@ void chain_forgive(struct chain *chain)
     }
 }
 
-/* Of the recovery points the last one that can be gone on from: as journal_find_point() says. */
+/* Takes the last recovery point that can be gone on from, chosen as by journal_find_point(). */
 static const char *take_point(struct chain *chain, const struct virtual_config *config,
                               const struct virtual_result *result)
 {

@@ -317,7 +317,7 @@ static void read_measured(struct world *world, struct drawer *drawer)
         fresh[torn].iterations += 1000;
 }
 
-/* What the worker has computed is stored, and rank 0 knows it. */
+/* Rank 0 learns that all is stored that the worker has computed. */
 static void tell_done(struct world *world, struct drawer *drawer)
 {
     uint64_t added = 0;

@@ -330,9 +330,9 @@ def some_are_done():
     return os.path.exists('out.npy') and os.path.getsize('out.npy') > 128 and any(records())
 
 
-def test_helpers_that_are_killed_are_replaced():
-    process = start(hdss(0, 2, words('--retries', 20, chunk=20) + ['iterations=2000', 'spin=1000']))
-    wait_until(lambda: len(helpers(process)) == 2 and some_are_done(), 'two helpers')
+def check_killed(process, are_there, count):
+    """Kills helpers again and again, each time once `are_there` says of the number of helpers that all are."""
+    wait_until(lambda: are_there(len(helpers(process))) and some_are_done(), 'two helpers')
     killed = 0
     while process.poll() is None and killed < 9:  # ten in a row that have not begun are given up
         for pid in helpers(process)[:1]:
@@ -342,10 +342,14 @@ def test_helpers_that_are_killed_are_replaced():
             except ProcessLookupError:
                 pass
         before = set(helpers(process))
-        wait_until(lambda: process.poll() is not None or set(helpers(process)) - before or len(helpers(process)) == 2, 'another helper')
+        wait_until(lambda: process.poll() is not None or set(helpers(process)) - before or are_there(len(helpers(process))), 'another helper')
     result = finish(process)
     assert killed > 3
-    check_failures(result, [], None, 2000)
+    check_failures(result, [], None, count)
+
+
+def test_helpers_that_are_killed_are_replaced():
+    check_killed(start(hdss(0, 2, words('--retries', 20, chunk=20) + ['iterations=2000', 'spin=1000'])), lambda there: there == 2, 2000)
 
 
 def test_signals_to_all_processes_end_no_helper():
@@ -433,20 +437,7 @@ def test_an_iteration_that_hangs_in_a_thread_is_ended():
 
 def test_killed_helpers_with_threads_are_replaced():
     process = start(hdss(0, 2, words(*THREADED, '--retries', 20, chunk=50) + ['iterations=6000', 'spin=1000']))
-    wait_until(lambda: len(helpers(process)) >= 2 and some_are_done(), 'two helpers')
-    killed = 0
-    while process.poll() is None and killed < 9:  # ten in a row that have not begun are given up
-        for pid in helpers(process)[:1]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-                killed += 1
-            except ProcessLookupError:
-                pass
-        before = set(helpers(process))
-        wait_until(lambda: process.poll() is not None or set(helpers(process)) - before or len(helpers(process)) >= 2, 'another helper')
-    result = finish(process)
-    assert killed > 3
-    check_failures(result, [], None, 6000)
+    check_killed(process, lambda there: there >= 2, 6000)
 
 
 def test_a_drain_ends_a_run_whose_threads_hang():

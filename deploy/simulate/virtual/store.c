@@ -291,7 +291,7 @@ static uint64_t expected(const struct virtual_cluster *cluster, uint64_t iterati
     return cluster->expected != NULL ? cluster->expected[iteration - cluster->config.first] : virtual_record(iteration);
 }
 
-/* What was done before is not computed again, unless for its boundary data. */
+/* Iterations that were done before are not computed again, unless for their boundary data. */
 void store_check(struct virtual_cluster *cluster)
 {
     const uint64_t first = cluster->config.first;
