@@ -76,6 +76,12 @@ static bool is_exact(const struct deaths *deaths, const struct virtual_result *r
     return deaths->are_exact && result->status >= 0 && result->killed == 0;
 }
 
+/* True where the supermaster was killed: the journal may lack what it did last. */
+static bool may_be_unrecorded(const struct virtual_result *result)
+{
+    return result->status < 0;
+}
+
 /* Who kills is given up with the last try that is allowed: a death of a helper more than there are retries, or the
  * first one in a chunk that is run with care since it has killed workers. */
 static const char *check_deadly(const struct deaths *deaths, const struct deadly *deadly,
@@ -86,8 +92,7 @@ static const char *check_deadly(const struct deaths *deaths, const struct deadly
     const unsigned limit = config->spec.retries + 1, tries = before.failures + deadly->helpers;
     const bool is_given_up = ranges_contains(&result->supermaster->ledger.failed, i),
                had_care = deadly->kind == DEADLY_WORKER && tries > 0; /* it has ended a child process */
-    const bool may_be_unrecorded = result->status < 0; /* the supermaster was killed with its last words */
-    if (is_given_up && tries < limit && !had_care && after.deaths < DEATHS_MAX && !may_be_unrecorded)
+    if (is_given_up && tries < limit && !had_care && after.deaths < DEATHS_MAX && !may_be_unrecorded(result))
         return "an iteration was given up that had tries left";
     if (after.failures > tries && !(after.failures == limit && (had_care || after.deaths >= DEATHS_MAX)))
         return "the journal has more helpers killed than there were";
@@ -112,7 +117,8 @@ static const char *check_others(const struct deaths *deaths, const struct virtua
     for (size_t k = 0; k < ranges_length(failed); k++)
         for (uint64_t i = ranges_at(failed, k)->first; i < ranges_at(failed, k)->first + ranges_at(failed, k)->count;
              i++)
-            if (deaths_find(deaths, i) == NULL && known_after(config, result, i).deaths < DEATHS_MAX)
+            if (deaths_find(deaths, i) == NULL && known_after(config, result, i).deaths < DEATHS_MAX &&
+                !may_be_unrecorded(result))
                 return "an iteration was given up that has killed nobody";
     for (size_t k = 0; k < result->deaths->count; k++) {
         const struct poison *item = &result->deaths->items[k];
