@@ -343,6 +343,16 @@ static void look_at_time_step(struct supermaster *supermaster)
         supermaster_next_step(supermaster);
 }
 
+/* Begins to serve. Earlier runs may have given up the last iterations of the time step; then the next one begins in
+ * this step, as nobody may ever send another message: all may be waiting. */
+static void begin(struct supermaster *supermaster)
+{
+    supermaster_begin(supermaster, supermaster->now_ns);
+    look_at_time_step(supermaster);
+    if (supermaster->losses.look_again)
+        supermaster_handle_losses(supermaster, 0);
+}
+
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions)
 {
     if (supermaster->state == SUPERMASTER_GONE)
@@ -359,10 +369,8 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
         supermaster_handle_losses(supermaster, news);
     if (supermaster->ledger.done != done)
         supermaster->last_commit_ns = event->now_ns;
-    if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0) {
-        supermaster_begin(supermaster, event->now_ns);
-        look_at_time_step(supermaster); /* earlier runs may have given up its last iterations, and nobody may ask */
-    }
+    if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0)
+        begin(supermaster);
     if (is_central(supermaster) && supermaster->first_assign_ns == NEVER)
         supermaster->first_assign_ns = supermaster->service.first_assign_ns;
     if (ledger_is_complete(&supermaster->ledger))
