@@ -160,9 +160,12 @@ static struct grant *other_copy(struct service *service, const struct grant *gra
 
 bool service_take_away(struct service *service, struct range *range)
 {
-    if (service->requeued_count == 0)
+    if (service->requeued_count > 0)
+        *range = service->requeued[--service->requeued_count].range;
+    else if (service_has_vain_recall(service))
+        *range = service->recalled[--service->recalled_count];
+    else
         return false;
-    *range = service->requeued[--service->requeued_count].range;
     return true;
 }
 
@@ -270,7 +273,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     leave_queue(service, w);
     worker->gone = true;
     service->gone++;
-    if (service->requeued_count > 0)
+    if (service->requeued_count > 0 || service_has_vain_recall(service))
         service->news |= SERVICE_RETURNED; /* the requeued work may have been kept for this worker */
     if (service->verify.held > 0)
         service->verify.close_due_ns = now_ns; /* the worker may have been the only one to compute some of it again */

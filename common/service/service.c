@@ -432,6 +432,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
         if (service_receive_returned(service, w, message, actions, error) < 0)
             return -1;
         service_serve(service, now_ns, actions);
+        service->news |= service_has_vain_recall(service) ? SERVICE_RETURNED : 0;
         return 0;
     case MESSAGE_ITERATIONS_FAILED:
         return receive_iterations_failed(service, w, now_ns, &message->iterations_failed, actions, error);

@@ -287,7 +287,8 @@ void service_poison(struct service *service, const struct poison *more);
 void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
-/* Takes what was requeued away, for the owner to give to others; false when there is nothing. */
+/* Takes away what was requeued, or recalled for workers that do not wait any more, for the owner to give to others;
+ * false when there is nothing. */
 bool service_take_away(struct service *service, struct range *range);
 
 /* At EVENT_TIMER: looks for overdue chunks, and takes for lost who should have left long ago. */

@@ -44,6 +44,11 @@ static inline bool service_recalls(const struct service *service)
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions);
 int service_receive_returned(struct service *service, unsigned w, const struct message *message,
                              struct actions *actions, struct error *error);
+/* True where something came back, and who waited for it waits no more: it was lost, or got other work. */
+static inline bool service_has_vain_recall(const struct service *service)
+{
+    return service->recalled_count > 0 && service->waiting_count == 0;
+}
 /* The worker's share of what came back; false where there is nothing, or it is for others. */
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);
 /* True if worker `w` may have iterations that have not begun, and is to be asked for them. */
