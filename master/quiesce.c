@@ -18,7 +18,7 @@ void master_receive_quiesce(struct master *master, const struct quiesce *quiesce
         master_move(master, MASTER_QUIESCED);
     master->quiesced_told = false;
     refills_forget(&master->refills);
-    service_set_source(&master->service, true);
+    service_set_source(&master->service, SOURCE_FLOWS);
     service_quiesce(&master->service, quiesce, master->actions);
 }
 

@@ -71,6 +71,8 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
         refills_take(&master->refills, now_ns);
         master->told_idle = 0;
     }
-    service_set_source(service, !master->refills.parked);
+    service_set_source(service, !master->refills.parked ? SOURCE_FLOWS
+                                : message->refill.begun ? SOURCE_IS_DRY
+                                                        : SOURCE_RESTS);
     service_serve(service, now_ns, master->actions);
 }

@@ -263,15 +263,19 @@ static enum decode_result decode_report(struct message *message, const struct he
 static enum decode_result decode_refill(struct message *message, const struct header *header,
                                         const unsigned char *bytes, size_t size)
 {
-    if (header->flags & ~(FLAG_MORE | FLAG_EMPTY))
+    if (header->flags & ~(FLAG_MORE | FLAG_EMPTY | FLAG_BEGUN))
         return DECODE_UNKNOWN_FLAG;
     if (header->id != 0)
         return DECODE_NOT_ZERO;
-    message->refill = (struct refill_head){.more = header->flags & FLAG_MORE, .empty = header->flags & FLAG_EMPTY};
+    message->refill = (struct refill_head){
+        .more = header->flags & FLAG_MORE,
+        .empty = header->flags & FLAG_EMPTY,
+        .begun = header->flags & FLAG_BEGUN,
+    };
     enum decode_result result = decode_records(message, header, bytes, size, REFILL_MAX, CHUNK_RECORD_BYTES);
     if (result == DECODE_OK && message->refill.empty != (message->record_count == 0))
         return DECODE_OUT_OF_RANGE;
-    if (result == DECODE_OK && message->refill.empty && message->refill.more)
+    if (result == DECODE_OK && (message->refill.empty ? message->refill.more : message->refill.begun))
         return DECODE_OUT_OF_RANGE;
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
         struct chunk_record record;

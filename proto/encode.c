@@ -227,8 +227,9 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
                               DONE_RECORD_BYTES, out);
     case MESSAGE_REFILL:
         return encode_records(message,
-                              (message->refill.more ? FLAG_MORE : 0u) | (message->refill.empty ? FLAG_EMPTY : 0u), 0,
-                              CHUNK_RECORD_BYTES, out);
+                              (message->refill.more ? FLAG_MORE : 0u) | (message->refill.empty ? FLAG_EMPTY : 0u) |
+                                  (message->refill.begun ? FLAG_BEGUN : 0u),
+                              0, CHUNK_RECORD_BYTES, out);
     case MESSAGE_STATS: return encode_records(message, 0, 0, STATS_RECORD_BYTES, out);
     case MESSAGE_FATAL: return encode_fatal(&message->fatal, out);
     case MESSAGE_DRAIN: put_header(out, MESSAGE_DRAIN, 0, 0, 0); return HEADER_BYTES;

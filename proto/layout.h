@@ -29,3 +29,4 @@
 #define FLAG_REFILL       1u /* REPORT */
 #define FLAG_MORE         1u /* REFILL */
 #define FLAG_EMPTY        2u /* REFILL */
+#define FLAG_BEGUN        4u /* REFILL */

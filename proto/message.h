@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 13
+#define PROTOCOL_VERSION 14
 
 #define HEADER_BYTES            8
 #define HELLO_BYTES             24
@@ -268,7 +268,7 @@ struct report_head {
 };
 
 struct refill_head {
-    bool more, empty;
+    bool more, empty, begun; /* begun: empty, and nothing is left to be recalled */
 };
 
 struct fatal {

@@ -101,7 +101,7 @@ static int init_service(struct supermaster *supermaster)
         .owner = supermaster,
     };
     int result = service_init(&supermaster->service, &config);
-    service_set_source(&supermaster->service, false);
+    service_set_source(&supermaster->service, SOURCE_IS_DRY);
     return result;
 }
 

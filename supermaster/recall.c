@@ -15,7 +15,8 @@ int supermaster_recalls_init(struct supermaster *supermaster)
     recalls->waiting = calloc(masters, sizeof *recalls->waiting);
     recalls->state = calloc(masters, sizeof *recalls->state);
     recalls->was_asked = calloc(masters, sizeof *recalls->was_asked);
-    return recalls->waiting != NULL && recalls->state != NULL && recalls->was_asked != NULL ? 0 : -1;
+    recalls->was_told = calloc(masters, sizeof *recalls->was_told);
+    return recalls->waiting && recalls->state && recalls->was_asked && recalls->was_told ? 0 : -1;
 }
 
 void supermaster_recalls_fini(struct supermaster *supermaster)
@@ -23,6 +24,7 @@ void supermaster_recalls_fini(struct supermaster *supermaster)
     free(supermaster->recalls.waiting);
     free(supermaster->recalls.state);
     free(supermaster->recalls.was_asked);
+    free(supermaster->recalls.was_told);
 }
 
 void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts)
@@ -35,6 +37,7 @@ static void set_waiting(struct recalls *recalls, unsigned m, unsigned waiting)
 {
     recalls->masters_waiting += (waiting > 0) - (recalls->waiting[m] > 0);
     recalls->waiting[m] = waiting;
+    recalls->was_told[m] &= waiting > 0;
 }
 
 void supermaster_note_given(struct supermaster *supermaster, unsigned m)
@@ -100,6 +103,17 @@ static void send_recalls(struct supermaster *supermaster)
     }
 }
 
+/* Tells a master that waits that nothing can be recalled for it: its fast workers may help its slow ones. */
+static void tell_all_has_begun(struct supermaster *supermaster, unsigned m)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    if (!recalls->has_no_giver || recalls->open > 0 || recalls->waiting[m] == 0 || recalls->was_told[m])
+        return;
+    recalls->was_told[m] = true;
+    actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
+                 &(struct message){.type = MESSAGE_REFILL, .refill = {.empty = true, .begun = true}});
+}
+
 void supermaster_receive_recall(struct supermaster *supermaster, unsigned m, const struct recall *recall)
 {
     if (supermaster->config.distance > 0) {
@@ -110,6 +124,7 @@ void supermaster_receive_recall(struct supermaster *supermaster, unsigned m, con
         return; /* the run ends, or a refill is on its way */
     set_waiting(&supermaster->recalls, m, recall->waiting);
     send_recalls(supermaster);
+    tell_all_has_begun(supermaster, m);
 }
 
 void supermaster_look_at_recalls(struct supermaster *supermaster)
@@ -172,6 +187,9 @@ void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, c
     }
     if (message->record_count > 0)
         serve_waiting(supermaster);
-    if (supermaster->state == SUPERMASTER_SERVING)
-        send_recalls(supermaster);
+    if (supermaster->state != SUPERMASTER_SERVING)
+        return;
+    send_recalls(supermaster);
+    for (unsigned i = 0; i < supermaster->config.topology->masters; i++)
+        tell_all_has_begun(supermaster, i);
 }

@@ -139,6 +139,7 @@ struct recalls {
     unsigned *waiting; /* [masters] idle workers of the master, which wants work that others have not begun; owned */
     unsigned masters_waiting; /* masters that want some */
     unsigned char *state;     /* [masters] enum recall_state; owned */
+    bool *was_told;           /* [masters] that all has begun, and has not been given anything since; owned */
     bool *was_asked;          /* [masters] the master may still return something; owned */
     unsigned open;            /* RECALLs that were not answered */
     bool has_more;            /* a master was given chunks in this step */

@@ -52,6 +52,8 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 #define SILENCE_FACTOR_ASKED 4
 /* The least such silence. */
 #define SILENCE_MIN_NS 10000000u
+/* Who is so many times faster gets a copy of what another one has after the least silence. */
+#define FASTER_FACTOR 1.75
 /* Without recall: factor by which an overdue chunk takes longer than the earlier ones of its worker let expect. */
 #define LEASE_FACTOR 10
 /* The least lease: a core that was busy with something else for a moment is no reason. */
@@ -120,6 +122,7 @@ struct served {
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns; /* when the worker's last completion came */
     uint64_t heard_ns;     /* when the worker's last message came, or it was asked for work */
+    double probe_s;        /* time of a probe iteration: see service_note_speeds(); 0: not known */
     uint64_t messages, bytes;
     struct grant *grants; /* [slots] by chunk number modulo `slots`; owned, unless there are GRANTS_LEAST */
     uint32_t slots;       /* a power of two, at most GRANTS_MAX */
@@ -216,6 +219,7 @@ struct service {
     unsigned state;        /* enum service_state */
     unsigned news;         /* enum service_news, not yet taken by the owner */
     bool has_no_source;    /* an empty pool cannot be refilled from elsewhere: see service_set_source() */
+    bool all_has_begun;    /* nor can anything be recalled there */
     bool out_of_memory;
     struct requeued *requeued; /* owned; allocated at the first loss, as all that follows */
     unsigned requeued_count;
@@ -237,6 +241,7 @@ struct service {
     size_t failed_capacity;
     uint64_t reissued;            /* chunks handed out again, or a second time */
     uint64_t duplicates;          /* results that were dropped */
+    bool has_speeds;              /* all workers have a probe_s */
     bool has_copied;              /* a chunk was given a second time: who is busy may compute what has come */
     uint64_t recalls;             /* recalls that brought something */
     uint64_t recalled_iterations; /* iterations that recalls brought, and that were handed out here */
@@ -262,6 +267,10 @@ void service_fini(struct service *service);
 
 /* Index of a worker by its rank; worker_count where it is not one of ours. */
 unsigned service_find(const struct service *service, unsigned rank);
+
+/* Tells how long the same iteration takes on each worker, by the probes: mean_s[worker_count] in seconds. Who is much
+ * faster then gets a copy of what is left at the end with a slow one. */
+void service_note_speeds(struct service *service, const double *mean_s);
 
 /* Takes a REQUEST, RESULT, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what
  * cannot be; 1 where the worker was taken for lost, and nobody listens to it. After an ITERATIONS_FAILED the owner
@@ -341,10 +350,13 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
 /* Ends service as service_end() does, where no worker is left to be told. */
 void service_close(struct service *service, const struct actions *actions);
 
-/* Says whether the owner can get chunks from elsewhere when the pool is empty; at first it can. */
-static inline void service_set_source(struct service *service, bool has_source)
+/* What the owner can get from elsewhere when the pool is empty: chunks, at first; nothing at present; or nothing, as
+ * all that is with others has begun. */
+enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
+static inline void service_set_source(struct service *service, enum service_source source)
 {
-    service->has_no_source = !has_source;
+    service->has_no_source = source != SOURCE_FLOWS;
+    service->all_has_begun = source == SOURCE_IS_DRY;
 }
 
 /* A set of enum service_news, which is empty afterwards. */

@@ -70,8 +70,8 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->report.refill ? " refill" : "");
         break;
     case MESSAGE_REFILL:
-        snprintf(text, size, "REFILL chunks=%u%s%s", message->record_count, message->refill.more ? " more" : "",
-                 message->refill.empty ? " empty" : "");
+        snprintf(text, size, "REFILL chunks=%u%s%s%s", message->record_count, message->refill.more ? " more" : "",
+                 message->refill.empty ? " empty" : "", message->refill.begun ? " begun" : "");
         break;
     case MESSAGE_SPEED: snprintf(text, size, "SPEED levels=%u", message->speed.levels); break;
     case MESSAGE_ECHO: snprintf(text, size, "ECHO %" PRIu32, message->echo.id); break;

@@ -204,7 +204,7 @@ static void make_copy(struct owner *owner)
 {
     pool_put(&owner->service.pool, 0, (struct range){0, 10});
     pool_put(&owner->service.pool, 0, (struct range){10, 10});
-    service_set_source(&owner->service, false);
+    service_set_source(&owner->service, SOURCE_IS_DRY);
     ck_assert_int_eq(request(owner, 0, 1, 0, PAYLOAD_NONE, 0), 0);
     ck_assert_int_eq(request(owner, 0, 1, 1, PAYLOAD_NONE, 1000), 0);
     ck_assert_int_eq(request(owner, 1, 1, 0, PAYLOAD_NONE, 2000), 0);

@@ -118,6 +118,8 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
     refill_more.refill.more = true;
     struct message refill_empty = records_of(MESSAGE_REFILL, NULL, 0);
     refill_empty.refill.empty = true;
+    struct message refill_begun = records_of(MESSAGE_REFILL, NULL, 0);
+    refill_begun.refill.empty = refill_begun.refill.begun = true;
 
     const struct sample all[] = {
         {"SPEED of one level", least_speed()},
@@ -204,6 +206,7 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"REFILL of one chunk", records_of(MESSAGE_REFILL, chunk_records, 1)},
         {"REFILL of REFILL_MAX chunks", refill_more},
         {"REFILL, empty", refill_empty},
+        {"REFILL, empty, and all has begun", refill_begun},
         {"STATS of nobody", {.type = MESSAGE_STATS}},
         {"STATS of STATS_MAX workers", records_of(MESSAGE_STATS, stats_records, STATS_MAX)},
         {"FATAL without words", {.type = MESSAGE_FATAL, .fatal = {0, text, 0}}},
@@ -362,6 +365,7 @@ void assert_same_message(const struct message *got, const struct message *want)
     case MESSAGE_REFILL:
         ck_assert_int_eq(got->refill.more, want->refill.more);
         ck_assert_int_eq(got->refill.empty, want->refill.empty);
+        ck_assert_int_eq(got->refill.begun, want->refill.begun);
         assert_same_records(got, want, CHUNK_RECORD_BYTES);
         break;
     case MESSAGE_STATS: assert_same_records(got, want, STATS_RECORD_BYTES); break;

@@ -166,6 +166,7 @@ static const struct {
     {"REPORT REFILL, 3 busy, [0, 5) digest 9",
      {.type = MESSAGE_REPORT, .records = report_records, .record_count = 1, .report = {.refill = true, .busy = 3}}},
     {"REFILL of [5, 7) for rank 2", {.type = MESSAGE_REFILL, .records = refill_records, .record_count = 1}},
+    {"REFILL EMPTY, BEGUN", {.type = MESSAGE_REFILL, .refill = {.empty = true, .begun = true}}},
     {"FATAL at rank 4, \"no\"", {.type = MESSAGE_FATAL, .fatal = {4, "no", 2}}},
     {"LOADS, 2 at rank 5", {.type = MESSAGE_LOADS, .records = load_records, .record_count = 1}},
     {"FEEDBACK of rank 5, 2 chunks of 300 iterations, 4000 ns, waited 6 ns, deviation 1.5 ns of 16",

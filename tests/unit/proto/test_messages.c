@@ -265,12 +265,13 @@ static const struct {
     {"REPORT past the end", "20 00 0100 00000000" F8 ONE Z8, DECODE_OUT_OF_RANGE},
     {"REPORT wrong in its second range", "20 00 0200 00000000" Z8 ONE Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
 
-    {"REFILL flag", "21 04 0100 00000000" Z8 ONE "00000000", DECODE_UNKNOWN_FLAG},
+    {"REFILL flag", "21 08 0100 00000000" Z8 ONE "00000000", DECODE_UNKNOWN_FLAG},
     {"REFILL id", "21 00 0100 01000000" Z8 ONE "00000000", DECODE_NOT_ZERO},
     {"REFILL of 201 chunks", "21 00 c900 00000000", DECODE_OUT_OF_RANGE},
     {"REFILL of nothing, not empty", "21 00 0000 00000000", DECODE_OUT_OF_RANGE},
     {"REFILL empty with a chunk", "21 02 0100 00000000" Z8 ONE "00000000", DECODE_OUT_OF_RANGE},
     {"REFILL empty, and more follows", "21 03 0000 00000000", DECODE_OUT_OF_RANGE},
+    {"REFILL of a chunk, and all has begun", "21 04 0100 00000000" Z8 ONE "00000000", DECODE_OUT_OF_RANGE},
     {"REFILL of no iteration", "21 00 0100 00000000" Z8 Z8 "00000000", DECODE_OUT_OF_RANGE},
     {"REFILL past the end", "21 00 0100 00000000" F8 ONE "00000000", DECODE_OUT_OF_RANGE},
 
@@ -492,7 +493,7 @@ START_TEST(every_unknown_flag_is_rejected)
                          : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL | FLAG_DIED
                          : samples[i].message.type == MESSAGE_VERIFIED          ? FLAG_FIRST_WRONG | FLAG_SECOND_WRONG
                          : samples[i].message.type == MESSAGE_REPORT            ? FLAG_REFILL
-                         : samples[i].message.type == MESSAGE_REFILL            ? FLAG_MORE | FLAG_EMPTY
+                         : samples[i].message.type == MESSAGE_REFILL            ? FLAG_MORE | FLAG_EMPTY | FLAG_BEGUN
                                                                                 : 0;
         for (unsigned bit = 1; bit < 256; bit <<= 1) {
             unsigned char bytes[MESSAGE_MAX];
