@@ -112,7 +112,8 @@ int master_init(struct master *master, const struct master_config *config)
     master->stats_records = malloc((size_t)(config->workers + 1) * STATS_RECORD_BYTES);
     master->load_records = malloc((size_t)(config->workers + 1) * LOAD_RECORD_BYTES);
     if (master->report_records == NULL || master->stats_records == NULL || master->load_records == NULL ||
-        master_feedback_init(master) < 0 || service_init(&master->service, &service) < 0) {
+        master_feedback_init(master) < 0 || master_speeds_init(master) < 0 ||
+        service_init(&master->service, &service) < 0) {
         master_fini(master);
         return -1;
     }
@@ -125,6 +126,7 @@ void master_fini(struct master *master)
     free(master->stats_records);
     free(master->load_records);
     master_feedback_fini(master);
+    master_speeds_fini(master);
     service_fini(&master->service);
     *master = (struct master){0};
 }
@@ -188,8 +190,8 @@ static void receive_from_supermaster(struct master *master, const struct event *
     }
 }
 
-/* Passes a message of a worker on, unchanged. It may be about the worker itself only. */
-static void relay(struct master *master, const struct event *event)
+/* Passes a message of worker `w` on, unchanged. It may be about the worker itself only. */
+static void relay(struct master *master, unsigned w, const struct event *event)
 {
     const struct message *message = event->message;
     unsigned subject = event->from;
@@ -203,10 +205,13 @@ static void relay(struct master *master, const struct event *event)
     case MESSAGE_THREADS: subject = message->threads.worker; break;
     default: break;
     }
-    if (subject == event->from)
-        actions_send(master->actions, master->config.supermaster, message);
-    else
+    if (subject != event->from) {
         master_refuse(master, event->from, "sent a message in the name of another rank");
+        return;
+    }
+    if (message->type == MESSAGE_SPEED)
+        master_note_speed(master, w, &speed);
+    actions_send(master->actions, master->config.supermaster, message);
 }
 
 /* Requests and results of workers go to the service, the rest of what they send goes up. */
@@ -227,10 +232,10 @@ static void master_receive(struct master *master, const struct event *event)
     case MESSAGE_SPEED:
     case MESSAGE_FATAL:
     case MESSAGE_THREADS:
-    case MESSAGE_DRAIN: relay(master, event); break;
+    case MESSAGE_DRAIN: relay(master, w, event); break;
     case MESSAGE_BOUNDARY:
         if (master->config.distance > 0 && message->payload == PAYLOAD_INLINE)
-            relay(master, event);
+            relay(master, w, event);
         else
             master_refuse(master, event->from, "sent boundary data that cannot be");
         break;

@@ -28,6 +28,12 @@ void master_send_feedback(struct master *master);
 /* Tells the loads that have changed; the messages borrow them until the next one. */
 void master_send_loads(struct master *master);
 
+/* speeds.c */
+int master_speeds_init(struct master *master); /* -1 when memory is out */
+void master_speeds_fini(struct master *master);
+/* Keeps the speed of worker `w`. */
+void master_note_speed(struct master *master, unsigned w, const struct speed *speed);
+
 /* recall.c: work that has not begun moves to who is idle */
 void master_receive_recall(struct master *master, const struct recall *recall);
 /* Gives back what is recalled from here, and asks for what may be recalled elsewhere. */

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/machine/machine.h"
+#include "common/machine/probe.h"
 #include "common/machine/spread.h"
 #include "common/service/refill.h"
 #include "common/service/service.h"
@@ -56,6 +57,8 @@ struct master {
     unsigned char *feedback_records; /* encoded, borrowed by the messages of this step; owned */
     unsigned char *load_records;     /* [workers] encoded, borrowed by the messages of this step; owned */
     bool loads_changed;              /* a worker's load has changed since the loads were told last */
+    struct speed_levels *levels;     /* [workers] until all have told their speeds, `speeds` of them so far; owned */
+    unsigned speeds;
     struct refills refills;
     unsigned recall_waiting; /* workers elsewhere, for whom work is recalled from here; 0: none */
     bool returns_more;    /* a RECALL was answered: what comes back late, and nobody here waits for, goes up as well */

@@ -128,6 +128,7 @@ static void compare_speeds(struct supermaster *supermaster)
     probe_compare(supermaster->levels, workers, supermaster->measured.mean_s);
     for (unsigned w = 0; supermaster->config.speeds == NULL && w < workers; w++)
         supermaster->statistics[w].speed = 1 / supermaster->measured.mean_s[w];
+    service_note_speeds(&supermaster->service, supermaster->measured.mean_s);
 }
 
 static void finish_measured(struct supermaster *supermaster)

@@ -409,14 +409,51 @@ uint64_t service_answer_due_ns(const struct service *service, const struct serve
     return silent_ns(service, worker->heard_ns, SILENCE_FACTOR_ASKED);
 }
 
+/* Where results are verified all take turns: the fastest may be one that may not compute what is to be compared. */
+void service_note_speeds(struct service *service, const double *mean_s)
+{
+    service->has_speeds = service->spec->verify == 0;
+    for (unsigned w = 0; w < service->worker_count; w++)
+        service->workers[w].probe_s = mean_s[w];
+}
+
+/* True if `taker` would be done with a copy first, unless `worker` is nearly done: it is much faster, and has not much
+ * to repeat. How long an iteration takes that runs nobody knows; where costs are heavy-tailed its rest is to be
+ * expected as long as its past. What the worker did of the grant before it was last heard of is repeated, if there is
+ * more of the grant than one iteration; `heard_ns` says when that was. */
+static bool would_overtake(const struct service *service, const struct served *taker, const struct served *worker,
+                           const struct grant *grant)
+{
+    if (!service->has_speeds || FASTER_FACTOR * taker->probe_s > worker->probe_s)
+        return false;
+    const uint64_t past_ns = worker->heard_ns > grant->since_ns ? worker->heard_ns - grant->since_ns : 0;
+    return grant->count - grant->received == 1 ||
+           (double)past_ns * taker->probe_s <= (double)service->longest_ns * worker->probe_s;
+}
+
+/* A search for something overdue of which a worker could compute a copy. */
+struct search {
+    unsigned taker;    /* the worker */
+    double mean_ns;    /* time of an iteration, over all workers; 0: not known */
+    bool may_overtake; /* nothing is left to be recalled: a copy keeps who is faster from nothing else */
+    /* what is due first */
+    struct grant *grant;
+    unsigned worker;
+    uint64_t end_ns;
+    bool is_for_others; /* another one is due sooner, for workers that may compute it */
+};
+
 /* The time at which the grant is given a second time. A worker that said that all of its chunk has begun computes one
  * iteration; one that is not asked, as another has the chunk, too, may compute all of them before it is heard. */
 static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
-                            double mean_ns)
+                            const struct search *search)
 {
     if (!service_recalls(service))
-        return lease_end_ns(worker, grant, mean_ns);
+        return lease_end_ns(worker, grant, search->mean_ns);
     uint64_t heard_ns = grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
+    if (search->may_overtake && grant->copy_owner != OWNER_VERIFY &&
+        would_overtake(service, &service->workers[search->taker], worker, grant))
+        return heard_ns + SILENCE_MIN_NS;
     double iterations = worker->recall == RECALL_POSSIBLE ? (double)(grant->count - grant->received) : 1;
     return silent_ns(service, heard_ns,
                      iterations * (worker->recall >= RECALL_LATE ? SILENCE_FACTOR_ASKED : SILENCE_FACTOR));
@@ -456,73 +493,80 @@ void service_lose_overdue(struct service *service, uint64_t now_ns)
     }
 }
 
-struct overdue {
-    struct grant *grant;
-    unsigned worker;
-    uint64_t end_ns;
-    bool is_for_others; /* another one is due sooner, for workers that may compute it */
-};
-
 /* A chunk that two workers have is overdue when it is with both. */
 static uint64_t end_of_both_ns(const struct service *service, const struct served *worker, struct grant *grant,
-                               double mean_ns)
+                               const struct search *search)
 {
-    uint64_t end = copy_due_ns(service, worker, grant, mean_ns);
+    uint64_t end = copy_due_ns(service, worker, grant, search);
     if (grant->copy_owner != OWNER_UNDECIDED)
         return end;
     struct served *other = &service->workers[grant->other_worker];
-    uint64_t other_end = copy_due_ns(service, other, grant_slot(other, grant->other_chunk), mean_ns);
+    uint64_t other_end = copy_due_ns(service, other, grant_slot(other, grant->other_chunk), search);
     return other_end > end ? other_end : end;
 }
 
-/* True for the newer of two copies. The worker that has had a chunk for longer is the first to be done with it, unless
- * it does not get on at all: a third worker takes the place of the newer copy. */
-static bool is_newer_copy(struct service *service, unsigned v, const struct grant *grant)
+/* True for that of two copies of which less is to be expected: that of the much slower worker, else the newer one. The
+ * worker that has had a chunk for longer is the first to be done with it, unless it does not get on at all: a third
+ * worker takes the place of the other copy. */
+static bool is_second_choice(struct service *service, unsigned v, const struct grant *grant)
 {
     if (grant->copy_owner != OWNER_UNDECIDED)
         return false;
     const struct grant *other = other_copy(service, grant);
+    const struct served *worker = &service->workers[v], *other_worker = &service->workers[grant->other_worker];
+    if (would_overtake(service, other_worker, worker, grant))
+        return true;
+    if (would_overtake(service, worker, other_worker, other))
+        return false;
     return other->since_ns < grant->since_ns || (other->since_ns == grant->since_ns && grant->other_worker < v);
 }
 
-/* Looks through the grants of worker `v` for an overdue one that worker `w` could compute, too. */
-static void look_at_worker(struct service *service, unsigned v, unsigned w, double mean_ns, struct overdue *least)
+/* Looks through the grants of worker `v`. */
+static void look_at_worker(struct service *service, unsigned v, struct search *search)
 {
+    const unsigned w = search->taker;
     struct served *worker = &service->workers[v];
     for (unsigned i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0 || grant->copy_owner == OWNER_OTHER || grant->received == grant->count ||
-            (grant->copy_owner == OWNER_UNDECIDED && grant->other_worker == w) || is_newer_copy(service, v, grant))
+            (grant->copy_owner == OWNER_UNDECIDED && grant->other_worker == w) || is_second_choice(service, v, grant))
             continue;
-        uint64_t end = end_of_both_ns(service, worker, grant, mean_ns);
+        uint64_t end = end_of_both_ns(service, worker, grant, search);
         if (grant->copy_owner == OWNER_VERIFY) {
             const uint64_t sooner = end;
             end = service_verify_end_ns(service, grant, w, end);
-            least->is_for_others |= end > sooner;
+            search->is_for_others |= end > sooner;
         }
-        if (end < least->end_ns)
-            *least = (struct overdue){grant, v, end, least->is_for_others};
+        if (end >= search->end_ns)
+            continue;
+        search->grant = grant;
+        search->worker = v;
+        search->end_ns = end;
     }
 }
 
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other)
 {
-    struct overdue least = {.end_ns = NEVER};
     if (service->no_speculation)
         service->lease_due_ns = NEVER;
     if (service->lease_due_ns > now_ns)
         return NULL;
-    double mean_ns = service_mean_iteration_ns(service);
+    struct search search = {
+        .taker = w,
+        .mean_ns = service_mean_iteration_ns(service),
+        .may_overtake = service->has_speeds && service->all_has_begun && service_recall_is_over(service),
+        .end_ns = NEVER,
+    };
     for (unsigned v = 0; v < service->worker_count; v++)
         if (v != w && service->workers[v].holds > 0 && !(service_recalls(service) && service_may_be_asked(service, v)))
-            look_at_worker(service, v, w, mean_ns, &least);
-    service->lease_due_ns = least.end_ns;
-    if (least.is_for_others && least.end_ns > now_ns + LEASE_LOOK_NS)
+            look_at_worker(service, v, &search);
+    service->lease_due_ns = search.end_ns;
+    if (search.is_for_others && search.end_ns > now_ns + LEASE_LOOK_NS)
         service->lease_due_ns = now_ns + LEASE_LOOK_NS;
-    if (least.end_ns <= now_ns)
-        service_give_up_recall(service, least.worker);
-    *other = least.worker;
-    return least.end_ns <= now_ns ? least.grant : NULL;
+    if (search.end_ns <= now_ns)
+        service_give_up_recall(service, search.worker);
+    *other = search.worker;
+    return search.end_ns <= now_ns ? search.grant : NULL;
 }
 
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,

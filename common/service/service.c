@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 static const char *const service_state_names[] = {"SERVING", "QUIESCED", "ENDING"};
@@ -694,6 +695,29 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
         service->lease_due_ns = look_ns; /* who got it may hang, and nobody may ask for anything any more */
 }
 
+static bool may_get_copy(struct service *service, unsigned w)
+{
+    return service->workers[w].holds == 0 && has_slot(service, w);
+}
+
+/* Brings the fastest of those who may get a copy to the front of the queue: what is due for anybody is due for it. */
+static void bring_fastest_forward(struct service *service)
+{
+    const unsigned first = service->waiting_first, capacity = service->worker_count;
+    unsigned fastest = first;
+    double least_s = INFINITY;
+    for (unsigned i = 0; service->has_speeds && i < service->waiting_count; i++) {
+        const unsigned place = (first + i) % capacity, w = service->waiting[place];
+        if (service->workers[w].probe_s >= least_s || !may_get_copy(service, w))
+            continue;
+        fastest = place;
+        least_s = service->workers[w].probe_s;
+    }
+    const unsigned w = service->waiting[fastest];
+    service->waiting[fastest] = service->waiting[first];
+    service->waiting[first] = w;
+}
+
 /* Nothing else is left: workers without a chunk get a copy of a chunk that is overdue with another worker. A worker
  * that hangs still holds a chunk, though it may be the first in the queue. */
 RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
@@ -702,8 +726,9 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         service->lease_due_ns = 0; /* chunks assigned since the last look may fall due earlier */
     service->assigned_at_look = service->assigned;
     for (unsigned left = service->waiting_count; left > 0 && service->lease_due_ns <= now_ns; left--) {
+        bring_fastest_forward(service);
         unsigned w = dequeue(service);
-        if (service->workers[w].holds == 0 && has_slot(service, w))
+        if (may_get_copy(service, w))
             assign_copy(service, w, now_ns, actions); /* the next look is for another overdue chunk */
         if (service->workers[w].asks > 0)
             service_enqueue(service, w);

@@ -274,6 +274,47 @@ static double first_is_longest(void *context, uint64_t iteration)
 
 /* A worker answers when its long iteration is over. What it has computed is not computed again, though others have a
  * copy, and what is behind it is shared, also by the workers of another master. */
+static double first_takes_100_ms(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration == 0 ? 100 * MS : MS;
+}
+
+/* Four iterations, of which the first takes long, on four workers whose powers are measured. Returns the time in ms. */
+static double run_on_uneven(unsigned masters, const double *speeds)
+{
+    struct virtual_result result;
+    struct virtual_config config = with_long_iterations(masters, 4, "ss", 4);
+    config.speeds = speeds;
+    config.cost_ns = first_takes_100_ms;
+    config.spec.power = RUN_POWER_MEASURE;
+    config.cuts_at_once = true;
+    const double elapsed = run(config, 0, &result);
+    assert_said("a second time: rank ");
+    ck_assert_uint_eq(supermaster_loss_count(result.supermaster), 0);
+    return elapsed;
+}
+
+START_TEST(who_is_much_faster_takes_over_from_who_is_slow)
+{
+    const double speeds[] = {0.25, 1, 1, 1};
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        const double elapsed = run_on_uneven(masters, speeds);
+        ck_assert_msg(elapsed < 120, "%u masters: %.1f ms", masters, elapsed); /* 400 with the slow worker */
+    }
+}
+END_TEST
+
+START_TEST(a_copy_of_the_fastest_is_not_given_up_for_a_third)
+{
+    const double speeds[] = {0.25, 0.5, 0.5, 1};
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        const double elapsed = run_on_uneven(masters, speeds);
+        ck_assert_msg(elapsed < 130, "%u masters: %.1f ms", masters, elapsed);
+    }
+}
+END_TEST
+
 START_TEST(a_worker_in_a_long_iteration_answers_late)
 {
     struct virtual_result result;
@@ -631,6 +672,8 @@ int main(void)
     tcase_add_test(all, the_loser_of_a_copy_stops_at_its_next_iteration);
     tcase_add_test(all, a_stopped_loser_is_told_once);
     tcase_add_test(all, a_loser_with_one_iteration_is_not_stopped);
+    tcase_add_test(all, who_is_much_faster_takes_over_from_who_is_slow);
+    tcase_add_test(all, a_copy_of_the_fastest_is_not_given_up_for_a_third);
     tcase_add_test(all, a_worker_in_a_long_iteration_answers_late);
     tcase_add_test(all, what_was_asked_ahead_is_taken_from_who_is_in_a_long_iteration);
     tcase_add_test(all, nothing_begins_after_a_drain);

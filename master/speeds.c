@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Speeds of the workers, as their probes tell them on their way to the supermaster: once all are there the service
+ * knows who is faster than whom. Where a worker is lost before it has told its own, or there is no probe, it does
+ * without. */
+#include "master/core.h"
+
+#include "common/machine/probe.h"
+#include "common/service/service.h"
+
+#include <stdlib.h>
+
+int master_speeds_init(struct master *master)
+{
+    master->levels = calloc(master->config.workers + 1, sizeof *master->levels);
+    return master->levels != NULL ? 0 : -1;
+}
+
+void master_speeds_fini(struct master *master)
+{
+    free(master->levels);
+    master->levels = NULL;
+}
+
+static void tell_service(struct master *master)
+{
+    double *mean_s = calloc(master->config.workers, sizeof *mean_s);
+    if (mean_s == NULL)
+        return; /* the service does without */
+    probe_compare(master->levels, master->config.workers, mean_s);
+    service_note_speeds(&master->service, mean_s);
+    free(mean_s);
+}
+
+void master_note_speed(struct master *master, unsigned w, const struct speed *speed)
+{
+    if (master->levels == NULL || master->levels[w].count > 0)
+        return; /* told twice, which the supermaster refuses */
+    struct speed_levels *levels = &master->levels[w];
+    levels->count = speed->levels;
+    for (unsigned i = 0; i < speed->levels; i++)
+        levels->elapsed_ns[i] = speed->elapsed_ns[i];
+    if (++master->speeds < master->config.workers)
+        return;
+    tell_service(master);
+    master_speeds_fini(master);
+}
