@@ -27,6 +27,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RANKS_MAX = 1 << 20, MARGIN_S = 60 };
 
@@ -363,10 +364,19 @@ static bool run_command_is_asked(void)
     return run_is_asked != 0;
 }
 
-/* Signals that whoever started us wants ignored stay so. */
-static void note_signals_of_run(void)
+/* Before the launch nothing is lost, and nobody waits for a kernel that is slow to describe its loop. */
+static void end_before_launch(int number)
 {
-    struct sigaction action = {.sa_handler = note_signal_of_run, .sa_flags = SA_RESTART}, before;
+    static const char line[] = "hdss: stopped before the run had begun\n";
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* a terminal that hangs up takes none */
+    (void)number, (void)written;
+    _exit(EXIT_STATUS_DRAINED);
+}
+
+/* Signals that whoever started us wants ignored stay so. */
+static void take_signals_of_run(void (*take)(int number))
+{
+    struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART}, before;
     for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
         if (sigaction(drain_signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(drain_signals[i], &action, NULL);
@@ -406,7 +416,7 @@ static int run_line(const struct launch_plan *launch_plan, struct argv *line, st
     restarts_init(&restarts, launch_plan->journal, launch_plan->restarts, without_journal(launch_plan));
     if (how->is_asked == NULL) {
         how->is_asked = run_command_is_asked;
-        note_signals_of_run();
+        take_signals_of_run(note_signal_of_run);
     }
     int status = launch(line->items, how);
     how->asked |= how->is_asked();
@@ -539,6 +549,7 @@ int command_run(int argc, char **argv)
     struct error error = {0};
     struct launch how = {0};
     int status = EXIT_STATUS_USAGE;
+    take_signals_of_run(end_before_launch);
     int result = read_arguments(&launch_plan, argc, argv, &error);
     if (result == 0)
         status = run_launch_plan(&launch_plan, &how, &error);

@@ -191,6 +191,27 @@ def test_a_signal_at_any_moment_of_the_start_drains():
             assert 'lost' not in result.raw_err, (whom, ranks, str(result))
 
 
+def write_end(path):
+    """A descriptor of the FIFO; None where nobody reads it."""
+    try:
+        return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return None
+
+
+def test_a_signal_before_there_is_a_launcher_ends_the_command():
+    """It reads a file that somebody else has not written yet."""
+    os.mkfifo('hosts')
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        process = start(hdss('--hostfile', 'hosts'))
+        ends = []
+        wait_until(lambda: ends.append(write_end('hosts')) or ends[-1] is not None, 'the reader')
+        process.send_signal(number)
+        result = finish(process)
+        assert result.status == 4 and result.raw_err == 'hdss: stopped before the run had begun\n', (number, result)
+        os.close(ends[-1])
+
+
 def test_a_launcher_that_hangs_at_the_start_is_not_waited_for():
     for text in (': >started; exec sleep 1000', 'trap "" TERM; : >started; sleep 1000 & while :; do wait; done'):
         hangs = program('hangs', text)
