@@ -13,8 +13,8 @@
 
 #define KERNEL_PARAM_TEXT_MAX 64
 
-/* Source of the kernels. Daemons hand in kernel_loader of worker/kernels/kernels.h, the supermaster and `hdss run`
- * asking_loader of worker/helper/ask.h. */
+/* Source of the kernels. Daemons hand in kernel_loader of worker/kernels/kernels.h, the supermaster, `hdss run`
+ * and `hdss simulate` asking_loader of worker/helper/ask.h. */
 struct kernel_loader {
     /* The kernel that a command line names. The kernel is borrowed for the rest of the process. -1 with one line. */
     int (*load)(const char *name, const struct hdss_kernel **kernel, struct error *error);

@@ -6,6 +6,7 @@
 #include "common/util/error.h"
 #include "deploy/cli/wrap.h"
 #include "hdss/kernel.h"
+#include "worker/helper/ask.h"
 #include "worker/kernels/kernels.h"
 
 #include <errno.h>
@@ -185,7 +186,7 @@ static int kernels_command_describe_named(const char *name, unsigned count, cons
     struct hdss_loop loop;
     struct error error;
     const struct hdss_kernel *kernel;
-    if (kernel_load(name, &kernel, &error) < 0 || kernel_params_parse(kernel, count, words, values, &error) < 0 ||
+    if (ask_kernel(name, &kernel, &error) < 0 || kernel_params_parse(kernel, count, words, values, &error) < 0 ||
         kernel_describe(kernel, values, &loop, &error) < 0)
         return kernels_command_wrong_use(error.text);
     printf("%s: ", kernel->name);
@@ -229,6 +230,7 @@ int command_kernels(int argc, char **argv)
     int status = result < 0   ? kernels_command_wrong_use(error.text)
                  : result > 0 ? show_page("hdss kernels", &options, result)
                               : kernels_command_answer(&request);
+    ask_end();
     free(request.words);
     return status;
 }

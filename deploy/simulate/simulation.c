@@ -9,7 +9,7 @@
 #include "common/util/list.h"
 #include "common/util/number.h"
 #include "hdss/kernel.h"
-#include "worker/kernels/kernels.h"
+#include "worker/helper/ask.h"
 #include "worker/kernels/model.h"
 
 #include <stdio.h>
@@ -382,7 +382,7 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
 
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)
 {
-    int result = job_setup_make(&simulation->setup, &kernel_loader, simulation->word_count, simulation->words, error);
+    int result = job_setup_make(&simulation->setup, &asking_loader, simulation->word_count, simulation->words, error);
     if (result != 0)
         return result;
     if (simulation_check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||
@@ -405,6 +405,7 @@ int simulation_read_powers(const struct simulation *simulation, double **powers,
 
 void simulation_fini(struct simulation *simulation)
 {
+    ask_end();
     placement_fini(&simulation->placement);
     costs_free(simulation->costs);
     free(simulation->worker_speeds);

@@ -244,14 +244,29 @@ def test_what_describing_leaves_alone_or_not():
     check_nothing_begins(words() + ['mode=describewrite'], r'hostile: describe\(\) wrote to the socket of its process; accepted: .*')
 
 
+def test_commands_that_show_and_simulate_a_kernel_outlive_it():
+    simulate = ['simulate', '--workers', '4', '--costs', 'constant']
+    for mode, reason in (('describesegv', SEGV), ('describeexit', MODES['exit'])):
+        for command in (['kernels'], simulate):
+            result = run([HDSS, *command, hostile(), f'mode={mode}'])
+            assert result.status == 2 and result.raw_err == f'hdss {command[0]}: hostile: describe() {reason}\n', result
+    wrong = run([HDSS, *simulate, '--isolate', 'off', hostile(), 'mode=describesegv'])
+    assert wrong.status == -signal.SIGSEGV, wrong
+    for command in (['kernels'], simulate):
+        result = run([HDSS, *command, hostile(), 'iterations=300'])
+        assert result.status == 0 and not result.raw_err, result
+
+
 def test_a_signal_ends_who_waits_for_a_description():
-    process = start(hdss(0, 2, words() + ['mode=describehang']))
-    wait_until(lambda: descendants(process.pid), 'the helper')
-    helpers = descendants(process.pid)
-    process.send_signal(signal.SIGTERM)
-    result = finish(process)
-    assert result.status == 4 and result.err == ['hdss: stopped before the run had begun'], result
-    wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in helpers), 'the end of the helper')
+    for command, status, said in ((hdss(0, 2, words() + ['mode=describehang']), 4, ['hdss: stopped before the run had begun']),
+                                  ([HDSS, 'kernels', hostile(), 'mode=describehang'], -signal.SIGTERM, [])):
+        process = start(command)
+        wait_until(lambda process=process: helpers(process), 'the helper')
+        below = descendants(process.pid)
+        process.send_signal(signal.SIGTERM)
+        result = finish(process)
+        assert result.status == status and result.err == said, result
+        wait_until(lambda below=below: not any(os.path.exists(f'/proc/{pid}') for pid in below), 'the end of the helper')
 
 
 def test_a_kernel_in_python():

@@ -362,4 +362,10 @@ int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, str
     return 0;
 }
 
+int ask_kernel(const char *name, const struct hdss_kernel **kernel, struct error *error)
+{
+    *kernel = kernel_find(name);
+    return *kernel != NULL ? 0 : ask_load(name, false, kernel, error);
+}
+
 const struct kernel_loader asking_loader = {.load = kernel_load, .look = kernel_look, .ask = ask_load};

@@ -6,7 +6,7 @@
 #include "common/sched/technique.h"
 #include "deploy/cli/argv.h"
 #include "hdss/kernel.h"
-#include "worker/kernels/kernels.h"
+#include "worker/helper/ask.h"
 
 /* Options may stand beside the parameters. */
 static int count_iterations(const struct argv *line, uint64_t *iterations, struct error *error)
@@ -15,7 +15,7 @@ static int count_iterations(const struct argv *line, uint64_t *iterations, struc
     const struct hdss_kernel *kernel;
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    if (job_parse(&job, (int)line->count, line->items, error) != 0 || kernel_load(job.kernel, &kernel, error) < 0 ||
+    if (job_parse(&job, (int)line->count, line->items, error) != 0 || ask_kernel(job.kernel, &kernel, error) < 0 ||
         kernel_params_parse(kernel, job.kernel_params, job.kernel_param, values, error) < 0 ||
         kernel_describe(kernel, values, &loop, error) < 0)
         return -1;
