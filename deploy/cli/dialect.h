@@ -37,6 +37,9 @@ struct dialect {
 
 extern const struct dialect openmpi_dialect, mpich_dialect;
 
+/* The number in the names of the memory that ranks of version 5 share whose mpirun has that number. */
+unsigned openmpi_job_number_5(const char *host, long launcher);
+
 /* The dialect of the line-up's launcher; Open MPI's where the launcher does not say whose it is, unless the ranks are
  * built with MPICH. */
 const struct dialect *dialect_of(const struct launch_plan *launch_plan);

@@ -209,8 +209,8 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return 0;
 }
 
-/* The number of the job that its ranks have in the names of their memory; 0: not known. */
-static unsigned job_number(const char *session, long launcher)
+/* The number of the job that its ranks have in the names of their memory under version 4; 0: not known. */
+static unsigned job_number_4(const char *session, long launcher)
 {
     char path[PATH_MAX];
     unsigned job = 0;
@@ -226,7 +226,26 @@ static unsigned job_number(const char *session, long launcher)
     return job;
 }
 
-/* Removes the memory of ranks, which has names as vader_segment.HOST.USER.JOB.RANK and osc_sm.HOST.JOB... */
+/* Version 5 (read off 5.0.7) takes Jenkins's one-at-a-time hash of the name that the launcher gives its jobs, folds it
+ * to 16 bits, and puts the number of the job behind it, of which mpirun has one. */
+unsigned openmpi_job_number_5(const char *host, long launcher)
+{
+    char name[HOST_NAME_MAX + 40];
+    uint32_t hash = 0;
+    snprintf(name, sizeof name, "prterun-%s-%ld", host, launcher);
+    for (const char *c = name; *c != '\0'; c++) {
+        hash += (unsigned char)*c;
+        hash += hash << 10;
+        hash ^= hash >> 6;
+    }
+    hash += hash << 3;
+    hash ^= hash >> 11;
+    hash += hash << 15;
+    return ((hash >> 16 ^ hash) & 0xffff) << 16 | 1;
+}
+
+/* Removes the memory of ranks, which has names as vader_segment.HOST.USER.JOB.RANK (version 5: sm_segment...) and
+ * osc_sm.HOST.JOB... */
 static void remove_memory(const char *host, unsigned job)
 {
     char of_host[HOST_NAME_MAX + 3], of_job[16];
@@ -241,34 +260,56 @@ static void remove_memory(const char *host, unsigned job)
         closedir(memory);
 }
 
-/* Removes the files of a launcher that are in `top`, and those in memory of its ranks. */
-static void remove_session(const char *top, const char *host, long launcher)
+static bool is_own_folder(const char *path)
 {
-    char session[PATH_MAX];
     struct stat status;
-    if (lstat(top, &status) < 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
-        (size_t)snprintf(session, sizeof session, "%s/pid.%ld", top, launcher) >= sizeof session)
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
+static void remove_session(const char *session)
+{
+    nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* Version 4 keeps the files of a run in BASE/ompi.HOST.USER/pid.NUMBER, with the number of its mpirun. */
+static void clear_4(const char *base, const char *host, long launcher)
+{
+    char top[PATH_MAX], session[PATH_MAX];
+    if ((size_t)snprintf(top, sizeof top, "%s/ompi.%s.%u", base, host, geteuid()) >= sizeof top ||
+        (size_t)snprintf(session, sizeof session, "%s/pid.%ld", top, launcher) >= sizeof session || !is_own_folder(top))
         return;
-    unsigned job = job_number(session, launcher);
+    unsigned job = job_number_4(session, launcher);
     if (job > 0)
         remove_memory(host, job);
-    nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    remove_session(session);
     rmdir(top); /* fails while other runs are there */
 }
 
-/* Version 4 keeps the files of a run in TMPDIR/ompi.HOST.USER/pid.NUMBER, with the number of its mpirun, which removes
- * them at the end. HOST may be cut at its first dot. */
+/* Version 5 keeps them in BASE/prterun.HOST.NUMBER.USER. Behind a second SIGINT it removes that, and leaves the memory.
+ */
+static void clear_5(const char *base, const char *host, long launcher)
+{
+    char session[PATH_MAX];
+    remove_memory(host, openmpi_job_number_5(host, launcher));
+    if ((size_t)snprintf(session, sizeof session, "%s/prterun.%s.%ld.%u", base, host, launcher, geteuid()) <
+            sizeof session &&
+        is_own_folder(session))
+        remove_session(session);
+}
+
+/* Removes what a launcher of either version removes itself at the end. BASE is TMPDIR; HOST may be cut at its first
+ * dot. */
 static void openmpi_clear(pid_t launcher)
 {
     static const char *const names[] = {"TMP", "TEMP", "TMPDIR"}; /* the last one counts most */
     const char *base = "/tmp";
-    char host[HOST_NAME_MAX + 1] = "", top[PATH_MAX];
+    char host[HOST_NAME_MAX + 1] = "";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         base = getenv(names[i]) != NULL ? getenv(names[i]) : base;
     gethostname(host, sizeof host - 1);
     for (int cut = 0; cut < 2; cut++) {
-        if ((size_t)snprintf(top, sizeof top, "%s/ompi.%s.%u", base, host, geteuid()) < sizeof top)
-            remove_session(top, host, (long)launcher);
+        clear_4(base, host, (long)launcher);
+        clear_5(base, host, (long)launcher);
         host[strcspn(host, ".")] = '\0';
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which launcher is taken, with scripts in the place of launchers on a PATH of their own. */
 #include "common/util/error.h"
+#include "deploy/cli/dialect.h"
 #include "deploy/cli/launcher.h"
 #include "deploy/cli/version_cache.h"
 #include "tests/lib/suite.h"
@@ -190,6 +191,57 @@ START_TEST(scripts_and_what_prints_nothing_are_not_kept)
 }
 END_TEST
 
+/* As Open MPI 5.0.7 has named them. */
+START_TEST(the_memory_of_ranks_has_a_number_that_follows_from_their_launcher)
+{
+    ck_assert_uint_eq(openmpi_job_number_5("vm", 12), 0xc1f60001);
+    ck_assert_uint_eq(openmpi_job_number_5("vm", 27), 0xe6500001);
+}
+END_TEST
+
+static void add_file(const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    ck_assert_int_ge(file, 0);
+    close(file);
+}
+
+static bool memory_is_there(const char *host, unsigned job, bool make)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "/dev/shm/sm_segment.%s.%u.%x.0", host, geteuid(), job);
+    if (make)
+        add_file(path);
+    return access(path, F_OK) == 0;
+}
+
+/* The numbers are none of processes. */
+START_TEST(what_a_killed_launcher_leaves_is_removed)
+{
+    enum { ENDED = 100000001, OTHER };
+    char host[HOST_NAME_MAX + 1] = "", session[PATH_MAX], file[PATH_MAX + 8];
+    make_folder();
+    setenv("TMPDIR", folder, 1);
+    gethostname(host, sizeof host - 1);
+    for (int i = 0; i < 2; i++) {
+        snprintf(session, sizeof session, "%s/prterun.%s.%d.%u", folder, host, ENDED + i, geteuid());
+        ck_assert_int_eq(mkdir(session, 0700), 0);
+        snprintf(file, sizeof file, "%s/pmix", session);
+        add_file(file);
+        ck_assert(memory_is_there(host, openmpi_job_number_5(host, ENDED + i), true));
+    }
+    openmpi_dialect.clear(ENDED);
+    snprintf(session, sizeof session, "%s/prterun.%s.%d.%u", folder, host, ENDED, geteuid());
+    ck_assert_int_lt(access(session, F_OK), 0);
+    ck_assert(!memory_is_there(host, openmpi_job_number_5(host, ENDED), false));
+    ck_assert_int_eq(access(file, F_OK), 0);
+    ck_assert(memory_is_there(host, openmpi_job_number_5(host, OTHER), false));
+    openmpi_dialect.clear(OTHER);
+    ck_assert_int_lt(access(file, F_OK), 0);
+    remove_folder();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cli-launcher");
@@ -201,6 +253,8 @@ int main(void)
     tcase_add_test(all, a_rank_launches_no_run);
     tcase_add_test(all, versions_of_programs_are_kept_until_they_change);
     tcase_add_test(all, scripts_and_what_prints_nothing_are_not_kept);
+    tcase_add_test(all, the_memory_of_ranks_has_a_number_that_follows_from_their_launcher);
+    tcase_add_test(all, what_a_killed_launcher_leaves_is_removed);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
