@@ -536,8 +536,9 @@ static int launch_explain(const struct child *child, struct launch *how)
     if (how->survives && child->watch.started && (child->status == 0 || child->end_ms != 0 || child->watch.begun))
         return explain_silence(child, how);
     if (how->reports && child->status == 0) {
-        launch_tell(child, "the launcher has ended, and no rank has said how the run went: is it the mpirun of the MPI "
-                           "library that HDSS is built with?");
+        launch_tell(child,
+                    "the launcher has ended, and no rank has said how the run went: was it sent a signal before its "
+                    "ranks were ready, or is it not the mpirun of the MPI library that HDSS is built with?");
         return EXIT_STATUS_FAILED;
     }
     int status = WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
