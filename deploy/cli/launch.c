@@ -288,16 +288,20 @@ static void end_stopped(struct child *child)
     char text[120];
     if (!launcher_watch_is_stopped(&child->watch, child->pid, launch_clock_ms()))
         return;
+    const bool holds = launcher_watch_holds(&child->watch, child->pid);
     const bool leads = child->watch.begun && !child->watch.flat;
     snprintf(text, sizeof text, "%s has been stopped for %u seconds%s: it is ended",
-             leads ? "the supermaster" : "a rank", child->watch.stopped_looks,
+             holds   ? "the launcher"
+             : leads ? "the supermaster"
+                     : "a rank",
+             child->watch.stopped_looks,
              !child->watch.begun                                                  ? " before the run had begun"
              : child->watch.flat && (child->watch.draining || child->watch.asked) ? " and the others drain"
                                                                                   : "");
     launch_say(text);
     child->watch.stopped_looks = 0;
-    if (leads)
-        kill(child->watch.lead, SIGKILL);
+    if (holds || leads)
+        kill(holds ? child->pid : child->watch.lead, SIGKILL);
     else
         ranks_end_stopped(child->pid, child->how->rank_depth);
 }

@@ -172,16 +172,28 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 
-bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
+/* True where somebody on whom the others wait is stopped, and not all are. */
+static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launcher)
 {
     unsigned awake = 0;
+    const unsigned stopped = ranks_stopped(launcher, watch->depth, &awake);
+    if (launcher_watch_holds(watch, launcher))
+        return awake > 0 || stopped == 0; /* it may have begun nobody yet */
+    const bool all_count = !watch->begun || (watch->flat && (watch->draining || watch->asked));
+    return (all_count || process_state(watch->lead) == PROCESS_STOPPED) && stopped > 0 && awake > 0;
+}
+
+bool launcher_watch_holds(const struct launcher_watch *watch, pid_t launcher)
+{
+    return !watch->begun && process_state(launcher) == PROCESS_STOPPED;
+}
+
+bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
+{
     if (watch->ended || watch->remote || now_ms < watch->stopped_look_ms + STOPPED_LOOK_MS)
         return false;
     watch->stopped_look_ms = now_ms;
-    bool all_count = !watch->begun || (watch->flat && (watch->draining || watch->asked));
-    bool is_stopped = all_count || process_state(watch->lead) == PROCESS_STOPPED;
-    is_stopped = is_stopped && ranks_stopped(launcher, watch->depth, &awake) > 0 && awake > 0;
-    watch->stopped_looks = is_stopped ? watch->stopped_looks + 1 : 0;
+    watch->stopped_looks = is_anybody_stopped(watch, launcher) ? watch->stopped_looks + 1 : 0;
     return watch->stopped_looks >= STOPPED_LOOKS;
 }
 

@@ -58,10 +58,13 @@ void launcher_watch_print_summary(struct launcher_watch *watch, FILE *to);
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
 /* True once somebody on whom all others wait has been stopped (SIGSTOP) for STOPPED_LOOKS seconds while others of this
- * machine run: the supermaster, before the run has begun any rank, and when workers alone drain any of them. Its own
- * looks are counted, and nobody is blamed where all are stopped. */
+ * machine run: the supermaster, before the run has begun the launcher or any rank, and when workers alone drain any of
+ * them. Its own looks are counted, and nobody is blamed where all are stopped. */
 #define STOPPED_LOOKS 10
 bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
+
+/* True while the launcher itself is stopped and the run has not begun, which it cannot without it. */
+bool launcher_watch_holds(const struct launcher_watch *watch, pid_t launcher);
 
 /* The exit status of the run, or -1 where nobody has said it. */
 int launcher_watch_status(const struct launcher_watch *watch);

@@ -314,12 +314,12 @@ static void end(pid_t pid)
 }
 
 /* Looks, a second apart, that find somebody stopped in a row until that is too many; 0: it never is. */
-static unsigned looks_until_stopped(struct launcher_watch *watch, int64_t *now_ms)
+static unsigned looks_until_stopped(struct launcher_watch *watch, pid_t launcher, int64_t *now_ms)
 {
     for (unsigned looks = 1; looks < 4 * STOPPED_LOOKS; looks++) {
         *now_ms += 1000;
-        ck_assert(!launcher_watch_is_stopped(watch, getpid(), *now_ms - 1));
-        if (launcher_watch_is_stopped(watch, getpid(), *now_ms))
+        ck_assert(!launcher_watch_is_stopped(watch, launcher, *now_ms - 1));
+        if (launcher_watch_is_stopped(watch, launcher, *now_ms))
             return looks;
     }
     return 0;
@@ -330,26 +330,42 @@ START_TEST(who_is_stopped_alone_is_found)
     pid_t lead = start_child(), other = start_child();
     int64_t now_ms = 0;
     struct launcher_watch watch = {.depth = 1, .begun = true, .lead = lead};
-    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
+    ck_assert_uint_eq(looks_until_stopped(&watch, getpid(), &now_ms), 0);
     stop(lead);
-    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
+    ck_assert_uint_eq(looks_until_stopped(&watch, getpid(), &now_ms), STOPPED_LOOKS);
     stop(other); /* all are: somebody wants it so */
-    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
+    ck_assert_uint_eq(looks_until_stopped(&watch, getpid(), &now_ms), 0);
     kill(lead, SIGCONT); /* what others do about a stopped worker is theirs, once the run has begun */
     waitpid(lead, NULL, WCONTINUED);
-    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
+    ck_assert_uint_eq(looks_until_stopped(&watch, getpid(), &now_ms), 0);
     watch.begun = false;
-    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
+    ck_assert_uint_eq(looks_until_stopped(&watch, getpid(), &now_ms), STOPPED_LOOKS);
     watch.begun = watch.flat = true; /* of workers alone each is waited for: by a drain no longer than that */
-    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), 0);
+    ck_assert_uint_eq(looks_until_stopped(&watch, getpid(), &now_ms), 0);
     watch.asked = true; /* in a barrier they do not say that they drain */
-    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
+    ck_assert_uint_eq(looks_until_stopped(&watch, getpid(), &now_ms), STOPPED_LOOKS);
     watch.asked = false;
     watch.draining = true;
     watch.stopped_looks = 0;
-    ck_assert_uint_eq(looks_until_stopped(&watch, &now_ms), STOPPED_LOOKS);
+    ck_assert_uint_eq(looks_until_stopped(&watch, getpid(), &now_ms), STOPPED_LOOKS);
     end(lead);
     end(other);
+}
+END_TEST
+
+START_TEST(a_launcher_that_is_stopped_before_the_run_has_begun_is_found)
+{
+    pid_t launcher = start_child();
+    int64_t now_ms = 0;
+    struct launcher_watch watch = {.depth = 1};
+    ck_assert_uint_eq(looks_until_stopped(&watch, launcher, &now_ms), 0);
+    stop(launcher); /* it has not begun any rank yet */
+    ck_assert(launcher_watch_holds(&watch, launcher));
+    ck_assert_uint_eq(looks_until_stopped(&watch, launcher, &now_ms), STOPPED_LOOKS);
+    watch.begun = true; /* nobody needs it before the end */
+    ck_assert(!launcher_watch_holds(&watch, launcher));
+    ck_assert_uint_eq(looks_until_stopped(&watch, launcher, &now_ms), 0);
+    end(launcher);
 }
 END_TEST
 
@@ -374,6 +390,7 @@ int main(void)
     tcase_add_test(tests, the_third_ends_the_launcher);
     tcase_add_test(tests, the_launcher_has_no_input_and_a_group_of_its_own);
     tcase_add_test(tests, who_is_stopped_alone_is_found);
+    tcase_add_test(tests, a_launcher_that_is_stopped_before_the_run_has_begun_is_found);
     tcase_add_loop_test(tests, the_summary_comes_once_whatever_becomes_of_the_launcher, 0, 2);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
