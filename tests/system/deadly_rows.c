@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROWS, COLUMNS, DISTANCE, REACH, SPIN, AT, EVERY, PLACE, MODE, TIMES, MARKS };
+enum { ROWS, COLUMNS, DISTANCE, REACH, SPIN, AT, EVERY, PLACE, MODE, TIMES, MARKS, COMMAND };
 
-enum { NOTHING, SEGV, EXIT, KILL, FAIL, LOOP, IDLE };
+enum { NOTHING, SEGV, EXIT, KILL, FAIL, LOOP, IDLE, RUNS_COMMAND };
 
 static const struct hdss_param params[] = {
     {"rows", HDSS_PARAM_INTEGER, "100", 0, 1e9, NULL, "", "of the loop"},
@@ -25,9 +25,10 @@ static const struct hdss_param params[] = {
     {"at", HDSS_PARAM_INTEGER, "-1", -1, 1e12, NULL, "", "the first row that is hostile"},
     {"every", HDSS_PARAM_INTEGER, "1000000000", 1, 1e12, NULL, "", "and each so many behind it"},
     {"place", HDSS_PARAM_INTEGER, "0", 0, 1e9, NULL, "", "the element at which it is"},
-    {"mode", HDSS_PARAM_CHOICE, "nothing", 0, 0, "nothing|segv|exit|kill|fail|loop|idle", "", "how"},
+    {"mode", HDSS_PARAM_CHOICE, "nothing", 0, 0, "nothing|segv|exit|kill|fail|loop|idle|command", "", "how"},
     {"times", HDSS_PARAM_INTEGER, "1000000", 0, 1e9, NULL, "", "how often a row is hostile"},
     {"marks", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file", "a file that is made with its number and that of the time"},
+    {"command", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "what the mode of that name has a shell do"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 
@@ -107,6 +108,7 @@ static int be_hostile(const struct rows *rows, uint64_t row, char error[HDSS_ERR
     case EXIT: exit(7);
     case KILL: kill(getpid(), SIGKILL); break;
     case IDLE: alarm(1); break;
+    case RUNS_COMMAND: return system(rows->values[COMMAND].text) == -1 ? -1 : 0;
     case FAIL: snprintf(error, HDSS_ERROR_MAX, "does not like row %llu", (unsigned long long)row); return -1;
     case LOOP:
         for (;;)

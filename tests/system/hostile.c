@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ITERATIONS, LENGTH, SPIN, SLEEP, AT, EVERY, MODE, ONCE, STEPS, EFFECTS };
+enum { ITERATIONS, LENGTH, SPIN, SLEEP, AT, EVERY, MODE, ONCE, STEPS, EFFECTS, COMMAND };
 
 enum {
     NOTHING,
@@ -43,7 +43,7 @@ enum {
     HANDLERS,
     LIMITS,
     UNMAP,
-    PARENT,
+    RUNS_COMMAND,
     HEAP,
     CHDIR,
     LOOP,
@@ -72,13 +72,14 @@ static const struct hdss_param params[] = {
     {"mode", HDSS_PARAM_CHOICE, "nothing", 0, 0,
      "nothing|segv|nullcall|divide|abort|stack|exit|exit0|_exit|atexit|kill|term|stop|closefds|closestd|return1|"
      "return7|"
-     "fail|fork|thread|handlers|limits|unmap|parent|heap|chdir|loop|openfail|opensegv|copy|differ|endcopy|"
+     "fail|fork|thread|handlers|limits|unmap|command|heap|chdir|loop|openfail|opensegv|copy|differ|endcopy|"
      "describesegv|describeexit|describehang|describeprint|describecopy|describewrite|checksegv|checkfail",
      "", "how"},
     {"once", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
      "each iteration is hostile once: it makes this file with its number"},
     {"steps", HDSS_PARAM_INTEGER, "1", 1, 1e6, NULL, "", "time steps, each of which takes a number of the one before"},
     {"effects", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "", "no iteration is run twice without need"},
+    {"command", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "what the mode of that name has a shell do"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 
@@ -261,7 +262,7 @@ static int be_hostile(const union hdss_value *values)
         break;
     case LIMITS: setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0}); break;
     case UNMAP: munmap((void *)((uintptr_t)&describe & ~(uintptr_t)4095), 4096); break;
-    case PARENT: return 0;
+    case RUNS_COMMAND: return system(values[COMMAND].text) == -1 ? -1 : 0;
     case HEAP: free((void *)&params[0]); break;
     case CHDIR: return chdir("/");
     case LOOP: hang(); break;

@@ -44,8 +44,8 @@ RECOVERING = RECOVERING_5 if IS_5 else ['--mca', 'orte_abort_on_non_zero_status'
 RECOVERING_FAR = [*RECOVERING_5, '--with-ft', 'ulfm'] if IS_5 else ['--mca', 'orte_abort_on_non_zero_status', '0']
 
 
-# The component of PMIx that is left out with version 5 is who tells Open MPI's own variables to the ranks.
-RANK_VARIABLE = 'PMIX_RANK' if IS_5 else 'OMPI_COMM_WORLD_RANK'
+# The component of PMIx that is left out with version 5 is who tells Open MPI's own variables to the ranks. MPICH has a variable of its own.
+RANK_VARIABLE = 'PMI_RANK' if 'MPIRUN' in os.environ else 'PMIX_RANK' if IS_5 else 'OMPI_COMM_WORLD_RANK'
 
 
 # One-sided operations over nodes.
