@@ -284,6 +284,13 @@ def test_a_run_that_was_killed_is_resumed_with_what_is_left():
     assert [int(row['Seq']) for row in log('o.log')] == list(range(1, count + 1))
 
 
+def test_a_guard_that_is_stopped_does_not_hold_up_the_end():
+    stop = 'for process in $(cat /proc/$PPID/task/*/children); do grep -q guard /proc/$process/comm && kill -STOP $process && echo stopped; done; true'
+    result = run_job(0, 2, [*tasks([stop] * 3), 'shell=yes', '--output', 'o'])
+    check(result)
+    assert read('o') == 'stopped\n' * 3, read('o')
+
+
 def test_a_drain_ends_the_tasks_that_run():
     write('sleeper', 'echo $$ >> sleepers\nexec sleep 1000\n')
     process = start(job(0, 2, ['--technique', 'ss', '--drain-time', '0', *tasks(['echo done'] * 10 + ['sh sleeper'] * 10)]))

@@ -79,6 +79,7 @@ void guard_fini(struct guard *guard)
 {
     if (guard->process > 0) {
         close(guard->end);
+        kill(guard->process, SIGCONT); /* it may have been stopped */
         while (waitpid(guard->process, NULL, 0) < 0 && errno == EINTR)
             ;
     }
