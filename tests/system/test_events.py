@@ -78,8 +78,8 @@ def steps(mode, at, once):
 
 
 def rows(mode, at, once):
-    hostile_part = [f'at={at}', f'mode={mode}', 'place=40', 'command=./deed', 'times=1', f'marks={os.getcwd()}/over.'] if mode else []
-    return [built('deadly_rows'), 'rows=120', 'columns=80', 'spin=300', *hostile_part]
+    hostile_part = [f'at={at}', f'mode={mode}', 'place=30', 'command=./deed', 'times=1', f'marks={os.getcwd()}/over.'] if mode else []
+    return [built('deadly_rows'), 'rows=80', 'columns=60', 'spin=250', *hostile_part]
 
 
 def python(mode, at, once):
