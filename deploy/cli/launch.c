@@ -488,22 +488,39 @@ static bool report_counts(const struct child *child, int reported)
            child->outlived || (reported == EXIT_STATUS_DONE && interrupted);
 }
 
-/* True for a launcher that was sent a signal, and has passed it on and killed the ranks. One that ends its ranks
- * because one was lost lets none die. */
+/* What has ended the launcher, or by its status a process that it needs; 0: no signal. */
+static int ending_signal(const struct child *child)
+{
+    return WIFSIGNALED(child->status)         ? WTERMSIG(child->status)
+           : WEXITSTATUS(child->status) > 128 ? WEXITSTATUS(child->status) - 128
+                                              : 0;
+}
+
+static bool is_draining_signal(int number)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (number == numbers[i])
+            return true;
+    return false;
+}
+
+/* True for a launcher that was sent a signal, and has passed it on and killed the ranks, or has ended by it, as MPICH's
+ * does by some, while the ranks drain. One that ends its ranks because one was lost lets none die. */
 static bool is_cut(const struct child *child)
 {
-    return child->is_told_drain && child->how->survives && child->end_ms == 0 && WIFEXITED(child->status) &&
-           WEXITSTATUS(child->status) == EXIT_STATUS_FAILED;
+    const bool has_killed = child->is_told_drain && child->how->survives && WIFEXITED(child->status) &&
+                            WEXITSTATUS(child->status) == EXIT_STATUS_FAILED;
+    const bool drains = child->is_told_drain || child->asked > 0;
+    return child->end_ms == 0 && (has_killed || (drains && is_draining_signal(ending_signal(child))));
 }
 
 /* True for a launcher that was sent a signal before a rank could take it: the signal has ended it, or it has ended by
  * itself, with all that it had started, and without a word. One that fails says why, and so does a rank. */
 static bool is_cut_short(const struct child *child)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     bool is_cut = WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_STATUS_FAILED && !child->has_said;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        is_cut |= WIFSIGNALED(child->status) && WTERMSIG(child->status) == numbers[i];
+    is_cut |= WIFSIGNALED(child->status) && is_draining_signal(WTERMSIG(child->status));
     return is_cut && !child->watch.begun && child->end_ms == 0 && child->asked == 0;
 }
 

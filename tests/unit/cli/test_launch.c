@@ -163,14 +163,18 @@ START_TEST(the_loss_of_workers_alone_is_said)
 }
 END_TEST
 
-/* A launcher that was ended before the ranks had drained. */
+/* Launchers that were ended before the ranks had drained: one that lets ranks die kills them, another one dies of the
+ * signal, or a process does that it needs. */
+static const char *const cuts[] = {"exit 1", "kill -USR2 $$", "exit 140"};
+
 START_TEST(what_is_stored_goes_on_where_a_journal_is_kept)
 {
-    char shell[] = "sh", option[] = "-c", script[] = "echo begun $$" SAY "echo draining" SAY "exit 1";
-    char *argv[] = {shell, option, script, NULL};
-    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1, .is_resumable = true};
+    char shell[] = "sh", option[] = "-c", text[1000];
+    char *argv[] = {shell, option, text, NULL};
+    struct launch how = {.survives = _i == 0, .reports = true, .ranks = 2, .rank_depth = 1, .is_resumable = true};
+    snprintf(text, sizeof text, "echo begun $$" SAY "echo draining" SAY "%s", cuts[_i]);
     ck_assert_int_eq(launch(argv, &how), EXIT_STATUS_DRAINED);
-    ck_assert(how.asked);
+    ck_assert(how.asked == how.survives);
 }
 END_TEST
 
@@ -380,7 +384,7 @@ int main(void)
     tcase_add_loop_test(tests, ranks_that_survive_say_how_it_went, 0, sizeof survivals / sizeof *survivals);
     tcase_add_loop_test(tests, what_no_rank_has_said_is_a_loss, 0, sizeof losses / sizeof *losses);
     tcase_add_loop_test(tests, the_loss_of_workers_alone_is_said, 0, 2);
-    tcase_add_test(tests, what_is_stored_goes_on_where_a_journal_is_kept);
+    tcase_add_loop_test(tests, what_is_stored_goes_on_where_a_journal_is_kept, 0, sizeof cuts / sizeof *cuts);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
     tcase_add_loop_test(tests, no_launcher_is_done_before_its_ranks_are, 0, sizeof reports / sizeof *reports);
     tcase_add_loop_test(tests, the_first_signal_is_a_drain_when_the_rank_can_take_it, 0, 3);
