@@ -604,14 +604,15 @@ static void end_orphans(const struct child *child)
     }
 }
 
-/* Clears away what those leave who are killed: ranks all at once, or the launcher. */
+/* Clears away what those leave who are killed: ranks all at once, or the launcher. Of one that is killed when all is
+ * done the others may not hear, as long as it ends. */
 static void launch_clear(const struct child *child)
 {
     const bool told = !child->how->reports || (child->watch.ended && !child->watch.degraded);
-    if (child->status == 0 && told && child->end_ms == 0 && !child->watch.cleared)
-        return; /* all have left in order */
-    end_orphans(child);
-    if (child->how->clear != NULL)
+    const bool in_order = child->status == 0 && told && child->end_ms == 0 && !child->watch.cleared;
+    if (!in_order)
+        end_orphans(child);
+    if (!in_order && child->how->clear != NULL)
         child->how->clear(child->pid);
     folder_clear_all();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What stands between the user and mpirun, with shell scripts in its place: exit statuses and signals. */
+#include "common/mpi/folder.h"
 #include "common/util/error.h"
 #include "deploy/cli/launch.h"
 #include "deploy/cli/launcher_watch.h"
@@ -175,6 +176,19 @@ START_TEST(what_is_stored_goes_on_where_a_journal_is_kept)
     snprintf(text, sizeof text, "echo begun $$" SAY "echo draining" SAY "%s", cuts[_i]);
     ck_assert_int_eq(launch(argv, &how), EXIT_STATUS_DRAINED);
     ck_assert(how.asked == how.survives);
+}
+END_TEST
+
+START_TEST(a_rank_that_dies_when_all_is_done_leaves_nothing)
+{
+    char shell[] = "sh", option[] = "-c", script[] = "echo begun $$" SAY "echo lead 0" SAY "exit 0", folder[FOLDER_MAX];
+    char *argv[] = {shell, option, script, NULL};
+    struct error error = {""};
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1};
+    close(folder_make(folder, &error));
+    ck_assert_int_eq(access(folder, F_OK), 0);
+    ck_assert_int_eq(launch(argv, &how), 0);
+    ck_assert_int_ne(access(folder, F_OK), 0);
 }
 END_TEST
 
@@ -385,6 +399,7 @@ int main(void)
     tcase_add_loop_test(tests, what_no_rank_has_said_is_a_loss, 0, sizeof losses / sizeof *losses);
     tcase_add_loop_test(tests, the_loss_of_workers_alone_is_said, 0, 2);
     tcase_add_loop_test(tests, what_is_stored_goes_on_where_a_journal_is_kept, 0, sizeof cuts / sizeof *cuts);
+    tcase_add_test(tests, a_rank_that_dies_when_all_is_done_leaves_nothing);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
     tcase_add_loop_test(tests, no_launcher_is_done_before_its_ranks_are, 0, sizeof reports / sizeof *reports);
     tcase_add_loop_test(tests, the_first_signal_is_a_drain_when_the_rank_can_take_it, 0, 3);
