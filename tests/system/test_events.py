@@ -257,11 +257,14 @@ def of_event(trial, name, target):
     number = ALL[name]
     if target == 'hdss' and name in DEADLY:
         return {-number}
-    if target in ('helper', 'task') or name == 'STOP and CONT':
+    if name == 'STOP and CONT':
         return {0}
+    if target in ('helper', 'task'):
+        return {0, 2} if trial.starting else {0}  # one that describes the loop, or checks its files
     if name in DRAINING:
         early = {-number} if trial.starting and target in ('hdss', 'all') else set()  # before hdss has begun anything
-        cut = {1} if target in ('mpirun', 'all') and trial.name not in HAS_JOURNAL else set()  # mpirun kills ranks that are in an iteration
+        # mpirun kills ranks that are in an iteration, and a rank that is not ready for the signal yet dies of it
+        cut = {1} if trial.name not in HAS_JOURNAL and (trial.starting or target in ('mpirun', 'all')) else set()
         return {0, 4} | early | cut
     if trial.starting or target == 'supermaster' or trial.name in WITHOUT_MASTERS or (target == 'mpirun' and name in DEADLY):
         return {0, 1}
