@@ -512,6 +512,8 @@ def attempt(number, references):
     wrong, why = ({'hung'} if why else set()), [why] if why else []
     if trial.launcher != 'hdss' or any(word.startswith(f'{name} to hdss') for word in trial.hit for name in DEADLY):
         left = [word for word in left if word.startswith('process')]  # nobody is there to clear away
+    if MPICH and trial.starting:
+        left = [word for word in left if not word.startswith('/dev/shm/mpich_shar_tmp')]  # of ranks that are killed in MPI_Init
     if left:
         wrong.add('left behind')
         why.append(f'left behind: {left}')
