@@ -17,7 +17,7 @@ import time
 import types
 
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, launched, main, mpirun_line, report, run, shared_memory, start
-from openmpi import RECOVERING
+from openmpi import IS_5, RECOVERING
 from test_dependent import records_of
 from test_faults import hdss, pids
 from test_isolation import built, helpers, hostile, python_is_there
@@ -265,7 +265,8 @@ def of_event(trial, name, target):
         early = {-number} if trial.starting and target in ('hdss', 'all') else set()  # before hdss has begun anything
         # mpirun kills ranks that are in an iteration, and a rank that is not ready for the signal yet dies of it
         cut = {1} if trial.name not in HAS_JOURNAL and (trial.starting or target in ('mpirun', 'all')) else set()
-        return {0, 4} | early | cut
+        silent = {1} if IS_5 and trial.starting and target in ('mpirun', 'all') else set()  # a status of 0 of mpirun's says nothing
+        return {0, 4} | early | cut | silent
     if trial.starting or target == 'supermaster' or trial.name in WITHOUT_MASTERS or (target == 'mpirun' and name in DEADLY):
         return {0, 1}
     return {0, 1} if MPICH or (trial.name in DEPENDENT and target == 'master') else {0}
