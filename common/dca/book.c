@@ -10,7 +10,8 @@ int dca_book_init(struct dca_book *book, const struct dca_core *core, unsigned r
     *book = (struct dca_book){.core = core, .ranks = ranks, .others = ranks - 1};
     book->holders = calloc(ranks, sizeof *book->holders);
     book->pieces = calloc((size_t)ranks + 1, sizeof *book->pieces);
-    if (book->holders != NULL && book->pieces != NULL)
+    book->suspects = calloc(ranks, sizeof *book->suspects);
+    if (book->holders != NULL && book->pieces != NULL && book->suspects != NULL)
         return 0;
     dca_book_fini(book);
     return error_set(error, "out of memory for the chunks of %u workers", ranks);
@@ -20,14 +21,15 @@ void dca_book_fini(struct dca_book *book)
 {
     free(book->holders);
     free(book->pieces);
+    free(book->suspects);
     book->holders = NULL;
-    book->pieces = NULL;
+    book->pieces = book->suspects = NULL;
 }
 
 /* --- what was lost --- */
 
 /* Each lost rank brings one piece, and the gap another one: there is room. */
-static void dca_book_put(struct dca_book *book, const struct dca_piece *piece)
+static void dca_book_put(struct dca_book *book, const struct range *piece)
 {
     assert(book->count <= book->ranks);
     book->pieces[book->count++] = *piece;
@@ -40,17 +42,32 @@ static bool dca_book_give_some(struct dca_book *book, unsigned rank, struct rang
     struct dca_holder *holder = &book->holders[rank];
     if (book->count == 0 || book->stopped)
         return false;
-    struct dca_piece *piece = &book->pieces[book->count - 1];
+    struct range *piece = &book->pieces[book->count - 1];
     const uint64_t least = book->core->sched.min_chunk > 0 ? book->core->sched.min_chunk : 1;
-    uint64_t size = rank == 0 ? piece->range.count : piece->range.count / (2 * (uint64_t)book->others);
+    uint64_t size = rank == 0 ? piece->count : piece->count / (2 * (uint64_t)book->others);
     size = size > least ? size : least;
-    size = size < piece->range.count ? size : piece->range.count;
-    holder->piece = (struct dca_piece){.range = {piece->range.first, size}, .deaths = piece->deaths};
-    piece->range.first += size;
-    piece->range.count -= size;
-    book->count -= piece->range.count == 0;
-    *given = holder->piece.range;
+    size = size < piece->count ? size : piece->count;
+    holder->chunk = (struct range){piece->first, size};
+    piece->first += size;
+    piece->count -= size;
+    book->count -= piece->count == 0;
+    *given = holder->chunk;
     return true;
+}
+
+static bool dca_book_overlap(const struct range *a, const struct range *b)
+{
+    return a->first < b->first ? b->first - a->first < a->count : a->first - b->first < b->count;
+}
+
+/* Returns how many ranks were lost with some of these iterations. What was lost is cut again when it is given, so a
+ * chunk lies in all those before it that it meets. */
+static unsigned dca_book_count_deaths(const struct dca_book *book, const struct range *range)
+{
+    unsigned deaths = 0;
+    for (unsigned i = 0; i < book->suspect_count; i++)
+        deaths += dca_book_overlap(&book->suspects[i], range);
+    return deaths;
 }
 
 /* --- the ranks --- */
@@ -59,7 +76,7 @@ static bool dca_book_give_some(struct dca_book *book, unsigned rank, struct rang
 static void dca_book_release(struct dca_book *book, unsigned rank)
 {
     struct dca_holder *holder = &book->holders[rank];
-    holder->piece = (struct dca_piece){0};
+    holder->chunk = (struct range){0, 0};
     holder->has_step = false;
 }
 
@@ -91,7 +108,7 @@ void dca_book_answer(struct dca_book *book, unsigned rank, enum dca_counter coun
         return;
     if (core->way == DCA_BY_POSITION) {
         if (dca_draw_step(core, before, &chunk))
-            holder->piece.range = chunk;
+            holder->chunk = chunk;
         return;
     }
     if (is_first_access(core, counter, amount)) {
@@ -101,7 +118,7 @@ void dca_book_answer(struct dca_book *book, unsigned rank, enum dca_counter coun
     holder->has_step = false;
     if (before < core->iterations) {
         const uint64_t left = core->iterations - before;
-        holder->piece.range = (struct range){before, amount < left ? amount : left};
+        holder->chunk = (struct range){before, amount < left ? amount : left};
     }
 }
 
@@ -125,20 +142,52 @@ void dca_book_stop(struct dca_book *book)
 unsigned dca_book_lose(struct dca_book *book, unsigned rank, struct range *range)
 {
     struct dca_holder *holder = &book->holders[rank];
-    struct dca_piece piece = holder->piece;
+    *range = holder->chunk;
     assert(rank > 0 && !holder->lost);
     book->has_gap |= holder->has_step;
     book->waiting -= holder->waits;
     book->others--;
     *holder = (struct dca_holder){.lost = true};
-    *range = piece.range;
-    if (piece.range.count == 0)
+    if (range->count == 0)
         return 0;
-    piece.deaths++;
+    assert(book->suspect_count < book->ranks);
+    book->suspects[book->suspect_count++] = *range;
     if (!book->stopped)
-        dca_book_put(book, &piece);
-    return piece.deaths;
+        dca_book_put(book, range);
+    return dca_book_count_deaths(book, range);
 }
+
+bool dca_book_suspects(const struct dca_book *book, const struct range *range)
+{
+    return book->suspect_count > 0 && book->others > 0 && dca_book_count_deaths(book, range) > 0;
+}
+
+/* --- by a queue --- */
+
+void dca_book_hold(struct dca_book *book, unsigned rank, const struct range *range)
+{
+    book->holders[rank].chunk = *range;
+}
+
+void dca_book_close_gap(struct dca_book *book, uint64_t start)
+{
+    if (!book->gap_is_closed && !book->stopped && start < book->core->iterations)
+        dca_book_put(book, &(struct range){start, book->core->iterations - start});
+    book->gap_is_closed = true;
+}
+
+const struct range *dca_book_to_put(const struct dca_book *book)
+{
+    return book->count > 0 && !book->stopped ? &book->pieces[book->count - 1] : NULL;
+}
+
+void dca_book_has_put(struct dca_book *book)
+{
+    assert(book->count > 0);
+    book->count--;
+}
+
+/* --- two-sided --- */
 
 bool dca_book_give(struct dca_book *book, unsigned *rank, struct range *given)
 {
@@ -156,7 +205,7 @@ bool dca_book_is_over(struct dca_book *book, uint64_t start)
     if (book->waiting < book->others)
         return false;
     if (book->has_gap && start < book->core->iterations && !book->stopped)
-        dca_book_put(book, &(struct dca_piece){.range = {start, book->core->iterations - start}});
+        dca_book_put(book, &(struct range){start, book->core->iterations - start});
     book->has_gap = false;
     return book->count == 0 || book->stopped || book->others == 0;
 }
@@ -172,7 +221,7 @@ const char *dca_book_check(const struct dca_book *book)
     unsigned others = 0, waiting = 0;
     for (unsigned r = 0; r < book->ranks; r++) {
         const struct dca_holder *holder = &book->holders[r];
-        const struct range *range = &holder->piece.range;
+        const struct range *range = &holder->chunk;
         others += r > 0 && !holder->lost;
         waiting += holder->waits;
         if ((holder->lost || holder->waits) && (range->count > 0 || holder->has_step))
@@ -183,8 +232,8 @@ const char *dca_book_check(const struct dca_book *book)
             return "a chunk in the book is not in the loop";
     }
     for (unsigned i = 0; i < book->count; i++)
-        if (book->pieces[i].range.count == 0 || book->pieces[i].range.first >= iterations ||
-            book->pieces[i].range.count > iterations - book->pieces[i].range.first)
+        if (book->pieces[i].count == 0 || book->pieces[i].first >= iterations ||
+            book->pieces[i].count > iterations - book->pieces[i].first)
             return "what was lost is not in the loop";
     return others != book->others || waiting != book->waiting ? "the ranks in the book are counted wrongly" : NULL;
 }

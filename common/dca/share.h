@@ -5,6 +5,8 @@
  * rank waits, is the host's. Nothing here knows kernels, results or command lines. */
 #pragma once
 
+#include "common/dca/book.h"
+#include "common/dca/intent.h"
 #include "common/dca/machine.h"
 #include "common/metrics/report.h"
 #include "common/util/ranges.h"
@@ -31,8 +33,10 @@ struct transport {
     void (*finish)(struct share *share);
     /* Iterations drawn so far, for the progress line of rank 0; NULL: not to be had. */
     uint64_t (*drawn)(struct share *share);
-    /* Chunks that were lost with their ranks and given again, for rank 0 where losses are survived; NULL: none ever. */
+    /* For rank 0 where losses are survived; NULL: they never are. Chunks that were lost with their ranks and given
+     * again; what `rank` had done when it began its latest draw. */
     uint64_t (*reissued)(const struct share *share);
+    const void *(*record)(const struct share *share, unsigned rank);
     void (*close)(struct share *share);
 };
 
@@ -61,9 +65,6 @@ struct share_host {
     void (*yield)(void);
 };
 
-/* Bytes of a record. */
-#define SHARE_RECORD_MAX 192
-
 struct share {
     const struct transport *transport;
     const struct share_host *host;
@@ -78,12 +79,11 @@ struct share {
     uint64_t calculation_ns, assignment_ns;  /* --inject-delay */
     struct error *error;
     bool failed; /* a draw has failed, with a line in error */
-    /* The loss of any rank but 0 is survived, where the transport can: two_sided.c. All ranks have the same. */
+    /* The loss of any rank but 0 is survived, where the transport can: two_sided.c, node.c. All ranks have the same. */
     bool survives;
     unsigned deaths_max; /* with survives: iterations with which more ranks were lost fail the run */
     const void *record;  /* with survives: what this rank has done, as rank 0 is to know it should the rank be lost */
-    size_t record_bytes; /* at most SHARE_RECORD_MAX */
-    unsigned char *records; /* rank 0, with survives: [ranks] the record of each, as of its latest draw; owned */
+    size_t record_bytes; /* at most DCA_RECORD_MAX */
     bool recall; /* within a node, ranks that have nothing left get what others have not begun of their chunks */
     uint64_t refills, messages, bytes;
     uint64_t recalls, recalled; /* times that this rank gave up something, and iterations that it gave up */
@@ -119,6 +119,10 @@ static inline void share_give(struct share *share, struct range (*cut)(void *con
     share->recalled += given;
 }
 
+/* Has the book take the chunk of `rank` back, which is lost. Iterations that too many ranks were lost with fail the
+ * run. For rank 0. */
+void share_lose(struct share *share, struct dca_book *book, unsigned rank);
+
 /* Ends all draws from now on. */
 static inline void share_stop(struct share *share)
 {
@@ -134,6 +138,8 @@ struct window {
     bool quick; /* a draw is one fetch-and-add on the steps, and nothing else */
 };
 
+/* Without the counters, or with them: collective. */
+void window_make(struct window *window, struct share *share);
 void window_open(struct window *window, struct share *share);
 void window_close(struct window *window);
 struct dca_counters window_counters(struct window *window);

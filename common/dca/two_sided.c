@@ -11,7 +11,6 @@
 #include "common/util/error.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +23,8 @@ struct ask {
     uint64_t operation;
     uint64_t counter, amount;
     union {
-        struct dca_measured measured;           /* SHARE only */
-        unsigned char record[SHARE_RECORD_MAX]; /* ADD and LEAVE, where losses are survived: share->record */
+        struct dca_measured measured;         /* SHARE only */
+        unsigned char record[DCA_RECORD_MAX]; /* ADD and LEAVE, where losses are survived: share->record */
     };
 };
 
@@ -58,6 +57,7 @@ struct two_sided {
     bool *has_left; /* [ranks] owned */
     struct dca_book book;
     bool has_book;
+    unsigned char *records; /* [ranks] what each has done, as of its latest draw; owned */
     /* the others */
     MPI_Request answer, again;
     struct answer answered;
@@ -95,7 +95,7 @@ static void two_sided_note_record(struct two_sided *own, const struct ask *ask, 
 {
     struct share *share = own->share;
     if (ask->amount != share->core.stop)
-        memcpy(share->records + (size_t)from * share->record_bytes, ask->record, share->record_bytes);
+        memcpy(own->records + (size_t)from * share->record_bytes, ask->record, share->record_bytes);
 }
 
 static void two_sided_let_leave(struct two_sided *own, const struct ask *ask, int from)
@@ -241,20 +241,12 @@ static void share_here(void *self, const struct dca_measured *measured, struct d
 
 /* --- rank 0, where losses are survived --- */
 
-/* Has others compute what the lost rank has not. Iterations that too many were lost with are the end of the run. */
+/* Has others compute what the lost rank has not, when its last requests are answered. */
 static void two_sided_lose(struct two_sided *own, unsigned rank)
 {
-    struct share *share = own->share;
-    struct range range;
     for (unsigned empty = 0; empty < LAST_LOOKS;)
         empty = two_sided_serve_one(own) ? 0 : empty + 1;
-    const unsigned deaths = dca_book_lose(&own->book, rank, &range);
-    if (deaths <= share->deaths_max || share->failed)
-        return;
-    error_set(share->error, "iterations %" PRIu64 " to %" PRIu64 ": %u workers were lost that computed them",
-              range.first, range.first + range.count - 1, deaths);
-    share->failed = true;
-    share_stop(share);
+    share_lose(own->share, &own->book, rank);
 }
 
 static void two_sided_look_at_losses(struct two_sided *own)
@@ -403,8 +395,8 @@ static void two_sided_calculating(void *self)
 
 static int open_book(struct share *share, struct two_sided *own)
 {
-    share->records = calloc(share->ranks, share->record_bytes);
-    if (share->records == NULL)
+    own->records = calloc(share->ranks, share->record_bytes);
+    if (own->records == NULL)
         return error_set(share->error, "out of memory for what %u workers have done", share->ranks);
     own->has_book = dca_book_init(&own->book, &share->core, share->ranks, share->error) == 0;
     return own->has_book ? 0 : -1;
@@ -488,6 +480,12 @@ static uint64_t two_sided_reissued(const struct share *share)
     return own->has_book ? own->book.reissued : 0;
 }
 
+static const void *two_sided_record(const struct share *share, unsigned rank)
+{
+    const struct two_sided *own = share->own;
+    return own->records + (size_t)rank * share->record_bytes;
+}
+
 static void two_sided_close(struct share *share)
 {
     struct two_sided *own = share->own;
@@ -501,6 +499,7 @@ static void two_sided_close(struct share *share)
         dca_book_fini(&own->book);
     free(own->measured);
     free(own->has_left);
+    free(own->records);
 }
 
 const struct transport transport_two_sided = {
@@ -511,6 +510,7 @@ const struct transport transport_two_sided = {
     .serve = two_sided_serve,
     .look = two_sided_look,
     .reissued = two_sided_reissued,
+    .record = two_sided_record,
     .finish = two_sided_finish,
     .drawn = two_sided_drawn,
     .close = two_sided_close,

@@ -27,7 +27,7 @@ struct launch_plan {
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;
     struct argv dca;        /* --dca and what goes with it, for every worker; none: a supermaster leads */
-    bool two_sided;         /* --dca two-sided: rank 0 knows what the others compute */
+    bool keeps_book;        /* --dca two-sided or node: rank 0 can tell what a lost worker had */
     struct argv job;        /* the supermaster's command line, its name first */
     struct job_setup setup; /* set-up of `job`, borrowing from it; the loop is known where check.h has looked */
     bool checked;           /* by check.h */

@@ -106,7 +106,7 @@ static int run_command_take_dca_option(struct launch_plan *launch_plan, const ch
     argv_add_format(&launch_plan->dca, "--%s", name);
     argv_add(&launch_plan->dca, value);
     if (checked.dca != WORKER_DCA_NONE)
-        launch_plan->two_sided = checked.dca == WORKER_DCA_TWO_SIDED;
+        launch_plan->keeps_book = checked.dca != WORKER_DCA_RMA;
     return 0;
 }
 
@@ -392,20 +392,21 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
     argv_insert(line, place, "--resume");
 }
 
-/* One-sided, nobody else can tell what a lost worker had drawn, and MPI does not let the others leave. Two-sided, rank
- * 0 can tell, on one machine. Nobody can tell what rank 0 had given. */
-#define FLAT_LOSS                                                                                                      \
-    ": workers alone (--dca) do not survive the loss of one, and keep no journal; without --dca it costs only time"
-#define FLAT_LOSS_OF_RANK_0                                                                                            \
-    ": workers alone (--dca two-sided) do not survive the loss of rank 0, nor of any before the run has begun, and "   \
-    "keep no journal"
+/* Nobody else can tell what a lost worker had drawn over rma, and MPI does not let the others leave. Over two-sided and
+ * node rank 0 can tell, on one machine. Nobody can tell what rank 0 knew. */
+#define DCA_LOSS                                                                                                       \
+    ": workers alone (--dca) do not survive the loss of one over rma, nor on several machines, and keep no journal; "  \
+    "without --dca it costs only time"
+#define DCA_LOSS_OF_RANK_0                                                                                             \
+    ": workers alone (--dca) do not survive the loss of rank 0, nor of any before the run has begun, and keep no "     \
+    "journal"
 
 /* The text behind the loss of a rank where there is no journal to go on from. */
 static const char *without_journal(const struct launch_plan *launch_plan)
 {
     if (launch_plan->dca.count == 0)
         return "";
-    return launch_plan->survives ? FLAT_LOSS_OF_RANK_0 : FLAT_LOSS;
+    return launch_plan->survives ? DCA_LOSS_OF_RANK_0 : DCA_LOSS;
 }
 
 /* Launches the line, and again where the run was lost and goes on. Returns the exit status. */

@@ -227,8 +227,11 @@ def test_a_flat_run_ends_when_a_rank_is_lost():
     assert result.status not in (0, 2), result
 
 
-def flat(workers, words, *options):
-    return [HDSS, 'run', '--dca', 'two-sided', '--workers', workers, *options, *words]
+FLAT = ('two-sided', 'node')
+
+
+def flat(workers, words, *options, mode='two-sided'):
+    return [HDSS, 'run', '--dca', mode, '--workers', workers, *options, *words]
 
 
 def flat_words(*more, technique='ss'):
@@ -260,23 +263,35 @@ def test_a_flat_two_sided_run_survives_lost_workers():
     check_flat(disturbed_flat([*flat(3, [], '--mpi-args', '--bind-to none'), '--dca', 'two-sided:exchanges=2', *flat_words(technique='gss')], [2]), 1)
 
 
-def test_a_flat_two_sided_run_by_hand_survives_a_lost_worker():
-    check_flat(disturbed_flat(mpirun_line([(3, [WORKER, '--dca', 'two-sided', *flat_words(technique='fac2')])], options=RECOVERING), [1]), 1)
+def test_a_flat_run_by_node_survives_lost_workers():
+    for technique, places, more in (('fac2', [1, 2, 3], []), ('static', [1, 3], ['--node-technique', 'static', '--recall', 'off'])):
+        check_flat(disturbed_flat(flat(4, flat_words(technique=technique), *more, mode='node'), places), len(places))
 
 
-def test_a_flat_two_sided_run_does_not_survive_rank_0():
-    result = disturbed_flat(flat(3, flat_words()), [0])
-    assert result.status == 1 and len(lines_with(result, 'hdss: the run ended without rank 0')) == 1, result
-    assert len(lines_with(result, 'do not survive the loss of rank 0')) == 1, result
-    clear()
+def test_a_flat_run_by_hand_survives_a_lost_worker():
+    for mode in FLAT:
+        check_flat(disturbed_flat(mpirun_line([(3, [WORKER, '--dca', mode, *flat_words(technique='fac2')])], options=RECOVERING), [1]), 1)
+
+
+def test_a_flat_run_does_not_survive_rank_0():
+    for mode in FLAT:
+        result = disturbed_flat(flat(3, flat_words(), mode=mode), [0])
+        assert result.status == 1 and len(lines_with(result, 'hdss: the run ended without rank 0')) == 1, result
+        assert len(lines_with(result, 'do not survive the loss of rank 0')) == 1, result
+        clear()
     result = disturbed_flat(mpirun_line([(3, [WORKER, '--dca', 'two-sided', *flat_words()])], options=RECOVERING), [0])
     assert len(lines_with(result, 'rank 0 was lost: the run ends')) == 1, result
 
 
 def test_an_iteration_that_kills_flat_workers_ends_the_run():
+    for mode, more in (('two-sided', []), ('node', ['--node-technique', 'css:chunk=10'])):
+        check_fatal(mode, more)
+
+
+def check_fatal(mode, more):
     # Rank 0 draws one of the first chunks, hardly ever the fifth.
     for _ in range(3):
-        result = run([*flat(5, bad_words('--overwrite', technique='css:chunk=10')), 'crash=43'])
+        result = run([*flat(5, bad_words('--overwrite', technique='css:chunk=10' if mode == 'two-sided' else 'static'), *more, mode=mode), 'crash=43'])
         if not lines_with(result, 'rank 0 was lost'):
             break
     assert len(lines_with(result, 'iterations 43 to 43: 3 workers')) == 1, result
@@ -287,20 +302,26 @@ def test_an_iteration_that_kills_flat_workers_ends_the_run():
     clear()
 
 
-def test_a_flat_two_sided_run_drains_after_a_loss():
-    process = start(flat(3, flat_words()))
-    wait_until(lambda: os.path.exists('out.npy') and any(read('out.npy')[200:]), 'the first result')
-    os.kill(pids(process, WORKER)[2], signal.SIGKILL)
-    os.kill(process.pid, signal.SIGTERM)
-    result = finish(process)
-    assert result.status == 4 and report()['outcome'] == 'drained' and 0 < report()['done'] < 1000, (report(), result)
-    clear()
+def test_a_flat_run_drains_after_a_loss():
+    for mode in FLAT:
+        process = start(flat(3, flat_words(), mode=mode))
+        wait_until(lambda: os.path.exists('out.npy') and any(read('out.npy')[200:]), 'the first result')
+        os.kill(pids(process, WORKER)[2], signal.SIGKILL)
+        os.kill(process.pid, signal.SIGTERM)
+        result = finish(process)
+        assert result.status == 4 and report()['outcome'] == 'drained' and 0 < report()['done'] < 1000, (report(), result)
+        clear()
 
 
 def test_variable_output_of_a_flat_run_that_loses_a_worker():
     with open('tasks', 'w') as file:
         file.writelines(f'sleep 0.05; echo {i}\n' for i in range(60))
-    line = flat(3, ['--report', 'report.json', '--output', 'out.txt', 'exec', 'tasks=tasks', 'shell=yes'])
+    for mode in FLAT:
+        check_variable_output(mode)
+
+
+def check_variable_output(mode):
+    line = flat(3, ['--report', 'report.json', '--overwrite', '--output', 'out.txt', 'exec', 'tasks=tasks', 'shell=yes'], mode=mode)
     process = start(line)
     wait_until(lambda: len(pids(process, WORKER)) == 3 and os.path.isdir('out.txt.parts') and
                any(os.path.getsize(os.path.join('out.txt.parts', name)) > 100 for name in os.listdir('out.txt.parts')), 'some output')

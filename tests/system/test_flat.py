@@ -251,7 +251,7 @@ def test_a_rank_that_fails_ends_the_run_with_one_line():
 
 
 def test_a_lost_worker_ends_the_run_and_is_explained():
-    for mode in ('rma', 'node'):
+    for mode in ('rma',):
         process = start([HDSS, 'run', '--dca', mode, '--workers', '3', '--technique', 'ss', '--output', 'out.bin', 'synthetic', 'iterations=30000',
                          'mean=4000', 'mode=sleep', 'distribution=constant'])
         wait_until(results_have_come, 'the first result')

@@ -34,6 +34,7 @@ LEVELS = [
     ("common/dca/core*", 2),  # DCA without MPI
     ("common/dca/machine.[ch]", 2),
     ("common/dca/book.[ch]", 2),
+    ("common/dca/intent.[ch]", 2),
     ("common/dca/*", 4),
     ("common/job/*", 4),
     ("common/mpi/*", 4),

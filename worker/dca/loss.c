@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Flat runs that survive losses: see loss.h.
  *
- * Who has which chunk is known to rank 0 in two-sided runs alone (common/dca/book.h); its own loss is the end of the
- * run. Here is what is not the loop: rank 0 and the others watch one another (common/mpi/alone.c), and all that is
- * exchanged before the first draw and behind the last one goes between rank 0 and one other rank, so that nobody waits
- * for a third one that is dead. Each message is short enough that MPI sends it without the receiver's help. */
+ * Rank 0 can tell which chunk a lost rank had where it has given it out (two-sided), or on one node, where each rank
+ * has written it into shared memory (node): see common/dca/book.h. Its own loss is the end of the run. Here is what is
+ * not the loop: rank 0 and the others watch one another (common/mpi/alone.c), and all that is exchanged before the
+ * first draw and behind the last one goes between rank 0 and one other rank, so that nobody waits for a third one that
+ * is dead. Each message is short enough that MPI sends it without the receiver's help. */
 #include "worker/dca/loss.h"
 
 #include "common/config/run_spec.h"
@@ -43,12 +44,14 @@ struct outcome {
 #define SHORT_MESSAGE_BYTES 3584
 
 _Static_assert(sizeof(struct farewell) <= SHORT_MESSAGE_BYTES, "it is sent to a rank that may be dead");
-_Static_assert(sizeof(struct dca_figures) <= SHARE_RECORD_MAX, "the record of a rank");
+_Static_assert(sizeof(struct dca_figures) <= DCA_RECORD_MAX, "the record of a rank");
 
 void dca_loss_settle(struct dca *dca)
 {
     struct share *share = &dca->share;
-    share->survives = share->transport == &transport_two_sided && dca->ranks > 1 && runtime_sees_all(dca->runtime);
+    const bool knows = share->transport == &transport_two_sided ||
+                       (share->transport == &transport_node && share->nodes == 1 && dca->ranks <= DCA_OWNERS);
+    share->survives = knows && dca->ranks > 1 && runtime_sees_all(dca->runtime);
     share->record = &dca->figures;
     share->record_bytes = sizeof dca->figures;
     share->deaths_max = dca->root.setup.job.spec.retries;
@@ -162,7 +165,7 @@ void dca_loss_meet(struct dca *dca)
 static void take_record(struct dca *dca, unsigned rank)
 {
     struct dca_figures *figures = &dca->all[rank];
-    memcpy(figures, dca->share.records + (size_t)rank * dca->share.record_bytes, sizeof *figures);
+    memcpy(figures, dca->share.transport->record(&dca->share, rank), sizeof *figures);
     if (figures->chunks == 0)
         figures->first_ns = figures->finish_ns = NEVER;
     else if (figures->finish_ns == NEVER)

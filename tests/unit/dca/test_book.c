@@ -174,16 +174,16 @@ END_TEST
 START_TEST(the_check_finds_what_cannot_be)
 {
     begin("css:chunk=100", false);
-    book.holders[1] = (struct dca_holder){.waits = true, .piece.range = {0, 1}};
+    book.holders[1] = (struct dca_holder){.waits = true, .chunk = {0, 1}};
     ck_assert_str_eq(dca_book_check(&book), "a rank that is lost or waits has a chunk");
     book.holders[1] = (struct dca_holder){.waits = true, .lost = true};
     ck_assert_str_eq(dca_book_check(&book), "a lost rank waits");
-    book.holders[1] = (struct dca_holder){.piece.range = {999, 2}};
+    book.holders[1] = (struct dca_holder){.chunk = {999, 2}};
     ck_assert_str_eq(dca_book_check(&book), "a chunk in the book is not in the loop");
     book.holders[1] = (struct dca_holder){.waits = true};
     ck_assert_str_eq(dca_book_check(&book), "the ranks in the book are counted wrongly");
     book.holders[1] = (struct dca_holder){0};
-    book.pieces[book.count++] = (struct dca_piece){.range = {1000, 1}};
+    book.pieces[book.count++] = (struct range){1000, 1};
     ck_assert_str_eq(dca_book_check(&book), "what was lost is not in the loop");
     book.count = 0;
     end();
