@@ -29,16 +29,21 @@ int runtime_watch_alone(struct runtime *runtime, struct wait *wait)
     return detect_begin(runtime) < 0 ? -1 : wait_watch(wait, &runtime->watch);
 }
 
-/* Rank 0 decided who computes what, and is gone. Ranks that do not see it are ended by the launcher. */
-static _Noreturn void exit_without_leader(struct runtime *runtime)
+void runtime_abort_alone(struct runtime *runtime)
 {
-    const bool says = runtime->ops->claim_report(runtime);
+    runtime->ops->claim_report(runtime);
     runtime->ops->abandon(runtime);
-    if (says)
-        fprintf(stderr, "%s: rank %u: rank 0 was lost: the run ends\n", role_name(runtime->role), runtime->rank);
     fflush(stderr);
     MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
     _exit(EXIT_STATUS_FAILED);
+}
+
+/* Rank 0 decided who computes what, and is gone. Ranks that do not see it are ended by the launcher. */
+static _Noreturn void exit_without_leader(struct runtime *runtime)
+{
+    if (runtime->ops->claim_report(runtime))
+        fprintf(stderr, "%s: rank %u: rank 0 was lost: the run ends\n", role_name(runtime->role), runtime->rank);
+    runtime_abort_alone(runtime);
 }
 
 bool runtime_take_lost(struct runtime *runtime, unsigned *rank)

@@ -68,3 +68,6 @@ int runtime_watch_alone(struct runtime *runtime, struct wait *wait);
 /* For rank 0: true where another rank was lost, each once; the run is degraded then. On any other rank false, and the
  * loss of rank 0 ends this process, and the run. */
 bool runtime_take_lost(struct runtime *runtime, unsigned *rank);
+
+/* Ends the run, as a rank was lost. No other rank says why: this one has. */
+_Noreturn void runtime_abort_alone(struct runtime *runtime);

@@ -8,7 +8,7 @@ import signal
 
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, launched, long, main, mpirun_line, ranks_of, report, run, start, wait_until
 from nodes import Nodes
-from openmpi import IS_5, ONE_SIDED_FAR, WITHOUT_FILES
+from openmpi import IS_5, ONE_SIDED_FAR, RECOVERING, WITHOUT_FILES
 from test_drain import LONG, check_drained, results_have_come
 
 MODES = ['rma', 'two-sided', 'node']
@@ -251,14 +251,14 @@ def test_a_rank_that_fails_ends_the_run_with_one_line():
 
 
 def test_a_lost_worker_ends_the_run_and_is_explained():
-    for mode in ('rma',):
-        process = start([HDSS, 'run', '--dca', mode, '--workers', '3', '--technique', 'ss', '--output', 'out.bin', 'synthetic', 'iterations=30000',
-                         'mean=4000', 'mode=sleep', 'distribution=constant'])
+    for more in ([], ['--mpi-args', ' '.join(RECOVERING)]):
+        process = start([HDSS, 'run', '--dca', 'rma', '--workers', '3', *more, '--technique', 'ss', '--output', 'out.bin', 'synthetic',
+                         'iterations=30000', 'mean=4000', 'mode=sleep', 'distribution=constant'])
         wait_until(results_have_come, 'the first result')
         os.kill(ranks_of(process, WORKER)[-1], signal.SIGKILL)
         result = finish(process)
-        told = [line for line in result.err if 'do not survive the loss of one' in line]
-        assert result.status == 1 and len(told) == 1 and told[0].startswith('hdss: '), result
+        told = [line for line in result.err if 'was lost, and what it had drawn over rma with it: the run ends' in line]
+        assert result.status == 1 and len(told) == 1 and told[0].startswith('worker: ') and result.seconds < 20, result
         os.remove('out.bin')
 
 

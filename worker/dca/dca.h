@@ -41,7 +41,8 @@ struct dca {
     bool stopping; /* stop() was called here */
     bool failed;   /* with root.error */
     struct dca_figures figures;
-    /* where losses are survived: see loss.h */
+    /* losses: see loss.h */
+    bool watches;            /* rank 0 watches the others, and they rank 0 */
     bool *lost;              /* [ranks] rank 0: who was lost; owned */
     unsigned lost_count;     /* how many of them */
     uint64_t lost_ns;        /* when the latest was found to be lost, since the common start */

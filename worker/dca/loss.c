@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Flat runs that survive losses: see loss.h.
+/* Losses in flat runs: see loss.h.
  *
  * Rank 0 can tell which chunk a lost rank had where it has given it out (two-sided), or on one node, where each rank
- * has written it into shared memory (node): see common/dca/book.h. Its own loss is the end of the run. Here is what is
- * not the loop: rank 0 and the others watch one another (common/mpi/alone.c), and all that is exchanged before the
- * first draw and behind the last one goes between rank 0 and one other rank, so that nobody waits for a third one that
- * is dead. Each message is short enough that MPI sends it without the receiver's help. */
+ * has written it into shared memory (node): see common/dca/book.h. Its own loss is the end of the run; so is any loss
+ * over rma, where the others would wait in MPI for ever. Here is what is not the loop: rank 0 and the others watch one
+ * another (common/mpi/alone.c), and all that is exchanged before the first draw and behind the last one goes between
+ * rank 0 and one other rank, so that nobody waits for a third one that is dead. Each message is short enough that MPI
+ * sends it without the receiver's help. */
 #include "worker/dca/loss.h"
 
 #include "common/config/run_spec.h"
@@ -51,7 +52,8 @@ void dca_loss_settle(struct dca *dca)
     struct share *share = &dca->share;
     const bool knows = share->transport == &transport_two_sided ||
                        (share->transport == &transport_node && share->nodes == 1 && dca->ranks <= DCA_OWNERS);
-    share->survives = knows && dca->ranks > 1 && runtime_sees_all(dca->runtime);
+    dca->watches = dca->ranks > 1 && runtime_sees_all(dca->runtime);
+    share->survives = knows && dca->watches;
     share->record = &dca->figures;
     share->record_bytes = sizeof dca->figures;
     share->deaths_max = dca->root.setup.job.spec.retries;
@@ -59,6 +61,8 @@ void dca_loss_settle(struct dca *dca)
 
 int dca_loss_watch(struct dca *dca)
 {
+    if (!dca->watches)
+        return 0;
     dca->lost = calloc(dca->ranks, sizeof *dca->lost);
     dca->all = calloc(dca->ranks, sizeof *dca->all);
     if (dca->lost == NULL || dca->all == NULL)
@@ -88,11 +92,34 @@ bool dca_loss_take(struct share *share, unsigned *rank)
     return true;
 }
 
+/* For rank 0: the others may wait in MPI for the lost one. */
+static _Noreturn void end_by_loss(struct dca *dca, unsigned rank, const char *reason)
+{
+    struct error text;
+    error_set(&text, "worker rank %u on node %u was lost%s", rank, dca->topology->worker_node[rank], reason);
+    root_print_failure(&dca->root, text.text, dca->rank);
+    status_tell_end(STATUS_LEAD, EXIT_STATUS_FAILED, true);
+    runtime_abort_alone(dca->runtime);
+}
+
+#define BEFORE_BEGIN " before the run had begun: the run ends"
+#define DRAWN_BY_RMA                                                                                                   \
+    ", and what it had drawn over rma with it: the run ends. --dca two-sided and node survive that on one machine, "   \
+    "and so does a run without --dca"
+
 void dca_loss_look(struct dca *dca)
 {
     unsigned rank;
-    if (dca->rank != 0)
-        runtime_take_lost(dca->runtime, &rank);
+    if (dca->watches && (dca->rank != 0 || !dca->share.survives) && runtime_take_lost(dca->runtime, &rank))
+        end_by_loss(dca, rank, DRAWN_BY_RMA);
+}
+
+void dca_loss_wait_for_all(struct dca *dca)
+{
+    unsigned rank;
+    runtime_wait_for_all(dca->runtime);
+    if (dca->watches && runtime_take_lost(dca->runtime, &rank))
+        end_by_loss(dca, rank, dca->share.survives ? BEFORE_BEGIN : DRAWN_BY_RMA);
 }
 
 /* --- messages between rank 0 and another rank --- */
@@ -136,15 +163,6 @@ static void dca_loss_send(struct dca *dca, unsigned to, int tag, const void *dat
 
 /* --- begin and end --- */
 
-/* A rank that is lost in a collective, before it has come here, keeps others in there. */
-static _Noreturn void end_before_begin(const struct dca *dca, unsigned lost)
-{
-    fprintf(stderr, "worker: rank 0: rank %u was lost before the run had begun: the run ends\n", lost);
-    fflush(stderr);
-    MPI_Abort(dca->runtime->world, EXIT_STATUS_FAILED);
-    exit(EXIT_STATUS_FAILED);
-}
-
 void dca_loss_meet(struct dca *dca)
 {
     char nothing = 0;
@@ -155,7 +173,7 @@ void dca_loss_meet(struct dca *dca)
     }
     for (unsigned r = 1; r < dca->ranks; r++)
         if (!dca_loss_receive(dca, r, TAG_HERE, &nothing, 0))
-            end_before_begin(dca, r);
+            end_by_loss(dca, r, BEFORE_BEGIN);
     status_tell_begun();
     for (unsigned r = 1; r < dca->ranks; r++)
         dca_loss_send(dca, r, TAG_BEGIN, &nothing, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A flat run that survives the loss of any rank but 0: begin and end without MPI's collectives, which do not return
- * where a rank is dead. See loss.c. */
+/* Losses in a flat run. One that survives the loss of any rank but 0 begins and ends without MPI's collectives, which
+ * do not return where a rank is dead; others end at once, with a line. See loss.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,23 +8,26 @@
 struct dca;
 struct share;
 
-/* Settles whether losses are survived: where the transport can, and all ranks see one another. The same on all ranks.
- * After dca_prepare_waiting(). */
+/* Settles whether losses are noticed: where all ranks see one another; and survived: where the transport can, too. The
+ * same on all ranks. After dca_prepare_waiting(). */
 void dca_loss_settle(struct dca *dca);
 
-/* From here on all is for runs that survive losses. */
-
-/* Watches the others. -1 with one line. */
+/* Watches the others, where losses are noticed. -1 with one line. */
 int dca_loss_watch(struct dca *dca);
 void dca_loss_fini(struct dca *dca);
+
+/* Returns when all ranks have called it, asleep. Where one of them is lost the run ends. */
+void dca_loss_wait_for_all(struct dca *dca);
+/* Ends the run where rank 0 is gone, or another one whose loss is not survived. */
+void dca_loss_look(struct dca *dca);
+
+/* From here on all is for runs that survive losses. */
 
 /* Returns when all ranks are here. */
 void dca_loss_meet(struct dca *dca);
 
 /* The host's of a transport: see share.h. */
 bool dca_loss_take(struct share *share, unsigned *rank);
-/* Ends a rank other than 0 where rank 0 is gone. */
-void dca_loss_look(struct dca *dca);
 
 /* Collects at rank 0 what all have done, in dca->all, of a lost rank as of its last draw; `status` is what this rank
  * has come to. Returns at rank 0 the status of all, which is said, else `status`. */

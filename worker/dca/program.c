@@ -54,7 +54,7 @@ static int agree(struct dca *dca, int status)
     struct {
         int status, rank;
     } own = {status, (int)dca->rank}, worst;
-    runtime_wait_for_all(dca->runtime);
+    dca_loss_wait_for_all(dca);
     MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, dca->runtime->world);
     if (worst.status == EXIT_STATUS_DONE || worst.rank != (int)dca->rank)
         return worst.status;
@@ -277,7 +277,7 @@ static int prepare_waiting(struct dca *dca)
 static int open_transport(struct dca *dca)
 {
     dca_loss_settle(dca);
-    if (dca->share.survives && dca_loss_watch(dca) < 0)
+    if (dca_loss_watch(dca) < 0)
         return EXIT_STATUS_FAILED;
     return dca_open_transport(dca) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
@@ -426,7 +426,7 @@ static int dca_program_conclude(struct dca *dca)
                    dca->runtime->world);
     if (all != NULL)
         status = dca_program_print_outcome(dca, all, status);
-    runtime_wait_for_all(dca->runtime); /* asleep while rank 0 makes the output */
+    dca_loss_wait_for_all(dca); /* asleep while rank 0 makes the output */
     MPI_Bcast(&status, 1, MPI_INT, 0, dca->runtime->world);
     free(all);
     return status;

@@ -114,8 +114,7 @@ static void look_at_clock(struct dca *dca)
     }
     if (dca->rank == 0 && dca->share.transport->serve != NULL) /* whatever the transport: nobody waits for ever */
         dca->share.transport->serve(&dca->share);
-    if (dca->share.survives)
-        dca_loss_look(dca);
+    dca_loss_look(dca);
     if (dca->share.transport->look != NULL)
         dca->share.transport->look(&dca->share, now_ns);
     if (dca->rank == 0 && dca->root.terminal.mode != TERMINAL_NONE && now_ns >= dca->next_tick_ns)
@@ -130,8 +129,7 @@ static void host_idle(struct share *share, bool (*poll)(void *context), void *co
     dca_pause(dca);
     load_meter_pause(&dca->meter);
     wait_idle(&dca->wait, &dca->runtime->doorbell, runtime_now(), NEVER, false, poll, context);
-    if (dca->share.survives)
-        dca_loss_look(dca);
+    dca_loss_look(dca);
 }
 
 static void host_happened(struct share *share)
@@ -375,7 +373,7 @@ void dca_work(struct dca *dca)
     if (dca->share.survives)
         dca_loss_meet(dca);
     else {
-        runtime_wait_for_all(dca->runtime); /* asleep: some open their kernels longer than others */
+        dca_loss_wait_for_all(dca); /* asleep: some open their kernels longer than others */
         MPI_Barrier(dca->runtime->world);
     }
     dca->serves = must_serve(dca);
