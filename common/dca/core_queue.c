@@ -122,13 +122,17 @@ static enum dca_drawn dca_queue_hunger(struct dca_queue *queue, const struct dca
     return DCA_END;
 }
 
-static void dca_queue_cut_chunk(const struct dca_view *view, uint64_t step, struct range *chunk)
+static inline void dca_queue_cut_chunk(const struct dca_view *view, uint64_t step, struct range *chunk)
 {
     chunk->count = sched_bounds_chunk(&view->bounds, step, &chunk->first);
     chunk->first += view->first;
 }
 
-enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, struct range *chunk, struct error *error)
+/* The draw, where intents are kept and where not: one each, as a draw is not much longer than what this adds to it. */
+static inline __attribute__((always_inline)) enum dca_drawn dca_queue_draw_as(struct dca_queue *queue,
+                                                                              struct dca_view *view,
+                                                                              struct range *chunk, const bool keeps,
+                                                                              struct error *error)
 {
     uint64_t head = atomic_load(&queue->head);
     for (;;) {
@@ -140,26 +144,26 @@ enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, st
         if (head >> EPOCH_SHIFT != view->epoch) {
             if (dca_queue_look(queue, view, head >> EPOCH_SHIFT, error) < 0)
                 return DCA_BROKEN;
-            if (view->book != NULL && view->epoch == NO_EPOCH)
+            if (keeps && view->book != NULL && view->epoch == NO_EPOCH)
                 return DCA_WAIT; /* others compute what somebody was lost with */
             head = atomic_load(&queue->head);
             if (!is_sound(view, head))
                 view->epoch = NO_EPOCH;
             continue;
         }
-        const bool empty = step >= view->bounds.count, keeps = view->intent != NULL;
-        uint64_t behind = step + 1;
+        const bool empty = step >= view->bounds.count;
+        uint64_t next = keeps ? dca_queue_head_at(view, head, step + 1) : head + 1;
         if (step + 1 >= view->bounds.count)
-            behind = dca_queue_step_behind(queue, empty ? REFILLING : step + 1);
-        const uint64_t next = dca_queue_head_at(view, head, behind);
+            next = dca_queue_head_at(view, head, dca_queue_step_behind(queue, empty ? REFILLING : step + 1));
         if (keeps && !empty) {
             dca_queue_cut_chunk(view, step, chunk);
             dca_intent_announce(view->intent, next, chunk);
         }
-        dca_queue_see(view, head);
+        if (keeps)
+            dca_queue_see(view, head);
         if (!atomic_compare_exchange_weak(&queue->head, &head, next))
             continue;
-        if (empty && behind == REFILLING)
+        if (empty && (next & STEP_MASK) == REFILLING)
             return DCA_REFILL;
         if (empty) {
             head = next;
@@ -171,6 +175,12 @@ enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, st
             dca_queue_cut_chunk(view, step, chunk);
         return DCA_DRAWN;
     }
+}
+
+enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, struct range *chunk, struct error *error)
+{
+    return view->intent != NULL ? dca_queue_draw_as(queue, view, chunk, true, error)
+                                : dca_queue_draw_as(queue, view, chunk, false, error);
 }
 
 bool dca_queue_is_refilling(const struct dca_queue *queue)

@@ -3,7 +3,6 @@
 #include "common/dca/intent.h"
 
 #include <assert.h>
-#include <string.h>
 
 #define LINE_WORDS 8
 
@@ -23,15 +22,6 @@ struct dca_intents dca_intents_at(void *memory, unsigned workers)
     struct dca_intent *of = memory;
     return (struct dca_intents){
         .workers = workers, .of = of, .seen = (_Atomic uint64_t *)(void *)(of + workers), .stride = stride_of(workers)};
-}
-
-void dca_intent_begin(const struct dca_intents *intents, unsigned worker, const void *record, size_t bytes)
-{
-    struct dca_intent *intent = &intents->of[worker];
-    const uint64_t draws = atomic_load_explicit(&intent->draws, memory_order_relaxed) + 1;
-    assert(bytes <= DCA_RECORD_MAX);
-    memcpy(intent->record[draws % 2], record, bytes);
-    atomic_store_explicit(&intent->draws, draws, memory_order_release);
 }
 
 const void *dca_intent_record(const struct dca_intents *intents, unsigned worker)

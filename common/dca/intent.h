@@ -17,10 +17,12 @@
 
 #include "common/util/ranges.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Workers of a node at most, as a head can name them. */
 #define DCA_OWNER_BITS 10
@@ -55,7 +57,15 @@ size_t dca_intents_bytes(unsigned workers);
 struct dca_intents dca_intents_at(void *memory, unsigned workers);
 
 /* Notes that the worker begins a draw: its chunk is computed, and `record` says what it has done. */
-void dca_intent_begin(const struct dca_intents *intents, unsigned worker, const void *record, size_t bytes);
+static inline void dca_intent_begin(const struct dca_intents *intents, unsigned worker, const void *record,
+                                    size_t bytes)
+{
+    struct dca_intent *intent = &intents->of[worker];
+    const uint64_t draws = atomic_load_explicit(&intent->draws, memory_order_relaxed) + 1;
+    assert(bytes <= DCA_RECORD_MAX);
+    memcpy(intent->record[draws % 2], record, bytes);
+    atomic_store_explicit(&intent->draws, draws, memory_order_release);
+}
 
 /* Notes that the worker takes `chunk` if the queue's head becomes `head`, and that it has done so. */
 static inline void dca_intent_announce(struct dca_intent *intent, uint64_t head, const struct range *chunk)

@@ -21,6 +21,7 @@
 #include "common/util/error.h"
 #include "worker/dca/dca.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,11 @@ struct outcome {
 #define SHORT_MESSAGE_BYTES 3584
 
 _Static_assert(sizeof(struct farewell) <= SHORT_MESSAGE_BYTES, "it is sent to a rank that may be dead");
-_Static_assert(sizeof(struct dca_figures) <= DCA_RECORD_MAX, "the record of a rank");
+
+/* The record of a rank is its figures without the last of them, which it has at the end only. */
+#define RECORD_BYTES offsetof(struct dca_figures, sharing)
+
+_Static_assert(RECORD_BYTES <= DCA_RECORD_MAX, "the record of a rank");
 
 void dca_loss_settle(struct dca *dca)
 {
@@ -55,7 +60,7 @@ void dca_loss_settle(struct dca *dca)
     dca->watches = dca->ranks > 1 && runtime_sees_all(dca->runtime);
     share->survives = knows && dca->watches;
     share->record = &dca->figures;
-    share->record_bytes = sizeof dca->figures;
+    share->record_bytes = RECORD_BYTES;
     share->deaths_max = dca->root.setup.job.spec.retries;
 }
 
@@ -183,7 +188,7 @@ void dca_loss_meet(struct dca *dca)
 static void take_record(struct dca *dca, unsigned rank)
 {
     struct dca_figures *figures = &dca->all[rank];
-    memcpy(figures, dca->share.transport->record(&dca->share, rank), sizeof *figures);
+    memcpy(figures, dca->share.transport->record(&dca->share, rank), RECORD_BYTES);
     if (figures->chunks == 0)
         figures->first_ns = figures->finish_ns = NEVER;
     else if (figures->finish_ns == NEVER)
