@@ -12,7 +12,7 @@
 #include "proto/message.h"
 #include "proto/record.h"
 
-/* QUIESCED: in a loop with dependencies a worker was lost, and all workers are quiesced, or are about to be. */
+/* QUIESCED: in a loop with dependencies a rank was lost, and all workers are quiesced, or are about to be. */
 enum master_state { MASTER_SERVING, MASTER_QUIESCED, MASTER_ENDING, MASTER_GONE };
 
 struct master_config {

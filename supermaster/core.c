@@ -41,8 +41,12 @@ static void on_pool_empty(void *owner, unsigned worker)
 {
     struct supermaster *supermaster = owner;
     struct range range;
-    if (supermaster->state == SUPERMASTER_SERVING &&
-        supermaster_cut(supermaster, own_holder(supermaster, worker), worker, &range))
+    if (supermaster->state != SUPERMASTER_SERVING ||
+        !supermaster_cut(supermaster, own_holder(supermaster, worker), worker, &range))
+        return;
+    if (supermaster->config.distance > 0 && !is_central(supermaster))
+        supermaster_note_boundary(supermaster, own_holder(supermaster, worker), &range);
+    if (supermaster->state == SUPERMASTER_SERVING) /* else there was no memory for the boundary */
         pool_put(&supermaster->service.pool, worker, range);
 }
 
@@ -65,12 +69,14 @@ static void supermaster_on_failed(void *owner, const struct iterations_failed *f
     supermaster_note_failure(owner, failure);
 }
 
-/* The chunk before was none of this run. */
+/* The chunk before was none of this run, or is with a master. */
 static void supermaster_on_neighbour(void *owner, const struct neighbour *neighbour)
 {
-    const struct supermaster *supermaster = owner;
+    struct supermaster *supermaster = owner;
     if (supermaster_is_point(supermaster, neighbour))
         supermaster_hand_point(supermaster, neighbour, neighbour->rank);
+    else
+        supermaster_pass_neighbour(supermaster, neighbour);
 }
 
 static const struct service_ops service_ops = {.on_empty = on_pool_empty,

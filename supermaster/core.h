@@ -92,9 +92,12 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
 
 /* recv_master.c */
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
-/* Notes the range cut for master `m` in a loop with dependencies: the place where chunks of another master end is kept
- * for NEIGHBOURs. */
+/* Notes the range cut for master `m` in a loop with dependencies, or for the supermaster's own service where that is
+ * the number of masters: the place where chunks of another holder end is kept for NEIGHBOURs. */
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
+/* Passes on to whoever serves the worker before the boundary which worker is behind it; false where no chunk ends
+ * there. */
+bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct neighbour *neighbour);
 /* Chunks in a full refill of master `m`. */
 static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
 {
@@ -164,11 +167,14 @@ void supermaster_forget_recall(struct supermaster *supermaster, unsigned m);
 /* Notes what was counted of recalls, here or by a master. */
 void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
 
-/* recovery.c: loops with dependencies that lose workers */
+/* recovery.c: loops with dependencies that lose workers or masters */
 int supermaster_recovery_init(struct supermaster *supermaster); /* -1 when memory is out */
 void supermaster_recovery_fini(struct supermaster *supermaster);
-/* Tells all workers to quiesce, as the worker of this rank is lost. */
+/* Tells all workers to quiesce, as this rank is lost. */
 void supermaster_quiesce(struct supermaster *supermaster, unsigned rank);
+/* Tells worker `w`, which was adopted while the loop stands still, of all losses: it has not heard of those since that
+ * of its master. */
+void supermaster_quiesce_adopted(struct supermaster *supermaster, unsigned w);
 void supermaster_receive_quiesced(struct supermaster *supermaster, const struct message *message);
 /* Lets the loop go on where all workers are quiesced. */
 void supermaster_restart_if_due(struct supermaster *supermaster);

@@ -3,8 +3,8 @@
  * master come here, where they are served as in the central topology, and what the master had not reported is free
  * again.
  *
- * In a loop with dependencies boundary data that others need go with a worker: then all are quiesced, and the loop goes
- * on as recovery.c says; the loss of a master ends it.
+ * In a loop with dependencies boundary data that others need go with a worker, and what is known of whose chunks meet
+ * goes with a master: then all are quiesced, and the loop goes on as recovery.c says.
  *
  * `serve_due` is set by whatever may set work free or leave nobody to do it; the standing rules then look, once, at the
  * end of the step. A master that has left, for whatever reason, is not listened to: what it reported would be of
@@ -83,21 +83,6 @@ static bool give_up_loop(struct supermaster *supermaster)
     return true;
 }
 
-/* In a loop with dependencies. The workers of a lost master are not asked about one another: see recovery.c. */
-static void go_on_without(struct supermaster *supermaster, unsigned rank)
-{
-    const struct topology *topology = supermaster->config.topology;
-    struct error text;
-    if (topology_worker(topology, rank) < topology->workers) {
-        if (!give_up_loop(supermaster))
-            supermaster_quiesce(supermaster, rank);
-        return;
-    }
-    error_set(&text, "master rank %u was lost, and what depends on its iterations cannot be computed%s", rank,
-              supermaster->config.journal ? ": --resume goes on with the rest" : "");
-    supermaster_fail(supermaster, topology->supermaster, text.text);
-}
-
 static void supermaster_losses_note(struct supermaster *supermaster, unsigned rank, uint64_t chunks, bool is_late)
 {
     struct losses *losses = &supermaster->losses;
@@ -108,8 +93,8 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
     }
     losses->list = list;
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks, is_late};
-    if (supermaster->config.distance > 0 && supermaster->state < SUPERMASTER_ENDING)
-        go_on_without(supermaster, rank);
+    if (supermaster->config.distance > 0 && supermaster->state < SUPERMASTER_ENDING && !give_up_loop(supermaster))
+        supermaster_quiesce(supermaster, rank);
 }
 
 /* --- workers --- */
@@ -249,6 +234,10 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         supermaster_refuse(supermaster, "looks for a new master, which it does not need");
         return;
     }
+    if (supermaster->config.distance > 0 && adopt->count > 0) {
+        supermaster_refuse(supermaster, "goes on with a chunk that depends on others");
+        return;
+    }
     supermaster_losses_lose_master(supermaster, topology->master_of[w]); /* the worker may know first */
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
@@ -258,6 +247,8 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     supermaster_waive_speed(supermaster, w);
     service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns,
                   supermaster->actions);
+    if (supermaster->state == SUPERMASTER_QUIESCED)
+        supermaster_quiesce_adopted(supermaster, w);
     if (supermaster->state < SUPERMASTER_ENDING)
         return;
     losses->orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);
@@ -379,13 +370,7 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 
 unsigned supermaster_loss_count(const struct supermaster *supermaster)
 {
-    const struct losses *losses = &supermaster->losses;
-    const struct topology *topology = supermaster->config.topology;
-    unsigned count = losses->count;
-    for (unsigned i = 0; supermaster->config.distance > 0 && losses->masters_lost > 0 && i < count; i++)
-        if (topology_worker(topology, losses->list[i].rank) == topology->workers)
-            count = i;
-    return count;
+    return supermaster->losses.count;
 }
 
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text)

@@ -37,16 +37,16 @@ void supermaster_points_init(struct supermaster *supermaster)
 
 /* --- asking --- */
 
-/* The master that holds the lowest iterations that are granted and not done, with the first of these; the number of
- * masters where none holds any. */
+/* The holder of the lowest iterations that are granted and not done, with the first of these; the number of holders
+ * where none holds any. */
 static unsigned find_lowest(const struct supermaster *supermaster, uint64_t *first)
 {
-    const unsigned masters = supermaster->config.topology->masters;
-    unsigned found = masters;
+    const unsigned holders = supermaster->holders;
+    unsigned found = holders;
     *first = 0;
-    for (unsigned m = 0; m < masters; m++) {
+    for (unsigned m = 0; m < holders; m++) {
         const struct ranges *granted = &supermaster->ledger.granted[m];
-        if (ranges_length(granted) == 0 || (found < masters && ranges_at(granted, 0)->first > *first))
+        if (ranges_length(granted) == 0 || (found < holders && ranges_at(granted, 0)->first > *first))
             continue;
         *first = ranges_at(granted, 0)->first;
         found = m;
@@ -70,6 +70,9 @@ void supermaster_ask_for_point(struct supermaster *supermaster)
         if (m < topology->masters)
             actions_send(supermaster->actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = neighbour});
+        else if (m < supermaster->holders)
+            service_ask_for_boundary(&supermaster->service, neighbour.first, topology->supermaster,
+                                     supermaster->actions);
     }
 }
 

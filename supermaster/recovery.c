@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop with dependencies goes on where a worker was lost.
+/* A loop with dependencies goes on where a worker or a master was lost.
  *
  * With a worker go boundary data that others wait for, and perhaps results that were on their way; and whoever is
  * behind it waits in the middle of a chunk, so that nobody might be left to compute what is missing. So the loop is
@@ -21,12 +21,19 @@
  * at hand or of the one where it began, both are never shorter than the distance of the dependences.
  *
  * That a run always ends holds in each epoch as it is shown in common/service/order.c, with the boundary for the
- * beginning of the loop, and there are no more epochs than workers. No message of one epoch is taken for one of
+ * beginning of the loop, and there are no more epochs than ranks. No message of one epoch is taken for one of
  * another: those between two ranks of the tree arrive in their order, on both sides of QUIESCED and RESTART; those
  * between workers say the epoch, and as none is sent before all are quiesced nobody gets one of a round that it has not
  * heard of.
  *
- * A lost master ends the run: what its workers know of one another is not gathered yet. */
+ * With a master goes what it had not reported, and what it knew of whose chunks meet. Neither is asked for: in the new
+ * epoch all that is not reported is nobody's, and no chunk meets another. Its workers give their chunks up by
+ * themselves when they find out; they come by an ADOPT, are told to quiesce, and the loop stands still until all of
+ * them have come or are lost, so that none is in an earlier epoch when it goes on. Then the supermaster's own service
+ * has them, which is one more holder of chunks beside the masters: its chunks are cut in their turn, and it is told of
+ * neighbours, and tells of them, as a master is and does (supermaster_pass_neighbour()). A worker comes in another
+ * state only if the supermaster is GATHERING, or was when the master was lost; no chunk was cut for that master, and
+ * the worker asks like one that begins. */
 #include "supermaster/core.h"
 
 #include "common/service/boundary_list.h"
@@ -116,12 +123,21 @@ void supermaster_receive_quiesced(struct supermaster *supermaster, const struct 
     supermaster_recheck(supermaster);
 }
 
+void supermaster_quiesce_adopted(struct supermaster *supermaster, unsigned w)
+{
+    const struct losses *losses = &supermaster->losses;
+    for (unsigned i = 0; i < losses->count; i++)
+        service_tell_quiesce(&supermaster->service, w,
+                             &(struct quiesce){supermaster->recovery.number, losses->list[i].rank},
+                             supermaster->actions);
+}
+
 static bool all_are_quiesced(const struct supermaster *supermaster)
 {
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
         if (!supermaster->losses.master_left[m] && !supermaster->recovery.is_quiesced[m])
             return false;
-    return service_is_quiesced(&supermaster->service);
+    return service_is_quiesced(&supermaster->service) && supermaster->losses.orphans == 0;
 }
 
 /* --- going on --- */
@@ -160,10 +176,12 @@ static void recovery_restart(struct supermaster *supermaster, const struct resta
 {
     const struct topology *topology = supermaster->config.topology;
     const struct message message = {.type = MESSAGE_RESTART, .restart = *restart};
-    unsigned w = topology_worker(topology, restart->rank);
-    if (restart->first > 0 && w < topology->workers && !is_central(supermaster) &&
-        boundary_list_add(&supermaster->boundaries, restart->first, topology->master_of[w]) < 0)
-        recovery_fail_without_memory(supermaster);
+    const unsigned w = topology_worker(topology, restart->rank);
+    if (restart->first > 0 && w < topology->workers && !is_central(supermaster)) {
+        const unsigned m = supermaster->service.workers[w].present ? topology->masters : topology->master_of[w];
+        if (boundary_list_add(&supermaster->boundaries, restart->first, m) < 0)
+            recovery_fail_without_memory(supermaster);
+    }
     assert((restart->first == 0 || w < topology->workers || restart->first == supermaster->config.point_at) &&
            "boundary data are with a worker, or those of the earlier run");
     supermaster->recovery.has_recovered = true;

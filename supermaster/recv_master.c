@@ -16,10 +16,22 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was cut");
 }
 
-/* Passes on to another master which worker computes the chunk behind its own. */
+bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct neighbour *neighbour)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned before;
+    if (!boundary_list_take(&supermaster->boundaries, neighbour->first, &before))
+        return false;
+    if (before == topology->masters)
+        return service_take_neighbour(&supermaster->service, neighbour, supermaster->actions);
+    if (!supermaster->losses.master_left[before])
+        actions_send(supermaster->actions, topology->master_rank[before],
+                     &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
+    return true;
+}
+
 static void recv_master_receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
-    unsigned before;
     if (supermaster->state >= SUPERMASTER_QUIESCED)
         return; /* neighbours no longer matter, and the boundary may not have been noted for want of memory */
     if (supermaster_is_point(supermaster, &message->neighbour)) {
@@ -27,10 +39,8 @@ static void recv_master_receive_neighbour(struct supermaster *supermaster, const
         return;
     }
     if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
-        !boundary_list_take(&supermaster->boundaries, message->neighbour.first, &before))
+        !supermaster_pass_neighbour(supermaster, &message->neighbour))
         supermaster_refuse(supermaster, "told of a neighbour that cannot be");
-    else if (!supermaster->losses.master_left[before])
-        actions_send(supermaster->actions, supermaster->config.topology->master_rank[before], message);
 }
 
 struct master_refill {

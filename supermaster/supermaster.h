@@ -14,7 +14,7 @@
 #include "proto/message.h"
 #include "supermaster/ledger.h"
 
-/* GATHERING: waits for the speeds of the workers. SERVING. QUIESCED: in a loop with dependencies a worker was lost, and
+/* GATHERING: waits for the speeds of the workers. SERVING. QUIESCED: in a loop with dependencies a rank was lost, and
  * not all are quiesced yet. ENDING: END is sent. GONE. */
 enum supermaster_state {
     SUPERMASTER_GATHERING,
@@ -148,7 +148,7 @@ struct recalls {
     uint64_t iterations; /* iterations that moved by them; those of the supermaster's own service come when it tells */
 };
 
-/* Recovery of a loop with dependencies when workers are lost: see recovery.c. */
+/* Recovery of a loop with dependencies when ranks are lost: see recovery.c. */
 struct recovery {
     uint16_t number;                  /* number of the round: how many ranks were lost, modulo 2^16 */
     bool *is_quiesced;                /* [masters] the master and all of its workers are quiesced; owned */
@@ -271,8 +271,7 @@ const char *supermaster_state_name(const struct supermaster *supermaster);
 /* Between two steps: stops the program where an invariant of the supermaster does not hold. */
 void supermaster_check(const struct supermaster *supermaster);
 
-/* Number of lost ranks to tell of so far (without the master that a loop with dependencies fails with, and whose loss
- * that failure tells), and a line about the i-th of them: what was lost, and what became of it. */
+/* Number of lost ranks to tell of so far, and a line about the i-th of them: what was lost, and what became of it. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 

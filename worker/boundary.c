@@ -11,8 +11,8 @@
  * NEIGHBOUR then, and all that the chunk hands over goes up when it is finished, in pieces that fit control messages. A
  * run that is resumed has its first chunk's boundary data from above in the same way.
  *
- * When another worker is lost the loop is quiesced, and goes on from boundary data that were kept: they are handed over
- * once more, to whoever has the chunk behind them then. What comes of an earlier epoch is dropped. */
+ * When another worker, or a master, is lost the loop is quiesced, and goes on from boundary data that were kept: they
+ * are handed over once more, to whoever has the chunk behind them then. What comes of an earlier epoch is dropped. */
 #include "worker/core.h"
 
 #include "common/machine/topology.h"
@@ -176,7 +176,13 @@ static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t 
     return halo_receive;
 }
 
-/* Late data were sent before their sender was told to quiesce. */
+/* True where the data were sent before their sender was told to quiesce. A worker that has lost its master stands still
+ * before it hears of the epoch that begins with that. */
+static bool is_late(const struct worker *worker, const struct boundary *boundary)
+{
+    return boundary->epoch != worker->config.boundaries->epoch || worker->state == WORKER_QUIESCED;
+}
+
 static void drop_late(unsigned from, const struct message *message, struct actions *actions)
 {
     if (message->payload != PAYLOAD_DATA)
@@ -196,7 +202,7 @@ int worker_take_boundary(struct worker *worker, unsigned from, const struct mess
     if (!can_send || boundary->first >= worker->config.end || boundary->offset > all ||
         message->payload_bytes > all - boundary->offset)
         return -1;
-    if (boundary->epoch != worker->config.boundaries->epoch) {
+    if (is_late(worker, boundary)) {
         drop_late(from, message, actions);
         return 0;
     }
@@ -256,7 +262,9 @@ void worker_end_boundary(struct worker *worker, struct actions *actions)
     send_ready(worker, halo_send, actions);
 }
 
-void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quiesce, struct actions *actions)
+/* Keeps the boundary data of finished chunks only, and has the executor give up the running chunk, as rank `lost` is.
+ * Returns the number of boundaries, whose records are in the room of the step. */
+static unsigned keep_finished(struct worker *worker, unsigned lost, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
     struct actions_room *room = &actions->room;
@@ -272,13 +280,24 @@ void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quie
     }
     boundaries->halo_send_count = kept;
     boundaries->halo_receive_count = 0;
-    boundaries->epoch = quiesce->epoch;
-    actions_add(actions, &(struct action){.type = ACTION_QUIESCE, .quiesce = {room->saved, kept, quiesce->rank}});
+    actions_add(actions, &(struct action){.type = ACTION_QUIESCE, .quiesce = {room->saved, kept, lost}});
+    return kept;
+}
+
+void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quiesce, struct actions *actions)
+{
+    const unsigned kept = keep_finished(worker, quiesce->rank, actions);
+    worker->config.boundaries->epoch = quiesce->epoch;
     actions_send(actions, worker->config.master,
                  &(struct message){.type = MESSAGE_QUIESCED,
                                    .quiesced = {quiesce->epoch, worker->config.rank},
-                                   .records = room->boundaries,
+                                   .records = actions->room.boundaries,
                                    .record_count = kept});
+}
+
+void worker_give_up_boundaries(struct worker *worker, unsigned master, struct actions *actions)
+{
+    keep_finished(worker, master, actions);
 }
 
 int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions)

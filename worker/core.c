@@ -522,11 +522,17 @@ static void adopt(const struct worker *worker, struct actions *actions)
 }
 
 /* Goes on with the supermaster. A worker that has been told to end tells the supermaster, too, what it is about to
- * finish. */
+ * finish. Where iterations depend on one another the supermaster quiesces the loop for the master's sake, and no result
+ * of the running chunk would count: it is given up. */
 static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->config.master == worker->config.supermaster)
         return;
+    if (worker_is_dependent(worker) && worker->state == WORKER_COMPUTING) {
+        worker->idle_since_ns = now_ns;
+        worker_move(worker, WORKER_QUIESCED, actions);
+        worker_give_up_boundaries(worker, worker->config.master, actions);
+    }
     forget_master(worker, actions);
     adopt(worker, actions);
     if (worker->state == WORKER_ASKING)

@@ -7,7 +7,7 @@
 #include "proto/message.h"
 
 /* STARTING: measures what a message round trip costs, where a speed is wanted. PROBING: times the probe iterations.
- * ASKING: has nothing to compute, and has asked. COMPUTING. HALTED: in a loop with dependencies a worker was lost, and
+ * ASKING: has nothing to compute, and has asked. COMPUTING. QUIESCED: in a loop with dependencies a rank was lost, and
  * this one waits for RESTART. STUCK: has told a problem, and waits for END. LEAVING: computes on though a drain came.
  * GONE. */
 enum worker_state {

@@ -139,7 +139,7 @@ enum action_type {
                         that begins there: its RUN is the next action, the data are complete, no RELEASE follows */
     ACTION_RELEASE,  /* the boundary data of the chunk that ended at `boundary_at` are not needed any more, except by
                         SENDs of them that are not over yet */
-    ACTION_QUIESCE,  /* in a loop with dependencies, when a worker is lost: the chunk that runs, if one does, is given
+    ACTION_QUIESCE,  /* in a loop with dependencies, when a rank is lost: the chunk that runs, if one does, is given
                      up, and so are all boundary data, also those on their way, but for what is complete of
                      `quiesce.boundaries`, which is saved. Nothing more is exchanged with rank `quiesce.lost` */
     ACTION_RESTART,  /* from the saved boundary data keep those of `boundary_at` only; 0: none */

@@ -3,7 +3,7 @@
  *
  * Detectors tell of ends: the kernel (watch.c), beats that do not come or are the last (heartbeat.c), the MPI library
  * (ulfm.c), and in a simulated run the list of failures. The protocol tells of others: an END sends workers away, a
- * QUIESCE names a lost worker, and a machine may take a peer for lost that sends what cannot be. All of them report an
+ * QUIESCE names a lost rank, and a machine may take a peer for lost that sends what cannot be. All of them report an
  * event here; what is sent, what is taken and what the machine is told follows from the state alone, and no two
  * detectors can tell of the same end twice. A peer never goes back to a state before: a peer that was taken for lost
  * stays so, whatever it says.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops with dependencies: standing still when a worker is lost, and going on. supermaster/recovery.c says why, and
- * from where.
+/* Loops with dependencies: standing still when a worker or a master is lost, and going on. supermaster/recovery.c says
+ * why, and from where.
  *
  * Between QUIESCE and RESTART nobody is served and no neighbours are told. Chunks that a worker had finished arrive
  * ahead of its QUIESCED; its other chunks belong to nobody any more. */
@@ -36,12 +36,17 @@ void service_quiesce(struct service *service, const struct quiesce *quiesce, str
     service->ends.count = service->beginnings.count = 0;
     empty_pool(&service->pool);
     for (unsigned w = 0; w < service->worker_count; w++) {
-        struct served *worker = &service->workers[w];
-        worker->asks = 0;
-        worker->quiesced = false;
-        if (is_there(worker))
-            actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_QUIESCE, .quiesce = *quiesce});
+        service->workers[w].asks = 0;
+        service->workers[w].quiesced = false;
+        if (is_there(&service->workers[w]))
+            service_tell_quiesce(service, w, quiesce, actions);
     }
+}
+
+void service_tell_quiesce(const struct service *service, unsigned w, const struct quiesce *quiesce,
+                          struct actions *actions)
+{
+    actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_QUIESCE, .quiesce = *quiesce});
 }
 
 bool service_take_quiesced(struct service *service, unsigned w, const struct quiesced *quiesced)
@@ -68,7 +73,7 @@ void service_restart(struct service *service, const struct restart *restart, str
 {
     unsigned keeper = service_find(service, restart->rank);
     service_move(service, SERVICE_SERVING, actions);
-    if (restart->first > 0 && keeper < service->worker_count)
+    if (restart->first > 0 && keeper < service->worker_count && is_there(&service->workers[keeper]))
         service_check_memory(service, boundary_list_add(&service->ends, restart->first, keeper));
     for (unsigned w = 0; w < service->worker_count; w++)
         if (is_there(&service->workers[w]))

@@ -400,6 +400,9 @@ void service_pass_boundary(const struct service *service, const struct message *
 /* In a loop with dependencies: tells all workers to stand still; notes that one does, false where that is not what it
  * was told last; whether all do, and all that they have finished is stored; and has them go on. */
 void service_quiesce(struct service *service, const struct quiesce *quiesce, struct actions *actions);
+/* Tells worker `w`, which was adopted meanwhile, of a loss. */
+void service_tell_quiesce(const struct service *service, unsigned w, const struct quiesce *quiesce,
+                          struct actions *actions);
 bool service_take_quiesced(struct service *service, unsigned w, const struct quiesced *quiesced);
 bool service_is_quiesced(const struct service *service);
 void service_restart(struct service *service, const struct restart *restart, struct actions *actions);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops with dependencies: the result is the serial one in every topology, with every technique, however chunks are
- * asked for; the boundary data go where they are needed and nowhere else; a lost worker costs nothing but time, and a
- * lost master ends the run. */
+ * asked for; the boundary data go where they are needed and nowhere else; a lost worker or master costs nothing but
+ * time. */
 #include "common/config/run_spec.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
@@ -238,50 +238,7 @@ START_TEST(a_drain_does_not_wait_for_what_may_never_come)
 }
 END_TEST
 
-/* Returns whether the rank was killed before it left. */
-static bool assert_ends_by_loss(const struct virtual_config *config, const char *who)
-{
-    struct virtual_result result;
-    struct virtual_cluster *cluster = cluster_ran(config, &result);
-    const char *text = result.supermaster->failure.text;
-    ck_assert_uint_eq(result.misled, 0);
-    ck_assert_uint_eq(result.wrong, 0);
-    if (result.status != EXIT_STATUS_DONE) { /* else it came too late */
-        ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
-        ck_assert_msg(strncmp(text, who, strlen(who)) == 0 && strstr(text, "was lost") != NULL, "'%s'", text);
-        ck_assert_uint_lt(result.end_ns, 20000000);
-        ck_assert_uint_eq(supermaster_loss_count(result.supermaster), 0); /* one line says it */
-    }
-    virtual_free(cluster);
-    return result.hits > 0;
-}
-
-/* Behind each event that it handles, and in the middle of what it does then. */
-static void assert_ends_whenever_lost(unsigned masters, unsigned rank, unsigned after_actions)
-{
-    bool hit = true;
-    for (uint64_t event = 1; hit; event++) {
-        const struct virtual_fault fault = {
-            .type = VIRTUAL_KILL, .rank = rank, .at_event = event, .after_actions = after_actions};
-        struct virtual_config config = config_of(masters, "fac2");
-        config.faults = &fault;
-        config.fault_count = 1;
-        config.detect_ns = 1000;
-        config.fault_seed = event;
-        hit = assert_ends_by_loss(&config, "master");
-    }
-}
-
-START_TEST(a_lost_master_ends_the_run)
-{
-    for (unsigned masters = 1; masters <= 2; masters++)
-        for (unsigned rank = 1; rank <= masters; rank++)
-            for (unsigned after_actions = 0; after_actions < 3; after_actions++)
-                assert_ends_whenever_lost(masters, rank, after_actions);
-}
-END_TEST
-
-/* --- lost workers --- */
+/* --- lost workers and masters --- */
 
 /* Returns whether all of the faults came to pass. */
 static bool assert_goes_on(const struct virtual_config *config)
@@ -296,9 +253,10 @@ static bool assert_goes_on(const struct virtual_config *config)
     ck_assert_uint_eq(result.drops, 0);
     ck_assert_uint_eq(supermaster->ledger.done, config->count);
     ck_assert_uint_eq(supermaster->ledger.digest, virtual_serial_checksum(config));
-    ck_assert_uint_le(supermaster->losses.workers_lost, config->fault_count);
-    ck_assert_uint_eq(supermaster_loss_count(supermaster), supermaster->losses.workers_lost);
-    ck_assert_uint_le(result.executed, config->count * (1 + supermaster->losses.workers_lost));
+    const unsigned lost = supermaster->losses.workers_lost + supermaster->losses.masters_lost;
+    ck_assert_uint_le(lost, config->fault_count);
+    ck_assert_uint_eq(supermaster_loss_count(supermaster), lost);
+    ck_assert_uint_le(result.executed, config->count * (1 + lost));
     virtual_free(cluster);
     return result.hits == config->fault_count;
 }
@@ -310,7 +268,7 @@ static void assert_goes_on_whenever_lost(const struct virtual_config *config, un
 {
     bool hit = true;
     for (uint64_t event = 1; hit; event++) {
-        struct virtual_fault faults[WORKERS];
+        struct virtual_fault faults[2 * WORKERS];
         struct virtual_config disturbed = *config;
         disturbed.faults = faults;
         disturbed.fault_count = 1 + others;
@@ -351,6 +309,60 @@ START_TEST(several_workers_may_be_lost)
 }
 END_TEST
 
+START_TEST(a_lost_master_costs_nothing_but_time)
+{
+    static const char *const techniques[] = {"fac2", "ss", "css:chunk=4", "static"};
+    for (unsigned masters = 1; masters <= 3; masters++)
+        for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++)
+            for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
+                struct virtual_config config = config_of(masters, techniques[i]);
+                config.count = 40;
+                config.collect = i % 2;
+                config.slice_iterations = masters - 1;
+                assert_goes_on_whenever_lost(&config, 1 + (i + after_actions) % masters, 0, after_actions);
+            }
+}
+END_TEST
+
+/* One after the other, and with the last one workers; the first masters' workers go on with the supermaster then. */
+START_TEST(all_masters_may_be_lost)
+{
+    for (unsigned masters = 2; masters <= 3; masters++)
+        for (unsigned workers = 0; workers < WORKERS - 1; workers++)
+            for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
+                struct virtual_config config = config_of(masters, "css:chunk=3");
+                config.count = 40;
+                assert_goes_on_whenever_lost(&config, 1, masters - 1 + workers, after_actions);
+            }
+}
+END_TEST
+
+/* Those with the supermaster and those with a master exchange boundary data in both directions. */
+START_TEST(workers_without_a_master_compute_beside_others)
+{
+    for (uint64_t at = 10000; at < 900000; at += 30000) {
+        const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = 1, .at_ns = at};
+        struct virtual_config config = config_of(2, "css:chunk=3");
+        struct virtual_result result;
+        config.cost_ns = NULL;
+        config.count = 3000;
+        config.faults = &fault;
+        config.fault_count = 1;
+        config.detect_ns = 1000;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        const struct supermaster *supermaster = result.supermaster;
+        ck_assert_msg(result.status == 0, "at %lu: %d %s", (unsigned long)at, result.status, supermaster->failure.text);
+        ck_assert_uint_eq(supermaster->losses.masters_lost, 1);
+        ck_assert_uint_eq(supermaster->losses.workers_lost, 0);
+        ck_assert_uint_eq(supermaster->ledger.digest, virtual_serial_checksum(&config));
+        ck_assert_uint_le(result.executed, config.count + 200);
+        for (unsigned w = 0; w < WORKERS; w++)
+            ck_assert_uint_gt(supermaster->statistics[w].iterations, config.count / 10);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 START_TEST(no_chunk_is_smaller_than_the_distance_after_a_loss)
 {
     for (unsigned masters = 0; masters <= 2; masters++)
@@ -359,6 +371,7 @@ START_TEST(no_chunk_is_smaller_than_the_distance_after_a_loss)
             config.distance = distance;
             assert_goes_on_whenever_lost(&config, masters + 1, 0, 1);
             assert_goes_on_whenever_lost(&config, masters + 2, 2, 0);
+            assert_goes_on_whenever_lost(&config, masters > 0 ? masters : 1, 1, 1);
         }
 }
 END_TEST
@@ -373,6 +386,7 @@ START_TEST(long_boundary_data_are_sent_again)
         config.spec.ask_ahead = ASK_AHEAD_FIXED;
         config.spec.ask_ahead_chunks = 2;
         assert_goes_on_whenever_lost(&config, masters + 2, 1, 0);
+        assert_goes_on_whenever_lost(&config, masters > 0 ? masters : 1, 0, 0);
     }
 }
 END_TEST
@@ -514,9 +528,11 @@ int main(void)
     tcase_add_test(all, who_is_his_own_successor_sends_nothing);
     tcase_add_test(all, chunks_overlap_by_steps);
     tcase_add_test(all, a_drain_does_not_wait_for_what_may_never_come);
-    tcase_add_test(all, a_lost_master_ends_the_run);
     tcase_add_test(all, a_lost_worker_costs_nothing_but_time);
     tcase_add_test(all, several_workers_may_be_lost);
+    tcase_add_test(all, a_lost_master_costs_nothing_but_time);
+    tcase_add_test(all, all_masters_may_be_lost);
+    tcase_add_test(all, workers_without_a_master_compute_beside_others);
     tcase_add_test(all, no_chunk_is_smaller_than_the_distance_after_a_loss);
     tcase_add_test(all, long_boundary_data_are_sent_again);
     tcase_add_test(all, little_is_computed_again);

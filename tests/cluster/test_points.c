@@ -234,6 +234,24 @@ START_TEST(a_resumed_run_survives_a_lost_worker)
 END_TEST
 
 /* 1,000 columns are four messages. */
+/* The workers of a lost master are asked, too, and a run that is resumed survives the loss as well. */
+START_TEST(points_come_from_workers_without_a_master)
+{
+    struct state state = {0};
+    struct virtual_config config = config_of(1, "css:chunk=4");
+    const struct virtual_fault faults[] = {{.type = VIRTUAL_KILL, .rank = 1, .at_ns = MS},
+                                           {.type = VIRTUAL_KILL, .rank = 0, .at_ns = 280 * MS}};
+    config.faults = faults;
+    config.fault_count = 2;
+    ck_assert_int_eq(run(&config, &state), -2);
+    ck_assert_uint_gt(state.points, 0);
+    ck_assert_uint_gt(state.point_at, 0);
+    config.masters = 2;
+    config.fault_count = 1;
+    assert_done(&state, &config, run(&config, &state));
+}
+END_TEST
+
 START_TEST(the_data_of_a_point_may_be_long)
 {
     struct state state = {0};
@@ -271,6 +289,7 @@ int main(void)
     tcase_add_loop_test(tests, little_is_computed_again, 0, 3);
     tcase_add_loop_test(tests, without_a_point_the_results_are_the_same, 0, 3);
     tcase_add_loop_test(tests, a_resumed_run_survives_a_lost_worker, 0, 3);
+    tcase_add_test(tests, points_come_from_workers_without_a_master);
     tcase_add_loop_test(tests, the_data_of_a_point_may_be_long, 0, 3);
     tcase_add_loop_test(tests, a_journal_that_cannot_be_written_ends_the_run, 0, 3);
     suite_add_tcase(suite, tests);

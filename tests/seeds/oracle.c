@@ -100,9 +100,6 @@ static const char *check_failure(const struct virtual_config *config, const stru
     if (config->steps_dependent && ranges_total(&result->supermaster->ledger.failed) > 0 &&
         strncmp(result->supermaster->failure.text, "time step", 9) == 0)
         return NULL;
-    if (config->columns > 0 && (strstr(result->supermaster->failure.text, " was lost, and what depends on") != NULL ||
-                                strstr(result->supermaster->failure.text, " were lost while they computed ") != NULL))
-        return result->supermaster->losses.masters_lost == 0 ? "a lost worker has ended the run" : NULL;
     if (strncmp(result->supermaster->failure.text, "all workers are lost", 20) != 0)
         return "the run failed for a reason that there was not";
     const struct losses *losses = &result->supermaster->losses;
@@ -259,8 +256,9 @@ const char *oracle_check(const struct virtual_config *config, const struct virtu
         return "the technique's remaining work is not what is free";
     if (result->misled > 0)
         return "boundary data were not where they had to be";
-    if (config->columns > 0 && result->executed > config->count * (1 + supermaster->losses.workers_lost))
-        return "iterations of a loop with dependencies were computed more often than workers were lost";
+    const unsigned lost = supermaster->losses.workers_lost + supermaster->losses.masters_lost;
+    if (config->columns > 0 && result->executed > config->count * (1 + lost))
+        return "iterations of a loop with dependencies were computed more often than ranks were lost";
     if (result->too_early > 0)
         return "a time step began before the one before it was done";
     return check_bound(config, result);

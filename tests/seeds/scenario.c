@@ -537,6 +537,34 @@ static void make_losses(struct scenario *scenario, struct random *random, uint64
     config->drain_rank = (unsigned)random_between(random, 0, config->masters + config->workers);
 }
 
+/* --- generator 13 --- */
+
+/* Kills masters, some of them in one moment, beside what make_losses() does to workers. */
+static void lose_masters(struct scenario *scenario, struct random *random, uint64_t duration)
+{
+    struct virtual_config *config = &scenario->config;
+    const unsigned lost = (unsigned)random_between(random, 1, config->masters);
+    const uint64_t at_ns = random_between(random, 0, duration + duration / 4);
+    for (unsigned rank = config->masters - lost + 1; rank <= config->masters; rank++) {
+        struct virtual_fault fault = {
+            .type = VIRTUAL_KILL,
+            .rank = rank,
+            .after_actions = (unsigned)random_between(random, 0, 6),
+        };
+        switch (random_between(random, 0, 2)) {
+        case 0: fault.at_ns = at_ns; break;
+        case 1: fault.at_ns = random_between(random, 0, duration + duration / 4); break;
+        default: fault.at_event = some_number(random, 8);
+        }
+        scenario->faults[config->fault_count++] = fault;
+    }
+}
+
+static bool is_of_losses(const struct scenario *scenario)
+{
+    return scenario->generator == GENERATOR_LOSSES || scenario->generator == GENERATOR_MASTERS;
+}
+
 static void make_dependent(struct scenario *scenario)
 {
     struct virtual_config *config = &scenario->config;
@@ -550,8 +578,12 @@ static void make_dependent(struct scenario *scenario)
     config->limit_ns = LIMIT_NS;
     config->jitter_ns = random_between(&random, 0, 3) > 0 ? some_number(&random, 20) : 0;
     config->last_ns = random_between(&random, 0, 1) * some_number(&random, 34);
-    bool loses = scenario->generator == GENERATOR_LOSSES;
+    bool loses = is_of_losses(scenario);
+    if (scenario->generator == GENERATOR_MASTERS && config->masters == 0)
+        config->masters = 1;
     (loses ? make_losses : make_ends)(scenario, &random, duration_ns(scenario));
+    if (scenario->generator == GENERATOR_MASTERS)
+        lose_masters(scenario, &random, duration_ns(scenario));
     if (random_between(&random, 0, loses ? 63 : 15) == 0)
         scenario->refusal = (struct refusal){some_number(&random, 4), random_between(&random, 0, 1), true};
 }
@@ -566,7 +598,7 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
     struct random random, more;
     *scenario = (struct scenario){.generator = generator, .seed = seed};
-    if (generator == GENERATOR_DEPENDENT || generator == GENERATOR_LOSSES) {
+    if (generator == GENERATOR_DEPENDENT || is_of_losses(scenario)) {
         make_dependent(scenario);
         return;
     }

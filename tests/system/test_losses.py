@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Loops with dependencies that lose workers: the result is that of the serial loop, in both topologies, whoever is lost and how many, early or late;
-nothing of it is left out of the output; a lost master ends the run, and so does the loss of all workers."""
+nothing of it is left out of the output, also where a master is lost; the loss of all workers ends the run."""
 import os
 import signal
 
@@ -120,10 +120,13 @@ def test_a_worker_of_another_node():
         return str(problem)
 
 
-def test_a_lost_master_ends_the_run():
-    result = disturbed(2, 4, ['--technique', 'css:chunk=7', *LOOPS['hydro']], [0], program=MASTER)
-    lost = lines_with(result, 'was lost')
-    assert result.status == 1 and len(lost) == 1 and 'master rank' in lost[0] and 'depends' in lost[0], result
+def test_the_workers_of_a_lost_master_go_on_with_the_supermaster():
+    for masters, places in ((2, [1]), (2, [0, 1])):
+        result = disturbed(masters, 4, ['--technique', 'css:chunk=7', *LOOPS['hydro']], places, program=MASTER, later=1)
+        assert result.status == 0 and records_of('out.npy') == EXPECTED['hydro'](), result
+        faults = report()['faults']
+        assert faults['lost_masters'] == len(places) == len(lines_with(result, 'its workers go on')), (faults, result)
+        assert faults['lost_workers'] == 0, (faults, result)
 
 
 def test_without_workers_the_run_ends():
