@@ -205,14 +205,8 @@ static int check_isolation(const struct job_setup *setup, struct error *error)
 static int check_timeout(const struct job_setup *setup, struct error *error)
 {
     const char *name = setup->kernel->name;
-    const bool is_dependent = setup->loop.sync > 0;
-    if (setup->job.spec.timeout != RUN_TIMEOUT_GIVEN || (job_setup_is_isolated(setup) && !is_dependent))
+    if (setup->job.spec.timeout != RUN_TIMEOUT_GIVEN || job_setup_is_isolated(setup))
         return 0;
-    if (is_dependent)
-        return error_set(error,
-                         "--iteration-timeout: the iterations of %s depend on one another, and each goes on as far as "
-                         "those before it have come; accepted: auto, none, or a kernel without dependencies",
-                         name);
     if (can_be_isolated(setup))
         return error_set(error,
                          "--iteration-timeout: %s runs in its worker here, where no iteration can be ended; accepted: "

@@ -106,6 +106,26 @@ def test_a_row_that_takes_workers_down_ends_the_run_by_name():
         assert any('5 workers were lost while they computed iteration 50, and what depends on it cannot be computed' in line for line in result.err), result
 
 
+def test_a_row_that_hangs_counts_as_crashed():
+    """Where the row is the last it is left out, else the run ends by its name; a limit that all rows keep to ends none, though all together take
+    much longer."""
+    limit = ['--iteration-timeout', 0.5, '--retries', 1]
+    overdue = 'ran for longer than 0.5 s (--iteration-timeout)'
+    result = run(hdss(0, 2, job(*limit) + ['at=50', 'mode=loop']))
+    assert result.status == 1 and len(failed_lines(result)) == 2, result
+    assert any(f'iteration 50 {overdue}: given up, and what depends on it cannot be computed' in line for line in result.err), result
+    check_no_worker_was_lost(result)
+    expected()
+    result = run(hdss(2, 3, job(*limit) + [f'at={ROWS - 1}', 'mode=loop', 'place=40']))
+    assert result.status == 3 and report()['failed'] == [[ROWS - 1, 1]], result
+    assert len(failed_lines(result)) == 2 and all(overdue in line for line in failed_lines(result)), result
+    check_rows(bad=[ROWS - 1])
+    expected(rows=40)
+    result = run(hdss(0, 1, job(*limit, rows=40, technique='css:chunk=40') + ['spin=500']))
+    assert result.status == 0 and not failed_lines(result), result
+    check_rows(rows=40)
+
+
 def test_a_kernel_that_fails_ends_the_run_at_once():
     result = run(hdss(0, 2, job() + ['at=50', 'mode=fail']))
     assert result.status == 1 and not failed_lines(result) and any('does not like row 50' in line for line in result.err), result

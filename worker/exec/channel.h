@@ -103,7 +103,8 @@ struct channel {
     struct channel_block block;           /* BLOCK */
     _Alignas(64) _Atomic uint32_t called; /* number of the latest command */
     _Atomic uint32_t helper_sleeps;       /* on `called` */
-    _Alignas(64) _Atomic uint64_t claims; /* of the command: begun in the lower half, their end in the upper */
+    _Alignas(64) _Atomic uint64_t claims; /* of the command: begun in the lower half, their end in the upper;
+                                             BLOCK: 1 is begun where the step has */
     _Atomic uint64_t wake_at;             /* iterations done with which the worker is woken */
     _Atomic uint32_t worker_sleeps;       /* an enum channel_sleep */
     /* --- its answer --- */

@@ -3,6 +3,7 @@
  * pieces, and channel.h for what lies where. */
 #include "worker/exec/pieces.h"
 
+#include "common/os/clock.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/steps.h"
 
@@ -152,6 +153,47 @@ static void blame_piece(struct pipeline *pipeline, const char *why)
     chunk->died = true;
 }
 
+/* --- pieces that take too long --- */
+
+/* Begins to look at a step. Where its helper may be killed and nobody is to blame, as the chunk goes on in smaller
+ * pieces, the step has the time of one row: steps are short, and a row that hangs is found soon. Else the piece has the
+ * time of all its rows, in all of its steps together. */
+static void begin_to_watch(struct pipeline *pipeline)
+{
+    struct pipeline_shared *shared = &pipeline->shared;
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    const bool is_divisible = piece_of_rows(pipeline, chunk->count - chunk->piece) < chunk->rows;
+    exec_begin_standing(&pipeline->exec.remote.standing, clock_ns(CLOCK_MONOTONIC));
+    if (chunk->from == 0)
+        shared->piece_ns = 0;
+    shared->earlier_ns = is_divisible ? 0 : shared->piece_ns;
+    shared->limit_rows = is_divisible ? 1 : chunk->rows;
+}
+
+/* Kills the helper where it has computed for longer than that. What it waits between two steps, for boundary data, does
+ * not count. */
+static void kill_if_overdue(struct pipeline *pipeline)
+{
+    struct exec *exec = &pipeline->exec;
+    const struct pipeline_shared *shared = &pipeline->shared;
+    const bool has_begun = channel_begun(atomic_load(&channel_of(pipeline)->claims)) > 0;
+    uint64_t limit_ns;
+    if (__builtin_mul_overflow(exec_limit_of_iteration(exec, has_begun), shared->limit_rows, &limit_ns))
+        return;
+    if (shared->earlier_ns + exec->remote.standing.ns > limit_ns)
+        exec_kill_overdue(exec, limit_ns);
+}
+
+/* Takes in how long the step took that is over. */
+static void learn_time(struct pipeline *pipeline)
+{
+    struct pipeline_shared *shared = &pipeline->shared;
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    shared->piece_ns += pipeline->exec.remote.standing.ns;
+    if (chunk->from == chunk->end)
+        exec_learn_longest(&pipeline->exec.remote.standing, shared->piece_ns / chunk->rows);
+}
+
 /* --- steps --- */
 
 void pieces_post(struct pipeline *pipeline, uint64_t to)
@@ -180,6 +222,9 @@ void pieces_post(struct pipeline *pipeline, uint64_t to)
         .rows_bytes = EXEC_HEADROOM + buffer->room,
         .record_at = piece_at(pipeline),
     };
+    atomic_store(&channel_of(pipeline)->claims, channel_claims_of(0, 1));
+    if (exec->config.limit_ns > 0)
+        begin_to_watch(pipeline);
     exec->remote.posted = true;
     pipeline->executor.is_away = true;
     helper_call(helper, CHANNEL_BLOCK);
@@ -197,6 +242,8 @@ static void take_step(struct pipeline *pipeline)
         return;
     }
     pipeline_count_block(pipeline, channel->block.to, channel->began_ns, channel->block_ns);
+    if (pipeline->exec.config.limit_ns > 0)
+        learn_time(pipeline);
     if (chunk->from < chunk->end)
         return;
     pipeline->exec.remote.deaths = 0;
@@ -244,9 +291,16 @@ void pieces_look(struct pipeline *pipeline)
     double expected_ns = pipeline->element_ns * (double)(channel->block.to - channel->block.from);
     if (!channel_is_answered(channel) && expected_ns > 0 && expected_ns < STEP_SHORT_NS)
         channel_await_answer(channel_of(pipeline), STEP_SHORT_NS);
+    if (exec->config.limit_ns > 0)
+        exec_look_at_standing(&exec->remote.standing);
     bool died = helper_look(helper, why);
-    if (!died && helper->state == HELPER_RUNNING)
+    if (!died && helper->state == HELPER_RUNNING) {
+        if (exec->config.limit_ns > 0)
+            kill_if_overdue(pipeline);
         return;
+    }
+    if (died)
+        exec_tell_overdue(exec, why);
     exec->remote.posted = pipeline->executor.is_away = false;
     if (pipeline->shared.is_stale)
         pipeline->shared.is_stale = false;

@@ -20,7 +20,9 @@
  * there. A helper that dies takes what the kernel keeps of the chunk with it: the chunk is begun again, in pieces of as
  * few rows as an iteration needs before it, one after the other, so that it is known which of them kills helpers. That
  * one is tried again, and then given up: where nothing is behind it the chunk ends without it, else the loop ends. What
- * of the chunk has left stays: the same comes again, and is left out. */
+ * of the chunk has left stays: the same comes again, and is left out. Where iterations have a limit of time the helper
+ * of a piece that takes longer than all its rows may is killed, and so is that of a chunk of several pieces whose step,
+ * of some milliseconds as a rule, takes longer than a row may: that blames no row, and finds out which one it is. */
 #pragma once
 
 #include "common/machine/executor.h"
@@ -75,8 +77,10 @@ struct pipeline_shared {
     uint64_t bytes;   /* of the shared memory, so far */
     unsigned halo_in; /* the halo of the channel with the boundary data of the rows before the piece; the other gets the
                          piece's */
-    uint64_t in_bytes; /* boundary data of the chunk before that are in it, while its first piece runs */
-    bool is_stale;     /* the step that runs is of a chunk that was given up */
+    uint64_t in_bytes;               /* boundary data of the chunk before that are in it, while its first piece runs */
+    bool is_stale;                   /* the step that runs is of a chunk that was given up */
+    uint64_t piece_ns;               /* time of the piece's earlier steps */
+    uint64_t earlier_ns, limit_rows; /* of that, what counts for the step that runs, and the rows whose time it has */
 };
 
 struct pipeline {

@@ -135,22 +135,27 @@ static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t
 
 /* --- iterations that take too long --- */
 
-/* Takes in that all iterations of a while were over after `ns`, by itself the time of the longest at most. */
-static void learn_longest(struct exec_standing *standing, uint64_t ns)
+void exec_learn_longest(struct exec_standing *standing, uint64_t ns)
 {
     if (ns > standing->longest_ns)
         standing->longest_ns = ns;
 }
 
-/* Begins to look at iterations of which none has begun. */
-static void begin_standing(struct exec_standing *standing, uint64_t now_ns)
+void exec_begin_standing(struct exec_standing *standing, uint64_t now_ns)
 {
     standing->begun = standing->done = standing->ns = standing->over_ns = 0;
     standing->looked_ns = now_ns;
 }
 
-/* The time that an iteration may take; UINT64_MAX: any. */
-static uint64_t limit_of_iteration(const struct exec *exec)
+void exec_look_at_standing(struct exec_standing *standing)
+{
+    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    standing->ns += exec_least(now_ns - standing->looked_ns, LIMIT_LOOK_NS);
+    standing->looked_ns = now_ns;
+}
+
+/* The time that an iteration may take which has begun; UINT64_MAX: any. */
+static uint64_t limit_of_begun(const struct exec *exec)
 {
     const uint64_t longest_ns = exec->remote.standing.longest_ns;
     if (!exec->config.limit_adapts)
@@ -160,32 +165,41 @@ static uint64_t limit_of_iteration(const struct exec *exec)
     return LIMIT_TIMES * longest_ns > exec->config.limit_ns ? LIMIT_TIMES * longest_ns : exec->config.limit_ns;
 }
 
+uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun)
+{
+    const uint64_t limit_ns = limit_of_begun(exec);
+    return !has_begun && limit_ns < LIMIT_IDLE_NS ? LIMIT_IDLE_NS : limit_ns;
+}
+
 /* Kills the helper where its iterations, of which so many have begun and are done, have stood there for longer than the
  * limit. */
 static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 {
     struct exec_standing *standing = &exec->remote.standing;
-    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), allowed_ns = limit_of_iteration(exec),
-                   limit_ns = begun == done && allowed_ns < LIMIT_IDLE_NS ? LIMIT_IDLE_NS : allowed_ns;
-    standing->ns += exec_least(now_ns - standing->looked_ns, LIMIT_LOOK_NS);
-    standing->looked_ns = now_ns;
+    const uint64_t limit_ns = exec_limit_of_iteration(exec, begun != done);
+    exec_look_at_standing(standing);
     if (done != standing->done)
-        learn_longest(standing, standing->ns);
+        exec_learn_longest(standing, standing->ns);
     if (begun != standing->begun || done != standing->done) {
         standing->begun = begun;
         standing->done = done;
         standing->ns = 0;
-    } else if (standing->ns > limit_ns && !exec->remote.helper.killed) {
-        standing->over_ns = limit_ns;
-        helper_kill(&exec->remote.helper);
-    }
+    } else if (standing->ns > limit_ns)
+        exec_kill_overdue(exec, limit_ns);
 }
 
-/* Says why the helper was killed, where the worker has done so. */
-static void tell_overdue(struct exec *exec)
+void exec_kill_overdue(struct exec *exec, uint64_t limit_ns)
+{
+    if (exec->remote.helper.killed)
+        return;
+    exec->remote.standing.over_ns = limit_ns;
+    helper_kill(&exec->remote.helper);
+}
+
+void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX])
 {
     if (exec->remote.standing.over_ns > 0)
-        snprintf(exec->error, sizeof exec->error, "ran for longer than %g s (--iteration-timeout)",
+        snprintf(why, HDSS_ERROR_MAX, "ran for longer than %g s (--iteration-timeout)",
                  (double)exec->remote.standing.over_ns / 1e9);
 }
 
@@ -220,7 +234,7 @@ static void post_command(struct exec *exec)
     if (exec->config.limit_ns > 0 && exec->config.loop->has_effects)
         channel->singly = remote->count; /* none is run again because another one of its call hangs */
     channel->began_ns = clock_ns(CLOCK_MONOTONIC);
-    begin_standing(&remote->standing, channel->began_ns);
+    exec_begin_standing(&remote->standing, channel->began_ns);
     atomic_store(&channel->claims, channel_claims_of(0, remote->count));
     channel_publish(channel, &remote->taken);
     helper_wake_at(&remote->helper, chunk->mark > chunk->done ? chunk->mark - chunk->done : UINT64_MAX);
@@ -268,7 +282,7 @@ static void take_done(struct exec *exec)
     exec->iteration_ns = (double)took_ns / (double)count;
     remote->taken = now;
     remote->deaths = 0;
-    learn_longest(&remote->standing, took_ns);
+    exec_learn_longest(&remote->standing, took_ns);
     if (now.count >= remote->helper.wake_at) /* it has woken the worker, or needs not */
         remote->helper.wake_at = UINT64_MAX;
     if (chunk->done == chunk->count) /* FINISHED tells as much as the mark */
@@ -354,9 +368,9 @@ bool exec_remote_turn(struct exec *exec)
         await_short(exec);
     bool died = helper_look(&remote->helper, why);
     if (died) {
-        memcpy(exec->error, why, sizeof exec->error);
         if (remote->posted)
-            tell_overdue(exec);
+            exec_tell_overdue(exec, why);
+        memcpy(exec->error, why, sizeof exec->error);
     }
     if (!remote->posted) { /* a helper opens the kernel, or could not */
         exec->chunk.failed = exec->chunk.failed || died;
@@ -412,10 +426,10 @@ static bool await_probe(struct exec *exec)
     const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
     if (exec->config.limit_ns == 0)
         return helper_await(helper, UINT64_MAX, exec->error);
-    for (begin_standing(&exec->remote.standing, began_ns); !helper_await(helper, LIMIT_PROBE_NS, exec->error);) {
+    for (exec_begin_standing(&exec->remote.standing, began_ns); !helper_await(helper, LIMIT_PROBE_NS, exec->error);) {
         uint64_t probed = atomic_load(&helper->channel->probed);
         if (helper->state != HELPER_RUNNING) {
-            learn_longest(&exec->remote.standing, clock_ns(CLOCK_MONOTONIC) - began_ns);
+            exec_learn_longest(&exec->remote.standing, clock_ns(CLOCK_MONOTONIC) - began_ns);
             return false;
         }
         kill_if_overdue(exec, probed, probed > 0 ? probed - 1 : 0);

@@ -194,6 +194,7 @@ static void serve_block(struct server *server)
         .records = rows + given.record_at,
     };
     const bool is_last = given.to == loop->sync + (given.count - 1) * loop->reach;
+    channel_claim(&channel->claims, 1);
     if (exec_run_block(exec, &block, is_last, &channel->began_ns, &channel->block_ns) < 0)
         serve_fail(channel, CHANNEL_FAILED, exec->error);
 }

@@ -74,6 +74,19 @@ bool exec_remote_turn(struct exec *exec);
 /* Looks whether a helper that has nothing to do has died. */
 void exec_remote_look(struct exec *exec);
 
+/* How long what the helper computes stands: begins with a command, adds the time since the latest look, takes in that
+ * all iterations of a while were over after `ns`, by itself the time of the longest at most. */
+void exec_begin_standing(struct exec_standing *standing, uint64_t now_ns);
+void exec_look_at_standing(struct exec_standing *standing);
+void exec_learn_longest(struct exec_standing *standing, uint64_t ns);
+
+/* The time that an iteration may take, or, until one has begun, the helper may; UINT64_MAX: any. */
+uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun);
+
+/* Kills the helper, whose iteration has taken longer than this; and says so, where the worker has done so. */
+void exec_kill_overdue(struct exec *exec, uint64_t limit_ns);
+void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX]);
+
 /* Says that the worker is going to sleep. False where the helper has news. */
 bool exec_remote_rest(struct exec *exec);
 

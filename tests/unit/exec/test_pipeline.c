@@ -168,6 +168,8 @@ static const struct helper_start *helper_starts; /* [WORKERS_MAX]; NULL: the ker
 
 enum { RETRIES = 2 };
 
+static uint64_t limit_ns; /* of a row; 0: none */
+
 static void open_workers(unsigned workers, uint64_t points, bool collect)
 {
     run.workers = workers;
@@ -180,6 +182,7 @@ static void open_workers(unsigned workers, uint64_t points, bool collect)
                      .probe_count = loop.iterations,
                      .probe_least = 1,
                      .retries = RETRIES,
+                     .limit_ns = limit_ns,
                      .helper = helper_starts != NULL ? &helper_starts[w] : NULL},
             .points = points,
             .end = loop.iterations,
@@ -606,6 +609,7 @@ END_TEST
 
 static struct pipeline *open_with_helper(uint64_t rows, uint64_t distance, bool collect)
 {
+    limit_ns = 0;
     describe(rows, 100, distance, 1);
     memset(&run, 0, sizeof run);
     use_helpers();
@@ -619,8 +623,8 @@ static struct event next_event(struct pipeline *pipeline)
     struct pollfd news = {.fd = executor_descriptor(&pipeline->executor), .events = POLLIN};
     struct event event = {0};
     for (enum turn turn; (turn = executor_advance(&pipeline->executor, &event)) != TURN_EVENT;)
-        if (turn == TURN_BLOCKED)
-            ck_assert_int_eq(poll(&news, 1, 20000), 1);
+        if (turn == TURN_BLOCKED && poll(&news, 1, limit_ns > 0 ? 20 : 20000) != 1)
+            ck_assert_uint_gt(limit_ns, 0);
     return event;
 }
 
@@ -757,6 +761,63 @@ START_TEST(a_quiesce_does_not_wait_for_a_step)
 }
 END_TEST
 
+static struct pipeline *open_with_limit(uint64_t rows, uint64_t limit)
+{
+    struct pipeline *pipeline = open_with_helper(rows, 1, true);
+    close_workers();
+    limit_ns = limit;
+    open_workers(1, 10, true);
+    return pipeline;
+}
+
+static void assert_finishes(struct pipeline *pipeline, uint64_t rows)
+{
+    const struct event event = next_but_boundaries(pipeline);
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.count, rows);
+    for (unsigned row = 0; row < rows; row++)
+        ck_assert_int_eq(
+            memcmp((const uint32_t *)event.chunk.data + 100 * row, expected[row], 100 * sizeof expected[0][0]), 0);
+    executor_sent(&pipeline->executor, event.chunk.data);
+    close_workers();
+}
+
+/* The first time it hangs with others, none of which is blamed. */
+START_TEST(a_row_that_hangs_counts_as_one_that_kills)
+{
+    struct pipeline *pipeline = open_with_limit(20, 200000000);
+    const uint64_t before = shared->helpers;
+    shared->hold_at = 7;
+    executor_begin(&pipeline->executor, 0, 20, 0, false);
+    for (unsigned tries = 0; tries < RETRIES; tries++) {
+        const struct event death = next_but_boundaries(pipeline);
+        ck_assert(death.type == EVENT_ITERATIONS_FAILED && death.chunk.died && !death.chunk.final);
+        ck_assert_uint_eq(death.chunk.first, 7);
+        ck_assert_uint_eq(death.chunk.count, 1);
+        ck_assert_str_eq(death.text, "ran for longer than 0.2 s (--iteration-timeout)");
+    }
+    shared->hold_at = UINT64_MAX;
+    assert_finishes(pipeline, 20);
+    ck_assert_uint_eq(shared->helpers, before + 1 + RETRIES);
+}
+END_TEST
+
+/* Else the worker would wait for it for ever. */
+START_TEST(a_step_of_a_chunk_that_was_given_up_has_a_limit_too)
+{
+    struct pipeline *pipeline = open_with_limit(20, 200000000);
+    struct event event;
+    shared->hold_at = 12;
+    executor_begin(&pipeline->executor, 0, 20, 0, false);
+    while (!pipeline->exec.remote.posted || pipeline->chunk.from < 49)
+        executor_advance(&pipeline->executor, &event);
+    executor_quiesce(&pipeline->executor, NULL, 0);
+    executor_restart(&pipeline->executor, 0);
+    executor_begin(&pipeline->executor, 0, 12, 0, false);
+    assert_finishes(pipeline, 12);
+}
+END_TEST
+
 /* What the kernel had of the chunk is gone with the helper. */
 START_TEST(a_helper_that_is_killed_between_steps_is_replaced)
 {
@@ -815,6 +876,8 @@ int main(void)
     tcase_add_test(tcase, a_row_that_others_need_ends_the_loop);
     tcase_add_test(tcase, a_kernel_that_fails_in_a_helper_is_a_problem_said_once);
     tcase_add_test(tcase, a_quiesce_does_not_wait_for_a_step);
+    tcase_add_test(tcase, a_row_that_hangs_counts_as_one_that_kills);
+    tcase_add_test(tcase, a_step_of_a_chunk_that_was_given_up_has_a_limit_too);
     tcase_add_test(tcase, a_helper_that_is_killed_between_steps_is_replaced);
     tcase_add_test(tcase, a_probe_in_a_helper_leaves_out_what_kills);
     tcase_set_timeout(tcase, 120);
