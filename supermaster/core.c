@@ -320,6 +320,8 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
         supermaster->started_ns = event->now_ns;
         if (ledger_is_complete(&supermaster->ledger))
             supermaster_end(supermaster);
+        else
+            supermaster_end_if_hopeless(supermaster);
         break;
     case EVENT_MESSAGE: supermaster_receive(supermaster, event); break;
     case EVENT_STORED:

@@ -50,6 +50,12 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
 /* Takes over those of earlier runs; after the ledger. -1 when memory is out. */
 int supermaster_deaths_init(struct supermaster *supermaster);
 void supermaster_deaths_fini(struct supermaster *supermaster);
+/* True if later iterations need these. */
+bool supermaster_is_needed(const struct supermaster *supermaster, uint64_t first, uint64_t count);
+/* Ends a run, before it begins, in which iterations have died too often before that later ones need. */
+void supermaster_end_if_hopeless(struct supermaster *supermaster);
+/* True if the first of these iterations has died so often, as far as that is kept, that it is given up. */
+bool supermaster_has_died_too_often(const struct supermaster *supermaster, uint64_t first, uint64_t count);
 /* Counts that all workers are lost, if none has sent its speed and they may have died of what they probed; returns
  * whether that is so. */
 bool supermaster_note_probe_deaths(struct supermaster *supermaster);

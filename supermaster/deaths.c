@@ -2,12 +2,13 @@
 /* Deaths that iterations have caused, or may have: of the workers that computed them, and of the processes that ran
  * them for a worker. The services count within a run; here the deaths of all runs of a job are kept, and recorded in
  * the journal as soon as they are known, so that a run that is resumed goes on counting: what has died often enough is
- * given up before it begins. Iterations that depend on one another are not counted.
+ * given up before it begins. Where iterations depend on one another that is done with the last ones, which no others
+ * need; with others the run ends before it begins, by their name.
  *
  * Workers that run the kernel themselves may die of an iteration that they probe. These are the same for all, so where
  * one worker gets through them it was not that. Where none does each iteration that is probed has one death more,
  * however many workers died. A run that is resumed does without the probe, and finds out in the loop which one it was.
- */
+ * That is not done where iterations depend on one another. */
 #include "supermaster/core.h"
 
 #include "common/machine/probe.h"
@@ -79,11 +80,22 @@ bool supermaster_note_probe_deaths(struct supermaster *supermaster)
 
 /* --- what earlier runs have found out --- */
 
-/* Gives up what has died often enough, or warns the services of it. -1 when memory is out. */
+static bool has_too_many_deaths(const struct supermaster *supermaster, const struct poison *deaths)
+{
+    return deaths_are_too_many(deaths, supermaster->config.spec->retries, supermaster->config.distance > 0);
+}
+
+bool supermaster_is_needed(const struct supermaster *supermaster, uint64_t first, uint64_t count)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    return config->distance > 0 && first - config->first + count < config->count;
+}
+
+/* Gives up what has died often enough, unless others need it, or warns the services of it. -1 when memory is out. */
 static int take_over(struct supermaster *supermaster, const struct poison *deaths)
 {
     struct poison known = *deaths;
-    if (deaths_are_too_many(deaths, supermaster->config.spec->retries))
+    if (has_too_many_deaths(supermaster, deaths) && !supermaster_is_needed(supermaster, deaths->first, deaths->count))
         return ledger_give_up(&supermaster->ledger, deaths->first, deaths->count) < 0 ||
                        supermaster_note_hopeless(supermaster, deaths->first, deaths->count) < 0
                    ? -1
@@ -96,13 +108,38 @@ static int take_over(struct supermaster *supermaster, const struct poison *death
 int supermaster_deaths_init(struct supermaster *supermaster)
 {
     const struct poison_set *earlier = supermaster->config.deaths;
-    if (earlier == NULL || supermaster->config.distance > 0)
+    if (earlier == NULL)
         return 0;
     for (size_t i = 0; i < earlier->count; i++)
         if (poison_add(&supermaster->deaths, &earlier->items[i]) < 0 || take_over(supermaster, &earlier->items[i]) < 0)
             return -1;
     supermaster->is_unprobed = probe_is_deadly(supermaster);
     return 0;
+}
+
+void supermaster_end_if_hopeless(struct supermaster *supermaster)
+{
+    const struct poison_set *known = &supermaster->deaths;
+    struct error text;
+    size_t i = 0;
+    while (i < known->count && (!has_too_many_deaths(supermaster, &known->items[i]) ||
+                                !supermaster_is_needed(supermaster, known->items[i].first, known->items[i].count)))
+        i++;
+    if (i == known->count)
+        return;
+    const unsigned long long first = known->items[i].first, last = first + known->items[i].count - 1;
+    if (first == last)
+        error_set(
+            &text,
+            "what ran iteration %llu in earlier runs has died, and what depends on it cannot be computed (--resume "
+            "failed tries it again)",
+            first);
+    else
+        error_set(&text,
+                  "what ran iterations %llu to %llu in earlier runs has died, and what depends on them cannot be "
+                  "computed (--resume failed tries them again)",
+                  first, last);
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster, text.text);
 }
 
 void supermaster_deaths_fini(struct supermaster *supermaster)
@@ -129,9 +166,8 @@ static void record_deaths(struct supermaster *supermaster, uint64_t first, uint6
 
 void supermaster_note_deaths(struct supermaster *supermaster, const struct poison *more, bool are_last)
 {
-    const bool is_wanted = supermaster->config.journal && supermaster->config.distance == 0;
     struct poison least = {.first = more->first, .count = more->count};
-    if (!is_wanted || !is_inside_loop(supermaster, more->first, more->count))
+    if (!supermaster->config.journal || !is_inside_loop(supermaster, more->first, more->count))
         return;
     if (are_last && more->failures > 0)
         least.failures = supermaster->config.spec->retries + 1;
@@ -142,6 +178,14 @@ void supermaster_note_deaths(struct supermaster *supermaster, const struct poiso
         deaths_fail_without_memory(supermaster);
     else
         record_deaths(supermaster, more->first, more->count);
+}
+
+bool supermaster_has_died_too_often(const struct supermaster *supermaster, uint64_t first, uint64_t count)
+{
+    const struct range range = {first, count};
+    struct poison known;
+    poison_look(&supermaster->deaths, &range, &known);
+    return has_too_many_deaths(supermaster, &known);
 }
 
 void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count)

@@ -63,18 +63,46 @@ static void failures_give_up(struct supermaster *supermaster, uint64_t first, ui
         failures_fail_without_memory(supermaster);
 }
 
+static void describe_range(const struct range *range, bool are_tasks, char text[60])
+{
+    const char *name = are_tasks ? "task" : "iteration";
+    unsigned long long first = range->first + are_tasks;
+    if (range->count == 1)
+        snprintf(text, 60, "%s %llu", name, first);
+    else
+        snprintf(text, 60, "%ss %llu to %llu", name, first, (unsigned long long)(first + range->count - 1));
+}
+
+/* Ends a loop that needs what has died so often, as its worker would if it knew of all tries. */
+static void fail_for_deaths(struct supermaster *supermaster, const struct iterations_failed *failure, const char *why)
+{
+    struct error text;
+    char what[60];
+    describe_range(&(struct range){failure->first, failure->count}, false, what);
+    error_set(&text, "%s %.250s: given up, and what depends on %s cannot be computed", what, why,
+              failure->count == 1 ? "it" : "them");
+    supermaster_fail(supermaster, failure->id, text.text);
+}
+
+/* Where iterations depend on one another a worker tries again by itself, and knows of no tries of other workers and
+ * runs. The supermaster does, and ends the run; it leaves the last iterations, which nobody needs, to the worker. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     char text[TEXT_MAX + 1];
     snprintf(text, sizeof text, "%.*s", (int)failure->length, failure->text);
-    failures_note(supermaster,
-                  &(struct report_failure){{failure->first, failure->count}, failure->id, failure->final, text});
     if (failure->died)
         supermaster_note_deaths(supermaster,
                                 &(struct poison){.first = failure->first, .count = failure->count, .failures = 1},
                                 failure->final);
+    const bool ends_loop = failure->died && !failure->final &&
+                           supermaster_is_needed(supermaster, failure->first, failure->count) &&
+                           supermaster_has_died_too_often(supermaster, failure->first, failure->count);
+    failures_note(supermaster, &(struct report_failure){
+                                   {failure->first, failure->count}, failure->id, failure->final || ends_loop, text});
     if (failure->final)
         failures_give_up(supermaster, failure->first, failure->count);
+    else if (ends_loop)
+        fail_for_deaths(supermaster, failure, text);
 }
 
 int supermaster_note_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count)
@@ -129,16 +157,6 @@ unsigned supermaster_failure_count(const struct supermaster *supermaster)
 {
     unsigned count = supermaster->failures.count;
     return count <= FAILURES_TOLD ? count : FAILURES_TOLD + 1;
-}
-
-static void describe_range(const struct range *range, bool are_tasks, char text[60])
-{
-    const char *name = are_tasks ? "task" : "iteration";
-    unsigned long long first = range->first + are_tasks;
-    if (range->count == 1)
-        snprintf(text, 60, "%s %llu", name, first);
-    else
-        snprintf(text, 60, "%ss %llu to %llu", name, first, (unsigned long long)(first + range->count - 1));
 }
 
 void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text)

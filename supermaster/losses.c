@@ -55,17 +55,13 @@ static void supermaster_losses_fail_without_memory(struct supermaster *supermast
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
-/* Workers that may be lost with the same iterations, where these depend on one another: more than elsewhere, as that
- * ends the run. */
-#define CHAINED_DEATHS_MAX 5
-
 /* Ends a run that loses one worker after the other with the same iterations; false where it does not. */
 static bool give_up_loop(struct supermaster *supermaster)
 {
     const struct poison_set *known = &supermaster->service.poisons;
     struct error text;
     size_t i = 0;
-    while (i < known->count && known->items[i].deaths < CHAINED_DEATHS_MAX)
+    while (i < known->count && known->items[i].deaths < DEPENDENT_DEATHS_MAX)
         i++;
     if (i == known->count)
         return false;

@@ -351,12 +351,12 @@ int resume_record_deaths(struct resume *resume, const struct poison *deaths, str
 }
 
 /* True if all of the range has seen too many deaths. */
-static bool has_died_too_often(const struct journal *journal, struct range range, unsigned retries)
+static bool has_died_too_often(const struct journal *journal, struct range range, const struct job_setup *setup)
 {
     struct poison known;
     for (uint64_t alike; range.count > 0; range.first += alike, range.count -= alike) {
         alike = poison_look(&journal->deaths, &range, &known);
-        if (!deaths_are_too_many(&known, retries))
+        if (!deaths_are_too_many(&known, setup->job.spec.retries, job_setup_is_dependent(setup)))
             return false;
     }
     return true;
@@ -372,7 +372,7 @@ bool resume_is_given_up(const struct resume *resume, const struct job_setup *set
     for (size_t i = 0; i <= ranges_length(&journal->done); i++) {
         const struct range done =
             i < ranges_length(&journal->done) ? *ranges_at(&journal->done, i) : (struct range){end, 0};
-        if (!has_died_too_often(journal, (struct range){at, done.first - at}, setup->job.spec.retries))
+        if (!has_died_too_often(journal, (struct range){at, done.first - at}, setup))
             return false;
         at = done.first + done.count;
     }

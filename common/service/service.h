@@ -35,13 +35,15 @@
 
 /* Deaths of workers from which on iterations are run in a child process. */
 #define ISOLATED_DEATHS 2
-/* Deaths of workers at which iterations are given up. */
-#define DEATHS_MAX 3
+/* Deaths of workers at which iterations are given up; where these depend on one another it takes more, as that ends the
+ * run. */
+#define DEATHS_MAX           3
+#define DEPENDENT_DEATHS_MAX 5
 
 /* True if iterations that have seen so much are given up. */
-static inline bool deaths_are_too_many(const struct poison *poison, unsigned retries)
+static inline bool deaths_are_too_many(const struct poison *poison, unsigned retries, bool are_dependent)
 {
-    return poison->deaths >= DEATHS_MAX || poison->failures > retries;
+    return poison->deaths >= (are_dependent ? DEPENDENT_DEATHS_MAX : DEATHS_MAX) || poison->failures > retries;
 }
 /* Iterations that failed at one worker wait so long for another. */
 #define ELSEWHERE_NS 1000000000u

@@ -4,7 +4,10 @@
  * time. */
 #include "common/config/run_spec.h"
 #include "common/sched/sched.h"
+#include "common/service/poison.h"
+#include "common/service/service.h"
 #include "common/util/error.h"
+#include "common/util/ranges.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "proto/message.h"
 #include "supermaster/ledger.h"
@@ -512,6 +515,135 @@ START_TEST(helpers_that_die_cost_no_worker)
 }
 END_TEST
 
+/* --- deaths in earlier runs --- */
+
+enum { DEADLY = 50, TRIES = 3 };
+
+static enum virtual_outcome kill_helper_once(void *context, unsigned rank, uint64_t row)
+{
+    (void)context, (void)rank;
+    return row == DEADLY ? VIRTUAL_FAILS : VIRTUAL_WORKS;
+}
+
+/* A run, all of whose iterations are to be done, of a job that has a journal with this. */
+static struct virtual_cluster *ran_after(unsigned masters, struct poison *deaths, struct virtual_config *config,
+                                         struct virtual_result *result)
+{
+    static struct poison_set earlier;
+    earlier = (struct poison_set){.items = deaths, .count = 1};
+    *config = config_of(masters, "css:chunk=9");
+    config->spec.retries = TRIES - 1;
+    config->outcome = kill_helper_once;
+    config->cost_ns = NULL;
+    config->journal = true;
+    config->deaths = deaths->count > 0 ? &earlier : NULL;
+    return cluster_ran(config, result);
+}
+
+START_TEST(deaths_of_helpers_are_recorded)
+{
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct virtual_config config;
+        struct virtual_result result;
+        struct virtual_cluster *cluster = ran_after(masters, &(struct poison){0}, &config, &result);
+        ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
+        ck_assert_uint_eq(result.deaths->count, 1);
+        ck_assert_uint_eq(result.deaths->items[0].first, DEADLY);
+        ck_assert_uint_eq(result.deaths->items[0].count, 1);
+        ck_assert_uint_eq(result.deaths->items[0].failures, 1);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
+/* The worker does not know of the tries before. */
+START_TEST(the_last_try_of_all_runs_ends_the_run)
+{
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (unsigned before = 1; before < TRIES; before++) {
+            struct poison deaths = {.first = DEADLY, .count = 1, .failures = before};
+            struct virtual_config config;
+            struct virtual_result result;
+            struct virtual_cluster *cluster = ran_after(masters, &deaths, &config, &result);
+            const char *text = result.supermaster->failure.text;
+            ck_assert_int_eq(result.status, before + 1 < TRIES ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED);
+            ck_assert_str_eq(text, before + 1 < TRIES ? ""
+                                                      : "iteration 50 killed the child process: given up, and what "
+                                                        "depends on it cannot be computed");
+            ck_assert_uint_eq(result.misled + result.wrong, 0);
+            virtual_free(cluster);
+        }
+}
+END_TEST
+
+START_TEST(what_has_died_too_often_ends_the_next_run_at_once)
+{
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (unsigned k = 0; k < 2; k++) {
+            struct poison deaths = {.first = DEADLY, .count = 1 + k, .failures = k > 0 ? TRIES : 0};
+            struct virtual_config config;
+            struct virtual_result result;
+            deaths.deaths = k > 0 ? 0 : DEPENDENT_DEATHS_MAX;
+            struct virtual_cluster *cluster = ran_after(masters, &deaths, &config, &result);
+            ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+            ck_assert_str_eq(result.supermaster->failure.text,
+                             k == 0 ? "what ran iteration 50 in earlier runs has died, and what depends on it cannot "
+                                      "be computed (--resume failed tries it again)"
+                                    : "what ran iterations 50 to 51 in earlier runs has died, and what depends on them "
+                                      "cannot be computed (--resume failed tries them again)");
+            ck_assert_uint_eq(result.executed, 0);
+            virtual_free(cluster);
+        }
+}
+END_TEST
+
+START_TEST(the_last_row_is_given_up_before_the_next_run)
+{
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct poison deaths = {.first = ROWS - 1, .count = 1, .failures = TRIES};
+        struct virtual_config config;
+        struct virtual_result result;
+        struct virtual_cluster *cluster = ran_after(masters, &deaths, &config, &result);
+        ck_assert_int_eq(result.status, EXIT_STATUS_TASKS);
+        ck_assert_uint_eq(result.supermaster->ledger.done, ROWS - 1);
+        ck_assert_uint_eq(ranges_total(&result.supermaster->ledger.failed), 1);
+        ck_assert_uint_eq(result.executed, ROWS - 1);
+        ck_assert_uint_eq(result.misled + result.wrong + result.drops, 0);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
+/* Four workers were lost with the row in earlier runs, and this one loses the fifth. */
+START_TEST(lost_workers_are_counted_over_runs)
+{
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        struct poison deaths = {.count = 1, .deaths = DEPENDENT_DEATHS_MAX - 1};
+        struct poison_set earlier = {.items = &deaths, .count = 1};
+        const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = masters + 1, .at_ns = 5000000};
+        struct virtual_config config = config_of(masters, "gss");
+        struct virtual_result result;
+        config.workers = 2;
+        config.count = 1;
+        config.cost_ns = NULL;
+        config.iteration_ns = 50000000;
+        config.detect_ns = 1000;
+        config.journal = true;
+        config.deaths = &earlier;
+        config.faults = &fault;
+        config.fault_count = 1;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+        ck_assert_str_eq(result.supermaster->failure.text,
+                         "5 workers were lost while they computed iteration 0, and what depends on it cannot be "
+                         "computed");
+        ck_assert_uint_eq(result.deaths->count, 1);
+        ck_assert_uint_eq(result.deaths->items[0].deaths, DEPENDENT_DEATHS_MAX);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("dependent");
@@ -539,6 +671,11 @@ int main(void)
     tcase_add_test(all, without_workers_it_ends);
     tcase_add_test(all, iterations_that_take_workers_down_end_the_run_by_name);
     tcase_add_test(all, helpers_that_die_cost_no_worker);
+    tcase_add_test(all, deaths_of_helpers_are_recorded);
+    tcase_add_test(all, the_last_try_of_all_runs_ends_the_run);
+    tcase_add_test(all, what_has_died_too_often_ends_the_next_run_at_once);
+    tcase_add_test(all, the_last_row_is_given_up_before_the_next_run);
+    tcase_add_test(all, lost_workers_are_counted_over_runs);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

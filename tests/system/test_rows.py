@@ -126,6 +126,32 @@ def test_a_row_that_hangs_counts_as_crashed():
     check_rows(rows=40)
 
 
+def resumed(*more, isolate='on', retries=2):
+    words = job('--retries', retries, isolate=isolate)
+    at = words.index('--overwrite')
+    return [*words[:at], '--resume', *more, *words[at + 1:]]
+
+
+def test_a_row_that_has_crashed_too_often_is_known_to_all_runs_that_follow():
+    """The row that others need is named at once, the last one is left out at once; --resume failed tries again, here with success."""
+    forget_marks()
+    words = ['at=50', 'mode=segv', 'times=4', 'marks=mark.']
+    assert run(hdss(0, 2, job('--retries', 2) + words)).status == 1
+    for _ in range(2):
+        result = run(hdss(0, 2, resumed() + words))
+        assert result.status == 1 and not failed_lines(result), result
+        assert any('what ran iteration 50 in earlier runs has died, and what depends on it cannot be computed' in line for line in result.err), result
+    forget_marks()
+    expected()
+    result = run(hdss(0, 2, job('--retries', 2) + [f'at={ROWS - 1}', 'mode=exit', 'times=4', 'marks=mark.']))
+    assert result.status == 3, result
+    result = run(hdss(1, 2, resumed() + [f'at={ROWS - 1}', 'mode=exit', 'times=4', 'marks=mark.']))
+    assert result.status == 3 and report()['failures'][0]['reason'].startswith('what ran it in earlier runs has died'), (result, report())
+    result = run(hdss(0, 2, resumed('failed') + [f'at={ROWS - 1}', 'mode=exit', 'times=4', 'marks=mark.']))
+    assert result.status == 0, result
+    check_rows()
+
+
 def test_a_kernel_that_fails_ends_the_run_at_once():
     result = run(hdss(0, 2, job() + ['at=50', 'mode=fail']))
     assert result.status == 1 and not failed_lines(result) and any('does not like row 50' in line for line in result.err), result
