@@ -5,7 +5,7 @@ up and named, and not tried again by --resume, but by --resume failed; with one 
 import os
 import signal
 
-from launch import HDSS, descendants, finish, let_user_code_crash, main, report, run, start, wait_until
+from launch import HDSS, descendants, finish, let_user_code_crash, long, main, report, run, start, wait_until
 from test_isolation import SEGV, check_records, content, hdss, program_of, words
 
 EARLIER = 'what ran it in earlier runs has died (--resume failed tries it again)'
@@ -38,6 +38,7 @@ def resumed(line, *more):
     return [*line[:at], '--resume', *more, *line[at + 1:]]
 
 
+@long
 def test_an_iteration_that_is_given_up_is_not_tried_again():
     for masters, workers, isolate in ((0, 1, 'on'), (0, 3, 'on'), (1, 2, 'auto'), (0, 3, 'off'), (2, 5, 'off')):
         line = hdss(masters, workers, words(isolate=isolate) + LINE)

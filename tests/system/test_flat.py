@@ -195,6 +195,7 @@ def refused(contexts, *parts):
     assert all(part in result.err[0] for part in parts), result
 
 
+@long
 def test_wrong_use_is_one_line_and_exit_2():
     kernel = ['synthetic', 'iterations=10']
 
@@ -262,6 +263,7 @@ def test_a_lost_worker_ends_the_run_and_is_explained():
         os.remove('out.bin')
 
 
+@long
 def test_injected_delays_are_waited_for():
     # ss, 10 chunks: 20 ms each, where they are served one after another, or drawn by one rank
     kernel = ['--power', 'equal', '--technique', 'ss', '--report', 'report.json', *synthetic(10)]

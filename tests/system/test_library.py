@@ -68,6 +68,7 @@ def test_chunks_are_those_of_the_technique():
         assert cover(4, 1000, 'technique', 'gss', 'mode', 'two-sided') == 17
 
 
+@long
 def test_hundreds_of_loops_right_after_one_another():
     for mode in MODES:
         loops(4, 'many', 'mode', mode)

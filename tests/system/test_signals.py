@@ -6,7 +6,7 @@ import re
 import signal
 import socket
 
-from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, job, main, ranks_of, report, run, shared_memory, start, wait_until)
+from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, job, launched, main, ranks_of, report, run, shared_memory, start, wait_until)
 from openmpi import IS_5
 
 ITERATIONS = 200
@@ -74,6 +74,7 @@ def drain_by(whom, number, *options):
     check_drained(finish(process))
 
 
+@launched
 def test_a_signal_to_every_process_of_the_job_drains():
     undisturbed = run(hdss('--workers', '3'))
     assert undisturbed.status == 0, undisturbed
@@ -98,6 +99,7 @@ def is_mpirun(pid):
         return False
 
 
+@launched
 def test_a_signal_to_mpirun_before_the_run_has_begun():
     """As it is there, as its first rank is, and as all are. Version 5 passes SIGUSR2 on to ranks that are not ready for it, and die of it."""
     for ranks in (0, 1, 4):
@@ -135,6 +137,7 @@ def test_a_signal_to_a_rank_of_a_line_by_hand_drains():
         assert result.status == 4 and report()['outcome'] == 'drained', result
 
 
+@launched
 def test_a_signal_when_all_is_done_changes_nothing():
     words = [word.replace(f'={ITERATIONS}', '=20') for word in LOOP]
     flat = ['--dca', 'rma', *[word for word in words if word not in ('--power', 'equal')]]
@@ -172,6 +175,7 @@ def program(name, text):
     return f'./{name}'
 
 
+@launched
 def test_a_signal_at_any_moment_of_the_start_drains():
     """A process that mpirun has just forked has mpirun's handlers; one that runs its own program has none; then it has its own. On a busy machine
     much may happen between two looks at it, as with what is loaded here into both. What a signal does end has not begun, and nothing is lost."""
@@ -246,6 +250,7 @@ def listening_ports(pid):
     return [int(row[1].split(':')[1], 16) for row in rows if row[3] == '0A' and row[9] in sockets]
 
 
+@launched
 def test_a_run_whose_results_are_there_returns_whatever_holds_mpirun():
     """A connection to a port of mpirun's that says nothing keeps it from answering MPI_Finalize."""
     if IS_5:

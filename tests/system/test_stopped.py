@@ -205,12 +205,14 @@ def at_once(*cases):
     assert not wrong, '\n'.join(wrong)
 
 
+@launched
 def test_on_one_machine():
     at_once((lose_master, hdss(1, 2, job_words())), (lose_master, hdss(1, 3, job_words())), (lose_master, hdss(2, 2, job_words())),
             (lose_master, hdss(2, 4, job_words())), (rouse_worker, hdss(0, 3, job_words())),
             (rouse_worker, hdss(2, 4, job_words())), (hold_worker, hdss(0, 3, job_words())), (hold_worker, hdss(2, 4, job_words())))
 
 
+@launched
 def test_a_drain():
     at_once((drain_master, hdss(1, 2, job_words())), (drain_master, hdss(2, 4, job_words())), (drain_worker, hdss(0, 3, job_words())),
             (drain_worker, hdss(2, 4, job_words())), (drain_flat, hdss(0, 3, ['--dca', 'rma', '--output', 'out.npy', *LOOP])),
@@ -224,6 +226,7 @@ def test_the_supermaster():
             (lose_supermaster, hdss(2, 4, job_words(), *once)), (start_stopped, hdss(1, 2, job_words(), *once)))
 
 
+@launched
 def test_a_line_written_by_hand():
     """Without any option mpirun sees all ranks of a stopped worker's run leave in order."""
     at_once((rouse_worker, job(0, 3, job_words())), (rouse_worker, job(2, 4, job_words())),
