@@ -40,7 +40,7 @@ static bool is_carried_out(const struct dca_intents *intents, unsigned worker, u
     return is_seen;
 }
 
-/* What the worker gives up is the end of its chunk. It may be lost before it has shortened the chunk by that. */
+/* The worker gives up the end of its chunk, and may be lost before it has shortened the chunk by that. */
 bool dca_intent_find(const struct dca_intents *intents, unsigned worker, uint64_t head, struct range *chunk)
 {
     const struct dca_intent *intent = &intents->of[worker];

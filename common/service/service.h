@@ -54,7 +54,7 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 #define SILENCE_FACTOR_ASKED 4
 /* The least such silence. */
 #define SILENCE_MIN_NS 10000000u
-/* Who is so many times faster gets a copy of what another one has after the least silence. */
+/* A worker that is so many times faster gets a copy of what another one has after the least silence. */
 #define FASTER_FACTOR 1.75
 /* Without recall: factor by which an overdue chunk takes longer than the earlier ones of its worker let expect. */
 #define LEASE_FACTOR 10
@@ -352,8 +352,8 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
 /* Ends service as service_end() does, where no worker is left to be told. */
 void service_close(struct service *service, const struct actions *actions);
 
-/* What the owner can get from elsewhere when the pool is empty: chunks, at first; nothing at present; or nothing, as
- * all that is with others has begun. */
+/* Says what the owner can get from elsewhere when the pool is empty: chunks, at first; nothing at present; or nothing,
+ * as all that is with others has begun. */
 enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
 static inline void service_set_source(struct service *service, enum service_source source)
 {

@@ -488,7 +488,7 @@ static bool report_counts(const struct child *child, int reported)
            child->outlived || (reported == EXIT_STATUS_DONE && interrupted);
 }
 
-/* What has ended the launcher, or by its status a process that it needs; 0: no signal. */
+/* Returns the signal that has ended the launcher, or by its status a process that it needs; 0: none has. */
 static int ending_signal(const struct child *child)
 {
     return WIFSIGNALED(child->status)         ? WTERMSIG(child->status)
