@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 void service_check_memory(struct service *service, int result)
@@ -412,9 +413,13 @@ uint64_t service_answer_due_ns(const struct service *service, const struct serve
 /* Where results are verified all take turns: the fastest may be one that may not compute what is to be compared. */
 void service_note_speeds(struct service *service, const double *mean_s)
 {
-    service->has_speeds = service->spec->verify == 0;
-    for (unsigned w = 0; w < service->worker_count; w++)
+    double least_s = mean_s[0], most_s = mean_s[0];
+    for (unsigned w = 0; w < service->worker_count; w++) {
         service->workers[w].probe_s = mean_s[w];
+        least_s = fmin(least_s, mean_s[w]);
+        most_s = fmax(most_s, mean_s[w]);
+    }
+    service->has_speeds = service->spec->verify == 0 && FASTER_FACTOR * least_s <= most_s;
 }
 
 /* True if `taker` would be done with a copy first, unless `worker` is nearly done: it is much faster, and has not much

@@ -243,7 +243,7 @@ struct service {
     size_t failed_capacity;
     uint64_t reissued;            /* chunks handed out again, or a second time */
     uint64_t duplicates;          /* results that were dropped */
-    bool has_speeds;              /* all workers have a probe_s, and it counts */
+    bool has_speeds;              /* all workers have a probe_s, and some are much faster than others */
     bool has_copied;              /* a chunk was given a second time: who is busy may compute what has come */
     uint64_t recalls;             /* recalls that brought something */
     uint64_t recalled_iterations; /* iterations that recalls brought, and that were handed out here */
