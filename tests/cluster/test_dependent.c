@@ -284,63 +284,63 @@ static void assert_goes_on_whenever_lost(const struct virtual_config *config, un
     }
 }
 
-START_TEST(a_lost_worker_costs_nothing_but_time)
+/* One of `ranks` ranks from `first` on is lost. */
+static void assert_any_technique_goes_on(unsigned masters, unsigned first, unsigned ranks, uint64_t slice_iterations)
 {
     static const char *const techniques[] = {"fac2", "ss", "css:chunk=4", "static"};
+    for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++)
+        for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
+            struct virtual_config config = config_of(masters, techniques[i]);
+            config.count = 40;
+            config.collect = i % 2;
+            config.slice_iterations = slice_iterations;
+            assert_goes_on_whenever_lost(&config, first + (i + after_actions) % ranks, 0, after_actions);
+        }
+}
+
+/* The rank and so many others behind it are lost, also while the loop stands still, or goes on. */
+static void assert_goes_on_without_several(unsigned masters, unsigned rank, unsigned others)
+{
+    for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
+        struct virtual_config config = config_of(masters, "css:chunk=3");
+        config.count = 40;
+        assert_goes_on_whenever_lost(&config, rank, others, after_actions);
+    }
+}
+
+START_TEST(a_lost_worker_costs_nothing_but_time)
+{
     for (unsigned masters = 0; masters <= 2; masters++)
-        for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++)
-            for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
-                struct virtual_config config = config_of(masters, techniques[i]);
-                config.count = 40;
-                config.collect = i % 2;
-                config.slice_iterations = masters;
-                assert_goes_on_whenever_lost(&config, masters + 1 + (i + after_actions) % WORKERS, 0, after_actions);
-            }
+        assert_any_technique_goes_on(masters, masters + 1, WORKERS, masters);
 }
 END_TEST
 
-/* The second and third also while the loop stands still, or goes on. */
 START_TEST(several_workers_may_be_lost)
 {
     for (unsigned masters = 0; masters <= 2; masters++)
         for (unsigned others = 1; others < WORKERS - 1; others++)
-            for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
-                struct virtual_config config = config_of(masters, "css:chunk=3");
-                config.count = 40;
-                assert_goes_on_whenever_lost(&config, masters + 1, others, after_actions);
-            }
+            assert_goes_on_without_several(masters, masters + 1, others);
 }
 END_TEST
 
 START_TEST(a_lost_master_costs_nothing_but_time)
 {
-    static const char *const techniques[] = {"fac2", "ss", "css:chunk=4", "static"};
     for (unsigned masters = 1; masters <= 3; masters++)
-        for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++)
-            for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
-                struct virtual_config config = config_of(masters, techniques[i]);
-                config.count = 40;
-                config.collect = i % 2;
-                config.slice_iterations = masters - 1;
-                assert_goes_on_whenever_lost(&config, 1 + (i + after_actions) % masters, 0, after_actions);
-            }
+        assert_any_technique_goes_on(masters, 1, masters, masters - 1);
 }
 END_TEST
 
-/* One after the other, and with the last one workers; the first masters' workers go on with the supermaster then. */
+/* The masters are lost one after the other, and workers with the last one; the first masters' workers go on with the
+ * supermaster then. */
 START_TEST(all_masters_may_be_lost)
 {
     for (unsigned masters = 2; masters <= 3; masters++)
         for (unsigned workers = 0; workers < WORKERS - 1; workers++)
-            for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
-                struct virtual_config config = config_of(masters, "css:chunk=3");
-                config.count = 40;
-                assert_goes_on_whenever_lost(&config, 1, masters - 1 + workers, after_actions);
-            }
+            assert_goes_on_without_several(masters, 1, masters - 1 + workers);
 }
 END_TEST
 
-/* Those with the supermaster and those with a master exchange boundary data in both directions. */
+/* Workers of the supermaster and workers of a master exchange boundary data in both directions. */
 START_TEST(workers_without_a_master_compute_beside_others)
 {
     for (uint64_t at = 10000; at < 900000; at += 30000) {

@@ -79,7 +79,7 @@ static void compute(struct process *process, const struct range *chunk)
     }
 }
 
-/* One look at the queue. False at the end. */
+/* Looks at the queue once. False at the end. */
 static bool advance(struct process *process)
 {
     struct dca_queue *queue = &process->shared->queue;

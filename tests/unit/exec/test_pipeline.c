@@ -637,6 +637,16 @@ static struct event next_but_boundaries(struct pipeline *pipeline)
     return event;
 }
 
+/* The next event, by which the row has killed its helper and is tried again. */
+static struct event next_death(struct pipeline *pipeline, uint64_t row)
+{
+    const struct event death = next_but_boundaries(pipeline);
+    ck_assert(death.type == EVENT_ITERATIONS_FAILED && death.chunk.died && !death.chunk.final);
+    ck_assert_uint_eq(death.chunk.first, row);
+    ck_assert_uint_eq(death.chunk.count, 1);
+    return death;
+}
+
 /* Nothing needs the last row: the chunk ends without it. */
 START_TEST(the_last_row_is_given_up_by_itself)
 {
@@ -644,12 +654,8 @@ START_TEST(the_last_row_is_given_up_by_itself)
         struct pipeline *pipeline = open_with_helper(40, distance, true);
         shared->deaths[39] = 1000;
         executor_begin(&pipeline->executor, 0, 40, 0, false);
-        for (unsigned tries = 0; tries < RETRIES; tries++) {
-            const struct event death = next_but_boundaries(pipeline);
-            ck_assert(death.type == EVENT_ITERATIONS_FAILED && death.chunk.died && !death.chunk.final);
-            ck_assert_uint_eq(death.chunk.first, 39);
-            ck_assert_uint_eq(death.chunk.count, 1);
-        }
+        for (unsigned tries = 0; tries < RETRIES; tries++)
+            next_death(pipeline, 39);
         const struct event slice = next_but_boundaries(pipeline);
         ck_assert_int_eq(slice.type, EVENT_SLICE);
         ck_assert_uint_eq(slice.chunk.count, 39);
@@ -790,10 +796,7 @@ START_TEST(a_row_that_hangs_counts_as_one_that_kills)
     shared->hold_at = 7;
     executor_begin(&pipeline->executor, 0, 20, 0, false);
     for (unsigned tries = 0; tries < RETRIES; tries++) {
-        const struct event death = next_but_boundaries(pipeline);
-        ck_assert(death.type == EVENT_ITERATIONS_FAILED && death.chunk.died && !death.chunk.final);
-        ck_assert_uint_eq(death.chunk.first, 7);
-        ck_assert_uint_eq(death.chunk.count, 1);
+        const struct event death = next_death(pipeline, 7);
         ck_assert_str_eq(death.text, "ran for longer than 0.2 s (--iteration-timeout)");
     }
     shared->hold_at = UINT64_MAX;
