@@ -19,7 +19,7 @@ static void check_refills_open(const struct master *master)
            "what is in the pool and what is on its way to it has room there");
     assert((!master->refills.parked || master->refills.open > 0) && "a refill that is parked is open");
     assert((!master->refills.arriving || master->refills.open > 0) && "a refill that arrives is open");
-    assert(master->service.has_no_source == master->refills.parked &&
+    assert((master->service.source != SOURCE_FLOWS) == master->refills.parked &&
            "nothing is elsewhere while the supermaster has parked a refill");
 }
 

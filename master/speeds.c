@@ -35,10 +35,7 @@ void master_note_speed(struct master *master, unsigned w, const struct speed *sp
 {
     if (master->levels == NULL || master->levels[w].count > 0)
         return; /* told twice, which the supermaster refuses */
-    struct speed_levels *levels = &master->levels[w];
-    levels->count = speed->levels;
-    for (unsigned i = 0; i < speed->levels; i++)
-        levels->elapsed_ns[i] = speed->elapsed_ns[i];
+    master->levels[w] = speed_levels_of(speed);
     if (++master->speeds < master->config.workers)
         return;
     tell_service(master);

@@ -218,6 +218,9 @@ static inline void supermaster_note_waiting(struct supermaster *supermaster)
 /* Ends with master `m`, which was dismissed and has left, and its workers with it. */
 void supermaster_let_go(struct supermaster *supermaster, unsigned m);
 /* failures.c: iterations that do not work */
+#define RANGE_TEXT_MAX 60
+/* Writes what the range is for people, as "iterations 3 to 5", or "task 4", which are counted from 1. */
+void supermaster_describe_range(const struct range *range, bool are_tasks, char text[RANGE_TEXT_MAX]);
 void supermaster_failures_fini(struct supermaster *supermaster);
 /* Notes iterations that failed, as told by a worker that the supermaster serves, or by a master. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);

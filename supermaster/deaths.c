@@ -127,18 +127,14 @@ void supermaster_end_if_hopeless(struct supermaster *supermaster)
         i++;
     if (i == known->count)
         return;
-    const unsigned long long first = known->items[i].first, last = first + known->items[i].count - 1;
-    if (first == last)
-        error_set(
-            &text,
-            "what ran iteration %llu in earlier runs has died, and what depends on it cannot be computed (--resume "
-            "failed tries it again)",
-            first);
-    else
-        error_set(&text,
-                  "what ran iterations %llu to %llu in earlier runs has died, and what depends on them cannot be "
-                  "computed (--resume failed tries them again)",
-                  first, last);
+    const struct range range = {known->items[i].first, known->items[i].count};
+    const char *object = range.count == 1 ? "it" : "them";
+    char what[RANGE_TEXT_MAX];
+    supermaster_describe_range(&range, false, what);
+    error_set(&text,
+              "what ran %s in earlier runs has died, and what depends on %s cannot be computed (--resume failed tries "
+              "%s again)",
+              what, object, object);
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, text.text);
 }
 

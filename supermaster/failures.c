@@ -63,22 +63,22 @@ static void failures_give_up(struct supermaster *supermaster, uint64_t first, ui
         failures_fail_without_memory(supermaster);
 }
 
-static void describe_range(const struct range *range, bool are_tasks, char text[60])
+void supermaster_describe_range(const struct range *range, bool are_tasks, char text[RANGE_TEXT_MAX])
 {
     const char *name = are_tasks ? "task" : "iteration";
     unsigned long long first = range->first + are_tasks;
     if (range->count == 1)
-        snprintf(text, 60, "%s %llu", name, first);
+        snprintf(text, RANGE_TEXT_MAX, "%s %llu", name, first);
     else
-        snprintf(text, 60, "%ss %llu to %llu", name, first, (unsigned long long)(first + range->count - 1));
+        snprintf(text, RANGE_TEXT_MAX, "%ss %llu to %llu", name, first, (unsigned long long)(first + range->count - 1));
 }
 
 /* Ends a loop that needs what has died so often, as its worker would if it knew of all tries. */
 static void fail_for_deaths(struct supermaster *supermaster, const struct iterations_failed *failure, const char *why)
 {
     struct error text;
-    char what[60];
-    describe_range(&(struct range){failure->first, failure->count}, false, what);
+    char what[RANGE_TEXT_MAX];
+    supermaster_describe_range(&(struct range){failure->first, failure->count}, false, what);
     error_set(&text, "%s %.250s: given up, and what depends on %s cannot be computed", what, why,
               failure->count == 1 ? "it" : "them");
     supermaster_fail(supermaster, failure->id, text.text);
@@ -164,9 +164,9 @@ void supermaster_failure_text(const struct supermaster *supermaster, unsigned i,
     const struct topology *topology = supermaster->config.topology;
     const struct report_failure *failure = &supermaster->failures.list[i];
     unsigned w = topology_worker(topology, failure->rank);
-    char where[60] = "", what[60];
+    char where[60] = "", what[RANGE_TEXT_MAX];
     bool are_tasks = supermaster->config.are_tasks;
-    describe_range(&failure->range, are_tasks, what);
+    supermaster_describe_range(&failure->range, are_tasks, what);
     if (i == FAILURES_TOLD) {
         error_set(text, "more %s failed, which are not told of one by one", are_tasks ? "tasks" : "iterations");
         return;

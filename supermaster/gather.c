@@ -40,11 +40,8 @@ static void gather_cells(struct supermaster *supermaster, const struct speed *sp
 
 static void gather(struct supermaster *supermaster, unsigned w, const struct speed *speed)
 {
-    struct speed_levels *levels = &supermaster->levels[w];
     supermaster->has_speed = true;
-    levels->count = speed->levels;
-    for (unsigned i = 0; i < speed->levels; i++)
-        levels->elapsed_ns[i] = speed->elapsed_ns[i];
+    supermaster->levels[w] = speed_levels_of(speed);
     supermaster->gathered.round_trip_s += (double)speed->round_trip_ns / 1e9;
     supermaster->gathered.swr += speed->swr;
     supermaster->gathered.swr_workers += speed->swr > 0;

@@ -103,11 +103,16 @@ static void send_recalls(struct supermaster *supermaster)
     }
 }
 
+static bool all_has_begun(const struct recalls *recalls)
+{
+    return recalls->has_no_giver && recalls->open == 0;
+}
+
 /* Tells a master that waits that nothing can be recalled for it: its fast workers may help its slow ones. */
 static void tell_all_has_begun(struct supermaster *supermaster, unsigned m)
 {
     struct recalls *recalls = &supermaster->recalls;
-    if (!recalls->has_no_giver || recalls->open > 0 || recalls->waiting[m] == 0 || recalls->was_told[m])
+    if (!all_has_begun(recalls) || recalls->waiting[m] == 0 || recalls->was_told[m])
         return;
     recalls->was_told[m] = true;
     actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
@@ -190,6 +195,6 @@ void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, c
     if (supermaster->state != SUPERMASTER_SERVING)
         return;
     send_recalls(supermaster);
-    for (unsigned i = 0; i < supermaster->config.topology->masters; i++)
+    for (unsigned i = 0; all_has_begun(recalls) && i < supermaster->config.topology->masters; i++)
         tell_all_has_begun(supermaster, i);
 }

@@ -110,6 +110,14 @@ void probe_finish(const struct probe *probe, struct speed *speed)
         speed->elapsed_ns[i] = probe->level_ns[i] > 0 ? probe->level_ns[i] : 1;
 }
 
+struct speed_levels speed_levels_of(const struct speed *speed)
+{
+    struct speed_levels levels = {.count = speed->levels};
+    for (unsigned i = 0; i < speed->levels; i++)
+        levels.elapsed_ns[i] = speed->elapsed_ns[i];
+    return levels;
+}
+
 void probe_compare(const struct speed_levels *levels, unsigned workers, double *mean_s)
 {
     const struct speed_levels *best = &levels[0];

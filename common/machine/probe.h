@@ -76,6 +76,9 @@ struct speed_levels {
     uint64_t elapsed_ns[LEVELS_MAX];
 };
 
+/* Returns the levels of a SPEED. */
+struct speed_levels speed_levels_of(const struct speed *speed);
+
 /* Fills mean_s[workers] with the time of an iteration on each worker, in seconds. Each worker is compared at its own
  * last level with the worker that has the most levels: a disturbed worker, with few levels, does not take the others'
  * precision away. */

@@ -59,7 +59,7 @@ void service_clear(struct service *service, uint64_t first, uint64_t count)
 
 static bool is_hopeless(const struct service *service, const struct poison *poison)
 {
-    return poison->deaths >= DEATHS_MAX || poison->failures > service->spec->retries;
+    return deaths_are_too_many(poison, service->spec->retries, false);
 }
 
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns)
@@ -559,7 +559,7 @@ struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t
     struct search search = {
         .taker = w,
         .mean_ns = service_mean_iteration_ns(service),
-        .may_overtake = service->has_speeds && service->all_has_begun && service_recall_is_over(service),
+        .may_overtake = service->has_speeds && service->source == SOURCE_IS_DRY && service_recall_is_over(service),
         .end_ns = NEVER,
     };
     for (unsigned v = 0; v < service->worker_count; v++)

@@ -761,9 +761,9 @@ RARELY static void explain_wait(const struct service *service, const struct even
                      : service->worker_count;
     if (w < service->worker_count && service->workers[w].asks > 0)
         reason_note(service->reasons, "rank %u waits: %s", event->from,
-                    service->requeued_count > 0 ? "what was returned is for another, or for later"
-                    : service->has_no_source    ? "nothing is free"
-                                                : "the pool is empty");
+                    service->requeued_count > 0       ? "what was returned is for another, or for later"
+                    : service->source != SOURCE_FLOWS ? "nothing is free"
+                                                      : "the pool is empty");
 }
 
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
@@ -789,7 +789,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
             service_enqueue(service, w);
     }
     send_answers(service, actions);
-    if (has_nothing && service->has_no_source)
+    if (has_nothing && service->source != SOURCE_FLOWS)
         serve_leftovers(service, now_ns, actions);
 }
 

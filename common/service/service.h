@@ -167,6 +167,10 @@ struct loss {
  * more. Requests for chunks are listened to while it is SERVING only. */
 enum service_state { SERVICE_SERVING, SERVICE_QUIESCED, SERVICE_ENDING };
 
+/* What an owner can get from elsewhere: chunks; nothing at present; or nothing, as all that is with others has begun.
+ */
+enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
+
 /* News in a service that its owner is to look at: a set of bits, see service_take_news(). */
 enum service_news {
     SERVICE_HAS_LOST = 1 << 0,    /* workers were lost: see service_take_loss() */
@@ -220,8 +224,7 @@ struct service {
     unsigned gone;         /* workers among `present` that said goodbye or are lost */
     unsigned state;        /* enum service_state */
     unsigned news;         /* enum service_news, not yet taken by the owner */
-    bool has_no_source;    /* an empty pool cannot be refilled from elsewhere: see service_set_source() */
-    bool all_has_begun;    /* nor can anything be recalled there */
+    unsigned source;       /* enum service_source */
     bool out_of_memory;
     struct requeued *requeued; /* owned; allocated at the first loss, as all that follows */
     unsigned requeued_count;
@@ -317,7 +320,7 @@ static inline uint64_t service_deadline(const struct service *service)
     uint64_t close_ns = service->verify.close_due_ns;
     if (service->waiting_count == 0)
         return service->waiting_elsewhere > 0 && recall_ns < close_ns ? recall_ns : close_ns;
-    uint64_t lease_ns = service->has_no_source && service->lease_due_ns > 0 ? service->lease_due_ns : NEVER;
+    uint64_t lease_ns = service->source != SOURCE_FLOWS && service->lease_due_ns > 0 ? service->lease_due_ns : NEVER;
     lease_ns = recall_ns < lease_ns ? recall_ns : lease_ns;
     lease_ns = close_ns < lease_ns ? close_ns : lease_ns;
     return lease_ns < service->elsewhere_due_ns ? lease_ns : service->elsewhere_due_ns;
@@ -352,13 +355,10 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
 /* Ends service as service_end() does, where no worker is left to be told. */
 void service_close(struct service *service, const struct actions *actions);
 
-/* Says what the owner can get from elsewhere when the pool is empty: chunks, at first; nothing at present; or nothing,
- * as all that is with others has begun. */
-enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
+/* Says what the owner can get from elsewhere when the pool is empty; at first chunks. */
 static inline void service_set_source(struct service *service, enum service_source source)
 {
-    service->has_no_source = source != SOURCE_FLOWS;
-    service->all_has_begun = source == SOURCE_IS_DRY;
+    service->source = source;
 }
 
 /* A set of enum service_news, which is empty afterwards. */

@@ -414,7 +414,8 @@ void service_verify_look(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
     const uint64_t soon_ns = now_ns + LEASE_LOOK_NS;
-    if (verify->queued == 0 || verify->close_due_ns != NEVER || service->waiting_count == 0 || !service->has_no_source)
+    if (verify->queued == 0 || verify->close_due_ns != NEVER || service->waiting_count == 0 ||
+        service->source == SOURCE_FLOWS)
         return;
     for (unsigned w = 0; w < service->worker_count; w++) {
         uint64_t due_ns = is_able(service, w) ? hangs_from_ns(service, w) : NEVER;

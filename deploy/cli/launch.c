@@ -3,6 +3,7 @@
 #include "deploy/cli/launch.h"
 #include "common/mpi/folder.h"
 #include "common/os/process.h"
+#include "common/os/signals.h"
 #include "common/util/error.h"
 #include "deploy/cli/launcher_watch.h"
 #include "deploy/cli/ready.h"
@@ -498,9 +499,8 @@ static int ending_signal(const struct child *child)
 
 static bool is_draining_signal(int number)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (number == numbers[i])
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        if (number == drain_signals[i])
             return true;
     return false;
 }
