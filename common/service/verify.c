@@ -439,6 +439,10 @@ void service_verify_expire(struct service *service, uint64_t now_ns)
     verify->close_due_ns = NEVER;
     if (service->state != SERVICE_SERVING)
         return;
+    if (verify->disputed > 0 && service->parts_on_way > 0) { /* perhaps of a third computation that was given up */
+        verify->close_due_ns = now_ns + LEASE_LOOK_NS;
+        return;
+    }
     unsigned able = 0;
     for (unsigned w = 0; w < service->worker_count; w++)
         able += is_there(service, w, now_ns);
