@@ -333,7 +333,8 @@ static void look_after(struct child *child)
     if (!child->ended)
         end_stopped(child);
     say_drain(child);
-    if (child->ended || !(child->how->survives || child->watch.ended))
+    /* any launcher may have been told to go on, and before the run has begun ranks wait in MPI for a lost one */
+    if (child->ended || !(child->how->survives || child->watch.ended || !child->watch.begun))
         return;
     /* one that is stopped has what the ranks have printed */
     if (child->watch.ended && process_state(child->pid) == PROCESS_STOPPED)

@@ -22,6 +22,9 @@
 #define LOST_MS 1500
 /* Time after a loss in which all ranks that can have ended: the last messages to other machines take 200 ms. */
 #define DEGRADED_MS 300
+/* Time in which a launcher ends that ends the ranks of a run that has failed: Open MPI 4 sends them SIGCONT, SIGTERM and
+ * SIGKILL within 1.5 s, and one more signal meanwhile makes it crash, and what the ranks have printed is lost. */
+#define ABORT_MS 3000
 /* Time between two looks whether the supermaster is stopped. */
 #define STOPPED_LOOK_MS 1000
 /* Time in which ranks leave MPI, when each has done all that it had to: for every rank of a core so much longer, as
@@ -144,7 +147,7 @@ void launcher_watch_print_summary(struct launcher_watch *watch, FILE *to)
 static int64_t leaving_ms(const struct launcher_watch *watch)
 {
     if (watch->degraded)
-        return DEGRADED_MS;
+        return watch->status == EXIT_STATUS_FAILED && watch->running == 0 ? ABORT_MS : DEGRADED_MS;
     if (watch->cleared && watch->running == 0)
         return ALONE_MS;
     return (watch->remote ? LEAVE_REMOTE_MS : LEAVE_MS) + LEAVE_RANK_MS * (int64_t)watch->running / watch->cores;

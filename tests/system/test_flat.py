@@ -5,6 +5,7 @@ import itertools
 import os
 import random
 import signal
+import time
 
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, launched, long, main, mpirun_line, ranks_of, report, run, start, wait_until
 from nodes import Nodes
@@ -261,6 +262,18 @@ def test_a_lost_worker_ends_the_run_and_is_explained():
         told = [line for line in result.err if 'was lost, and what it had drawn over rma with it: the run ends' in line]
         assert result.status == 1 and len(told) == 1 and told[0].startswith('worker: ') and result.seconds < 20, result
         os.remove('out.bin')
+
+
+@long
+def test_a_worker_lost_while_the_ranks_find_each_other_ends_the_run():
+    process = start([HDSS, 'run', '--dca', 'rma', '--workers', '3', '--mpi-args', ' '.join(RECOVERING), '--output', 'out.bin', *synthetic(1000)])
+    wait_until(lambda: len(ranks_of(process, WORKER)) == 3, 'three workers')
+    victim = ranks_of(process, WORKER)[-1]
+    os.kill(victim, signal.SIGSTOP)
+    time.sleep(0.7)  # the others wait for it in MPI
+    os.kill(victim, signal.SIGKILL)
+    result = finish(process)
+    assert result.status == 1 and result.err and result.seconds < 30, result
 
 
 @long

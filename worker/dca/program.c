@@ -447,8 +447,6 @@ static int run_dca_loop(struct dca *dca)
 {
     int status = dca_program_prepare(dca);
     if (status == EXIT_STATUS_DONE) {
-        if (dca->rank == 0 && !dca->share.survives)
-            status_tell_begun();
         dca_work(dca);
         status = dca_program_conclude(dca);
     }

@@ -375,6 +375,8 @@ void dca_work(struct dca *dca)
     else {
         dca_loss_wait_for_all(dca); /* asleep: some open their kernels longer than others */
         MPI_Barrier(dca->runtime->world);
+        if (dca->rank == 0)
+            status_tell_begun();
     }
     dca->serves = must_serve(dca);
     dca->start_ns = runtime_now();
