@@ -35,13 +35,14 @@ static void master_send_returned(struct master *master, unsigned waiting)
     master->recall_waiting = 0;
 }
 
-/* Answers at once out of the pool, else when there is an iteration for each that waits, or all workers that were asked
- * have answered. Those that take long for an iteration are not waited for: what they return comes later. */
+/* Answers at once out of the pool, or of what is to be computed again, else when there is an iteration for each that
+ * waits, or all workers that were asked have answered. Those that take long for an iteration are not waited for: what
+ * they return comes later. */
 static void answer_recall(struct master *master, uint64_t now_ns)
 {
     struct service *service = &master->service;
     unsigned waiting = master->recall_waiting;
-    if (service->pool.count == 0) {
+    if (service->pool.count == 0 && service->requeued_count == 0) {
         service_recall_for_others(service, waiting, now_ns, master->actions);
         if (service->recalls_open > 0 && service_recalled_iterations(service) < waiting)
             return;

@@ -338,6 +338,22 @@ uint64_t service_recalled_iterations(const struct service *service)
     return total;
 }
 
+/* Takes up to `most` ranges, as many as make up the share of those that wait, out of what is to be computed again and
+ * is kept here: for a worker that has others, too, or because it failed here. */
+static unsigned take_requeued(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
+{
+    uint64_t left = 0;
+    unsigned count = 0;
+    for (unsigned i = 0; i < service->requeued_count; i++)
+        left += service->requeued[i].range.count;
+    left = recall_share(left, service->present - service->gone, waiting);
+    for (; left > 0 && count < most; count++) {
+        ranges[count] = service->requeued[--service->requeued_count].range;
+        left -= ranges[count].count < left ? ranges[count].count : left;
+    }
+    return count;
+}
+
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
 {
     unsigned count = 0;
@@ -348,5 +364,5 @@ unsigned service_take_recalled(struct service *service, unsigned waiting, struct
         ranges[count++] = service->recalled[--service->recalled_count];
     while (left > 0 && count < most && pool_take_newest(&service->pool, left, &ranges[count]))
         left -= ranges[count++].count;
-    return count;
+    return count > 0 ? count : take_requeued(service, waiting, ranges, most);
 }

@@ -343,7 +343,7 @@ void service_recall_for_others(struct service *service, unsigned waiting, uint64
 uint64_t service_recalled_iterations(const struct service *service);
 
 /* Takes up to `most` ranges for workers that others serve out of what came back, or, for `waiting` of them, out of the
- * pool. Returns how many. */
+ * pool, or out of what is to be computed again. Returns how many. */
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most);
 
 /* Hands chunks to those who wait, as long as there are any; at most once in a step. */
