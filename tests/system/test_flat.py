@@ -174,8 +174,11 @@ def test_the_output_is_the_same_file():
         with open('out.npy', 'rb') as file:
             digests.add(hashlib.sha256(file.read()).hexdigest())
     assert len(digests) == 1, digests
-    check(2, 'rma', ['--output', 'out.png'], kernel)
-    assert os.path.getsize('out.png') > 100
+    result = run(flat_line(2, 'rma', ['--output', 'out.png', *kernel]))
+    if result.status == 2 and 'libpng' in result.err[0]:
+        return 'no libpng'
+    assert result.status == 0 and os.path.getsize('out.png') > 100, result
+    return None
 
 
 @long
