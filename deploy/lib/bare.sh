@@ -81,7 +81,7 @@ bare_tests() {
   bare_run "$folder" root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends install iproute2 >/dev/null
   # Those that another compiler, C library or launcher could change.
   bare_run "$folder" root env HDSS_TEST_SHORT=launched meson test -C /root/hdss/build --no-rebuild --logbase testlog-bare \
-    --timeout-multiplier 3 --num-processes 4 --suite unit --suite system --no-suite sched
+    --timeout-multiplier 3 --num-processes 6 --suite unit --suite system --no-suite sched
 }
 
 # --- in selftest ---

@@ -117,6 +117,7 @@ def test_all_masters_are_lost():
     check_survived(disturbed(hdss(2, 4, job_words()), MASTER, [0, 1]), masters=2)
 
 
+@launched
 def test_a_lost_supermaster_ends_the_run_at_once():
     for masters in (0, 2):
         # The iterations take seconds: nobody waits for them.

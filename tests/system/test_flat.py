@@ -74,6 +74,7 @@ def test_a_million_iterations_one_by_one():
         assert figures['chunks'] == 10**6, figures['chunks']
 
 
+@long
 def test_every_technique():
     ranks, modes = itertools.cycle([2, 3, 8, 3]), itertools.cycle(MODES)
     for technique in CLOSED + WEIGHTED:

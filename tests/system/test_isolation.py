@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 import hostile as hostile_python
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, let_user_code_crash, long, main, mpirun_line, report, run,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line, report, run,
                     run_job, start, wait_until)
 
 SOURCE = os.environ['SOURCE_ROOT']
@@ -392,6 +392,7 @@ def test_work_goes_to_others_in_the_middle_of_an_iteration():
 THREADED = ('--threads', 3)
 
 
+@launched
 def test_what_user_code_does_in_a_thread_costs_its_iteration():
     techniques = ('fac2', 'ss', 'static', 'css:chunk=4')
     for number, (mode, reason) in enumerate(MODES.items()):
@@ -497,6 +498,7 @@ def drain_hanging_run(power, timeout):
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helper')
 
 
+@launched
 def test_a_drain_ends_a_run_that_hangs():
     for power, timeout in (('equal', 'none'), ('measure', 'none'), ('equal', '100')):
         drain_hanging_run(power, timeout)

@@ -68,6 +68,7 @@ def test_by_any_technique_and_whoever_it_is():
         check_survived(kernel, masters, 4, technique, [place], *words)
 
 
+@launched
 def test_several_lost_workers():
     check_survived('hydro', 0, 4, 'css:chunk=7', [0, 2, 3])
     check_survived('floyd-steinberg', 2, 5, 'css:chunk=9', [3, 1], later=1)

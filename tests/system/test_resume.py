@@ -8,7 +8,7 @@ import re
 import resource
 import signal
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, job, kill_tree, launched, main, mpirun_line, ranks_of, report, run, run_job, start,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, job, kill_tree, launched, long, main, mpirun_line, ranks_of, report, run, run_job, start,
                     wait_until)
 from openmpi import WITHOUT_FILES
 
@@ -466,6 +466,7 @@ def test_an_output_that_is_gone_or_cut_is_a_failure():
         assert report()['outcome'] == 'failed', report()
 
 
+@long
 def test_two_runs_write_no_output_together():
     long_one = [word.replace('mean=4000', 'mean=100000') for word in SLOW]
     process = start(job(1, 2, [*STEADY, '--journal', 'a.journal', '--output', 'out.npy', *long_one]))
