@@ -560,9 +560,33 @@ static void lose_masters(struct scenario *scenario, struct random *random, uint6
     }
 }
 
+/* --- generator 14 --- */
+
+static void make_deadly_rows(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 23);
+    config->spec.retries = (unsigned)random_between(&random, 0, 3);
+    config->journal = true;
+    scenario->bad_count = 0;
+    const uint64_t count = random_between(&random, 1, BAD_MAX - 1), place = random_between(&random, 0, UINT32_MAX);
+    const bool last_too =
+        random_between(&random, 0, 1) && config->count > config->distance; /* else it is all there is */
+    if (config->count == 0 || scenario->deaths.is_mended)
+        return;
+    for (uint64_t n = 0; n < count; n++)
+        add_bad(scenario, place * (n + 1) % config->count, ALWAYS);
+    if (last_too)
+        scenario->bad[0] = config->first + config->count - 1;
+    if (last_too)
+        scenario->kind[0] = POISON;
+}
+
 static bool is_of_losses(const struct scenario *scenario)
 {
-    return scenario->generator == GENERATOR_LOSSES || scenario->generator == GENERATOR_MASTERS;
+    return scenario->generator == GENERATOR_LOSSES || scenario->generator == GENERATOR_MASTERS ||
+           scenario->generator == GENERATOR_ROWS;
 }
 
 static void make_dependent(struct scenario *scenario)
@@ -600,6 +624,8 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
     *scenario = (struct scenario){.generator = generator, .seed = seed};
     if (generator == GENERATOR_DEPENDENT || is_of_losses(scenario)) {
         make_dependent(scenario);
+        if (generator == GENERATOR_ROWS)
+            make_deadly_rows(scenario);
         return;
     }
     init_random(scenario, 0, &random);
@@ -646,6 +672,8 @@ void scenario_resume(struct scenario *scenario)
         config->journal = true;
         if (config->spec.sync_points > config->columns)
             config->spec.sync_points = config->columns;
+        if (scenario->generator == GENERATOR_ROWS)
+            make_deadly_rows(scenario);
         if (scenario->runs == RUNS_MAX)
             spare_all(scenario);
         return;

@@ -30,7 +30,9 @@
  *  12  as 11; in three scenarios of four one to four iterations kill the helper that runs them, or stand still until it
  * is killed for that, or kill the worker, in all runs of the job, and deaths count from run to run. In every other of
  * these nothing else goes wrong but drains, and there are no copies, so that the tries are known exactly
- *  13  as 9, with masters, of which one at least is lost and often all are */
+ *  13  as 9, with masters, of which one at least is lost and often all are
+ *  14  as 9; one to four rows kill their helper each time that they are begun, and work when they are tried again; in
+ * every other scenario the last row never works. They do so in all runs of the job, and deaths count from run to run */
 #pragma once
 
 #include "deploy/simulate/virtual/cluster.h"
@@ -43,7 +45,14 @@ enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_
 enum { NONSENSE_MAX = 3 };
 
 /* The latest, and those of loops with dependencies. */
-enum { GENERATOR = 12, GENERATOR_DEPENDENT = 7, GENERATOR_LOSSES = 9, GENERATOR_DEATHS = 12, GENERATOR_MASTERS = 13 };
+enum {
+    GENERATOR = 12,
+    GENERATOR_DEPENDENT = 7,
+    GENERATOR_LOSSES = 9,
+    GENERATOR_DEATHS = 12,
+    GENERATOR_MASTERS = 13,
+    GENERATOR_ROWS = 14
+};
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
 enum bad_kind { POISON, ALWAYS, HALF };

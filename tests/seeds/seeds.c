@@ -104,8 +104,14 @@ static const char *resume_scenario(struct chain *chain, struct scenario *scenari
 /* So many runs find all of them out, though each ends with the death of its only worker. */
 #define RUNS_WITH_DEATHS_MAX 40
 
-/* The latest run was ended by a time step that needs what was given up. */
-static bool ended_by_step;
+/* The latest run was ended by a time step, or a row, that needs what was given up. */
+static bool ended_by_need;
+
+static void note_need(const struct virtual_result *result)
+{
+    const char *text = result->supermaster->failure.text;
+    ended_by_need = strncmp(text, "time step", 9) == 0 || strstr(text, "cannot be computed") != NULL;
+}
 
 static const char *judge(const struct virtual_config *config, const struct virtual_result *result)
 {
@@ -125,7 +131,7 @@ static const char *judge(const struct virtual_config *config, const struct virtu
     }
     if (config->trace != NULL)
         printf("%u retries%s\n", config->spec.retries, scenario->deaths.are_exact ? ", exact" : "");
-    ended_by_step = strncmp(result->supermaster->failure.text, "time step", 9) == 0;
+    note_need(result);
     tally.given_up += ranges_total(&result->supermaster->ledger.failed);
     return deaths_check(&scenario->deaths, config, result);
 }
@@ -134,7 +140,7 @@ static const char *judge(const struct virtual_config *config, const struct virtu
 static bool is_settled(const struct chain *chain)
 {
     return chain->status == EXIT_STATUS_DONE || chain->status == EXIT_STATUS_TASKS ||
-           (chain->status == EXIT_STATUS_FAILED && ended_by_step);
+           (chain->status == EXIT_STATUS_FAILED && ended_by_need);
 }
 
 static const char *resume_until_settled(struct chain *chain, struct scenario *scenario, bool forgives)
@@ -172,6 +178,27 @@ static const char *end_deaths(struct chain *chain, struct scenario *scenario)
     return wrong == NULL && chain->status != EXIT_STATUS_DONE ? "not complete though all was mended" : wrong;
 }
 
+/* --- loops with dependencies in which rows kill --- */
+
+static const char *judge_rows(const struct virtual_config *config, const struct virtual_result *result)
+{
+    (void)config;
+    note_need(result);
+    return NULL;
+}
+
+/* The deaths of all runs end the job sooner or later, or it is done but for its last row; mended it is done. */
+static const char *end_rows(struct chain *chain, struct scenario *scenario)
+{
+    const char *wrong = resume_until_settled(chain, scenario, false);
+    scenario_mend(scenario, true);
+    if (wrong == NULL && chain->status != EXIT_STATUS_DONE)
+        wrong = resume_until_settled(chain, scenario, true);
+    while (wrong == NULL && chain->status != EXIT_STATUS_DONE && scenario->runs < RUNS_MAX)
+        wrong = resume_until_settled(chain, scenario, true);
+    return wrong == NULL && chain->status != EXIT_STATUS_DONE ? "not complete though all was mended" : wrong;
+}
+
 /* A run, and those that resume it where the generator says so. NULL, or what was wrong. */
 static const char *run(unsigned generator, uint64_t seed, bool trace)
 {
@@ -181,12 +208,13 @@ static const char *run(unsigned generator, uint64_t seed, bool trace)
     chain.seen = see;
     scenario_make(&scenario, generator, seed);
     scenario.config.trace = trace ? print_line : NULL;
-    chain.keeps_deaths = scenario.deaths.count > 0;
-    chain.judge = chain.keeps_deaths ? judge : NULL;
+    const bool kills_rows = generator == GENERATOR_ROWS;
+    chain.keeps_deaths = kills_rows || scenario.deaths.count > 0;
+    chain.judge = kills_rows ? judge_rows : chain.keeps_deaths ? judge : NULL;
     const char *wrong = run_scenario(&chain, &scenario);
     bool resumes = generator > 1 && scenario.config.journal;
     if (wrong == NULL && chain.keeps_deaths) {
-        wrong = end_deaths(&chain, &scenario);
+        wrong = (kills_rows ? end_rows : end_deaths)(&chain, &scenario);
         resumes = false;
     }
     while (wrong == NULL && resumes && chain.status != EXIT_STATUS_DONE && scenario.runs < RUNS_MAX)
