@@ -40,12 +40,14 @@ static void check_worker_status(const struct supermaster *supermaster)
 /* The technique says how many iterations, the ledger which. */
 static void check_remaining_work(const struct supermaster *supermaster)
 {
-    const struct supermaster_config *config = &supermaster->config;
+    const uint64_t count = supermaster->ledger.loop.count;
     const struct timesteps *steps = &supermaster->steps;
-    assert(steps->end <= config->count && "a time step ends within the loop");
+    assert(steps->end <= count && "a time step ends within the loop");
     assert(supermaster->ledger.done >= supermaster->resumed && "what an earlier run has done stays done");
-    assert(ranges_total(&supermaster->ledger.free) >= config->count - steps->end &&
-           "nothing of a later time step is granted");
+    assert(ranges_total(&supermaster->ledger.free) >= count - steps->end && "nothing of a later time step is granted");
+    assert((count == supermaster->config.count || supermaster->config.grows) && "only some loops grow");
+    assert((!supermaster->ledger.grows || supermaster->config.grows) && "only some loops may grow");
+    assert(supermaster->service.may_grow == supermaster->ledger.grows && "the service knows whether more may come");
     if (supermaster->sched_ready)
         assert(supermaster->sched.remaining == supermaster_step_free(supermaster) &&
                "the remaining work of the technique is what is free of the time step at hand");

@@ -167,6 +167,8 @@ static int init_ledger(struct supermaster *supermaster)
     if (ledger_init(ledger, config->first, config->count, supermaster->holders) < 0 ||
         (config->done != NULL && ledger_restore(ledger, config->done, config->done_digest) < 0))
         return -1;
+    ledger->grows = config->grows;
+    service_note_growth(&supermaster->service, config->grows);
     supermaster->resumed = ledger->done;
     return 0;
 }
@@ -174,6 +176,9 @@ static int init_ledger(struct supermaster *supermaster)
 int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error)
 {
     assert(config->spec->refill_chunks > 0 && config->spec->min_chunk >= config->distance);
+    assert((!config->grows ||
+            (config->distance == 0 && !config->spec->technique_auto && config->spec->technique.technique->may_grow)) &&
+           "a loop that grows is one that can");
     *supermaster = (struct supermaster){
         .config = *config,
         .speeds_missing = config->probe ? config->topology->workers : 0,
@@ -317,7 +322,7 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
 {
     switch (event->type) {
     case EVENT_START:
-        supermaster->started_ns = event->now_ns;
+        supermaster->started_ns = supermaster->grown_look_ns = event->now_ns;
         if (ledger_is_complete(&supermaster->ledger))
             supermaster_end(supermaster);
         else
@@ -338,7 +343,9 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
         supermaster_expire_orphans(supermaster);
         supermaster_expire_speeds(supermaster);
         supermaster_look_at_masters(supermaster);
+        supermaster_look_for_growth(supermaster);
         break;
+    case EVENT_GROWN: supermaster_receive_growth(supermaster, &event->growth); break;
     case EVENT_FATAL: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
     default: break;
     }
@@ -417,7 +424,9 @@ static uint64_t supermaster_deadline_any(const void *self)
 {
     const struct supermaster *supermaster = self;
     uint64_t service = service_deadline(&supermaster->service), record = supermaster->record.due_ns;
+    const uint64_t growth = supermaster_growth_due_ns(supermaster);
     uint64_t due = service < record ? service : record;
+    due = growth < due ? growth : due;
     if (supermaster->state == SUPERMASTER_GATHERING)
         return supermaster->speeds_due_ns < due ? supermaster->speeds_due_ns : due;
     if (supermaster->state == SUPERMASTER_SERVING && supermaster->losses.look_ns < due)

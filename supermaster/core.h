@@ -35,8 +35,17 @@ void supermaster_steps_fini(struct supermaster *supermaster);
 uint64_t supermaster_step_free(const struct supermaster *supermaster);
 /* Notes what was cut for worker `w`. */
 void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t count);
+/* The loop, which has one step, has grown. */
+void supermaster_grow_step(struct supermaster *supermaster);
 /* Begins the next step where this one is done. */
 void supermaster_next_step(struct supermaster *supermaster);
+
+/* growth.c: loops that grow while they run */
+/* When to look whether the loop has grown; NEVER where it does not. */
+uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster);
+/* At EVENT_TIMER: looks where it is due. */
+void supermaster_look_for_growth(struct supermaster *supermaster);
+void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth);
 
 /* record.c: the journal */
 int supermaster_record_init(struct supermaster *supermaster); /* -1 when memory is out */

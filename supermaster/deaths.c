@@ -22,9 +22,8 @@ static void deaths_fail_without_memory(struct supermaster *supermaster)
 
 static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
-    const struct supermaster_config *config = &supermaster->config;
-    return count > 0 && first >= config->first && count <= config->count &&
-           first - config->first <= config->count - count;
+    const struct range *loop = &supermaster->ledger.loop;
+    return count > 0 && first >= loop->first && count <= loop->count && first - loop->first <= loop->count - count;
 }
 
 /* --- what probes find out --- */

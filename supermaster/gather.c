@@ -195,7 +195,7 @@ void supermaster_change_technique(struct supermaster *supermaster, const struct 
 {
     const struct ledger *ledger = &supermaster->ledger;
     uint64_t over = ledger->done + ranges_total(&ledger->failed) + ranges_total(&ledger->free);
-    uint64_t granted = supermaster->config.count - over;
+    uint64_t granted = ledger->loop.count - over;
     struct sched before = supermaster->sched;
     struct error refused;
     if (technique->technique == before.technique)

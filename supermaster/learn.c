@@ -33,7 +33,7 @@ static int supermaster_learn_take_record(struct supermaster *supermaster, unsign
     unsigned w = topology_worker(topology, record->worker);
     if (w == topology->workers || topology->master_of[w] != m)
         return error_set(error, "sent feedback of rank %u, which is not a worker of this master", record->worker);
-    if (record->iterations > supermaster->config.count)
+    if (record->iterations > supermaster->ledger.loop.count)
         return error_set(error, "sent feedback of %llu iterations, which are more than the loop has",
                          (unsigned long long)record->iterations);
     supermaster_learn(supermaster, w, record);

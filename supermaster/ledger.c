@@ -38,6 +38,16 @@ int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t di
     return 0;
 }
 
+int ledger_grow(struct ledger *ledger, uint64_t count)
+{
+    const struct range *loop = &ledger->loop;
+    assert(count >= loop->count && "a loop does not shrink");
+    if (ranges_add(&ledger->free, loop->first + loop->count, count - loop->count, NULL) < 0)
+        return -1;
+    ledger->loop.count = count;
+    return 0;
+}
+
 /* Adds iterations that are not in the set, for which room was reserved. */
 static void add_reserved(struct ranges *set, uint64_t first, uint64_t count)
 {

@@ -8,7 +8,8 @@
 #include "common/util/ranges.h"
 
 struct ledger {
-    struct range loop; /* the whole loop */
+    struct range loop; /* the whole loop, as far as it is known */
+    bool grows;        /* more iterations may come behind it: see ledger_grow() */
     struct ranges free;
     struct ranges failed;
     struct ranges *granted; /* granted ranges, one set per holder; owned */
@@ -32,6 +33,10 @@ void ledger_fini(struct ledger *ledger);
 /* Takes what an earlier run has done out of what is free, before anything is granted: `done` lies inside the loop, and
  * `digest` is what it adds to the checksum. -1 when memory is out. */
 int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t digest);
+
+/* The loop has `count` iterations by now, no fewer than before; the new ones are free. -1 when memory is out (nothing
+ * changed). */
+int ledger_grow(struct ledger *ledger, uint64_t count);
 
 /* Grants the lowest free range to `holder`, at most `want` iterations; it may be shorter, since a grant is
  * contiguous. 1 with `*range` set, 0 when nothing is free, -1 when memory is out (nothing changed). */
@@ -59,8 +64,8 @@ int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released);
  */
 void ledger_check(const struct ledger *ledger);
 
-/* True when no iteration is left to be computed. */
+/* True when no iteration is left to be computed, and none will come. */
 static inline bool ledger_is_complete(const struct ledger *ledger)
 {
-    return ledger->done + ranges_total(&ledger->failed) == ledger->loop.count;
+    return !ledger->grows && ledger->done + ranges_total(&ledger->failed) == ledger->loop.count;
 }

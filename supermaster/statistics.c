@@ -100,7 +100,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     fill_technique(supermaster, report);
     report->min_chunk = supermaster->config.spec->min_chunk;
     report->first = supermaster->config.first;
-    report->iterations = supermaster->config.count;
+    report->iterations = supermaster->ledger.loop.count;
     report->masters = topology->masters;
     report->workers = topology->workers;
     report->nodes = topology->nodes;

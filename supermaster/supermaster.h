@@ -27,7 +27,8 @@ enum supermaster_state {
 struct supermaster_config {
     const struct topology *topology; /* borrowed for the machine's life */
     const struct run_spec *spec;     /* borrowed for the machine's life; min_chunk is not below `distance` */
-    uint64_t first, count;           /* the loop */
+    uint64_t first, count;           /* the loop; of one that grows, what there is of it at first */
+    bool grows;                      /* iterations may come while it runs: its technique is one that may_grow */
     uint64_t step_iterations;        /* iterations of a time step; 0: there is one */
     bool steps_dependent;            /* a step needs all results of the one before */
     uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
@@ -89,6 +90,10 @@ struct timesteps {
     struct report_step *list; /* [count]; NULL where there is one; owned, with what is in it */
     uint64_t count;
 };
+
+/* Time between two looks whether the loop has grown: while something is free, and while nothing is. */
+#define GROWTH_LOOK_NS      200000000u
+#define GROWTH_LOOK_SOON_NS 10000000u
 
 /* Committed ranges that are not yet in the journal. */
 struct record {
@@ -237,7 +242,8 @@ struct supermaster {
     bool has_speed;           /* a worker has probed */
     struct poison_set deaths; /* of iterations that are not done, in this run and those before; for the journal only */
     struct timesteps steps;
-    uint64_t resumed; /* iterations that an earlier run has done */
+    uint64_t grown_look_ns; /* when it was last looked whether the loop has grown */
+    uint64_t resumed;       /* iterations that an earlier run has done */
     /* the end */
     struct worker_statistics *statistics; /* [workers], owned */
     struct error failure;                 /* empty unless the run failed */

@@ -63,7 +63,13 @@ void supermaster_steps_fini(struct supermaster *supermaster)
 
 uint64_t supermaster_step_free(const struct supermaster *supermaster)
 {
-    return ranges_total(&supermaster->ledger.free) - (supermaster->config.count - supermaster->steps.end);
+    return ranges_total(&supermaster->ledger.free) - (supermaster->ledger.loop.count - supermaster->steps.end);
+}
+
+void supermaster_grow_step(struct supermaster *supermaster)
+{
+    assert(supermaster->steps.list == NULL && "a loop that grows has one time step");
+    supermaster->steps.step_iterations = supermaster->steps.end = supermaster->ledger.loop.count;
 }
 
 void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t count)
@@ -108,7 +114,7 @@ void supermaster_next_step(struct supermaster *supermaster)
     if (supermaster->state != SUPERMASTER_SERVING)
         return;
     timesteps_end_step(supermaster);
-    if (supermaster->steps.end == supermaster->config.count)
+    if (supermaster->steps.end == supermaster->ledger.loop.count)
         return; /* the last step is over */
     if (!supermaster->config.steps_dependent || ranges_total(&supermaster->ledger.failed) == 0) {
         timesteps_begin_step(supermaster);

@@ -51,6 +51,7 @@ enum event_type {
     EVENT_DRAIN,          /* a signal asks to stop */
     EVENT_FATAL,          /* the runtime cannot go on: `text` */
     EVENT_LOAD,           /* the load of the worker's cores is another: `load` */
+    EVENT_GROWN,          /* the answer to GROW: `growth`. No other event comes between */
     EVENT_RANK_LOST,      /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
 };
 
@@ -80,6 +81,12 @@ static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned
     return (uint64_t)((all + workers - 1) / workers);
 }
 
+/* What is known by now of a loop that grows while it runs. */
+struct growth {
+    uint64_t count;   /* its iterations, never fewer than before */
+    bool is_complete; /* there will be no more */
+};
+
 /* Boundary data that the running chunk hands to the chunk behind it. */
 struct boundary_ready {
     uint64_t boundary_at; /* iteration at which the chunk behind begins: behind the last one of the running chunk */
@@ -103,6 +110,7 @@ struct event {
         struct boundary_ready ready;
         struct range cut;
         uint16_t load; /* load, as in a REQUEST, at least LOAD_ONE */
+        struct growth growth;
     };
 };
 
@@ -143,9 +151,11 @@ enum action_type {
                      up, and so are all boundary data, also those on their way, but for what is complete of
                      `quiesce.boundaries`, which is saved. Nothing more is exchanged with rank `quiesce.lost` */
     ACTION_RESTART,  /* from the saved boundary data keep those of `boundary_at` only; 0: none */
-    ACTION_DROP,     /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_RANK_LOST of it
-                        follows, and it is sent nothing more. If it is the supermaster, that ends this rank */
-    ACTION_EXIT,     /* leave with exit.status */
+    ACTION_GROW, /* look how many iterations the loop has by now, which may grow: EVENT_GROWN or FATAL follows before
+                    any other event */
+    ACTION_DROP, /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_RANK_LOST of it
+                    follows, and it is sent nothing more. If it is the supermaster, that ends this rank */
+    ACTION_EXIT, /* leave with exit.status */
 };
 
 struct action {

@@ -106,6 +106,18 @@ static void apply_quiesce(struct driver *driver, const struct action *action)
     executor_quiesce(driver->effects->executor, action->quiesce.boundaries, action->quiesce.count);
 }
 
+/* Looks whether the loop has grown; told behind the step. The kernel may have to read a file that is far away. */
+static void apply_growth(struct driver *driver)
+{
+    struct outcome *outcome = &driver->outcome;
+    struct error error;
+    heartbeat_release(&driver->runtime->heartbeat);
+    outcome->has_grown = driver->effects->grow(driver->effects->context, &outcome->growth, &error) == 0;
+    heartbeat_retake(&driver->runtime->heartbeat);
+    if (!outcome->has_grown && outcome->problem.text[0] == '\0')
+        outcome->problem = error;
+}
+
 void driver_apply(void *self, const struct action *action)
 {
     struct driver *driver = self;
@@ -123,6 +135,7 @@ void driver_apply(void *self, const struct action *action)
         driver->outcome.cut = executor_cut(executor, action->cut.waiting);
         driver->outcome.has_cut = true; /* told behind the step */
         break;
+    case ACTION_GROW: apply_growth(driver); break;
     case ACTION_FORGET: executor_forget(executor); break;
     case ACTION_MARK: executor_set_mark(executor, action->run.mark); break;
     case ACTION_STORE: driver_store(driver, &action->store.part, action->store.data, action->store.bytes); break;

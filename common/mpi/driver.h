@@ -43,6 +43,8 @@ struct outcome {
     bool wants_probe;
     bool has_cut; /* the executor has answered a CUT with `cut` */
     struct range cut;
+    bool has_grown; /* it was looked whether the loop has grown: `growth` */
+    struct growth growth;
     struct error problem; /* the first one; empty where there is none */
     bool sync_failed;     /* the SEND that comes next is left out, as it says what is not so */
 };

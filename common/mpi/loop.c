@@ -32,6 +32,11 @@ void driver_step(struct driver *driver, struct event *event)
         driver->outcome.has_cut = false;
         driver_step(driver, &told);
     }
+    if (driver->outcome.has_grown) {
+        struct event told = {.type = EVENT_GROWN, .growth = driver->outcome.growth};
+        driver->outcome.has_grown = false;
+        driver_step(driver, &told);
+    }
     if (driver->outcome.problem.text[0] != '\0') {
         const struct error problem = driver->outcome.problem;
         struct event told = {.type = EVENT_FATAL, .text = problem.text};

@@ -27,6 +27,8 @@ struct effects {
     int (*deaths)(void *context, const struct poison *deaths, struct error *error);
     /* Likewise, in a loop with dependencies: records boundary data, as ACTION_POINT has them. -1 with one line. */
     int (*point)(void *context, const struct action *action, struct error *error);
+    /* A rank that leads a loop which may grow: says how much of it there is by now. -1 with one line. */
+    int (*grow)(void *context, struct growth *growth, struct error *error);
     /* A rank that stores for --durability node: brings what is stored to the disk. -1 with one line. */
     int (*sync)(void *context, struct error *error);
     /* Called when all ranks are there, and from now on the loss of one is noticed; may be NULL. */

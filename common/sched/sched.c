@@ -184,6 +184,13 @@ void sched_give_back(struct sched *sched, uint64_t count)
     sched->remaining += count < cut ? count : cut;
 }
 
+void sched_grow(struct sched *sched, uint64_t count)
+{
+    assert(sched->technique->may_grow && count <= SCHED_ITERATIONS_MAX - sched->iterations);
+    sched->iterations += count;
+    sched->remaining += count;
+}
+
 void sched_claim(struct sched *sched, uint64_t count)
 {
     assert(count <= sched->remaining);

@@ -135,6 +135,7 @@ struct technique {
     const struct technique_param *params; /* NULL if none */
     unsigned needs;
     enum sched_powers powers;
+    bool may_grow; /* K depends neither on N nor on R: the loop may grow while it is cut */
     /* Checks the parameters against N and P and sets constant, state and own; NULL if there is nothing to do. -1
      * with one line in `error`. */
     int (*init)(struct sched *sched, struct error *error);
@@ -204,6 +205,9 @@ void sched_set_load(struct sched *sched, unsigned worker, double load);
 /* Puts `count` iterations of earlier chunks back into the remaining work (a chunk cut short by the ledger, a
  * worker lost). Never more than were cut. */
 void sched_give_back(struct sched *sched, uint64_t count);
+
+/* The loop has `count` iterations more than before. Only where technique->may_grow. */
+void sched_grow(struct sched *sched, uint64_t count);
 
 /* Takes `count` iterations out of the remaining work that were handed out without a chunk being cut for them. Never
  * more than remain. */

@@ -28,6 +28,7 @@ const struct technique technique_ss = {
     .rule = "K = 1",
     .source = "Tang and Yew, Processor Self-Scheduling for Multiple-Nested Parallel Loops (ICPP 1986)",
     .when = "handing out a chunk costs little against one iteration, or as a reference of balance",
+    .may_grow = true,
     .next = ss_next,
     .at = ss_at,
     .start = ss_start,

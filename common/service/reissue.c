@@ -422,6 +422,12 @@ void service_note_speeds(struct service *service, const double *mean_s)
     service->has_speeds = service->spec->verify == 0 && FASTER_FACTOR * least_s <= most_s;
 }
 
+void service_note_growth(struct service *service, bool may_grow)
+{
+    service->may_grow = may_grow;
+    service->lease_due_ns = 0; /* what is overdue is so at another time */
+}
+
 /* True if `taker` would be done with a copy first, unless `worker` is nearly done: it is much faster, and has not much
  * to repeat. How long an iteration takes that runs nobody knows; where costs are heavy-tailed its rest is to be
  * expected as long as its past. What the worker did of the grant before it was last heard of is repeated, if there is
@@ -453,7 +459,7 @@ struct search {
 static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
                             const struct search *search)
 {
-    if (!service_recalls(service))
+    if (!service_recalls(service) || service->may_grow)
         return lease_end_ns(worker, grant, search->mean_ns);
     uint64_t heard_ns = grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
     if (search->may_overtake && grant->copy_owner != OWNER_VERIFY &&

@@ -247,6 +247,7 @@ struct service {
     uint64_t reissued;            /* chunks handed out again, or a second time */
     uint64_t duplicates;          /* results that were dropped */
     bool has_speeds;              /* all workers have a probe_s, and some are much faster than others */
+    bool may_grow;                /* the loop may: see service_note_growth() */
     bool has_copied;              /* a chunk was given a second time: who is busy may compute what has come */
     uint64_t recalls;             /* recalls that brought something */
     uint64_t recalled_iterations; /* iterations that recalls brought, and that were handed out here */
@@ -276,6 +277,10 @@ unsigned service_find(const struct service *service, unsigned rank);
 /* Tells how long the same iteration takes on each worker, by the probes: mean_s[worker_count] in seconds. Who is much
  * faster then gets a copy of what is left at the end with a slow one. */
 void service_note_speeds(struct service *service, const double *mean_s);
+
+/* Tells whether iterations may still come that nobody knows of yet. Workers then wait for those, and a copy is made
+ * only of what is overdue by its lease, as without recall. The owner serves afterwards. */
+void service_note_growth(struct service *service, bool may_grow);
 
 /* Takes a REQUEST, RESULT, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what
  * cannot be; 1 where the worker was taken for lost, and nobody listens to it. After an ITERATIONS_FAILED the owner

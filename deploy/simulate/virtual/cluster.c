@@ -228,6 +228,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
         cluster->cut = work_cut(cluster, rank, action->cut.waiting);
         cluster->has_cut = true;
         break;
+    case ACTION_GROW: cluster->has_grown = true; break;
     case ACTION_FORGET: break; /* only workers with threads forget */
     case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
@@ -288,6 +289,18 @@ static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
         cluster_step(cluster, rank, &event, NULL);
 }
 
+/* The answer to a GROW likewise. */
+static void cluster_tell_growth(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct event event = {.type = EVENT_GROWN, .now_ns = cluster->now_ns};
+    if (!cluster->has_grown)
+        return;
+    cluster->has_grown = false;
+    event.growth.count = virtual_grown(&cluster->config, cluster->now_ns, &event.growth.is_complete);
+    if (!cluster->nodes[rank].gone)
+        cluster_step(cluster, rank, &event, NULL);
+}
+
 void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data)
 {
     struct node *node = &cluster->nodes[rank];
@@ -320,6 +333,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     cluster->out_of_memory |= actions->out_of_memory;
     cluster->result.events++;
     cluster_tell_cut(cluster, rank);
+    cluster_tell_growth(cluster, rank);
     cluster_lose_dropped(cluster, rank);
 }
 

@@ -52,6 +52,12 @@ struct virtual_load {
     double load;
 };
 
+/* From a moment on the loop has so many iterations. */
+struct virtual_growth {
+    uint64_t at_ns; /* NEVER: that moment does not come */
+    uint64_t count;
+};
+
 /* The kernel fails, kills the worker that computes it, or kills the helper that runs it for the worker. */
 enum virtual_outcome { VIRTUAL_WORKS, VIRTUAL_FAILS, VIRTUAL_CRASHES, VIRTUAL_KILLS_HELPER };
 
@@ -76,6 +82,10 @@ struct virtual_config {
      * and what must not be 0 there to its default. NULL: `spec` is complete. */
     const char *technique;
     uint64_t first, count;
+    /* [growth_count] in the order of their times; borrowed; where there are any the loop grows, from none at first to
+     * `count`, and is complete with the last of them. */
+    const struct virtual_growth *growth;
+    unsigned growth_count;
     uint64_t step_iterations;                                 /* iterations of a time step; 0: there is one */
     bool steps_dependent;                                     /* a step needs the results of the step before */
     bool no_speculation, no_isolation, is_patient, are_tasks; /* members as in struct supermaster_config */
@@ -195,6 +205,16 @@ struct virtual_cluster;
 static inline double virtual_call_ns(const struct virtual_config *config, double before_ns, double now_ns)
 {
     return before_ns < 0 || now_ns - before_ns >= COLD_AFTER_NS ? config->cold_ns : config->call_ns;
+}
+
+/* Number of iterations that there are at `now_ns` of a loop that grows, and whether these are all. */
+static inline uint64_t virtual_grown(const struct virtual_config *config, uint64_t now_ns, bool *is_complete)
+{
+    unsigned past = 0;
+    while (past < config->growth_count && config->growth[past].at_ns <= now_ns)
+        past++;
+    *is_complete = past == config->growth_count;
+    return past > 0 ? config->growth[past - 1].count : 0;
 }
 
 /* Time of `count` iterations that cost `cost_ns` together by themselves, at speed 1. */

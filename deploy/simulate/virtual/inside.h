@@ -107,6 +107,7 @@ struct virtual_cluster {
     unsigned stepping; /* rank whose machine runs */
     bool has_cut;      /* the stepping rank has cut its chunk, and is to be told of `cut` */
     struct range cut;
+    bool has_grown;             /* the supermaster, which is stepping, is to be told how much of the loop there is */
     struct reason_sink reasons; /* sink where there is a trace: for the rank that is stepping */
 };
 

@@ -82,13 +82,17 @@ int machines_speeds(const struct virtual_config *config, double **speeds, struct
 struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct topology *topology,
                                                const double *speeds)
 {
+    bool is_complete = true;
+    const bool grows = config->growth_count > 0;
+    const uint64_t count = grows ? virtual_grown(config, 0, &is_complete) : config->count;
     return (struct supermaster_config){
         .topology = topology,
         .spec = &config->spec,
         .probe = run_spec_probes(&config->spec),
         .probe_kills = true,
         .first = config->first,
-        .count = config->count,
+        .count = count,
+        .grows = !is_complete,
         .step_iterations = config->step_iterations,
         .steps_dependent = config->steps_dependent,
         .distance = distance_of(config),

@@ -169,6 +169,10 @@ void trace_event(const struct event *event, char *text, size_t size)
     case EVENT_DRAIN: snprintf(text, size, "drain"); break;
     case EVENT_FATAL: snprintf(text, size, "problem"); break;
     case EVENT_LOAD: snprintf(text, size, "load %.2f", (double)event->load / LOAD_ONE); break;
+    case EVENT_GROWN:
+        snprintf(text, size, "grown to %" PRIu64 "%s", event->growth.count,
+                 event->growth.is_complete ? ", complete" : "");
+        break;
     case EVENT_RANK_LOST: snprintf(text, size, "lost %u", event->from); break;
     }
 }
@@ -195,6 +199,7 @@ void trace_action(const struct action *action, char *text, size_t size)
             snprintf(text, size, "cut for %" PRIu32 " that wait", action->cut.waiting);
         break;
     case ACTION_FORGET: snprintf(text, size, "forget"); break;
+    case ACTION_GROW: snprintf(text, size, "look whether it has grown"); break;
     case ACTION_STORE:
     case ACTION_COLLECT:
         snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")", action->type == ACTION_STORE ? "store" : "collect",

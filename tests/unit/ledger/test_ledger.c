@@ -125,6 +125,31 @@ START_TEST(an_empty_loop_is_complete)
 }
 END_TEST
 
+START_TEST(a_loop_that_grows_is_not_complete_before_its_end_is_known)
+{
+    struct ledger ledger;
+    struct range range;
+    ck_assert_int_eq(ledger_init(&ledger, 7, 0, 3), 0);
+    ledger.grows = true;
+    ck_assert(!ledger_is_complete(&ledger));
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 5, &range), 0);
+    ck_assert_int_eq(ledger_grow(&ledger, 3), 0);
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 5, &range), 1);
+    ck_assert(range.first == 7 && range.count == 3);
+    ck_assert_int_eq(ledger_grow(&ledger, 4), 0);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 7, 3, 1), LEDGER_COMMITTED);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 11, 1, 1), LEDGER_MISMATCH); /* nobody knows of it yet */
+    ck_assert_uint_eq(ranges_total(&ledger.free), 1);
+    ledger_check(&ledger);
+    ck_assert_int_eq(ledger_grant(&ledger, 2, 5, &range), 1);
+    ck_assert_int_eq(ledger_commit(&ledger, 2, 10, 1, 1), LEDGER_COMMITTED);
+    ck_assert(!ledger_is_complete(&ledger));
+    ledger.grows = false;
+    ck_assert(ledger_is_complete(&ledger));
+    ledger_fini(&ledger);
+}
+END_TEST
+
 /* Holders take ranges, finish them whole, lose them, and sometimes report them twice: it must add up, and end. */
 START_TEST(random_histories_end_with_each_iteration_done_once)
 {
@@ -196,6 +221,7 @@ int main(void)
     tcase_add_test(all, what_is_given_up_completes_the_loop);
     tcase_add_test(all, what_was_never_granted_is_refused);
     tcase_add_test(all, an_empty_loop_is_complete);
+    tcase_add_test(all, a_loop_that_grows_is_not_complete_before_its_end_is_known);
     tcase_add_test(all, what_an_earlier_run_has_done_is_not_granted);
     tcase_add_loop_test(all, random_histories_end_with_each_iteration_done_once, 0, 20);
     suite_add_tcase(suite, all);
