@@ -65,6 +65,7 @@ static int init_machine(struct program *program)
         .spec = &setup->job.spec,
         .first = setup->first,
         .count = setup->count,
+        .grows = setup->loop.grows,
         .step_iterations = setup->step_iterations,
         .steps_dependent = job_setup_has_dependent_steps(setup),
         .record_bytes = setup->collect ? setup->record_bytes : 0,
@@ -172,7 +173,7 @@ static void show_progress(void *context, uint64_t now_ns)
     const struct progress progress = {
         .name = program->root.setup.kernel->name,
         .done = supermaster->ledger.done,
-        .total = program->root.setup.count,
+        .total = supermaster->ledger.loop.count,
         .resumed = supermaster->resumed,
         .elapsed_s = elapsed_s(program, now_ns),
         .busy = supermaster_busy(supermaster),
@@ -225,6 +226,11 @@ static int record_point_in_journal(void *context, const struct action *action, s
     return root_record_point(&program->root, &part, action->point.offset, action->point.all, error);
 }
 
+static int grow_loop(void *context, struct growth *growth, struct error *error)
+{
+    return root_grow(&((struct program *)context)->root, growth, error);
+}
+
 /* --- at the end --- */
 
 /* Prints the summary and writes the report. Returns the exit status. */
@@ -258,6 +264,7 @@ static int supermaster_run_loop(struct program *program)
         .journal = record,
         .deaths = record_deaths_in_journal,
         .point = record_point_in_journal,
+        .grow = grow_loop,
         .begun = begun,
         .asked = tell_asked,
         .parting = print_failure,
@@ -333,7 +340,8 @@ static int share_and_run(struct program *program, int argc, char **argv)
     unsigned count;
     int status = EXIT_STATUS_DONE;
     int prepared = supermaster_prepare(program);
-    ask_end();
+    if (!program->root.setup.loop.grows) /* else it is asked how much there is */
+        ask_end();
     if (prepared != 0) {
         fprintf(stderr, "supermaster: %s\n", program->root.error.text);
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;

@@ -18,9 +18,17 @@
 /* The longest text of a description. */
 #define DESCRIPTION_TEXT_MAX 65536
 
-enum { KERNEL_RUNS = 1, KERNEL_RUNS_VARIABLE = 2, KERNEL_RUNS_BLOCKS = 4, KERNEL_STEPS = 8, KERNEL_WAITS = 16 };
+enum {
+    KERNEL_RUNS = 1,
+    KERNEL_RUNS_VARIABLE = 2,
+    KERNEL_RUNS_BLOCKS = 4,
+    KERNEL_STEPS = 8,
+    KERNEL_WAITS = 16,
+    KERNEL_GROWS = 32,
+    KERNEL_TELLS_INPUTS = 64
+};
 enum { TABLE_CHECKS = 1, TABLE_HAS_MANNER = 2 };
-enum { LOOP_WAITS = 1, LOOP_IS_BILEVEL = 2, LOOP_HAS_EFFECTS = 4, LOOP_ARE_TASKS = 8 };
+enum { LOOP_WAITS = 1, LOOP_IS_BILEVEL = 2, LOOP_HAS_EFFECTS = 4, LOOP_ARE_TASKS = 8, LOOP_GROWS = 16 };
 
 /* --- writing --- */
 
@@ -60,10 +68,11 @@ static void put_kernel(struct text *text, const struct hdss_kernel *kernel)
 {
     put_text(text, kernel->name);
     put_text(text, kernel->version);
-    put_number(text, (kernel->run != NULL ? KERNEL_RUNS : 0) |
-                         (kernel->run_variable != NULL ? KERNEL_RUNS_VARIABLE : 0) |
-                         (kernel->run_block != NULL ? KERNEL_RUNS_BLOCKS : 0) |
-                         (kernel->step != NULL ? KERNEL_STEPS : 0) | (kernel->descriptor != NULL ? KERNEL_WAITS : 0));
+    put_number(text,
+               (kernel->run != NULL ? KERNEL_RUNS : 0) | (kernel->run_variable != NULL ? KERNEL_RUNS_VARIABLE : 0) |
+                   (kernel->run_block != NULL ? KERNEL_RUNS_BLOCKS : 0) | (kernel->step != NULL ? KERNEL_STEPS : 0) |
+                   (kernel->descriptor != NULL ? KERNEL_WAITS : 0) | (kernel->grow != NULL ? KERNEL_GROWS : 0) |
+                   (kernel->inputs != NULL ? KERNEL_TELLS_INPUTS : 0));
     put_number(text, kernel->threads);
 }
 
@@ -75,7 +84,8 @@ char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop 
     put_kernel(&text, kernel);
     put_number(&text, loop->iterations);
     put_number(&text, (loop->waits ? LOOP_WAITS : 0) | (loop->is_bilevel ? LOOP_IS_BILEVEL : 0) |
-                          (loop->has_effects ? LOOP_HAS_EFFECTS : 0) | (loop->are_tasks ? LOOP_ARE_TASKS : 0));
+                          (loop->has_effects ? LOOP_HAS_EFFECTS : 0) | (loop->are_tasks ? LOOP_ARE_TASKS : 0) |
+                          (loop->grows ? LOOP_GROWS : 0));
     put_records(&text, loop);
     const uint64_t numbers[] = {loop->full_value, loop->steps, loop->inputs,        loop->sync,
                                 loop->distance,   loop->reach, loop->boundary_bytes};
@@ -236,11 +246,24 @@ static int refuse_descriptor(void *instance)
     return -1;
 }
 
+static int refuse_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)iterations;
+    return refuse_call(error);
+}
+
+static int refuse_inputs(const union hdss_value *values, uint64_t iterations, uint64_t *digest,
+                         char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)iterations, (void)digest;
+    return refuse_call(error);
+}
+
 static void read_kernel(struct description_reader *reader, struct hdss_kernel *kernel)
 {
     static const struct hdss_param no_params[1];
     const char *name = description_word(reader), *version = description_word(reader);
-    uint64_t can = description_number(reader, 2 * KERNEL_WAITS - 1);
+    uint64_t can = description_number(reader, 2 * KERNEL_TELLS_INPUTS - 1);
     *kernel = (struct hdss_kernel){
         .abi = HDSS_KERNEL_ABI,
         .name = name,
@@ -254,6 +277,8 @@ static void read_kernel(struct description_reader *reader, struct hdss_kernel *k
         .run_block = can & KERNEL_RUNS_BLOCKS ? refuse_run_block : NULL,
         .step = can & KERNEL_STEPS ? refuse_step : NULL,
         .descriptor = can & KERNEL_WAITS ? refuse_descriptor : NULL,
+        .grow = can & KERNEL_GROWS ? refuse_grow : NULL,
+        .inputs = can & KERNEL_TELLS_INPUTS ? refuse_inputs : NULL,
         .threads = (enum hdss_threads)description_number(reader, HDSS_THREADS_NONE),
     };
 }
@@ -261,11 +286,12 @@ static void read_kernel(struct description_reader *reader, struct hdss_kernel *k
 static void read_loop(struct description_reader *reader, struct hdss_loop *loop)
 {
     *loop = (struct hdss_loop){.iterations = description_number(reader, UINT64_MAX)};
-    uint64_t is = description_number(reader, 2 * LOOP_ARE_TASKS - 1);
+    uint64_t is = description_number(reader, 2 * LOOP_GROWS - 1);
     loop->waits = is & LOOP_WAITS;
     loop->is_bilevel = is & LOOP_IS_BILEVEL;
     loop->has_effects = is & LOOP_HAS_EFFECTS;
     loop->are_tasks = is & LOOP_ARE_TASKS;
+    loop->grows = is & LOOP_GROWS;
     loop->type = (enum hdss_type)description_number(reader, HDSS_FLOAT64);
     loop->record_length = description_number(reader, UINT64_MAX);
     loop->dims = (unsigned)description_number(reader, HDSS_DIMS_MAX);
@@ -310,6 +336,20 @@ int description_read(struct description *description, const char *text, struct e
         return 0;
     description_fini(description);
     return -1;
+}
+
+bool description_matches(const char *text, const struct hdss_kernel *kernel, const struct hdss_loop *loop)
+{
+    struct description there;
+    struct hdss_loop like = *loop;
+    if (loop->grows && description_read(&there, text, NULL) == 0) {
+        like.iterations = there.loop.iterations;
+        description_fini(&there);
+    }
+    char *own = description_text(kernel, &like);
+    bool is_same = own != NULL && strcmp(own, text) == 0;
+    free(own);
+    return is_same;
 }
 
 static void read_param(struct description_reader *reader, struct hdss_param *param)

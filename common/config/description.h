@@ -20,6 +20,9 @@ char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop 
 int description_read(struct description *description, const char *text, struct error *error);
 void description_fini(struct description *description);
 
+/* True if the word is that of the kernel and loop, also where the loop has grown between the two. */
+bool description_matches(const char *text, const struct hdss_kernel *kernel, const struct hdss_loop *loop);
+
 /* A kernel's table without its functions, as another process has it: each function fails. */
 struct kernel_table {
     struct hdss_kernel kernel;

@@ -342,8 +342,34 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     return kernel_check_loop(kernel, loop, error);
 }
 
+/* Checks a loop that grows: the size of an output of records is that of the loop. */
+static int params_check_growth(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
+{
+    bool can = kernel->grow != NULL && loop->streams > 0 && loop->steps <= 1 && loop->sync == 0;
+    return can || !loop->grows
+               ? 0
+               : error_set(error, "%s: the kernel describes a loop that grows, as it cannot", kernel->name);
+}
+
+int kernel_grow(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t *iterations,
+                struct error *error)
+{
+    char line[HDSS_ERROR_MAX] = "";
+    uint64_t grown = *iterations;
+    const int result = kernel->grow(values, &grown, line);
+    if (result != 1 && returned(result, "grow", line) < 0)
+        return error_set(error, "%s: %s", kernel->name, line);
+    if (grown < *iterations || grown > INT64_MAX)
+        return error_set(error, "%s: grow() says %llu iterations after %llu; accepted: no less, up to 2^63 - 1",
+                         kernel->name, (unsigned long long)grown, (unsigned long long)*iterations);
+    *iterations = grown;
+    return result;
+}
+
 int kernel_check_loop(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
+    if (params_check_growth(kernel, loop, error) < 0)
+        return -1;
     if (params_check_steps(kernel, loop, error) < 0 || params_check_dependencies(kernel, loop, error) < 0)
         return -1;
     return loop->streams > 0 ? check_streams(kernel, loop, error) : check_records(kernel, loop, error);

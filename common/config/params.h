@@ -55,5 +55,10 @@ const char *kernel_param_text(const struct hdss_param *param, union hdss_value v
 int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
                     struct error *error);
 
+/* kernel->grow(), of a loop that grows: `*iterations` is what it had, and then what it has. 1: there may be more; 0:
+ * these are all; -1 with one line. */
+int kernel_grow(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t *iterations,
+                struct error *error);
+
 /* The check alone, of a loop that the kernel has described. -1 with one line. */
 int kernel_check_loop(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error);

@@ -63,16 +63,12 @@ static int job_setup_check_loop(const struct job_setup *setup, struct error *err
 {
     if (setup->job.loop == NULL)
         return 0;
-    char *own = description_text(setup->kernel, &setup->loop);
-    if (own == NULL)
-        return error_set(error, "%s: out of memory for its description", setup->kernel->name);
-    bool is_same = strcmp(own, setup->job.loop) == 0;
-    free(own);
-    return is_same ? 0
-                   : error_set(error,
-                               "%s: is not the kernel of the supermaster, or describes another loop here; accepted: "
-                               "the same file on all nodes, and a description that is always the same",
-                               setup->kernel->name);
+    return description_matches(setup->job.loop, setup->kernel, &setup->loop)
+               ? 0
+               : error_set(error,
+                           "%s: is not the kernel of the supermaster, or describes another loop here; accepted: "
+                           "the same file on all nodes, and a description that is always the same",
+                           setup->kernel->name);
 }
 
 /* A loop that builds upon results that came before begins at iteration 0. The error tells of "`what` KERNEL `does`". */
@@ -103,6 +99,32 @@ static int job_setup_check_steps(struct job_setup *setup, struct error *error)
 static bool waits_for_something(const struct job_setup *setup)
 {
     return setup->loop.waits && strcmp(setup->kernel->name, "synthetic") != 0;
+}
+
+/* A loop that grows is all of it, and cut by a technique that does not reckon with its length. None of its iterations
+ * may be there yet to be run only to be timed. */
+static int take_growth(struct job_setup *setup, struct error *error)
+{
+    struct run_spec *spec = &setup->job.spec;
+    if (!setup->loop.grows)
+        return 0;
+    if (setup->job.first != 0 || setup->job.count != UINT64_MAX)
+        return error_set(
+            error,
+            "--iterations: the loop of this %s grows while it runs; accepted: all of it, or a list that is "
+            "complete",
+            setup->kernel->name);
+    if (!setup->job.technique_given || spec->technique_auto)
+        run_spec_hand_out_singly(spec);
+    spec->technique_auto = spec->chosen_late = false;
+    if (spec->power == RUN_POWER_MEASURE)
+        spec->power = RUN_POWER_EQUAL;
+    if (spec->technique.technique->may_grow)
+        return 0;
+    return error_set(error,
+                     "--technique: %s cuts by the number of iterations, which is not known yet as the loop of this %s "
+                     "grows; accepted: " RUN_TECHNIQUE_SINGLE ", or a list that is complete",
+                     spec->technique.technique->name, setup->kernel->name);
 }
 
 /* Iterations that wait or have effects are few, long and uneven: they are handed out one at a time, unless the user
@@ -287,6 +309,8 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     if (cut_loop(setup, error) < 0)
         return -1;
     take_defaults_of_kernel(setup);
+    if (take_growth(setup, error) < 0)
+        return -1;
     if (check_verify(setup, error) < 0 || check_effects(setup, error) < 0 ||
         job_setup_check_threads(setup, error) < 0 || check_isolation(setup, error) < 0 ||
         check_timeout(setup, error) < 0 || job_setup_check_dependencies(setup, error) < 0)

@@ -67,6 +67,17 @@ int root_open_sink(struct root *root)
 
 /* --- while it runs --- */
 
+int root_grow(struct root *root, struct growth *growth, struct error *error)
+{
+    struct job_setup *setup = &root->setup;
+    int result = kernel_grow(setup->kernel, setup->values, &setup->loop.iterations, error);
+    if (result < 0)
+        return -1;
+    setup->count = setup->step_iterations = setup->loop.iterations;
+    *growth = (struct growth){setup->count, result == 0};
+    return 0;
+}
+
 void root_show_progress(struct root *root, const struct progress *progress)
 {
     char line[PROGRESS_LINE_MAX];

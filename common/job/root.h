@@ -46,6 +46,10 @@ int root_check(struct root *root, bool keeps_journal);
 int root_create_files(struct root *root);
 int root_open_sink(struct root *root);
 
+/* Asks the kernel how much there is by now of its loop, which grows. -1 with one line. */
+struct growth;
+int root_grow(struct root *root, struct growth *growth, struct error *error);
+
 /* Shows the progress line. */
 struct progress;
 void root_show_progress(struct root *root, const struct progress *progress);

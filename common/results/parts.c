@@ -287,6 +287,8 @@ int parts_open(struct results_sink *sink, const char *path, const struct hdss_lo
 {
     char file[PATH_MAX], name[PART_NAME_MAX];
     *sink = (struct results_sink){.fd = -1, .loop = *loop};
+    if (loop->grows)
+        sink->loop.iterations = INT64_MAX;
     int found = parts_read_run(path, loop->streams, &sink->run, error);
     if (found == RESULTS_ABSENT)
         return error_set(error,

@@ -11,6 +11,11 @@
 
 int dca_check_loop(const struct job_setup *setup, struct error *error)
 {
+    if (setup->loop.grows)
+        return error_set(error,
+                         "--dca: the loop of this %s grows while it runs; accepted are lists that are complete, or a "
+                         "supermaster",
+                         setup->kernel->name);
     if (setup->loop.steps > 1)
         return error_set(error, "--dca: %s has time steps; accepted are loops of one step, or a supermaster",
                          setup->kernel->name);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,40 @@ static bool answer_check(const struct answerer *answerer)
     return answer(answerer, result == 0 ? "" : NULL, line);
 }
 
+/* The number behind the letter of a question about the loop. False where there is none, or no loop. */
+static bool number_of_question(const struct answerer *answerer, size_t size, uint64_t *number)
+{
+    if (answerer->described == NULL || size != 1 + sizeof *number)
+        return false;
+    memcpy(number, answerer->question + 1, sizeof *number);
+    return true;
+}
+
+static bool answer_grow(const struct answerer *answerer, size_t size)
+{
+    const struct hdss_kernel *kernel = answerer->kernel;
+    struct error error;
+    char said[40];
+    uint64_t iterations;
+    if (!number_of_question(answerer, size, &iterations) || kernel->grow == NULL)
+        return false;
+    int result = kernel_grow(kernel, answerer->values, &iterations, &error);
+    snprintf(said, sizeof said, "%" PRIu64 " %d", iterations, result);
+    return answer(answerer, result >= 0 ? said : NULL, result < 0 ? line_without_name(answerer, &error) : "");
+}
+
+static bool answer_inputs(const struct answerer *answerer, size_t size)
+{
+    const struct hdss_kernel *kernel = answerer->kernel;
+    char said[20], line[HDSS_ERROR_MAX] = "";
+    uint64_t iterations, digest = 0;
+    if (!number_of_question(answerer, size, &iterations) || kernel->inputs == NULL)
+        return false;
+    int result = returned(kernel->inputs(answerer->values, iterations, &digest, line), "inputs", line);
+    snprintf(said, sizeof said, "%016" PRIx64, digest);
+    return answer(answerer, result == 0 ? said : NULL, line);
+}
+
 static bool answer_one(struct answerer *answerer, size_t size)
 {
     pid_t asks;
@@ -165,6 +200,8 @@ static bool answer_one(struct answerer *answerer, size_t size)
         return getppid() == asks && answer_load(answerer, (const char *)question + 1 + sizeof asks);
     case QUESTION_DESCRIBE: return answerer->kernel != NULL && answer_describe(answerer, size);
     case QUESTION_CHECK: return answerer->described != NULL && answer_check(answerer);
+    case QUESTION_GROW: return answer_grow(answerer, size);
+    case QUESTION_INPUTS: return answer_inputs(answerer, size);
     default: return false;
     }
 }

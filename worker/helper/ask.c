@@ -10,6 +10,7 @@
 #include "worker/kernels/kernels.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -295,20 +296,50 @@ static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, 
     return -1;
 }
 
-static int ask_check(const union hdss_value *values, const struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
+/* Asks about the loop that was described, also where the helper that has described it has ended. False where there is
+ * no answer, or another one than a '+': `line` says why. */
+static bool ask_about_loop(const char *call, enum question question, const void *bytes, size_t size,
+                           const union hdss_value *values, char line[HDSS_ERROR_MAX])
 {
     char why[HDSS_ERROR_MAX];
     struct hdss_loop again = {0};
-    (void)loop;
     if (!asker.has_described && ask_describe(values, &again, line) < 0)
-        return -1;
-    if (!ask(QUESTION_CHECK, "", 0, NULL, 0, why)) {
-        snprintf(line, HDSS_ERROR_MAX, "check() %.350s", why);
-        return -1;
+        return false;
+    if (!ask(question, bytes, size, NULL, 0, why)) {
+        snprintf(line, HDSS_ERROR_MAX, "%s() %.350s", call, why);
+        return false;
     }
     if (asker.answer[0] == '+')
-        return 0;
+        return true;
     snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, asker.answer + 1);
+    return false;
+}
+
+static int ask_check(const union hdss_value *values, const struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
+{
+    (void)loop;
+    return ask_about_loop("check", QUESTION_CHECK, "", 0, values, line) ? 0 : -1;
+}
+
+/* The helper trusts what it is told to have said last, and so does not whoever takes the answer. */
+static int ask_grow(const union hdss_value *values, uint64_t *iterations, char line[HDSS_ERROR_MAX])
+{
+    unsigned may_grow;
+    if (!ask_about_loop("grow", QUESTION_GROW, iterations, sizeof *iterations, values, line))
+        return -1;
+    if (sscanf(asker.answer + 1, "%" SCNu64 " %u", iterations, &may_grow) == 2 && may_grow <= 1)
+        return (int)may_grow;
+    snprintf(line, HDSS_ERROR_MAX, "grow() is answered with no number of iterations");
+    return -1;
+}
+
+static int ask_inputs(const union hdss_value *values, uint64_t iterations, uint64_t *digest, char line[HDSS_ERROR_MAX])
+{
+    if (!ask_about_loop("inputs", QUESTION_INPUTS, &iterations, sizeof iterations, values, line))
+        return -1;
+    if (sscanf(asker.answer + 1, "%" SCNx64, digest) == 1)
+        return 0;
+    snprintf(line, HDSS_ERROR_MAX, "inputs() is answered with no digest");
     return -1;
 }
 
@@ -331,6 +362,8 @@ static struct asked_kernel *take_table(const char *name, struct error *error)
         kernel->name = kept;
         kernel->table.kernel.describe = ask_describe;
         kernel->table.kernel.check = kernel->table.kernel.check != NULL ? ask_check : NULL;
+        kernel->table.kernel.grow = kernel->table.kernel.grow != NULL ? ask_grow : NULL;
+        kernel->table.kernel.inputs = kernel->table.kernel.inputs != NULL ? ask_inputs : NULL;
         kernel->next = asker.kernels;
         asker.kernels = kernel;
         return kernel;

@@ -22,6 +22,8 @@ enum question {
     QUESTION_LOAD = 'L',     /* behind it pid_t of who asks, and the kernel's name: its table, kernel_table_text() */
     QUESTION_DESCRIBE = 'D', /* behind it values: the loop as description_text(), a space, and its note */
     QUESTION_CHECK = 'C',    /* of the values that were described last: nothing */
+    QUESTION_GROW = 'G',     /* likewise, behind it uint64_t of the iterations known: those by now, a space, 0 or 1 */
+    QUESTION_INPUTS = 'I',   /* likewise, behind it uint64_t of iterations: the digest of what they are read from */
 };
 
 /* The values as bytes, one after another: 8 of a number, a text with its NUL. Returns their size; writes nothing where

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* To be raised when a structure or the meaning of a call in this header changes. */
-#define HDSS_KERNEL_ABI 5
+#define HDSS_KERNEL_ABI 6
 
 #define HDSS_DIMS_MAX    4
 #define HDSS_PARAMS_MAX  64
@@ -112,7 +112,11 @@ struct hdss_loop {
     uint64_t steps;      /* time steps, of which the loop has as many iterations each: none of a step begins before all
                             of the step before are done. 0 is taken as 1 */
     uint64_t inputs;     /* a digest of the files that the kernel reads; 0 where it reads none. All ranks must find the
-                            same, and so must a run that is resumed */
+                            same, and so must a run that is resumed: but see inputs() of the kernel */
+    bool grows; /* `iterations` are those that there are now, and more may come behind them while the loop runs:
+                   see grow() of the kernel. With variable output only, without time steps and dependencies. A
+                   kernel then runs iterations beyond those that it has described, and `inputs` is a digest of
+                   what does not grow */
     char note[HDSS_NOTE_MAX]; /* a line that the user is to be told once, such as that an input was converted; "": none
                                */
     /* Dependencies, of a kernel with run_block(). An iteration is a row of `sync` elements along the synchronization
@@ -264,6 +268,19 @@ struct hdss_kernel {
      * ends the run. To be measured, single iterations are run before the loop with `before` all zeros. NULL where
      * iterations are always independent. */
     int (*run_block)(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX]);
+
+    /* Says how many iterations the loop has by now, where describe() has said that it grows. Called with the same
+     * values by the rank that leads, or the process that has described the loop for it, some times a second until the
+     * loop is complete; it should look, and not wait. Sets `*iterations`, which holds what was said last and never
+     * becomes less. Returns 1: there may be more later; 0: these are all; -1 with one line in `error`, which ends the
+     * run. NULL where no loop grows. */
+    int (*grow)(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX]);
+
+    /* Sets `*digest` to a digest of what the first `iterations` iterations of the loop are read from, and of what all
+     * are, but of nothing behind them: a run that ended early may be resumed when its loop has become longer, if what
+     * it had is the same. `iterations` are no more than the loop is known to have. Called where grow() is, after
+     * describe(). Returns 0, or -1 with one line in `error`. NULL: loops that read files do not become longer. */
+    int (*inputs)(const union hdss_value *values, uint64_t iterations, uint64_t *digest, char error[HDSS_ERROR_MAX]);
 };
 
 /* Declares the kernel of a shared object, before its definition: HDSS_KERNEL(hdss_kernel) = { HDSS_KERNEL_ABI, .. }; */

@@ -141,6 +141,90 @@ START_TEST(a_loop_of_variable_output_is_the_same)
 }
 END_TEST
 
+static int grow_by_three(const union hdss_value *values, uint64_t *iterations, char line[HDSS_ERROR_MAX])
+{
+    (void)values, (void)line;
+    *iterations += 3;
+    return *iterations < 10;
+}
+
+static int inputs(const union hdss_value *values, uint64_t iterations, uint64_t *digest, char line[HDSS_ERROR_MAX])
+{
+    (void)values, (void)line;
+    *digest = iterations;
+    return 0;
+}
+
+START_TEST(a_loop_that_grows_is_the_same_though_it_has_grown)
+{
+    const struct hdss_kernel kernel = {
+        .name = "k", .version = "1", .run_variable = run_variable, .grow = grow_by_three, .inputs = inputs};
+    struct hdss_loop loop = {.iterations = 5, .grows = true, .streams = 1, .stream = {{"", NULL, false}}};
+    struct description description = read_again(&kernel, &loop);
+    char *word = description_text(&kernel, &loop), line[HDSS_ERROR_MAX];
+    uint64_t number = 0;
+    ck_assert(description.loop.grows);
+    ck_assert_int_eq(description.kernel.grow(NULL, &number, line), -1);
+    ck_assert_int_eq(description.kernel.inputs(NULL, 0, &number, line), -1);
+    loop.iterations = 7;
+    ck_assert(description_matches(word, &kernel, &loop));
+    loop.inputs = 1;
+    ck_assert(!description_matches(word, &kernel, &loop));
+    loop.inputs = 0;
+    loop.grows = false;
+    ck_assert(!description_matches(word, &kernel, &loop));
+    loop.iterations = 5;
+    ck_assert(!description_matches(word, &kernel, &loop));
+    free(word);
+    description_fini(&description);
+}
+END_TEST
+
+START_TEST(only_some_loops_can_grow)
+{
+    struct error error;
+    const struct hdss_kernel kernel = {.name = "k", .run_variable = run_variable, .grow = grow_by_three};
+    const struct hdss_kernel rigid = {.name = "k", .run_variable = run_variable};
+    struct hdss_loop loop = {.grows = true, .streams = 1, .stream = {{"", NULL, false}}};
+    ck_assert_int_eq(kernel_check_loop(&kernel, &loop, &error), 0);
+    ck_assert_int_eq(kernel_check_loop(&rigid, &loop, &error), -1);
+    ck_assert_str_eq(error.text, "k: the kernel describes a loop that grows, as it cannot");
+    loop.steps = 2;
+    ck_assert_int_eq(kernel_check_loop(&kernel, &loop, &error), -1);
+}
+END_TEST
+
+static int shrink(const union hdss_value *values, uint64_t *iterations, char line[HDSS_ERROR_MAX])
+{
+    (void)values;
+    snprintf(line, HDSS_ERROR_MAX, "the list is gone");
+    --*iterations;
+    return *iterations == 4 ? 1 : *iterations == 6 ? -1 : 2;
+}
+
+START_TEST(what_a_loop_grows_to_is_checked)
+{
+    struct error error;
+    const struct hdss_kernel good = {.name = "k", .grow = grow_by_three}, bad = {.name = "k", .grow = shrink};
+    uint64_t iterations = 5;
+    ck_assert_int_eq(kernel_grow(&good, NULL, &iterations, &error), 1);
+    ck_assert_int_eq(kernel_grow(&good, NULL, &iterations, &error), 0);
+    ck_assert_uint_eq(iterations, 11);
+    iterations = 5;
+    ck_assert_int_eq(kernel_grow(&bad, NULL, &iterations, &error), -1);
+    ck_assert_str_eq(error.text, "k: grow() says 4 iterations after 5; accepted: no less, up to 2^63 - 1");
+    ck_assert_uint_eq(iterations, 5);
+    iterations = 7;
+    ck_assert_int_eq(kernel_grow(&bad, NULL, &iterations, &error), -1);
+    ck_assert_str_eq(error.text, "k: the list is gone");
+    iterations = 9;
+    ck_assert_int_eq(kernel_grow(&bad, NULL, &iterations, &error), -1);
+    ck_assert_str_eq(error.text, "k: grow() returned 2; accepted: 0, or -1 for a failure");
+    iterations = INT64_MAX;
+    ck_assert_int_eq(kernel_grow(&good, NULL, &iterations, &error), -1);
+}
+END_TEST
+
 START_TEST(a_kernel_that_is_described_is_not_run)
 {
     const struct hdss_kernel kernel = {.name = "k", .version = "1", .run = run, .step = step};
@@ -260,7 +344,7 @@ START_TEST(what_is_no_description_is_refused)
         "1/k%/1/1/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
         "1/k%0/1/1/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
         "1/k%00/1/1/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
-        "1/k/1/32/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
+        "1/k/1/128/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
         "1/k/1/1/3/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
         "1/k/1/1/0/-3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
         "1/k/1/1/0/99999999999999999999/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
@@ -297,6 +381,9 @@ int main(void)
     tcase_add_test(tcase, a_loop_of_records_is_the_same);
     tcase_add_test(tcase, other_layouts_and_dependencies_are_the_same);
     tcase_add_test(tcase, a_loop_of_variable_output_is_the_same);
+    tcase_add_test(tcase, a_loop_that_grows_is_the_same_though_it_has_grown);
+    tcase_add_test(tcase, only_some_loops_can_grow);
+    tcase_add_test(tcase, what_a_loop_grows_to_is_checked);
     tcase_add_test(tcase, a_kernel_that_is_described_is_not_run);
     tcase_add_test(tcase, what_is_no_description_is_refused);
     tcase_add_test(tcase, a_table_is_the_same);
