@@ -293,10 +293,10 @@ struct findings {
 static void make_findings(struct findings *findings, const struct job_setup *setup, bool is_unprobed, int argc,
                           char **argv)
 {
-    static char unprobed[] = "--unprobed";
+    static char unprobed[] = "--unprobed", grows[] = "--grows";
     struct text option;
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
-    *findings = (struct findings){.words = calloc((size_t)argc + 4, sizeof *findings->words)};
+    *findings = (struct findings){.words = calloc((size_t)argc + 5, sizeof *findings->words)};
     text_init(&option);
     if (loop != NULL)
         text_add(&option, "--loop=%s", loop);
@@ -311,6 +311,8 @@ static void make_findings(struct findings *findings, const struct job_setup *set
         findings->words[findings->count++] = findings->inputs;
     if (findings->loop != NULL && findings->loop[0] != '\0')
         findings->words[findings->count++] = findings->loop;
+    if (setup->loop.grows)
+        findings->words[findings->count++] = grows;
     if (is_unprobed)
         findings->words[findings->count++] = unprobed;
     memcpy(findings->words + findings->count, argv + 1, (size_t)(argc - 1) * sizeof *argv);

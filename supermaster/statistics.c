@@ -101,6 +101,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->min_chunk = supermaster->config.spec->min_chunk;
     report->first = supermaster->config.first;
     report->iterations = supermaster->ledger.loop.count;
+    report->grows = supermaster->ledger.grows;
     report->masters = topology->masters;
     report->workers = topology->workers;
     report->nodes = topology->nodes;

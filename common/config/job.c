@@ -298,6 +298,11 @@ static const struct option_row interruptions[] = {
      "run only where the kernel is one of this version and describes this loop; the supermaster adds it to the job for "
      "the others, which then load no user's kernel that they do not run themselves",
      TAKES_WORD(struct job, loop), .least = 1},
+    {"grows", 0, NULL, NULL,
+     "the loop of a kernel that knows loops which grow is one, though it is complete by now; the supermaster adds it "
+     "to "
+     "the job for the others where it has found that more may come",
+     TAKES_FLAG(struct job, grows)},
     {"unprobed", 0, NULL, NULL,
      "no worker runs iterations only to be timed, and each says the same speed; the supermaster adds it to the job for "
      "the others where a worker has died of those that would be",

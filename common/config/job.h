@@ -41,6 +41,7 @@ struct job {
     enum job_progress progress;
     bool inputs_given;
     uint64_t inputs;                                 /* --inputs: the digest of the files that the kernel reads */
+    bool grows;                                      /* --grows: the loop does, though it is complete by now */
     bool unprobed;                                   /* --unprobed: the workers run nothing only to be timed */
     const char *loop;                                /* --loop: a description (description.h); NULL: none */
     const char *kernel;                              /* borrowed from the words */

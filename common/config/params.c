@@ -366,6 +366,16 @@ int kernel_grow(const struct hdss_kernel *kernel, const union hdss_value *values
     return result;
 }
 
+int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t iterations,
+                  uint64_t *digest, struct error *error)
+{
+    char line[HDSS_ERROR_MAX] = "";
+    *digest = 0;
+    return returned(kernel->inputs(values, iterations, digest, line), "inputs", line) == 0
+               ? 0
+               : error_set(error, "%s: %s", kernel->name, line);
+}
+
 int kernel_check_loop(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
     if (params_check_growth(kernel, loop, error) < 0)

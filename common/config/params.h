@@ -60,5 +60,9 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
 int kernel_grow(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t *iterations,
                 struct error *error);
 
+/* kernel->inputs(), of a kernel that has it. -1 with one line. */
+int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t iterations,
+                  uint64_t *digest, struct error *error);
+
 /* The check alone, of a loop that the kernel has described. -1 with one line. */
 int kernel_check_loop(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error);

@@ -323,9 +323,23 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     return check_output(setup, error);
 }
 
+/* A loop that grows for the rank that leads does so for all, also for one that finds it complete a moment later. All
+ * find the same in what the list begins with. */
+static int agree_on_growth(struct job_setup *setup, struct error *error)
+{
+    if (setup->job.grows && setup->kernel->grow != NULL) {
+        setup->loop.grows = true;
+        if (kernel_check_loop(setup->kernel, &setup->loop, error) < 0)
+            return -1;
+    }
+    return setup->loop.grows && setup->kernel->inputs != NULL
+               ? kernel_inputs(setup->kernel, setup->values, 0, &setup->loop.inputs, error)
+               : 0;
+}
+
 int job_setup_describe(struct job_setup *setup, struct error *error)
 {
-    if (kernel_describe(setup->kernel, setup->values, &setup->loop, error) < 0 ||
+    if (kernel_describe(setup->kernel, setup->values, &setup->loop, error) < 0 || agree_on_growth(setup, error) < 0 ||
         job_setup_check_inputs(setup, error) < 0 || job_setup_check_loop(setup, error) < 0)
         return -1;
     return job_setup_settle(setup, error);

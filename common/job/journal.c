@@ -106,7 +106,7 @@ int journal_compare(const struct journal_head *there, const struct journal_head 
         if (strcmp(was, is) != 0)
             return journal_refuse(path, was, is, error);
     }
-    if (there->loop.first == here->loop.first && there->loop.count == here->loop.count)
+    if (there->loop.first == here->loop.first && there->loop.count == here->loop.count) /* of the heads alone */
         return 0;
     return error_set(error, "%.150s: is the journal of another job: its loop is %llu:%llu there and %llu:%llu here",
                      path, (unsigned long long)there->loop.first, (unsigned long long)there->loop.count,
@@ -136,13 +136,14 @@ static int journal_make_room(struct journal *journal, size_t size)
 static size_t records_size(const struct journal *journal)
 {
     size_t ranges = ranges_length(&journal->done);
-    size_t size = (ranges > 0 ? journal_record_size(ranges) : 0) + journal->deaths.count * journal_record_size(1);
+    size_t size = (ranges > 0 ? journal_record_size(ranges) : 0) +
+                  (journal->deaths.count + journal->growth_count) * journal_record_size(1);
     for (unsigned i = 0; i < journal->point_count; i++)
         size += journal_point_size(journal->points[i].bytes);
     return size;
 }
 
-/* Writes the head, one record of all that is done, the deaths, and the recovery points. */
+/* Writes the head, the growths, one record of all that is done, the deaths, and the recovery points. */
 static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t *crc)
 {
     size_t ranges = ranges_length(&journal->done), records = records_size(journal), at = 0;
@@ -150,9 +151,11 @@ static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t
     *crc = journal->head_crc;
     if (journal_make_room(journal, records) < 0)
         return -1;
+    for (unsigned i = 0; i < journal->growth_count; i++, at += journal_record_size(1))
+        *crc = journal_growth_put(journal->loop.first, &journal->growths[i], *crc, journal->bytes + at);
     if (ranges > 0) {
-        *crc = journal_record_put(ranges_at(&journal->done, 0), ranges, journal->digest, *crc, journal->bytes);
-        at = journal_record_size(ranges);
+        *crc = journal_record_put(ranges_at(&journal->done, 0), ranges, journal->digest, *crc, journal->bytes + at);
+        at += journal_record_size(ranges);
     }
     for (size_t i = 0; i < journal->deaths.count; i++, at += journal_record_size(1))
         *crc = journal_deaths_put(&journal->deaths.items[i], *crc, journal->bytes + at);
@@ -191,7 +194,11 @@ static int replace(struct journal *journal, struct error *error)
 
 static int copy_head(struct journal *journal, const struct journal_head *head)
 {
-    journal->loop = head->loop;
+    assert(head->growth_count <= JOURNAL_GROWTHS && "a head has few growths");
+    journal->loop = journal_loop(head);
+    journal->growth_count = (unsigned)head->growth_count;
+    for (size_t i = 0; i < head->growth_count; i++)
+        journal->growths[i] = head->growths[i];
     journal->head_bytes = journal_head_size(head);
     journal->head = malloc(journal->head_bytes);
     if (journal->head != NULL)
@@ -334,6 +341,29 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
     journal->digest += digest;
     if (has_grown(journal))
         replace(journal, NULL); /* the long journal stays where a second one finds no room */
+    return 0;
+}
+
+/* Keeps every second growth, the last one among them. */
+static void thin_growths(struct journal *journal)
+{
+    for (unsigned i = 0; i < JOURNAL_GROWTHS / 2; i++)
+        journal->growths[i] = journal->growths[2 * i + 1];
+    journal->growth_count = JOURNAL_GROWTHS / 2;
+}
+
+int journal_append_growth(struct journal *journal, const struct journal_growth *growth, struct error *error)
+{
+    const size_t size = journal_record_size(1);
+    assert(growth->count > journal->loop.count && "a loop that grows becomes longer");
+    if (prepare_record(journal, size, error) < 0 ||
+        write_record(journal, size, journal_growth_put(journal->loop.first, growth, journal->crc, journal->bytes),
+                     error) < 0)
+        return -1;
+    if (journal->growth_count == JOURNAL_GROWTHS)
+        thin_growths(journal);
+    journal->growths[journal->growth_count++] = *growth;
+    journal->loop.count = growth->count;
     return 0;
 }
 

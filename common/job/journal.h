@@ -34,7 +34,7 @@ enum journal_state journal_read(struct journal_file *file, const char *path, str
 void journal_file_fini(struct journal_file *file);
 
 /* -1 with one line that names the first difference where `there`, the head of the journal `path`, is of another job
- * than `here`. */
+ * than `here`. The lengths of loops that grow are not compared. */
 int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
                     struct error *error);
 
@@ -44,11 +44,16 @@ int journal_compare(const struct journal_head *there, const struct journal_head 
  * and later ones. */
 #define JOURNAL_POINTS 3
 
+/* Growths that are kept; where there are more, every second is forgotten. */
+#define JOURNAL_GROWTHS 64
+
 struct journal {
     int fd;                 /* -1 when it is not open */
     char *path, *temporary; /* owned */
     bool sync;              /* each record is on the disk, not only with the system, before more is done */
-    struct range loop;
+    struct range loop;      /* as it has grown */
+    struct journal_growth growths[JOURNAL_GROWTHS]; /* [growth_count] ascending; the last one is what the loop is */
+    unsigned growth_count;
     unsigned char *head; /* owned, encoded */
     size_t head_bytes;
     uint32_t head_crc;
@@ -63,8 +68,9 @@ struct journal {
     size_t capacity;
 };
 
-/* Begins the journal of a run at `path`, in the place of what is there. `earlier` (NULL: nothing) has what was done
- * before, and deaths; its head is not looked at. -1 with one line, and `journal` is closed. */
+/* Begins the journal of a run at `path`, in the place of what is there; the head has no more than JOURNAL_GROWTHS.
+ * `earlier` (NULL: nothing) has what was done before, and deaths; its head is not looked at. -1 with one line, and
+ * `journal` is closed. */
 int journal_begin(struct journal *journal, const char *path, const struct journal_head *head,
                   const struct journal_content *earlier, bool sync, struct error *error);
 
@@ -72,6 +78,9 @@ int journal_begin(struct journal *journal, const char *path, const struct journa
  * recorded; the journal then says what it said before. */
 int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
                    struct error *error);
+
+/* Records that the loop has become longer. As journal_append(). */
+int journal_append_growth(struct journal *journal, const struct journal_growth *growth, struct error *error);
 
 /* Records the deaths that the iterations have seen so far, as for journal_deaths_put(). As journal_append(). */
 int journal_append_deaths(struct journal *journal, const struct poison *deaths, struct error *error);

@@ -17,6 +17,10 @@ enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 
 #define DEATHS_MARK 0x80000000u
 /* Added to the length of a recovery point, in units of JOURNAL_RANGE_BYTES. */
 #define POINT_MARK 0x40000000u
+/* Added to the one range of a growth. */
+#define GROWTH_MARK (DEATHS_MARK | POINT_MARK)
+/* The first version that has growths. */
+#define GROWTH_VERSION 3
 
 enum { BOUNDARY_AT = 8, BYTES_AT = 16, DATA_AT = 24 };
 
@@ -65,6 +69,17 @@ uint32_t journal_deaths_put(const struct poison *deaths, uint32_t before, unsign
     return crc;
 }
 
+uint32_t journal_growth_put(uint64_t first, const struct journal_growth *growth, uint32_t before, unsigned char *out)
+{
+    wire_put32(out + RANGES_AT, 1 | GROWTH_MARK);
+    wire_put64(out + DIGEST_AT, growth->inputs);
+    wire_put64(out + LIST_AT, first);
+    wire_put64(out + LIST_AT + 8, growth->count);
+    uint32_t crc = record_crc(out, journal_record_size(1), before);
+    wire_put32(out + CRC_AT, crc);
+    return crc;
+}
+
 uint32_t journal_point_put(const struct journal_point *point, uint32_t before, unsigned char *out)
 {
     const size_t size = journal_point_size(point->bytes);
@@ -94,8 +109,9 @@ static enum journal_decoded take_head(struct journal_content *content, const uns
     uint32_t version = wire_get32(bytes + VERSION_AT);
     if (version < JOURNAL_VERSION_LEAST || version > JOURNAL_VERSION)
         return JOURNAL_OTHER_VERSION;
-    *head = (struct journal_head){
-        (const char *)bytes + TEXT_AT, text_bytes, {wire_get64(bytes + FIRST_AT), wire_get64(bytes + COUNT_AT)}};
+    *head = (struct journal_head){.text = (const char *)bytes + TEXT_AT,
+                                  .text_bytes = text_bytes,
+                                  .loop = {wire_get64(bytes + FIRST_AT), wire_get64(bytes + COUNT_AT)}};
     good = good && text_bytes > 0 && head->text[text_bytes - 1] == '\0' &&
            head->loop.count <= UINT64_MAX - head->loop.first;
     return good ? JOURNAL_GOOD : JOURNAL_BAD_HEAD;
@@ -118,10 +134,11 @@ static bool is_inside(const struct range *loop, const struct range *range)
 static int add_ranges(struct journal_content *content, const unsigned char *record, size_t count,
                       enum journal_decoded *reason)
 {
+    const struct range loop = journal_loop(&content->head);
     for (size_t i = 0; i < count; i++) {
         struct range range = range_at(record, i);
         uint64_t added = 0;
-        bool inside = is_inside(&content->head.loop, &range);
+        bool inside = is_inside(&loop, &range);
         bool memory = !inside || ranges_add(&content->done, range.first, range.count, &added) == 0;
         if (inside && memory && added == range.count)
             continue;
@@ -135,6 +152,7 @@ static int add_ranges(struct journal_content *content, const unsigned char *reco
 static int add_deaths(struct journal_content *content, const unsigned char *record, size_t count,
                       enum journal_decoded *reason)
 {
+    const struct range loop = journal_loop(&content->head);
     struct poison deaths = {.deaths = wire_get32(record + WORKERS_AT), .failures = wire_get32(record + PROCESSES_AT)};
     bool can_be = deaths.deaths <= JOURNAL_DEATHS_MAX && deaths.failures <= JOURNAL_DEATHS_MAX &&
                   deaths.deaths + deaths.failures > 0;
@@ -142,7 +160,7 @@ static int add_deaths(struct journal_content *content, const unsigned char *reco
         struct range range = range_at(record, i);
         deaths.first = range.first;
         deaths.count = range.count;
-        if (!can_be || !is_inside(&content->head.loop, &range)) {
+        if (!can_be || !is_inside(&loop, &range)) {
             *reason = JOURNAL_CONTRADICTS;
             return -1;
         }
@@ -159,11 +177,11 @@ static int add_deaths(struct journal_content *content, const unsigned char *reco
 static int add_point(struct journal_content *content, const unsigned char *record, size_t count,
                      enum journal_decoded *reason)
 {
-    const struct range *loop = &content->head.loop;
+    const struct range loop = journal_loop(&content->head);
     const struct journal_point point = {wire_get64(record + BOUNDARY_AT), wire_get64(record + BYTES_AT),
                                         record + DATA_AT};
     const size_t size = journal_record_size(count);
-    bool can_be = point.at > loop->first && point.at - loop->first < loop->count && point.bytes > 0 &&
+    bool can_be = point.at > loop.first && point.at - loop.first < loop.count && point.bytes > 0 &&
                   point.bytes <= JOURNAL_POINT_MAX && journal_point_size(point.bytes) == size;
     for (size_t i = DATA_AT + (size_t)point.bytes; can_be && i < size; i++)
         can_be = record[i] == 0;
@@ -180,6 +198,27 @@ static int add_point(struct journal_content *content, const unsigned char *recor
     return 0;
 }
 
+/* Takes a growth, by which the loop becomes longer. 0, or -1 with the reason. */
+static int add_growth(struct journal_content *content, const unsigned char *record, size_t count,
+                      enum journal_decoded *reason)
+{
+    struct journal_head *head = &content->head;
+    const struct range loop = journal_loop(head), grown = range_at(record, 0);
+    const bool can_be =
+        count == 1 && grown.first == loop.first && grown.count > loop.count && grown.count <= UINT64_MAX - grown.first;
+    *reason = JOURNAL_CONTRADICTS;
+    if (!can_be)
+        return -1;
+    struct journal_growth *growths =
+        grow(content->growths, head->growth_count, &content->growth_room, sizeof *content->growths);
+    *reason = growths != NULL ? JOURNAL_GOOD : JOURNAL_NO_MEMORY;
+    if (growths == NULL)
+        return -1;
+    head->growths = content->growths = growths;
+    growths[head->growth_count++] = (struct journal_growth){grown.count, wire_get64(record + DIGEST_AT)};
+    return 0;
+}
+
 /* Forgets the deaths of iterations that are done. */
 static enum journal_decoded forget_done(struct journal_content *content)
 {
@@ -192,10 +231,12 @@ static enum journal_decoded forget_done(struct journal_content *content)
 }
 
 /* Takes the record at `record`, of which `left` bytes are there. Returns its size; 0 where the record is torn or
- * `reason` says what is wrong with the whole. `marks`: bits of the first word that say what the record is. */
-static size_t take_record(struct journal_content *content, const unsigned char *record, size_t left, uint32_t marks,
+ * `reason` says what is wrong with the whole. */
+static size_t take_record(struct journal_content *content, const unsigned char *record, size_t left, uint32_t version,
                           uint32_t *crc, enum journal_decoded *reason)
 {
+    /* bits of the first word that say what the record is */
+    const uint32_t marks = version > JOURNAL_VERSION_LEAST ? DEATHS_MARK | POINT_MARK : 0;
     if (left < JOURNAL_RECORD_BYTES)
         return 0;
     size_t count = wire_get32(record + RANGES_AT) & ~marks;
@@ -211,7 +252,11 @@ static size_t take_record(struct journal_content *content, const unsigned char *
     case 0: result = add_ranges(content, record, count, reason); break;
     case DEATHS_MARK: result = add_deaths(content, record, count, reason); break;
     case POINT_MARK: result = add_point(content, record, count, reason); break;
-    default: *reason = JOURNAL_CONTRADICTS; /* no record is both */
+    default:
+        if (version >= GROWTH_VERSION)
+            result = add_growth(content, record, count, reason);
+        else
+            *reason = JOURNAL_CONTRADICTS; /* no record is both */
     }
     if (result < 0)
         return 0;
@@ -227,20 +272,20 @@ enum journal_decoded journal_decode(struct journal_content *content, const unsig
     enum journal_decoded decoded = take_head(content, bytes, size, &crc);
     if (decoded != JOURNAL_GOOD)
         return decoded;
-    const uint32_t marks = wire_get32(bytes + VERSION_AT) > JOURNAL_VERSION_LEAST ? DEATHS_MARK | POINT_MARK : 0;
+    const uint32_t version = wire_get32(bytes + VERSION_AT);
     size_t taken = journal_head_size(&content->head);
     while (taken > 0) {
         content->valid += taken;
-        taken = take_record(content, bytes + content->valid, size - content->valid, marks, &crc, &decoded);
+        taken = take_record(content, bytes + content->valid, size - content->valid, version, &crc, &decoded);
     }
     return decoded == JOURNAL_GOOD ? forget_done(content) : decoded;
 }
 
 const struct journal_point *journal_find_point(const struct journal_content *content, uint64_t distance, uint64_t bytes)
 {
-    const struct range *loop = &content->head.loop;
+    const uint64_t first = content->head.loop.first;
     const struct range *done = ranges_length(&content->done) > 0 ? ranges_at(&content->done, 0) : NULL;
-    const uint64_t end = done != NULL && done->first == loop->first ? done->first + done->count : loop->first;
+    const uint64_t end = done != NULL && done->first == first ? done->first + done->count : first;
     const struct journal_point *best = NULL;
     for (size_t i = 0; i < content->point_count; i++) {
         const struct journal_point *point = &content->points[i];
@@ -256,5 +301,6 @@ void journal_content_fini(struct journal_content *content)
     ranges_fini(&content->done);
     poison_fini(&content->deaths);
     free(content->points);
+    free(content->growths);
     *content = (struct journal_content){0};
 }

@@ -7,12 +7,15 @@
  *     record   u32 ranges  u32 CRC  u64 digest  { u64 first  u64 count } of each range
  *     deaths   u32 ranges and 2^31  u32 CRC  u32 workers  u32 processes  { u64 first  u64 count } of each range
  *     point    u32 n and 2^30  u32 CRC  u64 at  u64 bytes  the bytes  0 up to n times 16 bytes behind `at`
+ *     growth   u32 1 and 2^31 and 2^30  u32 CRC  u64 inputs  u64 first  u64 count
  *
  * The text names the job: lines "what=value", each ended by a NUL. [first, first + count) is the loop. A record says
  * that its ranges are done and stored, and what they add to the checksum of the results. A record of deaths says
  * how many workers have died so far while they computed the ranges, and how many processes that ran them for a worker;
  * the latest one counts, until the ranges are done. A recovery point has the boundary data at an iteration of a loop
- * with dependencies, from which the loop can be gone on with. Version 1 has neither, and is read, too. A CRC is that of
+ * with dependencies, from which the loop can be gone on with. A growth says that the loop has become longer: what it is
+ * by then, and a digest of what it is read from up to there. Version 1 has no deaths and points, version 2 no growth;
+ * both are read, too. A CRC is that of
  * all bytes of its head or record but itself, begun with the CRC that stands before it: a record is good only behind
  * those it was written behind. What follows the first bad byte is not believed. Ranges never overlap: each iteration is
  * committed once. */
@@ -25,7 +28,7 @@
 #include <stdint.h>
 
 /* To be raised when the layout, the meaning of the text's lines or that of the digest changes. */
-#define JOURNAL_VERSION 2
+#define JOURNAL_VERSION 3
 /* The oldest version that is read. */
 #define JOURNAL_VERSION_LEAST 1
 
@@ -46,11 +49,27 @@ struct journal_point {
     const unsigned char *data;
 };
 
+/* The length of a loop at some moment, and a digest of the inputs of its first `count` iterations. */
+struct journal_growth {
+    uint64_t count;
+    uint64_t inputs;
+};
+
+/* A loop that may become longer begins with none of its iterations, and grows by those that there are. */
 struct journal_head {
     const char *text;
     size_t text_bytes; /* with the NUL of its last line */
     struct range loop;
+    const struct journal_growth *growths; /* [growth_count] ascending, all behind loop.count; written behind the head */
+    size_t growth_count;
 };
+
+/* The loop as it has grown. */
+static inline struct range journal_loop(const struct journal_head *head)
+{
+    return head->growth_count == 0 ? head->loop
+                                   : (struct range){head->loop.first, head->growths[head->growth_count - 1].count};
+}
 
 /* Bytes of a head and of a record. */
 static inline size_t journal_head_size(const struct journal_head *head)
@@ -69,17 +88,20 @@ static inline size_t journal_point_size(uint64_t bytes)
 }
 
 /* Write a head, a record of `count` ranges, or one of the deaths that the single range of `deaths` has seen (`deaths`
- * of workers, `failures` by the end of a process; one of both at least is not 0), or a recovery point to `out`, which
- * has room for it. They return the CRC for the next record. */
+ * of workers, `failures` by the end of a process; one of both at least is not 0), a growth of the loop that begins at
+ * `first`, or a recovery point to `out`, which has room for it. They return the CRC for the next record. */
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
 uint32_t journal_deaths_put(const struct poison *deaths, uint32_t before, unsigned char *out);
+uint32_t journal_growth_put(uint64_t first, const struct journal_growth *growth, uint32_t before, unsigned char *out);
 uint32_t journal_point_put(const struct journal_point *point, uint32_t before, unsigned char *out);
 
 /* Reads a file of `size` bytes. */
 struct journal_content {
-    struct journal_head head;     /* head, whose text is borrowed from the bytes */
+    struct journal_head head;       /* head, whose text is borrowed from the bytes, and whose growths from `growths` */
+    struct journal_growth *growths; /* owned */
+    size_t growth_room;
     struct ranges done;           /* owned */
     struct poison_set deaths;     /* of iterations that are not done, as for journal_deaths_put(); owned */
     struct journal_point *points; /* [point_count] as they were written, borrowing from the bytes; the list is owned */

@@ -47,11 +47,33 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* All that the results depend on, and where they are. The name of the output without its folder: both can be moved. */
-static char *name_job(const struct job_setup *setup, size_t *bytes)
+/* True where the loop may have become longer when the run is resumed, and is compared by what it had: all of a loop
+ * that grows, or whose kernel can tell of the beginning of its inputs. */
+static bool may_become_longer(const struct job_setup *setup)
 {
+    return setup->job.count == UINT64_MAX && (setup->kernel->inputs != NULL || setup->loop.grows);
+}
+
+/* The digest of the inputs of the first `count` iterations, or of all where the kernel tells no other. -1 with one
+ * line.
+ */
+static int digest_inputs(const struct job_setup *setup, uint64_t count, uint64_t *digest, struct error *error)
+{
+    *digest = setup->loop.inputs;
+    return may_become_longer(setup) && setup->kernel->inputs != NULL
+               ? kernel_inputs(setup->kernel, setup->values, setup->first + count, digest, error)
+               : 0;
+}
+
+/* All that the results depend on, and where they are. The name of the output without its folder: both can be moved. Of
+ * a loop that may become longer only what its inputs begin with is named. NULL with one line. */
+static char *name_job(const struct job_setup *setup, size_t *bytes, struct error *error)
+{
+    uint64_t inputs;
     struct text text;
     char value[KERNEL_PARAM_TEXT_MAX];
+    if (digest_inputs(setup, 0, &inputs, error) < 0)
+        return NULL;
     text_init(&text);
     add_line(&text, "the kernel", setup->kernel->name);
     add_line(&text, "the kernel's version", setup->kernel->version);
@@ -60,22 +82,125 @@ static char *name_job(const struct job_setup *setup, size_t *bytes)
             add_line(&text, setup->kernel->params[i].name,
                      kernel_param_text(&setup->kernel->params[i], setup->values[i], value));
     add_record(&text, &setup->loop);
-    if (setup->loop.inputs != 0) {
-        snprintf(value, sizeof value, "%016" PRIx64, setup->loop.inputs);
+    if (inputs != 0) {
+        snprintf(value, sizeof value, "%016" PRIx64, inputs);
         add_line(&text, "the content of its input files (digest)", value);
     }
-    snprintf(value, sizeof value, "%" PRIu64 ":%" PRIu64, setup->first, setup->count);
+    if (may_become_longer(setup))
+        snprintf(value, sizeof value, "%" PRIu64 ":", setup->first);
+    else
+        snprintf(value, sizeof value, "%" PRIu64 ":%" PRIu64, setup->first, setup->count);
     add_line(&text, "--iterations", value);
     add_line(&text, "--output", setup->collect ? file_name(setup->job.output) : "not given");
     *bytes = text.length;
-    return text_take(&text);
+    char *name = text_take(&text);
+    if (name == NULL)
+        error_set(error, "out of memory for the journal");
+    return name;
+}
+
+/* The next growth of a loop that is known to have `from` of its iterations: so far ahead that where a loop has changed
+ * is known to about one part in JOURNAL_GROWTHS. -1 with one line. */
+static int next_growth(const struct job_setup *setup, uint64_t from, struct journal_growth *growth, struct error *error)
+{
+    const uint64_t step = setup->count / JOURNAL_GROWTHS + (setup->count % JOURNAL_GROWTHS != 0);
+    growth->count = from + (step < setup->count - from ? step : setup->count - from);
+    return digest_inputs(setup, growth->count, &growth->inputs, error);
+}
+
+/* Notes the loop: as growths of an empty one where it may become longer. -1 with one line. */
+static int note_loop(struct resume *resume, const struct job_setup *setup, struct error *error)
+{
+    struct journal_head *head = &resume->head;
+    resume->grows = setup->loop.grows;
+    head->loop = (struct range){setup->first, setup->count};
+    if (!may_become_longer(setup))
+        return 0;
+    head->loop.count = 0;
+    head->growths = resume->growths;
+    while (journal_loop(head).count < setup->count) {
+        struct journal_growth *growth = &resume->growths[head->growth_count];
+        if (next_growth(setup, journal_loop(head).count, growth, error) < 0)
+            return -1;
+        head->growth_count++;
+    }
+    return 0;
+}
+
+/* --- loops that have become longer --- */
+
+/* The file that the iterations are read from, where it is clear which; else NULL. */
+static const char *list_of(const struct job_setup *setup)
+{
+    const struct hdss_kernel *kernel = setup->kernel;
+    const char *found = NULL;
+    for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
+        const struct hdss_param *param = &kernel->params[i];
+        if (param->kind != HDSS_PARAM_TEXT || strcmp(param->unit, "file") != 0 || setup->values[i].text[0] == '\0')
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = setup->values[i].text;
+    }
+    return found;
+}
+
+/* Refuses iterations [first, end) of an earlier run, one of which at least is another by now. */
+static int refuse_changed(const struct resume *resume, const struct job_setup *setup, uint64_t first, uint64_t end,
+                          struct error *error)
+{
+    const bool are_tasks = setup->loop.are_tasks, is_one = end - first == 1;
+    const char *list = list_of(setup), *what = are_tasks ? "task" : "iteration";
+    char which[100];
+    if (is_one)
+        snprintf(which, sizeof which, "%s %" PRIu64 " has", what, first + are_tasks);
+    else
+        snprintf(which, sizeof which, "one at least of %ss %" PRIu64 " to %" PRIu64 " has", what, first + are_tasks,
+                 end - 1 + are_tasks);
+    return error_set(error,
+                     "%.150s%s%s changed since the run that %.150s is of; accepted: those as they were, and new ones "
+                     "behind them, or --overwrite to begin anew",
+                     list != NULL ? list : "", list != NULL ? ": " : "", which, resume->path);
+}
+
+/* Compares what the loop of the earlier run had with what it has now. -1 with one line. */
+static int compare_growths(const struct resume *resume, const struct job_setup *setup, struct error *error)
+{
+    const struct journal_head *there = &resume->earlier.content.head;
+    const char *list = list_of(setup);
+    uint64_t same = 0, digest;
+    for (size_t i = 0; i < there->growth_count; i++) {
+        const struct journal_growth *growth = &there->growths[i];
+        if (growth->count > setup->count)
+            return error_set(error,
+                             "%.150s: there are %" PRIu64 " %s, and %.150s is of a run that knew of %" PRIu64
+                             "; accepted: those, and new ones behind them, or --overwrite to begin anew",
+                             list != NULL ? list : setup->kernel->name, setup->count,
+                             setup->loop.are_tasks ? "tasks" : "iterations", resume->path, journal_loop(there).count);
+        if (digest_inputs(setup, growth->count, &digest, error) < 0)
+            return -1;
+        if (digest != growth->inputs)
+            return refuse_changed(resume, setup, setup->first + same, setup->first + growth->count, error);
+        same = growth->count;
+    }
+    return 0;
+}
+
+/* Says on standard error how much the loop has become longer. */
+static void print_new(const struct resume *resume, const struct job_setup *setup, const char *name)
+{
+    const uint64_t before = journal_loop(&resume->earlier.content.head).count, more = setup->count - before;
+    const char *list = list_of(setup);
+    if (more > 0)
+        fprintf(stderr, "%s: %s has %" PRIu64 " new %s%s\n", name, list != NULL ? list : setup->kernel->name, more,
+                setup->loop.are_tasks ? "line" : "iteration", more == 1 ? "" : "s");
 }
 
 /* --- before the run --- */
 
 static uint64_t percent(const struct journal_content *content)
 {
-    uint64_t done = ranges_total(&content->done), count = content->head.loop.count;
+    uint64_t done = ranges_total(&content->done), count = journal_loop(&content->head).count;
     return count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100;
 }
 
@@ -209,7 +334,9 @@ static int resume_read_earlier(struct resume *resume, const struct job_setup *se
     case JOURNAL_ABSENT: return check_start(setup, resume->path, error);
     case JOURNAL_READABLE:
         resume->resumed = true;
-        return journal_compare(&resume->earlier.content.head, &resume->head, resume->path, error);
+        return journal_compare(&resume->earlier.content.head, &resume->head, resume->path, error) < 0
+                   ? -1
+                   : compare_growths(resume, setup, error);
     default: return -1;
     }
 }
@@ -232,11 +359,10 @@ int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps
     resume_init(resume);
     if (keeps)
         job_journal_path(&setup->job, resume->path);
-    resume->text = name_job(setup, &resume->head.text_bytes);
-    if (resume->text == NULL)
-        return error_set(error, "out of memory for the journal");
+    resume->text = name_job(setup, &resume->head.text_bytes, error);
+    if (resume->text == NULL || note_loop(resume, setup, error) < 0)
+        return -1;
     resume->head.text = resume->text;
-    resume->head.loop = (struct range){setup->first, setup->count};
     path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0 && check_old(beside, setup, error) < 0)
         return -1;
@@ -305,6 +431,7 @@ int resume_take(struct resume *resume, const struct job_setup *setup, const char
         return -1;
     if (job_setup_is_dependent(setup) && take_point(resume, setup, error) < 0)
         return -1;
+    print_new(resume, setup, name);
     if (dropped > 0)
         fprintf(stderr, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n",
                 name, resume->path, dropped);
@@ -339,6 +466,18 @@ int resume_create_output(struct resume *resume, const struct job_setup *setup, i
 }
 
 /* --- during the run and at its end --- */
+
+int resume_record_growth(struct resume *resume, const struct job_setup *setup, bool grows, struct error *error)
+{
+    struct journal *journal = &resume->journal;
+    struct journal_growth growth;
+    resume->grows = grows;
+    while (journal->fd >= 0 && journal->loop.count < setup->count)
+        if (next_growth(setup, journal->loop.count, &growth, error) < 0 ||
+            journal_append_growth(journal, &growth, error) < 0)
+            return -1;
+    return 0;
+}
 
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {

@@ -13,6 +13,8 @@ struct resume {
     char path[JOB_JOURNAL_PATH_MAX]; /* empty: no journal is kept */
     char *text;                      /* names the job; owned */
     struct journal_head head;
+    struct journal_growth growths[JOURNAL_GROWTHS]; /* of the head, where the loop may become longer */
+    bool grows;                                     /* more iterations may come while it runs */
     struct journal_file earlier; /* journal of the run that is resumed; its content is empty where none is */
     bool resumed;
     struct journal journal;
@@ -43,6 +45,10 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
  * RESULTS_NO_ROOM. */
 int resume_create_output(struct resume *resume, const struct job_setup *setup, int *lock, struct error *error);
 
+/* Records how long the loop is by now, if it has become longer, before anything that lies behind what it was. `grows`:
+ * it may still become so. -1 with one line. */
+int resume_record_growth(struct resume *resume, const struct job_setup *setup, bool grows, struct error *error);
+
 /* Records a group of ranges. -1 with one line. */
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
@@ -59,7 +65,7 @@ int resume_record_deaths(struct resume *resume, const struct poison *deaths, str
 static inline bool resume_is_possible(const struct resume *resume, bool some_failed)
 {
     return resume->path[0] != '\0' && resume->journal.fd >= 0 &&
-           (some_failed || !journal_is_complete(&resume->journal));
+           (some_failed || resume->grows || !journal_is_complete(&resume->journal));
 }
 
 /* True if nothing is left but what a resumed run would give up before it begins, as deaths are held against it: only

@@ -39,6 +39,7 @@ int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers,
 
 int root_check(struct root *root, bool keeps_journal)
 {
+    root->grows = root->setup.loop.grows;
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
     return resume_take(&root->resume, &root->setup, root->name, &root->error);
@@ -75,7 +76,13 @@ int root_grow(struct root *root, struct growth *growth, struct error *error)
         return -1;
     setup->count = setup->step_iterations = setup->loop.iterations;
     *growth = (struct growth){setup->count, result == 0};
+    root->grows = result > 0;
     return 0;
+}
+
+static int record_growth(struct root *root, struct error *error)
+{
+    return resume_record_growth(&root->resume, &root->setup, root->grows, error);
 }
 
 void root_show_progress(struct root *root, const struct progress *progress)
@@ -107,6 +114,8 @@ int root_record(struct root *root, const struct range *ranges, size_t count, uin
     bool sync = root->setup.job.durability == JOB_DURABILITY_NODE && root->sink_open;
     int result = sync ? results_sync(&root->sink, error) : 0;
     if (result == 0)
+        result = record_growth(root, error);
+    if (result == 0)
         result = resume_record(&root->resume, ranges, count, digest, error);
     if (result < 0 && root->resume.failure.text[0] == '\0')
         root->resume.failure = *error;
@@ -115,7 +124,9 @@ int root_record(struct root *root, const struct range *ranges, size_t count, uin
 
 int root_record_deaths(struct root *root, const struct poison *deaths, struct error *error)
 {
-    int result = resume_record_deaths(&root->resume, deaths, error);
+    int result = record_growth(root, error);
+    if (result == 0)
+        result = resume_record_deaths(&root->resume, deaths, error);
     if (result < 0 && root->resume.failure.text[0] == '\0')
         root->resume.failure = *error;
     return result;
@@ -180,6 +191,8 @@ static int finish_output(struct root *root, int status)
 static int root_check_journal(struct root *root, int status)
 {
     const char *failure = root->resume.failure.text;
+    if (failure[0] == '\0' && record_growth(root, &root->error) < 0) /* a run that goes on says what is new to it */
+        root->resume.failure = root->error;
     if (failure[0] == '\0' || status == EXIT_STATUS_FAILED)
         return status;
     root_print_failure(root, failure, root->rank);

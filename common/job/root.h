@@ -21,6 +21,7 @@ struct root {
     bool sink_open;
     int output_lock; /* the output, as long as no other run may write it; -1: none, or released */
     struct resume resume;
+    bool grows;           /* the loop may become longer while it runs */
     struct ranges failed; /* at the end: what is done but the kernel calls failed; owned */
     bool complete;        /* at the end: all is done, nothing failed, and the output is made */
     bool resumable;       /* at the end: a later run can go on from what is there */

@@ -51,7 +51,7 @@ static void add_part_done(struct text *text, const struct report *report)
     char done[HUMAN_MAX];
     text_add(text, "\n  done         %s of ", human_count(done, report->done));
     add_plural(text, report->iterations, "iteration");
-    text_add(text, " (%.1f %%)", percent_done(report));
+    text_add(text, "%s (%.1f %%)", report->grows ? " so far" : "", percent_done(report));
 }
 
 static void add_headline(struct text *text, const struct report *report)

@@ -47,7 +47,7 @@ static void mend(uint8_t *bytes, size_t size)
 
 static void check_ranges(const struct journal_content *content)
 {
-    const struct range *loop = &content->head.loop;
+    const struct range whole = journal_loop(&content->head), *loop = &whole;
     uint64_t end = loop->first, total = 0;
     for (size_t i = 0; i < ranges_length(&content->done); i++) {
         const struct range *range = ranges_at(&content->done, i);
@@ -61,7 +61,7 @@ static void check_ranges(const struct journal_content *content)
 /* What is done has no deaths any more. */
 static void check_deaths(const struct journal_content *content)
 {
-    const struct range *loop = &content->head.loop;
+    const struct range whole = journal_loop(&content->head), *loop = &whole;
     poison_check(&content->deaths);
     for (size_t i = 0; i < content->deaths.count; i++) {
         const struct poison *deaths = &content->deaths.items[i];
@@ -78,7 +78,7 @@ static void check_deaths(const struct journal_content *content)
 /* Recovery points lie inside of the loop, and their data inside of what is good. */
 static void check_points(const struct journal_content *content, const uint8_t *bytes)
 {
-    const struct range *loop = &content->head.loop;
+    const struct range whole = journal_loop(&content->head), *loop = &whole;
     for (size_t i = 0; i < content->point_count; i++) {
         const struct journal_point *point = &content->points[i];
         REQUIRE(point->at > loop->first && point->at - loop->first < loop->count && point->bytes > 0);
@@ -89,6 +89,17 @@ static void check_points(const struct journal_content *content, const uint8_t *b
         content->point_count > 0 ? journal_find_point(content, 2, content->points[0].bytes) : NULL;
     REQUIRE(best == NULL || (ranges_length(&content->done) > 0 && ranges_at(&content->done, 0)->first == loop->first &&
                              best->at - loop->first <= ranges_at(&content->done, 0)->count));
+}
+
+/* The loop becomes longer with each. */
+static void check_growths(const struct journal_content *content)
+{
+    const struct journal_head *head = &content->head;
+    uint64_t count = head->loop.count;
+    for (size_t i = 0; i < head->growth_count; i++) {
+        REQUIRE(head->growths[i].count > count && head->growths[i].count <= UINT64_MAX - head->loop.first);
+        count = head->growths[i].count;
+    }
 }
 
 /* No iteration is told of twice. */
@@ -125,22 +136,30 @@ static void require_same(const struct journal_content *content, const unsigned c
         const struct journal_point *a = &again.points[i], *b = &content->points[i];
         REQUIRE(a->at == b->at && a->bytes == b->bytes && memcmp(a->data, b->data, a->bytes) == 0);
     }
+    REQUIRE(again.head.growth_count == content->head.growth_count);
+    for (size_t i = 0; i < again.head.growth_count; i++)
+        REQUIRE(again.growths[i].count == content->growths[i].count &&
+                again.growths[i].inputs == content->growths[i].inputs);
     REQUIRE(again.head.text_bytes == content->head.text_bytes);
     REQUIRE(memcmp(again.head.text, content->head.text, again.head.text_bytes) == 0);
     journal_content_fini(&again);
 }
 
-/* As a run that goes on writes it: the head, one record of all that is done, the deaths, and the points. */
+/* As a run that goes on writes it: the head, the growths, one record of all that is done, the deaths, and the points.
+ */
 static void check_anew(const struct journal_content *content)
 {
-    size_t head = journal_head_size(&content->head), ranges = ranges_length(&content->done);
-    size_t size = head + (ranges > 0 ? journal_record_size(ranges) : 0);
+    const size_t growths = content->head.growth_count, ranges = ranges_length(&content->done);
+    size_t head = journal_head_size(&content->head);
+    size_t size = head + growths * journal_record_size(1) + (ranges > 0 ? journal_record_size(ranges) : 0);
     size_t more = content->deaths.count * journal_record_size(1);
     for (size_t i = 0; i < content->point_count; i++)
         more += journal_point_size(content->points[i].bytes);
     unsigned char *bytes = malloc(size + more);
     REQUIRE(bytes != NULL);
     uint32_t crc = journal_head_put(&content->head, bytes);
+    for (size_t i = 0; i < growths; i++, head += journal_record_size(1))
+        crc = journal_growth_put(content->head.loop.first, &content->growths[i], crc, bytes + head);
     if (ranges > 0)
         crc = journal_record_put(ranges_at(&content->done, 0), ranges, content->digest, crc, bytes + head);
     for (size_t i = 0; i < content->deaths.count; i++, size += journal_record_size(1))
@@ -164,6 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         mend(copy, size - 1);
     if (journal_decode(&content, copy, size - 1) == JOURNAL_GOOD) {
         REQUIRE(content.valid <= size - 1);
+        check_growths(&content);
         check_ranges(&content);
         check_sum(&content, copy);
         check_deaths(&content);

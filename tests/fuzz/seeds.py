@@ -302,7 +302,13 @@ def journal(ranges=(), first=0, count=100, version=1, text=b"the kernel=mandelbr
     head = b"HDSSJRNL" + struct.pack("<IIQQ", version, len(text), first, count) + text
     crc = crc32c(head)
     data = head + struct.pack("<I", crc)
-    for group in ranges: # (ranges, deaths of workers, of processes): a record of deaths; (boundary, data): a recovery point
+    for group in ranges: # (ranges, deaths of workers, of processes): a record of deaths; (boundary, data): a recovery point;
+        # (count, inputs, None, None): a growth
+        if isinstance(group, tuple) and len(group) == 4:
+            number, body = struct.pack("<I", 1 | 3 << 30), struct.pack("<QQQ", group[1], first, group[0])
+            crc = crc32c(number + body, crc)
+            data += number + struct.pack("<I", crc) + body
+            continue
         if isinstance(group, tuple) and len(group) == 2:
             listed = struct.pack("<Q", len(group[1])) + group[1]
             listed += bytes(-len(listed) % 16)
@@ -324,13 +330,14 @@ def journal(ranges=(), first=0, count=100, version=1, text=b"the kernel=mandelbr
 GROUPS = [[(0, 10)], [(20, 5), (30, 1)], [(10, 10)]]
 POINTS = [GROUPS[0], (5, b"boundary"), GROUPS[1], (17, bytes(9)), GROUPS[2], (20, b"a longer boundary of a loop"), ([(40, 1)], 0, 3)]
 DEATHS = [([(5, 20)], 1, 0), *GROUPS, ([(22, 5), (0, 1)], 2, 0), ([(40, 1)], 0, 3), ([(23, 1)], 3, 1)]
+GROWN = [(5, 7, None, None), (30, 8, None, None), GROUPS[0], (40, 2**64 - 1, None, None), ([(35, 1)], 0, 3), GROUPS[1], GROUPS[2]]
 JOURNALS = {
     "begun": journal(), "groups": journal(GROUPS), "mended": journal(GROUPS, first_byte=1), "torn": journal(GROUPS)[:-3],
     "tail": journal(GROUPS, tail=b"x" * 20),
     "complete": journal([[(0, 100)]]), "twice": journal([[(0, 10)], [(5, 2)]]), "outside": journal([[(99, 2)]]), "no-range": journal([[]]),
     "empty-range": journal([[(5, 0)]]), "overflow": journal([[(2**64 - 1, 2)]]), "no-text": journal(text=b""),
     "no-nul": journal(text=b"a=b"),
-    "version": journal(version=3), "foreign": b"\x00#!/bin/sh\n", "short": journal()[:20],
+    "version": journal(version=4), "foreign": b"\x00#!/bin/sh\n", "short": journal()[:20],
     "loop-overflow": journal(first=2**64 - 2, count=9),
     "part": journal([[(1000, 1)]], 1000, 10), "empty": b"", "changed": journal(GROUPS)[:-20] + b"!" + journal(GROUPS)[-19:],
     "mended-changed": journal(GROUPS, first_byte=1)[:-20] + b"!" + journal(GROUPS)[-19:],
@@ -338,6 +345,9 @@ JOURNALS = {
     "deaths-outside": journal([([(99, 2)], 1, 0)], version=2), "no-deaths": journal([([(9, 2)], 0, 0)], version=2),
     "points": journal(POINTS, version=2), "mended-points": journal(POINTS, version=2, first_byte=1), "points-too-early": journal(POINTS),
     "point-outside": journal([(100, b"x")], version=2), "point-empty": journal([(9, b"")], version=2),
+    "grown": journal(GROWN, count=0, version=3), "mended-grown": journal(GROWN, count=0, version=3, first_byte=1),
+    "grown-too-early": journal(GROWN, count=0, version=2), "grown-back": journal([*GROWN, (40, 1, None, None)], count=0, version=3),
+    "grown-beyond": journal([(9, 1, None, None)], 2**64 - 2, 1, version=3), "grown-not-enough": journal([GROUPS[0], *GROWN], count=0, version=3),
     "most-deaths": journal([([(9, 2)], 2**32 - 1, 2**32 - 1)], version=2),
 }
 

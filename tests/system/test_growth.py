@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Loops that grow while they run: a list is computed while it is written, in processes of their own and without them, and the run ends with it."""
 import os
+import signal
 
-from launch import WORKER, finish, job, main, mpirun_line, report, run, run_job, start, wait_until
+from launch import HDSS, finish, job, main, report, run, start, wait_until
 
 GROWING = os.environ['GROWING']
 
@@ -33,6 +34,12 @@ def await_line(process, i):
 
 def words(*more):
     return ['--output', 'out.txt', '--report', 'report.json', *more, GROWING, 'list=list']
+
+
+def refused(line, *options):
+    """Before anything is launched."""
+    result = run([HDSS, 'run', '--workers', '2', *words(*options)])
+    assert result.status == 2 and len(result.err) == 1 and result.err[0].startswith(f'hdss run: {line}'), result
 
 
 def test_a_list_is_computed_while_it_is_written():
@@ -66,10 +73,8 @@ def test_what_cannot_grow_is_refused():
     for options, line in ((('--technique', 'gss'), f'--technique: gss cuts by the number of iterations, which is not known yet as the loop of this growing '
                            f'grows; accepted: ss, {lists}'),
                           (('--iterations', '0:2'), f'--iterations: the loop of this growing grows while it runs; accepted: all of it, {lists}')):
-        result = run_job(0, 1, words(*options))
-        assert result.status == 2 and result.err == [f'supermaster: {line}'], result
-    result = run(mpirun_line([(2, [WORKER, '--dca', 'node', *words()])]))
-    assert result.status == 2 and 'the loop of this growing grows while it runs; accepted are lists that are complete' in result.raw_err, result
+        refused(f'{line}', *options)
+    refused('--dca: the loop of this growing grows while it runs; accepted are lists that are complete, or a supermaster', '--dca', 'node')
     assert not os.path.exists('out.txt.journal') and not os.path.exists('out.txt.parts')
 
 
@@ -82,6 +87,30 @@ def test_a_list_that_shrinks_ends_the_run():
     assert result.status == 1 and any('growing: grow() says 1 iterations after 3; accepted: no less' in one for one in result.err), result
 
 
+def test_a_list_is_gone_on_with():
+    append(lines(0, 3))
+    process = start(job(0, 2, words()))
+    await_line(process, 2)
+    append(lines(3, 5))
+    await_line(process, 4)
+    process.send_signal(signal.SIGTERM)
+    result = finish(process)
+    assert 'stopped by a signal after a clean drain' in result.out and '5 of 5 iterations so far' in result.out and '--resume goes on' in result.out, result
+    for text, line in ((lines(0, 3) + 'line x\n' + lines(4, 6), 'list: task 4 has changed since the run that out.txt.journal is of; accepted: '),
+                       (lines(0, 3), 'list: there are 3 tasks, and out.txt.journal is of a run that knew of 5; accepted: ')):
+        os.remove('list')
+        append(text + '\\.\n')
+        refused(line, '--resume')
+    os.remove('list')
+    append(lines(0, 6))  # it is still being written
+    process = start(job(1, 2, words('--resume')))
+    await_line(process, 5)
+    append(lines(6, 10) + '\\.\n')
+    result = finish(process)
+    assert result.status == 0 and read('out.txt') == lines(0, 10) and report()['faults']['resumed_iterations'] == 5, result
+    assert 'supermaster: list has 1 new line' in result.err, result
+
+
 if __name__ == '__main__':
     main([test_a_list_is_computed_while_it_is_written, test_an_empty_list_may_turn_out_to_be_complete, test_what_cannot_grow_is_refused,
-          test_a_list_that_shrinks_ends_the_run])
+          test_a_list_that_shrinks_ends_the_run, test_a_list_is_gone_on_with])

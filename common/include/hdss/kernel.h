@@ -113,10 +113,10 @@ struct hdss_loop {
                             of the step before are done. 0 is taken as 1 */
     uint64_t inputs;     /* a digest of the files that the kernel reads; 0 where it reads none. All ranks must find the
                             same, and so must a run that is resumed: but see inputs() of the kernel */
-    bool grows; /* `iterations` are those that there are now, and more may come behind them while the loop runs:
-                   see grow() of the kernel. With variable output only, without time steps and dependencies. A
-                   kernel then runs iterations beyond those that it has described, and `inputs` is a digest of
-                   what does not grow */
+    bool grows; /* `iterations` are those that there are now, and more may come behind them while the loop runs: see
+                   grow() of the kernel. With variable output only, without time steps and dependencies. A kernel then
+                   runs iterations beyond those that it has described, and in the place of `inputs` it is asked
+                   inputs(), for none of them */
     char note[HDSS_NOTE_MAX]; /* a line that the user is to be told once, such as that an input was converted; "": none
                                */
     /* Dependencies, of a kernel with run_block(). An iteration is a row of `sync` elements along the synchronization
@@ -279,7 +279,8 @@ struct hdss_kernel {
     /* Sets `*digest` to a digest of what the first `iterations` iterations of the loop are read from, and of what all
      * are, but of nothing behind them: a run that ended early may be resumed when its loop has become longer, if what
      * it had is the same. `iterations` are no more than the loop is known to have. Called where grow() is, after
-     * describe(). Returns 0, or -1 with one line in `error`. NULL: loops that read files do not become longer. */
+     * describe(). Returns 0, or -1 with one line in `error`. NULL: loops that read files do not become longer; where
+     * one grows, `inputs` of the loop must be a digest of what does not, and be so when it is complete, too. */
     int (*inputs)(const union hdss_value *values, uint64_t iterations, uint64_t *digest, char error[HDSS_ERROR_MAX]);
 };
 

@@ -23,7 +23,7 @@
 
 enum { GROUPS = 8, BYTES_MAX = 4096 };
 
-static const struct journal_head head = {TEXT, sizeof TEXT - 1, {10, 100}};
+static const struct journal_head head = {TEXT, sizeof TEXT - 1, {10, 100}, NULL, 0};
 
 /* What each record says: what is done, no range of which touches another, in any order; or what deaths there were. */
 static const struct group {
@@ -263,6 +263,53 @@ START_TEST(a_journal_of_the_version_before_is_read)
     journal_deaths_put(&(struct poison){30, 20, 1, 0, 0}, crc, bytes + size);
     ck_assert_int_eq(decode_exactly(&content, size + journal_record_size(1)), JOURNAL_GOOD);
     ck_assert(content.valid == size && content.deaths.count == 0);
+    journal_content_fini(&content);
+}
+END_TEST
+
+static size_t write_growths(const struct journal_head *empty, const struct journal_growth *growths, size_t count)
+{
+    size_t size = journal_head_size(empty);
+    uint32_t crc = journal_head_put(empty, bytes);
+    for (size_t i = 0; i < count; i++, size += journal_record_size(1))
+        crc = journal_growth_put(10, &growths[i], crc, bytes + size);
+    return size;
+}
+
+START_TEST(a_loop_grows_and_what_is_done_of_it_counts)
+{
+    const struct journal_head empty = {TEXT, sizeof TEXT - 1, {10, 0}, NULL, 0};
+    const struct journal_growth growths[] = {{3, 33}, {20, 7}};
+    struct journal_content content;
+    size_t size = write_growths(&empty, growths, 2);
+    ck_assert_int_eq(decode_exactly(&content, size), JOURNAL_GOOD);
+    ck_assert(content.valid == size && content.head.growth_count == 2);
+    ck_assert(content.growths[0].count == 3 && content.growths[0].inputs == 33 && content.growths[1].inputs == 7);
+    ck_assert(journal_loop(&content.head).first == 10 && journal_loop(&content.head).count == 20);
+    journal_content_fini(&content);
+    for (uint64_t last = 29; last <= 30; last++) { /* the last of them, and one behind it */
+        const uint32_t crc = wire_get32(bytes + size - journal_record_size(1) + 4);
+        journal_record_put(&(struct range){last, 1}, 1, 5, crc, bytes + size);
+        ck_assert_int_eq(decode_exactly(&content, size + journal_record_size(1)),
+                         last == 29 ? JOURNAL_GOOD : JOURNAL_CONTRADICTS);
+        journal_content_fini(&content);
+    }
+}
+END_TEST
+
+START_TEST(growths_that_cannot_be_are_refused)
+{
+    const struct journal_head empty = {TEXT, sizeof TEXT - 1, {10, 2}, NULL, 0};
+    static const struct journal_growth impossible[][2] = {
+        {{2, 1}, {20, 1}}, {{1, 1}, {3, 1}}, {{5, 1}, {5, 1}}, {{5, 1}, {4, 1}}, {{5, 1}, {UINT64_MAX - 9, 1}}};
+    struct journal_content content;
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        ck_assert_int_eq(decode_exactly(&content, write_growths(&empty, impossible[i], 2)), JOURNAL_CONTRADICTS);
+        journal_content_fini(&content);
+    }
+    size_t size = journal_head_size(&empty); /* another loop's */
+    journal_growth_put(11, &(struct journal_growth){5, 1}, journal_head_put(&empty, bytes), bytes + size);
+    ck_assert_int_eq(decode_exactly(&content, size + journal_record_size(1)), JOURNAL_CONTRADICTS);
     journal_content_fini(&content);
 }
 END_TEST
@@ -520,7 +567,7 @@ START_TEST(a_long_run_keeps_few_points)
 {
     enum { COUNT = 3000, BYTES = 5000 };
     static unsigned char data[BYTES];
-    const struct journal_head whole = {TEXT, sizeof TEXT - 1, {0, COUNT}};
+    const struct journal_head whole = {TEXT, sizeof TEXT - 1, {0, COUNT}, NULL, 0};
     struct journal journal;
     struct journal_file file;
     struct error error;
@@ -566,7 +613,7 @@ END_TEST
 START_TEST(a_long_run_keeps_a_short_file)
 {
     enum { COUNT = 40000 };
-    const struct journal_head whole = {TEXT, sizeof TEXT - 1, {0, COUNT}};
+    const struct journal_head whole = {TEXT, sizeof TEXT - 1, {0, COUNT}, NULL, 0};
     struct journal journal;
     struct journal_file file;
     struct error error;
@@ -595,6 +642,49 @@ START_TEST(a_long_run_keeps_a_short_file)
     ck_assert_uint_eq(ranges_total(&file.content.done), COUNT);
     ck_assert_uint_eq(file.content.deaths.count, 0);
     ck_assert_uint_eq(file.content.digest, (uint64_t)COUNT * (COUNT - 1) / 2);
+    journal_file_fini(&file);
+}
+END_TEST
+
+/* A list that is written for long: of its growths those are kept that are spread over it. */
+START_TEST(a_loop_that_grows_for_long_keeps_few_growths)
+{
+    enum { TIMES = 20000 };
+    const struct journal_growth first = {3, 3};
+    const struct journal_head empty = {TEXT, sizeof TEXT - 1, {10, 0}, &first, 1};
+    struct journal journal;
+    struct journal_file file;
+    struct error error;
+    off_t most = 0;
+    ck_assert_int_eq(journal_begin(&journal, "j", &empty, NULL, false, &error), 0);
+    ck_assert_int_eq(journal_append(&journal, &(struct range){10, 3}, 1, 1, &error), 0);
+    ck_assert(journal_is_complete(&journal));
+    for (uint64_t i = 4; i <= TIMES; i++) {
+        ck_assert_int_eq(journal_append_growth(&journal, &(struct journal_growth){i, i}, &error), 0);
+        ck_assert(!journal_is_complete(&journal));
+        ck_assert_int_eq(journal_append(&journal, &(struct range){9 + i, 1}, 1, 1, &error), 0);
+        most = file_size() > most ? file_size() : most;
+    }
+    ck_assert(journal_is_complete(&journal));
+    journal_close(&journal, false);
+    ck_assert_int_le(most, 300000); /* 1.3 MB of records */
+    ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
+    ck_assert_uint_eq(ranges_total(&file.content.done), TIMES);
+    ck_assert_uint_eq(journal_loop(&file.content.head).count, TIMES);
+    for (size_t i = 0; i < file.content.head.growth_count; i++)
+        ck_assert_uint_eq(file.content.growths[i].inputs, file.content.growths[i].count);
+    struct journal_head again = file.content.head; /* and is gone on with */
+    again.growths = &file.content.growths[file.content.head.growth_count - 1];
+    again.growth_count = 1;
+    struct journal_file next;
+    struct journal_content earlier = file.content;
+    close(file.fd);
+    file.fd = -1;
+    ck_assert_int_eq(journal_begin(&journal, "j", &again, &earlier, false, &error), 0);
+    journal_close(&journal, false);
+    ck_assert_int_eq(read_journal(&next), JOURNAL_READABLE);
+    ck_assert_uint_eq(ranges_total(&next.content.done), TIMES);
+    journal_file_fini(&next);
     journal_file_fini(&file);
 }
 END_TEST
@@ -642,7 +732,7 @@ END_TEST
 static const char *difference(const char *text, size_t size, uint64_t count)
 {
     static struct error error;
-    const struct journal_head other = {text, size, {10, count}};
+    const struct journal_head other = {text, size, {10, count}, NULL, 0};
     error.text[0] = '\0';
     return journal_compare(&other, &head, "j", &error) == 0 ? "" : error.text;
 }
@@ -678,6 +768,8 @@ static Suite *make_suite(void)
     tcase_add_test(codec, a_journal_that_says_what_cannot_be_is_refused);
     tcase_add_test(codec, deaths_that_cannot_be_are_refused);
     tcase_add_test(codec, a_journal_of_the_version_before_is_read);
+    tcase_add_test(codec, a_loop_grows_and_what_is_done_of_it_counts);
+    tcase_add_test(codec, growths_that_cannot_be_are_refused);
     tcase_add_test(codec, another_version_and_another_file_are_told_apart);
     tcase_add_test(codec, points_that_are_torn_or_changed_are_not_believed);
     tcase_add_test(codec, points_that_cannot_be_are_refused);
@@ -690,6 +782,7 @@ static Suite *make_suite(void)
     tcase_add_test(file, a_long_run_keeps_few_points);
     tcase_add_test(file, a_file_that_is_written_is_in_use);
     tcase_add_test(file, a_long_run_keeps_a_short_file);
+    tcase_add_test(file, a_loop_that_grows_for_long_keeps_few_growths);
     tcase_add_test(file, what_cannot_be_written_leaves_a_good_file);
     tcase_add_test(file, other_files_are_not_taken_for_journals);
     tcase_add_test(file, another_job_is_refused_with_the_difference);
