@@ -249,6 +249,8 @@ static const char *check_bound(const struct virtual_config *config, const struct
         ((double)steps * ROUNDS + chunks) * ROUND_MESSAGES * message_ns(config) + 2 * (double)config->collect_ns;
     double ends = supermaster->losses.reissued > 0 ? 2 * (double)steps - 1 : (double)steps;
     double bound_ns = 1.02 * (load.work_ns / load.power + ends * load.longest_ns / load.slowest) + messages_ns;
+    if (config->growth_count > 0) /* nobody knows of the last iterations before */
+        bound_ns += (double)(config->growth[config->growth_count - 1].at_ns + GROWTH_LOOK_NS);
     double took_ns = (double)(supermaster->last_commit_ns - supermaster->first_assign_ns);
     return took_ns > bound_ns ? "with recall, workers were idle while iterations waited" : NULL;
 }
@@ -265,7 +267,7 @@ const char *oracle_check(const struct virtual_config *config, const struct virtu
     bool may_drop_liar = config->lies != NULL && config->spec.verify_action == RUN_VERIFY_DROP_WORKER;
     if (result->drops > may_drop_liar && result->sent_garbage == 0)
         return "a rank was dropped that had sent nothing wrong";
-    uint64_t later = config->count - supermaster->steps.end;
+    uint64_t later = supermaster->ledger.loop.count - supermaster->steps.end;
     if (supermaster->sched_ready && supermaster->sched.remaining + later != ranges_total(&supermaster->ledger.free))
         return "the technique's remaining work is not what is free";
     if (result->misled > 0)

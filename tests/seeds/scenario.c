@@ -3,6 +3,7 @@
 #include "tests/seeds/scenario.h"
 
 #include "common/config/run_spec.h"
+#include "common/machine/machine.h"
 #include "common/sched/sched.h"
 #include "common/util/random.h"
 #include "proto/message.h"
@@ -438,6 +439,57 @@ void scenario_mend(struct scenario *scenario, bool are_mended)
     scenario->deaths.is_mended = are_mended;
 }
 
+/* --- what generator 14 adds --- */
+
+/* Has what happens at some time happen within `all_ns`, as it does within the run without growth. Who stops goes on as
+ * long afterwards as ever. */
+static void spread_faults(struct scenario *scenario, uint64_t all_ns)
+{
+    const uint64_t duration = duration_ns(scenario);
+    uint64_t later_ns = 0;
+    for (unsigned i = 0; i < scenario->config.fault_count; i++) {
+        struct virtual_fault *fault = &scenario->faults[i];
+        if (fault->at_event > 0)
+            continue;
+        if (fault->type != VIRTUAL_CONTINUE)
+            later_ns = (uint64_t)((double)fault->at_ns * ((double)all_ns / (double)duration)) - fault->at_ns;
+        fault->at_ns += later_ns;
+    }
+}
+
+static void make_growth(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    if (scenario->generator < GENERATOR_GROWTH)
+        return;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 23 + scenario->runs);
+    config->technique = "ss";
+    config->spec.power = RUN_POWER_EQUAL;
+    config->step_iterations = 0;
+    config->steps_dependent = false;
+    const unsigned leaps = (unsigned)random_between(&random, 1, GROWTHS_MAX);
+    const uint64_t duration = duration_ns(scenario);
+    uint64_t at_ns = random_between(&random, 0, 1) * some_number(&random, 30);
+    for (unsigned i = 0; i < leaps; i++) {
+        if (i == 0 && scenario->grown > 0)
+            at_ns = 0; /* it has what it had */
+        scenario->grown = i + 1 == leaps ? config->count : random_between(&random, scenario->grown, config->count);
+        scenario->growth[i] = (struct virtual_growth){at_ns, scenario->grown};
+        at_ns += random_between(&random, 0, 1) ? random_between(&random, 0, duration) : some_number(&random, 31);
+    }
+    config->growth = scenario->growth;
+    config->growth_count = leaps;
+    if (random_between(&random, 0, 1))
+        spread_faults(scenario, at_ns + duration);
+    if (random_between(&random, 0, 3) > 0 || leaps == 1 || scenario->runs >= RUNS_MAX || scenario->deaths.count > 0)
+        return;
+    scenario->growth[leaps - 1].at_ns = NEVER;
+    scenario->grown = scenario->growth[leaps - 2].count;
+    config->drain_at_ns = random_between(&random, 1, at_ns + duration);
+    config->drain_rank = 0;
+}
+
 /* --- generator 7 --- */
 
 static void make_dependences(struct scenario *scenario, struct random *random)
@@ -560,7 +612,7 @@ static void lose_masters(struct scenario *scenario, struct random *random, uint6
     }
 }
 
-/* --- generator 14 --- */
+/* --- generator 15 --- */
 
 static void make_deadly_rows(struct scenario *scenario)
 {
@@ -650,6 +702,7 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
         make_verification(scenario);
     if (generator > 11)
         make_deaths(scenario);
+    make_growth(scenario);
     scenario->config.cuts_at_once = generator <= 9 || seed % 4 != 0;
 }
 
@@ -705,4 +758,5 @@ void scenario_resume(struct scenario *scenario)
         return;
     config->spec.retries = before.spec.retries;
     add_deaths(scenario);
+    make_growth(scenario);
 }

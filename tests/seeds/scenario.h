@@ -31,7 +31,10 @@
  * is killed for that, or kill the worker, in all runs of the job, and deaths count from run to run. In every other of
  * these nothing else goes wrong but drains, and there are no copies, so that the tries are known exactly
  *  13  as 9, with masters, of which one at least is lost and often all are
- *  14  as 9; one to four rows kill their helper each time that they are begun, and work when they are tried again; in
+ *  14  as 12, by ss, with a loop that grows: in up to eight leaps, from one moment on, or after seconds. In half of
+ * them what happens at some time happens as long as it grows; in one of four it never ends, and is drained. What is
+ * resumed has at least what it had
+ *  15  as 9; one to four rows kill their helper each time that they are begun, and work when they are tried again; in
  * every other scenario the last row never works. They do so in all runs of the job, and deaths count from run to run */
 #pragma once
 
@@ -51,7 +54,8 @@ enum {
     GENERATOR_LOSSES = 9,
     GENERATOR_DEATHS = 12,
     GENERATOR_MASTERS = 13,
-    GENERATOR_ROWS = 14
+    GENERATOR_GROWTH = 14,
+    GENERATOR_ROWS = 15
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -60,6 +64,8 @@ enum { BAD_MAX = 5 };
 
 /* So many runs with faults in a row; the one after them has none. */
 enum { RUNS_MAX = 5 };
+
+enum { GROWTHS_MAX = 8 };
 
 struct scenario {
     unsigned generator;
@@ -77,8 +83,10 @@ struct scenario {
     unsigned free_of_ten; /* so many iterations of ten cost nothing, and the others the same */
     unsigned liar;        /* rank of the worker that computes one iteration of `lie_of` wrongly; 0: none does */
     uint64_t lie_of;
-    struct deaths deaths; /* what generator 12 adds; of all runs of the job */
-    unsigned runs;        /* before this one */
+    struct deaths deaths;                      /* what generator 12 adds; of all runs of the job */
+    struct virtual_growth growth[GROWTHS_MAX]; /* what generator 14 adds */
+    uint64_t grown;                            /* iterations that there were at the end of the run before */
+    unsigned runs;                             /* before this one */
 };
 
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed);
