@@ -295,6 +295,7 @@ static void make_findings(struct findings *findings, const struct job_setup *set
 {
     static char unprobed[] = "--unprobed", grows[] = "--grows";
     struct text option;
+    uint64_t inputs;
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
     *findings = (struct findings){.words = calloc((size_t)argc + 5, sizeof *findings->words)};
     text_init(&option);
@@ -302,8 +303,8 @@ static void make_findings(struct findings *findings, const struct job_setup *set
         text_add(&option, "--loop=%s", loop);
     free(loop);
     findings->loop = text_take(&option);
-    if (setup->loop.inputs != 0)
-        snprintf(findings->inputs, sizeof findings->inputs, "--inputs=%016" PRIx64, setup->loop.inputs);
+    if (job_setup_inputs(setup, &inputs, NULL) == 0 && inputs != 0) /* else the others find out */
+        snprintf(findings->inputs, sizeof findings->inputs, "--inputs=%016" PRIx64, inputs);
     if (findings->words == NULL)
         return;
     findings->words[findings->count++] = argv[0]; /* the options come first: behind `--` there are none */

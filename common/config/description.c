@@ -344,6 +344,7 @@ bool description_matches(const char *text, const struct hdss_kernel *kernel, con
     struct hdss_loop like = *loop;
     if (loop->grows && description_read(&there, text, NULL) == 0) {
         like.iterations = there.loop.iterations;
+        like.inputs = there.loop.inputs;
         description_fini(&there);
     }
     char *own = description_text(kernel, &like);

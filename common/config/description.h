@@ -20,7 +20,8 @@ char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop 
 int description_read(struct description *description, const char *text, struct error *error);
 void description_fini(struct description *description);
 
-/* True if the word is that of the kernel and loop, also where the loop has grown between the two. */
+/* True if the word is that of the kernel and loop, also where the loop has grown between the two: then its inputs are
+ * not compared. */
 bool description_matches(const char *text, const struct hdss_kernel *kernel, const struct hdss_loop *loop);
 
 /* A kernel's table without its functions, as another process has it: each function fails. */

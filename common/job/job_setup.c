@@ -47,15 +47,28 @@ static int check_output(struct job_setup *setup, struct error *error)
     return results_check(setup->job.output, &setup->loop, error);
 }
 
+int job_setup_inputs(const struct job_setup *setup, uint64_t *inputs, struct error *error)
+{
+    *inputs = setup->loop.inputs;
+    return setup->loop.grows && setup->kernel->inputs != NULL
+               ? kernel_inputs(setup->kernel, setup->values, 0, inputs, error)
+               : 0;
+}
+
 /* A rank that reads another file than the others would do other work. */
 static int job_setup_check_inputs(const struct job_setup *setup, struct error *error)
 {
-    if (!setup->job.inputs_given || setup->job.inputs == setup->loop.inputs)
+    uint64_t inputs;
+    if (!setup->job.inputs_given)
+        return 0;
+    if (job_setup_inputs(setup, &inputs, error) < 0)
+        return -1;
+    if (setup->job.inputs == inputs)
         return 0;
     return error_set(error,
                      "%s: the files that it reads are not those of the supermaster (digest %016" PRIx64
                      ", accepted: %016" PRIx64 "): another file of that name is here, or it has just changed",
-                     setup->kernel->name, setup->loop.inputs, setup->job.inputs);
+                     setup->kernel->name, inputs, setup->job.inputs);
 }
 
 /* A rank with another kernel than the others, or with a loop of another shape, would do other work. */
@@ -323,8 +336,7 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     return check_output(setup, error);
 }
 
-/* A loop that grows for the rank that leads does so for all, also for one that finds it complete a moment later. All
- * find the same in what the list begins with. */
+/* A loop that grows for the rank that leads does so for all, also for one that finds it complete a moment later. */
 static int agree_on_growth(struct job_setup *setup, struct error *error)
 {
     if (setup->job.grows && setup->kernel->grow != NULL) {
@@ -332,9 +344,7 @@ static int agree_on_growth(struct job_setup *setup, struct error *error)
         if (kernel_check_loop(setup->kernel, &setup->loop, error) < 0)
             return -1;
     }
-    return setup->loop.grows && setup->kernel->inputs != NULL
-               ? kernel_inputs(setup->kernel, setup->values, 0, &setup->loop.inputs, error)
-               : 0;
+    return 0;
 }
 
 int job_setup_describe(struct job_setup *setup, struct error *error)

@@ -72,6 +72,11 @@ int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, 
                    struct error *error);
 int job_setup_describe(struct job_setup *setup, struct error *error);
 
+/* The digest of input files in which all ranks must agree: of a list that grows that of its beginning. -1 with one
+ * line.
+ */
+int job_setup_inputs(const struct job_setup *setup, uint64_t *inputs, struct error *error);
+
 /* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
  * also after -1 (with one line). */
 int job_setup_read_speeds(const struct job_setup *setup, const unsigned *ranks, unsigned workers, double **speeds,

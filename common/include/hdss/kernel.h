@@ -115,8 +115,8 @@ struct hdss_loop {
                             same, and so must a run that is resumed: but see inputs() of the kernel */
     bool grows; /* `iterations` are those that there are now, and more may come behind them while the loop runs: see
                    grow() of the kernel. With variable output only, without time steps and dependencies. A kernel then
-                   runs iterations beyond those that it has described, and in the place of `inputs` it is asked
-                   inputs(), for none of them */
+                   runs iterations beyond those that it has described; `inputs` is not compared between ranks, but what
+                   inputs() says of no iteration */
     char note[HDSS_NOTE_MAX]; /* a line that the user is to be told once, such as that an input was converted; "": none
                                */
     /* Dependencies, of a kernel with run_block(). An iteration is a row of `sync` elements along the synchronization

@@ -169,7 +169,10 @@ START_TEST(a_loop_that_grows_is_the_same_though_it_has_grown)
     loop.iterations = 7;
     ck_assert(description_matches(word, &kernel, &loop));
     loop.inputs = 1;
+    ck_assert(description_matches(word, &kernel, &loop));
+    loop.are_tasks = true;
     ck_assert(!description_matches(word, &kernel, &loop));
+    loop.are_tasks = false;
     loop.inputs = 0;
     loop.grows = false;
     ck_assert(!description_matches(word, &kernel, &loop));
