@@ -114,6 +114,8 @@ static void show_count(const struct job_setup *setup, uint64_t done, struct text
     if (setup->count < iterations)
         text_add(text, " of %s", human_count(whole, iterations));
     text_add(text, " %s%s", setup->loop.are_tasks ? "task" : "iteration", iterations == 1 ? "" : "s");
+    if (setup->loop.grows)
+        text_add(text, " so far");
     if (setup->loop.steps > 1)
         text_add(text, ", in %s time steps", human_count(count, setup->loop.steps));
     if (done > 0)

@@ -149,7 +149,8 @@ static void print_dependencies(const struct hdss_loop *loop)
 static void print_loop(const struct hdss_loop *loop)
 {
     char layout[TEXT_MAX];
-    printf("\nloop    %" PRIu64 " iterations%s\n", loop->iterations, loop->waits ? ", which wait" : "");
+    printf("\nloop    %" PRIu64 " iterations%s%s\n", loop->iterations, loop->grows ? " so far" : "",
+           loop->waits ? ", which wait" : "");
     if (loop->streams > 0) {
         print_streams(loop);
         return;

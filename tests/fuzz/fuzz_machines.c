@@ -4,8 +4,8 @@
  * must not break, and what it sends must decode.
  *
  * The first byte is the machine, the second the technique, the third what else the job has, the fourth the length of
- * the loop. Then come steps: a byte for the event, and for a message one for its sender, two for its length
- * (little-endian) and the message. */
+ * the loop, which may grow. Then come steps: a byte for the event, and for a message one for its sender, two for its
+ * length (little-endian) and the message. */
 #include "tests/fuzz/fuzz.h"
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
@@ -77,6 +77,8 @@ struct bench {
     bool dropped[RANKS], dropping; /* nothing comes from these */
     bool cut;                      /* the supermaster was dropped: that ends the rank in the middle of the step */
     unsigned dropped_last;
+    bool grows;     /* it is to be told how much of the loop there is */
+    unsigned looks; /* so many times it was told */
 };
 
 static unsigned char records[DATA_BYTES + MESSAGE_MAX];
@@ -101,7 +103,7 @@ static void note_part(struct bench *bench, const struct action *action)
     REQUIRE(bench->part_count < PARTS_MAX && part->count > 0 && part->first <= UINT64_MAX - part->count);
     REQUIRE(bench->kind != KIND_CENTRAL ||
             (part->first >= bench->supermaster.config.first &&
-             part->first - bench->supermaster.config.first + part->count <= bench->supermaster.config.count));
+             part->first - bench->supermaster.config.first + part->count <= bench->supermaster.ledger.loop.count));
     REQUIRE(action->store.bytes == part->count * RECORD_BYTES && action->store.bytes / RECORD_BYTES == part->count);
     REQUIRE(action->type != ACTION_COLLECT || action->store.bytes <= SLICE_MAX);
     bench->parts[(bench->part_first + bench->part_count++) % PARTS_MAX] = *part;
@@ -144,6 +146,7 @@ static void apply(void *context, const struct action *action)
         bench->dropped[bench->dropped_last = action->drop.rank] = bench->dropping = true;
         bench->cut = action->drop.rank == 0;
         break;
+    case ACTION_GROW: bench->grows = true; break;
     case ACTION_EXIT: bench->left = true; break;
     default: break;
     }
@@ -189,6 +192,7 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
         .speeds = bench->flags & FLAG_PROBE ? NULL : speeds,
         .probe = bench->flags & FLAG_PROBE,
         .journal = bench->flags & FLAG_JOURNAL,
+        .grows = bench->flags & FLAG_FEEDBACK && distance == 0 && technique->may_grow,
         .boundary_bytes = bench->flags & FLAG_DEPENDENT ? HALO_BYTES : 0,
         .distance = distance,
         .no_speculation = bench->flags & FLAG_DEPENDENT,
@@ -261,7 +265,7 @@ static void fini_machine(struct bench *bench)
         master_fini(&bench->master);
     if (bench->kind == KIND_MASTER || bench->kind == KIND_WORKER)
         return;
-    REQUIRE(bench->supermaster.ledger.done <= bench->supermaster.config.count);
+    REQUIRE(bench->supermaster.ledger.done <= bench->supermaster.ledger.loop.count);
     supermaster_fini(&bench->supermaster);
 }
 
@@ -278,6 +282,16 @@ static void step_probed(struct bench *bench)
     step(bench, &(struct event){.type = EVENT_PROBED, .speed = &speed});
 }
 
+/* The loop grows by nothing, one, or many at a time, and ends some time. */
+static void step_grown(struct bench *bench)
+{
+    static const uint64_t more[] = {0, 1, 0, 3, 1000, 2};
+    const unsigned look = bench->looks++;
+    bench->grows = false;
+    step(bench, &(struct event){.type = EVENT_GROWN,
+                                .growth = {bench->supermaster.ledger.loop.count + more[look % 6], look == 20}});
+}
+
 static void step(struct bench *bench, struct event *event)
 {
     event->now_ns = bench->now_ns;
@@ -285,6 +299,8 @@ static void step(struct bench *bench, struct event *event)
     bench->machine.step(bench->machine.self, event, &bench->actions);
     REQUIRE(bench->machine.state(bench->machine.self)[0] != '\0');
     bench->left |= bench->cut;
+    if (bench->grows && !bench->left)
+        step_grown(bench);
     if (bench->probing && !bench->left)
         step_probed(bench);
     if (bench->dropping && !bench->left)
@@ -414,7 +430,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memset(&bench, 0, offsetof(struct bench, parts));
     bench.part_first = bench.part_count = 0;
     bench.running = bench.reported = 0;
-    bench.probing = bench.left = bench.dropping = bench.cut = false;
+    bench.probing = bench.left = bench.dropping = bench.cut = bench.grows = false;
+    bench.looks = 0;
     memset(bench.dropped, 0, sizeof bench.dropped);
     bench.kind = (enum kind)(bytes[0] % KINDS);
     bench.flags = bytes[2];

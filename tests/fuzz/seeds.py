@@ -389,6 +389,9 @@ BYE = [(worker, GOODBYE) for worker in range(1, 7)]
 LIVES = {
     "central": steps(CENTRAL, 1, 0, 3, (1, ASK), (2, ASK), (1, request(chunk=1)), (2, request(chunk=1)), (1, request(chunk=2, asks=0)),
         *BYE),
+    "central-grown": steps(CENTRAL, 1, FEEDBACK, 3, (1, ASK), (2, ASK), (1, request(chunk=1)), (2, request(chunk=1)), (1, request(chunk=2, asks=0)),
+        TIMER, (1, ASK), TIMER, TIMER, (2, request(chunk=2)), DRAIN, (1, request(chunk=3, asks=0)), *BYE),
+    "supermaster-grown": steps(SUPERMASTER, 1, FEEDBACK | JOURNAL, 1, (1, report(1)), (2, report(1)), *[TIMER] * 22, (1, report(1)), (1, GOODBYE)),
     "central-loads": steps(CENTRAL, 1, LOADS, 3, (1, request(0, 1, 0, own=completion(0, 0, 0, 0, 0, 640))), (2, ASK),
         (1, request(chunk=1, own=completion(load=256))), *BYE),
     "supermaster-loads": steps(SUPERMASTER, 8, LOADS, 156, (1, loads((3, 640))), (1, report(1)), (2, loads((3, 256)))),
@@ -617,6 +620,7 @@ DESCRIPTIONS = {
     "tiles": b"1/tiles/1/1/1/4/2/0/4/2/3/4/0/0/2/2/2/0/0/0/0/0/0/0//0",
     "dependent": b"1/rows/2/5/0/9/0/5/1/1/9/0/0/0/0/0/0/0/0/0/100/2/3/8//0",
     "streams": b"1/words/1/18/0/5/4/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/a%20b%2fc.out/3//0//0/.err/1//1/.log/1/one%09two%0a/0",
+    "grows": b"1/words/1/98/0/5/20/0/0/0/0/0/0/0/0/0/0/0/0/7/0/0/0/0//1//0//0", "grows-not": b"1/words/1/2/0/5/20/0/0/0/0/0/0/0/0/0/0/0/0/7/0/0/0/0//1//0//0",
     "streams-twice": b"1/words/1/2/0/5/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0/0//2//0//0//0//0",
     "escapes": b"1/a%2fb%25%7f\xc3\xa4//1/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
     "escape-open": b"1/k%2", "escape-nul": b"1/k%00/1", "short": b"1/k/1/1/0/3", "version": b"2/k", "empty": b"",

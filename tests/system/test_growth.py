@@ -75,6 +75,10 @@ def test_what_cannot_grow_is_refused():
                           (('--iterations', '0:2'), f'--iterations: the loop of this growing grows while it runs; accepted: all of it, {lists}')):
         refused(f'{line}', *options)
     refused('--dca: the loop of this growing grows while it runs; accepted are lists that are complete, or a supermaster', '--dca', 'node')
+    shown = run([HDSS, 'run', '--workers', '2', '--dry-run', *words()])
+    assert shown.status == 0 and '3 tasks so far' in shown.out + shown.raw_err, shown
+    shown = run([HDSS, 'kernels', GROWING, 'list=list'])
+    assert shown.status == 0 and 'loop    3 iterations so far' in shown.out, shown
     assert not os.path.exists('out.txt.journal') and not os.path.exists('out.txt.parts')
 
 
