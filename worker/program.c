@@ -182,7 +182,7 @@ static void open_executor(struct program *program)
     const struct job_setup *setup = &program->setup;
     const unsigned rank = runtime_rank(program->runtime), w = topology_worker(program->topology, rank);
     struct exec_config config = {
-        .worker = {rank, program->topology->worker_node[w]},
+        .worker = {rank, program->topology->worker_node[w], w + 1},
         .slowdown = program->options.slowdown,
         .helper = program->is_isolated ? &program->helper_start : NULL,
     };

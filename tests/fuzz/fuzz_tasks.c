@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Task lists and tables, whatever is in them: refused with one line, or every task is a command that can be started and
- * shown. The first byte says which files there are and what they are, the second how many tasks are wanted; the first
- * NUL of what follows parts the commands from the table. */
+ * shown. The first byte says which files there are and what they are, the second how many tasks are wanted, 0 for as
+ * many as there are; the first NUL of what follows parts the commands from the table. */
 #include "tests/fuzz/fuzz.h"
 #include "common/util/error.h"
 #include "worker/kernels/exec/cmdline.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 2, LIST = 1, TABLE = 2, SHELL = 4, CSV = 8 };
+enum { HEAD_BYTES = 2, TASKS = 1, TABLE = 2, SHELL = 4, CSV = 8, HEADER = 16, NO_HEADER = 32 };
 
 /* A table is CSV by its name: a symbolic link to a file without one. */
 static const char *name_csv(const char *path)
@@ -43,7 +43,7 @@ static void look_at_tasks(const struct tasks_source *source)
         require_one_line(error.text);
         return;
     }
-    tasks_set_worker(&tasks, 7, 3);
+    tasks_set_worker(&tasks, 7, 3, 8);
     if (tasks_check(&tasks, &error) == 0)
         for (uint64_t i = 0; i < tasks.count; i++)
             look_at_task(&tasks, i);
@@ -63,12 +63,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     int list = fuzz_file((const uint8_t *)commands, length, list_path);
     int table = fuzz_file(bytes + HEAD_BYTES + length + (rest > 0), rest > 0 ? rest - 1 : 0, table_path);
     look_at_tasks(&(struct tasks_source){
-        .list = kind & LIST ? list_path : "",
-        .command = kind & LIST ? "" : commands,
+        .tasks = kind & TASKS ? list_path : "",
+        .command = kind & TASKS ? "" : commands,
         .table = !(kind & TABLE) ? ""
                  : kind & CSV    ? name_csv(table_path)
                                  : table_path,
-        .count = bytes[1],
+        .list = "",
+        .folder = "",
+        .count = bytes[1] > 0 ? bytes[1] : TASKS_COUNT_UNKNOWN,
+        .header = kind & HEADER      ? TABLE_HEADER_YES
+                  : kind & NO_HEADER ? TABLE_HEADER_NO
+                                     : TABLE_HEADER_AUTO,
         .shell = kind & SHELL,
     });
     close(list);

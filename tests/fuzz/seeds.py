@@ -597,7 +597,7 @@ STUDIES = {
     "columns": b"Aa,a\n", "behind": b"Aa\n\"1\"2\n", "table-crlf": b"Aa,\"b\"\r\n1,2\r\n", "header": b"Aa,b", "no-table": b"A",
 }
 
-LIST, TABLE, SHELL, CSV = 1, 2, 4, 8
+LIST, TABLE, SHELL, CSV, HEADER, NO_HEADER = 1, 2, 4, 8, 16, 32
 
 
 def tasks(kind, commands, table="", count=0):
@@ -612,6 +612,27 @@ TASKS = {
     "ragged": tasks(TABLE + CSV, "fit {1}", "a,b\n1\n"), "both": tasks(LIST + TABLE, "one {a}\ntwo {a}\n", "a\n1\n2\n"),
     "shell": tasks(SHELL, "cat {} | wc; echo $HOME", count=3), "shell-table": tasks(LIST + TABLE + SHELL, "echo {a} > {b}\n", "a\tb\nx y\t'z'\n"),
     "nothing": tasks(LIST, ""), "assigned": tasks(0, "A=1"), "nul": tasks(LIST + TABLE, "a", "b\0c\nd\n"),
+    "header": tasks(TABLE + HEADER, "fit {.} {1/} {-1//}", "a.dat\nb/c.dat\n"), "no-header": tasks(TABLE + NO_HEADER, "fit {2} {%}", "a.dat\t1\n\nb.dat\t2\n"),
+    "no-row": tasks(TABLE, "fit {}", "a.dat\nb.dat\n"),
+}
+
+SHELL_LINES, IN_FOLDER = 1, 2
+
+
+def rows(kind, command, *lines):
+    return bytes([kind]) + command.encode() + b"\0" + "".join(line + "\n" for line in lines).encode()
+
+
+LISTS = {
+    "all": rows(0, "wc", "1", "a.dat", "b c.dat", "\\."), "open": rows(0, "wc {}", "1", "a", "b"), "no-title": rows(0, "wc"),
+    "parts": rows(0, "e {.} {/} {//} {/.} {1.} {-1/} {3} {#} {%}", "1\t2", "a/b.c\td/e.f", "/\t", "a//b/\t..", "\\."),
+    "names": rows(0, "fit {file.} {k} {2}", "file\tk", "a.dat\t3", "\\."), "unknown": rows(0, "fit {fiel}", "file\tk", "a\t3", "\\."),
+    "escapes": rows(0, "e {1} {2}", "1\t2", "a\\tb\\n\\r\\\\\tc", "\\."), "escape": rows(0, "e", "1", "a\\x", "\\."),
+    "lines": rows(0, "", "1", "echo a 'b c' # d", "", "A=1", "echo {}", "\\."), "pipe": rows(0, "", "1", "a | b", "\\."),
+    "shell": rows(SHELL_LINES, "e {} \"{.}\" '{/}' $(e {}) | wc", "1\t2", "a b.c\t'\"", "\\."), "shell-lines": rows(SHELL_LINES, "", "1", "a | b", "\\."),
+    "folder": rows(IN_FOLDER, "e", "1", "a/b.c", "\\."), "quoted": rows(0, "e '{}' x{}y \\{} A={}", "1\t2", "a\tb", "\\."), "behind": rows(0, "e", "1", "\\.", "a", "\\."),
+    "many": rows(0, "e {}", "1", *(str(i) for i in range(200)), "\\."), "perl": rows(0, "e {= s/a/b/ =}", "1", "a", "\\."), "mark": rows(0, "e", "\ufeff1", "a", "\\."),
+    "nul": rows(0, "e", "1", "a\0b", "\\."), "number": rows(SHELL_LINES, "e $(({1} + 1))", "1", "7", "a[1]", "\\."),
 }
 
 DESCRIPTIONS = {
@@ -654,7 +675,7 @@ TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
-    "parts": PARTS, "tasks": TASKS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
+    "parts": PARTS, "tasks": TASKS, "list": LISTS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
     "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,
 }
 

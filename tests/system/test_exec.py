@@ -131,9 +131,33 @@ def test_tables_fill_in_the_columns():
     assert not os.path.exists('evil')
 
 
+def test_lists_fill_in_their_fields():
+    os.makedirs('in/b')
+    write('rows', '1\t2\nin/a.x\tp q\nin/b/c.y\t\n\\.\n')
+    check(run_job(0, 2, ['--output', 'o', 'exec', 'list=rows', 'command=printf "%s:" {#} {1/.} {1//} {2} {-2.} {%}', 'workdir={1//}']))
+    assert read('o') in [f'1:a:in:p q:in/a:{i}:2:c:in/b::in/b/c:{k}:' for i in '12' for k in '12'], read('o')
+    check(run_job(0, 2, ['--output', 'p', '--overwrite', 'exec', 'list=rows', 'command=sh -c \'echo "$(pwd) $PWD $A $B" "$@"\'', 'workdir={1//}', 'env=A=1 2\\,3,B=4', 'shell=yes']))
+    assert read('p') == ''.join(f'{os.getcwd()}/{name} {os.getcwd()}/{name} 1 2,3 4 {rest}\n' for name, rest in (('in', 'p q'), ('in/b', ''))), read('p')
+    write('lines', '1\necho {} "a  b"\n\nno-such-command\n\\.\n')
+    check(run_job(0, 1, ['exec', 'list=lines']), 3)
+    assert read('lines.out') == '{} a  b\n' and 'task 3: no-such-command: No such file' in read('lines.err')
+    check(run_job(0, 1, ['exec', 'list=rows', 'command=true', 'workdir=none/{1/}']), 3)
+    assert 'hdss: task 1: workdir=none/a.x: No such file or directory' in read('rows.err'), read('rows.err')
+
+
+def test_no_line_of_a_table_is_lost():
+    write('files.tsv', 'a.dat\nb.dat\n')
+    result = check(run_job(0, 1, ['exec', 'command=echo {}', 'table=files.tsv']), 2)
+    assert "files.tsv: 'a.dat' in its first line looks like a value" in result.err[0] and 'header=no where it is a row' in result.err[0], result
+    check(run_job(0, 1, ['--output', 'o', 'exec', 'command=echo {} {1.}', 'table=files.tsv', 'header=no']))
+    assert read('o') == 'a.dat a\nb.dat b\n', read('o')
+    check(run_job(0, 1, ['--output', 'p', 'exec', 'command=echo {}', 'table=files.tsv', 'header=yes']))
+    assert read('p') == 'b.dat\n', read('p')
+
+
 def test_a_shell_only_where_it_is_asked_for():
     result = check(run_job(0, 1, tasks(['echo a | cat'])), 2)
-    assert result.err == ["supermaster: exec: tasks.txt, line 1: column 8: '|' is for a shell; accepted: shell=yes, or '|' in quotes"], result
+    assert result.err == ["supermaster: exec: tasks.txt, line 1: column 8: '|' is for a shell; accepted: shell=yes (hdss exec --shell), or '|' in quotes"], result
     check(run_job(0, 1, [*tasks(['echo a | cat; echo $HDSS_TASK']), 'shell=yes']))
     assert read(OUT) == 'a\n1\n'
 

@@ -159,7 +159,7 @@ static int dca_program_open_kernel(struct dca *dca)
         .kernel = setup->kernel,
         .values = setup->values,
         .loop = &setup->loop,
-        .worker = {dca->rank, dca->topology->worker_node[dca->rank]},
+        .worker = {dca->rank, dca->topology->worker_node[dca->rank], dca->rank + 1},
         .collect = setup->collect,
         .slowdown = dca->options.worker.slowdown,
         .probe_first = setup->first,

@@ -136,8 +136,9 @@ struct hdss_loop {
 
 /* The worker that a kernel runs on. */
 struct hdss_worker {
-    uint32_t rank; /* in the run */
-    uint32_t node; /* nodes count from 0 */
+    uint32_t rank;   /* in the run */
+    uint32_t node;   /* nodes count from 0 */
+    uint32_t number; /* of the worker among all of the run, from 1 */
 };
 
 /* Place for the results of the iterations of run_variable(); more members follow that are not for kernels. */

@@ -35,7 +35,7 @@ static void start(const char *const *argv)
         if (argv[i] == NULL)
             break;
     }
-    command_start(&command, &(struct spawn){.paths = paths, .argv = words + 1, .environment = environ}, NULL);
+    command_start(&command, &(struct spawn){.paths = paths, .argv = words + 1, .environment = environ}, "", NULL);
 }
 
 static void wait_for_end(void)
@@ -121,7 +121,7 @@ START_TEST(the_paths_are_tried_in_order)
     const char *const paths[] = {"/no/such/folder/true", "/etc/true", "/bin/true", "/bin/false", NULL};
     char name[] = "true", *argv[] = {NULL, name, NULL}, *environment[] = {NULL};
     open_command(&no_limits);
-    command_start(&command, &(struct spawn){.paths = paths, .argv = argv + 1, .environment = environment}, NULL);
+    command_start(&command, &(struct spawn){.paths = paths, .argv = argv + 1, .environment = environment}, "", NULL);
     wait_for_end();
     ck_assert_int_eq(command.outcome.end, COMMAND_ENDED);
     ck_assert_int_eq(command.outcome.status, 0);
@@ -341,7 +341,7 @@ static void run_kept(const char *line, const char *out, const char *err)
 {
     const char *const paths[] = {"/bin/sh", NULL}, *const names[] = {out, err};
     char shell[] = "sh", option[] = "-c", *argv[] = {NULL, shell, option, (char *)line, NULL};
-    command_start(&command, &(struct spawn){.paths = paths, .argv = argv + 1, .environment = environ}, names);
+    command_start(&command, &(struct spawn){.paths = paths, .argv = argv + 1, .environment = environ}, "", names);
     wait_for_end();
 }
 
@@ -432,6 +432,52 @@ START_TEST(an_environment_has_nothing_of_the_run)
 }
 END_TEST
 
+START_TEST(a_command_begins_in_its_folder)
+{
+    const char *const paths[] = {"/bin/pwd", NULL};
+    char name[] = "pwd", *argv[] = {NULL, name, NULL}, *environment[] = {NULL};
+    const struct spawn spawn = {.paths = paths, .argv = argv + 1, .environment = environment};
+    open_command(&no_limits);
+    command_start(&command, &spawn, "/usr", NULL);
+    wait_for_end();
+    ck_assert_str_eq(text_of(COMMAND_OUT), "/usr\n");
+    command_start(&command, &spawn, "/no/such", NULL);
+    wait_for_end();
+    ck_assert(command.outcome.end == COMMAND_NOT_STARTED && command.outcome.has_no_folder);
+    ck_assert_int_eq(command.outcome.error, ENOENT);
+    command_start(&command, &spawn, "/etc/passwd", NULL);
+    wait_for_end();
+    ck_assert(command.outcome.has_no_folder && command.outcome.error == ENOTDIR);
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(an_environment_has_what_the_user_gives)
+{
+    static const char *const mine[] = {"A=1", "OMPI_X=2", "BASH_FUNC_f%%=() { x, }", NULL};
+    char *const *worker = (char *const *)mine;
+    struct environment environment;
+    struct error error;
+    ck_assert_int_eq(environment_init(&environment, worker, false), 0);
+    ck_assert_int_eq(environment_give(&environment, worker, "OMPI_X,B=x\\,y\\\\z\\n=,A=,BASH_FUNC_f%%", &error), 0);
+    ck_assert_int_eq(environment_begin(&environment, 0), 0);
+    char *const *vector = environment_vector(&environment);
+    ck_assert_str_eq(vector[0], "A=");
+    ck_assert_str_eq(vector[1], "BASH_FUNC_f%%=() { x, }");
+    ck_assert_str_eq(vector[2], "OMPI_X=2");
+    ck_assert_str_eq(vector[3], "B=x,y\\z\\n=");
+    ck_assert_ptr_null(vector[4]);
+    environment_fini(&environment);
+    const char *const bad[] = {"A,,B=1", "=x", "NONE", "A,NONE"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_int_eq(environment_init(&environment, worker, false), 0);
+        ck_assert_int_eq(environment_give(&environment, worker, bad[i], &error), -1);
+        ck_assert_ptr_nonnull(strstr(error.text, i < 2 ? "env: a variable without a name" : "env=NONE: it is not set"));
+        environment_fini(&environment);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("command");
@@ -454,6 +500,8 @@ int main(void)
     tcase_add_test(all, output_can_go_to_files);
     tcase_add_test(all, time_and_memory_are_those_of_the_command);
     tcase_add_test(all, an_environment_has_nothing_of_the_run);
+    tcase_add_test(all, a_command_begins_in_its_folder);
+    tcase_add_test(all, an_environment_has_what_the_user_gives);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

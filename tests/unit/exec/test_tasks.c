@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { ANY_COUNT = TASKS_COUNT_UNKNOWN };
+
 static struct cmdline words;
 static struct tasks tasks;
 static struct error error;
@@ -76,7 +78,8 @@ END_TEST
 START_TEST(what_is_for_a_shell_is_refused_with_its_column)
 {
     cmdline_init(&words);
-    ck_assert_str_eq(refusal("a > b"), "column 3: '>' is for a shell; accepted: shell=yes, or '>' in quotes");
+    ck_assert_str_eq(refusal("a > b"), "column 3: '>' is for a shell; accepted: shell=yes (hdss exec --shell), or "
+                                       "'>' in quotes");
     const char *const lines[] = {"a|b",    "a &", "a; b", "a < b", "(a)",       "a `b`",  "a $x", "a \"$x\"",
                                  "a $(b)", "a *", "a ?",  "~/a",   "a \"`b`\"", "a ${x}", "a $1"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
@@ -129,9 +132,10 @@ static void remove_folder(void)
     ck_assert_int_eq(system(line), 0);
 }
 
-static int open_tasks(const char *list, const char *command, const char *table, uint64_t count, bool shell)
+static int open_tasks(const char *lines, const char *command, const char *table, int64_t count, bool shell)
 {
-    const struct tasks_source source = {list, command, table, count, shell};
+    const struct tasks_source source = {
+        .tasks = lines, .command = command, .table = table, .list = "", .folder = "", .count = count, .shell = shell};
     return tasks_open(&tasks, &source, &error);
 }
 
@@ -145,7 +149,7 @@ static const char *task(uint64_t i)
 START_TEST(each_line_is_a_task)
 {
     const char *list = write_text("list", "# a comment\n\necho one\n   \t\n  # more\n echo {#}/{}\r\necho 'a b' last");
-    ck_assert_int_eq(open_tasks(list, "", "", 0, false), 0);
+    ck_assert_int_eq(open_tasks(list, "", "", ANY_COUNT, false), 0);
     ck_assert_uint_eq(tasks.count, 3);
     ck_assert_int_eq(tasks_check(&tasks, &error), 0);
     ck_assert_str_eq(task(2), "echo 'a b' last");
@@ -157,14 +161,17 @@ END_TEST
 
 START_TEST(a_number_of_tasks_has_one_line)
 {
-    ck_assert_int_eq(open_tasks("", "run {} {#} {rank} {node} {x} {1} \\{}", "", 1000000000, false), 0);
+    ck_assert_int_eq(open_tasks("", "run {} {#} {rank} {node} {%} {x} {1} \\{} {.}", "", 1000000000, false), 0);
     ck_assert_uint_eq(tasks.count, 1000000000);
-    tasks_set_worker(&tasks, 7, 2);
-    ck_assert_str_eq(task(999999999), "run 1000000000 1000000000 7 2 '{x}' '{1}' '{}'");
+    tasks_set_worker(&tasks, 7, 2, 5);
+    ck_assert_str_eq(task(999999999), "run 1000000000 1000000000 7 2 5 '{x}' '{1}' '{}' '{.}'");
     ck_assert_int_eq(tasks_check(&tasks, &error), 0);
     tasks_close(&tasks);
-    ck_assert_int_eq(open_tasks("", "once", "", 0, false), 0);
+    ck_assert_int_eq(open_tasks("", "once", "", ANY_COUNT, false), 0);
     ck_assert_uint_eq(tasks.count, 1);
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_tasks("", "never", "", 0, false), 0);
+    ck_assert_uint_eq(tasks.count, 0);
     tasks_close(&tasks);
 }
 END_TEST
@@ -172,7 +179,7 @@ END_TEST
 START_TEST(a_table_has_a_row_for_each_task)
 {
     const char *table = write_text("t.tsv", "name\tsize of it\nx y\t1\n\n'q'\t\n");
-    ck_assert_int_eq(open_tasks("", "run {name} -n{size of it} {2}{1} {}", table, 0, false), 0);
+    ck_assert_int_eq(open_tasks("", "run {name} -n{size of it} {2}{1} {}", table, ANY_COUNT, false), 0);
     ck_assert_uint_eq(tasks.count, 2);
     ck_assert_str_eq(task(0), "run 'x y' -n1 '1x y' 'x y\\t1'");
     ck_assert_uint_eq(tasks.words.count, 5);
@@ -182,7 +189,7 @@ START_TEST(a_table_has_a_row_for_each_task)
                                 "a,b,c\r\n1,\"x, \"\"y\"\"\",\r\n,2,3\r\n");
     const char *list =
         write_text("list", "\xef\xbb\xbf# as some editors save it\nfirst {a} {b} {c}\nsecond {3}{2}{1}\n");
-    ck_assert_int_eq(open_tasks(list, "", table, 0, false), 0);
+    ck_assert_int_eq(open_tasks(list, "", table, ANY_COUNT, false), 0);
     ck_assert_str_eq(task(0), "first 1 'x, \"y\"' ''");
     ck_assert_str_eq(task(1), "second 32");
     tasks_close(&tasks);
@@ -192,7 +199,7 @@ END_TEST
 START_TEST(what_goes_to_a_shell_cannot_break_out_of_its_word)
 {
     const char *table = write_text("t.tsv", "x\n$(evil) 'a' \"b\" `c` \\\n");
-    ck_assert_int_eq(open_tasks("", "echo {x} \"{x}\" '{x}' | cat \\{x} {#}", table, 0, true), 0);
+    ck_assert_int_eq(open_tasks("", "echo {x} \"{x}\" '{x}' | cat \\{x} {#}", table, ANY_COUNT, true), 0);
     ck_assert_int_eq(tasks_get(&tasks, 0, &error), 0);
     ck_assert_uint_eq(tasks.words.count, 3);
     ck_assert_str_eq(cmdline_at(&tasks.words, 0), "/bin/sh");
@@ -217,7 +224,7 @@ static void runs_as(const char *line, const char *value, const char *wanted)
     char text[200], command[1000], out[200] = "";
     snprintf(text, sizeof text, "x\n%s\n", value);
     const char *table = write_text("t.tsv", text);
-    ck_assert_int_eq(open_tasks("", line, table, 0, true), 0);
+    ck_assert_int_eq(open_tasks("", line, table, ANY_COUNT, true), 0);
     ck_assert_msg(tasks_get(&tasks, 0, &error) == 0, "%s: %s", line, error.text);
     snprintf(command, sizeof command, "cd %s && {\n%s\n}", folder, cmdline_at(&tasks.words, 2));
     FILE *pipe = popen(command, "r");
@@ -246,7 +253,7 @@ static void refuses_for_shell(const char *line, const char *value, const char *t
 {
     char rows[100];
     snprintf(rows, sizeof rows, "x\n%s\n", value);
-    ck_assert_int_eq(open_tasks("", line, write_text("t.tsv", rows), 0, true), 0);
+    ck_assert_int_eq(open_tasks("", line, write_text("t.tsv", rows), ANY_COUNT, true), 0);
     ck_assert_msg(tasks_get(&tasks, 0, &error) < 0, "%s is taken", line);
     ck_assert_msg(strstr(error.text, text) != NULL, "%s", error.text);
     tasks_close(&tasks);
@@ -273,7 +280,7 @@ static void check_refused(int result, const char *what)
 
 static void check_bad(const char *list, const char *table, const char *what)
 {
-    ck_assert_msg(open_tasks(list, "", table, 0, false) == 0, "%s", error.text);
+    ck_assert_msg(open_tasks(list, "", table, ANY_COUNT, false) == 0, "%s", error.text);
     check_refused(tasks_check(&tasks, &error), what);
     tasks_close(&tasks);
 }
@@ -290,27 +297,291 @@ START_TEST(what_is_wrong_is_named_with_its_line)
     check_bad(list, write_text("t.csv", "a,b\n\n1,2\n1\n"), "/t.csv, line 4: 1 fields; accepted: 2");
     check_bad(list, write_text("t.csv", "a,b\n1,\"x\n"), "/t.csv, line 2: quotes that do not end in it");
     check_bad(list, write_text("t.csv", "a,b\n1,\"x\"y\n"), "/t.csv, line 2: text behind the quotes");
-    check_refused(open_tasks(list, "", write_text("t.csv", "a,b,a\n"), 0, false), "two columns are named 'a'");
-    check_refused(open_tasks(list, "", write_text("t.csv", ""), 0, false), "/t.csv: it is empty");
-    check_refused(open_tasks(path_of("absent"), "", "", 0, false), "/absent: No such file");
-    check_refused(open_tasks(folder, "", "", 0, false), "not a regular file");
-    check_refused(open_tasks("", "", "", 0, false), "accepted: tasks=FILE, or command=LINE");
-    check_refused(open_tasks(list, "x", "", 0, false), "and not both");
+    check_refused(open_tasks(list, "", write_text("t.csv", "a,b,a\n"), ANY_COUNT, false), "two columns are named 'a'");
+    check_refused(open_tasks(list, "", write_text("t.csv", ""), ANY_COUNT, false), "/t.csv: it is empty");
+    check_refused(open_tasks(path_of("absent"), "", "", ANY_COUNT, false), "/absent: No such file");
+    check_refused(open_tasks(folder, "", "", ANY_COUNT, false), "not a regular file");
+    check_refused(open_tasks("", "", "", ANY_COUNT, false), "accepted: tasks=FILE, or command=LINE");
+    check_refused(open_tasks(list, "x", "", ANY_COUNT, false), "and not both");
     check_refused(open_tasks(list, "", "", 5, false), "count=5 goes with command=LINE");
     table = write_text("t.csv", "a,b\n1,2\n3,4\n");
-    check_refused(open_tasks(write_text("list", "a\nb\nc\n"), "", table, 0, false), "has 3 tasks");
+    check_refused(open_tasks(write_text("list", "a\nb\nc\n"), "", table, ANY_COUNT, false), "has 3 tasks");
     check_refused(open_tasks("", "x", table, 3, false), "has 2 rows");
 }
 END_TEST
 
 START_TEST(empty_lists_have_no_tasks)
 {
-    ck_assert_int_eq(open_tasks(write_text("list", ""), "", "", 0, false), 0);
+    ck_assert_int_eq(open_tasks(write_text("list", ""), "", "", ANY_COUNT, false), 0);
     ck_assert_uint_eq(tasks.count, 0);
     ck_assert_int_eq(tasks_check(&tasks, &error), 0);
     tasks_close(&tasks);
-    ck_assert_int_eq(open_tasks(write_text("list", "# nothing\n\n"), "", "", 0, false), 0);
+    ck_assert_int_eq(open_tasks(write_text("list", "# nothing\n\n"), "", "", ANY_COUNT, false), 0);
     ck_assert_uint_eq(tasks.count, 0);
+    tasks_close(&tasks);
+}
+END_TEST
+
+/* --- tables without a header --- */
+
+static int open_table(const char *table, const char *command, enum table_header header)
+{
+    const struct tasks_source source = {.tasks = "",
+                                        .command = command,
+                                        .table = table,
+                                        .list = "",
+                                        .folder = "",
+                                        .count = ANY_COUNT,
+                                        .header = header};
+    return tasks_open(&tasks, &source, &error);
+}
+
+START_TEST(no_row_is_taken_for_names)
+{
+    const char *const first[] = {"a.dat", "in/a", "a b", "1\t2", "x\t-1.5e3", "x\t.5"};
+    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "%s\n%s\n", first[i], first[i]);
+        const char *table = write_text("t.tsv", text);
+        check_refused(open_table(table, "run", TABLE_HEADER_AUTO), "accepted: header=no where it is a row, header=yes");
+        ck_assert_msg(open_table(table, "run", TABLE_HEADER_NO) == 0, "%s", error.text);
+        ck_assert_uint_eq(tasks.count, 2);
+        ck_assert_int_eq(tasks_check(&tasks, &error), 0);
+        tasks_close(&tasks);
+    }
+    const char *table = write_text("t.tsv", "1\n2\n");
+    check_refused(open_table(table, "run", TABLE_HEADER_AUTO), "/t.tsv: '1' in its first line looks like a value");
+    ck_assert_int_eq(open_table(table, "run", TABLE_HEADER_YES), 0);
+    ck_assert_uint_eq(tasks.count, 1);
+    tasks_close(&tasks);
+    char text[200];
+    snprintf(text, sizeof text, "%s\tk\n", write_text("there", ""));
+    check_refused(open_table(write_text("t.tsv", text), "run", TABLE_HEADER_AUTO), "/there' in its first line looks");
+    ck_assert_int_eq(open_table(write_text("t.tsv", "nan\nx\n"), "run", TABLE_HEADER_AUTO), 0);
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_table(write_text("t.tsv", "k\tk\n"), "run", TABLE_HEADER_NO), 0);
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_table(write_text("t.tsv", ""), "run", TABLE_HEADER_NO), 0);
+    ck_assert_uint_eq(tasks.count, 0);
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(columns_without_names_are_numbers)
+{
+    const char *table = write_text("t.csv", "in/a.x,1\nb,2\n");
+    ck_assert_int_eq(open_table(table, "run {2} {-2/} {1.} {}", TABLE_HEADER_NO), 0);
+    ck_assert_str_eq(task(0), "run 1 a.x in/a in/a.x,1");
+    ck_assert_str_eq(task(1), "run 2 b b b,2");
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_table(table, "run {name}", TABLE_HEADER_NO), 0);
+    check_refused(tasks_get(&tasks, 0, &error), "{name}: ");
+    ck_assert_ptr_nonnull(strstr(error.text, "has no such column; accepted: 1 to 2, or \\{ for a brace"));
+    tasks_close(&tasks);
+}
+END_TEST
+
+/* --- lists --- */
+
+static int open_list(const char *command, const char *list, bool shell)
+{
+    const struct tasks_source source = {
+        .tasks = "", .command = command, .table = "", .list = list, .folder = "", .count = ANY_COUNT, .shell = shell};
+    return tasks_open(&tasks, &source, &error);
+}
+
+/* The task of a list of one row. */
+static void is_task(const char *command, bool shell, const char *row, const char *wanted)
+{
+    char text[300];
+    snprintf(text, sizeof text, "1\t2\n%s\n\\.\n", row);
+    ck_assert_msg(open_list(command, write_text("rows", text), shell) == 0, "%s: %s", command, error.text);
+    tasks_set_worker(&tasks, 9, 2, 4);
+    ck_assert_msg(strcmp(task(0), wanted) == 0, "%s of %s is %s, and not %s", command, row, task(0), wanted);
+    tasks_close(&tasks);
+}
+
+START_TEST(replacement_strings_are_those_of_gnu_parallel)
+{
+    static const struct {
+        const char *command, *row, *wanted;
+    } cases[] = {
+        {"e {}", "a/b.c.d", "e a/b.c.d"},
+        {"e {.}", "a/b.c.d", "e a/b.c"},
+        {"e {/}", "a/b.c.d", "e b.c.d"},
+        {"e {//}", "a/b.c.d", "e a"},
+        {"e {/.}", "a/b.c.d", "e b.c"},
+        {"e {.}", "a.b/c", "e a.b/c"},
+        {"e {.}", "c.", "e c."},
+        {"e {.}", ".profile", "e ''"},
+        {"e {/}", "a/b/", "e ''"},
+        {"e {//}", "a/b/", "e a"},
+        {"e {//}", "a", "e ."},
+        {"e {//}", "/a", "e /"},
+        {"e {//}", "//a", "e /"},
+        {"e {//}", "/", "e /"},
+        {"e {//}", "a/", "e ."},
+        {"e {//}", "a//b", "e a"},
+        {"e {//}", "", "e ."},
+        {"e {#} {%} {rank} {node}", "x", "e 1 4 9 2"},
+        {"e {2} {1} {-1} {-2}", "x\ty", "e y x y x"},
+        {"e {1.} {2/} {2//} {2/.} {-1/}", "x.y\ta/b.c", "e x b.c a b b.c"},
+        {"e {3} {-3} {3.}", "x\ty", "e '' '' ''"},
+        {"e", "a b", "e 'a b'"},
+        {"e", "a\tb", "e a b"},
+        {"e {}", "a b\tc", "e 'a b' c"},
+        {"e x{}y", "a\tb", "e xa by"},
+        {"e '{}' \"{.}\"", "a.x\tb.y", "e 'a.x b.y' 'a b'"},
+        {"e {.} {/}", "a/1.x\tb/2.y", "e a/1 b/2 1.x 2.y"},
+        {"e {x} {1", "a", "e '{x}' '{1' a"},
+        {"e \\{}", "a", "e '{}' a"},
+        {"e {}", "a\\tb\\\\\\nc", "e 'a\\tb\\\\nc'"},
+        {"e {}", "", "e ''"},
+        {"e {}", "\t", "e '' ''"},
+        {"", "echo {} 'a b'\tc", "echo '{}' 'a b' c"},
+        {"", "A=1 env", "A=1 env"},
+        {"", "", "/bin/sh -c ''"},
+        {"", "# nothing", "/bin/sh -c '# nothing'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        is_task(cases[i].command, false, cases[i].row, cases[i].wanted);
+    is_task("echo {.} \"{}\" x{}y | wc", true, "a b.c\t'", "echo 'a b' ''\\''' \"a b.c '\" x'a b.c' ''\\'''y | wc");
+    is_task("echo >&2", true, "a b", "echo >&2 'a b'");
+    is_task("", true, "echo a > b", "echo a > b");
+    ck_assert_int_eq(open_list("e {= s/a/b/ =}", write_text("rows", "1\na\n\\.\n"), false), 0);
+    check_refused(tasks_check(&tasks, &error), "command: {=..=} is Perl");
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(columns_of_a_list_can_have_names)
+{
+    const char *list = write_text("rows", "file\tk\tfile.\na/b.c\t7\tx\n\\.\n");
+    ck_assert_int_eq(open_list("fit {file} {file.} {file/} {file//} {file/.} {k} {2}", list, false), 0);
+    ck_assert_str_eq(task(0), "fit a/b.c x b.c a b 7 7");
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_list("fit {fiel/.}", list, false), 0);
+    check_refused(tasks_check(&tasks, &error), "command: {fiel}: ");
+    ck_assert_ptr_nonnull(strstr(error.text, "accepted: a name of its first line, 1 to 3"));
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(what_is_wrong_with_a_list_is_named)
+{
+    check_refused(open_list("e", write_text("rows", ""), false), "/rows: it is empty; accepted: a first line");
+    check_refused(open_list("e", write_text("rows", "1"), false), "/rows: it is empty; accepted: a first line");
+    check_refused(open_list("e", write_text("rows", "\\.\n"), false), "/rows, line 1: a backslash");
+    check_refused(open_list("e", path_of("none"), false), "/none: No such file");
+    static const struct {
+        const char *text;
+        size_t length;
+        const char *said;
+    } cases[] = {{"1\na\\x\n\\.\n", 9, "/rows, line 2: a backslash; accepted: \\t, \\n, \\r and \\\\, and \\. as"},
+                 {"1\na\\\n\\.\n", 8, "/rows, line 2: a backslash"},
+                 {"1\na\n\\.\nb\n", 9, "/rows, line 3: a backslash"},
+                 {"1\na\0b\n\\.\n", 9, "/rows, line 2: a NUL byte"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert_int_eq(open_list("e", write_bytes("rows", cases[i].text, cases[i].length), false), 0);
+        check_refused(tasks_check(&tasks, &error), cases[i].said);
+        tasks_close(&tasks);
+    }
+    ck_assert_int_eq(open_list("", write_text("rows", "1\necho a\necho a | b\n\\.\n"), false), 0);
+    check_refused(tasks_check(&tasks, &error), "/rows, line 3: column 8: '|' is for a shell; accepted: shell=yes");
+    tasks_close(&tasks);
+}
+END_TEST
+
+static void overwrite(const char *path, long at, const char *text)
+{
+    FILE *file = fopen(path, "r+");
+    ck_assert_ptr_nonnull(file);
+    fseek(file, at, SEEK_SET);
+    fputs(text, file);
+    fclose(file);
+}
+
+static FILE *append_to(const char *path)
+{
+    FILE *file = fopen(path, "a");
+    ck_assert_ptr_nonnull(file);
+    setbuf(file, NULL);
+    return file;
+}
+
+START_TEST(an_open_list_grows)
+{
+    char expected[40];
+    const char *path = write_text("rows", "1\n");
+    ck_assert_int_eq(open_list("e", path, false), 0);
+    uint64_t digest = tasks.digest;
+    ck_assert(tasks.grows && tasks.count == 0);
+    FILE *file = append_to(path);
+    for (unsigned i = 0; i < 300; i++) {
+        fprintf(file, "row %u", i);
+        ck_assert_int_eq(tasks_extend(&tasks, &error), 0);
+        ck_assert_uint_eq(tasks.count, i);
+        fprintf(file, "\n");
+        if (i % 3 == 0)
+            ck_assert_int_eq(tasks_extend(&tasks, &error), 0);
+        snprintf(expected, sizeof expected, "e 'row %u'", i);
+        ck_assert_str_eq(task(i), expected);
+        snprintf(expected, sizeof expected, "e 'row %u'", i / 2);
+        ck_assert_str_eq(task(i / 2), expected);
+        ck_assert_int_eq(tasks_extend(&tasks, &error), 0);
+    }
+    fprintf(file, "\\.\n");
+    fclose(file);
+    ck_assert_int_eq(tasks_extend(&tasks, &error), 0);
+    ck_assert(!tasks.grows && tasks.count == 300);
+    check_refused(tasks_get(&tasks, 300, &error), "/rows: it has no line 302 for task 301");
+    ck_assert(tasks_are(&tasks, digest));
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_list("e", path, false), 0);
+    ck_assert(!tasks.grows && tasks.count == 300 && tasks.digest != digest && tasks_are(&tasks, digest));
+    tasks_close(&tasks);
+    const struct tasks_source follows = {
+        .tasks = "", .command = "e", .table = "", .list = path, .folder = "", .count = ANY_COUNT, .follows = true};
+    ck_assert_int_eq(tasks_open(&tasks, &follows, &error), 0);
+    ck_assert(tasks.grows && tasks.count == 300 && tasks.digest == digest);
+    ck_assert_int_eq(tasks_extend(&tasks, &error), 0);
+    ck_assert(!tasks.grows && tasks.count == 300);
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(an_open_list_that_changes_is_noticed)
+{
+    const char *path = write_text("rows", "1\none\ntwo\n");
+    ck_assert_int_eq(open_list("e", path, false), 0);
+    overwrite(path, 2, "O");
+    FILE *file = append_to(path);
+    fprintf(file, "three\n");
+    fclose(file);
+    check_refused(tasks_extend(&tasks, &error), "/rows: it has changed since the run began");
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_list("e", path, false), 0);
+    ck_assert_int_eq(truncate(path, 6), 0);
+    check_refused(tasks_extend(&tasks, &error), "/rows: it has changed since the run began");
+    tasks_close(&tasks);
+}
+END_TEST
+
+/* --- folders --- */
+
+START_TEST(each_task_can_have_a_folder)
+{
+    const struct tasks_source source = {.tasks = "",
+                                        .command = "pwd",
+                                        .table = "",
+                                        .list = write_text("rows", "1\na b/c.x\nd\n\\.\n"),
+                                        .folder = "in '{//}'/{/.}",
+                                        .count = ANY_COUNT};
+    ck_assert_int_eq(tasks_open(&tasks, &source, &error), 0);
+    ck_assert_str_eq(task(0), "pwd 'a b/c.x'");
+    ck_assert_str_eq(tasks_folder(&tasks), "in 'a b'/c");
+    task(1);
+    ck_assert_str_eq(tasks_folder(&tasks), "in '.'/d");
     tasks_close(&tasks);
 }
 END_TEST
@@ -335,13 +606,13 @@ static const char *write_many(void)
 START_TEST(a_long_list_is_read_where_it_is_needed)
 {
     char expected[40];
-    ck_assert_int_eq(open_tasks(write_many(), "", "", 0, false), 0);
+    ck_assert_int_eq(open_tasks(write_many(), "", "", ANY_COUNT, false), 0);
     ck_assert_uint_eq(tasks.count, MANY);
     for (uint64_t i = 0, k = 0; k < 3000; k++, i = (i + 99991) % MANY) {
         snprintf(expected, sizeof expected, "echo %" PRIu64, i + 1);
         ck_assert_str_eq(task(i), expected);
     }
-    ck_assert_uint_le(tasks.list.block_room * sizeof *tasks.list.blocks, MANY / 64 * 24 * 2 + 4096);
+    ck_assert_uint_le(tasks.lines.block_room * sizeof *tasks.lines.blocks, MANY / 64 * 24 * 2 + 4096);
     for (uint64_t i = 0; i < MANY; i++) {
         snprintf(expected, sizeof expected, "echo %" PRIu64, i + 1);
         ck_assert_str_eq(task(i), expected);
@@ -350,19 +621,10 @@ START_TEST(a_long_list_is_read_where_it_is_needed)
 }
 END_TEST
 
-static void overwrite(const char *path, long at, const char *text)
-{
-    FILE *file = fopen(path, "r+");
-    ck_assert_ptr_nonnull(file);
-    fseek(file, at, SEEK_SET);
-    fputs(text, file);
-    fclose(file);
-}
-
 START_TEST(a_list_that_changes_is_never_read_as_if_it_had_not)
 {
     const char *path = write_many();
-    ck_assert_int_eq(open_tasks(path, "", "", 0, false), 0);
+    ck_assert_int_eq(open_tasks(path, "", "", ANY_COUNT, false), 0);
     uint64_t digest = tasks.digest;
     task(0);
     overwrite(path, 2000000, "x");
@@ -375,11 +637,11 @@ START_TEST(a_list_that_changes_is_never_read_as_if_it_had_not)
     ck_assert_int_eq(truncate(path, 1000), 0);
     check_refused(tasks_get(&tasks, MANY / 2, &error), "it has changed");
     tasks_close(&tasks);
-    ck_assert_int_eq(open_tasks(write_many(), "", "", 0, false), 0);
+    ck_assert_int_eq(open_tasks(write_many(), "", "", ANY_COUNT, false), 0);
     ck_assert_uint_eq(tasks.digest, digest);
     tasks_close(&tasks);
     overwrite(path_of("many"), 2000000, "x");
-    ck_assert_int_eq(open_tasks(path_of("many"), "", "", 0, false), 0);
+    ck_assert_int_eq(open_tasks(path_of("many"), "", "", ANY_COUNT, false), 0);
     ck_assert_uint_ne(tasks.digest, digest);
     tasks_close(&tasks);
 }
@@ -388,7 +650,7 @@ END_TEST
 START_TEST(a_command_that_is_shown_is_one_line_and_cut)
 {
     char text[12];
-    ck_assert_int_eq(open_tasks("", "printf 'a\tb' 0123456789", "", 0, false), 0);
+    ck_assert_int_eq(open_tasks("", "printf 'a\tb' 0123456789", "", ANY_COUNT, false), 0);
     ck_assert_str_eq(task(0), "printf 'a\\tb' 0123456789");
     ck_assert_str_eq(tasks_text(&tasks, text, sizeof text), "printf '...");
     tasks_close(&tasks);
@@ -412,6 +674,14 @@ int main(void)
     tcase_add_test(all, nothing_is_put_in_where_quotes_do_not_help);
     tcase_add_test(all, what_is_wrong_is_named_with_its_line);
     tcase_add_test(all, empty_lists_have_no_tasks);
+    tcase_add_test(all, no_row_is_taken_for_names);
+    tcase_add_test(all, columns_without_names_are_numbers);
+    tcase_add_test(all, replacement_strings_are_those_of_gnu_parallel);
+    tcase_add_test(all, columns_of_a_list_can_have_names);
+    tcase_add_test(all, what_is_wrong_with_a_list_is_named);
+    tcase_add_test(all, an_open_list_grows);
+    tcase_add_test(all, an_open_list_that_changes_is_noticed);
+    tcase_add_test(all, each_task_can_have_a_folder);
     tcase_add_test(all, a_long_list_is_read_where_it_is_needed);
     tcase_add_test(all, a_list_that_changes_is_never_read_as_if_it_had_not);
     tcase_add_test(all, a_command_that_is_shown_is_one_line_and_cut);

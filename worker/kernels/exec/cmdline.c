@@ -124,13 +124,12 @@ static size_t place_length(const struct scan *scan)
 }
 
 /* Checks whether a {..} begins here that something is put in for. 1, 0, or -1 with one line. */
-static int cmdline_find_place(struct scan *scan, const char **value, size_t *value_length, size_t *length)
+static int cmdline_find_place(struct scan *scan, struct values *values, size_t *length)
 {
     *length = place_length(scan);
     if (*length == 0 || scan->places == NULL)
         return 0;
-    return scan->places->find(scan->places->context, scan->line + scan->at + 1, *length - 2, value, value_length,
-                              scan->error);
+    return scan->places->find(scan->places->context, scan->line + scan->at + 1, *length - 2, values, scan->error);
 }
 
 /* --- taking apart --- */
@@ -142,7 +141,8 @@ static int cmdline_refuse(const struct scan *scan, size_t at, const char *what)
 
 static int refuse_operator(const struct scan *scan, char c)
 {
-    return error_set(scan->error, "column %zu: '%c' is for a shell; accepted: shell=yes, or '%c' in quotes",
+    return error_set(scan->error,
+                     "column %zu: '%c' is for a shell; accepted: shell=yes (hdss exec --shell), or '%c' in quotes",
                      scan->at + 1, c, c);
 }
 
@@ -267,16 +267,29 @@ static int cmdline_take_value(struct scan *scan, const char *value, size_t lengt
     return enter_word(scan) < 0 ? -1 : cmdline_put(scan->words, value, length, scan->error);
 }
 
+/* Values in quotes are one word, as the quotes say. */
+static int cmdline_take_values(struct scan *scan, const struct values *values)
+{
+    for (unsigned i = 0; i < values->count; i++) {
+        if (i > 0 &&
+            (scan->quoting == QUOTING_NONE ? end_word(scan) : cmdline_put(scan->words, " ", 1, scan->error)) < 0)
+            return -1;
+        if (cmdline_take_value(scan, values->items[i].text, values->items[i].length) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int cmdline_take(struct scan *scan)
 {
-    const char *value;
-    size_t value_length, length;
-    int found = cmdline_find_place(scan, &value, &value_length, &length);
+    struct values values;
+    size_t length;
+    int found = cmdline_find_place(scan, &values, &length);
     if (found < 0)
         return -1;
     if (found > 0) {
         scan->at += length - 1;
-        return cmdline_take_value(scan, value, value_length);
+        return cmdline_take_values(scan, &values);
     }
     char c = scan->line[scan->at];
     switch (scan->quoting) {
@@ -369,17 +382,29 @@ static int put_at(struct scan *scan, enum nesting_place place, size_t place_byte
                                    : put_value(scan, place, value, length);
 }
 
+static int put_all_at(struct scan *scan, enum nesting_place place, size_t place_bytes, const struct values *values)
+{
+    for (unsigned i = 0; i < values->count; i++) {
+        const struct piece *value = &values->items[i];
+        if ((i > 0 && cmdline_put(scan->words, " ", 1, scan->error) < 0) ||
+            put_at(scan, place, place_bytes, value->text, value->length) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int take_for_shell(struct scan *scan, struct nesting *nesting)
 {
-    const char *value, *from = scan->line + scan->at;
-    size_t value_length, length;
-    int found = cmdline_find_place(scan, &value, &value_length, &length);
+    const char *from = scan->line + scan->at;
+    struct values values;
+    size_t length;
+    int found = cmdline_find_place(scan, &values, &length);
     if (found <= 0) {
         length = nesting_read(nesting, from, scan->length - scan->at);
         scan->at += length;
         return found < 0 ? -1 : cmdline_put(scan->words, from, length, scan->error);
     }
-    if (put_at(scan, nesting_place(nesting), length, value, value_length) < 0)
+    if (put_all_at(scan, nesting_place(nesting), length, &values) < 0)
         return -1;
     nesting->before = '}';
     scan->at += length;
@@ -402,6 +427,58 @@ int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, co
         if (take_for_shell(&scan, &nesting) < 0)
             return -1;
     return cmdline_put(words, "", 1, error);
+}
+
+/* --- without words --- */
+
+static int fill_at(struct scan *scan)
+{
+    struct values values;
+    size_t length;
+    int found = cmdline_find_place(scan, &values, &length);
+    if (found < 0)
+        return -1;
+    scan->at += found > 0 ? length : 1;
+    return found > 0 ? cmdline_take_values(scan, &values)
+                     : cmdline_put(scan->words, scan->line + scan->at - 1, 1, scan->error);
+}
+
+int cmdline_fill(struct cmdline *words, const char *line, size_t length, const struct places *places,
+                 struct error *error)
+{
+    struct scan scan = {
+        .words = words, .line = line, .length = length, .quoting = QUOTING_DOUBLE, .places = places, .error = error};
+    clear(words);
+    if (enter_word(&scan) < 0)
+        return -1;
+    while (scan.at < length)
+        if (fill_at(&scan) < 0)
+            return -1;
+    return cmdline_put(words, "", 1, error);
+}
+
+struct search_for_place {
+    const struct places *places;
+    bool found;
+};
+
+/* Ends the scan at the first place. */
+static int note_place(void *context, const char *name, size_t length, struct values *values, struct error *error)
+{
+    struct search_for_place *search = context;
+    search->found = search->places->find(search->places->context, name, length, values, error) != 0;
+    return search->found ? -1 : 0;
+}
+
+bool cmdline_has_place(const char *line, size_t length, const struct places *places, bool shell)
+{
+    struct search_for_place search = {places, false};
+    const struct places noting = {note_place, &search};
+    struct cmdline words;
+    cmdline_init(&words);
+    (shell ? cmdline_for_shell : cmdline_split)(&words, line, length, &noting, NULL);
+    cmdline_fini(&words);
+    return search.found;
 }
 
 /* --- showing --- */

@@ -3,11 +3,13 @@
  *
  * Quotes, backslashes, a comment at the end and assignments before the command mean what they mean to a shell. What
  * only a shell can do, such as pipes, variables and file name patterns, is refused where it is not quoted: it would be
- * passed on as it stands, which nobody means. What is put in for a {..} becomes part of its word, whatever it contains.
- * A {..} that is none stays as it is, and so does \{..}. */
+ * passed on as it stands, which nobody means. What is put in for a {..} becomes part of its word, whatever it contains;
+ * where it is several values each is a word, or joined by blanks within quotes. A {..} that is none stays as it is, and
+ * so does \{..}. */
 #pragma once
 
 #include "common/util/error.h"
+#include "worker/kernels/exec/row.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,10 +18,15 @@
 #define CMDLINE_WORDS_MAX 100000
 #define CMDLINE_BYTES_MAX (2u << 20)
 
+/* Put in for a {..}. */
+struct values {
+    const struct piece *items; /* borrowed until the next place is looked up */
+    unsigned count;
+};
+
 /* Looks up what is between the braces. 1 with what to put in, 0 where it is nothing that can be, -1 with one line. */
 struct places {
-    int (*find)(void *context, const char *name, size_t length, const char **value, size_t *value_length,
-                struct error *error);
+    int (*find)(void *context, const char *name, size_t length, struct values *values, struct error *error);
     void *context;
 };
 
@@ -46,6 +53,14 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
  * the column. */
 int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, const struct places *places,
                       struct error *error);
+
+/* Makes one word of the whole line, in which nothing but {..} has a meaning. -1 with one line that begins with the
+ * column. */
+int cmdline_fill(struct cmdline *words, const char *line, size_t length, const struct places *places,
+                 struct error *error);
+
+/* True if the line has a {..} that something is put in for. */
+bool cmdline_has_place(const char *line, size_t length, const struct places *places, bool shell);
 
 /* The words from the first that is no assignment, ended by NULL and with a free place before the first. Valid until the
  * words change; NULL when memory is out. */

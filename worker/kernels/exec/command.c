@@ -257,9 +257,19 @@ static void not_started(struct command *command, int error)
     set_timer(command);
 }
 
-static int start_process(struct command *command, const struct spawn *given)
+/* A folder that a process can begin in. Returns 0, or what is wrong with it. */
+static int open_start_folder(const char *path, int *folder)
+{
+    *folder = path[0] == '\0' ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (path[0] == '\0')
+        return 0;
+    return *folder < 0 || faccessat(*folder, ".", X_OK, AT_EACCESS) < 0 ? errno : 0;
+}
+
+static int start_process(struct command *command, const struct spawn *given, int folder)
 {
     struct spawn prepared = *given;
+    prepared.folder = folder;
     int result = open_pipe(command, COMMAND_OUT, &prepared.descriptors[1]);
     prepared.descriptors[2] = -1;
     prepared.descriptors[0] = command->nothing;
@@ -273,8 +283,10 @@ static int start_process(struct command *command, const struct spawn *given)
     return error;
 }
 
-void command_start(struct command *command, const struct spawn *spawn, const char *const names[COMMAND_STREAMS])
+void command_start(struct command *command, const struct spawn *spawn, const char *folder,
+                   const char *const names[COMMAND_STREAMS])
 {
+    int begins_in;
     for (unsigned i = 0; i < COMMAND_STREAMS; i++)
         begin_capture(command, &command->captures[i], names != NULL ? names[i] : NULL);
     command->state = COMMAND_RUNNING;
@@ -282,7 +294,11 @@ void command_start(struct command *command, const struct spawn *spawn, const cha
     command->own_peak_kib = own_peak_kib();
     command->began_ns = clock_ns(CLOCK_MONOTONIC);
     command->deadline_ns = command->look_ns = NEVER_NS;
-    int error = start_process(command, spawn);
+    int error = open_start_folder(folder, &begins_in);
+    command->outcome.has_no_folder = error != 0;
+    if (error == 0)
+        error = start_process(command, spawn, begins_in);
+    close_one(&begins_in);
     if (error != 0) {
         not_started(command, error);
         return;

@@ -24,6 +24,7 @@ enum command_end {
 
 struct command_outcome {
     enum command_end end;
+    bool has_no_folder; /* COMMAND_NOT_STARTED: `error` is that of its folder */
     int status, signal; /* exit status; or the signal that ended the process */
     int error;
     double started_s; /* seconds since 1970 */
@@ -81,9 +82,11 @@ int command_init(struct command *command, const struct command_limits *limits, i
  * is killed, too. */
 void command_fini(struct command *command);
 
-/* Starts the program. `names` are those of the files for its streams (borrowed until it is over), NULL where they are
- * to be kept here. Also a command that cannot be started is over at the next command_advance(). */
-void command_start(struct command *command, const struct spawn *spawn, const char *const names[COMMAND_STREAMS]);
+/* Starts the program, in `folder` or, where that is "", in the worker's. `names` are those of the files for its streams
+ * (borrowed until it is over), NULL where they are to be kept here. Also a command that cannot be started is over at
+ * the next command_advance(). */
+void command_start(struct command *command, const struct spawn *spawn, const char *folder,
+                   const char *const names[COMMAND_STREAMS]);
 
 /* Deals with what has happened. Whether the command is over: then its outcome and its captures say how. */
 bool command_advance(struct command *command);

@@ -39,8 +39,65 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     return 0;
 }
 
+/* Replaces the setting of the same name, if there is one: programs differ in which of two settings they take. */
+static void replace_setting(char **settings, unsigned *count, const char *setting)
+{
+    size_t name = strcspn(setting, "=") + 1;
+    unsigned i = 0;
+    while (i < *count && strncmp(settings[i], setting, name) != 0)
+        i++;
+    settings[i] = (char *)setting;
+    *count += i == *count;
+}
+
+static const char *setting_of(char *const *settings, const char *name)
+{
+    size_t length = strlen(name);
+    while (*settings != NULL && (strncmp(*settings, name, length) != 0 || (*settings)[length] != '='))
+        settings++;
+    return *settings;
+}
+
+/* Takes the next item of the list, without its backslashes. Returns its end, which is written there. */
+static const char *take_item(const char **list, char *item)
+{
+    const char *from = *list;
+    for (; *from != '\0' && *from != ','; from++) {
+        from += *from == '\\' && (from[1] == ',' || from[1] == '\\');
+        *item++ = *from;
+    }
+    *item = '\0';
+    *list = from + (*from == ',');
+    return item;
+}
+
+int environment_give(struct environment *environment, char *const *of_worker, const char *list, struct error *error)
+{
+    size_t length = strlen(list), items = length + 1; /* no more than so many */
+    char **own = realloc(environment->own, (environment->own_count + items + 1) * sizeof *own);
+    char *item = environment->given = malloc(length + 1);
+    environment->own = own != NULL ? own : environment->own;
+    if (own == NULL || item == NULL)
+        return error_set(error, "out of memory");
+    while (*list != '\0') {
+        const char *end = take_item(&list, item), *setting = item;
+        if (item[0] == '\0' || item[0] == '=')
+            return error_set(error,
+                             "env: a variable without a name; accepted: NAME,NAME2=VALUE, \\, for a comma in it");
+        if (strchr(item, '=') == NULL)
+            setting = setting_of(of_worker, item);
+        if (setting == NULL)
+            return error_set(error, "env=%.100s: it is not set here; accepted: a variable that is, or NAME=VALUE",
+                             item);
+        replace_setting(environment->own, &environment->own_count, setting);
+        item += end - item + 1;
+    }
+    return 0;
+}
+
 void environment_fini(struct environment *environment)
 {
+    free(environment->given);
     free(environment->own);
     free(environment->vector);
     *environment = (struct environment){0};
@@ -61,15 +118,9 @@ int environment_begin(struct environment *environment, unsigned more)
     return 0;
 }
 
-/* Replaces the setting of the same name, if there is one: programs differ in which of two settings they take. */
 void environment_set(struct environment *environment, const char *setting)
 {
-    size_t name = strcspn(setting, "=") + 1;
-    unsigned i = 0;
-    while (i < environment->count && strncmp(environment->vector[i], setting, name) != 0)
-        i++;
-    environment->vector[i] = (char *)setting;
-    environment->count += i == environment->count;
+    replace_setting(environment->vector, &environment->count, setting);
 }
 
 char *const *environment_vector(struct environment *environment)

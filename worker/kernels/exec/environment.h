@@ -2,6 +2,8 @@
 /* The environment of a task: the worker's own, without what is of no concern to it, and with what is said for it. */
 #pragma once
 
+#include "common/util/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,6 +14,7 @@
 struct environment {
     char **own; /* variables of the worker that tasks inherit: borrowed strings; owned */
     unsigned own_count;
+    char *given;   /* what the user has given; owned */
     char **vector; /* variables of the task; owned */
     unsigned count, room;
 };
@@ -20,6 +23,10 @@ struct environment {
  * which an MPI launcher tells a process which rank it is: a task that is an MPI program would take itself for this
  * worker. -1 when memory is out. */
 int environment_init(struct environment *environment, char *const *of_worker, bool all);
+/* Has tasks inherit or have variables besides, as a user names them: "NAME,NAME2=VALUE", in which \, is a comma and
+ * \\ a backslash. A NAME alone is the worker's own variable, of a launcher or not. To be called once. -1 with one line.
+ */
+int environment_give(struct environment *environment, char *const *of_worker, const char *list, struct error *error);
 void environment_fini(struct environment *environment);
 
 /* Begins a task's environment, with room for `more` settings. -1 when memory is out. */

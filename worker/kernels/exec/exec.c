@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum param { TASKS, COMMAND, COUNT, TABLE, SHELL, KEEP, TIMEOUT, RETRIES, MAX_OUTPUT, INHERIT };
+enum param {
+    TASKS,
+    COMMAND,
+    COUNT,
+    TABLE,
+    HEADER,
+    LIST,
+    FOLLOW,
+    SHELL,
+    WORKDIR,
+    ENV,
+    KEEP,
+    TIMEOUT,
+    RETRIES,
+    MAX_OUTPUT,
+    INHERIT
+};
 enum inherit { INHERIT_NOTHING, INHERIT_MPI, INHERIT_CORES, INHERIT_ALL };
 enum stream { STREAM_OUT, STREAM_ERR, STREAM_LOG };
 
@@ -31,12 +48,22 @@ static const struct hdss_param params[] = {
     [TASKS] = {"tasks", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
                "file with a command line for each task; empty lines and those that begin with # are none"},
     [COMMAND] = {"command", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
-                 "the command line of all tasks, instead of tasks=; goes with count= or table="},
-    [COUNT] = {"count", HDSS_PARAM_INTEGER, "0", 0, 1e15, NULL, "",
-               "with command=: tasks; 0: one, or one for each row of the table"},
+                 "the command line of all tasks, instead of tasks=; goes with count=, table= or list="},
+    [COUNT] = {"count", HDSS_PARAM_INTEGER, "-1", -1, 1e15, NULL, "",
+               "with command=: tasks; -1: one, or one for each row of the table"},
     [TABLE] = {"table", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
-               "TSV file, or CSV where its name ends so, with a row for each task; the first line names the columns"},
+               "TSV file, or CSV where its name ends so, with a row for each task"},
+    [HEADER] = {"header", HDSS_PARAM_CHOICE, "auto", 0, 0, "auto|yes|no", "",
+                "the table's first line names the columns; auto: yes, and refused where that line looks like a row"},
+    [LIST] = {"list", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
+              "rows as hdss exec writes them, one for each task; without command= each row is a command line"},
+    [FOLLOW] = {"follow", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "",
+                "rows may be added to the list while tasks run, until its last line is \\."},
     [SHELL] = {"shell", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "", "hand each line to /bin/sh -c"},
+    [WORKDIR] = {"workdir", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
+                 "folder that tasks run in; {..} is put in as in the command"},
+    [ENV] = {"env", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
+             "NAME,NAME2=VALUE,..: variables that tasks have besides those of their worker"},
     [KEEP] = {"keep", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
               "folder in which each task's output and errors become files of their own, NUMBER.out and NUMBER.err"},
     [TIMEOUT] = {"timeout", HDSS_PARAM_REAL, "0", 0, 1e7, NULL, "s",
@@ -73,18 +100,22 @@ struct exec_kernel {
     bool running;
     uint64_t done; /* iterations of the range that exec_kernel_run_variable() is at */
     unsigned tries;
-    char settings[3][40], names[COMMAND_STREAMS][40];
+    char settings[3][40], names[COMMAND_STREAMS][40], folder[PATH_MAX + 5];
     char text[TEXT_MAX], line[TEXT_MAX + 400];
 };
 
 static struct tasks_source source_of(const union hdss_value *values)
 {
     return (struct tasks_source){
-        .list = values[TASKS].text,
+        .tasks = values[TASKS].text,
         .command = values[COMMAND].text,
         .table = values[TABLE].text,
-        .count = (uint64_t)values[COUNT].integer,
+        .list = values[LIST].text,
+        .folder = values[WORKDIR].text,
+        .count = values[COUNT].integer,
+        .header = (enum table_header)values[HEADER].integer,
         .shell = values[SHELL].integer != 0,
+        .follows = values[FOLLOW].integer != 0,
     };
 }
 
@@ -119,8 +150,9 @@ static int read_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX]
 static bool is_kept(const union hdss_value *values)
 {
     const struct tasks_source source = source_of(values), *own = &kept.tasks.source;
-    return kept.there && source.list == own->list && source.command == own->command && source.table == own->table &&
-           source.count == own->count && source.shell == own->shell;
+    return kept.there && source.tasks == own->tasks && source.command == own->command && source.table == own->table &&
+           source.list == own->list && source.folder == own->folder && source.count == own->count &&
+           source.header == own->header && source.shell == own->shell && source.follows == own->follows;
 }
 
 /* NULL with one line. */
@@ -131,30 +163,37 @@ static struct tasks *find_tasks(const union hdss_value *values, char error[HDSS_
 
 /* --- before it runs --- */
 
-static int name_output(const char *list, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int name_output(const struct tasks_source *source, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
-    int length = snprintf(loop->output, sizeof loop->output, "%s.out", list[0] != '\0' ? list : "exec");
+    const char *file = source->tasks[0] != '\0' ? source->tasks : source->list;
+    int length = snprintf(loop->output, sizeof loop->output, "%s.out", file[0] != '\0' ? file : "exec");
     if (length < (int)sizeof loop->output)
         return 0;
-    snprintf(error, HDSS_ERROR_MAX, "tasks=%.60s..: accepted: up to %zu characters", list, sizeof loop->output - 5);
+    snprintf(error, HDSS_ERROR_MAX, "%s=%.60s..: accepted: up to %zu characters",
+             source->tasks[0] != '\0' ? "tasks" : "list", file, sizeof loop->output - 5);
     return -1;
 }
 
 /* A list without a task is no error, but seldom meant. */
 static void note_nothing(const struct tasks_source *source, struct hdss_loop *loop)
 {
-    if (source->list[0] != '\0')
+    if (source->tasks[0] != '\0')
         snprintf(loop->note, sizeof loop->note, "%.120s has no task: empty lines and those that begin with # are none",
-                 source->list);
+                 source->tasks);
+    else if (source->count == 0)
+        snprintf(loop->note, sizeof loop->note, "count=0: there is no task");
+    else if (source->header == TABLE_HEADER_NO)
+        snprintf(loop->note, sizeof loop->note, "%.120s has no row", source->table);
     else
         snprintf(loop->note, sizeof loop->note, "%.120s has no row behind its first line, which names the columns",
-                 source->table);
+                 source->list[0] != '\0' ? source->list : source->table);
 }
 
 static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
-    bool any =
-        values[TASKS].text[0] != '\0' || values[COMMAND].text[0] != '\0'; /* else exec_kernel_check() refuses it */
+    const struct tasks_source source = source_of(values);
+    bool any = source.tasks[0] != '\0' || source.command[0] != '\0' ||
+               source.list[0] != '\0'; /* else exec_kernel_check() refuses it */
     if (any && read_tasks(values, error) < 0)
         return -1;
     *loop = (struct hdss_loop){
@@ -168,9 +207,9 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
                    [STREAM_ERR] = {.ending = ".err"},
                    [STREAM_LOG] = {.ending = ".log", .heading = LOG_HEADING, .differs = true}},
     };
-    if (any && loop->iterations == 0)
-        note_nothing(&kept.tasks.source, loop);
-    return name_output(values[TASKS].text, loop, error);
+    if (any && loop->iterations == 0 && !kept.tasks.grows)
+        note_nothing(&source, loop);
+    return name_output(&source, loop, error);
 }
 
 /* The folder of keep=, or -1: none is wanted, or there is none. */
@@ -210,13 +249,38 @@ static int check_folder(const char *path, char error[HDSS_ERROR_MAX])
     return result;
 }
 
+/* A folder in which nothing is put in must be there. */
+static int check_workdir(const char *path, struct error *error)
+{
+    if (path[0] == '\0' || strchr(path, '{') != NULL)
+        return 0;
+    int folder = open_folder(path);
+    bool usable = folder >= 0 && faccessat(folder, ".", X_OK, AT_EACCESS) == 0;
+    if (!usable)
+        error_set(error, "workdir=%.200s: %s; accepted: a folder that is there, on each node", path, strerror(errno));
+    if (folder >= 0)
+        close(folder);
+    return usable ? 0 : -1;
+}
+
+static int check_env(const char *list, struct error *error)
+{
+    struct environment environment;
+    if (environment_init(&environment, environ, true) < 0)
+        return error_set(error, "out of memory");
+    int result = environment_give(&environment, environ, list, error);
+    environment_fini(&environment);
+    return result;
+}
+
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     struct error inner;
     struct tasks *tasks = find_tasks(values, error);
     if (tasks == NULL)
         return -1;
-    if (tasks_check(tasks, &inner) == 0)
+    if (tasks_check(tasks, &inner) == 0 && check_workdir(values[WORKDIR].text, &inner) == 0 &&
+        check_env(values[ENV].text, &inner) == 0)
         return check_folder(values[KEEP].text, error);
     snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
     return -1;
@@ -269,10 +333,15 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, c
 static int open_rest(struct exec_kernel *k, const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     enum inherit inherit = (enum inherit)values[INHERIT].integer;
-    if (environment_init(&k->environment, environ, inherit == INHERIT_MPI || inherit == INHERIT_ALL) == 0 &&
-        search_init(&k->search, getenv("PATH")) == 0)
+    struct error inner;
+    if (environment_init(&k->environment, environ, inherit == INHERIT_MPI || inherit == INHERIT_ALL) < 0 ||
+        search_init(&k->search, getenv("PATH")) < 0) {
+        snprintf(error, HDSS_ERROR_MAX, "out of memory");
+        return -1;
+    }
+    if (environment_give(&k->environment, environ, values[ENV].text, &inner) == 0)
         return open_command(k, values, error);
-    snprintf(error, HDSS_ERROR_MAX, "out of memory");
+    snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
     return -1;
 }
 
@@ -301,7 +370,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
     k->tasks = *tasks;
     kept.there = false; /* the tasks are this instance's now */
     int result = 0;
-    if (k->tasks.digest != loop->inputs) {
+    if (!tasks_are(&k->tasks, loop->inputs)) {
         snprintf(error, HDSS_ERROR_MAX, "the tasks or their table have changed since the run began");
         result = -1;
     }
@@ -313,7 +382,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
     k->retries = (unsigned)values[RETRIES].integer;
     k->timeout_s = values[TIMEOUT].real;
     gethostname(k->host, sizeof k->host - 1);
-    tasks_set_worker(&k->tasks, worker->rank, worker->node);
+    tasks_set_worker(&k->tasks, worker->rank, worker->node, worker->number);
     *instance = k;
     return 0;
 }
@@ -336,8 +405,12 @@ static int exec_kernel_no_memory(char error[HDSS_ERROR_MAX])
 static char *const *make_environment(struct exec_kernel *k, uint64_t task)
 {
     const struct cmdline *words = &k->tasks.words;
-    if (environment_begin(&k->environment, words->assignments + 3) < 0)
+    const char *folder = tasks_folder(&k->tasks);
+    if (environment_begin(&k->environment, words->assignments + 4) < 0)
         return NULL;
+    memcpy(k->folder, "PWD=", 5);
+    if (folder[0] != '\0' && realpath(folder, k->folder + 4) != NULL)
+        environment_set(&k->environment, k->folder);
     snprintf(k->settings[0], sizeof k->settings[0], "HDSS_TASK=%" PRIu64, task + 1);
     snprintf(k->settings[1], sizeof k->settings[1], "HDSS_RANK=%u", k->worker.rank);
     snprintf(k->settings[2], sizeof k->settings[2], "HDSS_NODE=%u", k->worker.node);
@@ -366,7 +439,7 @@ static int start_task(struct exec_kernel *k, uint64_t task, struct search *searc
         return exec_kernel_no_memory(error);
     snprintf(k->names[COMMAND_OUT], sizeof k->names[0], "%" PRIu64 ".out", task + 1);
     snprintf(k->names[COMMAND_ERR], sizeof k->names[0], "%" PRIu64 ".err", task + 1);
-    command_start(&k->command, &spawn, names);
+    command_start(&k->command, &spawn, tasks_folder(&k->tasks), names);
     k->running = true;
     k->tries++;
     return 0;
@@ -454,6 +527,10 @@ static int put_reason(const struct yield *yield)
     const struct command_outcome *outcome = &k->command.outcome;
     const struct capture *errors = &k->command.captures[COMMAND_ERR];
     char note[400];
+    if (outcome->end == COMMAND_NOT_STARTED && outcome->has_no_folder) {
+        snprintf(note, sizeof note, "workdir=%.200s: %s", tasks_folder(&k->tasks), strerror(outcome->error));
+        return put_note(yield, STREAM_ERR, NULL, note);
+    }
     if (outcome->end == COMMAND_NOT_STARTED) {
         snprintf(note, sizeof note, "%.200s: %s",
                  k->tasks.words.text + k->tasks.words.start[k->tasks.words.assignments], strerror(outcome->error));
@@ -547,5 +624,5 @@ const struct hdss_kernel exec_kernel = {
     .threads = HDSS_THREADS_NONE,
     .descriptor = exec_kernel_descriptor,
     .close = exec_kernel_close_instance,
-    .manner = "keep|timeout|retries|max_output",
+    .manner = "follow|keep|timeout|retries|max_output",
 };

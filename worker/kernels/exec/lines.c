@@ -20,7 +20,9 @@
 struct pass {
     struct lines *lines;
     XXH3_state_t *block; /* digest of the bytes of the block so far; owned */
+    bool in_block;       /* a block has begun */
     uint64_t offset;     /* offset of the byte that is looked at */
+    uint64_t end;        /* offset at which the pass ends, if the file does not end before */
     uint64_t number;     /* number of the line there */
     uint64_t line_began;
     bool counts, decided; /* counts: the line is one of the list; decided: `counts` is known */
@@ -34,7 +36,7 @@ static bool lines_is_blank(char c)
 
 static bool is_left_out(enum lines_kind kind, char first)
 {
-    return first == '\n' || (kind == LINES_OF_TASKS && first == '#');
+    return kind != LINES_OF_LIST && (first == '\n' || (kind == LINES_OF_TASKS && first == '#'));
 }
 
 /* --- the pass --- */
@@ -42,7 +44,7 @@ static bool is_left_out(enum lines_kind kind, char first)
 static void end_block(struct pass *pass)
 {
     struct lines *lines = pass->lines;
-    if (lines->block_count > 0)
+    if (pass->in_block)
         lines->blocks[lines->block_count - 1].digest = XXH3_64bits_digest(pass->block);
 }
 
@@ -53,6 +55,7 @@ static int lines_count_line(struct pass *pass)
     if (lines->count++ % LINES_BLOCK != 0)
         return 0;
     end_block(pass);
+    pass->in_block = false;
     XXH3_64bits_reset(pass->block);
     if (lines->block_count == lines->block_room) {
         size_t room = 2 * lines->block_room + 64;
@@ -63,6 +66,7 @@ static int lines_count_line(struct pass *pass)
         lines->block_room = room;
     }
     lines->blocks[lines->block_count++] = (struct lines_block){.offset = pass->offset, .number = pass->number};
+    pass->in_block = true;
     return 0;
 }
 
@@ -70,11 +74,12 @@ static int lines_count_line(struct pass *pass)
  * known. */
 static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
 {
+    enum lines_kind kind = pass->lines->kind;
     size_t i = 0;
-    while (i < count && lines_is_blank(bytes[i]))
+    while (kind != LINES_OF_LIST && i < count && lines_is_blank(bytes[i]))
         i++;
     pass->decided = i < count;
-    pass->counts = i < count && !is_left_out(pass->lines->kind, bytes[i]);
+    pass->counts = i < count && !is_left_out(kind, bytes[i]);
     return i;
 }
 
@@ -97,7 +102,7 @@ static int lines_take_line(struct pass *pass, const char *bytes, size_t count, s
         return -1;
     if (!was_decided && pass->decided && pass->counts && lines_count_line(pass) < 0)
         return -1;
-    if (pass->lines->block_count > 0)
+    if (pass->in_block)
         XXH3_64bits_update(pass->block, bytes, *taken);
     pass->offset += *taken;
     if (bytes[*taken - 1] != '\n')
@@ -123,15 +128,25 @@ static size_t byte_order_mark(const struct pass *pass, const char *bytes, size_t
     return pass->offset == 0 && count >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
+static int changed(const struct lines *lines, struct error *error)
+{
+    return error_set(error, "%.200s: it has changed since the run began", lines->path);
+}
+
 static int pass_through(struct pass *pass, char *buffer)
 {
     struct lines *lines = pass->lines;
-    ssize_t got;
-    while ((got = read(lines->file, buffer, READ_BYTES)) != 0) {
+    while (pass->offset < pass->end) {
+        uint64_t left = pass->end - pass->offset;
+        ssize_t got = pread(lines->file, buffer, left < READ_BYTES ? left : READ_BYTES, (off_t)pass->offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return error_set(pass->error, "%.200s: %s", lines->path, strerror(errno));
+        if (got == 0 && lines->kind == LINES_OF_LIST)
+            return changed(lines, pass->error);
+        if (got == 0)
+            break;
         size_t mark = byte_order_mark(pass, buffer, (size_t)got);
         pass->offset += mark;
         if (take_bytes(pass, buffer + mark, (size_t)got - mark) < 0)
@@ -142,17 +157,131 @@ static int pass_through(struct pass *pass, char *buffer)
     return 0;
 }
 
-static int look_through(struct lines *lines, struct error *error)
+/* Looks through the lines that `pass` has before it. */
+static int look_through(struct pass *pass)
 {
-    struct pass pass = {.lines = lines, .block = XXH3_createState(), .number = 1, .error = error};
+    struct lines *lines = pass->lines;
     char *buffer = malloc(READ_BYTES);
     int result;
-    if (pass.block == NULL || buffer == NULL)
-        result = error_set(error, "%.200s: out of memory", lines->path);
+    pass->block = XXH3_createState();
+    if (pass->block == NULL || buffer == NULL)
+        result = error_set(pass->error, "%.200s: out of memory", lines->path);
     else
-        result = pass_through(&pass, buffer);
+        result = pass_through(pass, buffer);
     free(buffer);
-    XXH3_freeState(pass.block);
+    XXH3_freeState(pass->block);
+    return result;
+}
+
+/* --- lists --- */
+
+static int read_again(const struct lines *lines, char *bytes, size_t count, uint64_t offset, struct error *error)
+{
+    int result = file_read_at(lines->file, bytes, count, offset);
+    if (result < 0)
+        return error_set(error, "%.200s: %s", lines->path, strerror(errno));
+    return result == FILE_ENDS ? changed(lines, error) : 0;
+}
+
+/* Finds the end of the last line that is there, and whether it says that the list is complete. */
+static int find_end(const struct lines *lines, uint64_t *end, bool *is_complete, struct error *error)
+{
+    struct stat status;
+    char tail[4096];
+    size_t mark = strlen(LINES_END);
+    *end = 0;
+    *is_complete = false;
+    if (fstat(lines->file, &status) < 0)
+        return error_set(error, "%.200s: %s", lines->path, strerror(errno));
+    for (uint64_t left = (uint64_t)status.st_size; left > 0 && *end == 0;) {
+        size_t count = left < sizeof tail ? (size_t)left : sizeof tail;
+        left -= count;
+        if (read_again(lines, tail, count, left, error) < 0)
+            return -1;
+        const char *last = memrchr(tail, '\n', count);
+        *end = last == NULL ? 0 : left + (uint64_t)(last - tail) + 1;
+    }
+    if (*end <= mark)
+        return 0;
+    if (read_again(lines, tail, mark + 1, *end - mark - 1, error) < 0)
+        return -1;
+    *is_complete = tail[0] == '\n' && memcmp(tail + 1, LINES_END, mark) == 0;
+    *end -= *is_complete ? mark : 0;
+    return 0;
+}
+
+/* Reads a block as it was when the pass was there. */
+static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct error *error)
+{
+    const struct lines_block *block = &lines->blocks[b];
+    uint64_t end = b + 1 < lines->block_count ? lines->blocks[b + 1].offset : lines->bytes;
+    lines->at = SIZE_MAX;
+    *bytes = (size_t)(end - block->offset);
+    if (*bytes > lines->text_room) {
+        char *text = realloc(lines->text, *bytes);
+        if (text == NULL)
+            return error_set(error, "%.200s: out of memory for %zu bytes", lines->path, *bytes);
+        lines->text = text;
+        lines->text_room = *bytes;
+    }
+    if (read_again(lines, lines->text, *bytes, block->offset, error) < 0)
+        return -1;
+    return XXH3_64bits(lines->text, *bytes) != block->digest ? changed(lines, error) : 0;
+}
+
+/* A block that is not full begins once more. */
+static int drop_last_block(struct pass *pass)
+{
+    struct lines *lines = pass->lines;
+    unsigned rest = (unsigned)(lines->count % LINES_BLOCK);
+    size_t bytes;
+    if (rest == 0)
+        return 0;
+    if (lines_read_block(lines, lines->block_count - 1, &bytes, pass->error) < 0)
+        return -1;
+    lines->block_count--;
+    lines->count -= rest;
+    pass->offset -= bytes;
+    pass->number -= rest;
+    return 0;
+}
+
+int lines_extend(struct lines *lines, struct error *error)
+{
+    struct pass pass = {.lines = lines, .offset = lines->bytes, .number = lines->count + 1, .error = error};
+    bool is_complete;
+    if (lines->is_complete)
+        return 0;
+    if (find_end(lines, &pass.end, &is_complete, error) < 0)
+        return -1;
+    if (pass.end < lines->bytes)
+        return changed(lines, error);
+    if (pass.end > lines->bytes && (drop_last_block(&pass) < 0 || look_through(&pass) < 0))
+        return -1;
+    lines->is_complete = is_complete;
+    return 0;
+}
+
+/* --- opening --- */
+
+static int open_file(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+void lines_reopen(struct lines *lines)
+{
+    int file = open_file(lines->path);
+    if (file < 0)
+        return;
+    close(lines->file);
+    lines->file = file;
+}
+
+static int first_pass(struct lines *lines, struct error *error)
+{
+    struct pass pass = {.lines = lines, .number = 1, .end = UINT64_MAX, .error = error};
+    int result = lines->kind == LINES_OF_LIST ? lines_extend(lines, error) : look_through(&pass);
     if (result == 0)
         lines->digest = XXH3_64bits(lines->blocks, lines->block_count * sizeof *lines->blocks);
     return result;
@@ -162,12 +291,12 @@ int lines_open(struct lines *lines, const char *path, enum lines_kind kind, stru
 {
     struct stat status;
     *lines = (struct lines){.path = path, .kind = kind, .at = SIZE_MAX};
-    lines->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    lines->file = open_file(path);
     if (lines->file < 0 || fstat(lines->file, &status) < 0)
         error_set(error, "%.200s: %s", path, strerror(errno));
     else if (!S_ISREG(status.st_mode))
         error_set(error, "%.200s: not a regular file", path);
-    else if (look_through(lines, error) == 0)
+    else if (first_pass(lines, error) == 0)
         return 0;
     lines_close(lines);
     return -1;
@@ -184,29 +313,6 @@ void lines_close(struct lines *lines)
 
 /* --- a line --- */
 
-static int changed(const struct lines *lines, struct error *error)
-{
-    return error_set(error, "%.200s: it has changed since the run began", lines->path);
-}
-
-static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct error *error)
-{
-    const struct lines_block *block = &lines->blocks[b];
-    uint64_t end = b + 1 < lines->block_count ? lines->blocks[b + 1].offset : lines->bytes;
-    *bytes = (size_t)(end - block->offset);
-    if (*bytes > lines->text_room) {
-        char *text = realloc(lines->text, *bytes);
-        if (text == NULL)
-            return error_set(error, "%.200s: out of memory for %zu bytes", lines->path, *bytes);
-        lines->text = text;
-        lines->text_room = *bytes;
-    }
-    int result = file_read_at(lines->file, lines->text, *bytes, block->offset);
-    if (result < 0)
-        return error_set(error, "%.200s: %s", lines->path, strerror(errno));
-    return result == FILE_ENDS || XXH3_64bits(lines->text, *bytes) != block->digest ? changed(lines, error) : 0;
-}
-
 /* Finds the lines of the block that was read. */
 static void cut_block(struct lines *lines, size_t b, size_t bytes)
 {
@@ -215,11 +321,12 @@ static void cut_block(struct lines *lines, size_t b, size_t bytes)
     for (size_t at = 0; at < bytes && found < LINES_BLOCK; number++) {
         const char *line = lines->text + at, *end = memchr(line, '\n', bytes - at);
         size_t length = end == NULL ? bytes - at : (size_t)(end - line), blanks = 0;
-        while (blanks < length && lines_is_blank(line[blanks]))
+        while (lines->kind != LINES_OF_LIST && blanks < length && lines_is_blank(line[blanks]))
             blanks++;
         if (!is_left_out(lines->kind, blanks < length ? line[blanks] : '\n')) {
             lines->starts[found] = at;
-            lines->lengths[found] = length > 0 && line[length - 1] == '\r' ? length - 1 : length;
+            bool has_return = lines->kind != LINES_OF_LIST && length > 0 && line[length - 1] == '\r';
+            lines->lengths[found] = length - has_return;
             lines->numbers[found++] = number;
         }
         at += length + 1;
@@ -230,7 +337,6 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
 {
     size_t b = (size_t)(i / LINES_BLOCK), k = (size_t)(i % LINES_BLOCK), bytes;
     if (lines->at != b) {
-        lines->at = SIZE_MAX;
         if (lines_read_block(lines, b, &bytes, error) < 0)
             return -1;
         cut_block(lines, b, bytes);

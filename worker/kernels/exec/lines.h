@@ -8,6 +8,7 @@
 
 #include "common/util/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,11 @@
 enum lines_kind {
     LINES_OF_TASKS, /* empty ones, and those that begin with #, are left out */
     LINES_OF_TABLE, /* empty ones are left out */
+    LINES_OF_LIST,  /* none is left out; those without a line end are not there yet, and LINES_END is none */
 };
+
+/* The last line of a list: no more will come. */
+#define LINES_END "\\.\n"
 
 struct lines_block {
     uint64_t offset; /* offset of its first line */
@@ -31,8 +36,9 @@ struct lines {
     enum lines_kind kind;
     int file;
     uint64_t count;             /* lines that are not left out */
-    uint64_t bytes;             /* bytes of the file */
-    uint64_t digest;            /* digest of all that is of concern */
+    uint64_t bytes;             /* bytes of the file; of a list up to where its lines end so far */
+    uint64_t digest;            /* digest of all that is of concern, when it was opened */
+    bool is_complete;           /* of a list: LINES_END is there */
     struct lines_block *blocks; /* owned */
     size_t block_count, block_room;
     char *text; /* the block that was read last; owned */
@@ -45,6 +51,13 @@ struct lines {
 /* Opens the file and looks through it. -1 with one line that names the file, and nothing owned. */
 int lines_open(struct lines *lines, const char *path, enum lines_kind kind, struct error *error);
 void lines_close(struct lines *lines);
+
+/* Takes in the lines that were added to a list since; there may be none. What was there before must be as it was. -1
+ * with one line that names the file. */
+int lines_extend(struct lines *lines, struct error *error);
+
+/* Opens the file anew, as a network's file system shows only then what another machine has added. */
+void lines_reopen(struct lines *lines);
 
 struct line {
     const char *text; /* not ended by NUL; valid until the next call */

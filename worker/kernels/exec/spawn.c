@@ -109,10 +109,13 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *
         run_on_any_core();
     for (int i = 0; i < 3; i++)
         dup2(attempt->spawn->descriptors[i], i);
+    int folder = attempt->spawn->folder < 0 ? 0 : fchdir(attempt->spawn->folder);
+    attempt->error = folder < 0 ? errno : 0;
     spawn_close_others();
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    attempt->error = become_program(attempt->spawn);
+    if (attempt->error == 0)
+        attempt->error = become_program(attempt->spawn);
     _exit(STATUS_NEVER_BEGAN);
 }
 

@@ -29,6 +29,7 @@ struct spawn {
     char **argv;              /* with a free place before it: a file without a format that is known goes to /bin/sh */
     char *const *environment;
     int descriptors[3]; /* descriptors that become 0, 1 and 2; all above 2 */
+    int folder;         /* folder that it begins in; -1: the worker's */
 };
 
 /* Returns the process, or -1 with errno: why none of the paths could be run. `*process` is a pidfd, -1 where the kernel

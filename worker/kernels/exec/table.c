@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Takes a field that is in quotes, of which the first is at line->text[at]. Returns where it ends, or SIZE_MAX. */
-static size_t take_quoted(struct table_row *row, const struct line *line, size_t at, size_t *used)
+static size_t take_quoted(struct row *row, const struct line *line, size_t at, size_t *used)
 {
     for (at++; at < line->length; at++) {
         if (line->text[at] != '"')
@@ -21,7 +22,7 @@ static size_t take_quoted(struct table_row *row, const struct line *line, size_t
     return SIZE_MAX;
 }
 
-static size_t table_take_plain(struct table_row *row, const struct line *line, size_t at, char separator, size_t *used)
+static size_t table_take_plain(struct row *row, const struct line *line, size_t at, char separator, size_t *used)
 {
     while (at < line->length && line->text[at] != separator)
         row->text[(*used)++] = line->text[at++];
@@ -33,10 +34,17 @@ static int table_complain(const struct table *table, const struct line *line, co
     return error_set(error, "%.200s, line %" PRIu64 ": %s", table->lines.path, line->number, what);
 }
 
-static int take_fields(struct table *table, struct table_row *row, const struct line *line, struct error *error)
+static int table_complain_of_memory(const struct table *table, const struct line *line, struct error *error)
+{
+    return table_complain(table, line, "out of memory", error);
+}
+
+static int take_fields(struct table *table, struct row *row, const struct line *line, struct error *error)
 {
     size_t used = 0, at = 0;
-    for (row->count = 0;; at++) {
+    if (row_begin(row, line->length) < 0)
+        return table_complain_of_memory(table, line, error);
+    for (;; at++) {
         if (row->count == TABLE_COLUMNS_MAX)
             return error_set(error, "%.200s, line %" PRIu64 ": more than %d columns", table->lines.path, line->number,
                              TABLE_COLUMNS_MAX);
@@ -47,26 +55,18 @@ static int take_fields(struct table *table, struct table_row *row, const struct 
             return table_complain(table, line, "quotes that do not end in it", error);
         if (at < line->length && line->text[at] != table->separator)
             return table_complain(table, line, "text behind the quotes of a field", error);
-        row->fields[row->count++] = (struct table_field){start, used - start};
+        if (row_add(row, start, used - start) < 0)
+            return table_complain_of_memory(table, line, error);
         if (at == line->length)
             return 0;
     }
 }
 
-static int table_cut(struct table *table, struct table_row *row, uint64_t i, struct error *error)
+static int table_cut(struct table *table, struct row *row, uint64_t i, struct error *error)
 {
     struct line line;
     if (lines_get(&table->lines, i, &line, error) < 0)
         return -1;
-    if (line.length + 1 > row->room) {
-        free(row->text);
-        row->room = 2 * line.length + 256;
-        row->text = malloc(row->room);
-        if (row->text == NULL) {
-            row->room = 0;
-            return table_complain(table, &line, "out of memory", error);
-        }
-    }
     if (memchr(line.text, '\0', line.length) != NULL)
         return table_complain(table, &line, "a NUL byte", error);
     if (take_fields(table, row, &line, error) < 0)
@@ -83,34 +83,80 @@ static bool is_csv(const char *path)
     return length >= 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
-static int check_head(const struct table *table, struct error *error)
+/* --- the first line --- */
+
+static int check_names(const struct table *table, struct error *error)
 {
-    const struct table_row *head = &table->head;
+    const struct row *head = &table->head;
     for (unsigned i = 0; i < head->count; i++) {
-        const char *name = head->text + head->fields[i].start;
-        int length = (int)head->fields[i].length;
-        if (table_column(table, name, (size_t)length) < (int)i)
+        const struct piece *name = &head->fields[i];
+        if (row_find(head, name->text, name->length) < (int)i)
             return error_set(error, "%.200s: two columns are named '%.*s'", table->lines.path,
-                             length < 60 ? length : 60, name);
+                             (int)(name->length < 60 ? name->length : 60), name->text);
     }
     return 0;
 }
 
-static int table_take_head(struct table *table, struct error *error)
+/* True for a number, and for the name of a file that is there. */
+static bool is_value(const char *text)
 {
-    if (table->lines.count == 0)
-        return error_set(error, "%.200s: it is empty; accepted: a first line that names the columns",
-                         table->lines.path);
-    table->rows = table->lines.count - 1;
-    return table_cut(table, &table->head, 0, error) < 0 ? -1 : check_head(table, error);
+    struct stat status;
+    char *end = (char *)text;
+    if (strchr("+-.0123456789", text[0]) != NULL)
+        strtod(text, &end);
+    return (end > text && *end == '\0') || (stat(text, &status) == 0 && S_ISREG(status.st_mode));
 }
 
-int table_open(struct table *table, const char *path, struct error *error)
+/* True if the field is rather one of a row than a name: then a line would be lost. */
+static bool looks_like_value(const struct row *head, const struct piece *field)
+{
+    char text[256];
+    if (field->length >= sizeof text)
+        return true;
+    memcpy(text, field->text, field->length);
+    text[field->length] = '\0';
+    return is_value(text) || (head->count == 1 && strpbrk(text, "/. \t") != NULL);
+}
+
+static int check_no_row_is_lost(const struct table *table, struct error *error)
+{
+    const struct row *head = &table->head;
+    for (unsigned i = 0; i < head->count; i++) {
+        const struct piece *field = &head->fields[i];
+        if (looks_like_value(head, field))
+            return error_set(error,
+                             "%.150s: '%.*s' in its first line looks like a value, not like the name of a column; "
+                             "accepted: header=no where it is a row, header=yes where it names the columns",
+                             table->lines.path, (int)(field->length < 60 ? field->length : 60), field->text);
+    }
+    return 0;
+}
+
+static int table_take_head(struct table *table, enum table_header header, struct error *error)
+{
+    table->is_named = header != TABLE_HEADER_NO;
+    if (table->lines.count == 0)
+        return !table->is_named ? 0
+                                : error_set(error, "%.200s: it is empty; accepted: a first line that names the columns",
+                                            table->lines.path);
+    table->rows = table->lines.count - table->is_named;
+    if (table_cut(table, &table->head, 0, error) < 0)
+        return -1;
+    if (!table->is_named)
+        return 0;
+    if (header == TABLE_HEADER_AUTO && check_no_row_is_lost(table, error) < 0)
+        return -1;
+    return check_names(table, error);
+}
+
+/* --- the table --- */
+
+int table_open(struct table *table, const char *path, enum table_header header, struct error *error)
 {
     *table = (struct table){.separator = is_csv(path) ? ',' : '\t', .at = UINT64_MAX};
     if (lines_open(&table->lines, path, LINES_OF_TABLE, error) < 0)
         return -1;
-    if (table_take_head(table, error) == 0)
+    if (table_take_head(table, header, error) == 0)
         return 0;
     table_close(table);
     return -1;
@@ -119,9 +165,8 @@ int table_open(struct table *table, const char *path, struct error *error)
 void table_close(struct table *table)
 {
     lines_close(&table->lines);
-    free(table->head.text);
-    free(table->row.text);
-    table->head.text = table->row.text = NULL;
+    row_fini(&table->head);
+    row_fini(&table->row);
 }
 
 int table_take(struct table *table, uint64_t i, struct error *error)
@@ -129,17 +174,13 @@ int table_take(struct table *table, uint64_t i, struct error *error)
     if (table->at == i)
         return 0;
     table->at = UINT64_MAX;
-    if (table_cut(table, &table->row, i + 1, error) < 0)
+    if (table_cut(table, &table->row, i + table->is_named, error) < 0)
         return -1;
     table->at = i;
     return 0;
 }
 
-int table_column(const struct table *table, const char *name, size_t length)
+int table_line(struct table *table, uint64_t i, struct line *line, struct error *error)
 {
-    const struct table_row *head = &table->head;
-    for (unsigned i = 0; i < head->count; i++)
-        if (head->fields[i].length == length && memcmp(head->text + head->fields[i].start, name, length) == 0)
-            return (int)i;
-    return -1;
+    return lines_get(&table->lines, i + table->is_named, line, error);
 }

@@ -1,89 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks: see tasks.h. */
 #include "worker/kernels/exec/tasks.h"
+#include "worker/kernels/exec/replace.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#define COUNT_MAX UINT64_C(1000000000000000)
 
 static bool tasks_is_given(const char *text)
 {
     return text[0] != '\0';
-}
-
-/* --- opening --- */
-
-static int check_source(const struct tasks_source *source, struct error *error)
-{
-    bool list = tasks_is_given(source->list), command = tasks_is_given(source->command);
-    if (list == command)
-        return error_set(error, "accepted: tasks=FILE, or command=LINE with count=N or table=FILE%s",
-                         list ? ", and not both" : "");
-    if (list && source->count > 0)
-        return error_set(error, "count=%" PRIu64 " goes with command=LINE; tasks=FILE has as many tasks as lines",
-                         source->count);
-    return 0;
-}
-
-/* A line serves all rows of the table; else each line has a row of its own. */
-static int match_table(struct tasks *tasks, struct error *error)
-{
-    const struct tasks_source *source = &tasks->source;
-    uint64_t rows = tasks->table.rows, lines = tasks_is_given(source->list) ? tasks->list.count : 1;
-    tasks->count = source->count > 0 ? source->count : lines > 1 ? lines : rows;
-    if (tasks->count == rows)
-        return 0;
-    if (source->count > 0)
-        return error_set(error, "count=%" PRIu64 ", and %.200s has %" PRIu64 " rows; accepted: as many", source->count,
-                         source->table, rows);
-    return error_set(
-        error, "%.150s has %" PRIu64 " tasks, and %.150s %" PRIu64 " rows; accepted: as many, or one task for all rows",
-        source->list, lines, source->table, rows);
-}
-
-static int tasks_open_files(struct tasks *tasks, struct error *error)
-{
-    const struct tasks_source *source = &tasks->source;
-    if (tasks_is_given(source->list)) {
-        if (lines_open(&tasks->list, source->list, LINES_OF_TASKS, error) < 0)
-            return -1;
-        tasks->count = tasks->list.count;
-        tasks->digest = tasks->list.digest;
-    }
-    if (!tasks_is_given(source->table))
-        return 0;
-    if (table_open(&tasks->table, source->table, error) < 0)
-        return -1;
-    tasks->digest = tasks->digest * 31 + tasks->table.lines.digest;
-    return tasks->count == 0 && tasks_is_given(source->list) ? 0 : match_table(tasks, error);
-}
-
-int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct error *error)
-{
-    *tasks = (struct tasks){.source = *source, .count = source->count > 0 ? source->count : 1};
-    tasks->list.file = tasks->table.lines.file = -1;
-    cmdline_init(&tasks->words);
-    tasks_set_worker(tasks, 0, 0);
-    if (check_source(source, error) == 0 && tasks_open_files(tasks, error) == 0)
-        return 0;
-    tasks_close(tasks);
-    return -1;
-}
-
-void tasks_close(struct tasks *tasks)
-{
-    lines_close(&tasks->list);
-    table_close(&tasks->table);
-    cmdline_fini(&tasks->words);
-}
-
-void tasks_set_worker(struct tasks *tasks, unsigned rank, unsigned node)
-{
-    snprintf(tasks->rank, sizeof tasks->rank, "%u", rank);
-    snprintf(tasks->node, sizeof tasks->node, "%u", node);
 }
 
 /* --- what is put in --- */
@@ -102,47 +30,235 @@ static bool looks_like_column(const char *name, size_t length)
     return length > 0;
 }
 
-static int tasks_find_column(const struct tasks *tasks, const char *name, size_t length)
+/* The names of the columns, NULL where they have none. */
+static const struct row *names_of(const struct tasks *tasks)
 {
-    unsigned number = 0;
-    int column = table_column(&tasks->table, name, length);
-    if (column >= 0)
-        return column;
-    for (size_t i = 0; i < length && isdigit((unsigned char)name[i]) && number <= TABLE_COLUMNS_MAX; i++)
-        number = 10 * number + (unsigned)(name[i] - '0');
-    bool all_digits = length > 0 && length <= 4 && strspn(name, "0123456789") >= length;
-    return all_digits && number >= 1 && number <= tasks->table.head.count ? (int)number - 1 : -1;
+    if (tasks_is_given(tasks->source.list))
+        return &tasks->list.head;
+    return tasks->table.is_named ? &tasks->table.head : NULL;
 }
 
-static int give(const char *text, size_t length, const char **value, size_t *value_length)
+static int give(struct tasks *tasks, struct piece piece, struct values *values)
 {
-    *value = text;
-    *value_length = length;
+    tasks->pieces[0] = piece;
+    *values = (struct values){tasks->pieces, 1};
     return 1;
 }
 
-static int tasks_find_place(void *context, const char *name, size_t length, const char **value, size_t *value_length,
-                            struct error *error)
+static int give_text(struct tasks *tasks, const char *text, struct values *values)
 {
-    const struct tasks *tasks = context;
-    if (tasks_is_name(name, length, "#") || (length == 0 && tasks->row == NULL))
-        return give(tasks->number, strlen(tasks->number), value, value_length);
-    if (length == 0)
-        return give(tasks->row, tasks->row_length, value, value_length);
-    int column = tasks->row != NULL ? tasks_find_column(tasks, name, length) : -1;
-    if (column >= 0) {
-        *value = table_field(&tasks->table, (unsigned)column, value_length);
-        return 1;
-    }
-    if (tasks_is_name(name, length, "rank"))
-        return give(tasks->rank, strlen(tasks->rank), value, value_length);
-    if (tasks_is_name(name, length, "node"))
-        return give(tasks->node, strlen(tasks->node), value, value_length);
-    if (tasks->row == NULL || !looks_like_column(name, length))
+    return give(tasks, (struct piece){text, strlen(text)}, values);
+}
+
+static int tasks_make_room(struct tasks *tasks, size_t count, struct error *error)
+{
+    if (count <= tasks->pieces_room)
         return 0;
+    struct piece *pieces = realloc(tasks->pieces, 2 * count * sizeof *pieces);
+    if (pieces == NULL)
+        return error_set(error, "out of memory for %zu fields", count);
+    tasks->pieces = pieces;
+    tasks->pieces_room = 2 * count;
+    return 0;
+}
+
+static int give_all(struct tasks *tasks, enum part part, struct values *values, struct error *error)
+{
+    const struct row *row = tasks->row;
+    if (part == PART_WHOLE && tasks->whole.text != NULL)
+        return give(tasks, tasks->whole, values);
+    if (tasks_make_room(tasks, row->count, error) < 0)
+        return -1;
+    for (unsigned i = 0; i < row->count; i++)
+        tasks->pieces[i] = replacement_part(part, row->fields[i]);
+    *values = (struct values){tasks->pieces, row->count};
+    return 1;
+}
+
+static int refuse_column(const struct tasks *tasks, const struct replacement *wanted, struct error *error)
+{
+    bool list = tasks_is_given(tasks->source.list);
+    const struct row *head = list ? &tasks->list.head : &tasks->table.head;
+    return error_set(error, "{%.*s}: %.150s has no such column; accepted: %s1 to %u, or \\{ for a brace",
+                     (int)(wanted->name_length < 60 ? wanted->name_length : 60), wanted->name,
+                     list ? tasks->source.list : tasks->source.table,
+                     names_of(tasks) != NULL ? "a name of its first line, " : "", head->count);
+}
+
+/* Fields of the row. 1, 0 where it is no such replacement string, -1 with one line. */
+static int give_fields(struct tasks *tasks, const char *name, size_t length, struct values *values, struct error *error)
+{
+    bool list = tasks_is_given(tasks->source.list);
+    const struct replacement wanted = replacement_read(name, length, names_of(tasks), tasks->row->count);
+    if (wanted.field == FIELD_ALL)
+        return give_all(tasks, wanted.part, values, error);
+    if (wanted.field >= 0)
+        return give(tasks, replacement_part(wanted.part, tasks->row->fields[wanted.field]), values);
+    if (wanted.field == FIELD_BEYOND && list)
+        return give_text(tasks, "", values);
+    if (tasks_is_name(name, length, "rank") || tasks_is_name(name, length, "node"))
+        return 0;
+    if (list && length > 1 && name[0] == '=')
+        return error_set(error, "{=..=} is Perl, which is not run here; accepted: {} {.} {/} {//} {/.} {N} {#} {%%}");
+    bool is_meant = wanted.field == FIELD_BEYOND ||
+                    ((!list || tasks->list.is_named) && looks_like_column(wanted.name, wanted.name_length));
+    return is_meant ? refuse_column(tasks, &wanted, error) : 0;
+}
+
+static int tasks_find_place(void *context, const char *name, size_t length, struct values *values, struct error *error)
+{
+    struct tasks *tasks = context;
+    if (tasks_is_name(name, length, "#") || (length == 0 && tasks->row == NULL))
+        return give_text(tasks, tasks->number, values);
+    if (tasks_is_name(name, length, "%"))
+        return give_text(tasks, tasks->slot, values);
+    int found = tasks->row != NULL ? give_fields(tasks, name, length, values, error) : 0;
+    if (found != 0)
+        return found;
+    if (tasks_is_name(name, length, "rank"))
+        return give_text(tasks, tasks->rank, values);
+    return tasks_is_name(name, length, "node") ? give_text(tasks, tasks->node, values) : 0;
+}
+
+/* --- opening --- */
+
+static int check_source(const struct tasks_source *source, struct error *error)
+{
+    bool tasks = tasks_is_given(source->tasks), command = tasks_is_given(source->command),
+         list = tasks_is_given(source->list), table = tasks_is_given(source->table);
+    if (tasks + (command || list) != 1)
+        return error_set(error, "accepted: tasks=FILE, or command=LINE with count=N, table=FILE or list=FILE%s",
+                         tasks ? ", and not both" : "");
+    if (list && table)
+        return error_set(error, "accepted: table=FILE or list=FILE, and not both");
+    if (tasks && source->count != TASKS_COUNT_UNKNOWN)
+        return error_set(error, "count=%" PRId64 " goes with command=LINE; tasks=FILE has as many tasks as lines",
+                         source->count);
+    if (list && source->count != TASKS_COUNT_UNKNOWN)
+        return error_set(error, "count=%" PRId64 ": list=FILE has as many tasks as rows", source->count);
+    if (source->header != TABLE_HEADER_AUTO && !table)
+        return error_set(error, "header= goes with table=FILE");
+    return source->follows && !list ? error_set(error, "follow= goes with list=FILE") : 0;
+}
+
+/* A line serves all rows of the table; else each line has a row of its own. */
+static int match_table(struct tasks *tasks, struct error *error)
+{
+    const struct tasks_source *source = &tasks->source;
+    bool is_counted = source->count != TASKS_COUNT_UNKNOWN;
+    uint64_t rows = tasks->table.rows, lines = tasks_is_given(source->tasks) ? tasks->lines.count : 1;
+    tasks->count = is_counted ? (uint64_t)source->count : lines > 1 ? lines : rows;
+    if (tasks->count == rows)
+        return 0;
+    if (is_counted)
+        return error_set(error, "count=%" PRId64 ", and %.200s has %" PRIu64 " rows; accepted: as many", source->count,
+                         source->table, rows);
     return error_set(
-        error, "{%.*s}: %.150s has no such column; accepted: a name of its first line, 1 to %u, or \\{ for a brace",
-        (int)(length < 60 ? length : 60), name, tasks->source.table, tasks->table.head.count);
+        error, "%.150s has %" PRIu64 " tasks, and %.150s %" PRIu64 " rows; accepted: as many, or one task for all rows",
+        source->tasks, lines, source->table, rows);
+}
+
+/* The number of a list's tasks, and what of the list all ranks must find the same. */
+static void take_list(struct tasks *tasks)
+{
+    const struct list *list = &tasks->list;
+    tasks->count = list->rows;
+    tasks->grows = tasks->source.follows || !list_is_complete(list);
+    tasks->digest = tasks->grows ? list->title : list->lines.digest;
+}
+
+/* A command without any place for its row has it at its end. */
+static int complete_command(struct tasks *tasks, struct error *error)
+{
+    static const char place[] = " {}";
+    const struct places places = {tasks_find_place, tasks};
+    const char *command = tasks->source.command;
+    size_t length = strlen(command);
+    tasks->row = &tasks->list.head; /* any row does */
+    bool has_place = cmdline_has_place(command, length, &places, tasks->source.shell);
+    tasks->row = NULL;
+    if (has_place || !tasks_is_given(command))
+        return 0;
+    tasks->line = malloc(length + sizeof place);
+    if (tasks->line == NULL)
+        return error_set(error, "out of memory for a command of %zu bytes", length);
+    memcpy(tasks->line, command, length);
+    memcpy(tasks->line + length, place, sizeof place);
+    return 0;
+}
+
+static int tasks_open_files(struct tasks *tasks, struct error *error)
+{
+    const struct tasks_source *source = &tasks->source;
+    if (tasks_is_given(source->list)) {
+        if (list_open(&tasks->list, source->list, error) < 0)
+            return -1;
+        take_list(tasks);
+        return complete_command(tasks, error);
+    }
+    if (tasks_is_given(source->tasks)) {
+        if (lines_open(&tasks->lines, source->tasks, LINES_OF_TASKS, error) < 0)
+            return -1;
+        tasks->count = tasks->lines.count;
+        tasks->digest = tasks->lines.digest;
+    }
+    if (!tasks_is_given(source->table))
+        return 0;
+    if (table_open(&tasks->table, source->table, source->header, error) < 0)
+        return -1;
+    tasks->digest = tasks->digest * 31 + tasks->table.lines.digest;
+    return tasks->count == 0 && tasks_is_given(source->tasks) ? 0 : match_table(tasks, error);
+}
+
+int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct error *error)
+{
+    bool is_counted = source->count != TASKS_COUNT_UNKNOWN;
+    *tasks = (struct tasks){.source = *source, .count = is_counted ? (uint64_t)source->count : 1};
+    tasks->lines.file = tasks->table.lines.file = tasks->list.lines.file = -1;
+    cmdline_init(&tasks->words);
+    tasks_set_worker(tasks, 0, 0, 1);
+    if (tasks_make_room(tasks, 1, error) == 0 && check_source(source, error) == 0 &&
+        tasks_open_files(tasks, error) == 0)
+        return 0;
+    tasks_close(tasks);
+    return -1;
+}
+
+void tasks_close(struct tasks *tasks)
+{
+    lines_close(&tasks->lines);
+    table_close(&tasks->table);
+    list_close(&tasks->list);
+    cmdline_fini(&tasks->words);
+    cmdline_fini(&tasks->own);
+    cmdline_fini(&tasks->folder);
+    free(tasks->line);
+    free(tasks->pieces);
+    tasks->line = NULL;
+    tasks->pieces = NULL;
+}
+
+void tasks_set_worker(struct tasks *tasks, unsigned rank, unsigned node, unsigned slot)
+{
+    snprintf(tasks->rank, sizeof tasks->rank, "%u", rank);
+    snprintf(tasks->node, sizeof tasks->node, "%u", node);
+    snprintf(tasks->slot, sizeof tasks->slot, "%u", slot);
+}
+
+bool tasks_are(const struct tasks *tasks, uint64_t digest)
+{
+    return tasks->digest == digest || (tasks_is_given(tasks->source.list) && tasks->list.title == digest);
+}
+
+int tasks_extend(struct tasks *tasks, struct error *error)
+{
+    if (!tasks->grows)
+        return 0;
+    if (list_extend(&tasks->list, error) < 0)
+        return -1;
+    tasks->count = tasks->list.rows;
+    tasks->grows = !list_is_complete(&tasks->list);
+    return 0;
 }
 
 /* --- the task at hand --- */
@@ -151,24 +267,47 @@ static int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error)
 {
     struct line line;
     tasks->row = NULL;
-    if (!tasks_is_given(tasks->source.table))
-        return 0;
-    if (table_take(&tasks->table, i, error) < 0 || lines_get(&tasks->table.lines, i + 1, &line, error) < 0)
-        return -1;
-    tasks->row = line.text;
-    tasks->row_length = line.length;
+    tasks->whole = (struct piece){NULL, 0};
+    if (tasks_is_given(tasks->source.list)) {
+        if (list_take(&tasks->list, i, error) < 0)
+            return -1;
+        tasks->row = &tasks->list.row;
+    } else if (tasks_is_given(tasks->source.table)) {
+        if (table_take(&tasks->table, i, error) < 0 || table_line(&tasks->table, i, &line, error) < 0)
+            return -1;
+        tasks->row = &tasks->table.row;
+        tasks->whole = (struct piece){line.text, line.length};
+    }
     return 0;
 }
 
-/* The line of task i, and what stands before an error about it. */
+/* The row as a line: its fields, joined by blanks. */
+static int take_own_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
+{
+    static const char all[] = "{}";
+    const struct places places = {tasks_find_place, tasks};
+    if (cmdline_fill(&tasks->own, all, strlen(all), &places, error) < 0)
+        return -1;
+    *line = (struct line){cmdline_at(&tasks->own, 0), tasks->own.length - 1, i + 2};
+    return 0;
+}
+
+/* The line of task i; its number is 0 where it is that of all tasks. */
 static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
 {
-    const char *command = tasks->source.command;
-    if (!tasks_is_given(tasks->source.list)) {
-        *line = (struct line){command, strlen(command), 0};
-        return 0;
-    }
-    return lines_get(&tasks->list, tasks->list.count == 1 ? 0 : i, line, error);
+    const char *command = tasks->line != NULL ? tasks->line : tasks->source.command;
+    if (tasks_is_given(tasks->source.tasks))
+        return lines_get(&tasks->lines, tasks->lines.count == 1 ? 0 : i, line, error);
+    if (!tasks_is_given(command))
+        return take_own_line(tasks, i, line, error);
+    *line = (struct line){command, strlen(command), 0};
+    return 0;
+}
+
+/* True if lines are rows, in which nothing is put in. */
+static bool are_lines_rows(const struct tasks *tasks)
+{
+    return !tasks_is_given(tasks->source.tasks) && !tasks_is_given(tasks->source.command);
 }
 
 static int tasks_complain(const struct tasks *tasks, const struct line *line, const struct error *inner,
@@ -176,28 +315,52 @@ static int tasks_complain(const struct tasks *tasks, const struct line *line, co
 {
     if (line->number == 0)
         return error_set(error, "command: %s", inner->text);
-    return error_set(error, "%.150s, line %" PRIu64 ": %s", tasks->source.list, line->number, inner->text);
+    return error_set(error, "%.150s, line %" PRIu64 ": %s",
+                     are_lines_rows(tasks) ? tasks->source.list : tasks->source.tasks, line->number, inner->text);
+}
+
+/* Takes the line apart; an empty row is an empty command of a shell. */
+static int take_words(struct tasks *tasks, const struct line *line, struct error *error)
+{
+    const struct places filled = {tasks_find_place, tasks}, *places = are_lines_rows(tasks) ? NULL : &filled;
+    struct cmdline *words = &tasks->words;
+    if (tasks->source.shell)
+        return cmdline_for_shell(words, line->text, line->length, places, error);
+    if (cmdline_split(words, line->text, line->length, places, error) < 0)
+        return -1;
+    if (words->count > words->assignments)
+        return 0;
+    return places == NULL ? cmdline_for_shell(words, line->text, line->length, NULL, error)
+                          : error_set(error, "no command");
+}
+
+static int take_folder(struct tasks *tasks, struct error *error)
+{
+    const char *folder = tasks->source.folder;
+    const struct places places = {tasks_find_place, tasks};
+    struct error inner;
+    if (!tasks_is_given(folder) || cmdline_fill(&tasks->folder, folder, strlen(folder), &places, &inner) == 0)
+        return 0;
+    return error_set(error, "workdir: %s", inner.text);
 }
 
 int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
 {
-    const struct places places = {tasks_find_place, tasks};
     struct error inner;
     struct line line;
     snprintf(tasks->number, sizeof tasks->number, "%" PRIu64, i + 1);
     if (tasks_take_row(tasks, i, error) < 0 || tasks_take_line(tasks, i, &line, error) < 0)
         return -1;
-    int result = tasks->source.shell ? cmdline_for_shell(&tasks->words, line.text, line.length, &places, &inner)
-                                     : cmdline_split(&tasks->words, line.text, line.length, &places, &inner);
-    if (result == 0 && tasks->words.count == tasks->words.assignments)
-        result = error_set(&inner, "no command");
-    return result < 0 ? tasks_complain(tasks, &line, &inner, error) : 0;
+    if (take_words(tasks, &line, &inner) < 0)
+        return tasks_complain(tasks, &line, &inner, error);
+    return take_folder(tasks, error);
 }
 
-/* A line for all, without a table, is right for all if it is for one. */
+/* A line for all, without rows, is right for all if it is for one. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
-    bool alike = !tasks_is_given(tasks->source.list) && !tasks_is_given(tasks->source.table);
+    const struct tasks_source *source = &tasks->source;
+    bool alike = !tasks_is_given(source->tasks) && !tasks_is_given(source->table) && !tasks_is_given(source->list);
     uint64_t count = alike && tasks->count > 1 ? 1 : tasks->count;
     for (uint64_t i = 0; i < count; i++)
         if (tasks_get(tasks, i, error) < 0)

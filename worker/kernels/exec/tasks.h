@@ -1,51 +1,79 @@
 /* SPDX-License-Identifier: MIT */
 /* The tasks of a run: which command line each of them is.
  *
- * Lines come from a file, one task each, or from one line for all; a table gives each task a row. Tasks count from 0
- * here, as iterations do, and from 1 wherever a user sees them. */
+ * Lines come from a file, one task each, or from one line for all; a table or a list gives each task a row, and the
+ * rows of a list can be lines themselves. Tasks count from 0 here, as iterations do, and from 1 wherever a user sees
+ * them. */
 #pragma once
 
 #include "common/util/error.h"
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/lines.h"
+#include "worker/kernels/exec/list.h"
 #include "worker/kernels/exec/table.h"
 
 #include <stdbool.h>
 
+#define TASKS_COUNT_UNKNOWN (-1)
+
 struct tasks_source {
-    const char *list;    /* the file of lines; "": none */
-    const char *command; /* the one line; "": none. Exactly one of the two is given */
+    const char *tasks;   /* the file of lines; "": none */
+    const char *command; /* the one line; "": none */
     const char *table;   /* "": none */
-    uint64_t count;      /* 0: not given */
-    bool shell;          /* lines are for /bin/sh */
+    const char *list;    /* "": none */
+    const char *folder;  /* the folder that tasks run in, in which something may be put in; "": the worker's */
+    int64_t count;       /* TASKS_COUNT_UNKNOWN: not given */
+    enum table_header header;
+    bool shell;   /* lines are for /bin/sh */
+    bool follows; /* rows may be added to the list at any time */
 };
 
 struct tasks {
     struct tasks_source source; /* borrowed strings */
-    struct lines list;
+    struct lines lines;
     struct table table;
+    struct list list;
+    char *line; /* the command for the rows of a list; NULL: the source's. Owned */
     uint64_t count;
-    uint64_t digest; /* digest of the files */
-    char rank[12], node[12];
+    uint64_t digest; /* digest of the files; of a list that may grow, only of its first line */
+    bool grows;      /* there may be more tasks than `count` */
+    char rank[12], node[12], slot[12];
     /* the task at hand */
     char number[24];
-    const char *row; /* the task's row as it stands; NULL: no table */
-    size_t row_length;
+    const struct row *row; /* NULL: none */
+    struct piece whole;    /* the row as it stands, or the number */
+    struct piece *pieces;  /* put in at a place; owned */
+    size_t pieces_room;    /* of `pieces` */
+    struct cmdline own;    /* the row as a line */
     struct cmdline words;
+    struct cmdline folder; /* its one word; none: the worker's folder */
 };
 
 /* Looks through the files. -1 with one line, and nothing owned. */
 int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct error *error);
 void tasks_close(struct tasks *tasks);
 
-/* For {rank} and {node}. */
-void tasks_set_worker(struct tasks *tasks, unsigned rank, unsigned node);
+/* For {rank}, {node} and {%}. */
+void tasks_set_worker(struct tasks *tasks, unsigned rank, unsigned node, unsigned slot);
 
-/* Looks at every task, as tasks_get() would. -1 with one line about the first that is wrong. */
+/* Looks at every task that is there, as tasks_get() would. -1 with one line about the first that is wrong. */
 int tasks_check(struct tasks *tasks, struct error *error);
 
-/* Makes task i < count the one at hand: its words are in tasks->words. -1 with one line. */
+/* True if the digest is that of the files, be it that a list was still open when it was made. */
+bool tasks_are(const struct tasks *tasks, uint64_t digest);
+
+/* Looks for more tasks. -1 with one line. */
+int tasks_extend(struct tasks *tasks, struct error *error);
+
+/* Makes task i the one at hand: its words are in tasks->words. i < count, or a task of a list that grows, of which
+ * somebody else knows. -1 with one line. */
 int tasks_get(struct tasks *tasks, uint64_t i, struct error *error);
+
+/* The folder that the task at hand is to run in; "": the worker's. */
+static inline const char *tasks_folder(const struct tasks *tasks)
+{
+    return tasks->folder.count == 0 ? "" : cmdline_at(&tasks->folder, 0);
+}
 
 /* The command of the task at hand as one would type it, control characters as escapes; cut with "..." where it does not
  * fit `size`. Returns `text`. */
