@@ -145,6 +145,19 @@ def test_lists_fill_in_their_fields():
     assert 'hdss: task 1: workdir=none/a.x: No such file or directory' in read('rows.err'), read('rows.err')
 
 
+def test_a_list_may_grow_while_tasks_run():
+    write('rows', '1\n0\n')
+    process = start(job(0, 2, ['--output', 'o', 'exec', 'list=rows', 'follow=yes', 'shell=yes', 'command=echo {}; echo > ran.{}']))
+    for i in range(1, 5):
+        wait_until(lambda i=i: os.path.exists(f'ran.{i - 1}'), f'task {i}')
+        with open('rows', 'a') as file:
+            file.write(f'{i}\n')
+    with open('rows', 'a') as file:
+        file.write('5\n6\n\\.\n')
+    check(finish(process))
+    assert read('o') == ''.join(f'{i}\n' for i in range(7)) and len(log('o.log')) == 7, read('o')
+
+
 def test_no_line_of_a_table_is_lost():
     write('files.tsv', 'a.dat\nb.dat\n')
     result = check(run_job(0, 1, ['exec', 'command=echo {}', 'table=files.tsv']), 2)

@@ -550,6 +550,68 @@ START_TEST(an_open_list_grows)
 }
 END_TEST
 
+static uint64_t digest_of(uint64_t count)
+{
+    uint64_t digest;
+    ck_assert_msg(tasks_digest(&tasks, count, &digest, &error) == 0, "%s", error.text);
+    return digest;
+}
+
+/* Tasks of which some are added, and then one is another. */
+static void check_digests(const char *name, int (*open_it)(const char *path), unsigned head)
+{
+    uint64_t digests[201];
+    FILE *file = append_to(write_text(name, head > 0 ? "1\n" : ""));
+    for (unsigned i = 0; i < 70; i++)
+        fprintf(file, "a%02u\n", i);
+    ck_assert_int_eq(open_it(path_of(name)), 0);
+    for (unsigned i = 0; i <= 70; i++) {
+        digests[i] = digest_of(i);
+        ck_assert(i == 0 || digests[i] != digests[i - 1]);
+    }
+    tasks_close(&tasks);
+    fprintf(file, "%sb\n", head == 0 ? "# a note\n\n" : "");
+    for (unsigned i = 71; i < 200; i++)
+        fprintf(file, "b%02u\n", i);
+    ck_assert_int_eq(open_it(path_of(name)), 0);
+    for (unsigned i = 0; i <= 70; i++)
+        ck_assert_uint_eq(digest_of(i), digests[i]);
+    ck_assert_int_eq(tasks_digest(&tasks, 201, &digests[200], &error), -1);
+    tasks_close(&tasks);
+    overwrite(path_of(name), 2 * head + 4 * 30, "x");
+    ck_assert_int_eq(open_it(path_of(name)), 0);
+    for (unsigned i = 0; i <= 70; i++)
+        ck_assert((digest_of(i) == digests[i]) == (i <= 30));
+    tasks_close(&tasks);
+    fclose(file);
+}
+
+static int open_as_tasks(const char *path)
+{
+    return open_tasks(path, "", "", ANY_COUNT, false);
+}
+
+static int open_as_list(const char *path)
+{
+    return open_list("e", path, false);
+}
+
+static int open_as_table(const char *path)
+{
+    return open_table(path, "e", TABLE_HEADER_YES);
+}
+
+START_TEST(what_tasks_begin_with_has_a_digest)
+{
+    check_digests("a", open_as_tasks, 0);
+    check_digests("b", open_as_list, 1);
+    check_digests("c", open_as_table, 1);
+    ck_assert_int_eq(open_tasks("", "e", "", 5, false), 0);
+    ck_assert_uint_eq(digest_of(5), 0);
+    tasks_close(&tasks);
+}
+END_TEST
+
 START_TEST(an_open_list_that_changes_is_noticed)
 {
     const char *path = write_text("rows", "1\none\ntwo\n");
@@ -680,6 +742,7 @@ int main(void)
     tcase_add_test(all, columns_of_a_list_can_have_names);
     tcase_add_test(all, what_is_wrong_with_a_list_is_named);
     tcase_add_test(all, an_open_list_grows);
+    tcase_add_test(all, what_tasks_begin_with_has_a_digest);
     tcase_add_test(all, an_open_list_that_changes_is_noticed);
     tcase_add_test(all, each_task_can_have_a_folder);
     tcase_add_test(all, a_long_list_is_read_where_it_is_needed);

@@ -198,6 +198,7 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
         return -1;
     *loop = (struct hdss_loop){
         .iterations = any ? kept.tasks.count : 0,
+        .grows = any && kept.tasks.grows,
         .waits = true,
         .has_effects = true,
         .are_tasks = true,
@@ -306,9 +307,37 @@ static int exec_kernel_check(const union hdss_value *values, const struct hdss_l
     const char *folder = values[KEEP].text;
     if (exec_look(values, error) < 0)
         return -1;
-    drop_kept(); /* the leader runs none of them */
     bool there = folder[0] == '\0' || mkdir(folder, 0777) == 0 || errno == EEXIST;
     return there ? 0 : refuse_folder(folder, error);
+}
+
+/* --- while it runs --- */
+
+static int exec_kernel_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
+{
+    struct error inner;
+    struct tasks *tasks = find_tasks(values, error);
+    if (tasks == NULL)
+        return -1;
+    if (tasks_extend(tasks, &inner) < 0) {
+        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+        return -1;
+    }
+    *iterations = tasks->count;
+    return tasks->grows;
+}
+
+static int exec_kernel_inputs(const union hdss_value *values, uint64_t iterations, uint64_t *digest,
+                              char error[HDSS_ERROR_MAX])
+{
+    struct error inner;
+    struct tasks *tasks = find_tasks(values, error);
+    if (tasks == NULL)
+        return -1;
+    if (tasks_digest(tasks, iterations, digest, &inner) == 0)
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+    return -1;
 }
 
 /* --- opening --- */
@@ -624,5 +653,7 @@ const struct hdss_kernel exec_kernel = {
     .threads = HDSS_THREADS_NONE,
     .descriptor = exec_kernel_descriptor,
     .close = exec_kernel_close_instance,
+    .grow = exec_kernel_grow,
+    .inputs = exec_kernel_inputs,
     .manner = "follow|keep|timeout|retries|max_output",
 };

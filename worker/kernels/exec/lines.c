@@ -345,3 +345,22 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
     *line = (struct line){lines->text + lines->starts[k], lines->lengths[k], lines->numbers[k]};
     return 0;
 }
+
+/* Of blocks before the last all bytes count, of the last one its lines: what stands behind them may not be there yet.
+ */
+int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error)
+{
+    const uint64_t blocks = count == 0 ? 0 : (count - 1) / LINES_BLOCK;
+    struct line line;
+    *digest = 0;
+    if (count > lines->count)
+        return changed(lines, error);
+    for (uint64_t b = 0; b < blocks; b++)
+        *digest = XXH3_64bits_withSeed(&lines->blocks[b].digest, sizeof lines->blocks[b].digest, *digest);
+    for (uint64_t i = blocks * LINES_BLOCK; i < count; i++) {
+        if (lines_get(lines, i, &line, error) < 0)
+            return -1;
+        *digest = XXH3_64bits_withSeed(line.text, line.length, *digest);
+    }
+    return 0;
+}

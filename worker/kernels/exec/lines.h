@@ -59,6 +59,10 @@ int lines_extend(struct lines *lines, struct error *error);
 /* Opens the file anew, as a network's file system shows only then what another machine has added. */
 void lines_reopen(struct lines *lines);
 
+/* A digest of the first `count` lines, which is the same when lines are added behind them. -1 with one line that names
+ * the file. */
+int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error);
+
 struct line {
     const char *text; /* not ended by NUL; valid until the next call */
     size_t length;    /* without the line end */

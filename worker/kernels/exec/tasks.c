@@ -254,10 +254,26 @@ int tasks_extend(struct tasks *tasks, struct error *error)
 {
     if (!tasks->grows)
         return 0;
+    lines_reopen(&tasks->list.lines);
     if (list_extend(&tasks->list, error) < 0)
         return -1;
     tasks->count = tasks->list.rows;
     tasks->grows = !list_is_complete(&tasks->list);
+    return 0;
+}
+
+int tasks_digest(struct tasks *tasks, uint64_t count, uint64_t *digest, struct error *error)
+{
+    const struct tasks_source *source = &tasks->source;
+    const bool has_table = tasks_is_given(source->table), has_one_line = has_table && tasks->lines.count == 1;
+    uint64_t of_lines = 0, of_rows = 0;
+    if (tasks_is_given(source->list))
+        return lines_digest(&tasks->list.lines, count + 1, digest, error);
+    if (tasks_is_given(source->tasks) && lines_digest(&tasks->lines, has_one_line ? 1 : count, &of_lines, error) < 0)
+        return -1;
+    if (has_table && lines_digest(&tasks->table.lines, count + tasks->table.is_named, &of_rows, error) < 0)
+        return -1;
+    *digest = of_lines * 31 + of_rows;
     return 0;
 }
 

@@ -65,6 +65,10 @@ bool tasks_are(const struct tasks *tasks, uint64_t digest);
 /* Looks for more tasks. -1 with one line. */
 int tasks_extend(struct tasks *tasks, struct error *error);
 
+/* A digest of what the first `count` tasks are read from, which is the same when others are added behind them. -1 with
+ * one line. */
+int tasks_digest(struct tasks *tasks, uint64_t count, uint64_t *digest, struct error *error);
+
 /* Makes task i the one at hand: its words are in tasks->words. i < count, or a task of a list that grows, of which
  * somebody else knows. -1 with one line. */
 int tasks_get(struct tasks *tasks, uint64_t i, struct error *error);
