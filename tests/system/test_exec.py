@@ -139,23 +139,25 @@ def test_lists_fill_in_their_fields():
     check(run_job(0, 2, ['--output', 'p', '--overwrite', 'exec', 'list=rows', 'command=sh -c \'echo "$(pwd) $PWD $A $B" "$@"\'', 'workdir={1//}', 'env=A=1 2\\,3,B=4', 'shell=yes']))
     assert read('p') == ''.join(f'{os.getcwd()}/{name} {os.getcwd()}/{name} 1 2,3 4 {rest}\n' for name, rest in (('in', 'p q'), ('in/b', ''))), read('p')
     write('lines', '1\necho {} "a  b"\n\nno-such-command\n\\.\n')
-    check(run_job(0, 1, ['exec', 'list=lines']), 3)
+    run_failing(0, 1, ['exec', 'list=lines'])
     assert read('lines.out') == '{} a  b\n' and 'task 3: no-such-command: No such file' in read('lines.err')
-    check(run_job(0, 1, ['exec', 'list=rows', 'command=true', 'workdir=none/{1/}']), 3)
+    run_failing(0, 1, ['exec', 'list=rows', 'command=true', 'workdir=none/{1/}'])
     assert 'hdss: task 1: workdir=none/a.x: No such file or directory' in read('rows.err'), read('rows.err')
 
 
 def test_a_list_may_grow_while_tasks_run():
     write('rows', '1\n0\n')
-    process = start(job(0, 2, ['--output', 'o', 'exec', 'list=rows', 'follow=yes', 'shell=yes', 'command=echo {}; echo > ran.{}']))
+    process = start([HDSS, 'run', '--workers', '2', '--output', 'o', 'exec', 'list=rows', 'follow=yes', 'shell=yes', 'retries=1', 'command=echo {}; echo > ran.{}'])
     for i in range(1, 5):
         wait_until(lambda i=i: os.path.exists(f'ran.{i - 1}'), f'task {i}')
         with open('rows', 'a') as file:
             file.write(f'{i}\n')
     with open('rows', 'a') as file:
-        file.write('5\n6\n\\.\n')
-    check(finish(process))
-    assert read('o') == ''.join(f'{i}\n' for i in range(7)) and len(log('o.log')) == 7, read('o')
+        file.write('5\na\\b\n6\n\\.\n')
+    check(finish(process), 3)
+    assert read('o') == ''.join(f'{i}\n' for i in range(7)), read('o')
+    assert [row['End'] for row in log('o.log')] == ['exit'] * 6 + ['not-started', 'exit']
+    assert read('o.err').startswith('hdss: task 7: rows, line 8: a backslash; accepted: '), read('o.err')
 
 
 def test_no_line_of_a_table_is_lost():

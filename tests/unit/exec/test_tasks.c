@@ -484,6 +484,7 @@ START_TEST(what_is_wrong_with_a_list_is_named)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ck_assert_int_eq(open_list("e", write_bytes("rows", cases[i].text, cases[i].length), false), 0);
         check_refused(tasks_check(&tasks, &error), cases[i].said);
+        ck_assert(tasks.is_wrong && tasks.words.count == 0);
         tasks_close(&tasks);
     }
     ck_assert_int_eq(open_list("", write_text("rows", "1\necho a\necho a | b\n\\.\n"), false), 0);
@@ -535,6 +536,7 @@ START_TEST(an_open_list_grows)
     ck_assert_int_eq(tasks_extend(&tasks, &error), 0);
     ck_assert(!tasks.grows && tasks.count == 300);
     check_refused(tasks_get(&tasks, 300, &error), "/rows: it has no line 302 for task 301");
+    ck_assert(!tasks.is_wrong);
     ck_assert(tasks_are(&tasks, digest));
     tasks_close(&tasks);
     ck_assert_int_eq(open_list("e", path, false), 0);

@@ -42,7 +42,7 @@ void cmdline_fini(struct cmdline *words)
     cmdline_init(words);
 }
 
-static void clear(struct cmdline *words)
+void cmdline_clear(struct cmdline *words)
 {
     words->length = 0;
     words->count = words->assignments = 0;
@@ -314,7 +314,7 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
                   struct error *error)
 {
     struct scan scan = {.words = words, .line = line, .length = length, .places = places, .error = error};
-    clear(words);
+    cmdline_clear(words);
     while (scan.at < length) {
         size_t ordinary = ordinary_length(&scan);
         if (ordinary > 0 && cmdline_take_value(&scan, line + scan.at, ordinary) < 0)
@@ -416,7 +416,7 @@ int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, co
 {
     struct scan scan = {.words = words, .line = line, .length = length, .places = places, .error = error};
     struct nesting nesting;
-    clear(words);
+    cmdline_clear(words);
     if (cmdline_add(words, "/bin/sh", error) < 0 || cmdline_add(words, "-c", error) < 0 || begin_word(words, error) < 0)
         return -1;
     const char *nul = memchr(line, '\0', length);
@@ -448,7 +448,7 @@ int cmdline_fill(struct cmdline *words, const char *line, size_t length, const s
 {
     struct scan scan = {
         .words = words, .line = line, .length = length, .quoting = QUOTING_DOUBLE, .places = places, .error = error};
-    clear(words);
+    cmdline_clear(words);
     if (enter_word(&scan) < 0)
         return -1;
     while (scan.at < length)

@@ -43,6 +43,7 @@ struct cmdline {
 
 void cmdline_init(struct cmdline *words);
 void cmdline_fini(struct cmdline *words);
+void cmdline_clear(struct cmdline *words);
 
 /* Takes the line apart. No word at all is no error. -1 with one line that begins with the column. */
 int cmdline_split(struct cmdline *words, const char *line, size_t length, const struct places *places,

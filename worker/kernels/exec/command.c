@@ -283,10 +283,8 @@ static int start_process(struct command *command, const struct spawn *given, int
     return error;
 }
 
-void command_start(struct command *command, const struct spawn *spawn, const char *folder,
-                   const char *const names[COMMAND_STREAMS])
+static void begin_command(struct command *command, const char *const names[COMMAND_STREAMS])
 {
-    int begins_in;
     for (unsigned i = 0; i < COMMAND_STREAMS; i++)
         begin_capture(command, &command->captures[i], names != NULL ? names[i] : NULL);
     command->state = COMMAND_RUNNING;
@@ -294,6 +292,19 @@ void command_start(struct command *command, const struct spawn *spawn, const cha
     command->own_peak_kib = own_peak_kib();
     command->began_ns = clock_ns(CLOCK_MONOTONIC);
     command->deadline_ns = command->look_ns = NEVER_NS;
+}
+
+void command_refuse(struct command *command, int error)
+{
+    begin_command(command, NULL);
+    not_started(command, error);
+}
+
+void command_start(struct command *command, const struct spawn *spawn, const char *folder,
+                   const char *const names[COMMAND_STREAMS])
+{
+    int begins_in;
+    begin_command(command, names);
     int error = open_start_folder(folder, &begins_in);
     command->outcome.has_no_folder = error != 0;
     if (error == 0)

@@ -88,6 +88,9 @@ void command_fini(struct command *command);
 void command_start(struct command *command, const struct spawn *spawn, const char *folder,
                    const char *const names[COMMAND_STREAMS]);
 
+/* A command that cannot be started for the reason `error`: it is over at the next command_advance(). */
+void command_refuse(struct command *command, int error);
+
 /* Deals with what has happened. Whether the command is over: then its outcome and its captures say how. */
 bool command_advance(struct command *command);
 

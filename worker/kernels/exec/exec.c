@@ -98,7 +98,8 @@ struct exec_kernel {
     double timeout_s;
     /* the task at hand */
     bool running;
-    uint64_t done; /* iterations of the range that exec_kernel_run_variable() is at */
+    struct error wrong; /* why the row is none; see tasks.is_wrong */
+    uint64_t done;      /* iterations of the range that exec_kernel_run_variable() is at */
     unsigned tries;
     char settings[3][40], names[COMMAND_STREAMS][40], folder[PATH_MAX + 5];
     char text[TEXT_MAX], line[TEXT_MAX + 400];
@@ -487,15 +488,21 @@ static int try_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_
     return result;
 }
 
+/* What was there when the run began has been checked: of what was added to a list a row that is wrong is a task that
+ * has failed, and ends nothing. */
 static int begin_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
 {
-    struct error inner;
     k->tries = 0;
-    if (tasks_get(&k->tasks, task, &inner) < 0) {
-        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+    if (tasks_get(&k->tasks, task, &k->wrong) == 0)
+        return try_task(k, task, error);
+    if (!k->tasks.is_wrong) {
+        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, k->wrong.text);
         return -1;
     }
-    return try_task(k, task, error);
+    command_refuse(&k->command, EINVAL);
+    k->running = true;
+    k->tries = 1;
+    return 0;
 }
 
 /* True if some output of the command could not be kept, though there was room for it within max_output. */
@@ -556,6 +563,8 @@ static int put_reason(const struct yield *yield)
     const struct command_outcome *outcome = &k->command.outcome;
     const struct capture *errors = &k->command.captures[COMMAND_ERR];
     char note[400];
+    if (k->tasks.is_wrong)
+        return put_note(yield, STREAM_ERR, NULL, k->wrong.text);
     if (outcome->end == COMMAND_NOT_STARTED && outcome->has_no_folder) {
         snprintf(note, sizeof note, "workdir=%.200s: %s", tasks_folder(&k->tasks), strerror(outcome->error));
         return put_note(yield, STREAM_ERR, NULL, note);
@@ -614,7 +623,7 @@ static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
     if (!command_advance(&k->command))
         return 0;
     k->running = false;
-    if (exec_kernel_has_failed(k) && k->tries <= k->retries)
+    if (exec_kernel_has_failed(k) && !k->tasks.is_wrong && k->tries <= k->retries)
         return try_task(k, yield->task, error);
     return exec_kernel_put_all(yield) < 0 ? -1 : 1;
 }

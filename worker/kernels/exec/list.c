@@ -46,8 +46,10 @@ static int list_cut(struct list *list, struct row *row, uint64_t i, struct error
 {
     struct line line;
     size_t used = 0, at = 0;
+    list->is_wrong = false;
     if (lines_get(&list->lines, i, &line, error) < 0)
         return -1;
+    list->is_wrong = true;
     if (memchr(line.text, '\0', line.length) != NULL)
         return list_complain(list, &line, "a NUL byte", error);
     if (row_begin(row, line.length) < 0)
@@ -60,6 +62,7 @@ static int list_cut(struct list *list, struct row *row, uint64_t i, struct error
         if (row_add(row, start, used - start) < 0)
             return list_complain(list, &line, "out of memory", error);
     } while (at++ < line.length);
+    list->is_wrong = false;
     return 0;
 }
 
@@ -127,6 +130,7 @@ int list_take(struct list *list, uint64_t i, struct error *error)
     if (list->at == i)
         return 0;
     list->at = UINT64_MAX;
+    list->is_wrong = false;
     if ((i >= list->rows && wait_for_row(list, i, error) < 0) || list_cut(list, &list->row, i + 1, error) < 0)
         return -1;
     list->at = i;

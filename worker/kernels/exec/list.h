@@ -17,6 +17,7 @@ struct list {
     uint64_t rows;  /* rows that are known to be there */
     uint64_t title; /* digest of the first line */
     uint64_t at;    /* the row at hand; UINT64_MAX: none */
+    bool is_wrong;  /* the row that was asked for is there, and is none */
 };
 
 /* -1 with one line, and nothing owned. */

@@ -364,12 +364,21 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
 {
     struct error inner;
     struct line line;
+    cmdline_clear(&tasks->words);
     snprintf(tasks->number, sizeof tasks->number, "%" PRIu64, i + 1);
-    if (tasks_take_row(tasks, i, error) < 0 || tasks_take_line(tasks, i, &line, error) < 0)
+    if (tasks_take_row(tasks, i, error) < 0) {
+        tasks->is_wrong = tasks->list.is_wrong;
         return -1;
-    if (take_words(tasks, &line, &inner) < 0)
-        return tasks_complain(tasks, &line, &inner, error);
-    return take_folder(tasks, error);
+    }
+    tasks->is_wrong = false;
+    if (tasks_take_line(tasks, i, &line, error) < 0)
+        return -1;
+    int result =
+        take_words(tasks, &line, &inner) < 0 ? tasks_complain(tasks, &line, &inner, error) : take_folder(tasks, error);
+    tasks->is_wrong = result < 0;
+    if (result < 0)
+        cmdline_clear(&tasks->words);
+    return result;
 }
 
 /* A line for all, without rows, is right for all if it is for one. */
@@ -422,7 +431,7 @@ const char *tasks_text(const struct tasks *tasks, char *text, size_t size)
 {
     struct show show = {text, size, 0};
     const struct cmdline *words = &tasks->words;
-    if (tasks->source.shell) {
+    if (tasks->source.shell && words->count > 0) {
         show_word(&show, cmdline_at(words, words->count - 1), false);
     } else {
         for (unsigned i = 0; i < words->count; i++) {

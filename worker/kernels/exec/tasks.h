@@ -40,6 +40,7 @@ struct tasks {
     char rank[12], node[12], slot[12];
     /* the task at hand */
     char number[24];
+    bool is_wrong;         /* it was refused by tasks_get() for what it is: no word of it is there */
     const struct row *row; /* NULL: none */
     struct piece whole;    /* the row as it stands, or the number */
     struct piece *pieces;  /* put in at a place; owned */
