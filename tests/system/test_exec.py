@@ -183,6 +183,8 @@ def test_a_command_is_looked_for_where_its_own_path_says():
     os.chmod('bin/mine', 0o755)
     check(run_job(0, 1, tasks([f'PATH=nowhere PATH={os.getcwd()}/bin mine', 'true'])))
     assert read(OUT) == f'{os.getcwd()}/bin/mine {os.getcwd()}/bin\n', read(OUT) + read(ERR)
+    check(run_job(0, 1, ['--output', 'o', 'exec', 'command=mine', f'env=PATH={os.getcwd()}/bin']))
+    assert read('o') == read(OUT), read('o')
 
 
 def test_a_task_has_nothing_of_the_run():

@@ -467,6 +467,8 @@ START_TEST(an_environment_has_what_the_user_gives)
     ck_assert_str_eq(vector[2], "OMPI_X=2");
     ck_assert_str_eq(vector[3], "B=x,y\\z\\n=");
     ck_assert_ptr_null(vector[4]);
+    ck_assert_str_eq(environment_value(&environment, "B"), "x,y\\z\\n=");
+    ck_assert_ptr_null(environment_value(&environment, "OMPI"));
     environment_fini(&environment);
     const char *const bad[] = {"A,,B=1", "=x", "NONE", "A,NONE"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -445,6 +445,12 @@ START_TEST(replacement_strings_are_those_of_gnu_parallel)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         is_task(cases[i].command, false, cases[i].row, cases[i].wanted);
+    is_task("{}", false, "A=1\tB=2", "A=1 B=2");
+    is_task("A={} e", false, "x", "A=x e");
+    ck_assert_int_eq(open_list("{} A=3 {}", write_text("rows", "1\nA=1\n\\.\n"), false), 0);
+    ck_assert_str_eq(task(0), "A=1 A=3 A=1");
+    ck_assert_uint_eq(tasks.words.assignments, 0);
+    tasks_close(&tasks);
     is_task("echo {.} \"{}\" x{}y | wc", true, "a b.c\t'", "echo 'a b' ''\\''' \"a b.c '\" x'a b.c' ''\\'''y | wc");
     is_task("echo >&2", true, "a b", "echo >&2 'a b'");
     is_task("", true, "echo a > b", "echo a > b");

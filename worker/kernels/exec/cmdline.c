@@ -70,7 +70,8 @@ static int cmdline_put(struct cmdline *words, const char *bytes, size_t count, s
 {
     if (cmdline_make_room(words, count, error) < 0)
         return -1;
-    memcpy(words->text + words->length, bytes, count);
+    if (count > 0)
+        memcpy(words->text + words->length, bytes, count);
     words->length += count;
     return 0;
 }
@@ -267,14 +268,17 @@ static int cmdline_take_value(struct scan *scan, const char *value, size_t lengt
     return enter_word(scan) < 0 ? -1 : cmdline_put(scan->words, value, length, scan->error);
 }
 
-/* Values in quotes are one word, as the quotes say. */
+/* Values in quotes are one word, as the quotes say. No value is the name of an assignment. */
 static int cmdline_take_values(struct scan *scan, const struct values *values)
 {
     for (unsigned i = 0; i < values->count; i++) {
         if (i > 0 &&
             (scan->quoting == QUOTING_NONE ? end_word(scan) : cmdline_put(scan->words, " ", 1, scan->error)) < 0)
             return -1;
-        if (cmdline_take_value(scan, values->items[i].text, values->items[i].length) < 0)
+        if (enter_word(scan) < 0)
+            return -1;
+        note_quotes(scan);
+        if (cmdline_put(scan->words, values->items[i].text, values->items[i].length, scan->error) < 0)
             return -1;
     }
     return 0;

@@ -50,12 +50,25 @@ static void replace_setting(char **settings, unsigned *count, const char *settin
     *count += i == *count;
 }
 
-static const char *setting_of(char *const *settings, const char *name)
+static bool is_of_name(const char *setting, const char *name)
 {
     size_t length = strlen(name);
-    while (*settings != NULL && (strncmp(*settings, name, length) != 0 || (*settings)[length] != '='))
+    return strncmp(setting, name, length) == 0 && setting[length] == '=';
+}
+
+static const char *setting_of(char *const *settings, const char *name)
+{
+    while (*settings != NULL && !is_of_name(*settings, name))
         settings++;
     return *settings;
+}
+
+const char *environment_value(const struct environment *environment, const char *name)
+{
+    for (unsigned i = 0; i < environment->own_count; i++)
+        if (is_of_name(environment->own[i], name))
+            return environment->own[i] + strlen(name) + 1;
+    return NULL;
 }
 
 /* Takes the next item of the list, without its backslashes. Returns its end, which is written there. */

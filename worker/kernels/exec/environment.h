@@ -27,6 +27,8 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
  * \\ a backslash. A NAME alone is the worker's own variable, of a launcher or not. To be called once. -1 with one line.
  */
 int environment_give(struct environment *environment, char *const *of_worker, const char *list, struct error *error);
+/* What tasks have of that name, unless it is said for one; NULL: nothing. */
+const char *environment_value(const struct environment *environment, const char *name);
 void environment_fini(struct environment *environment);
 
 /* Begins a task's environment, with room for `more` settings. -1 when memory is out. */

@@ -364,12 +364,10 @@ static int open_rest(struct exec_kernel *k, const union hdss_value *values, char
 {
     enum inherit inherit = (enum inherit)values[INHERIT].integer;
     struct error inner;
-    if (environment_init(&k->environment, environ, inherit == INHERIT_MPI || inherit == INHERIT_ALL) < 0 ||
-        search_init(&k->search, getenv("PATH")) < 0) {
-        snprintf(error, HDSS_ERROR_MAX, "out of memory");
-        return -1;
-    }
-    if (environment_give(&k->environment, environ, values[ENV].text, &inner) == 0)
+    error_set(&inner, "out of memory");
+    if (environment_init(&k->environment, environ, inherit == INHERIT_MPI || inherit == INHERIT_ALL) == 0 &&
+        environment_give(&k->environment, environ, values[ENV].text, &inner) == 0 &&
+        search_init(&k->search, environment_value(&k->environment, "PATH")) == 0)
         return open_command(k, values, error);
     snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
     return -1;
