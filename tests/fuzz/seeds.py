@@ -629,7 +629,7 @@ LISTS = {
     "names": rows(0, "fit {file.} {k} {2}", "file\tk", "a.dat\t3", "\\."), "unknown": rows(0, "fit {fiel}", "file\tk", "a\t3", "\\."),
     "escapes": rows(0, "e {1} {2}", "1\t2", "a\\tb\\n\\r\\\\\tc", "\\."), "escape": rows(0, "e", "1", "a\\x", "\\."),
     "lines": rows(0, "", "1", "echo a 'b c' # d", "", "A=1", "echo {}", "\\."), "pipe": rows(0, "", "1", "a | b", "\\."),
-    "shell": rows(SHELL_LINES, "e {} \"{.}\" '{/}' $(e {}) | wc", "1\t2", "a b.c\t'\"", "\\."), "shell-lines": rows(SHELL_LINES, "", "1", "a | b", "\\."),
+    "shell": rows(SHELL_LINES, "e {} \"{.}\" '{/}' $(e {}) | wc", "1\t2", "a b.c\t'\"", "\\."), "shell-lines": rows(SHELL_LINES, "", "1", "a | b", "", "\\."),
     "folder": rows(IN_FOLDER, "e", "1", "a/b.c", "\\."), "quoted": rows(0, "e '{}' x{}y \\{} A={}", "1\t2", "a\tb", "\\."), "behind": rows(0, "e", "1", "\\.", "a", "\\."),
     "many": rows(0, "e {}", "1", *(str(i) for i in range(200)), "\\."), "perl": rows(0, "e {= s/a/b/ =}", "1", "a", "\\."), "mark": rows(0, "e", "\ufeff1", "a", "\\."),
     "nul": rows(0, "e", "1", "a\0b", "\\."), "number": rows(SHELL_LINES, "e $(({1} + 1))", "1", "7", "a[1]", "\\."),

@@ -160,6 +160,23 @@ def test_a_list_may_grow_while_tasks_run():
     assert read('o.err').startswith('hdss: task 7: rows, line 8: a backslash; accepted: '), read('o.err')
 
 
+def test_lines_that_were_added_are_run_by_resume():
+    title = '1\tk\n'
+    for source, command, lines in (('tasks=file', [], ['echo 1', 'false', '# none', 'echo 3']), ('table=file', ['command={1} {k}'], ['echo\t1', 'false\t2', 'echo\t3']),
+                                   ('list=file', ['command={1} {k}'], ['echo\t1', 'false\t2', 'echo\t3'])):
+        head, end = '' if source.startswith('tasks') else title, '\\.\n' if source.startswith('list') else ''
+        words = ['--output', 'o', 'exec', source, *command, *(['header=yes'] if source.startswith('table') else [])]
+        write('file', head + ''.join(line + '\n' for line in lines[:2]) + end)
+        run_failing(0, 1, words)
+        write('file', head + ''.join(line + '\n' for line in lines) + end)
+        result = run_failing(0, 1, ['--resume', *words])
+        assert any('file has 1 new line' in line for line in result.err) and read('o') == '1\n3\n', (source, result)
+        write('file', head + ''.join(line.replace('false', 'true') + '\n' for line in lines) + end)
+        result = check(run([HDSS, 'run', '--workers', '1', '--resume', *words]), 2)
+        assert 'file: task 2 has changed since the run' in result.err[0], (source, result)
+        os.remove('o.journal')
+
+
 def test_no_line_of_a_table_is_lost():
     write('files.tsv', 'a.dat\nb.dat\n')
     result = check(run_job(0, 1, ['exec', 'command=echo {}', 'table=files.tsv']), 2)
