@@ -90,6 +90,13 @@ def test_workers_alone_run_tasks():
         assert read(OUT) == ''.join(f'{i}\n' for i in range(1, 31)), (dca, read(OUT))
 
 
+def test_workers_have_numbers():
+    for line in (job(2, 3, ['--output', 'o', 'exec', 'command=echo {%}', 'count=30']),
+                 mpirun_line([(3, [WORKER, '--dca', 'two-sided', '--output', 'o', '--overwrite', 'exec', 'command=echo {%}', 'count=30'])])):
+        check(run(line))
+        assert len(read('o')) == 60 and set(read('o').split()) <= {'1', '2', '3'}, read('o')
+
+
 def test_the_checksum_is_that_of_the_output():
     words = tasks(f'echo {i}' for i in range(40))
     sums = {run_job(masters, workers, words).checksum() for masters, workers in LINEUPS}
