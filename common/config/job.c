@@ -248,6 +248,10 @@ static const struct option_row results[] = {
     {"max-output", 0, "BYTES", "a number of bytes from 0 to 536870912",
      "for exec: what is kept of a task's output, and of its errors; the same as max_output=BYTES (default 67108864)",
      take_max_output},
+    {"join", 0, "no|yes", NULL,
+     "no: variable output stays as it was collected, in the folder FILE.parts, for a program that reads it there while "
+     "the run goes on, and removes it (default yes)",
+     TAKES_CHOICE(struct job, joins), .given = offsetof(struct job, join_given)},
     {"report", 0, "FILE.json", "the name of a file that ends in .json, or a device", "write the run's figures as JSON",
      job_take_report, .not_for = OPTION_STUDY},
     {"record-costs", 0, "FILE", "the name of a file in a folder that all nodes share",
@@ -339,7 +343,7 @@ char *job_help_text(void)
 
 void job_init(struct job *job)
 {
-    *job = (struct job){.count = UINT64_MAX};
+    *job = (struct job){.count = UINT64_MAX, .joins = true};
     run_spec_init(&job->spec);
 }
 

@@ -35,6 +35,8 @@ struct job {
     char report[JOB_PATH_MAX];     /* empty: no report */
     char costs[JOB_PATH_MAX];      /* --record-costs; empty: they are not recorded */
     char journal[JOB_PATH_MAX];    /* empty: the output's name and JOB_JOURNAL_ENDING */
+    bool joins;                    /* --join: the parts of variable output become its files at the end */
+    bool join_given;
     bool journal_off;
     enum job_durability durability;
     enum job_earlier earlier;

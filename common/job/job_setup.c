@@ -39,6 +39,9 @@ static int check_output(struct job_setup *setup, struct error *error)
     bool variable = setup->loop.streams > 0;
     setup->record_bytes = variable ? RECORD_VARIABLE : hdss_record_size(&setup->loop);
     setup->collect = setup->job.output[0] != '\0';
+    if (!variable && setup->job.join_given)
+        return error_set(error, "--join is for variable output, as of exec; this %s yields records",
+                         setup->kernel->name);
     if (!setup->collect)
         return 0;
     if (!variable && setup->record_bytes > RECORD_BYTES_MAX)

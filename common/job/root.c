@@ -141,11 +141,14 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
     return result;
 }
 
-/* The final files, and on the disk where that is wanted. Where all is done, all must be there. */
+/* The final files, and on the disk where that is wanted; or none, with --join no. Where all is done, all must be there.
+ */
 static int root_convert(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
     const struct range whole = {setup->first, status == EXIT_STATUS_DONE ? setup->count : 0};
+    if (!setup->job.joins)
+        return results_review(setup->job.output, &setup->loop, &whole, &root->failed, &root->error);
     if (results_convert(setup->job.output, &setup->loop, &whole, &root->failed, &root->error) < 0)
         return -1;
     bool sync = setup->job.durability == JOB_DURABILITY_NODE && root->resume.path[0] != '\0';
@@ -199,6 +202,14 @@ static int root_check_journal(struct root *root, int status)
     return EXIT_STATUS_FAILED;
 }
 
+/* What the final files were made from; with --join no that is the output itself. */
+static void remove_parts(const struct root *root)
+{
+    const struct job_setup *setup = &root->setup;
+    if (setup->collect && setup->job.joins)
+        results_remove(setup->job.output, &setup->loop);
+}
+
 int root_finish_output(struct root *root, int status)
 {
     status = root_check_journal(root, finish_output(root, status));
@@ -206,8 +217,8 @@ int root_finish_output(struct root *root, int status)
     root->is_given_up = resume_is_given_up(&root->resume, &root->setup);
     root->complete = status == EXIT_STATUS_DONE;
     resume_end(&root->resume);
-    if (root->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED && root->setup.collect)
-        results_remove(root->setup.job.output, &root->setup.loop);
+    if (root->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED)
+        remove_parts(root);
     return status;
 }
 
@@ -216,8 +227,7 @@ void root_clear_away(struct root *root)
 {
     if (root->resume.path[0] != '\0' && root->complete) {
         unlink(root->resume.path);
-        if (root->setup.collect)
-            results_remove(root->setup.job.output, &root->setup.loop);
+        remove_parts(root);
     }
     if (root->output_lock >= 0)
         close(root->output_lock);
@@ -231,6 +241,7 @@ static void complete_report(const struct root *root, struct report *report, uint
     report->values = root->setup.values;
     report->started_at = root->started_at;
     report->output = root->setup.job.output;
+    report->output_in_parts = !root->setup.job.joins;
     report->output_varies = root->setup.loop.streams > 0;
     report->are_tasks = root->setup.loop.are_tasks;
     report->journal = root->resumable ? root->resume.path : NULL;

@@ -149,6 +149,7 @@ struct report {
     bool rest_is_given_up; /* only --resume failed runs any of what is not done */
     const char *output;    /* name of the output file; NULL or empty if there is none */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
+    bool output_in_parts;  /* the output stays in its parts */
     bool output_varies;    /* iterations not computed are absent from the output; else they are zero */
 
     /* filled in by report_compute() */

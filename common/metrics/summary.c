@@ -428,7 +428,7 @@ static void add_results(struct text *text, const struct report *report)
         text_add(text, "  checksum     %016" PRIx64 "\n", report->checksum);
     if (report->output == NULL || report->output[0] == '\0')
         return;
-    text_add(text, "  output       %s", report->output);
+    text_add(text, "  output       %s%s", report->output, report->output_in_parts ? ".parts" : "");
     if (report->done < report->iterations) {
         char undone[HUMAN_MAX];
         text_add(text,

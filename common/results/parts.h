@@ -73,6 +73,10 @@ int parts_list(const char *folder, struct part_file **files, size_t *count);
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                struct error *error);
 
+/* Looks through the parts as parts_join() does, and makes no file. */
+int parts_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+                 struct error *error);
+
 /* Holds the parts as results_hold() in results.h does. */
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 

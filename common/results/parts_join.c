@@ -79,20 +79,35 @@ static int refuse_gap(const struct join *join, struct error *error)
                      join->next);
 }
 
+/* Looks whether nothing is missing before these iterations, and which of them have failed. */
+static int review(struct join *join, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                  struct error *error)
+{
+    if (first > join->next && join->next < join->whole.first + join->whole.count)
+        return refuse_gap(join, error);
+    join->next = first + count > join->next ? first + count : join->next;
+    return note_failed(join->failed, first, block, from, count, error);
+}
+
+static int parts_review_take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                             struct error *error)
+{
+    return review(context, first, block, from, count, error);
+}
+
 static int parts_join_take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                            struct error *error)
 {
     struct join *join = context;
-    if (first > join->next && join->next < join->whole.first + join->whole.count)
-        return refuse_gap(join, error);
-    join->next = first + count > join->next ? first + count : join->next;
+    if (review(join, first, block, from, count, error) < 0)
+        return -1;
     for (unsigned s = 0; s < block->streams; s++) {
         const unsigned char *bytes = block->stream[s] + sum_lengths(block, s, 0, from);
         uint64_t length = sum_lengths(block, s, from, count);
         if (length > 0 && fwrite(bytes, 1, length, join->stream[s].file) != length)
             return parts_join_refuse(join, s, "cannot write", error);
     }
-    return note_failed(join->failed, first, block, from, count, error);
+    return 0;
 }
 
 static int close_stream(struct join *join, unsigned s, struct error *error)
@@ -123,6 +138,21 @@ static int parts_join_end(struct join *join, int result, struct error *error)
     return result;
 }
 
+/* Hands over all parts. */
+static int sweep_all(struct join *join, parts_taker *take, struct error *error)
+{
+    if (parts_sweep(join->path, join->loop, take, join, error) < 0)
+        return -1;
+    return join->next < join->whole.first + join->whole.count ? refuse_gap(join, error) : 0;
+}
+
+int parts_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+                 struct error *error)
+{
+    struct join join = {.path = path, .loop = loop, .whole = *whole, .next = whole->first, .failed = failed};
+    return sweep_all(&join, parts_review_take, error);
+}
+
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                struct error *error)
 {
@@ -134,9 +164,7 @@ int parts_join(const char *path, const struct hdss_loop *loop, const struct rang
     for (unsigned s = 0; result == 0 && s < loop->streams; s++)
         result = open_stream(join, s, error);
     if (result == 0)
-        result = parts_sweep(path, loop, parts_join_take, join, error);
-    if (result == 0 && join->next < whole->first + whole->count)
-        result = refuse_gap(join, error);
+        result = sweep_all(join, parts_join_take, error);
     result = parts_join_end(join, result, error);
     free(join);
     return result;

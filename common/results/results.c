@@ -88,6 +88,12 @@ int results_convert(const char *path, const struct hdss_loop *loop, const struct
                                      : records_convert(path, loop, error);
 }
 
+int results_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+                   struct error *error)
+{
+    return parts_review(path, loop, whole, failed, error);
+}
+
 void results_remove(const char *path, const struct hdss_loop *loop)
 {
     if (results_is_variable(loop))

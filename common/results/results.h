@@ -94,6 +94,10 @@ int results_close(struct results_sink *sink, struct error *error);
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                     struct error *error);
 
+/* Checks variable output as results_convert() does, and makes no file. -1 with one line. */
+int results_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+                   struct error *error);
+
 /* Brings the final files, and their names, to the disk. -1 with one line. */
 int results_sync_files(const char *path, const struct hdss_loop *loop, struct error *error);
 

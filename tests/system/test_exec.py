@@ -437,6 +437,14 @@ def test_the_manner_may_change_when_a_run_is_resumed():
     assert len(result.err) == 1 and 'inherit is nothing there and mpi here' in result.err[0], result
 
 
+def test_output_can_stay_in_its_parts():
+    result = check(run_job(1, 2, ['--join', 'no', *tasks(['echo a', 'false', 'echo b'])]), 3)
+    assert 'failed       tasks 2' in result.out and f'output       {OUT}.parts' in result.out, result
+    assert glob.glob(f'{OUT}.parts/1-*') and not any(os.path.exists(name) for name in (OUT, ERR, LOG))
+    check(run([HDSS, 'run', '--workers', '1', '--resume', 'failed', *tasks(['echo a', 'false', 'echo b'])]), 3)
+    assert read(OUT) == 'a\nb\n'
+
+
 def test_a_list_that_was_changed_is_not_resumed():
     check(run_job(0, 2, tasks(['true', 'false'])), 3)
     result = check(run_job(0, 2, ['--resume', *tasks(['true', 'echo'])]), 2)
@@ -453,6 +461,7 @@ def test_bad_input_is_one_line():
              (['exec', 'command=true', 'timeout=-1'], 'timeout=-1: accepted: a number from 0'),
              (['--max-output', '1k', 'exec', 'command=true'], 'max_output=1k: accepted: an integer from 0'),
              (['--max-output', '1', 'mandelbrot'], "unknown parameter 'max_output'"),
+             (['--join', 'no', 'mandelbrot'], '--join is for variable output'),
              (['--technique', 'pls', 'exec', 'command=true'], '--technique')]
     launched = [(['exec'], 'accepted: tasks=FILE, or command=LINE'),
                 (['exec', 'tasks=bad.txt'], 'bad.txt, line 4: column 6: quotes that do not end'),

@@ -113,6 +113,16 @@ START_TEST(an_option_stands_for_a_parameter)
 }
 END_TEST
 
+START_TEST(parts_are_joined_unless_it_is_said_otherwise)
+{
+    ck_assert_int_eq(parse("toy"), 0);
+    ck_assert(job.joins && !job.join_given);
+    ck_assert_int_eq(parse("--join no toy"), 0);
+    ck_assert(!job.joins && job.join_given);
+    ck_assert_int_eq(parse("--join maybe toy"), -1);
+}
+END_TEST
+
 START_TEST(powers_come_as_a_list_or_from_a_file)
 {
     ck_assert_int_eq(parse("--power 1,0.8 toy"), 0);
@@ -440,6 +450,7 @@ int main(void)
     Suite *suite = suite_create("job");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, a_kernel_alone_has_the_defaults);
+    tcase_add_test(tests, parts_are_joined_unless_it_is_said_otherwise);
     tcase_add_test(tests, a_share_is_verified);
     tcase_add_test(tests, every_option_is_taken);
     tcase_add_test(tests, an_option_stands_for_a_parameter);

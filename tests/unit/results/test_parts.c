@@ -123,6 +123,30 @@ START_TEST(parts_of_several_ranks_are_joined_in_order)
 }
 END_TEST
 
+static int look_through(uint64_t first, uint64_t count)
+{
+    return results_review("out", &loop, &(struct range){first, count}, &failed, &error);
+}
+
+START_TEST(parts_are_looked_through_and_no_file_is_made)
+{
+    struct results_sink sink;
+    OK(results_create("out", &loop, NULL, &error));
+    OK(results_open(&sink, "out", &loop, 0, &error));
+    write_part(&sink, 4, 4, 'b', 5);
+    write_part(&sink, 0, 3, 'a', 1);
+    OK(look_through(0, 0));
+    ck_assert_uint_eq(ranges_total(&failed), 2);
+    ck_assert(ranges_contains(&failed, 1) && ranges_contains(&failed, 5));
+    FAILS(look_through(0, 8), "out.parts: the results of iteration 3 are missing there");
+    write_part(&sink, 3, 1, 'a', 0);
+    OK(look_through(0, 8));
+    FAILS(look_through(0, 10), "out.parts: the results of iteration 8 are missing there");
+    OK(results_close(&sink, &error));
+    ck_assert(exists("out.parts") && !exists("out") && !exists("out.err") && !exists("out.partial"));
+}
+END_TEST
+
 START_TEST(an_ending_takes_the_place_of_out)
 {
     static const char *const cases[][3] = {
@@ -421,6 +445,7 @@ int main(void)
     tcase_add_checked_fixture(all, set_up, tear_down);
     tcase_set_timeout(all, 60);
     tcase_add_test(all, parts_of_several_ranks_are_joined_in_order);
+    tcase_add_test(all, parts_are_looked_through_and_no_file_is_made);
     tcase_add_test(all, an_ending_takes_the_place_of_out);
     tcase_add_test(all, what_is_missing_is_named_where_all_must_be_there);
     tcase_add_test(all, of_iterations_that_are_there_twice_the_latest_run_counts);
