@@ -6,27 +6,15 @@
  * others what is left. */
 #include "common/results/parts.h"
 
-#include "common/os/files.h"
-#include "common/util/digest.h"
+#include "common/results/parts_read.h"
 #include "common/util/grow.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* Part files that are open at once. */
-#define OPEN_MAX_FILES 64
 
 struct entry {
     struct part_head head;
     uint32_t file;
-    uint64_t at; /* place of the block in the file */
+    uint64_t at; /* place of the entry in the file */
 };
 
 /* Iterations of an entry that count. */
@@ -37,19 +25,11 @@ struct piece {
 
 struct sweep {
     const struct hdss_loop *loop;
-    char folder[PATH_MAX];
-    struct part_file *files; /* owned */
-    size_t file_count;
-    int fd[OPEN_MAX_FILES]; /* [file modulo OPEN_MAX_FILES], -1: none */
-    uint32_t fd_of[OPEN_MAX_FILES];
+    struct parts_reader reader;
     struct entry *entries; /* owned */
     size_t count, capacity;
     struct piece *pieces; /* pieces of the group that is looked at; owned */
     size_t piece_count, piece_capacity;
-    unsigned char *bytes; /* bytes of the block that was read last; owned */
-    uint64_t room;
-    const struct entry *loaded; /* entry of the block in `bytes` */
-    struct block block;
     parts_taker *take;
     void *context;
 };
@@ -57,25 +37,6 @@ struct sweep {
 static int parts_sweep_no_memory(struct error *error)
 {
     return error_set(error, "out of memory for the parts of the output");
-}
-
-static int open_file(struct sweep *sweep, uint32_t file)
-{
-    char path[PATH_MAX + PART_NAME_MAX + 1];
-    unsigned slot = file % OPEN_MAX_FILES;
-    if (sweep->fd[slot] >= 0 && sweep->fd_of[slot] == file)
-        return sweep->fd[slot];
-    if (sweep->fd[slot] >= 0)
-        close(sweep->fd[slot]);
-    snprintf(path, sizeof path, "%s/%s", sweep->folder, sweep->files[file].name);
-    sweep->fd[slot] = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    sweep->fd_of[slot] = file;
-    return sweep->fd[slot];
-}
-
-static int refuse_read(const struct sweep *sweep, uint32_t file, struct error *error)
-{
-    return error_set(error, "%.200s/%s: cannot read: %s", sweep->folder, sweep->files[file].name, strerror(errno));
 }
 
 /* --- the heads --- */
@@ -93,24 +54,17 @@ static int add_entry(struct sweep *sweep, const struct entry *entry)
 /* Reads the heads of entries up to the first that is torn. Entries beyond the loop are left out. */
 static int read_heads(struct sweep *sweep, uint32_t file, struct error *error)
 {
-    unsigned char head[PART_HEAD_BYTES];
     struct entry entry = {.file = file};
-    struct stat status;
-    int fd = open_file(sweep, file);
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return refuse_read(sweep, file, error);
-    uint64_t size = (uint64_t)status.st_size, iterations = sweep->loop->iterations;
-    for (uint64_t at = 0; size - at > PART_HEAD_BYTES; at = entry.at + entry.head.bytes) {
-        int result = file_read_at(fd, head, sizeof head, at);
-        entry.at = at + PART_HEAD_BYTES;
-        if (result < 0)
-            return refuse_read(sweep, file, error);
-        if (result > 0 || !part_head_get(&entry.head, head) || entry.head.bytes > size - entry.at)
-            break;
-        if (entry.head.first + entry.head.count <= iterations && add_entry(sweep, &entry) < 0)
+    uint64_t size;
+    int whole = parts_reader_size(&sweep->reader, file, &size, error) < 0 ? -1 : 1;
+    while (whole > 0) {
+        whole = parts_reader_head(&sweep->reader, file, entry.at, size, &entry.head, error);
+        bool counts = whole > 0 && entry.head.first + entry.head.count <= sweep->loop->iterations;
+        if (counts && add_entry(sweep, &entry) < 0)
             return parts_sweep_no_memory(error);
+        entry.at = part_end(entry.at, &entry.head);
     }
-    return 0;
+    return whole;
 }
 
 static int parts_sweep_by_first(const void *a, const void *b)
@@ -121,9 +75,9 @@ static int parts_sweep_by_first(const void *a, const void *b)
 
 static int read_all_heads(struct sweep *sweep, struct error *error)
 {
-    if (parts_list(sweep->folder, &sweep->files, &sweep->file_count) < 0)
-        return errno == ENOENT ? 0 : error_set(error, "%.200s: cannot read: %s", sweep->folder, strerror(errno));
-    for (uint32_t file = 0; file < sweep->file_count; file++)
+    if (parts_reader_list(&sweep->reader, error) < 0)
+        return -1;
+    for (uint32_t file = 0; file < sweep->reader.file_count; file++)
         if (read_heads(sweep, file, error) < 0)
             return -1;
     if (sweep->count > 0)
@@ -136,26 +90,7 @@ static int read_all_heads(struct sweep *sweep, struct error *error)
 /* Loads the entry's block. 1, 0 where it is not what its head says, -1 with one line. */
 static int parts_sweep_load(struct sweep *sweep, const struct entry *entry, struct error *error)
 {
-    if (sweep->loaded == entry)
-        return 1;
-    sweep->loaded = NULL;
-    if (sweep->room < entry->head.bytes) {
-        free(sweep->bytes);
-        sweep->bytes = malloc(entry->head.bytes);
-        sweep->room = sweep->bytes != NULL ? entry->head.bytes : 0;
-        if (sweep->bytes == NULL)
-            return parts_sweep_no_memory(error);
-    }
-    int fd = open_file(sweep, entry->file);
-    int result = fd < 0 ? -1 : file_read_at(fd, sweep->bytes, entry->head.bytes, entry->at);
-    if (result < 0)
-        return refuse_read(sweep, entry->file, error);
-    if (result > 0 || digest_record(entry->head.first, sweep->bytes, entry->head.bytes) != entry->head.sum ||
-        !block_read(&sweep->block, sweep->bytes, entry->head.bytes, sweep->loop->streams) ||
-        sweep->block.count != entry->head.count)
-        return 0;
-    sweep->loaded = entry;
-    return 1;
+    return parts_reader_load(&sweep->reader, entry->file, entry->at, &entry->head, error);
 }
 
 static int parts_sweep_hand_over(struct sweep *sweep, const struct piece *piece, struct error *error)
@@ -163,8 +98,8 @@ static int parts_sweep_hand_over(struct sweep *sweep, const struct piece *piece,
     int good = parts_sweep_load(sweep, piece->entry, error);
     if (good <= 0)
         return good;
-    return sweep->take(sweep->context, piece->first, &sweep->block, (uint32_t)(piece->first - piece->entry->head.first),
-                       (uint32_t)piece->count, error);
+    return sweep->take(sweep->context, piece->first, &sweep->reader.block,
+                       (uint32_t)(piece->first - piece->entry->head.first), (uint32_t)piece->count, error);
 }
 
 /* --- entries that overlap --- */
@@ -233,7 +168,6 @@ static int cut_group(struct sweep *sweep, struct entry *group, size_t count, str
     ranges_init(&covered);
     sweep->piece_count = 0;
     qsort(group, count, sizeof *group, by_run);
-    sweep->loaded = NULL; /* entries have moved */
     for (size_t i = 0; good >= 0 && i < count; i++) {
         const struct range range = {group[i].head.first, group[i].head.count};
         if (ranges_covers(&covered, range.first, range.count))
@@ -272,28 +206,17 @@ static int sweep_group(struct sweep *sweep, size_t i, size_t count, struct error
     return result;
 }
 
-static void parts_sweep_begin(struct sweep *sweep, const char *path)
-{
-    snprintf(sweep->folder, sizeof sweep->folder, "%s.parts", path);
-    for (unsigned i = 0; i < OPEN_MAX_FILES; i++)
-        sweep->fd[i] = -1;
-}
-
 static void parts_sweep_end(struct sweep *sweep)
 {
-    for (unsigned i = 0; i < OPEN_MAX_FILES; i++)
-        if (sweep->fd[i] >= 0)
-            close(sweep->fd[i]);
-    free(sweep->files);
+    parts_reader_fini(&sweep->reader);
     free(sweep->entries);
     free(sweep->pieces);
-    free(sweep->bytes);
 }
 
 int parts_sweep(const char *path, const struct hdss_loop *loop, parts_taker *take, void *context, struct error *error)
 {
     struct sweep sweep = {.loop = loop, .take = take, .context = context};
-    parts_sweep_begin(&sweep, path);
+    parts_reader_init(&sweep.reader, path, loop->streams);
     int result = read_all_heads(&sweep, error);
     for (size_t i = 0, size; result == 0 && i < sweep.count; i += size) {
         size = group_size(&sweep, i);
@@ -320,7 +243,7 @@ int parts_hold(const char *path, const struct hdss_loop *loop, const struct rang
     if (!parts_begun(path))
         return RESULTS_ABSENT;
     ranges_init(&there);
-    parts_sweep_begin(&sweep, path);
+    parts_reader_init(&sweep.reader, path, loop->streams);
     int result = read_all_heads(&sweep, error);
     for (size_t i = 0; result == 0 && i < sweep.count; i++)
         if (ranges_add(&there, sweep.entries[i].head.first, sweep.entries[i].head.count, NULL) < 0)
