@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting why tasks have failed: see reasons.h. */
+#include "common/metrics/reasons.h"
+
+#include "common/metrics/human.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than any system has. */
+#define SIGNALS_MAX 1024
+/* Before what the kernel says itself among a task's errors. */
+#define NOTE_START "hdss: task "
+
+static enum reason_kind kind_of(const struct task_row *row)
+{
+    return task_text_is(row->end, "timeout")       ? REASON_TIMEOUT
+           : task_text_is(row->end, "not-started") ? REASON_NOT_STARTED
+           : task_text_is(row->end, "not-kept")    ? REASON_NOT_KEPT
+           : row->signal != 0                      ? REASON_SIGNAL
+                                                   : REASON_EXIT;
+}
+
+/* The value that tells reasons of a kind apart. */
+static int64_t value_of(const struct task_row *row, enum reason_kind kind)
+{
+    return kind == REASON_EXIT ? row->exit : kind == REASON_SIGNAL ? row->signal : 0;
+}
+
+/* Copies text without control characters; what is too long is cut between two characters. */
+static void copy_text(char target[REASON_TEXT_MAX], const char *text, size_t length)
+{
+    size_t kept = length < REASON_TEXT_MAX ? length : REASON_TEXT_MAX - 1;
+    while (kept > 0 && kept < length && ((unsigned char)text[kept] & 0xc0) == 0x80)
+        kept--;
+    for (size_t i = 0; i < kept; i++)
+        target[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? (text[i] == '\t' ? ' ' : '?') : text[i];
+    target[kept] = '\0';
+}
+
+/* Cuts the last line off that is not empty. */
+static struct task_text last_line(struct task_text *errors)
+{
+    while (errors->length > 0 && strchr(" \t\r\n", errors->at[errors->length - 1]) != NULL)
+        errors->length--;
+    const char *newline = errors->length > 0 ? memrchr(errors->at, '\n', errors->length) : NULL;
+    const size_t before = newline != NULL ? (size_t)(newline - errors->at) + 1 : 0;
+    const struct task_text line = {errors->at + before, errors->length - before};
+    errors->length = before;
+    return line;
+}
+
+/* What the kernel says of a task, without the task's number; else the line itself. */
+static struct task_text without_note(struct task_text line)
+{
+    const size_t length = strlen(NOTE_START);
+    if (line.length < length || memcmp(line.at, NOTE_START, length) != 0)
+        return line;
+    const char *colon = memchr(line.at + length, ':', line.length - length);
+    if (colon == NULL || line.length - (size_t)(colon - line.at) < 2)
+        return line;
+    return (struct task_text){colon + 2, line.length - (size_t)(colon - line.at) - 2};
+}
+
+static void set_example(struct reason *reason, const struct task_row *row, const void *errors, size_t length)
+{
+    struct task_text rest = {errors, length}, line = last_line(&rest), own = without_note(line);
+    if (reason->kind == REASON_TIMEOUT && own.at != line.at) /* which says no more than the reason does */
+        own = last_line(&rest);
+    reason->number = row->number;
+    copy_text(reason->command, row->command.at, row->command.length);
+    copy_text(reason->error, own.at, own.length);
+}
+
+void reasons_add(struct reasons *reasons, const struct task_row *row, const void *errors, size_t length)
+{
+    const enum reason_kind kind = kind_of(row);
+    const int64_t value = value_of(row, kind);
+    for (unsigned i = 0; i < reasons->count; i++) {
+        struct reason *reason = &reasons->items[i];
+        if (reason->kind == kind && reason->value == value) {
+            reason->count++;
+            return;
+        }
+    }
+    if (reasons->count == REASONS_MAX) {
+        reasons->others++;
+        return;
+    }
+    struct reason *reason = &reasons->items[reasons->count++];
+    *reason = (struct reason){.kind = kind, .value = value, .count = 1};
+    set_example(reason, row, errors, length);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct reason *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+void reasons_sort(struct reasons *reasons)
+{
+    if (reasons->count > 0)
+        qsort(reasons->items, reasons->count, sizeof *reasons->items, by_count);
+}
+
+static void describe(const struct reason *reason, char *text, size_t size)
+{
+    const char *name = reason->kind == REASON_SIGNAL && reason->value > 0 && reason->value < SIGNALS_MAX
+                           ? sigabbrev_np((int)reason->value)
+                           : NULL;
+    const bool one = reason->count == 1;
+    switch (reason->kind) {
+    case REASON_EXIT: snprintf(text, size, "failed with exit %" PRId64, reason->value); break;
+    case REASON_SIGNAL:
+        if (name != NULL)
+            snprintf(text, size, "%s ended by SIG%s", one ? "was" : "were", name);
+        else
+            snprintf(text, size, "%s ended by signal %" PRId64, one ? "was" : "were", reason->value);
+        break;
+    case REASON_TIMEOUT: snprintf(text, size, "%s ended at the time limit", one ? "was" : "were"); break;
+    case REASON_NOT_STARTED: snprintf(text, size, "could not be started"); break;
+    case REASON_NOT_KEPT: snprintf(text, size, "had output that could not be kept"); break;
+    }
+}
+
+/* Adds a line, cut at `width` columns, of which a character of UTF-8 takes one. */
+static void add_line(struct text *text, const char *line, unsigned width)
+{
+    size_t bytes = 0, columns = 0, cut = 0;
+    for (; line[bytes] != '\0'; bytes++) {
+        columns += ((unsigned char)line[bytes] & 0xc0) != 0x80;
+        if (columns + 3 <= width)
+            cut = bytes + 1;
+    }
+    if (columns <= width)
+        text_add(text, "%s\n", line);
+    else
+        text_add(text, "%.*s...\n", (int)cut, line);
+}
+
+void reasons_add_text(const struct reasons *reasons, struct text *text, const char *first, const char *indent,
+                      unsigned width)
+{
+    char line[3 * REASON_TEXT_MAX], what[80], number[HUMAN_MAX];
+    uint64_t rest = reasons->others;
+    for (unsigned i = 0; i < reasons->count; i++) {
+        const struct reason *reason = &reasons->items[i];
+        if (i >= REASONS_SHOWN) {
+            rest += reason->count;
+            continue;
+        }
+        const bool one = reason->count == 1;
+        describe(reason, what, sizeof what);
+        snprintf(line, sizeof line, "%s%s task%s %s%s %" PRIu64 " %s%s%s", i == 0 ? first : indent,
+                 human_count(number, reason->count), one ? "" : "s", what, one ? ":" : ", e.g.", reason->number,
+                 reason->command, reason->error[0] != '\0' ? ": " : "", reason->error);
+        add_line(text, line, width);
+    }
+    if (rest > 0)
+        text_add(text, "%s%s task%s failed for other reasons\n", indent, human_count(number, rest),
+                 rest == 1 ? "" : "s");
+}
