@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* Following a job's output: see follow.h.
+ *
+ * A look first finds what is new, counts it and puts it into the queue; then the queue is printed from its front. So
+ * counts are up to date, however slow the reader is, and a task's bytes are read twice only where it had to wait. */
+#include "deploy/cli/follow.h"
+
+#include "common/os/clock.h"
+#include "common/util/grow.h"
+#include "deploy/cli/task_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OUT, ERR, LOG, STREAMS };
+enum { ABSENT, PRINTED, THERE };
+
+#define LOOK_NS     20000000 /* a look ends then, and goes on the next time */
+#define WAIT_MIN_MS 10
+#define WAIT_MAX_MS 80
+/* No job has so many tasks, and a map of them would not fit into memory. */
+#define TASKS_MAX (UINT64_C(1) << 33)
+
+static int follow_no_memory(struct error *error)
+{
+    return error_set(error, "out of memory for the output of the tasks");
+}
+
+/* --- tasks that were seen --- */
+
+static bool is_seen(const struct follow *follow, uint64_t task)
+{
+    return task / 8 < follow->seen_bytes && (follow->seen[task / 8] >> (task % 8) & 1) != 0;
+}
+
+static int set_seen(struct follow *follow, uint64_t task, struct error *error)
+{
+    if (task / 8 >= follow->seen_bytes) {
+        const uint64_t bytes = 2 * (task / 8) + 1024;
+        unsigned char *grown = task < TASKS_MAX ? realloc(follow->seen, bytes) : NULL;
+        if (grown == NULL)
+            return follow_no_memory(error);
+        memset(grown + follow->seen_bytes, 0, bytes - follow->seen_bytes);
+        follow->seen = grown;
+        follow->seen_bytes = bytes;
+    }
+    follow->seen[task / 8] |= (unsigned char)(1u << (task % 8));
+    return 0;
+}
+
+static void forget_seen(struct follow *follow, uint64_t task)
+{
+    if (is_seen(follow, task))
+        follow->seen[task / 8] &= (unsigned char)~(1u << (task % 8));
+}
+
+/* --- the queue --- */
+
+/* Drops the places that are behind. */
+static void queue_trim(struct follow_queue *queue)
+{
+    const size_t behind = queue->next - queue->base;
+    if (behind < 1024 || behind < queue->length / 2)
+        return;
+    const size_t rest = behind < queue->length ? queue->length - behind : 0;
+    memmove(queue->places, queue->places + behind, rest * sizeof *queue->places);
+    queue->length = rest;
+    queue->base = queue->next;
+}
+
+static int queue_put(struct follow_queue *queue, uint64_t number, const struct follow_place *place, struct error *error)
+{
+    if (number < queue->next)
+        return 0;
+    queue_trim(queue);
+    while (queue->base + queue->length <= number) {
+        struct follow_place *grown = grow(queue->places, queue->length, &queue->capacity, sizeof *grown);
+        if (grown == NULL)
+            return follow_no_memory(error);
+        queue->places = grown;
+        queue->places[queue->length++] = (struct follow_place){.state = ABSENT};
+    }
+    queue->places[number - queue->base] = *place;
+    return 0;
+}
+
+/* The place of the task to be printed next; NULL where it is not there. At the `last` look those that are missing are
+ * left out. */
+static const struct follow_place *queue_front(struct follow_queue *queue, bool last)
+{
+    for (; queue->next - queue->base < queue->length; queue->next++) {
+        const struct follow_place *place = &queue->places[queue->next - queue->base];
+        if (place->state == THERE)
+            return place;
+        if (place->state == ABSENT && !last)
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool queue_is_empty(const struct follow_queue *queue)
+{
+    return queue->next - queue->base >= queue->length;
+}
+
+/* --- what is in a block --- */
+
+/* A task's bytes. */
+struct task_bytes {
+    const unsigned char *at[BLOCK_STREAMS_MAX];
+    uint32_t length[BLOCK_STREAMS_MAX];
+};
+
+/* Finds the bytes of a task in the block that is loaded. Tasks are nearly always asked for in their order. */
+static void find_bytes(struct follow *follow, const struct follow_place *place, struct task_bytes *bytes)
+{
+    const struct block *block = results_tail_block(follow->tail);
+    struct follow_cursor *cursor = &follow->cursor;
+    const bool same = cursor->is_set && cursor->entry.file == place->entry.file && cursor->entry.at == place->entry.at;
+    if (!same || cursor->index > place->index) {
+        *cursor = (struct follow_cursor){.entry = place->entry, .is_set = true};
+        for (unsigned s = 0; s < STREAMS; s++)
+            cursor->at[s] = block->stream[s];
+    }
+    for (; cursor->index < place->index; cursor->index++)
+        for (unsigned s = 0; s < STREAMS; s++)
+            cursor->at[s] += block_length(block, cursor->index, s);
+    for (unsigned s = 0; s < STREAMS; s++) {
+        bytes->at[s] = cursor->at[s];
+        bytes->length[s] = block_length(block, place->index, s);
+    }
+}
+
+/* --- finding --- */
+
+/* A task's line of the log, without its newline. */
+static size_t log_length(const struct task_bytes *bytes)
+{
+    const size_t length = bytes->length[LOG];
+    return length > 0 && bytes->at[LOG][length - 1] == '\n' ? length - 1 : length;
+}
+
+static void count_failed(struct follow *follow, const struct follow_place *place)
+{
+    struct task_bytes bytes;
+    struct task_row row;
+    follow->failed++;
+    find_bytes(follow, place, &bytes);
+    if (task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes.at[LOG], log_length(&bytes)))
+        reasons_add(&follow->reasons, &row, bytes.at[ERR], bytes.length[ERR]);
+}
+
+/* Takes a task that an earlier follower has printed, or that is run again: it is not printed here. */
+static int pass_by(struct follow *follow, uint64_t task, bool failed, struct error *error)
+{
+    if (is_seen(follow, task) || (failed && follow->options.again_failed))
+        return 0;
+    follow->earlier++;
+    if (set_seen(follow, task, error) < 0)
+        return -1;
+    return follow->options.in_order ? queue_put(&follow->queue, task, &(struct follow_place){.state = PRINTED}, error)
+                                    : 0;
+}
+
+static int take_task(struct follow *follow, const struct results_entry *entry, uint32_t index, struct error *error)
+{
+    struct follow_queue *queue = &follow->queue;
+    const struct follow_place place = {entry->place, index, THERE};
+    const uint64_t task = entry->first + index;
+    const bool failed = block_failed(results_tail_block(follow->tail), index);
+    if (entry->is_marked ||
+        (entry->is_earlier && (task < results_tail_kept(follow->tail) || (failed && follow->options.again_failed))))
+        return pass_by(follow, task, failed, error);
+    if (is_seen(follow, task))
+        return 0;
+    follow->is_changed = true;
+    follow->done++;
+    if (failed)
+        count_failed(follow, &place);
+    if (set_seen(follow, task, error) < 0)
+        return -1;
+    if (follow->is_broken)
+        return 0;
+    return queue_put(queue, follow->options.in_order ? task : queue->base + queue->length, &place, error);
+}
+
+static int take_entry(struct follow *follow, const struct results_entry *entry, struct error *error)
+{
+    const uint32_t count = results_tail_block(follow->tail)->count;
+    for (uint32_t i = 0; i < count; i++)
+        if (take_task(follow, entry, i, error) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- printing --- */
+
+/* Removes a progress line before other text. */
+static void clear_line(struct follow *follow, const struct outlet *outlet)
+{
+    static const char text[] = "\r\033[K";
+    if (follow->has_cleared || !follow->options.clears_line || !outlet->is_terminal || outlet_is_empty(outlet))
+        return;
+    follow->has_cleared = write(STDERR_FILENO, text, sizeof text - 1) > 0;
+}
+
+/* What follows on the terminal would overwrite a line that has no end. */
+static void end_line(struct follow *follow, struct outlet *outlet)
+{
+    if (follow->options.clears_line && outlet->is_terminal && outlet->is_in_line && write(STDERR_FILENO, "\n", 1) == 1)
+        outlet->is_in_line = false;
+}
+
+/* Writes what is there of one of them. As outlet_flush(). */
+static int print_flush(struct follow *follow, struct outlet *outlet, struct error *error)
+{
+    clear_line(follow, outlet);
+    const int result = outlet_flush(outlet, error);
+    follow->is_blocked |= result == 0;
+    return result;
+}
+
+/* Puts bytes on an outlet, whatever the other one has before them. Moves *at on. 1 when all are there. */
+static int print_put(struct follow *follow, struct outlet *outlet, const void *bytes, uint32_t length, uint32_t *at,
+                     struct error *error)
+{
+    struct outlet *other = outlet == &follow->out ? &follow->err : &follow->out;
+    int result = outlet_is_empty(other) || *at == length ? 1 : print_flush(follow, other, error);
+    while (result > 0 && *at < length) {
+        const size_t taken = outlet_put(outlet, (const char *)bytes + *at, length - *at);
+        *at += (uint32_t)taken;
+        if (taken == 0)
+            result = print_flush(follow, outlet, error);
+    }
+    return result;
+}
+
+/* Puts a stream's bytes, with the tag before each line. */
+static int print_tagged(struct follow *follow, struct outlet *outlet, const struct task_bytes *bytes,
+                        struct error *error)
+{
+    struct follow_task *task = &follow->task;
+    const char *tag = follow->options.tag_of(follow->options.context, task->iteration);
+    const uint32_t length = bytes->length[task->stream], tag_length = (uint32_t)strlen(tag);
+    const unsigned char *from = bytes->at[task->stream];
+    int result = 1;
+    while (result > 0 && task->at < length) {
+        if (task->tag_at < tag_length)
+            result = print_put(follow, outlet, tag, tag_length, &task->tag_at, error);
+        if (result > 0 && task->tag_at == tag_length) {
+            uint32_t tab = 0;
+            result = print_put(follow, outlet, "\t", 1, &tab, error);
+            task->tag_at += tab;
+        }
+        if (result <= 0)
+            break;
+        const unsigned char *newline = memchr(from + task->at, '\n', length - task->at);
+        const uint32_t end = newline != NULL ? (uint32_t)(newline - from) + 1 : length;
+        result = print_put(follow, outlet, from, end, &task->at, error);
+        if (result > 0)
+            task->tag_at = 0;
+    }
+    return result;
+}
+
+/* Puts the task's line into the task log, if there is one: with the columns that it has. */
+static int print_log(struct follow *follow, const struct task_bytes *bytes, struct error *error)
+{
+    struct follow_task *task = &follow->task;
+    const char *line = (const char *)bytes->at[LOG];
+    uint32_t length = (uint32_t)log_length(bytes);
+    struct task_row row;
+    if (follow->log.fd < 0)
+        return 1;
+    if (follow->log_kind == TASK_LOG_PARALLEL && task_row_read(&row, TASK_LOG_HDSS, line, length))
+        length = (uint32_t)(row.command.at + row.command.length - line);
+    int result = 1;
+    while (result > 0 && task->at <= length) {
+        const bool ends = task->at == length;
+        const size_t taken = outlet_put(&follow->log, ends ? "\n" : line + task->at, ends ? 1 : length - task->at);
+        task->at += (uint32_t)taken;
+        if (taken > 0)
+            continue;
+        result = print_flush(follow, &follow->out, error); /* a line follows what its task has printed */
+        result = result > 0 ? print_flush(follow, &follow->err, error) : result;
+        result = result > 0 ? print_flush(follow, &follow->log, error) : result;
+    }
+    return result;
+}
+
+static int print_stream(struct follow *follow, const struct task_bytes *bytes, struct error *error)
+{
+    struct follow_task *task = &follow->task;
+    struct outlet *outlet = task->stream == OUT ? &follow->out : &follow->err;
+    if (task->stream == LOG)
+        return print_log(follow, bytes, error);
+    if (follow->options.tag_of != NULL)
+        return print_tagged(follow, outlet, bytes, error);
+    return print_put(follow, outlet, bytes->at[task->stream], bytes->length[task->stream], &task->at, error);
+}
+
+static int write_files(struct follow *follow, const struct task_bytes *bytes, struct error *error)
+{
+    char path[PATH_MAX];
+    const uint64_t task = follow->task.iteration;
+    if (follow->options.files_of == NULL)
+        return 0;
+    if (follow->options.files_of(follow->options.context, task, path, error) < 0)
+        return -1;
+    return task_files_write(path, task + 1, bytes->at[OUT], bytes->length[OUT], bytes->at[ERR], bytes->length[ERR],
+                            error);
+}
+
+/* Begins to print the task at the front of the queue. */
+static int open_task(struct follow *follow, const struct follow_place *place, struct error *error)
+{
+    struct task_bytes bytes;
+    uint64_t first;
+    if (results_tail_load(follow->tail, place->entry, &first, error) < 0)
+        return -1;
+    follow->task = (struct follow_task){.is_open = true, .place = *place, .iteration = first + place->index};
+    find_bytes(follow, place, &bytes);
+    return write_files(follow, &bytes, error);
+}
+
+/* Goes on with the task at hand. 1 when all of it is in the outlets, 0 where a reader is slow, -1 with one line. */
+static int print_task(struct follow *follow, struct error *error)
+{
+    struct follow_task *task = &follow->task;
+    struct task_bytes bytes;
+    uint64_t first;
+    if (results_tail_load(follow->tail, task->place.entry, &first, error) < 0)
+        return -1;
+    find_bytes(follow, &task->place, &bytes);
+    for (; task->stream < STREAMS; task->stream++, task->at = 0, task->tag_at = 0) {
+        int result = print_stream(follow, &bytes, error);
+        if (result <= 0)
+            return result;
+    }
+    task->is_open = false;
+    follow->queue.next++;
+    if (!follow->options.in_order)
+        results_tail_mark(follow->tail, task->place.entry);
+    return 1;
+}
+
+/* Prints what can be printed. As print_task(). */
+static int print_queue(struct follow *follow, bool last, struct error *error)
+{
+    int result = 1;
+    while (result > 0) {
+        const struct follow_place *place = follow->task.is_open ? NULL : queue_front(&follow->queue, last);
+        if (!follow->task.is_open && place == NULL)
+            break;
+        if (place != NULL && open_task(follow, place, error) < 0)
+            return -1;
+        result = print_task(follow, error);
+    }
+    return result;
+}
+
+/* Writes all that is in the outlets, and keeps how far that is. As print_task(). */
+static int print_all(struct follow *follow, bool last, struct error *error)
+{
+    follow->is_blocked = false;
+    int result = print_queue(follow, last, error);
+    if (result > 0)
+        result = print_flush(follow, &follow->out, error);
+    if (result > 0)
+        result = print_flush(follow, &follow->err, error);
+    if (result > 0)
+        result = print_flush(follow, &follow->log, error);
+    if (result <= 0)
+        return result;
+    if (queue_is_empty(&follow->queue) && (last || !follow->options.in_order))
+        results_tail_mark_all(follow->tail);
+    end_line(follow, &follow->out);
+    end_line(follow, &follow->err);
+    if (!follow->is_changed)
+        return 1;
+    follow->is_changed = false;
+    return results_tail_keep(follow->tail, follow->options.in_order && !last ? follow->queue.next : 0, error) < 0 ? -1
+                                                                                                                  : 1;
+}
+
+/* --- looking --- */
+
+/* Finds what is new, for at most the time of a look, and prints it. */
+static int look(struct follow *follow, bool last, struct error *error)
+{
+    const uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
+    struct results_entry entry;
+    bool found = false;
+    int more = 1, printed = 1;
+    follow->has_cleared = follow->out.is_in_line || follow->err.is_in_line;
+    follow->is_blocked = false;
+    while (more > 0 && (last || clock_ns(CLOCK_MONOTONIC) < end_ns)) {
+        more = results_tail_next(follow->tail, last, &entry, error);
+        follow->cursor.is_set = false; /* the block is another one */
+        if (more > 0 && take_entry(follow, &entry, error) < 0)
+            return -1;
+        found |= more > 0;
+        if (more > 0 && !follow->is_broken && !follow->is_blocked)
+            printed = print_queue(follow, false, error);
+        if (more < 0 || printed < 0)
+            return -1;
+    }
+    follow->has_more = more > 0;
+    follow->wait_ms = found ? WAIT_MIN_MS : 2 * follow->wait_ms < WAIT_MAX_MS ? 2 * follow->wait_ms : WAIT_MAX_MS;
+    return follow->is_broken || print_all(follow, last, error) >= 0 ? 0 : -1;
+}
+
+int follow_look(struct follow *follow, struct error *error)
+{
+    if (look(follow, false, error) == 0)
+        return 0;
+    const bool is_new = !follow->is_broken;
+    follow->is_broken = true;
+    return is_new ? -1 : 0;
+}
+
+int follow_wait_ms(const struct follow *follow)
+{
+    return follow->has_more ? 0 : follow->wait_ms;
+}
+
+int follow_blocked_on(const struct follow *follow)
+{
+    if (!follow->is_blocked || follow->is_broken)
+        return -1;
+    return !outlet_is_empty(&follow->out)   ? follow->out.fd
+           : !outlet_is_empty(&follow->err) ? follow->err.fd
+                                            : follow->log.fd;
+}
+
+/* --- the task log --- */
+
+static int refuse_log(const struct follow *follow, struct error *error)
+{
+    return error_set(error, "%.200s: %s", follow->options.joblog, strerror(errno));
+}
+
+/* Takes a line of the log of an earlier follower. The last line of a task counts. */
+static int take_log_line(struct follow *follow, const char *line, size_t length, struct error *error)
+{
+    struct task_row row;
+    if (!task_row_read(&row, follow->log_kind, line, length))
+        return 0;
+    if (follow->options.again_failed && task_row_failed(&row)) {
+        forget_seen(follow, row.number - 1);
+        return 0;
+    }
+    return follow->options.resumes ? pass_by(follow, row.number - 1, false, error) : 0;
+}
+
+/* Reads what is in the log, and cuts a last line off that has no end. */
+static int read_log(struct follow *follow, FILE *file, struct error *error)
+{
+    char *line = NULL;
+    size_t room = 0;
+    off_t whole = 0;
+    int result = 0;
+    bool is_first = true;
+    for (ssize_t length; result == 0 && (length = getline(&line, &room, file)) > 0; is_first = false) {
+        if (line[length - 1] != '\n')
+            break;
+        whole += length;
+        if (is_first)
+            follow->log_kind = task_log_kind(line, (size_t)length - 1);
+        else
+            result = take_log_line(follow, line, (size_t)length - 1, error);
+        if (follow->log_kind == TASK_LOG_NONE)
+            result = error_set(error, "%.200s: is there, and is no task log", follow->options.joblog);
+    }
+    free(line);
+    if (result == 0 && ftruncate(follow->log.fd, whole) < 0)
+        result = refuse_log(follow, error);
+    return result;
+}
+
+/* Reads the log that is to be gone on with. */
+static int look_back(struct follow *follow, struct error *error)
+{
+    int fd = open(follow->options.joblog, O_RDONLY | O_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (file == NULL) {
+        refuse_log(follow, error);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    int result = read_log(follow, file, error);
+    fclose(file);
+    return result;
+}
+
+static int open_log(struct follow *follow, struct error *error)
+{
+    const char *path = follow->options.joblog;
+    const bool appends = follow->options.joblog_appends;
+    if (path == NULL)
+        return outlet_init(&follow->log, -1, "", error);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (appends ? 0 : O_TRUNC), 0666);
+    if (fd < 0)
+        return refuse_log(follow, error);
+    if (outlet_init(&follow->log, fd, path, error) < 0) {
+        close(fd);
+        return -1;
+    }
+    if (appends && follow->log.is_file && look_back(follow, error) < 0)
+        return -1;
+    if (follow->log_kind == TASK_LOG_NONE) {
+        outlet_put(&follow->log, TASK_LOG_HEADING "\n", sizeof TASK_LOG_HEADING);
+        follow->log_kind = TASK_LOG_HDSS;
+    }
+    return 0;
+}
+
+/* --- begin and end --- */
+
+/* SIGPIPE would end us; a handler, other than to ignore it, is not inherited by what is launched. */
+static void take_no_notice(int number)
+{
+    (void)number;
+}
+
+static void follow_free(struct follow *follow)
+{
+    if (follow->tail != NULL)
+        results_tail_end(follow->tail);
+    if (follow->log.fd >= 0)
+        close(follow->log.fd);
+    outlet_fini(&follow->out);
+    outlet_fini(&follow->err);
+    outlet_fini(&follow->log);
+    free(follow->seen);
+    free(follow->queue.places);
+    sigaction(SIGPIPE, &follow->before, NULL);
+}
+
+int follow_begin(struct follow *follow, const struct follow_options *options, struct error *error)
+{
+    const struct sigaction nothing = {.sa_handler = take_no_notice, .sa_flags = SA_RESTART};
+    *follow = (struct follow){.options = *options, .wait_ms = WAIT_MIN_MS, .log.fd = -1};
+    sigaction(SIGPIPE, NULL, &follow->before);
+    if (follow->before.sa_handler == SIG_DFL)
+        sigaction(SIGPIPE, &nothing, NULL);
+    follow->tail = results_tail_begin(options->output, STREAMS, options->resumes, error);
+    if (follow->tail != NULL && outlet_init(&follow->out, options->out, "standard output", error) == 0 &&
+        outlet_init(&follow->err, options->err, "standard error", error) == 0 && open_log(follow, error) == 0)
+        return 0;
+    follow_free(follow);
+    return -1;
+}
+
+/* Waits until the slow reader reads on. */
+static void await_reader(const struct follow *follow)
+{
+    struct pollfd polled = {.fd = follow_blocked_on(follow), .events = POLLOUT};
+    poll(&polled, 1, -1);
+}
+
+int follow_end(struct follow *follow, struct error *error)
+{
+    int result = look(follow, true, error);
+    while (result == 0 && follow->is_blocked && !follow->is_broken) {
+        await_reader(follow);
+        result = print_all(follow, true, error) < 0 ? -1 : 0;
+    }
+    if (result == 0 && results_tail_corrupted(follow->tail) > 0)
+        result = error_set(error, "%.200s.parts: %" PRIu64 " entries are corrupted, and their tasks not printed",
+                           follow->options.output, results_tail_corrupted(follow->tail));
+    reasons_sort(&follow->reasons);
+    follow_free(follow);
+    return follow->is_broken ? 0 : result;
+}

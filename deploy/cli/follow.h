@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows the output of a job of tasks while it runs, in the parts that --join no leaves: prints each task once and
+ * whole, as tasks finish or in their order, and writes the task log.
+ *
+ * A slow reader of what is printed holds up nobody: until it reads on the tasks' output stays in the parts, of which
+ * only the places are remembered. What is printed is kept in the parts as well, so that a job that is resumed goes on
+ * behind it. Of a follower that was killed in the middle of a look what that has printed is printed again. */
+#pragma once
+
+#include "common/metrics/reasons.h"
+#include "common/metrics/task_log.h"
+#include "common/results/tail.h"
+#include "common/util/error.h"
+#include "deploy/cli/outlet.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct follow_options {
+    const char *output; /* the job's --output */
+    int out, err;       /* descriptors for what tasks print; -1: it is not printed */
+    bool in_order;      /* in the order of the tasks, not as they finish */
+    bool resumes;       /* the job is resumed: what has been printed is not printed again */
+    bool again_failed;  /* what has failed is run again, --resume failed */
+    bool clears_line;   /* a progress line may stand on the terminal of standard error */
+    const char *joblog; /* NULL: none */
+    bool joblog_appends;
+    /* Text before each line of a task, and a TAB; NULL: there is none. Tasks count from 0. */
+    const char *(*tag_of)(void *context, uint64_t task);
+    /* Path of a task's files, see task_files.h; -1 with one line. NULL: there are none. */
+    int (*files_of)(void *context, uint64_t task, char path[PATH_MAX], struct error *error);
+    void *context;
+};
+
+/* Place of a task. */
+struct follow_place {
+    struct results_place entry;
+    uint32_t index; /* within its entry */
+    uint8_t state;
+};
+
+/* Places of tasks that are not printed yet, by the order in which they are to be. */
+struct follow_queue {
+    struct follow_place *places; /* owned; the first is of number `base` */
+    size_t length, capacity;
+    uint64_t base, next; /* number of the one to be printed next */
+};
+
+/* A task that is being printed. */
+struct follow_task {
+    bool is_open;
+    struct follow_place place;
+    uint64_t iteration;
+    unsigned stream;
+    uint32_t at;     /* bytes of that stream that are printed */
+    bool is_in_line; /* the tag of the line is printed */
+    uint32_t tag_at; /* bytes of the tag that are printed */
+};
+
+/* The place in a block up to which lengths were added. */
+struct follow_cursor {
+    struct results_place entry;
+    bool is_set;
+    uint32_t index;
+    const unsigned char *at[BLOCK_STREAMS_MAX];
+};
+
+struct follow {
+    struct follow_options options; /* borrowed texts */
+    struct results_tail *tail;     /* owned */
+    unsigned char *seen;           /* owned; a bit for each task that was found, here or earlier */
+    uint64_t seen_bytes;
+    struct follow_queue queue;
+    struct follow_task task;
+    struct follow_cursor cursor;
+    struct outlet out, err, log;
+    enum task_log log_kind;
+    bool is_broken;  /* something could not be printed */
+    bool is_blocked; /* a reader is slow */
+    bool has_more;   /* the look was cut short */
+    bool is_changed; /* something is to be kept */
+    bool has_cleared;
+    int wait_ms;
+    struct sigaction before; /* of SIGPIPE */
+    /* for the caller */
+    uint64_t done, failed; /* tasks that were found, printed or not; done counts those that failed, too */
+    uint64_t earlier;      /* tasks that an earlier follower has printed */
+    struct reasons reasons;
+};
+
+/* Begins before the job is launched. -1 with one line, and there is nothing to end. */
+int follow_begin(struct follow *follow, const struct follow_options *options, struct error *error);
+
+/* Looks for what is new and prints it, as far as that does not wait. -1 with one line; later looks only count. */
+int follow_look(struct follow *follow, struct error *error);
+
+/* The next look is to come at the latest after so many milliseconds, or when the descriptor can be written to; -1:
+ * none is waited for. */
+int follow_wait_ms(const struct follow *follow);
+int follow_blocked_on(const struct follow *follow);
+
+/* A last look, when the job has ended; waits for slow readers. Frees everything. -1 with one line. */
+int follow_end(struct follow *follow, struct error *error);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of each task: see task_files.h. */
+#include "deploy/cli/task_files.h"
+
+#include "common/os/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NUMBER_ROOM 24
+
+/* Text that is put together in a name. */
+struct name {
+    char *path;
+    size_t length;
+};
+
+/* What does not fit leaves the name as long as its room. */
+static void add_char(struct name *name, char c)
+{
+    if (name->length < PATH_MAX)
+        name->path[name->length++] = c;
+}
+
+static void add_text(struct name *name, const char *text)
+{
+    for (; *text != '\0'; text++)
+        add_char(name, *text);
+}
+
+/* Adds a text as the name of a folder, and a slash. An empty text has one, too. */
+static void add_folder(struct name *name, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '/')
+            add_text(name, "\\_");
+        else if (*text == '\\')
+            add_text(name, "\\\\");
+        else if (*text == '\t')
+            add_text(name, "\\t");
+        else
+            add_char(name, *text);
+    }
+    add_char(name, '/');
+}
+
+int task_files_layout(char path[PATH_MAX], const char *folder, const char *const *names, const char *const *texts,
+                      unsigned columns, struct error *error)
+{
+    struct name name = {path, 0};
+    add_text(&name, folder);
+    if (name.length > 0 && path[name.length - 1] != '/')
+        add_char(&name, '/');
+    for (unsigned i = 0; i < columns; i++) {
+        add_folder(&name, names[i]);
+        add_folder(&name, texts[i]);
+    }
+    if (name.length < PATH_MAX - sizeof "stdout") {
+        path[name.length] = '\0';
+        return 0;
+    }
+    path[PATH_MAX - 1] = '\0';
+    return error_set(error, "--results: %.100s...: the name is too long", path);
+}
+
+static int refuse_file(const char *file, struct error *error)
+{
+    return error_set(error, "--results: %.250s: %s", file, strerror(errno));
+}
+
+/* Makes the folders of a file. */
+static int make_folders(const char *file, struct error *error)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", file);
+    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+            return refuse_file(folder, error);
+        *slash = '/';
+    }
+    return 0;
+}
+
+static int create(const char *file)
+{
+    return open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+/* Writes a file anew; its folders are made where it cannot be made without. */
+static int write_file(const char *path, const char *ending, const void *bytes, size_t count, struct error *error)
+{
+    char file[PATH_MAX];
+    if (snprintf(file, sizeof file, "%s%s", path, ending) >= (int)sizeof file)
+        return error_set(error, "--results: %.100s...: the name is too long", path);
+    int fd = create(file);
+    if (fd < 0 && errno == ENOENT) {
+        if (make_folders(file, error) < 0)
+            return -1;
+        fd = create(file);
+    }
+    int result = fd < 0 || file_write_at(fd, bytes, count, 0) < 0 ? refuse_file(file, error) : 0;
+    if (fd >= 0 && close(fd) < 0 && result == 0)
+        result = refuse_file(file, error);
+    return result;
+}
+
+int task_files_write(const char *path, uint64_t number, const void *out, size_t out_bytes, const void *err,
+                     size_t err_bytes, struct error *error)
+{
+    const size_t length = strlen(path);
+    const bool is_folder = length > 0 && path[length - 1] == '/';
+    char text[NUMBER_ROOM];
+    const int digits = snprintf(text, sizeof text, "%" PRIu64, number);
+    if (write_file(path, is_folder ? "stdout" : "", out, out_bytes, error) < 0 ||
+        write_file(path, is_folder ? "stderr" : ".err", err, err_bytes, error) < 0)
+        return -1;
+    return write_file(path, is_folder ? "seq" : ".seq", text, (size_t)digits, error);
+}
