@@ -148,8 +148,8 @@ static int root_convert(struct root *root, int status)
     const struct job_setup *setup = &root->setup;
     const struct range whole = {setup->first, status == EXIT_STATUS_DONE ? setup->count : 0};
     if (!setup->job.joins)
-        return results_review(setup->job.output, &setup->loop, &whole, &root->failed, &root->error);
-    if (results_convert(setup->job.output, &setup->loop, &whole, &root->failed, &root->error) < 0)
+        return results_review(setup->job.output, &setup->loop, &whole, &root->failed, &root->reasons, &root->error);
+    if (results_convert(setup->job.output, &setup->loop, &whole, &root->failed, &root->reasons, &root->error) < 0)
         return -1;
     bool sync = setup->job.durability == JOB_DURABILITY_NODE && root->resume.path[0] != '\0';
     return sync ? results_sync_files(setup->job.output, &setup->loop, &root->error) : 0;
@@ -234,7 +234,7 @@ void root_clear_away(struct root *root)
     root->output_lock = -1;
 }
 
-static void complete_report(const struct root *root, struct report *report, uint64_t first_assign_ns)
+static void complete_report(struct root *root, struct report *report, uint64_t first_assign_ns)
 {
     report->version = root->version;
     report->kernel = root->setup.kernel;
@@ -250,6 +250,8 @@ static void complete_report(const struct root *root, struct report *report, uint
         report->startup_s = (double)(first_assign_ns - root->process_start_ns) / 1e9;
     report->failed_task_count = ranges_length(&root->failed);
     report->failed_tasks = report->failed_task_count > 0 ? ranges_at(&root->failed, 0) : NULL;
+    reasons_sort(&root->reasons);
+    report->reasons = &root->reasons;
     report->failure = NULL; /* the failure is said on standard error */
     report_compute(report);
 }

@@ -21,11 +21,12 @@ struct root {
     bool sink_open;
     int output_lock; /* the output, as long as no other run may write it; -1: none, or released */
     struct resume resume;
-    bool grows;           /* the loop may become longer while it runs */
-    struct ranges failed; /* at the end: what is done but the kernel calls failed; owned */
-    bool complete;        /* at the end: all is done, nothing failed, and the output is made */
-    bool resumable;       /* at the end: a later run can go on from what is there */
-    bool is_given_up;     /* at the end: but only with --resume failed */
+    bool grows;             /* the loop may become longer while it runs */
+    struct ranges failed;   /* at the end: what is done but the kernel calls failed; owned */
+    struct reasons reasons; /* why they have failed, where they are tasks */
+    bool complete;          /* at the end: all is done, nothing failed, and the output is made */
+    bool resumable;         /* at the end: a later run can go on from what is there */
+    bool is_given_up;       /* at the end: but only with --resume failed */
     struct terminal terminal;
     uint64_t process_start_ns;
     int64_t started_at;

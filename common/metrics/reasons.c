@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Columns that a command has at least, and room for a line. */
+#define COMMAND_LEAST 20
+#define LINE_ROOM     (3 * REASON_TEXT_MAX)
 /* More than any system has. */
 #define SIGNALS_MAX 1024
 /* Before what the kernel says itself among a task's errors. */
@@ -128,38 +131,57 @@ static void describe(const struct reason *reason, char *text, size_t size)
     }
 }
 
-/* Adds a line, cut at `width` columns, of which a character of UTF-8 takes one. */
-static void add_line(struct text *text, const char *line, unsigned width)
+/* Columns of a text, of which a character of UTF-8 takes one. */
+static size_t columns_of(const char *text)
 {
-    size_t bytes = 0, columns = 0, cut = 0;
-    for (; line[bytes] != '\0'; bytes++) {
-        columns += ((unsigned char)line[bytes] & 0xc0) != 0x80;
-        if (columns + 3 <= width)
-            cut = bytes + 1;
+    size_t columns = 0;
+    for (; *text != '\0'; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+/* Cuts a text that takes more columns. */
+static void cut_text(char *text, size_t columns)
+{
+    size_t at = 0, seen = 0;
+    if (columns_of(text) <= columns)
+        return;
+    for (; text[at] != '\0'; at++) {
+        seen += ((unsigned char)text[at] & 0xc0) != 0x80;
+        if (seen + 3 > columns)
+            break;
     }
-    if (columns <= width)
-        text_add(text, "%s\n", line);
-    else
-        text_add(text, "%.*s...\n", (int)cut, line);
+    memcpy(text + at, "...", 4);
+}
+
+/* "1 task failed with exit 1: 17 ./fit a.dat: last line of its errors". Of what does not fit the command is cut first,
+ * which is known, then the error. */
+static void make_line(const struct reason *reason, const char *start, size_t width, char line[LINE_ROOM])
+{
+    char what[80], number[HUMAN_MAX], command[REASON_TEXT_MAX + 4];
+    const bool one = reason->count == 1, has_error = reason->error[0] != '\0';
+    describe(reason, what, sizeof what);
+    int length = snprintf(line, LINE_ROOM, "%s%s task%s %s%s %" PRIu64 " ", start, human_count(number, reason->count),
+                          one ? "" : "s", what, one ? ":" : ", e.g.", reason->number);
+    const size_t others = columns_of(line) + (has_error ? 2 + columns_of(reason->error) : 0);
+    snprintf(command, sizeof command, "%s", reason->command);
+    cut_text(command, others + COMMAND_LEAST > width ? COMMAND_LEAST : width - others);
+    snprintf(line + length, LINE_ROOM - (size_t)length, "%s%s%s", command, has_error ? ": " : "", reason->error);
+    cut_text(line, width);
 }
 
 void reasons_add_text(const struct reasons *reasons, struct text *text, const char *first, const char *indent,
                       unsigned width)
 {
-    char line[3 * REASON_TEXT_MAX], what[80], number[HUMAN_MAX];
+    char line[LINE_ROOM], number[HUMAN_MAX];
     uint64_t rest = reasons->others;
     for (unsigned i = 0; i < reasons->count; i++) {
-        const struct reason *reason = &reasons->items[i];
         if (i >= REASONS_SHOWN) {
-            rest += reason->count;
+            rest += reasons->items[i].count;
             continue;
         }
-        const bool one = reason->count == 1;
-        describe(reason, what, sizeof what);
-        snprintf(line, sizeof line, "%s%s task%s %s%s %" PRIu64 " %s%s%s", i == 0 ? first : indent,
-                 human_count(number, reason->count), one ? "" : "s", what, one ? ":" : ", e.g.", reason->number,
-                 reason->command, reason->error[0] != '\0' ? ": " : "", reason->error);
-        add_line(text, line, width);
+        make_line(&reasons->items[i], i == 0 ? first : indent, width, line);
+        text_add(text, "%s\n", line);
     }
     if (rest > 0)
         text_add(text, "%s%s task%s failed for other reasons\n", indent, human_count(number, rest),

@@ -135,6 +135,7 @@ struct report {
     size_t failure_count;
     const struct range *failed_tasks; /* [failed_task_count] done, but called failed by the kernel; in order */
     size_t failed_task_count;
+    const struct reasons *reasons;            /* why they have failed; NULL: not known */
     const struct report_worker *worker_stats; /* [workers] */
     const struct report_step *steps;          /* [step_count] */
     uint64_t step_count;                      /* 0 where there is only one */

@@ -2,6 +2,7 @@
 /* The summary for people: see summary.h. */
 #include "common/metrics/summary.h"
 #include "common/metrics/human.h"
+#include "common/metrics/reasons.h"
 #include "common/predict/choose.h"
 #include "common/sched/sched.h"
 #include "common/util/ranges.h"
@@ -31,6 +32,26 @@ static void add_plural(struct text *text, uint64_t count, const char *one)
     text_add(text, "%s %s%s", human_count(number, count), one, count == 1 ? "" : "s");
 }
 
+/* What is counted. */
+static const char *unit_of(const struct report *report)
+{
+    return report->are_tasks ? "task" : "iteration";
+}
+
+static uint64_t sum_counts(const struct range *ranges, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += ranges[i].count;
+    return sum;
+}
+
+/* Tasks that have failed are done, but nobody calls them so. */
+static uint64_t count_done(const struct report *report)
+{
+    return report->done - sum_counts(report->failed_tasks, report->failed_task_count);
+}
+
 static void add_rate(struct text *text, const struct report *report)
 {
     char elapsed[HUMAN_MAX], rate[HUMAN_MAX];
@@ -43,15 +64,30 @@ static void add_rate(struct text *text, const struct report *report)
 /* Rounded down, so that 100 % is said of everything only. */
 static double percent_done(const struct report *report)
 {
-    return report->iterations > 0 ? floor(1000.0 * (double)report->done / (double)report->iterations) / 10 : 100;
+    return report->iterations > 0 ? floor(1000.0 * (double)count_done(report) / (double)report->iterations) / 10 : 100;
 }
 
 static void add_part_done(struct text *text, const struct report *report)
 {
     char done[HUMAN_MAX];
-    text_add(text, "\n  done         %s of ", human_count(done, report->done));
-    add_plural(text, report->iterations, "iteration");
+    text_add(text, "\n  done         %s of ", human_count(done, count_done(report)));
+    add_plural(text, report->iterations, unit_of(report));
     text_add(text, "%s (%.1f %%)", report->grows ? " so far" : "", percent_done(report));
+}
+
+/* "12 of 2,000 tasks failed" */
+static void add_failed(struct text *text, const struct report *report)
+{
+    char failed[HUMAN_MAX];
+    if (!report->are_tasks) {
+        text_add(text, "done but for what failed");
+        return;
+    }
+    human_count(failed, sum_counts(report->failed_tasks, report->failed_task_count) +
+                            sum_counts(report->failed, report->failed_count));
+    text_add(text, "%s of ", failed);
+    add_plural(text, report->iterations, "task");
+    text_add(text, " failed");
 }
 
 static void add_headline(struct text *text, const struct report *report)
@@ -59,11 +95,11 @@ static void add_headline(struct text *text, const struct report *report)
     text_add(text, "%s: ", report->kernel->name);
     switch (report->outcome) {
     case REPORT_DONE:
-        add_plural(text, report->iterations, "iteration");
+        add_plural(text, report->iterations, unit_of(report));
         text_add(text, " done");
         break;
     case REPORT_TASKS_FAILED:
-        text_add(text, "done but for what failed");
+        add_failed(text, report);
         add_part_done(text, report);
         break;
     case REPORT_DRAINED:
@@ -189,13 +225,13 @@ static void summary_add_workers(struct text *text, const struct report *report)
 }
 
 /* "recall       12 recalls moved 340 iterations, worth about 800 ms of computing" */
-static void add_recalls(struct text *text, const struct report_recalls *recalls)
+static void add_recalls(struct text *text, const struct report_recalls *recalls, const char *unit)
 {
     char worth[HUMAN_MAX];
     text_add(text, "  recall       ");
     add_plural(text, recalls->count, "recall");
     text_add(text, " moved ");
-    add_plural(text, recalls->iterations, "iteration");
+    add_plural(text, recalls->iterations, unit);
     if (recalls->worth_s > 0)
         text_add(text, ", worth about %s of computing", human_duration(worth, recalls->worth_s));
     text_add(text, "\n");
@@ -224,7 +260,7 @@ static void add_technique(struct text *text, const struct report *report)
         text_add(text, ", at least %s iterations each", human_count(number, report->min_chunk));
     text_add(text, "\n");
     if (report->recalls.count > 0)
-        add_recalls(text, &report->recalls);
+        add_recalls(text, &report->recalls, unit_of(report));
     if (report->sync_points > 0)
         text_add(text, "  sync points  %s in each chunk\n", human_count(number, report->sync_points));
 }
@@ -317,15 +353,16 @@ static void add_fault(struct text *text, const char **separator, uint64_t count,
     *separator = ", ";
 }
 
-static void summary_add_faults(struct text *text, const struct report_faults *faults)
+static void summary_add_faults(struct text *text, const struct report *report)
 {
+    const struct report_faults *faults = &report->faults;
     const char *separator = "  faults       ";
     add_fault(text, &separator, faults->lost_workers, "lost worker");
     add_fault(text, &separator, faults->lost_masters, "lost master");
     add_fault(text, &separator, faults->late_workers, "late worker");
     add_fault(text, &separator, faults->reissued_chunks, "reissued chunk");
     add_fault(text, &separator, faults->duplicate_results, "duplicate result");
-    add_fault(text, &separator, faults->resumed_iterations, "resumed iteration");
+    add_fault(text, &separator, faults->resumed_iterations, report->are_tasks ? "resumed task" : "resumed iteration");
     if (separator[0] == ',')
         text_add(text, "\n");
 }
@@ -369,14 +406,6 @@ static void summary_add_ranges(struct text *text, const char *title, const struc
         text_add(text, "%s\n", are_tasks ? "" : " (first:count)");
 }
 
-static uint64_t sum_counts(const struct range *ranges, size_t count)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += ranges[i].count;
-    return sum;
-}
-
 /* The outcome of each task: the sum is right, or something is wrong. */
 static void add_ledger(struct text *text, const struct report *report)
 {
@@ -409,19 +438,21 @@ static void add_verify(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
-static void add_results(struct text *text, const struct report *report)
+static void add_results(struct text *text, const struct report *report, unsigned width)
 {
     char bytes[HUMAN_MAX];
     text_add(text, "  traffic      ");
     add_plural(text, report->messages, "message");
     human_si(bytes, (double)report->bytes_on_wire);
     text_add(text, ", %s%sB\n", bytes, strchr(bytes, ' ') != NULL ? "" : " ");
-    summary_add_faults(text, &report->faults);
+    summary_add_faults(text, report);
     add_verify(text, report);
     bool are_tasks = report->are_tasks;
     summary_add_ranges(text, "  given up     ", report->failed, report->failed_count, are_tasks);
     add_reasons(text, report);
     summary_add_ranges(text, "  failed       ", report->failed_tasks, report->failed_task_count, are_tasks);
+    if (report->reasons != NULL)
+        reasons_add_text(report->reasons, text, "  reasons      ", "               ", width);
     if (are_tasks)
         add_ledger(text, report);
     if (report->simulated == NULL)
@@ -432,8 +463,9 @@ static void add_results(struct text *text, const struct report *report)
     if (report->done < report->iterations) {
         char undone[HUMAN_MAX];
         text_add(text,
-                 report->output_varies ? " (%s of its iterations not computed)"
-                                       : " (%s of its records not computed: zero)",
+                 report->are_tasks       ? " (%s of its tasks not run)"
+                 : report->output_varies ? " (%s of its iterations not computed)"
+                                         : " (%s of its records not computed: zero)",
                  human_count(undone, report->iterations - report->done));
     }
     text_add(text, "\n");
@@ -496,7 +528,9 @@ static void add_bars(struct text *text, const struct report *report, unsigned wi
     if (report->elapsed_s <= 0 || report->chunks == 0)
         return;
     unsigned count = collect_bars(report, bars);
-    text_add(text, report->masters > 0 ? "  master     workers" : "  worker  iterations");
+    text_add(text, report->masters > 0 ? "  master     workers"
+                   : report->are_tasks ? "  worker       tasks"
+                                       : "  worker  iterations");
     text_add(text, "  share of the time spent computing\n");
     for (unsigned i = 0; i < count; i++)
         add_bar(text, report, &bars[i], width, utf8);
@@ -507,6 +541,7 @@ static void add_bars(struct text *text, const struct report *report, unsigned wi
 char *summary_text(const struct report *report, unsigned width, bool utf8)
 {
     struct text text;
+    width = width < 60 ? 60 : width > 100 ? 100 : width;
     text_init(&text);
     add_headline(&text, report);
     add_simulated(&text, report->simulated);
@@ -514,8 +549,8 @@ char *summary_text(const struct report *report, unsigned width, bool utf8)
     summary_add_topology(&text, report);
     add_figures(&text, report);
     add_steps(&text, report);
-    add_results(&text, report);
+    add_results(&text, report, width);
     summary_add_resume(&text, report);
-    add_bars(&text, report, width < 60 ? 60 : width > 100 ? 100 : width, utf8);
+    add_bars(&text, report, width, utf8);
     return text_take(&text);
 }

@@ -74,11 +74,11 @@ int parts_list(const char *folder, struct part_file **files, size_t *count);
 
 /* Makes the streams' files. */
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
-               struct error *error);
+               struct reasons *reasons, struct error *error);
 
 /* Looks through the parts as parts_join() does, and makes no file. */
 int parts_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
-                 struct error *error);
+                 struct reasons *reasons, struct error *error);
 
 /* Holds the parts as results_hold() in results.h does. */
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Joining parts: the streams of all iterations, in their order, each into its file. */
+#include "common/metrics/reasons.h"
+#include "common/metrics/task_log.h"
 #include "common/results/parts.h"
 #include "common/results/partial.h"
 
@@ -10,6 +12,8 @@
 #include <string.h>
 
 #define BUFFER_BYTES (1u << 20)
+/* Of tasks. */
+#define STREAM_OF_ERRORS 1
 
 /* The state of a stream's file. */
 struct stream {
@@ -24,6 +28,8 @@ struct join {
     struct range whole; /* iterations that must be there; count 0: all that are there */
     uint64_t next;      /* behind the part of `whole` that has been joined */
     struct ranges *failed;
+    struct reasons *reasons; /* NULL: not wanted */
+    unsigned log;            /* stream of the task log */
     struct stream stream[HDSS_STREAMS_MAX];
 };
 
@@ -64,12 +70,62 @@ static uint64_t sum_lengths(const struct block *block, unsigned s, uint32_t from
     return sum;
 }
 
-static int note_failed(struct ranges *failed, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
-                       struct error *error)
+/* The stream of a task log, whose lines tell why a task has failed; none: the number of the streams. */
+static unsigned find_log(const struct hdss_loop *loop)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (block_failed(block, from + i) && ranges_add(failed, first + i, 1, NULL) < 0)
+    for (unsigned s = 0; loop->are_tasks && s < loop->streams; s++) {
+        const char *heading = loop->stream[s].heading;
+        const size_t length = heading != NULL ? strcspn(heading, "\n") : 0;
+        if (task_log_kind(heading, length) == TASK_LOG_HDSS)
+            return s;
+    }
+    return loop->streams;
+}
+
+/* Bytes of a stream. */
+struct piece_of {
+    const char *at;
+    uint32_t length;
+};
+
+/* Counts why a task has failed. */
+static void note_reason(const struct join *join, struct piece_of line, struct piece_of errors)
+{
+    struct task_row row;
+    if (line.length > 0 && line.at[line.length - 1] == '\n')
+        line.length--;
+    if (task_row_read(&row, TASK_LOG_HDSS, line.at, line.length))
+        reasons_add(join->reasons, &row, errors.at, errors.length);
+}
+
+static void note_reasons(const struct join *join, const struct block *block, uint32_t from, uint32_t count)
+{
+    const unsigned log = join->log;
+    struct piece_of line = {(const char *)block->stream[log], 0};
+    struct piece_of errors = {(const char *)block->stream[STREAM_OF_ERRORS], 0};
+    for (uint32_t i = 0; i < from + count; i++) {
+        line.length = block_length(block, i, log);
+        errors.length = block_length(block, i, STREAM_OF_ERRORS);
+        if (i >= from && block_failed(block, i))
+            note_reason(join, line, errors);
+        line.at += line.length;
+        errors.at += errors.length;
+    }
+}
+
+static int note_failed(const struct join *join, uint64_t first, const struct block *block, uint32_t from,
+                       uint32_t count, struct error *error)
+{
+    uint32_t failed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!block_failed(block, from + i))
+            continue;
+        failed++;
+        if (ranges_add(join->failed, first + i, 1, NULL) < 0)
             return error_set(error, "out of memory for what failed");
+    }
+    if (failed > 0 && join->reasons != NULL && join->log < block->streams)
+        note_reasons(join, block, from, count);
     return 0;
 }
 
@@ -86,7 +142,7 @@ static int review(struct join *join, uint64_t first, const struct block *block, 
     if (first > join->next && join->next < join->whole.first + join->whole.count)
         return refuse_gap(join, error);
     join->next = first + count > join->next ? first + count : join->next;
-    return note_failed(join->failed, first, block, from, count, error);
+    return note_failed(join, first, block, from, count, error);
 }
 
 static int parts_review_take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
@@ -146,21 +202,33 @@ static int sweep_all(struct join *join, parts_taker *take, struct error *error)
     return join->next < join->whole.first + join->whole.count ? refuse_gap(join, error) : 0;
 }
 
-int parts_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
-                 struct error *error)
+static struct join make_join(const char *path, const struct hdss_loop *loop, const struct range *whole,
+                             struct ranges *failed, struct reasons *reasons)
 {
-    struct join join = {.path = path, .loop = loop, .whole = *whole, .next = whole->first, .failed = failed};
+    return (struct join){.path = path,
+                         .loop = loop,
+                         .whole = *whole,
+                         .next = whole->first,
+                         .failed = failed,
+                         .reasons = reasons,
+                         .log = find_log(loop)};
+}
+
+int parts_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+                 struct reasons *reasons, struct error *error)
+{
+    struct join join = make_join(path, loop, whole, failed, reasons);
     return sweep_all(&join, parts_review_take, error);
 }
 
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
-               struct error *error)
+               struct reasons *reasons, struct error *error)
 {
     struct join *join = calloc(1, sizeof *join);
     int result = 0;
     if (join == NULL)
         return error_set(error, "%.200s: out of memory", path);
-    *join = (struct join){.path = path, .loop = loop, .whole = *whole, .next = whole->first, .failed = failed};
+    *join = make_join(path, loop, whole, failed, reasons);
     for (unsigned s = 0; result == 0 && s < loop->streams; s++)
         result = open_stream(join, s, error);
     if (result == 0)

@@ -82,16 +82,16 @@ int results_close(struct results_sink *sink, struct error *error)
 }
 
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
-                    struct error *error)
+                    struct reasons *reasons, struct error *error)
 {
-    return results_is_variable(loop) ? parts_join(path, loop, whole, failed, error)
+    return results_is_variable(loop) ? parts_join(path, loop, whole, failed, reasons, error)
                                      : records_convert(path, loop, error);
 }
 
 int results_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
-                   struct error *error)
+                   struct reasons *reasons, struct error *error)
 {
-    return parts_review(path, loop, whole, failed, error);
+    return parts_review(path, loop, whole, failed, reasons, error);
 }
 
 void results_remove(const char *path, const struct hdss_loop *loop)

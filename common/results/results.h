@@ -14,6 +14,7 @@
  * have no bytes. */
 #pragma once
 
+#include "common/metrics/reasons.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 #include "hdss/kernel.h"
@@ -90,13 +91,14 @@ int results_close(struct results_sink *sink, struct error *error);
 
 /* Makes the final files where they are others than the one written; on failure what they are made from stays, and old
  * ones too. Of variable output all of `whole` must be there, unless its count is 0, and `failed` receives the
- * iterations that the kernel calls failed. -1 with one line. */
+ * iterations that the kernel calls failed, and `reasons`, which may be NULL, why, where they are tasks with a log. -1
+ * with one line. */
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
-                    struct error *error);
+                    struct reasons *reasons, struct error *error);
 
 /* Checks variable output as results_convert() does, and makes no file. -1 with one line. */
 int results_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
-                   struct error *error);
+                   struct reasons *reasons, struct error *error);
 
 /* Brings the final files, and their names, to the disk. -1 with one line. */
 int results_sync_files(const char *path, const struct hdss_loop *loop, struct error *error);

@@ -110,7 +110,9 @@ def test_failed_tasks_stop_nobody():
     for masters, workers in LINEUPS:
         result = run_failing(masters, workers, ['--overwrite', *tasks(lines)])
         assert '6 submitted = 2 done + 4 failed + 0 given up' in result.out, result
-        assert 'failed       tasks 2-5' in result.out, result
+        assert 'failed       tasks 2-5' in result.out and 'exec: 4 of 6 tasks failed\n  done         2 of 6 tasks (33.3 %)' in result.out, result
+        assert "1 task failed with exit 3: 2 sh -c 'echo bad >&2; exit 3': bad\n" in result.out, result
+        assert '2 tasks could not be started, e.g. 3 no-such-command x: no-s' in result.out, result
         assert read(OUT) == 'fine\nlast\n'
         assert read(ERR).splitlines()[0] == 'bad' and 'task 3: no-such-command: No such file or directory' in read(ERR), read(ERR)
         assert [(row['Exitval'], row['Signal'], row['End']) for row in log()] == [

@@ -82,7 +82,7 @@ START_TEST(the_commonest_reasons_come_first)
         add(&reasons, i, 1, 0, "exit", "first\ncannot open\tx\x01\n\n");
     add(&reasons, 5, 2, 0, "timeout", "still at it\nhdss: task 5: ended at its time limit of 1 s\n");
     add(&reasons, 6, 2, 0, "timeout", "");
-    add(&reasons, 7, 127, 0, "not-started", "hdss: task 7: fit: No such file or directory\n");
+    add(&reasons, 7, 127, 0, "not-started", "hdss: task 7: fit: No such file or directory or so\n");
     add(&reasons, 8, 0, 0, "not-kept", "hdss: task 8: 8.out: File exists\n");
     for (unsigned i = 50; i < 53; i++)
         add(&reasons, i, (int)i, 0, "exit", "");

@@ -2,6 +2,7 @@
 /* What people see: numbers, the summary and the progress line, as exact texts. */
 #include "common/metrics/human.h"
 #include "common/metrics/progress.h"
+#include "common/metrics/reasons.h"
 #include "common/metrics/report.h"
 #include "common/metrics/summary.h"
 #include "common/sched/sched.h"
@@ -279,6 +280,39 @@ START_TEST(what_was_given_up_is_named)
 }
 END_TEST
 
+START_TEST(tasks_are_called_tasks)
+{
+    static const struct range failed[] = {{5, 1}, {10, 10}};
+    struct reasons reasons = {.count = 2,
+                              .items = {{REASON_EXIT, 1, 10, 6, "./fit b.dat", "cannot open b.dat"},
+                                        {REASON_SIGNAL, 9, 1, 16, "./fit l.dat", ""}}};
+    struct report report = sample_report(&spec);
+    char *text;
+    report.are_tasks = true;
+    report.outcome = REPORT_TASKS_FAILED;
+    report.done = report.iterations;
+    report.failed_tasks = failed;
+    report.failed_task_count = 2;
+    report.reasons = &reasons;
+    text = summary_text(&report, 100, true);
+    ck_assert_ptr_nonnull(
+        strstr(text, "mandelbrot: 11 of 1,000 tasks failed\n  done         989 of 1,000 tasks (98.9 %)"));
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "  failed       tasks 6, 11-20\n"
+                                 "  reasons      10 tasks failed with exit 1, e.g. 6 ./fit b.dat: cannot open b.dat\n"
+                                 "               1 task was ended by SIGKILL: 16 ./fit l.dat\n"
+                                 "  ledger       1000 submitted = 989 done + 11 failed + 0 given up\n"));
+    ck_assert_ptr_null(strstr(text, "iteration"));
+    free(text);
+    report.outcome = REPORT_DONE;
+    report.failed_task_count = 0;
+    report.reasons = NULL;
+    text = summary_text(&report, 80, true);
+    ck_assert(strncmp(text, "mandelbrot: 1,000 tasks done in ", 32) == 0);
+    free(text);
+}
+END_TEST
+
 START_TEST(measured_values_stand_below_the_technique)
 {
     static const struct technique_param params[] = {
@@ -386,6 +420,7 @@ int main(void)
     tcase_add_test(tests, a_run_in_time_steps);
     tcase_add_test(tests, a_run_that_failed_at_once);
     tcase_add_test(tests, what_was_given_up_is_named);
+    tcase_add_test(tests, tasks_are_called_tasks);
     tcase_add_test(tests, measured_values_stand_below_the_technique);
     tcase_add_test(tests, many_bars_are_cut);
     tcase_add_loop_test(tests, the_line_fits, 0, sizeof widths / sizeof *widths);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of variable output: written in any order by several ranks, joined in the order of the iterations; entries that
  * are torn, corrupted or there twice; later runs of the job; every way to fail, with its line. */
+#include "common/metrics/reasons.h"
+#include "common/metrics/task_log.h"
 #include "common/results/parts.h"
 #include "common/results/results.h"
 #include "common/util/digest.h"
@@ -95,7 +97,7 @@ static bool exists(const char *path)
 
 static int join(uint64_t first, uint64_t count)
 {
-    return results_convert("out", &loop, &(struct range){first, count}, &failed, &error);
+    return results_convert("out", &loop, &(struct range){first, count}, &failed, NULL, &error);
 }
 
 START_TEST(parts_of_several_ranks_are_joined_in_order)
@@ -125,7 +127,7 @@ END_TEST
 
 static int look_through(uint64_t first, uint64_t count)
 {
-    return results_review("out", &loop, &(struct range){first, count}, &failed, &error);
+    return results_review("out", &loop, &(struct range){first, count}, &failed, NULL, &error);
 }
 
 START_TEST(parts_are_looked_through_and_no_file_is_made)
@@ -144,6 +146,38 @@ START_TEST(parts_are_looked_through_and_no_file_is_made)
     FAILS(look_through(0, 10), "out.parts: the results of iteration 8 are missing there");
     OK(results_close(&sink, &error));
     ck_assert(exists("out.parts") && !exists("out") && !exists("out.err") && !exists("out.partial"));
+}
+END_TEST
+
+START_TEST(tasks_that_failed_alike_are_counted)
+{
+    static const struct hdss_loop tasks = {
+        .iterations = 10,
+        .streams = 3,
+        .are_tasks = true,
+        .stream = {{.ending = ""}, {.ending = ".err"}, {.ending = ".log", .heading = TASK_LOG_HEADING "\n"}}};
+    static const char line[] = "3\tn\t1\t1\t0\t0\t7\t0\t./fit\t1\t0\t0\t0\t1\texit\n";
+    unsigned char bytes[1000];
+    struct reasons reasons = {0};
+    struct results_sink sink;
+    size_t at = block_head_put(bytes, 3, 3);
+    for (uint32_t i = 0; i < 3; i++, at += block_entry_bytes(3)) { /* the second and the third have failed */
+        wire_put32(bytes + at, i > 0 ? BLOCK_FAILED : 0);
+        wire_put32(bytes + at + 4, 0);
+        wire_put32(bytes + at + 8, i == 2 ? 0 : 4);
+        wire_put32(bytes + at + 12, sizeof line - 1);
+    }
+    at += (size_t)sprintf((char *)bytes + at, "no!\nbad\n%s%s%s", line, line, line);
+    OK(results_create("out", &tasks, NULL, &error));
+    OK(results_open(&sink, "out", &tasks, 0, &error));
+    OK(results_write(&sink, 1, 3, bytes, at, &error));
+    OK(results_close(&sink, &error));
+    OK(results_convert("out", &tasks, &(struct range){1, 3}, &failed, &reasons, &error));
+    ck_assert_uint_eq(ranges_total(&failed), 2);
+    ck_assert_uint_eq(reasons.count, 1);
+    ck_assert_uint_eq(reasons.items[0].count, 2);
+    ck_assert_int_eq((int)reasons.items[0].value, 7);
+    ck_assert_str_eq(reasons.items[0].error, "bad");
 }
 END_TEST
 
@@ -446,6 +480,7 @@ int main(void)
     tcase_set_timeout(all, 60);
     tcase_add_test(all, parts_of_several_ranks_are_joined_in_order);
     tcase_add_test(all, parts_are_looked_through_and_no_file_is_made);
+    tcase_add_test(all, tasks_that_failed_alike_are_counted);
     tcase_add_test(all, an_ending_takes_the_place_of_out);
     tcase_add_test(all, what_is_missing_is_named_where_all_must_be_there);
     tcase_add_test(all, of_iterations_that_are_there_twice_the_latest_run_counts);

@@ -99,7 +99,7 @@ static struct hdss_loop tiles_of(uint64_t height, uint64_t width, uint64_t tile_
 
 static int finish(const char *path, const struct hdss_loop *loop, struct error *why)
 {
-    int status = results_convert(path, loop, &(struct range){0}, NULL, why);
+    int status = results_convert(path, loop, &(struct range){0}, NULL, NULL, why);
     if (status == 0)
         results_remove(path, loop);
     return status;
@@ -364,7 +364,7 @@ START_TEST(what_an_earlier_run_left_is_found)
     OK(results_find(name, &loop, NULL, &error));
     ck_assert_int_eq(results_find(name, &longer, NULL, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "is not the output of such a job"));
-    OK(results_convert(name, &loop, &(struct range){0}, NULL, &error));
+    OK(results_convert(name, &loop, &(struct range){0}, NULL, NULL, &error));
     OK(results_find(name, &loop, NULL, &error)); /* what it is made from is still there */
     OK(results_sync_files(name, &loop, &error));
     results_remove(name, &loop);

@@ -6,6 +6,7 @@
  * its output is that of its last try. */
 #include "worker/kernels/exec/exec.h"
 
+#include "common/metrics/task_log.h"
 #include "common/os/files.h"
 #include "common/util/error.h"
 #include "worker/kernels/exec/command.h"
@@ -75,12 +76,6 @@ static const struct hdss_param params[] = {
                  "what tasks have of their worker: the variables of the MPI launcher, the cores it is bound to"},
     {NULL},
 };
-
-/* The columns that GNU parallel's --joblog has, and then more. */
-#define LOG_HEADING                                                                                                    \
-    "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\tWorker\tNode\tCPUtime\tMaxRSS\tTries"  \
-    "\t"                                                                                                               \
-    "End\n"
 
 /* Between SIGTERM and SIGKILL. */
 #define GRACE_NS 2000000000u
@@ -207,7 +202,7 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
         .streams = 3,
         .stream = {[STREAM_OUT] = {.ending = ""},
                    [STREAM_ERR] = {.ending = ".err"},
-                   [STREAM_LOG] = {.ending = ".log", .heading = LOG_HEADING, .differs = true}},
+                   [STREAM_LOG] = {.ending = ".log", .heading = TASK_LOG_HEADING "\n", .differs = true}},
     };
     if (any && loop->iterations == 0 && !kept.tasks.grows)
         note_nothing(&source, loop);
