@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Columns before the command, and behind it. */
-enum { COLUMNS_BEFORE = 8, COLUMNS_BEHIND = 6 };
+enum { COLUMNS_BEFORE = 8, COLUMNS_BEHIND = 8 };
 enum { NUMBER, HOST, STARTED, RUNTIME, SEND, RECEIVED, EXIT, SIGNAL };
-enum { WORKER, NODE, CPU, PEAK, TRIES, END };
+enum { WORKER, NODE, CPU, PEAK, TRIES, END, OUT, ERR };
 
 #define NUMBER_ROOM 40
 
@@ -94,7 +94,8 @@ static bool read_behind(struct task_row *row, struct task_text *line)
     row->end = fields[END];
     return read_unsigned(fields[WORKER], &row->worker) && read_unsigned(fields[NODE], &row->node) &&
            read_real(fields[CPU], &row->cpu_s) && read_unsigned(fields[PEAK], &row->peak_kib) &&
-           read_unsigned(fields[TRIES], &row->tries);
+           read_unsigned(fields[TRIES], &row->tries) && read_unsigned(fields[OUT], &row->out) &&
+           read_unsigned(fields[ERR], &row->err);
 }
 
 bool task_row_read(struct task_row *row, enum task_log kind, const char *line, size_t length)

@@ -9,7 +9,7 @@
 
 /* The columns of the kernel's; the first nine are GNU parallel's. */
 #define TASK_LOG_COMMON  "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
-#define TASK_LOG_HEADING TASK_LOG_COMMON "\tWorker\tNode\tCPUtime\tMaxRSS\tTries\tEnd"
+#define TASK_LOG_HEADING TASK_LOG_COMMON "\tWorker\tNode\tCPUtime\tMaxRSS\tTries\tEnd\tOutbytes\tErrbytes"
 
 /* Which columns a log has. */
 enum task_log { TASK_LOG_NONE, TASK_LOG_PARALLEL, TASK_LOG_HDSS };
@@ -29,6 +29,7 @@ struct task_row {
     /* of TASK_LOG_HDSS; else 0 and empty */
     uint64_t worker, node, peak_kib, tries;
     double cpu_s;
+    uint64_t out, err;    /* bytes that it has in the files of the output and the errors */
     struct task_text end; /* exit, signal, timeout, not-started, not-kept */
 };
 

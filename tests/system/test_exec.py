@@ -10,7 +10,7 @@ from openmpi import RANK_VARIABLE, RECOVERING
 
 OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.err', 'tasks.txt.log'
 HEADING = ['Seq', 'Host', 'Starttime', 'JobRuntime', 'Send', 'Receive', 'Exitval', 'Signal', 'Command', 'Worker', 'Node', 'CPUtime', 'MaxRSS',
-           'Tries', 'End']
+           'Tries', 'End', 'Outbytes', 'Errbytes']
 
 
 def write(name, text):
@@ -257,6 +257,7 @@ def test_output_is_cut():
     assert text.startswith('\0' * 105000 + '\nhdss: task 3: cut after 100000 bytes, 2900000 dropped'), text[105000:]
     assert read(ERR) == '\0' * 99
     assert [row['Receive'] for row in log()] == ['5000', '99', '3000000']
+    assert sum(int(row['Outbytes']) for row in log()) == os.path.getsize(OUT) and sum(int(row['Errbytes']) for row in log()) == os.path.getsize(ERR), log()
 
 
 def test_each_task_can_have_files_of_its_own():

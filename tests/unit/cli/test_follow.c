@@ -93,7 +93,7 @@ static void put_all(struct results_sink *sink, uint64_t first, const struct outp
     size_t size = BLOCK_HEAD_BYTES + count * block_entry_bytes(3);
     for (uint32_t i = 0; i < count; i++) {
         snprintf(log[i], sizeof log[i],
-                 "%" PRIu64 "\tnode\t1.5\t0.250\t0\t%zu\t%d\t0\t./run %" PRIu64 "\t1\t0\t0.1\t99\t1\texit\n",
+                 "%" PRIu64 "\tnode\t1.5\t0.250\t0\t%zu\t%d\t0\t./run %" PRIu64 "\t1\t0\t0.1\t99\t1\texit\t0\t0\n",
                  first + i + 1, strlen(outputs[i].out), outputs[i].exit, first + i + 1);
         size += strlen(outputs[i].out) + strlen(outputs[i].err) + strlen(log[i]);
     }
@@ -242,7 +242,7 @@ START_TEST(lines_have_tags)
 END_TEST
 
 #define HEADING     TASK_LOG_HEADING "\n"
-#define LINE(N, X)  N "\tnode\t1.5\t0.250\t0\t1\t" X "\t0\t./run " N "\t1\t0\t0.1\t99\t1\texit\n"
+#define LINE(N, X)  N "\tnode\t1.5\t0.250\t0\t1\t" X "\t0\t./run " N "\t1\t0\t0.1\t99\t1\texit\t0\t0\n"
 #define SHORT(N, X) N "\tnode\t1.5\t0.250\t0\t1\t" X "\t0\t./run " N "\n"
 
 START_TEST(a_task_log_is_written_and_gone_on_with)

@@ -26,13 +26,13 @@ END_TEST
 
 START_TEST(a_line_of_ours_is_read)
 {
-    ck_assert(
-        read_line(TASK_LOG_HDSS, "17\tn1\t1700000000.500\t0.250\t0\t12\t3\t0\techo a\tb\t2\t1\t0.125\t2048\t2\texit"));
+    ck_assert(read_line(TASK_LOG_HDSS,
+                        "17\tn1\t1700000000.500\t0.250\t0\t12\t3\t0\techo a\tb\t2\t1\t0.125\t2048\t2\texit\t7\t5"));
     ck_assert_uint_eq(row.number, 17);
     ck_assert(task_text_is(row.host, "n1") && task_text_is(row.command, "echo a\tb") && task_text_is(row.end, "exit"));
     ck_assert(row.started_s == 1700000000.5 && row.runtime_s == 0.25 && row.cpu_s == 0.125);
     ck_assert(row.received == 12 && row.exit == 3 && row.signal == 0 && row.worker == 2 && row.node == 1);
-    ck_assert(row.peak_kib == 2048 && row.tries == 2);
+    ck_assert(row.peak_kib == 2048 && row.tries == 2 && row.out == 7 && row.err == 5);
     ck_assert(task_row_failed(&row));
 }
 END_TEST
@@ -67,8 +67,8 @@ END_TEST
 static void add(struct reasons *reasons, unsigned number, int exit, int signal, const char *end, const char *errors)
 {
     char line[200];
-    snprintf(line, sizeof line, "%u\tn\t1\t1\t0\t0\t%d\t%d\t./fit %u.dat\t1\t0\t0\t0\t1\t%s", number, exit, signal,
-             number, end);
+    snprintf(line, sizeof line, "%u\tn\t1\t1\t0\t0\t%d\t%d\t./fit %u.dat\t1\t0\t0\t0\t1\t%s\t0\t0", number, exit,
+             signal, number, end);
     ck_assert(read_line(TASK_LOG_HDSS, line));
     reasons_add(reasons, &row, errors, strlen(errors));
 }

@@ -156,7 +156,7 @@ START_TEST(tasks_that_failed_alike_are_counted)
         .streams = 3,
         .are_tasks = true,
         .stream = {{.ending = ""}, {.ending = ".err"}, {.ending = ".log", .heading = TASK_LOG_HEADING "\n"}}};
-    static const char line[] = "3\tn\t1\t1\t0\t0\t7\t0\t./fit\t1\t0\t0\t0\t1\texit\n";
+    static const char line[] = "3\tn\t1\t1\t0\t0\t7\t0\t./fit\t1\t0\t0\t0\t1\texit\t0\t0\n";
     unsigned char bytes[1000];
     struct reasons reasons = {0};
     struct results_sink sink;

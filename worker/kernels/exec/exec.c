@@ -96,6 +96,7 @@ struct exec_kernel {
     struct error wrong; /* why the row is none; see tasks.is_wrong */
     uint64_t done;      /* iterations of the range that exec_kernel_run_variable() is at */
     unsigned tries;
+    uint64_t put[COMMAND_STREAMS]; /* bytes that it has on its streams */
     char settings[3][40], names[COMMAND_STREAMS][40], folder[PATH_MAX + 5];
     char text[TEXT_MAX], line[TEXT_MAX + 400];
 };
@@ -518,6 +519,12 @@ struct yield {
     uint64_t task;
 };
 
+static int put_bytes(const struct yield *yield, enum stream stream, const void *bytes, size_t count)
+{
+    yield->k->put[stream] += count;
+    return yield->output->put(yield->output, yield->task, stream, bytes, count);
+}
+
 /* A line of ours among what the task wrote: it begins one. */
 static int put_note(const struct yield *yield, enum stream stream, const struct capture *after, const char *note)
 {
@@ -526,7 +533,7 @@ static int put_note(const struct yield *yield, enum stream stream, const struct 
     int length =
         snprintf(line, sizeof line, "%shdss: task %" PRIu64 ": %s\n", begun ? "\n" : "", yield->task + 1, note);
     size_t bytes = length < (int)sizeof line ? (size_t)length : sizeof line - 1;
-    return yield->output->put(yield->output, yield->task, stream, line, bytes);
+    return put_bytes(yield, stream, line, bytes);
 }
 
 static int put_capture(const struct yield *yield, unsigned stream)
@@ -535,8 +542,7 @@ static int put_capture(const struct yield *yield, unsigned stream)
     const struct capture *capture = &command->captures[stream];
     uint64_t dropped = command_dropped(command, stream);
     char note[200];
-    if (capture->length > 0 &&
-        yield->output->put(yield->output, yield->task, stream, capture->bytes, capture->length) < 0)
+    if (capture->length > 0 && put_bytes(yield, stream, capture->bytes, capture->length) < 0)
         return -1;
     if (capture->error != 0) {
         snprintf(note, sizeof note, "%s: %s", capture->name != NULL ? capture->name : "output",
@@ -590,17 +596,19 @@ static int put_log(const struct yield *yield)
     struct exec_kernel *k = yield->k;
     const struct command_outcome *outcome = &k->command.outcome;
     uint64_t received = k->command.captures[COMMAND_OUT].received + k->command.captures[COMMAND_ERR].received;
-    int length =
-        snprintf(k->line, sizeof k->line,
-                 "%" PRIu64 "\t%s\t%.3f\t%.3f\t0\t%" PRIu64 "\t%d\t%d\t%s\t%u\t%u\t%.3f\t%" PRIu64 "\t%u\t%s\n",
-                 yield->task + 1, k->host, outcome->started_s, (double)outcome->wall_ns / 1e9, received,
-                 outcome->status, outcome->signal, tasks_text(&k->tasks, k->text, sizeof k->text), k->worker.rank,
-                 k->worker.node, (double)outcome->cpu_ns / 1e9, outcome->peak_kib, k->tries, end_text(k));
+    int length = snprintf(k->line, sizeof k->line,
+                          "%" PRIu64 "\t%s\t%.3f\t%.3f\t0\t%" PRIu64 "\t%d\t%d\t%s\t%u\t%u\t%.3f\t%" PRIu64
+                          "\t%u\t%s\t%" PRIu64 "\t%" PRIu64 "\n",
+                          yield->task + 1, k->host, outcome->started_s, (double)outcome->wall_ns / 1e9, received,
+                          outcome->status, outcome->signal, tasks_text(&k->tasks, k->text, sizeof k->text),
+                          k->worker.rank, k->worker.node, (double)outcome->cpu_ns / 1e9, outcome->peak_kib, k->tries,
+                          end_text(k), k->put[STREAM_OUT], k->put[STREAM_ERR]);
     return yield->output->put(yield->output, yield->task, STREAM_LOG, k->line, (size_t)length);
 }
 
 static int exec_kernel_put_all(const struct yield *yield)
 {
+    memset(yield->k->put, 0, sizeof yield->k->put);
     if (put_capture(yield, STREAM_OUT) < 0 || put_capture(yield, STREAM_ERR) < 0 || put_reason(yield) < 0 ||
         put_log(yield) < 0)
         return -1;
