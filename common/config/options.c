@@ -90,17 +90,34 @@ static int options_take_value(struct options_reader *reader, const char *after, 
     return 0;
 }
 
-static int take_option(struct options_reader *reader, const char *text, struct options_word *word, struct error *error)
+static int take_long_option(struct options_reader *reader, const char *text, struct options_word *word,
+                            struct error *error)
 {
-    bool is_long = text[1] == '-';
     size_t length = strcspn(text, "=");
-    if (is_long)
-        word->row = length > 2 ? options_find_row(reader->options, text + 2, length - 2, 0) : NULL;
-    else
-        word->row = text[2] == '\0' ? options_find_row(reader->options, NULL, 0, text[1]) : NULL;
+    word->row = length > 2 ? options_find_row(reader->options, text + 2, length - 2, 0) : NULL;
     if (word->row == NULL)
         return unknown_option(reader->options, text, length, error);
-    return options_take_value(reader, is_long ? text + length : "", word, error);
+    return options_take_value(reader, text + length, word, error);
+}
+
+/* The first of `letters`; what follows it is its value, or more letters. */
+static int take_letter(struct options_reader *reader, const char *letters, struct options_word *word,
+                       struct error *error)
+{
+    const char *rest = letters[1] != '\0' ? letters + 1 : NULL;
+    reader->letters = NULL;
+    word->row = options_find_row(reader->options, NULL, 0, letters[0]);
+    if (word->row == NULL) {
+        const char *text = reader->argv[reader->at - 1];
+        const char *shown = letters == text + 1 ? text : (char[]){'-', letters[0], '\0'};
+        return unknown_option(reader->options, shown, strcspn(shown, "="), error);
+    }
+    if (rest == NULL || word->row->value == NULL) {
+        reader->letters = rest;
+        return options_take_value(reader, "", word, error);
+    }
+    word->value = rest;
+    return 0;
 }
 
 int options_next(struct options_reader *reader, struct options_word *word, struct error *error)
@@ -110,11 +127,15 @@ int options_next(struct options_reader *reader, struct options_word *word, struc
         reader->operands_only = true;
         reader->at++;
     }
+    if (reader->letters != NULL)
+        return take_letter(reader, reader->letters, word, error) < 0 ? -1 : 1;
     if (reader->at >= reader->argc)
         return 0;
     const char *text = reader->argv[reader->at++];
+    if (!reader->operands_only && text[0] == '-' && text[1] == '-')
+        return take_long_option(reader, text, word, error) < 0 ? -1 : 1;
     if (!reader->operands_only && text[0] == '-' && text[1] != '\0')
-        return take_option(reader, text, word, error) < 0 ? -1 : 1;
+        return take_letter(reader, text + 1, word, error) < 0 ? -1 : 1;
     word->value = text;
     return 1;
 }

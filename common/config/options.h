@@ -4,7 +4,8 @@
  * The table says what there is, what each option accepts, who accepts it, where its value goes and what it is for.
  * Parsing, the errors, the refusals and --help are made from it, and completions and the manual are checked against it.
  * The conventions:
- *   --name VALUE, --name=VALUE, -x for those that have a letter; `--` ends the options.
+ *   --name VALUE, --name=VALUE; for those that have a letter -x, -x VALUE, -xVALUE, and -xy for -x -y; `--` ends the
+ *   options.
  *   Options may stand before and after the operands (an operand of ours never begins with a dash).
  *   An option given twice: the last one counts, so that a wrapper's options can be overridden.
  *   A value that can be left out is shown in brackets, and there is one: --name, --name VALUE, --name=VALUE.
@@ -95,7 +96,8 @@ struct options_reader {
     int argc;
     char *const *argv; /* borrowed */
     int at;
-    bool operands_only; /* `--` was seen */
+    const char *letters; /* the rest of a word of several letters, in the word before `at`; NULL: none */
+    bool operands_only;  /* `--` was seen */
 };
 
 /* A word, or an option with its value, of a command line. */

@@ -117,7 +117,9 @@ static const struct {
     {"--an-opt", "unknown option --an-opt; did you mean --an-option-with-a-long-name?"},
     {"--nothing-like-it", "unknown option --nothing-like-it; --help shows what there is"},
     {"-x", "unknown option -x; --help shows what there is"},
-    {"-as", "unknown option -as; --help shows what there is"},
+    {"-xs", "unknown option -xs; --help shows what there is"},
+    {"-ax", "unknown option -x; --help shows what there is"},
+    {"-as", "--size needs a value: accepted: a size"},
 };
 
 START_TEST(errors_name_option_value_and_what_is_accepted)
