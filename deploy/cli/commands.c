@@ -11,6 +11,8 @@
 
 const struct command commands[] = {
     {"run", "KERNEL ...", "compose the mpirun line for a job, print it, run it", command_run, run_grammar},
+    {"exec", "COMMAND ...", "run a command for each of many arguments, all cores at a time", command_exec,
+     exec_grammar},
     {"simulate", "KERNEL ...", "run a job on a simulated machine of any size", command_simulate, simulate_grammar},
     {"study", "FILE", "run a matrix of jobs, with tables and pictures of it", command_study, study_grammar},
     {"kernels", "[KERNEL]", "the loops that can be run, and their parameters", command_kernels, kernels_grammar},

@@ -11,6 +11,7 @@ enum operands {
     OPERANDS_TECHNIQUE,  /* a technique, or `auto` */
     OPERANDS_TECHNIQUES, /* techniques with their parameters */
     OPERANDS_FILE,       /* a file */
+    OPERANDS_COMMAND,    /* a command line: any files */
 };
 
 struct grammar {
@@ -36,6 +37,7 @@ int command_techniques(int argc, char **argv);
 int command_kernels(int argc, char **argv);
 int command_chunks(int argc, char **argv);
 int command_collapse(int argc, char **argv);
+int command_exec(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_study(int argc, char **argv);
@@ -43,6 +45,7 @@ void techniques_grammar(struct grammar *grammar);
 void kernels_grammar(struct grammar *grammar);
 void chunks_grammar(struct grammar *grammar);
 void collapse_grammar(struct grammar *grammar);
+void exec_grammar(struct grammar *grammar);
 void run_grammar(struct grammar *grammar);
 void simulate_grammar(struct grammar *grammar);
 void study_grammar(struct grammar *grammar);

@@ -196,6 +196,7 @@ static void offer_operands(const struct place *place)
         if (place->operands == 0)
             offer_names(place, 0, "files");
         break;
+    case OPERANDS_COMMAND: offer_names(place, 0, "files"); break;
     }
 }
 

@@ -140,7 +140,7 @@ static int open_errors(const struct launch *how, int ends[2])
 
 static _Noreturn void launch_become(const struct child *child, char *const *argv, int errors, pid_t parent)
 {
-    int null = open("/dev/null", O_RDONLY);
+    int null = open("/dev/null", O_RDONLY), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -149,7 +149,9 @@ static _Noreturn void launch_become(const struct child *child, char *const *argv
     dup2(null, STDIN_FILENO); /* the child is not in the terminal's foreground */
     if (child->how->log != NULL)
         dup2(fileno(child->how->log), STDOUT_FILENO);
-    else if (one_terminal())
+    else if (child->how->output == LAUNCH_OUTPUT_SILENT)
+        dup2(nowhere, STDOUT_FILENO);
+    else if (child->how->output == LAUNCH_OUTPUT_APART || one_terminal())
         dup2(errors, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
     signal(SIGTTOU, SIG_IGN);
@@ -636,8 +638,10 @@ int launch(char *const *argv, struct launch *how)
     attend(&child);
     outlive(&child);
     launch_clear(&child);
-    if (how->reports)
-        launcher_watch_print_summary(&child.watch, how->log != NULL ? how->log : stdout);
+    if (how->reports && (how->log != NULL || how->output != LAUNCH_OUTPUT_SILENT))
+        launcher_watch_print_summary(&child.watch, how->log != NULL                     ? how->log
+                                                   : how->output == LAUNCH_OUTPUT_APART ? stderr
+                                                                                        : stdout);
     launch_release(&child);
     how->asked = was_asked(&child);
     how->late = child.late;

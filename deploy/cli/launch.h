@@ -21,28 +21,36 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+/* What becomes of what the ranks print on standard output, the summary above all. */
+enum launch_output {
+    LAUNCH_OUTPUT_SHOWN,  /* it is printed there */
+    LAUNCH_OUTPUT_APART,  /* it goes to standard error */
+    LAUNCH_OUTPUT_SILENT, /* nowhere, and the line is not shown either */
+};
+
 struct launch {
     bool remote;    /* ranks elsewhere get a fixed time to come up: nobody here sees what they catch */
     bool survives;  /* the launcher lets ranks die: launcher_watch.h looks after it, and the ranks say how it went */
     bool reports;   /* the ranks can say how the run went: the one that leads is on this machine */
     bool flat;      /* workers alone: where `survives` none but rank 0 is needed, else each of them */
     unsigned ranks; /* ranks to launch */
-    unsigned rank_depth;    /* levels below the launcher at which the ranks of this machine stand: dialect.h */
-    FILE *log;              /* borrowed; takes what the ranks print; NULL: they print as we do */
-    const char *kept;       /* borrowed; says what the second signal leaves; NULL: not known */
-    bool at_once;           /* the first signal ends the ranks */
-    unsigned timeout_s;     /* the ranks are ended then; 0: never */
-    int64_t begin_ms;       /* time that the ranks have to begin once they are asked to stop; where they report */
-    bool is_resumable;      /* what is stored can be gone on with */
-    void (*clear)(pid_t);   /* removes the files that a launcher has left; NULL: it has none */
-    int64_t drain_ms;       /* by launch_clock_ms(): the ranks are to drain then; 0: never */
-    bool (*is_asked)(void); /* true if a signal came before there was anything to end; NULL: none did */
-    bool asked;             /* set: somebody asked the run to stop, or drain_ms came */
-    bool late;              /* set: the time was over */
-    bool begun;             /* set: all ranks were there, where they report */
-    bool started;           /* set: a rank ran on this machine, as far as that was looked at */
-    bool summarized;        /* set: the summary is printed, or the run has said how it went */
-    char lost[100];         /* set: why no rank has said how the run went, for launch_say_lost(); else empty */
+    unsigned rank_depth;       /* levels below the launcher at which the ranks of this machine stand: dialect.h */
+    FILE *log;                 /* borrowed; takes what the ranks print; NULL: they print as we do */
+    enum launch_output output; /* where `log` is NULL */
+    const char *kept;          /* borrowed; says what the second signal leaves; NULL: not known */
+    bool at_once;              /* the first signal ends the ranks */
+    unsigned timeout_s;        /* the ranks are ended then; 0: never */
+    int64_t begin_ms;          /* time that the ranks have to begin once they are asked to stop; where they report */
+    bool is_resumable;         /* what is stored can be gone on with */
+    void (*clear)(pid_t);      /* removes the files that a launcher has left; NULL: it has none */
+    int64_t drain_ms;          /* by launch_clock_ms(): the ranks are to drain then; 0: never */
+    bool (*is_asked)(void);    /* true if a signal came before there was anything to end; NULL: none did */
+    bool asked;                /* set: somebody asked the run to stop, or drain_ms came */
+    bool late;                 /* set: the time was over */
+    bool begun;                /* set: all ranks were there, where they report */
+    bool started;              /* set: a rank ran on this machine, as far as that was looked at */
+    bool summarized;           /* set: the summary is printed, or the run has said how it went */
+    char lost[100];            /* set: why no rank has said how the run went, for launch_say_lost(); else empty */
 };
 
 /* Runs `argv` (ends with a NULL) with standard input closed off and returns an enum exit_status: what the ranks

@@ -311,7 +311,8 @@ static int find_hosts(struct launch_plan *launch_plan, struct error *error)
 static void set_variable(const char *name, const char *value, void *shown)
 {
     setenv(name, value, 1);
-    fprintf(shown, "%s=%s ", name, value);
+    if (shown != NULL)
+        fprintf(shown, "%s=%s ", name, value);
 }
 
 /* Has mpirun accept as many ranks of each node as there are to be. Returns what the variable was before, for
@@ -439,11 +440,21 @@ static void set_restarts(struct launch_plan *launch_plan)
         job_journal_path(&launch_plan->setup.job, launch_plan->journal);
 }
 
+/* NULL: it is not shown. */
+static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struct launch *how)
+{
+    if (launch_plan->dry_run)
+        return stdout;
+    if (how->log != NULL)
+        return how->log;
+    return how->output == LAUNCH_OUTPUT_SILENT ? NULL : stderr;
+}
+
 /* Composes the line, shows it and runs it. */
 static int run_composed(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     struct argv line = {0};
-    FILE *shown = launch_plan->dry_run ? stdout : how->log != NULL ? how->log : stderr;
+    FILE *shown = line_is_shown_to(launch_plan, how);
     int status = EXIT_STATUS_USAGE;
     bool is_right = compose(launch_plan, &line, error) == 0 && check_launch_plan(launch_plan, error) == 0;
     ask_end();
@@ -452,8 +463,9 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         if (dialect->set_environment != NULL)
             dialect->set_environment(launch_plan, set_variable, shown);
         char *tasks = set_tasks(launch_plan, shown);
-        argv_print(&line, shown);
-        if (launch_plan->shown != NULL)
+        if (shown != NULL)
+            argv_print(&line, shown);
+        if (shown != NULL && launch_plan->shown != NULL)
             fputs(launch_plan->shown, shown);
         how->remote = launch_plan->hosts.count > 0 && !launch_plan_is_here(launch_plan);
         how->survives = launch_plan->survives;
@@ -519,6 +531,12 @@ int run_check_inputs(int argc, char **argv, struct error *error)
     return result;
 }
 
+const struct option_row *run_find_option(const char *name)
+{
+    const struct option_row *own = options_find(&launch_options, name);
+    return own != NULL ? own : options_find(job_options(), name);
+}
+
 int run_check_option(const char *name, const char *value, struct error *error)
 {
     struct launch_plan launch_plan = LINEUP_DEFAULT;
@@ -531,13 +549,14 @@ int run_check_option(const char *name, const char *value, struct error *error)
     return result;
 }
 
-int run_words(int argc, char **argv, struct launch *how, struct error *error)
+int run_words(int argc, char **argv, bool restarts, struct launch *how, struct error *error)
 {
     struct launch_plan launch_plan = LINEUP_DEFAULT;
     int status = EXIT_STATUS_USAGE;
     error->text[0] = '\0';
     if (read_arguments(&launch_plan, argc, argv, error) == 0) {
-        launch_plan.restarts = 0; /* what a study measures is whole, or has failed */
+        if (!restarts)
+            launch_plan.restarts = 0;
         status = run_launch_plan(&launch_plan, how, error);
     }
     launch_plan_fini(&launch_plan);

@@ -2,8 +2,11 @@
 /* `hdss run` for other commands. */
 #pragma once
 
+#include "common/config/options.h"
 #include "common/util/error.h"
 #include "deploy/cli/launch.h"
+
+#include <stdbool.h>
 
 /* Checks whether `hdss run` accepts the command line; argv[0] is not looked at. 0, one of OPTIONS_*, or -1 with one
  * line. */
@@ -15,6 +18,9 @@ int run_check_inputs(int argc, char **argv, struct error *error);
 /* Checks whether one option, which must be of its tables, accepts the value. -1 with one line. */
 int run_check_option(const char *name, const char *value, struct error *error);
 
-/* Runs the command line as `how` says. Returns an enum exit_status; the error is empty where the run itself says what
- * is wrong. */
-int run_words(int argc, char **argv, struct launch *how, struct error *error);
+/* The option of that name that `hdss run` accepts, its own or the job's; NULL: none. */
+const struct option_row *run_find_option(const char *name);
+
+/* Runs the command line as `how` says; one that is lost is not started again unless `restarts`. Returns an enum
+ * exit_status; the error is empty where the run itself says what is wrong. */
+int run_words(int argc, char **argv, bool restarts, struct launch *how, struct error *error);

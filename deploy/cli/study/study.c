@@ -348,8 +348,9 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     fputs("# hdss ", session->log);
     argv_print(&line, session->log);
     fflush(session->log);
-    int status = matrix_simulates(&session->matrix, run->cell) ? simulate_words(&line, &how, &why)
-                                                               : run_words((int)line.count, line.items, &how, &why);
+    int status = matrix_simulates(&session->matrix, run->cell)
+                     ? simulate_words(&line, &how, &why)
+                     : run_words((int)line.count, line.items, false, &how, &why);
     argv_fini(&line);
     session->asked = how.asked;
     if (how.asked) {

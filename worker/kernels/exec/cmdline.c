@@ -142,9 +142,9 @@ static int cmdline_refuse(const struct scan *scan, size_t at, const char *what)
 
 static int refuse_operator(const struct scan *scan, char c)
 {
-    return error_set(scan->error,
-                     "column %zu: '%c' is for a shell; accepted: shell=yes (hdss exec --shell), or '%c' in quotes",
-                     scan->at + 1, c, c);
+    const char *shell = scan->words->shell_option != NULL ? scan->words->shell_option : "shell=yes (hdss exec --shell)";
+    return error_set(scan->error, "column %zu: '%c' is for a shell; accepted: %s, or '%c' in quotes", scan->at + 1, c,
+                     shell, c);
 }
 
 static int enter_word(struct scan *scan)

@@ -39,6 +39,7 @@ struct cmdline {
     unsigned assignments; /* leading words that are assignments: NAME=value */
     char **argv;          /* made by cmdline_argv(); owned */
     unsigned argv_room;
+    const char *shell_option; /* what a user types to have a shell; NULL: shell=yes, or --shell */
 };
 
 void cmdline_init(struct cmdline *words);

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of `hdss exec`: see exec_request.h.
+ *
+ * It is that of GNU parallel: options, the command, and sources of arguments, each behind a mark such as `:::`. Behind
+ * the first word of the command nothing is an option any more. What is not ours but makes sense for a run goes on to
+ * `hdss run`; an option that GNU parallel has and this command has not is named as such. */
+#include "deploy/cli/exec_request.h"
+
+#include "common/config/job.h"
+#include "common/util/number.h"
+#include "common/util/text.h"
+#include "deploy/cli/cores.h"
+#include "deploy/cli/duration.h"
+#include "deploy/cli/run.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARGUMENT_MARK ":::"
+#define FILE_MARK     "::::"
+
+enum { WORKERS_MAX = 1 << 20, TRIES_MAX = 1001, PER_TASK_MAX = 100000 };
+
+/* --- values of options --- */
+
+static int exec_take_file(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    argv_add(&((struct exec_request *)target)->files, value);
+    return value[0] != '\0' ? 0 : -1;
+}
+
+/* Takes one character, or an escape for one. */
+static int exec_take_delimiter(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    static const char letters[] = "ntr0\\", bytes[] = "\n\t\r\0\\";
+    char *delimiter = &((struct exec_request *)target)->how.delimiter;
+    const char *at = value[0] == '\\' && value[1] != '\0' ? strchr(letters, value[1]) : NULL;
+    if (at != NULL && value[2] == '\0')
+        *delimiter = bytes[at - letters];
+    else if (value[0] != '\0' && value[1] == '\0')
+        *delimiter = value[0];
+    else
+        return -1;
+    return 0;
+}
+
+static int exec_take_null(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct exec_request *)target)->how.delimiter = '\0';
+    return 0;
+}
+
+static int exec_take_header(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct exec_request *)target)->how.header = true;
+    return strcmp(value, ":") == 0 ? 0 : -1;
+}
+
+/* The words as GNU parallel has them. */
+static int exec_take_trim(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    static const enum sources_trim trims[] = {TRIM_NONE, TRIM_LEFT, TRIM_RIGHT, TRIM_BOTH, TRIM_BOTH};
+    int index = option_choice("n|l|r|lr|rl", value);
+    if (index < 0)
+        return -1;
+    ((struct exec_request *)target)->how.trim = trims[index];
+    return 0;
+}
+
+/* Takes N, N%, +N and -N. */
+static int exec_take_jobs(void *target, const char *value, struct error *error)
+{
+    struct exec_request *request = target;
+    const unsigned cores = cores_usable();
+    const bool is_signed = value[0] == '+' || value[0] == '-', is_share = value[strcspn(value, "%")] == '%';
+    char digits[24];
+    double number;
+    snprintf(digits, sizeof digits, "%.*s", (int)strcspn(value + is_signed, "%"), value + is_signed);
+    if (strspn(digits, "0123456789.") != strlen(digits) || number_parse_real(digits, &number) < 0 ||
+        (is_share && (is_signed || value[strlen(value) - 1] != '%')) ||
+        (!is_share && number != (double)(int64_t)number))
+        return -1;
+    double workers = is_share          ? number * cores / 100
+                     : value[0] == '+' ? cores + number
+                     : value[0] == '-' ? cores - number
+                                       : number;
+    if (number == 0 && !is_signed)
+        return error_set(error, "'%.100s' is not there: it would begin all tasks at once; accepted: N, N%%, +N or -N",
+                         value);
+    if (workers > WORKERS_MAX)
+        return -1;
+    request->workers = workers < 1 ? 1 : (unsigned)workers;
+    return 0;
+}
+
+/* Takes seconds, or with a unit minutes, hours or days, or M:S and so on. */
+static int exec_parse_time(const char *value, uint64_t *time_ns)
+{
+    static const char units[] = "smhd";
+    static const double seconds[] = {1, 60, 3600, 86400};
+    char digits[40];
+    double number;
+    uint64_t whole;
+    const size_t length = strlen(value);
+    const char *unit = length > 0 ? strchr(units, value[length - 1]) : NULL;
+    snprintf(digits, sizeof digits, "%.*s", (int)(length - (unit != NULL)), value);
+    if (number_parse_real(digits, &number) == 0)
+        number *= unit != NULL ? seconds[unit - units] : 1;
+    else if (duration_parse(value, &whole) == 0)
+        number = (double)whole;
+    else
+        return -1;
+    if (number < 0 || number > 1e7)
+        return -1;
+    *time_ns = (uint64_t)(number * 1e9);
+    return 0;
+}
+
+static int exec_take_timeout(void *target, const char *value, struct error *error)
+{
+    if (value[strcspn(value, "%")] == '%')
+        return error_set(error,
+                         "'%.100s': a share of the median time is not there; accepted: seconds, such as 90, 1.5 "
+                         "or 2m",
+                         value);
+    return exec_parse_time(value, &((struct exec_request *)target)->timeout_ns);
+}
+
+static int exec_take_delay(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    return exec_parse_time(value, &((struct exec_request *)target)->delay_ns);
+}
+
+/* Takes WHEN,WHY=VALUE. */
+static int exec_take_halt(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct exec_halt halt = {0};
+    char word[16], number[24];
+    const char *comma = strchr(value, ','), *equals = strchr(value, '=');
+    if (strcmp(value, "never") == 0) {
+        ((struct exec_request *)target)->halt = halt;
+        return 0;
+    }
+    if (comma == NULL || equals == NULL || equals < comma)
+        return -1;
+    snprintf(word, sizeof word, "%.*s", (int)(comma - value), value);
+    int when = option_choice("never|soon|now", word);
+    snprintf(word, sizeof word, "%.*s", (int)(equals - comma - 1), comma + 1);
+    int why = option_choice("fail|success|done", word);
+    size_t length = strlen(equals + 1);
+    const bool is_share = length > 0 && equals[length] == '%';
+    snprintf(number, sizeof number, "%.*s", (int)(length - is_share), equals + 1);
+    if (when < 0 || why < 0)
+        return -1;
+    if (is_share ? number_parse_real(number, &halt.percent) < 0 || halt.percent <= 0 || halt.percent > 100
+                 : number_parse_u64(number, &halt.count) < 0 || halt.count == 0)
+        return -1;
+    halt.when = (enum exec_halt_when)when;
+    halt.why = (enum exec_halt_why)why;
+    ((struct exec_request *)target)->halt = halt;
+    return 0;
+}
+
+static int exec_take_env(void *target, const char *value, struct error *error)
+{
+    struct exec_request *request = target;
+    size_t length = strcspn(value, "=");
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)value[i]) && value[i] != '_')
+            return error_set(error, "'%.100s': accepted: the name of a variable, or NAME=VALUE", value);
+    argv_add(&request->env, value);
+    return length > 0 && !isdigit((unsigned char)value[0]) ? 0 : -1;
+}
+
+static int exec_take_output(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct exec_request *request = target;
+    request->output = strcmp(value, "-") == 0 ? NULL : value;
+    return value[0] != '\0' ? 0 : -1;
+}
+
+/* --- the tables --- */
+
+static const struct option_row argument_rows[] = {
+    {"arg-file", 'a', "FILE", "the name of a file, or -",
+     "a source: each line of FILE is an argument; - is standard input", exec_take_file},
+    {"null", '0', NULL, NULL, "NUL bytes end the arguments of a file, not newlines", exec_take_null},
+    {"delimiter", 'd', "C", "one character, or \\n, \\t, \\0", "C ends the arguments of a file", exec_take_delimiter},
+    {"colsep", 'C', "SEP", "a string, or a regular expression",
+     "take each argument apart into {1}, {2}, .. at SEP, a string or a regular expression",
+     TAKES_WORD(struct exec_request, how.separator), .least = 1},
+    {"header", 0, ":", ":", "the first argument of each source names its columns, for {name}", exec_take_header},
+    {"trim", 0, "n|l|r|lr|rl", "n, l, r, lr, rl",
+     "cut blanks off the left or the right of arguments (default n, with --colsep lr)", exec_take_trim},
+    {"eof", 'E', "WORD", "a word", "the argument WORD ends its source", TAKES_WORD(struct exec_request, how.end),
+     .least = 1},
+    {"no-run-if-empty", 'r', NULL, NULL, "an empty argument is none", TAKES_FLAG(struct exec_request, how.skips_empty)},
+    {"link", 0, NULL, NULL, "read all sources side by side; the shorter ones begin again",
+     TAKES_FLAG(struct exec_request, how.link)},
+    {"max-args", 'n', "N", NULL, "N arguments a task (default 1)",
+     TAKES_INTEGER(struct exec_request, how.per_row, 1, PER_TASK_MAX)},
+    {"max-replace-args", 'N', "N", NULL, "the same", TAKES_INTEGER(struct exec_request, how.per_row, 1, PER_TASK_MAX)},
+    {"arg-sep", 0, "WORD", "a word", "the mark before arguments (default " ARGUMENT_MARK ")",
+     TAKES_WORD(struct exec_request, argument_mark), .least = 1},
+    {"arg-file-sep", 0, "WORD", "a word", "the mark before files of arguments (default " FILE_MARK ")",
+     TAKES_WORD(struct exec_request, file_mark), .least = 1},
+    {NULL},
+};
+
+static const struct option_row task_rows[] = {
+    {"jobs", 'j', "N|N%|+N|-N", "a number from 1, a share of the cores, +N or -N",
+     "workers: so many tasks run at a time; N% of the cores, or N more or fewer (default: one for each core)",
+     exec_take_jobs},
+    {"workers", 0, "N", "a number from 1, a share of the cores, +N or -N", "the same", exec_take_jobs},
+    {"max-procs", 'P', "N", "a number from 1, a share of the cores, +N or -N", "the same", exec_take_jobs},
+    {"shell", 0, NULL, NULL, "hand each line to /bin/sh -c: for pipes, variables, patterns",
+     TAKES_FLAG(struct exec_request, shell)},
+    {"quote", 'q', NULL, NULL, "take each word of the command as it is", TAKES_FLAG(struct exec_request, quotes)},
+    {"replace", 'I', "WORD", "a word", "WORD stands for {} in the command", TAKES_WORD(struct exec_request, place),
+     .least = 1},
+    {"timeout", 0, "TIME", "seconds, or a number with s, m, h or d",
+     "end a task that runs longer, and count it as failed", exec_take_timeout},
+    {"retries", 0, "N", NULL, "run a task that fails again, N times in all (default 1)",
+     TAKES_INTEGER(struct exec_request, tries, 0, TRIES_MAX)},
+    {"delay", 0, "TIME", "seconds, or a number with s, m, h or d",
+     "let so much time pass between the beginnings of two tasks", exec_take_delay},
+    {"halt", 0, "WHEN,WHY=VALUE", "never, or now or soon, a comma, fail, success or done, = and a number or N%",
+     "end early: now, or soon, when what runs is done; once so many tasks, or so many in 100, have failed, succeeded, "
+     "or "
+     "ended: --halt now,fail=1",
+     exec_take_halt},
+    {"workdir", 0, "FOLDER", "the name of a folder", "run the tasks there", TAKES_WORD(struct exec_request, workdir),
+     .least = 1},
+    {"env", 0, "NAME[=VALUE]", "the name of a variable, or NAME=VALUE",
+     "give tasks the variable, also on other machines; may be given more than once", exec_take_env},
+    {"dry-run", 0, NULL, NULL, "print the commands, one a line; run nothing", TAKES_FLAG(struct exec_request, dry_run)},
+    {NULL},
+};
+
+static const struct option_row output_rows[] = {
+    {"keep-order", 'k', NULL, NULL, "print what tasks write in their order, not as they end",
+     TAKES_FLAG(struct exec_request, in_order)},
+    {"tag", 0, NULL, NULL, "begin each line with the arguments of its task and a TAB",
+     TAKES_FLAG(struct exec_request, tag)},
+    {"tagstring", 0, "TEXT", "a text", "begin each line with TEXT and a TAB; {} and its like are put in",
+     TAKES_WORD(struct exec_request, tag_text)},
+    {"line-buffer", 0, NULL, NULL, "accepted: lines are whole in any case, as each task is printed when it has ended",
+     TAKES_FLAG(struct exec_request, whole_lines)},
+    {"joblog", 0, "FILE", "the name of a file", "write a line for each task that has ended, as GNU parallel does",
+     TAKES_WORD(struct exec_request, joblog), .least = 1},
+    {"results", 0, "TEMPLATE", "a folder, or a name with {}", "also write what each task prints to files of its own",
+     TAKES_WORD(struct exec_request, results), .least = 1},
+    {"output", 0, "FILE", "the name of a file, or - for standard output",
+     "write what the tasks print to FILE, FILE.err and FILE.log, from which --resume goes on (default -)",
+     exec_take_output},
+    {"bar", 0, NULL, NULL, "show a progress line", TAKES_FLAG(struct exec_request, bar)},
+    {"eta", 0, NULL, NULL, "the same: it shows when the end is expected", TAKES_FLAG(struct exec_request, eta)},
+    {"quiet", 0, NULL, NULL, "say nothing of tasks that failed", TAKES_FLAG(struct exec_request, quiet)},
+    {"verbose", 'v', NULL, NULL, "show the mpirun line and the summary", TAKES_FLAG(struct exec_request, verbose)},
+    {NULL},
+};
+
+/* Options of `hdss run` that go on to it as they are. */
+static const char *const passed_names[] = {
+    "hosts",  "hostfile",   "masters", "mpirun", "mpi-args",  "time-limit", "time-margin", "restarts",   "technique",
+    "recall", "max-output", "report",  "resume", "overwrite", "journal",    "durability",  "drain-time",
+};
+enum { PASSED = sizeof passed_names / sizeof *passed_names };
+
+/* Options of GNU parallel, long and short, with what to type instead. */
+static const struct absent {
+    const char *name;
+    char letter;
+    const char *instead;
+} absent[] = {
+    {"sshlogin", 'S', "use --hosts NAME:CORES,..."},
+    {"sshloginfile", 0, "use --hostfile FILE"},
+    {"slf", 0, "use --hostfile FILE"},
+    {"nonall", 0, "run the command by mpirun or your batch system"},
+    {"onall", 0, "run the command by mpirun or your batch system"},
+    {"transferfile", 0, "all machines must share the folder"},
+    {"transfer", 0, "all machines must share the folder"},
+    {"return", 0, "all machines must share the folder"},
+    {"cleanup", 0, "all machines must share the folder"},
+    {"basefile", 0, "all machines must share the folder"},
+    {"trc", 0, "all machines must share the folder"},
+    {"pipe", 0, "tasks have no standard input; split the input into files and give their names"},
+    {"pipepart", 0, "tasks have no standard input; split the input into files and give their names"},
+    {"spreadstdin", 0, "tasks have no standard input; split the input into files and give their names"},
+    {"block", 0, "it goes with --pipe, which is not there either"},
+    {"recstart", 0, "it goes with --pipe, which is not there either"},
+    {"recend", 0, "it goes with --pipe, which is not there either"},
+    {"round-robin", 0, "it goes with --pipe, which is not there either"},
+    {"cat", 0, "it goes with --pipe, which is not there either"},
+    {"fifo", 0, "it goes with --pipe, which is not there either"},
+    {"xargs", 'm', "use -n N for N arguments a task"},
+    {"", 'X', "use -n N for N arguments a task"},
+    {"", 'i', "use -I WORD"},
+    {"max-chars", 's', "use -n N for N arguments a task"},
+    {"max-lines", 'L', "use -n N for N arguments a task"},
+    {"", 'l', "use -n N for N arguments a task"},
+    {"ungroup", 'u', "each task is printed whole when it has ended"},
+    {"group", 0, "it is what is done without it"},
+    {"files", 0, "use --results TEMPLATE"},
+    {"tmux", 0, "nothing stands in for it"},
+    {"semaphore", 0, "use GNU parallel's sem"},
+    {"sem", 0, "use GNU parallel's sem"},
+    {"fg", 0, "use GNU parallel's sem"},
+    {"bg", 0, "use a shell's &"},
+    {"load", 0, "use -j N"},
+    {"noswap", 0, "use -j N"},
+    {"memfree", 0, "use -j N"},
+    {"memsuspend", 0, "use -j N"},
+    {"limit", 0, "use -j N"},
+    {"nice", 0, "begin the line with `nice -n N`"},
+    {"shuf", 0, "use `shuf` before it"},
+    {"rpl", 0, "{} {.} {/} {//} {/.} {#} {%} {N} and {name} are there"},
+    {"plus", 0, "{} {.} {/} {//} {/.} {#} {%} {N} and {name} are there"},
+    {"extensionreplace", 0, "use {.}"},
+    {"er", 0, "use {.}"},
+    {"basenamereplace", 0, "use {/}"},
+    {"bnr", 0, "use {/}"},
+    {"profile", 'J', "write the options out"},
+    {"interactive", 'p', "look at --dry-run"},
+    {"progress", 0, "use --bar"},
+    {"resume-failed", 0, "use --resume failed, with --output FILE"},
+    {"retry-failed", 0, "use --resume failed, with --output FILE"},
+    {"tmpdir", 0, "set TMPDIR"},
+    {"tempdir", 0, "set TMPDIR"},
+    {"sqlmaster", 0, "use --joblog FILE"},
+    {"sqlworker", 0, "use --joblog FILE"},
+    {"sqlandworker", 0, "use --joblog FILE"},
+    {"csv", 0, "use --colsep ,"},
+    {"compress", 0, "what tasks write is not compressed"},
+    {"will-cite", 0, "nobody asks for it"},
+    {"citation", 0, "nobody asks for it"},
+    {"no-notice", 0, "nobody asks for it"},
+    {"color", 0, "use --tag"},
+    {"latest-line", 0, "use --bar"},
+    {"seqreplace", 0, "use {#}"},
+    {"filter", 0, "leave the arguments out before it"},
+    {"embed", 0, "nothing stands in for it"},
+    {"record-env", 0, "use --env NAME"},
+    {"termseq", 0, "use --timeout; SIGKILL follows SIGTERM after two seconds"},
+    {"use-cpus-instead-of-cores", 0, "use -j N"},
+    {"use-cores-instead-of-threads", 0, "it is what is done without it"},
+};
+
+#define NOTES                                                                                                          \
+    "Sources of arguments, behind the command: ::: WORD... and :::: FILE...; several make all combinations; :::+ and " \
+    "::::+ read theirs beside those of the source before. Without any, each line of standard input is an argument.\n"  \
+    "In the command {} stands for the arguments, {.} without the ending, {/} without the folder, {//} for the "        \
+    "folder, {/.} for both; {N}, {-N} and {name} for one of them, also {N.} and so on; {#} for the task's number, "    \
+    "{%} "                                                                                                             \
+    "for the worker's. Where none of them is in it the arguments are appended. Without a command each argument is "    \
+    "one.\n"                                                                                                           \
+    "No shell looks at the command, unless --shell says so.\n"                                                         \
+    "Examples:\n"                                                                                                      \
+    "    hdss exec 'wc -c {}' ::: *.dat\n"                                                                             \
+    "    ls *.dat | hdss exec -j 8 --joblog log ./fit {} {.}.fit\n"                                         \
+    "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a clean "   \
+    "drain."
+
+struct options exec_options(void)
+{
+    static struct option_row passed[PASSED + 1];
+    for (size_t i = 0; i < PASSED; i++)
+        passed[i] = *run_find_option(passed_names[i]);
+    return (struct options){
+        .usage = "hdss exec [OPTION]... COMMAND... [::: ARG...]...",
+        .about = "Runs COMMAND once for each argument, as many at a time as there are cores, and prints what the tasks "
+                 "write: the syntax is GNU parallel's.",
+        .sections = {{"Arguments", argument_rows},
+                     {"Tasks", task_rows},
+                     {"Output", output_rows},
+                     {"As of hdss run", passed},
+                     {"Help", options_common}},
+        .notes = NOTES,
+    };
+}
+
+void exec_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){exec_options(), OPERANDS_COMMAND};
+}
+
+/* --- the command and its arguments --- */
+
+/* The name of a {..} without what may follow it: {x.} {x/} {x//} {x/.}. */
+static size_t place_name_length(const char *name, size_t length)
+{
+    static const char *const endings[] = {"//", "/.", "/", "."};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t ending = strlen(endings[i]);
+        if (length >= ending && memcmp(name + length - ending, endings[i], ending) == 0)
+            return length - ending;
+    }
+    return length;
+}
+
+static bool is_place(const char *name, size_t length, const struct field *names, unsigned count)
+{
+    if (length == 1 && (name[0] == '#' || name[0] == '%'))
+        return true;
+    length = place_name_length(name, length);
+    const bool negative = length > 1 && name[0] == '-';
+    if (strspn(name + negative, "0123456789") >= length - negative)
+        return true;
+    for (unsigned i = 0; i < count; i++)
+        if (names[i].length == length && memcmp(names[i].text, name, length) == 0)
+            return true;
+    return false;
+}
+
+bool exec_has_place(const char *command, const struct field *names, unsigned count)
+{
+    for (const char *at = strchr(command, '{'); at != NULL; at = strchr(at + 1, '{')) {
+        const char *end = strchr(at, '}');
+        if (end != NULL && is_place(at + 1, (size_t)(end - at) - 1, names, count))
+            return true;
+    }
+    return false;
+}
+
+static void add_quoted(struct text *text, const char *word)
+{
+    text_add(text, "'");
+    for (; *word != '\0'; word++)
+        if (*word == '\'')
+            text_add(text, "'\\''");
+        else
+            text_add(text, "%c", *word);
+    text_add(text, "'");
+}
+
+/* A word of the command, with -I's as {}. */
+static void exec_add_word(const struct exec_request *request, struct text *text, const char *word)
+{
+    const size_t length = request->place != NULL ? strlen(request->place) : 0;
+    for (const char *at; length > 0 && (at = strstr(word, request->place)) != NULL; word = at + length)
+        text_add(text, "%.*s{}", (int)(at - word), word);
+    text_add(text, "%s", word);
+}
+
+static int join_command(struct exec_request *request, int count, char *const *words, struct error *error)
+{
+    struct text text, word;
+    text_init(&text);
+    for (int i = 0; i < count; i++) {
+        text_init(&word);
+        exec_add_word(request, &word, words[i]);
+        char *own = text_take(&word);
+        text_add(&text, "%s", i > 0 ? " " : "");
+        if (own != NULL && request->quotes)
+            add_quoted(&text, own);
+        else
+            text_add(&text, "%s", own != NULL ? own : "");
+        text.failed |= own == NULL && words[i][0] != '\0';
+        free(own);
+    }
+    text_add(&text, "%s", "");
+    request->command = text_take(&text);
+    return request->command != NULL ? 0 : error_set(error, "out of memory for the command");
+}
+
+enum mark { MARK_NONE, MARK_WORDS, MARK_FILES };
+
+static enum mark mark_of(const struct exec_request *request, const char *word, bool *linked)
+{
+    const struct {
+        const char *text;
+        enum mark mark;
+    } marks[] = {{request->argument_mark, MARK_WORDS}, {request->file_mark, MARK_FILES}};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const size_t length = strlen(marks[i].text);
+        *linked = strncmp(word, marks[i].text, length) == 0 && strcmp(word + length, "+") == 0;
+        if (*linked || strcmp(word, marks[i].text) == 0)
+            return marks[i].mark;
+    }
+    return MARK_NONE;
+}
+
+static int exec_add_file(struct exec_request *request, const char *path, bool linked, struct error *error)
+{
+    request->reads_input |= strcmp(path, "-") == 0;
+    return sources_add_file(request->sources, path, linked, error);
+}
+
+/* Takes the words behind the command: marks with what follows each of them. */
+static int exec_read_sources(struct exec_request *request, int count, char *const *words, struct error *error)
+{
+    bool linked, any = request->files.count > 0;
+    for (unsigned i = 0; i < request->files.count; i++)
+        if (exec_add_file(request, request->files.items[i], false, error) < 0)
+            return -1;
+    for (int at = 0, next; at < count; at = next) {
+        const enum mark mark = mark_of(request, words[at], &linked);
+        bool unused;
+        for (next = at + 1; next < count && mark_of(request, words[next], &unused) == MARK_NONE;)
+            next++;
+        if (linked && !any)
+            return error_set(error,
+                             "%s links its arguments to those before it, and there are none; accepted: %.*s first",
+                             words[at], (int)strlen(words[at]) - 1, words[at]);
+        if (mark == MARK_WORDS &&
+            sources_add_words(request->sources, words + at + 1, (unsigned)(next - at - 1), linked, error) < 0)
+            return -1;
+        if (mark == MARK_FILES && next == at + 1)
+            return error_set(error, "%s needs the name of a file; - is standard input", words[at]);
+        for (int i = at + 1; mark == MARK_FILES && i < next; i++)
+            if (exec_add_file(request, words[i], linked, error) < 0)
+                return -1;
+        any = true;
+    }
+    if (any)
+        return 0;
+    if (isatty(STDIN_FILENO))
+        return error_set(error, "no arguments are given, and standard input is a terminal; accepted: ::: ARG..., :::: "
+                                "FILE, -a FILE (-a - to type them), or a list on standard input");
+    return exec_add_file(request, "-", false, error);
+}
+
+static int exec_read_words(struct exec_request *request, int count, char *const *words, struct error *error)
+{
+    bool linked;
+    int end = 0;
+    while (end < count && mark_of(request, words[end], &linked) == MARK_NONE)
+        end++;
+    request->sources = sources_new(&request->how);
+    if (request->sources == NULL)
+        return error_set(error, "out of memory for the arguments");
+    if (count == 0 && request->files.count == 0 && isatty(STDIN_FILENO))
+        return error_set(error, "no command is given; accepted: a command and its arguments, as in: hdss exec 'wc -c "
+                                "{}' ::: *.dat");
+    return join_command(request, end, words, error) < 0 ? -1
+                                                        : exec_read_sources(request, count - end, words + end, error);
+}
+
+/* --- options --- */
+
+static int refuse_absent(const char *word, struct error *error)
+{
+    const bool is_long = word[0] == '-' && word[1] == '-';
+    const size_t length = strcspn(word, "=");
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        const char *name = absent[i].name;
+        if (is_long && name[0] != '\0' && strlen(name) == length - 2 && strncmp(name, word + 2, length - 2) == 0)
+            return error_set(error, "GNU parallel's --%s is not there: %s", name, absent[i].instead);
+        if (!is_long && word[0] == '-' && word[1] != '\0' && absent[i].letter == word[1])
+            return error_set(error, "GNU parallel's -%c is not there: %s", word[1], absent[i].instead);
+    }
+    return 0;
+}
+
+static bool is_passed_on(const char *name)
+{
+    for (size_t i = 0; i < PASSED; i++)
+        if (strcmp(passed_names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Options of ours are taken, others go on. 0: the command begins at reader->at. */
+static int exec_read_options(struct exec_request *request, struct options_reader *reader, struct error *error)
+{
+    struct options_word word;
+    bool linked;
+    while (reader->letters != NULL || reader->at < reader->argc) {
+        const char *next = reader->letters == NULL ? reader->argv[reader->at] : "";
+        if (mark_of(request, next, &linked) != MARK_NONE)
+            return 0;
+        if (refuse_absent(next, error) < 0)
+            return -1;
+        int result = options_next(reader, &word, error);
+        if (result <= 0)
+            return result;
+        if (word.row == NULL) {
+            reader->at--;
+            return 0;
+        }
+        if (!is_passed_on(word.row->name)) {
+            result = option_apply(&word, request, error);
+            if (result != 0)
+                return result;
+            continue;
+        }
+        argv_add_format(&request->words, "--%s%s%s", word.row->name, word.value != NULL ? "=" : "",
+                        word.value != NULL ? word.value : "");
+    }
+    return 0;
+}
+
+static int exec_check(const struct exec_request *request, struct error *error)
+{
+    if (request->tag && request->tag_text != NULL)
+        return error_set(error, "--tag and --tagstring are two ways to begin a line; accepted: one of them");
+    if (request->quotes && request->shell)
+        return error_set(error,
+                         "--quote takes the words as they are, --shell has a shell read them; accepted: one of them");
+    if (request->output == NULL)
+        for (unsigned i = 0; i < request->words.count; i++)
+            if (strncmp(request->words.items[i], "--resume", 8) == 0)
+                return error_set(error, "--resume goes on from what is kept beside --output FILE, and there is none; "
+                                        "accepted: --output FILE --resume");
+    return 0;
+}
+
+int exec_request_read(struct exec_request *request, int argc, char **argv, struct error *error)
+{
+    const struct options options = exec_options();
+    struct options_reader reader;
+    *request = (struct exec_request){
+        .how.delimiter = '\n', .argument_mark = ARGUMENT_MARK, .file_mark = FILE_MARK, .tries = 1};
+    options_reader_init(&reader, &options, argc, argv);
+    int result = exec_read_options(request, &reader, error);
+    if (result != 0)
+        return result;
+    if (exec_check(request, error) < 0 || exec_read_words(request, argc - reader.at, argv + reader.at, error) < 0)
+        return -1;
+    return request->words.failed || request->files.failed || request->env.failed
+               ? error_set(error, "out of memory for the command line")
+               : 0;
+}
+
+void exec_request_fini(struct exec_request *request)
+{
+    argv_fini(&request->words);
+    argv_fini(&request->files);
+    argv_fini(&request->env);
+    sources_free(request->sources);
+    free(request->command);
+}

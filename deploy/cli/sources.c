@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of the tasks: see sources.h. */
+#include "deploy/cli/sources.h"
+
+#include "common/util/grow.h"
+#include "deploy/cli/separator.h"
+#include "deploy/cli/values.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct source {
+    const char *path;      /* NULL: it is words */
+    char *const *words;    /* borrowed */
+    unsigned count, taken; /* of words */
+    bool linked;           /* it belongs to the group of the source before */
+    bool is_open, has_ended;
+    struct values values;
+    struct rows fields; /* the value at hand, as one row that is never completed */
+    bool has_value;
+    struct rows kept; /* with sources_options.link: its values */
+};
+
+/* Sources that are read side by side: those from `first` on. */
+struct group {
+    unsigned first, count;
+    struct rows rows; /* not of the first group: that is read as it goes */
+    size_t at;        /* the row that is due */
+};
+
+struct sources {
+    struct sources_options options;
+    struct separator separator;
+    struct source *source;
+    struct group *group;
+    size_t count, capacity, group_count, group_capacity;
+    struct rows names;   /* one row that is never completed */
+    struct field *named; /* its fields; owned */
+    struct rows first;   /* the row of the first group, as one that is never completed */
+    unsigned gathered;   /* values in it */
+    bool has_first;      /* it is complete */
+    size_t linked_at;    /* with sources_options.link: the row that is due */
+    struct field *row;   /* the row that was returned last */
+    size_t row_capacity;
+};
+
+static int sources_no_memory(struct error *error)
+{
+    return error_set(error, "out of memory for the arguments");
+}
+
+struct sources *sources_new(const struct sources_options *options)
+{
+    struct sources *sources = calloc(1, sizeof *sources);
+    if (sources != NULL)
+        sources->options = *options;
+    return sources;
+}
+
+void sources_free(struct sources *sources)
+{
+    if (sources == NULL)
+        return;
+    for (size_t i = 0; i < sources->count; i++) {
+        struct source *source = &sources->source[i];
+        if (source->is_open)
+            values_close(&source->values);
+        rows_fini(&source->fields);
+        rows_fini(&source->kept);
+    }
+    for (size_t i = 0; i < sources->group_count; i++)
+        rows_fini(&sources->group[i].rows);
+    rows_fini(&sources->names);
+    rows_fini(&sources->first);
+    separator_fini(&sources->separator);
+    free(sources->source);
+    free(sources->group);
+    free(sources->row);
+    free(sources->named);
+    free(sources);
+}
+
+static int sources_add(struct sources *sources, const struct source *source, struct error *error)
+{
+    struct source *grown = grow(sources->source, sources->count, &sources->capacity, sizeof *grown);
+    if (grown == NULL)
+        return sources_no_memory(error);
+    sources->source = grown;
+    sources->source[sources->count++] = *source;
+    return 0;
+}
+
+int sources_add_words(struct sources *sources, char *const *words, unsigned count, bool linked, struct error *error)
+{
+    return sources_add(sources, &(struct source){.words = words, .count = count, .linked = linked}, error);
+}
+
+int sources_add_file(struct sources *sources, const char *path, bool linked, struct error *error)
+{
+    for (size_t i = 0; i < sources->count && strcmp(path, "-") == 0; i++)
+        if (sources->source[i].path != NULL && strcmp(sources->source[i].path, "-") == 0)
+            return error_set(error, "standard input (-) can be read only once");
+    return sources_add(sources, &(struct source){.path = path, .linked = linked}, error);
+}
+
+/* --- a source --- */
+
+/* The next value as it stands: one of enum values_result, or -1 with one line. */
+static int source_read(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
+{
+    if (source->path != NULL)
+        return values_next(&source->values, waits, text, length, error);
+    if (source->taken == source->count)
+        return VALUES_END;
+    *text = source->words[source->taken++];
+    *length = strlen(*text);
+    return VALUES_ONE;
+}
+
+static struct field trimmed(const struct sources *sources, const char *text, size_t length)
+{
+    enum sources_trim trim = sources->options.trim;
+    if (trim == TRIM_DEFAULT)
+        trim = sources->options.separator != NULL ? TRIM_BOTH : TRIM_NONE;
+    if (trim == TRIM_LEFT || trim == TRIM_BOTH)
+        while (length > 0 && isspace((unsigned char)*text))
+            text++, length--;
+    if (trim == TRIM_RIGHT || trim == TRIM_BOTH)
+        while (length > 0 && isspace((unsigned char)text[length - 1]))
+            length--;
+    return (struct field){text, length};
+}
+
+/* Takes a value apart, into the row that is being made. */
+static int sources_split(const struct sources *sources, const char *text, size_t length, struct rows *rows,
+                         struct error *error)
+{
+    const char *end = text + length;
+    size_t found, separator;
+    while (sources->options.separator != NULL && separator_find(&sources->separator, text, &found, &separator)) {
+        struct field field = trimmed(sources, text, found);
+        if (!rows_add(rows, field.text, field.length))
+            return sources_no_memory(error);
+        text += found + separator;
+    }
+    struct field field = trimmed(sources, text, (size_t)(end - text));
+    return rows_add(rows, field.text, field.length) ? 0 : sources_no_memory(error);
+}
+
+/* Makes the source have a value. One of enum values_result, or -1 with one line. */
+static int source_next(const struct sources *sources, struct source *source, bool waits, struct error *error)
+{
+    const char *text;
+    size_t length;
+    if (source->has_value)
+        return VALUES_ONE;
+    if (source->has_ended)
+        return VALUES_END;
+    int result;
+    do
+        result = source_read(source, waits, &text, &length, error);
+    while (result == VALUES_ONE && sources->options.skips_empty && length == 0);
+    if (result == VALUES_ONE && sources->options.end != NULL && strcmp(text, sources->options.end) == 0)
+        result = VALUES_END;
+    source->has_ended = result == VALUES_END;
+    if (result != VALUES_ONE)
+        return result;
+    rows_clear(&source->fields);
+    if (sources_split(sources, text, length, &source->fields, error) < 0)
+        return -1;
+    source->has_value = true;
+    return VALUES_ONE;
+}
+
+static int sources_copy(const struct rows *from, size_t row, struct rows *to, struct error *error)
+{
+    for (size_t i = 0; i < rows_fields(from, row); i++) {
+        struct field field = rows_field(from, row, i);
+        if (!rows_add(to, field.text, field.length))
+            return sources_no_memory(error);
+    }
+    return 0;
+}
+
+/* --- a group --- */
+
+/* Appends the next values of its sources to the row that is being made. The shortest source ends the group. */
+static int group_next(struct sources *sources, const struct group *group, bool waits, struct rows *rows,
+                      struct error *error)
+{
+    for (unsigned i = 0; i < group->count; i++) {
+        int result = source_next(sources, &sources->source[group->first + i], waits, error);
+        if (result != VALUES_ONE)
+            return result;
+    }
+    for (unsigned i = 0; i < group->count; i++) {
+        struct source *source = &sources->source[group->first + i];
+        source->has_value = false;
+        if (sources_copy(&source->fields, 0, rows, error) < 0)
+            return -1;
+    }
+    return VALUES_ONE;
+}
+
+static int group_keep(struct sources *sources, struct group *group, struct error *error)
+{
+    int result;
+    while ((result = group_next(sources, group, true, &group->rows, error)) == VALUES_ONE)
+        if (!rows_end(&group->rows))
+            return sources_no_memory(error);
+    return result;
+}
+
+/* --- beginning --- */
+
+static int sources_open(struct sources *sources, struct error *error)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        struct source *source = &sources->source[i];
+        if (source->path == NULL)
+            continue;
+        if (values_open(&source->values, source->path, sources->options.delimiter, error) < 0)
+            return -1;
+        source->is_open = true;
+    }
+    return 0;
+}
+
+static int sources_make_groups(struct sources *sources, struct error *error)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (i > 0 && (sources->source[i].linked || sources->options.link)) {
+            sources->group[sources->group_count - 1].count++;
+            continue;
+        }
+        struct group *grown = grow(sources->group, sources->group_count, &sources->group_capacity, sizeof *grown);
+        if (grown == NULL)
+            return sources_no_memory(error);
+        sources->group = grown;
+        sources->group[sources->group_count++] = (struct group){.first = (unsigned)i, .count = 1};
+    }
+    return 0;
+}
+
+static int sources_read_names(struct sources *sources, struct error *error)
+{
+    for (size_t i = 0; sources->options.header && i < sources->count; i++) {
+        struct source *source = &sources->source[i];
+        int result = source_next(sources, source, true, error);
+        if (result < 0 || (result == VALUES_ONE && sources_copy(&source->fields, 0, &sources->names, error) < 0))
+            return -1;
+        source->has_value = false;
+    }
+    const size_t count = rows_fields(&sources->names, 0);
+    sources->named = calloc(count + 1, sizeof *sources->named);
+    for (size_t i = 0; sources->named != NULL && i < count; i++)
+        sources->named[i] = rows_field(&sources->names, 0, i);
+    return sources->named != NULL ? 0 : sources_no_memory(error);
+}
+
+/* Reads all that is kept. */
+static int sources_keep(struct sources *sources, struct error *error)
+{
+    for (size_t i = 0; sources->options.link && i < sources->count; i++) {
+        const struct group alone = {.first = (unsigned)i, .count = 1};
+        int result;
+        while ((result = group_next(sources, &alone, true, &sources->source[i].kept, error)) == VALUES_ONE)
+            if (!rows_end(&sources->source[i].kept))
+                return sources_no_memory(error);
+        if (result < 0)
+            return -1;
+    }
+    for (size_t i = 1; i < sources->group_count; i++)
+        if (group_keep(sources, &sources->group[i], error) < 0)
+            return -1;
+    return 0;
+}
+
+int sources_begin(struct sources *sources, struct error *error)
+{
+    struct error reason;
+    if (sources->options.separator != NULL &&
+        separator_init(&sources->separator, sources->options.separator, &reason) < 0)
+        return error_set(error, "--colsep: %s", reason.text);
+    if (sources->options.per_row > 1 && sources->count > 1)
+        return error_set(error, "-n %u takes arguments of one source; accepted: one :::, ::::, -a or standard input",
+                         sources->options.per_row);
+    if (sources_open(sources, error) < 0 || sources_make_groups(sources, error) < 0 ||
+        sources_read_names(sources, error) < 0)
+        return -1;
+    return sources_keep(sources, error);
+}
+
+/* --- rows --- */
+
+static struct row sources_row(struct sources *sources, const struct rows *rows)
+{
+    struct row row = {sources->row, 0};
+    for (size_t i = 0; i < rows_fields(rows, 0); i++)
+        sources->row[row.count++] = rows_field(rows, 0, i);
+    return row;
+}
+
+/* Room for the fields of a row. */
+static int sources_make_room(struct sources *sources, size_t fields, struct error *error)
+{
+    if (fields <= sources->row_capacity)
+        return 0;
+    struct field *row = realloc(sources->row, 2 * fields * sizeof *row);
+    if (row == NULL)
+        return sources_no_memory(error);
+    sources->row = row;
+    sources->row_capacity = 2 * fields;
+    return 0;
+}
+
+struct row sources_names(const struct sources *sources)
+{
+    return (struct row){sources->named, (unsigned)rows_fields(&sources->names, 0)};
+}
+
+/* With sources_options.link: as many rows as the longest source has values. */
+static int next_linked(struct sources *sources, struct row *row, struct error *error)
+{
+    size_t rows = 0;
+    rows_clear(&sources->first);
+    for (size_t i = 0; i < sources->count; i++)
+        rows = sources->source[i].kept.count > rows ? sources->source[i].kept.count : rows;
+    if (sources->linked_at == rows)
+        return SOURCES_END;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct rows *kept = &sources->source[i].kept;
+        if (kept->count > 0 && sources_copy(kept, sources->linked_at % kept->count, &sources->first, error) < 0)
+            return -1;
+    }
+    sources->linked_at++;
+    if (sources_make_room(sources, rows_fields(&sources->first, 0), error) < 0)
+        return -1;
+    *row = sources_row(sources, &sources->first);
+    return SOURCES_ROW;
+}
+
+/* Gathers the values of the first group that make its next row. */
+static int gather_first(struct sources *sources, bool waits, struct error *error)
+{
+    const unsigned wanted = sources->options.per_row > 0 ? sources->options.per_row : 1;
+    if (sources->gathered == 0)
+        rows_clear(&sources->first);
+    while (sources->gathered < wanted) {
+        int result = group_next(sources, &sources->group[0], waits, &sources->first, error);
+        if (result == VALUES_END && sources->gathered > 0)
+            break;
+        if (result != VALUES_ONE)
+            return result;
+        sources->gathered++;
+    }
+    sources->gathered = 0;
+    return VALUES_ONE;
+}
+
+/* Goes on to the next row of the cross product. The last group varies the fastest; behind its last row the first group
+ * is due. */
+static void product_advance(struct sources *sources)
+{
+    size_t i = sources->group_count - 1;
+    for (; i > 0 && ++sources->group[i].at == sources->group[i].rows.count; i--)
+        sources->group[i].at = 0;
+    sources->has_first = i > 0;
+}
+
+static int product_row(struct sources *sources, struct row *row, struct error *error)
+{
+    size_t fields = rows_fields(&sources->first, 0);
+    for (size_t i = 1; i < sources->group_count; i++)
+        fields += rows_fields(&sources->group[i].rows, sources->group[i].at);
+    if (sources_make_room(sources, fields, error) < 0)
+        return -1;
+    *row = sources_row(sources, &sources->first);
+    for (size_t i = 1; i < sources->group_count; i++) {
+        const struct group *group = &sources->group[i];
+        for (size_t field = 0; field < rows_fields(&group->rows, group->at); field++)
+            sources->row[row->count++] = rows_field(&group->rows, group->at, field);
+    }
+    return SOURCES_ROW;
+}
+
+int sources_next(struct sources *sources, bool waits, struct row *row, struct error *error)
+{
+    if (sources->options.link)
+        return next_linked(sources, row, error);
+    for (size_t i = 1; i < sources->group_count; i++)
+        if (sources->group[i].rows.count == 0)
+            return SOURCES_END;
+    if (!sources->has_first) {
+        int result = gather_first(sources, waits, error);
+        if (result != VALUES_ONE)
+            return result == VALUES_NOT_YET ? SOURCES_WAIT : result;
+        sources->has_first = true;
+    }
+    int result = product_row(sources, row, error);
+    product_advance(sources);
+    return result;
+}

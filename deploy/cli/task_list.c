@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of tasks: see task_list.h. */
+#include "deploy/cli/task_list.h"
+
+#include <errno.h>
+#include <string.h>
+
+int task_list_begin(struct task_list *list, const char *path, struct error *error)
+{
+    *list = (struct task_list){.path = path, .file = fopen(path, "we")};
+    return list->file != NULL ? 0 : error_set(error, "%.300s: cannot create: %s", path, strerror(errno));
+}
+
+static void task_list_put(struct task_list *list, const struct field *field)
+{
+    static const char escaped[] = "\t\n\r\\", letters[] = "tnr\\";
+    for (size_t i = 0; i < field->length; i++) {
+        const char c = field->text[i], *at = c != '\0' ? strchr(escaped, c) : NULL;
+        if (at != NULL)
+            putc_unlocked('\\', list->file);
+        putc_unlocked(at != NULL ? letters[at - escaped] : c, list->file);
+    }
+}
+
+static void task_list_put_line(struct task_list *list, const struct field *fields, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (i > 0)
+            putc_unlocked('\t', list->file);
+        task_list_put(list, &fields[i]);
+    }
+}
+
+void task_list_name(struct task_list *list, const struct field *names, unsigned count, unsigned columns)
+{
+    task_list_put_line(list, names, count);
+    for (unsigned i = count; i < columns; i++)
+        fprintf(list->file, "%s%u", i > 0 ? "\t" : "", i + 1);
+    putc_unlocked('\n', list->file);
+    list->is_named = true;
+}
+
+void task_list_add(struct task_list *list, const struct field *fields, unsigned count)
+{
+    task_list_put_line(list, fields, count);
+    putc_unlocked('\n', list->file);
+    list->rows++;
+}
+
+static int task_list_complain(const struct task_list *list, struct error *error)
+{
+    return error_set(error, "%.300s: cannot write: %s", list->path, strerror(errno));
+}
+
+int task_list_flush(struct task_list *list, struct error *error)
+{
+    return fflush(list->file) == 0 && !ferror(list->file) ? 0 : task_list_complain(list, error);
+}
+
+int task_list_end(struct task_list *list, bool complete, struct error *error)
+{
+    if (list->file == NULL)
+        return 0;
+    if (complete)
+        fputs("\\.\n", list->file);
+    const bool written = !ferror(list->file);
+    const bool closed = fclose(list->file) == 0;
+    list->file = NULL;
+    return written && closed ? 0 : task_list_complain(list, error);
+}
