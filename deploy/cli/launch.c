@@ -199,6 +199,14 @@ static void look_ready(struct child *child)
     child->drain_waits = false;
 }
 
+static void begin_drain(struct child *child)
+{
+    child->drain_is_said = child->drain_waits = child->watch.asked = true;
+    if (child->how->reports)
+        child->begin_by_ms = launch_clock_ms() + child->how->begin_ms;
+    look_ready(child);
+}
+
 static void ask_to_stop(struct child *child)
 {
     char text[160];
@@ -206,10 +214,7 @@ static void ask_to_stop(struct child *child)
     switch (child->asked) {
     case 1:
         launch_say("draining: nothing begins any more, and what runs is finished and kept; once more to give it up");
-        child->drain_is_said = child->drain_waits = child->watch.asked = true;
-        if (child->how->reports)
-            child->begin_by_ms = launch_clock_ms() + child->how->begin_ms;
-        look_ready(child);
+        begin_drain(child);
         break;
     case 2:
         snprintf(text, sizeof text, "giving up: the ranks are ended%s",
@@ -379,7 +384,17 @@ static void drain_in_time(struct child *child)
     ask_to_stop(child);
 }
 
-static int longest_wait(const struct child *child)
+/* Has the caller go on with what it does beside. */
+static void look_aside(struct child *child)
+{
+    const struct launch_side *side = child->how->side;
+    if (side == NULL || side->look(side->context) != LAUNCH_DRAINS || child->ended || child->asked > 0)
+        return;
+    child->asked = 1;
+    begin_drain(child);
+}
+
+static int own_longest_wait(const struct child *child)
 {
     bool looks = child->how->reports || child->late_ms > 0 || child->how->drain_ms > 0 || child->watch.ended ||
                  is_to_begin(child) || child->not_begun;
@@ -390,15 +405,25 @@ static int longest_wait(const struct child *child)
     return hurries ? END_LOOK_MS : looks ? WATCH_LOOK_MS : -1;
 }
 
+static int longest_wait(const struct child *child)
+{
+    const struct launch_side *side = child->how->side;
+    const int own = own_longest_wait(child), other = side != NULL ? side->wait_ms(side->context) : -1;
+    return own < 0 || (other >= 0 && other < own) ? other : own;
+}
+
 static void attend(struct child *child)
 {
+    const struct launch_side *side = child->how->side;
     const int said = child->how->reports ? child->watch.ends[0] : -1;
     while (!child->ended) {
-        struct pollfd polled[] = {{.fd = child->signals, .events = POLLIN},
-                                  {.fd = child->errors, .events = POLLIN},
-                                  {.fd = said, .events = POLLIN}};
-        poll(polled, 3, longest_wait(child));
+        struct pollfd polled[3 + LAUNCH_SIDE_DESCRIPTORS] = {{.fd = child->signals, .events = POLLIN},
+                                                             {.fd = child->errors, .events = POLLIN},
+                                                             {.fd = said, .events = POLLIN}};
+        const unsigned more = side != NULL ? side->wait_for(side->context, polled + 3) : 0;
+        poll(polled, 3 + more, longest_wait(child));
         take_signals(child);
+        look_aside(child);
         if (child->how->reports)
             look_after(child);
         launch_look_at_time(child);

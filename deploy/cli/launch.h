@@ -16,6 +16,7 @@
  * how they ended (common/job/status.h), which then counts for more than mpirun's own status. */
 #pragma once
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,29 +29,44 @@ enum launch_output {
     LAUNCH_OUTPUT_SILENT, /* nowhere, and the line is not shown either */
 };
 
+enum launch_wish { LAUNCH_GOES_ON, LAUNCH_DRAINS };
+
+/* Work of the caller's that goes on in the loop that waits for the launcher. */
+struct launch_side {
+    /* Called after each event, and when its time is over; never waits. Once it wishes a drain the ranks are asked to
+     * drain; nothing is said about it. */
+    enum launch_wish (*look)(void *context);
+    int (*wait_ms)(void *context); /* time until look() is due at the latest; -1: only after events */
+    /* Fills in descriptors whose events look() waits for, at most LAUNCH_SIDE_DESCRIPTORS. Returns how many. */
+    unsigned (*wait_for)(void *context, struct pollfd *polled);
+    void *context;
+};
+#define LAUNCH_SIDE_DESCRIPTORS 2
+
 struct launch {
     bool remote;    /* ranks elsewhere get a fixed time to come up: nobody here sees what they catch */
     bool survives;  /* the launcher lets ranks die: launcher_watch.h looks after it, and the ranks say how it went */
     bool reports;   /* the ranks can say how the run went: the one that leads is on this machine */
     bool flat;      /* workers alone: where `survives` none but rank 0 is needed, else each of them */
     unsigned ranks; /* ranks to launch */
-    unsigned rank_depth;       /* levels below the launcher at which the ranks of this machine stand: dialect.h */
-    FILE *log;                 /* borrowed; takes what the ranks print; NULL: they print as we do */
-    enum launch_output output; /* where `log` is NULL */
-    const char *kept;          /* borrowed; says what the second signal leaves; NULL: not known */
-    bool at_once;              /* the first signal ends the ranks */
-    unsigned timeout_s;        /* the ranks are ended then; 0: never */
-    int64_t begin_ms;          /* time that the ranks have to begin once they are asked to stop; where they report */
-    bool is_resumable;         /* what is stored can be gone on with */
-    void (*clear)(pid_t);      /* removes the files that a launcher has left; NULL: it has none */
-    int64_t drain_ms;          /* by launch_clock_ms(): the ranks are to drain then; 0: never */
-    bool (*is_asked)(void);    /* true if a signal came before there was anything to end; NULL: none did */
-    bool asked;                /* set: somebody asked the run to stop, or drain_ms came */
-    bool late;                 /* set: the time was over */
-    bool begun;                /* set: all ranks were there, where they report */
-    bool started;              /* set: a rank ran on this machine, as far as that was looked at */
-    bool summarized;           /* set: the summary is printed, or the run has said how it went */
-    char lost[100];            /* set: why no rank has said how the run went, for launch_say_lost(); else empty */
+    unsigned rank_depth;            /* levels below the launcher at which the ranks of this machine stand: dialect.h */
+    FILE *log;                      /* borrowed; takes what the ranks print; NULL: they print as we do */
+    const struct launch_side *side; /* borrowed; NULL: there is nothing else to do */
+    enum launch_output output;      /* where `log` is NULL */
+    const char *kept;               /* borrowed; says what the second signal leaves; NULL: not known */
+    bool at_once;                   /* the first signal ends the ranks */
+    unsigned timeout_s;             /* the ranks are ended then; 0: never */
+    int64_t begin_ms;       /* time that the ranks have to begin once they are asked to stop; where they report */
+    bool is_resumable;      /* what is stored can be gone on with */
+    void (*clear)(pid_t);   /* removes the files that a launcher has left; NULL: it has none */
+    int64_t drain_ms;       /* by launch_clock_ms(): the ranks are to drain then; 0: never */
+    bool (*is_asked)(void); /* true if a signal came before there was anything to end; NULL: none did */
+    bool asked;             /* set: somebody asked the run to stop, or drain_ms came */
+    bool late;              /* set: the time was over */
+    bool begun;             /* set: all ranks were there, where they report */
+    bool started;           /* set: a rank ran on this machine, as far as that was looked at */
+    bool summarized;        /* set: the summary is printed, or the run has said how it went */
+    char lost[100];         /* set: why no rank has said how the run went, for launch_say_lost(); else empty */
 };
 
 /* Runs `argv` (ends with a NULL) with standard input closed off and returns an enum exit_status: what the ranks
