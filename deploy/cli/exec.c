@@ -9,12 +9,16 @@
 #include "common/util/text.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/cores.h"
 #include "deploy/cli/exec_request.h"
+#include "deploy/cli/follow.h"
 #include "deploy/cli/run.h"
+#include "deploy/cli/task_files.h"
 #include "deploy/cli/task_list.h"
 #include "worker/helper/ask.h"
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/exec.h"
+#include "worker/kernels/exec/tasks.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -24,14 +28,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 1000, TASK_BYTES = 2 * CMDLINE_BYTES_MAX, REMOVED_AT_A_TIME = 16 };
+/* A list that is complete so soon is waited for before the launch. Later rows are read so many at a time, and so many
+ * ahead of what is done. */
+enum { INPUT_WAIT_MS = 100, ROWS_AT_ONCE = 10000, ROWS_AHEAD = 200000 };
 
 struct exec_run {
     struct exec_request request;
     struct task_list list;
     char output[PATH_BYTES]; /* where the job's results go */
+    bool is_complete;        /* all tasks are in the list */
+    bool is_remote;          /* ranks may be on other machines */
+    bool has_more;           /* rows that can be read at once */
+    uint64_t next_ns;        /* with --delay: when the next row is due */
+    bool follows;            /* what tasks print goes through us */
+    struct follow follow;
+    struct argv texts;        /* what tags and names of files are made of */
+    struct tasks tags, files; /* to put arguments in there */
+    struct error error;       /* what has gone wrong beside the launch */
 };
 
 /* Files of this process, for the handler of a signal that comes before the launch. */
@@ -98,7 +115,7 @@ static int make_place(struct exec_run *run, struct error *error)
         snprintf(own.list, sizeof own.list, "%s.list", run->output);
         return 0;
     }
-    if (exec_is_remote(&run->request))
+    if (run->is_remote)
         temporary = ".";
     else if (temporary == NULL || temporary[0] == '\0')
         temporary = "/tmp";
@@ -142,26 +159,16 @@ static int exec_check_line(const char *line, struct error *error)
     return result;
 }
 
-/* The arguments are appended to a command that has no place for them. */
-static int complete_command(struct exec_request *request, const struct row *names, struct error *error)
+static int exec_check_command(const struct exec_request *request, struct error *error)
 {
     struct error reason;
-    char *command = NULL;
-    if (request->command[0] == '\0')
+    if (request->command[0] == '\0' || request->shell || exec_check_line(request->command, &reason) == 0)
         return 0;
-    if (!exec_has_place(request->command, names->fields, names->count)) {
-        if (asprintf(&command, "%s {}", request->command) < 0)
-            return error_set(error, "out of memory for the command");
-        free(request->command);
-        request->command = command;
-    }
-    if (!request->shell && exec_check_line(request->command, &reason) < 0)
-        return error_set(error, "%.100s: %s", request->command, reason.text);
-    return 0;
+    return error_set(error, "%.100s: %s", request->command, reason.text);
 }
 
 /* With a command in each row, each of them is looked at as the command of all would be. */
-static int exec_check_row(const struct exec_run *run, const struct row *row, struct error *error)
+static int exec_check_row(const struct exec_run *run, const struct arguments *row, struct error *error)
 {
     struct error reason;
     char *line = NULL;
@@ -179,17 +186,21 @@ static int exec_check_row(const struct exec_run *run, const struct row *row, str
 /* Names the columns where that is not done: there are as many as the first row has fields. */
 static void name_columns(struct exec_run *run, unsigned fields)
 {
-    const struct row names = sources_names(run->request.sources);
+    const struct arguments names = sources_names(run->request.sources);
     if (!run->list.is_named)
         task_list_name(&run->list, names.fields, names.count, fields > names.count ? fields : names.count);
 }
 
-/* Reads what there is and writes it to the list. One of enum sources_result but SOURCES_ROW, or -1 with one line. */
-static int write_rows(struct exec_run *run, bool waits, struct error *error)
+/* Reads at most `most` rows and writes them to the list. SOURCES_ROW where there may be more at once, else another one
+ * of enum sources_result, or -1 with one line. */
+static int write_rows(struct exec_run *run, uint64_t most, bool waits, struct error *error)
 {
-    struct row row;
-    int result;
-    while ((result = sources_next(run->request.sources, waits, &row, error)) == SOURCES_ROW) {
+    struct arguments row;
+    int result = SOURCES_ROW;
+    for (uint64_t i = 0; i < most; i++) {
+        result = sources_next(run->request.sources, waits, &row, error);
+        if (result != SOURCES_ROW)
+            break;
         if (exec_check_row(run, &row, error) < 0)
             return -1;
         name_columns(run, row.count);
@@ -198,12 +209,39 @@ static int write_rows(struct exec_run *run, bool waits, struct error *error)
     return result;
 }
 
-static int write_list(struct exec_run *run, struct error *error)
+/* Ends a list to which nothing comes any more. */
+static int complete_list(struct exec_run *run, struct error *error)
 {
-    if (task_list_begin(&run->list, own.list, error) < 0 || write_rows(run, true, error) < 0)
-        return -1;
     name_columns(run, 1);
+    run->is_complete = true;
     return task_list_end(&run->list, true, error);
+}
+
+/* Waits for what is to come from a pipe, until `end_ms`. False: nothing has come. */
+static bool wait_for_input(const struct exec_run *run, int64_t end_ms)
+{
+    const int64_t left_ms = end_ms - launch_clock_ms();
+    struct pollfd polled = {.fd = sources_descriptor(run->request.sources), .events = POLLIN};
+    return left_ms > 0 && poll(&polled, 1, (int)left_ms) > 0;
+}
+
+/* Writes the list as far as it can be known soon: a list of which all is known before the launch is the better one, but
+ * a pipe may have no end. The first row is waited for. */
+static int begin_list(struct exec_run *run, struct error *error)
+{
+    int result = task_list_begin(&run->list, own.list, error) < 0 ? -1 : write_rows(run, 1, true, error);
+    const int64_t end_ms = launch_clock_ms() + INPUT_WAIT_MS;
+    const bool whole = run->request.dry_run || run->request.output != NULL;
+    const bool delays = run->request.delay_ns > 0 && !whole;
+    run->next_ns = run->request.delay_ns;
+    while (!delays && (result == SOURCES_ROW || (result == SOURCES_WAIT && wait_for_input(run, end_ms)))) {
+        if (!whole && launch_clock_ms() >= end_ms)
+            break;
+        result = write_rows(run, ROWS_AT_ONCE, whole, error);
+    }
+    if (result < 0)
+        return -1;
+    return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
 }
 
 /* --- the job --- */
@@ -225,11 +263,14 @@ static void exec_add_env(const struct exec_request *request, struct argv *words)
 }
 
 /* The kernel and its parameters. */
-static void add_kernel(const struct exec_request *request, struct argv *words)
+static void add_kernel(const struct exec_run *run, struct argv *words)
 {
+    const struct exec_request *request = &run->request;
     argv_add(words, "exec");
     argv_add_format(words, "list=%s", own.list);
     argv_add_format(words, "command=%s", request->command);
+    if (!run->is_complete)
+        argv_add(words, "follow=yes");
     if (request->shell)
         argv_add(words, "shell=yes");
     if (request->timeout_ns > 0)
@@ -242,24 +283,30 @@ static void add_kernel(const struct exec_request *request, struct argv *words)
         exec_add_env(request, words);
 }
 
-/* No more workers than tasks. */
+/* The number of workers to launch; 0: as many as `hdss run` does by default. No more than tasks are of use. */
 static unsigned exec_workers(const struct exec_run *run)
 {
-    const unsigned workers = run->request.workers > 0 ? run->request.workers : 0;
-    return workers > run->list.rows ? (unsigned)run->list.rows : workers;
+    const struct exec_request *request = &run->request;
+    const unsigned wanted = request->workers > 0 ? request->workers : run->is_remote ? 0 : cores_usable();
+    return run->is_complete && wanted > run->list.rows ? (unsigned)run->list.rows : wanted;
 }
 
 /* The command line of `hdss run`. */
 static void compose_words(const struct exec_run *run, struct argv *words)
 {
     const struct exec_request *request = &run->request;
+    const unsigned workers = exec_workers(run);
     argv_add(words, "hdss exec");
-    if (request->workers > 0)
-        argv_add_format(words, "--workers=%u", exec_workers(run));
+    if (workers > 0)
+        argv_add_format(words, "--workers=%u", workers);
     argv_add_format(words, "--progress=%s", request->bar || request->eta ? "always" : "never");
+    if (request->halt.when == HALT_NOW)
+        argv_add(words, "--drain-time=0"); /* what runs is ended */
     argv_add_all(words, &request->words);
     argv_add_format(words, "--output=%s", run->output);
-    add_kernel(request, words);
+    if (request->output == NULL)
+        argv_add(words, "--join=no");
+    add_kernel(run, words);
 }
 
 /* --- a dry run --- */
@@ -270,7 +317,7 @@ static int show_commands(const struct exec_run *run, struct error *error)
     struct argv words = {0};
     char why[HDSS_ERROR_MAX], *text = malloc(TASK_BYTES);
     argv_add(&words, "hdss exec");
-    add_kernel(&run->request, &words);
+    add_kernel(run, &words);
     int result = text == NULL || words.failed ? error_set(error, "out of memory for a command") : 0;
     if (result == 0)
         result = job_setup_make(&setup, &asking_loader, (int)words.count, words.items, error);
@@ -287,20 +334,213 @@ static int show_commands(const struct exec_run *run, struct error *error)
     return result;
 }
 
+/* --- what tasks print --- */
+
+/* A text of the user's in which something is put in for each task, such as a tag: as one word of a command. */
+static int begin_text(struct exec_run *run, struct tasks *tasks, const char *text, struct error *error)
+{
+    struct text quoted;
+    text_init(&quoted);
+    text_add(&quoted, "'");
+    for (; *text != '\0'; text++)
+        text_add(&quoted, *text == '\'' ? "'\\''" : "%c", *text);
+    text_add(&quoted, "'");
+    char *command = text_take(&quoted);
+    argv_add(&run->texts, command != NULL ? command : "");
+    free(command);
+    if (command == NULL || run->texts.failed)
+        return error_set(error, "out of memory for a text");
+    const struct tasks_source source = {.tasks = "",
+                                        .command = run->texts.items[run->texts.count - 1],
+                                        .table = "",
+                                        .list = own.list,
+                                        .folder = "",
+                                        .count = TASKS_COUNT_UNKNOWN,
+                                        .follows = !run->is_complete};
+    if (tasks_open(tasks, &source, error) == 0)
+        return 0;
+    *tasks = (struct tasks){0};
+    return -1;
+}
+
+static void end_text(struct tasks *tasks)
+{
+    if (tasks->source.command != NULL)
+        tasks_close(tasks);
+}
+
+static const char *exec_tag_of(void *context, uint64_t task)
+{
+    struct exec_run *run = context;
+    if (run->request.tag_text != NULL && strchr(run->request.tag_text, '{') == NULL)
+        return run->request.tag_text;
+    return tasks_get(&run->tags, task, NULL) == 0 ? cmdline_at(&run->tags.words, 0) : "";
+}
+
+/* The path of a task's files: that of the template, or where it has nothing to put in a folder below it. */
+static int exec_files_of(void *context, uint64_t task, char path[PATH_MAX], struct error *error)
+{
+    enum { COLUMNS_MAX = 100, TEXTS_BYTES = 2 * PATH_MAX };
+    struct exec_run *run = context;
+    if (tasks_get(&run->files, task, error) < 0)
+        return -1;
+    if (strchr(run->request.results, '{') != NULL) {
+        int length = snprintf(path, PATH_MAX, "%s", cmdline_at(&run->files.words, 0));
+        return length < PATH_MAX ? 0 : error_set(error, "--results: a name is longer than %d bytes", PATH_MAX - 1);
+    }
+    const struct row *row = run->files.row, *head = &run->files.list.head;
+    static char texts[TEXTS_BYTES];
+    const char *names[COLUMNS_MAX], *values[COLUMNS_MAX];
+    size_t used = 0;
+    unsigned columns = 0;
+    for (; columns < row->count && columns < head->count && columns < COLUMNS_MAX; columns++) {
+        const struct piece pieces[] = {head->fields[columns], row->fields[columns]};
+        if (used + pieces[0].length + pieces[1].length + 2 > sizeof texts)
+            return error_set(error, "--results: the arguments of task %" PRIu64 " are too long for names", task + 1);
+        names[columns] = texts + used;
+        used += (size_t)snprintf(texts + used, sizeof texts - used, "%.*s", (int)pieces[0].length, pieces[0].text) + 1;
+        values[columns] = texts + used;
+        used += (size_t)snprintf(texts + used, sizeof texts - used, "%.*s", (int)pieces[1].length, pieces[1].text) + 1;
+    }
+    return task_files_layout(path, run->request.results, names, values, columns, error);
+}
+
+static int begin_follow(struct exec_run *run, struct error *error)
+{
+    const struct exec_request *request = &run->request;
+    const bool tags = request->tag || request->tag_text != NULL;
+    const struct follow_options options = {
+        .output = run->output,
+        .out = STDOUT_FILENO,
+        .err = STDERR_FILENO,
+        .in_order = request->in_order,
+        .clears_line = request->bar || request->eta,
+        .joblog = request->joblog,
+        .tag_of = tags ? exec_tag_of : NULL,
+        .files_of = request->results != NULL ? exec_files_of : NULL,
+        .context = run,
+    };
+    if (tags && begin_text(run, &run->tags, request->tag ? "{}" : request->tag_text, error) < 0)
+        return -1;
+    if (request->results != NULL && begin_text(run, &run->files, request->results, error) < 0)
+        return -1;
+    run->follows = follow_begin(&run->follow, &options, error) == 0;
+    return run->follows ? 0 : -1;
+}
+
+/* --- beside the launch --- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Reads on, as far as that does not run away from what is done. */
+static int feed(struct exec_run *run, struct error *error)
+{
+    const uint64_t delay_ns = run->request.delay_ns;
+    run->has_more = false;
+    if (run->is_complete || run->list.rows - run->follow.done > ROWS_AHEAD)
+        return 0;
+    if (delay_ns > 0 && now_ns() < run->next_ns)
+        return 0;
+    const uint64_t before = run->list.rows;
+    int result = write_rows(run, delay_ns > 0 ? 1 : ROWS_AT_ONCE, false, error);
+    if (result < 0)
+        return -1;
+    if (run->list.rows > before)
+        run->next_ns = now_ns() + delay_ns;
+    run->has_more = result == SOURCES_ROW && delay_ns == 0;
+    return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
+}
+
+static enum launch_wish exec_look_aside(void *context)
+{
+    struct exec_run *run = context;
+    if (run->error.text[0] == '\0' && follow_look(&run->follow, &run->error) == 0)
+        feed(run, &run->error);
+    const uint64_t all = run->is_complete ? run->list.rows : 0;
+    const bool halts = halt_look(&run->request.halt, run->follow.done, run->follow.failed, all) != HALT_NO;
+    return halts || run->error.text[0] != '\0' ? LAUNCH_DRAINS : LAUNCH_GOES_ON;
+}
+
+static int exec_wait_ms(void *context)
+{
+    const struct exec_run *run = context;
+    const int other_ms = follow_wait_ms(&run->follow);
+    int own_ms = -1;
+    if (run->error.text[0] != '\0')
+        return other_ms;
+    if (run->has_more)
+        own_ms = 0;
+    else if (!run->is_complete && run->request.delay_ns > 0) {
+        const uint64_t now = now_ns();
+        own_ms = now < run->next_ns ? (int)((run->next_ns - now + 999999) / 1000000) : 0;
+    } else if (!run->is_complete && run->list.rows - run->follow.done > ROWS_AHEAD)
+        own_ms = INPUT_WAIT_MS;
+    return own_ms < 0 || (other_ms >= 0 && other_ms < own_ms) ? other_ms : own_ms;
+}
+
+static unsigned exec_wait_for(void *context, struct pollfd *polled)
+{
+    const struct exec_run *run = context;
+    const bool reads = !run->is_complete && run->request.delay_ns == 0 && run->error.text[0] == '\0' &&
+                       run->list.rows - run->follow.done <= ROWS_AHEAD;
+    unsigned count = 0;
+    polled[count++] = (struct pollfd){.fd = follow_blocked_on(&run->follow), .events = POLLOUT};
+    if (reads)
+        polled[count++] = (struct pollfd){.fd = sources_descriptor(run->request.sources), .events = POLLIN};
+    return count;
+}
+
 /* --- the run --- */
 
-static int launch_tasks(const struct exec_run *run, struct error *error)
+static void say_failures(const struct exec_run *run)
+{
+    enum { WIDTH = 200 };
+    struct text text;
+    if (run->follow.failed == 0 || run->request.quiet)
+        return;
+    text_init(&text);
+    reasons_add_text(&run->follow.reasons, &text, "hdss exec: ", "hdss exec: ", WIDTH);
+    char *lines = text_take(&text);
+    fputs(lines != NULL ? lines : "", stderr);
+    free(lines);
+}
+
+/* What is left to do when the ranks have ended. Returns the status of the whole. */
+static int end_follow(struct exec_run *run, int status, struct error *error)
+{
+    char text[HALT_TEXT_MAX];
+    if (follow_end(&run->follow, &run->error) < 0 || run->error.text[0] != '\0') {
+        *error = run->error;
+        status = EXIT_STATUS_FAILED;
+    }
+    if (error->text[0] == '\0' && run->request.halt.state != HALT_NO) {
+        fprintf(stderr, "hdss exec: %s\n", halt_text(&run->request.halt, text));
+        status = halt_status(&run->request.halt);
+    }
+    say_failures(run);
+    results_tail_remove(run->output);
+    return status;
+}
+
+static int launch_tasks(struct exec_run *run, struct error *error)
 {
     struct argv words = {0};
+    const struct launch_side side = {exec_look_aside, exec_wait_ms, exec_wait_for, run};
     struct launch how = {.output = run->request.verbose ? LAUNCH_OUTPUT_APART : LAUNCH_OUTPUT_SILENT,
-                         .is_asked = exec_is_asked};
+                         .is_asked = exec_is_asked,
+                         .side = run->follows ? &side : NULL};
     int status = EXIT_STATUS_FAILED;
     compose_words(run, &words);
     own.is_launched = 1;
     if (words.failed)
         error_set(error, "out of memory for the command line");
     else
-        status = run_words((int)words.count, words.items, run->request.output != NULL, &how, error);
+        status = run_words((int)words.count, words.items, true, &how, error);
     argv_fini(&words);
     return status;
 }
@@ -308,18 +548,20 @@ static int launch_tasks(const struct exec_run *run, struct error *error)
 /* Returns the exit status; the error is empty where the run itself has said what is wrong. */
 static int exec_tasks(struct exec_run *run, struct error *error)
 {
-    if (sources_begin(run->request.sources, error) < 0)
+    run->is_remote = exec_is_remote(&run->request);
+    if (exec_check_command(&run->request, error) < 0 || sources_begin(run->request.sources, error) < 0 ||
+        make_place(run, error) < 0 || begin_list(run, error) < 0)
         return EXIT_STATUS_USAGE;
-    const struct row names = sources_names(run->request.sources);
-    if (complete_command(&run->request, &names, error) < 0 || make_place(run, error) < 0 || write_list(run, error) < 0)
-        return EXIT_STATUS_USAGE;
-    if (run->list.rows == 0) {
+    if (run->is_complete && run->list.rows == 0) {
         fputs("hdss exec: there are no arguments, so there is nothing to do\n", stderr);
         return EXIT_STATUS_DONE;
     }
     if (run->request.dry_run)
         return show_commands(run, error) == 0 ? EXIT_STATUS_DONE : EXIT_STATUS_USAGE;
-    return launch_tasks(run, error);
+    if (run->request.output == NULL && begin_follow(run, error) < 0)
+        return EXIT_STATUS_USAGE;
+    int status = launch_tasks(run, error);
+    return run->follows ? end_follow(run, status, error) : status;
 }
 
 int command_exec(int argc, char **argv)
@@ -336,7 +578,10 @@ int command_exec(int argc, char **argv)
     if (error.text[0] != '\0')
         fprintf(stderr, "hdss exec: %s\n", error.text);
     task_list_end(&run.list, false, NULL);
+    end_text(&run.tags);
+    end_text(&run.files);
     remove_place(&run, status);
+    argv_fini(&run.texts);
     exec_request_fini(&run.request);
     return status;
 }

@@ -139,35 +139,9 @@ static int exec_take_delay(void *target, const char *value, struct error *error)
     return exec_parse_time(value, &((struct exec_request *)target)->delay_ns);
 }
 
-/* Takes WHEN,WHY=VALUE. */
 static int exec_take_halt(void *target, const char *value, struct error *error)
 {
-    (void)error;
-    struct exec_halt halt = {0};
-    char word[16], number[24];
-    const char *comma = strchr(value, ','), *equals = strchr(value, '=');
-    if (strcmp(value, "never") == 0) {
-        ((struct exec_request *)target)->halt = halt;
-        return 0;
-    }
-    if (comma == NULL || equals == NULL || equals < comma)
-        return -1;
-    snprintf(word, sizeof word, "%.*s", (int)(comma - value), value);
-    int when = option_choice("never|soon|now", word);
-    snprintf(word, sizeof word, "%.*s", (int)(equals - comma - 1), comma + 1);
-    int why = option_choice("fail|success|done", word);
-    size_t length = strlen(equals + 1);
-    const bool is_share = length > 0 && equals[length] == '%';
-    snprintf(number, sizeof number, "%.*s", (int)(length - is_share), equals + 1);
-    if (when < 0 || why < 0)
-        return -1;
-    if (is_share ? number_parse_real(number, &halt.percent) < 0 || halt.percent <= 0 || halt.percent > 100
-                 : number_parse_u64(number, &halt.count) < 0 || halt.count == 0)
-        return -1;
-    halt.when = (enum exec_halt_when)when;
-    halt.why = (enum exec_halt_why)why;
-    ((struct exec_request *)target)->halt = halt;
-    return 0;
+    return halt_parse(&((struct exec_request *)target)->halt, value, error);
 }
 
 static int exec_take_env(void *target, const char *value, struct error *error)
@@ -234,7 +208,7 @@ static const struct option_row task_rows[] = {
      TAKES_INTEGER(struct exec_request, tries, 0, TRIES_MAX)},
     {"delay", 0, "TIME", "seconds, or a number with s, m, h or d",
      "let so much time pass between the beginnings of two tasks", exec_take_delay},
-    {"halt", 0, "WHEN,WHY=VALUE", "never, or now or soon, a comma, fail, success or done, = and a number or N%",
+    {"halt", 0, "WHEN,WHY=VALUE", HALT_ACCEPTED,
      "end early: now, or soon, when what runs is done; once so many tasks, or so many in 100, have failed, succeeded, "
      "or "
      "ended: --halt now,fail=1",
@@ -367,7 +341,7 @@ static const struct absent {
     "No shell looks at the command, unless --shell says so.\n"                                                         \
     "Examples:\n"                                                                                                      \
     "    hdss exec 'wc -c {}' ::: *.dat\n"                                                                             \
-    "    ls *.dat | hdss exec -j 8 --joblog log ./fit {} {.}.fit\n"                                         \
+    "    ls *.dat | hdss exec -j 8 --joblog log ./fit {} {.}.fit\n"                                                    \
     "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a clean "   \
     "drain."
 
@@ -395,42 +369,6 @@ void exec_grammar(struct grammar *grammar)
 }
 
 /* --- the command and its arguments --- */
-
-/* The name of a {..} without what may follow it: {x.} {x/} {x//} {x/.}. */
-static size_t place_name_length(const char *name, size_t length)
-{
-    static const char *const endings[] = {"//", "/.", "/", "."};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t ending = strlen(endings[i]);
-        if (length >= ending && memcmp(name + length - ending, endings[i], ending) == 0)
-            return length - ending;
-    }
-    return length;
-}
-
-static bool is_place(const char *name, size_t length, const struct field *names, unsigned count)
-{
-    if (length == 1 && (name[0] == '#' || name[0] == '%'))
-        return true;
-    length = place_name_length(name, length);
-    const bool negative = length > 1 && name[0] == '-';
-    if (strspn(name + negative, "0123456789") >= length - negative)
-        return true;
-    for (unsigned i = 0; i < count; i++)
-        if (names[i].length == length && memcmp(names[i].text, name, length) == 0)
-            return true;
-    return false;
-}
-
-bool exec_has_place(const char *command, const struct field *names, unsigned count)
-{
-    for (const char *at = strchr(command, '{'); at != NULL; at = strchr(at + 1, '{')) {
-        const char *end = strchr(at, '}');
-        if (end != NULL && is_place(at + 1, (size_t)(end - at) - 1, names, count))
-            return true;
-    }
-    return false;
-}
 
 static void add_quoted(struct text *text, const char *word)
 {
@@ -607,6 +545,14 @@ static int exec_check(const struct exec_request *request, struct error *error)
     if (request->quotes && request->shell)
         return error_set(error,
                          "--quote takes the words as they are, --shell has a shell read them; accepted: one of them");
+    const char *printed = request->tag || request->tag_text != NULL ? "--tag and --tagstring go"
+                          : request->joblog != NULL                 ? "--joblog goes"
+                          : request->results != NULL                ? "--results goes"
+                          : request->halt.when != HALT_NO           ? "--halt goes"
+                                                                    : NULL;
+    if (request->output != NULL && printed != NULL)
+        return error_set(error, "%s with what is printed, and --output FILE prints nothing; FILE.log is a task log",
+                         printed);
     if (request->output == NULL)
         for (unsigned i = 0; i < request->words.count; i++)
             if (strncmp(request->words.items[i], "--resume", 8) == 0)

@@ -6,21 +6,11 @@
 #include "common/util/error.h"
 #include "deploy/cli/argv.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/halt.h"
 #include "deploy/cli/sources.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum exec_halt_when { HALT_NEVER, HALT_SOON, HALT_NOW };
-enum exec_halt_why { HALT_FAIL, HALT_SUCCESS, HALT_DONE };
-
-/* When the run ends before all tasks are done. */
-struct exec_halt {
-    enum exec_halt_when when;
-    enum exec_halt_why why;
-    uint64_t count; /* as many tasks; 0: `percent` of them */
-    double percent;
-};
 
 struct exec_request {
     struct argv words;          /* options that go on to `hdss run` */
@@ -35,7 +25,7 @@ struct exec_request {
     unsigned workers; /* 0: not given */
     unsigned tries;
     uint64_t timeout_ns, delay_ns; /* 0: none */
-    struct exec_halt halt;
+    struct halt halt;
     bool in_order, tag, quotes, shell, whole_lines, dry_run, bar, eta, quiet, verbose;
     bool reads_input; /* standard input is a source */
 };
@@ -43,9 +33,6 @@ struct exec_request {
 /* 0, one of OPTIONS_*, or -1 with one line. To be freed by exec_request_fini() in any case. */
 int exec_request_read(struct exec_request *request, int argc, char **argv, struct error *error);
 void exec_request_fini(struct exec_request *request);
-
-/* True if something is put in for a {..} of the command, so that the arguments are not appended to it. */
-bool exec_has_place(const char *command, const struct field *names, unsigned count);
 
 /* The table, for --help and completions. */
 struct options exec_options(void);

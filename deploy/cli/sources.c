@@ -294,9 +294,9 @@ int sources_begin(struct sources *sources, struct error *error)
 
 /* --- rows --- */
 
-static struct row sources_row(struct sources *sources, const struct rows *rows)
+static struct arguments sources_row(struct sources *sources, const struct rows *rows)
 {
-    struct row row = {sources->row, 0};
+    struct arguments row = {sources->row, 0};
     for (size_t i = 0; i < rows_fields(rows, 0); i++)
         sources->row[row.count++] = rows_field(rows, 0, i);
     return row;
@@ -315,13 +315,13 @@ static int sources_make_room(struct sources *sources, size_t fields, struct erro
     return 0;
 }
 
-struct row sources_names(const struct sources *sources)
+struct arguments sources_names(const struct sources *sources)
 {
-    return (struct row){sources->named, (unsigned)rows_fields(&sources->names, 0)};
+    return (struct arguments){sources->named, (unsigned)rows_fields(&sources->names, 0)};
 }
 
 /* With sources_options.link: as many rows as the longest source has values. */
-static int next_linked(struct sources *sources, struct row *row, struct error *error)
+static int next_linked(struct sources *sources, struct arguments *row, struct error *error)
 {
     size_t rows = 0;
     rows_clear(&sources->first);
@@ -369,7 +369,7 @@ static void product_advance(struct sources *sources)
     sources->has_first = i > 0;
 }
 
-static int product_row(struct sources *sources, struct row *row, struct error *error)
+static int product_row(struct sources *sources, struct arguments *row, struct error *error)
 {
     size_t fields = rows_fields(&sources->first, 0);
     for (size_t i = 1; i < sources->group_count; i++)
@@ -385,7 +385,7 @@ static int product_row(struct sources *sources, struct row *row, struct error *e
     return SOURCES_ROW;
 }
 
-int sources_next(struct sources *sources, bool waits, struct row *row, struct error *error)
+int sources_next(struct sources *sources, bool waits, struct arguments *row, struct error *error)
 {
     if (sources->options.link)
         return next_linked(sources, row, error);
@@ -401,4 +401,14 @@ int sources_next(struct sources *sources, bool waits, struct row *row, struct er
     int result = product_row(sources, row, error);
     product_advance(sources);
     return result;
+}
+
+int sources_descriptor(const struct sources *sources)
+{
+    for (unsigned i = 0; i < sources->group[0].count; i++) {
+        const struct source *source = &sources->source[sources->group[0].first + i];
+        if (!source->has_value && !source->has_ended && source->is_open)
+            return source->values.file;
+    }
+    return -1;
 }

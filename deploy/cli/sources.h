@@ -27,7 +27,7 @@ struct sources_options {
 };
 
 /* The fields of a task. Valid until the next one is read. */
-struct row {
+struct arguments {
     const struct field *fields;
     unsigned count;
 };
@@ -49,8 +49,11 @@ int sources_add_file(struct sources *sources, const char *path, bool linked, str
 int sources_begin(struct sources *sources, struct error *error);
 
 /* The names of the columns, as a header has them: none without one. Valid until the sources are freed. */
-struct row sources_names(const struct sources *sources);
+struct arguments sources_names(const struct sources *sources);
 
 /* One of enum sources_result, or -1 with one line. SOURCES_WAIT only where `waits` is false and standard input has
  * nothing at the moment. */
-int sources_next(struct sources *sources, bool waits, struct row *row, struct error *error);
+int sources_next(struct sources *sources, bool waits, struct arguments *row, struct error *error);
+
+/* The descriptor that has what SOURCES_WAIT waits for; -1: none has. */
+int sources_descriptor(const struct sources *sources);

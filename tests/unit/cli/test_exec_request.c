@@ -61,7 +61,7 @@ static int read_line(struct exec_request *request, const char *text, char line[3
 /* Writes the rows as the list has them, with '|' between them and ',' between fields. */
 static int read_rows(struct exec_request *request, char *text, size_t size, struct error *error)
 {
-    struct row row;
+    struct arguments row;
     size_t used = 0;
     int result;
     text[0] = '\0';
@@ -186,23 +186,6 @@ START_TEST(what_is_wrong_is_said_in_a_line)
 }
 END_TEST
 
-static const struct {
-    const char *command;
-    bool has;
-} places[] = {
-    {"echo", false},     {"echo {}", true},      {"echo {.}", true},  {"echo {//}", true},   {"echo {/.}", true},
-    {"echo {#}", true},  {"echo {%}", true},     {"echo {2}", true},  {"echo {-1}", true},   {"echo {-1/.}", true},
-    {"echo {x}", true},  {"echo {x.}", true},    {"echo {y}", false}, {"echo {a b}", false}, {"echo {y} {", false},
-    {"echo {-}", false}, {"echo {y}{1.}", true},
-};
-
-START_TEST(a_command_may_have_places_for_arguments)
-{
-    const struct field name = {"x", 1};
-    ck_assert_int_eq(exec_has_place(places[_i].command, &name, 1), places[_i].has);
-}
-END_TEST
-
 START_TEST(a_list_is_written_as_the_kernel_reads_it)
 {
     const struct field names[] = {{"a", 1}}, row[] = {{"x\ty", 3}, {"\\.\n\r", 4}, {"", 0}}, empty[] = {{"", 0}};
@@ -230,7 +213,7 @@ START_TEST(standard_input_is_not_waited_for_unless_asked)
 {
     struct exec_request request;
     struct error error = {0};
-    struct row row;
+    struct arguments row;
     char line[300];
     int ends[2], before = dup(STDIN_FILENO);
     ck_assert_int_eq(pipe(ends), 0);
@@ -261,7 +244,6 @@ int main(void)
     TCase *all = tcase_create("all");
     tcase_add_loop_test(all, a_line_comes_to_a_command_and_rows, 0, sizeof taken / sizeof *taken);
     tcase_add_loop_test(all, what_is_wrong_is_said_in_a_line, 0, sizeof refused / sizeof *refused);
-    tcase_add_loop_test(all, a_command_may_have_places_for_arguments, 0, sizeof places / sizeof *places);
     tcase_add_test(all, a_list_is_written_as_the_kernel_reads_it);
     tcase_add_test(all, standard_input_is_not_waited_for_unless_asked);
     suite_add_tcase(suite, all);
