@@ -24,6 +24,7 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -510,12 +511,25 @@ static void say_failures(const struct exec_run *run)
     free(lines);
 }
 
+/* True where nobody reads standard output any more, as behind `| head`: no reason to say anything. */
+static bool reader_is_gone(void)
+{
+    struct pollfd polled = {.fd = STDOUT_FILENO};
+    return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
+}
+
 /* What is left to do when the ranks have ended. Returns the status of the whole. */
 static int end_follow(struct exec_run *run, int status, struct error *error)
 {
     char text[HALT_TEXT_MAX];
     if (follow_end(&run->follow, &run->error) < 0 || run->error.text[0] != '\0') {
-        *error = run->error;
+        status = EXIT_STATUS_FAILED;
+        if (!reader_is_gone())
+            *error = run->error;
+    } else if ((status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) &&
+               (!run->is_complete || run->follow.done != run->list.rows)) {
+        error_set(error, "the run has ended, and %" PRIu64 " of %" PRIu64 " tasks have not run",
+                  run->list.rows - run->follow.done, run->list.rows);
         status = EXIT_STATUS_FAILED;
     }
     if (error->text[0] == '\0' && run->request.halt.state != HALT_NO) {

@@ -144,11 +144,7 @@ static const struct {
     {"-j x", "--jobs 'x': accepted: a number from 1, a share of the cores, +N or -N"},
     {"-j", "--jobs needs a value: accepted: a number from 1, a share of the cores, +N or -N"},
     {"-j 0 echo", "--jobs: '0' is not there: it would begin all tasks at once; accepted: N, N%, +N or -N"},
-    {"--halt now",
-     "--halt 'now': accepted: never, or now or soon, a comma, fail, success or done, = and a number or N%"},
-    {"--halt now,fail=0",
-     "--halt 'now,fail=0': accepted: never, or now or soon, a comma, fail, success or done, = and a "
-     "number or N%"},
+    {"--halt now", "--halt 'now': accepted: " HALT_ACCEPTED},
     {"--timeout 2x", "--timeout '2x': accepted: seconds, or a number with s, m, h or d"},
     {"--delay x", "--delay 'x': accepted: seconds, or a number with s, m, h or d"},
     {"--trim x", "--trim 'x': accepted: n, l, r, lr, rl"},
