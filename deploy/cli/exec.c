@@ -35,7 +35,7 @@
 enum { PATH_BYTES = 1000, TASK_BYTES = 2 * CMDLINE_BYTES_MAX, REMOVED_AT_A_TIME = 16 };
 /* A list that is complete so soon is waited for before the launch. Later rows are read so many at a time, and so many
  * ahead of what is done. */
-enum { INPUT_WAIT_MS = 100, ROWS_AT_ONCE = 10000, ROWS_AHEAD = 200000 };
+enum { INPUT_WAIT_MS = 100, LOOK_MS = 20, ROWS_AT_ONCE = 10000, ROWS_AHEAD = 200000 };
 
 struct exec_run {
     struct exec_request request;
@@ -44,7 +44,7 @@ struct exec_run {
     bool is_complete;        /* all tasks are in the list */
     bool is_remote;          /* ranks may be on other machines */
     bool has_more;           /* rows that can be read at once */
-    uint64_t next_ns;        /* with --delay: when the next row is due */
+    uint64_t next_ns;        /* with --delay: when the next row is due; 0: the ranks have not begun */
     bool follows;            /* what tasks print goes through us */
     struct follow follow;
     struct argv texts;        /* what tags and names of files are made of */
@@ -234,7 +234,7 @@ static int begin_list(struct exec_run *run, struct error *error)
     const int64_t end_ms = launch_clock_ms() + INPUT_WAIT_MS;
     const bool whole = run->request.dry_run || run->request.output != NULL;
     const bool delays = run->request.delay_ns > 0 && !whole;
-    run->next_ns = run->request.delay_ns;
+    run->next_ns = !delays;
     while (!delays && (result == SOURCES_ROW || (result == SOURCES_WAIT && wait_for_input(run, end_ms)))) {
         if (!whole && launch_clock_ms() >= end_ms)
             break;
@@ -438,14 +438,24 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* Tasks that are in the list and not done yet may be so many: with --delay none waits there for a worker. */
+static uint64_t rows_ahead(const struct exec_run *run)
+{
+    const unsigned workers = exec_workers(run);
+    return run->request.delay_ns == 0 ? ROWS_AHEAD : workers > 0 ? workers : cores_usable();
+}
+
+static bool has_room(const struct exec_run *run)
+{
+    return run->list.rows - run->follow.done < rows_ahead(run);
+}
+
 /* Reads on, as far as that does not run away from what is done. */
 static int feed(struct exec_run *run, struct error *error)
 {
     const uint64_t delay_ns = run->request.delay_ns;
     run->has_more = false;
-    if (run->is_complete || run->list.rows - run->follow.done > ROWS_AHEAD)
-        return 0;
-    if (delay_ns > 0 && now_ns() < run->next_ns)
+    if (run->is_complete || !has_room(run) || (delay_ns > 0 && now_ns() < run->next_ns))
         return 0;
     const uint64_t before = run->list.rows;
     int result = write_rows(run, delay_ns > 0 ? 1 : ROWS_AT_ONCE, false, error);
@@ -457,10 +467,13 @@ static int feed(struct exec_run *run, struct error *error)
     return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
 }
 
-static enum launch_wish exec_look_aside(void *context)
+/* The first row is there before the ranks are: the delay of the second one counts from their beginning. */
+static enum launch_wish exec_look_aside(void *context, bool begun)
 {
     struct exec_run *run = context;
-    if (run->error.text[0] == '\0' && follow_look(&run->follow, &run->error) == 0)
+    if (begun && run->next_ns == 0)
+        run->next_ns = now_ns() + run->request.delay_ns;
+    if (run->error.text[0] == '\0' && follow_look(&run->follow, &run->error) == 0 && run->next_ns > 0)
         feed(run, &run->error);
     const uint64_t all = run->is_complete ? run->list.rows : 0;
     const bool halts = halt_look(&run->request.halt, run->follow.done, run->follow.failed, all) != HALT_NO;
@@ -471,24 +484,23 @@ static int exec_wait_ms(void *context)
 {
     const struct exec_run *run = context;
     const int other_ms = follow_wait_ms(&run->follow);
+    const uint64_t now = now_ns();
     int own_ms = -1;
-    if (run->error.text[0] != '\0')
+    if (run->error.text[0] != '\0' || run->is_complete)
         return other_ms;
     if (run->has_more)
         own_ms = 0;
-    else if (!run->is_complete && run->request.delay_ns > 0) {
-        const uint64_t now = now_ns();
+    else if (run->next_ns == 0 || !has_room(run))
+        own_ms = LOOK_MS;
+    else if (run->request.delay_ns > 0)
         own_ms = now < run->next_ns ? (int)((run->next_ns - now + 999999) / 1000000) : 0;
-    } else if (!run->is_complete && run->list.rows - run->follow.done > ROWS_AHEAD)
-        own_ms = INPUT_WAIT_MS;
     return own_ms < 0 || (other_ms >= 0 && other_ms < own_ms) ? other_ms : own_ms;
 }
 
 static unsigned exec_wait_for(void *context, struct pollfd *polled)
 {
     const struct exec_run *run = context;
-    const bool reads = !run->is_complete && run->request.delay_ns == 0 && run->error.text[0] == '\0' &&
-                       run->list.rows - run->follow.done <= ROWS_AHEAD;
+    const bool reads = !run->is_complete && run->request.delay_ns == 0 && run->error.text[0] == '\0' && has_room(run);
     unsigned count = 0;
     polled[count++] = (struct pollfd){.fd = follow_blocked_on(&run->follow), .events = POLLOUT};
     if (reads)

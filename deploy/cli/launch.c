@@ -388,7 +388,10 @@ static void drain_in_time(struct child *child)
 static void look_aside(struct child *child)
 {
     const struct launch_side *side = child->how->side;
-    if (side == NULL || side->look(side->context) != LAUNCH_DRAINS || child->ended || child->asked > 0)
+    if (side == NULL)
+        return;
+    const bool begun = !child->how->reports || child->watch.begun || child->watch.ended;
+    if (side->look(side->context, begun) != LAUNCH_DRAINS || child->ended || child->asked > 0)
         return;
     child->asked = 1;
     begin_drain(child);
@@ -423,7 +426,6 @@ static void attend(struct child *child)
         const unsigned more = side != NULL ? side->wait_for(side->context, polled + 3) : 0;
         poll(polled, 3 + more, longest_wait(child));
         take_signals(child);
-        look_aside(child);
         if (child->how->reports)
             look_after(child);
         launch_look_at_time(child);
@@ -431,6 +433,7 @@ static void attend(struct child *child)
         drain_in_time(child);
         if (child->errors >= 0 && polled[1].revents != 0)
             pass_errors(child);
+        look_aside(child);
         if (child->drain_waits && !child->ended)
             look_ready(child);
     }

@@ -33,9 +33,9 @@ enum launch_wish { LAUNCH_GOES_ON, LAUNCH_DRAINS };
 
 /* Work of the caller's that goes on in the loop that waits for the launcher. */
 struct launch_side {
-    /* Called after each event, and when its time is over; never waits. Once it wishes a drain the ranks are asked to
-     * drain; nothing is said about it. */
-    enum launch_wish (*look)(void *context);
+    /* Called after each event, and when its time is over; never waits. `begun`: all ranks are there, or it is not
+     * known. Once it wishes a drain the ranks are asked to drain; nothing is said about it. */
+    enum launch_wish (*look)(void *context, bool begun);
     int (*wait_ms)(void *context); /* time until look() is due at the latest; -1: only after events */
     /* Fills in descriptors whose events look() waits for, at most LAUNCH_SIDE_DESCRIPTORS. Returns how many. */
     unsigned (*wait_for)(void *context, struct pollfd *polled);

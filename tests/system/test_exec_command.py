@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""hdss exec: the examples of GNU parallel's tutorial that make sense here, with its output, beside it where it is installed; what is
+printed, and when; what is wrong, and how runs end."""
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from launch import HDSS, TIMEOUT_S, Run, environment, long, main, strip_banner, wait_until
+
+
+def execute(*words, stdin='', env=None, program=(HDSS, 'exec'), timeout=TIMEOUT_S):
+    began = time.monotonic()
+    done = subprocess.run([*program, *words], input=stdin, capture_output=True, text=True, env={**environment(), **(env or {})},
+                          timeout=timeout, check=False)
+    return Run(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
+
+
+def printed(*words, stdin='', status=0, env=None):
+    """What tasks write, of a run that says nothing else."""
+    run = execute(*words, stdin=stdin, env=env)
+    assert run.status == status and run.raw_err == '', (words, run)
+    return run.out
+
+
+# --- what is run ---
+
+ABC, DEF = 'A\nB\nC\n', 'D\nE\nF\n'
+
+# Words, standard input, and the arguments of `echo` in each line; where the line does not begin with echo it is whole.
+TUTORIAL = [
+    (['echo', ':::', 'A', 'B', 'C'], '', ['A', 'B', 'C']),
+    (['-a', 'abc-file', 'echo'], '', ['A', 'B', 'C']),
+    (['echo'], ABC, ['A', 'B', 'C']),
+    (['echo', ':::', 'A', 'B', 'C', ':::', 'D', 'E', 'F'], '', ['A D', 'A E', 'A F', 'B D', 'B E', 'B F', 'C D', 'C E', 'C F']),
+    (['-a', 'abc-file', '-a', 'def-file', 'echo'], '', ['A D', 'A E', 'A F', 'B D', 'B E', 'B F', 'C D', 'C E', 'C F']),
+    (['-a', '-', '-a', 'def-file', 'echo'], ABC, ['A D', 'A E', 'A F', 'B D', 'B E', 'B F', 'C D', 'C E', 'C F']),
+    (['echo', '::::', '-', 'def-file'], ABC, ['A D', 'A E', 'A F', 'B D', 'B E', 'B F', 'C D', 'C E', 'C F']),
+    (['echo', ':::', 'A', 'B', 'C', '::::', 'def-file'], '', ['A D', 'A E', 'A F', 'B D', 'B E', 'B F', 'C D', 'C E', 'C F']),
+    (['--link', 'echo', ':::', 'A', 'B', 'C', ':::', 'D', 'E', 'F'], '', ['A D', 'B E', 'C F']),
+    (['--link', 'echo', ':::', 'A', 'B', 'C', 'D', 'E', ':::', 'F', 'G'], '', ['A F', 'B G', 'C F', 'D G', 'E F']),
+    (['echo', '::::', 'abc-file', ':::+', 'G', 'H', 'I', '::::', 'def-file'], '',
+     ['A G D', 'A G E', 'A G F', 'B H D', 'B H E', 'B H F', 'C I D', 'C I E', 'C I F']),
+    (['echo', '::::', 'abc-file', ':::', 'G', 'H', 'I', '::::+', 'def-file'], '',
+     ['A G D', 'A H E', 'A I F', 'B G D', 'B H E', 'B I F', 'C G D', 'C H E', 'C I F']),
+    (['echo', ':::', 'A', 'B', 'C', 'D', 'E', ':::+', 'F', 'G'], '', ['A F', 'B G']),
+    (['--arg-sep', ',,', 'echo', ',,', 'A', 'B', '::::', 'def-file'], '', ['A D', 'A E', 'A F', 'B D', 'B E', 'B F']),
+    (['--arg-file-sep', '//', 'echo', ':::', 'A', 'B', '//', 'def-file'], '', ['A D', 'A E', 'A F', 'B D', 'B E', 'B F']),
+    (['-d', '_', 'echo', '::::', 'abc_-file'], '', ['A', 'B', 'C']),
+    (['-d', r'\0', 'echo', '::::', 'abc0-file'], '', ['A', 'B', 'C']),
+    (['-0', 'echo', '::::', 'abc0-file'], '', ['A', 'B', 'C']),
+    (['-E', 'stop', 'echo', ':::', 'A', 'B', 'stop', 'C', 'D'], '', ['A', 'B']),
+    (['--no-run-if-empty', 'echo'], '1\n\n2\n', ['1', '2']),
+    ([':::', 'ls', 'echo foo', 'pwd'], '', ['|ls', '|echo foo', '|pwd']),
+    (['echo', ':::', 'A/B.C'], '', ['A/B.C']),
+    (['echo', '{}', ':::', 'A/B.C'], '', ['A/B.C']),
+    (['echo', '{.}', ':::', 'A/B.C'], '', ['A/B']),
+    (['echo', '{/}', ':::', 'A/B.C'], '', ['B.C']),
+    (['echo', '{//}', ':::', 'A/B.C'], '', ['A']),
+    (['echo', '{/.}', ':::', 'A/B.C'], '', ['B']),
+    (['echo', '{#}', ':::', 'A', 'B', 'C'], '', ['1', '2', '3']),
+    (['-I', ',,', 'echo', ',,', ':::', 'A/B.C'], '', ['A/B.C']),
+    (['echo', '{1}', 'and', '{2}', ':::', 'A', 'B', ':::', 'C', 'D'], '', ['A and C', 'A and D', 'B and C', 'B and D']),
+    (['echo', '/={1/}', '//={1//}', '/.={1/.}', '.={1.}', ':::', 'A/B.C', 'D/E.F'], '',
+     ['/=B.C //=A /.=B .=A/B', '/=E.F //=D /.=E .=D/E']),
+    (['echo', '1={1}', '2={2}', '3={3}', '-1={-1}', '-2={-2}', '-3={-3}', ':::', 'A', 'B', ':::', 'C', 'D', ':::', 'E', 'F'], '',
+     ['1=A 2=C 3=E -1=E -2=C -3=A', '1=A 2=C 3=F -1=F -2=C -3=A', '1=A 2=D 3=E -1=E -2=D -3=A', '1=A 2=D 3=F -1=F -2=D -3=A',
+      '1=B 2=C 3=E -1=E -2=C -3=B', '1=B 2=C 3=F -1=F -2=C -3=B', '1=B 2=D 3=E -1=E -2=D -3=B', '1=B 2=D 3=F -1=F -2=D -3=B']),
+    (['--colsep', r'\t', 'echo', '1={1}', '2={2}', '::::', 'tsv-file.tsv'], '', ['1=f1 2=f2', '1=A 2=B', '1=C 2=D']),
+    (['--header', ':', '--colsep', r'\t', 'echo', 'f1={f1}', 'f2={f2}', '::::', 'tsv-file.tsv'], '', ['f1=A f2=B', 'f1=C f2=D']),
+    (['--header', ':', 'echo', '{x}-{y}', ':::', 'x', '1', '2', ':::', 'y', '3'], '', ['1-3', '2-3']),
+    (['-N3', 'echo', ':::', 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'], '', ['A B C', 'D E F', 'G H']),
+    (['-n', '2', 'echo', ':::', 'A', 'B', 'C'], '', ['A B', 'C']),
+    (['-N3', 'echo', '1={1}', '2={2}', '3={3}', ':::', 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'], '',
+     ['1=A 2=B 3=C', '1=D 2=E 3=F', '1=G 2=H 3=']),
+    (['-C', ', *', 'echo', '{2}', '{1}', ':::', 'a,  b', 'c,d'], '', ['b a', 'd c']),
+    (['echo', ':::', 'a b', "x$y", '', '*'], '', ["'a b'", "'x$y'", "''", "'*'"]),
+]
+
+
+def make_files():
+    for name, text in (('abc-file', ABC), ('def-file', DEF), ('abc_-file', 'A_B_C_'), ('abc0-file', 'A\0B\0C\0'),
+                       ('tsv-file.tsv', 'f1\tf2\nA\tB\nC\tD\n')):
+        with open(name, 'w', encoding='ascii') as file:
+            file.write(text)
+
+
+def lines_of(expected):
+    return ''.join(line[1:] + '\n' if line.startswith('|') else f'echo {line}\n' for line in expected)
+
+
+def test_commands_are_those_of_the_tutorial():
+    make_files()
+    for words, stdin, expected in TUTORIAL:
+        assert printed('--dry-run', *words, stdin=stdin) == lines_of(expected), words
+    assert sorted(os.listdir('.')) == ['abc-file', 'abc0-file', 'abc_-file', 'def-file', 'tsv-file.tsv']
+
+
+@long
+def test_commands_are_those_of_gnu_parallel():
+    if 'GNU' not in subprocess.run('parallel --version', shell=True, capture_output=True, text=True, check=False).stdout:
+        return 'no GNU parallel'
+    make_files()
+    for words, stdin, expected in TUTORIAL:
+        run = execute('--will-cite', '-k', '--dry-run', *words, stdin=stdin, program=['parallel'])
+        assert run.out == lines_of(expected), (words, run)
+    return None
+
+
+# --- what is printed ---
+
+def test_tasks_are_printed_whole_and_nothing_else():
+    """By default, with tags, in order; also what goes to standard error, and arguments with anything in them."""
+    run = execute('-j2', 'sh -c "echo {}; echo {} >&2; echo {}"', ':::', *'abcdef')
+    assert run.status == 0 and sorted(run.out.split('\n')[:-1:2]) == list('abcdef'), run
+    assert run.out.split('\n')[:-1:2] == run.out.split('\n')[1::2] and sorted(run.raw_err.split()) == list('abcdef'), run
+    odd = ["it's", 'a  b', '$(x)', 'tab\there', 'line\nbreak', '\\', '*', '', 'ü', '{1}']
+    assert printed('-k', '-0', '-q', 'printf', '%s|', '{}', stdin='\0'.join(odd) + '\0') == '|'.join(odd) + '|'
+    assert printed('-k', '--tag', 'echo', 'x{1}', ':::', 'a', 'b', ':::', 'c') == 'a c\txa\nb c\txb\n'
+    assert printed('-k', '--tagstring', '{#}:{2/} $|', 'echo', ':::', 'a', 'b', ':::', 'c/d') == '1:d $|\ta c/d\n2:d $|\tb c/d\n'
+
+
+def test_order_and_shell():
+    assert printed('-j2', '-k', '--shell', 'sleep {}; echo $((1+1)) {} | cat', ':::', '0.3', '0', '0.1') == '2 0.3\n2 0\n2 0.1\n'
+    assert printed('-q', 'sh', '-c', 'echo "$0  $1"', '{}', 'x', ':::', 'a  b') == 'a  b  x\n'
+    assert printed('--workdir', '/', '--env', 'A=1,2', '--shell', 'echo $PWD $A {}', ':::', 'x', env={'A': 'no'}) == '/ 1,2 x\n'
+
+
+def test_a_pipe_is_read_while_tasks_run():
+    """The first task has run before the second one is known, and only what has a newline is a task."""
+    process = subprocess.Popen([HDSS, 'exec', '-j2', 'echo'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env=environment())
+    try:
+        process.stdin.write('a\nb')
+        process.stdin.flush()
+        assert process.stdout.readline() == 'a\n'
+        process.stdin.write('c\nd\n')
+        process.stdin.flush()
+        assert sorted([process.stdout.readline(), process.stdout.readline()]) == ['bc\n', 'd\n']
+        out, err = process.communicate('e', timeout=TIMEOUT_S)
+        assert (out, err, process.returncode) == ('e\n', '', 0), (out, err, process.returncode)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_files_of_tasks():
+    """--joblog, --results, --output."""
+    run = execute('-k', '--joblog', 'log', '--results', 'out', '-q', 'sh', '-c', 'echo {}; exit {1}', ':::', '0', '3', ':::', 'a')
+    assert run.status == 3 and run.out == '0 a\n3 a\n' and len(run.err) == 1 and 'failed with exit 3: 2 sh -c' in run.err[0], run
+    with open('log', encoding='ascii') as file:
+        rows = [line.rstrip('\n').split('\t') for line in file]
+    assert rows[0][:9] == 'Seq Host Starttime JobRuntime Send Receive Exitval Signal Command'.split()
+    assert sorted((row[0], row[6]) for row in rows[1:]) == [('1', '0'), ('2', '3')], rows
+    with open('out/1/3/2/a/stdout', encoding='ascii') as file:
+        assert file.read() == '3 a\n'
+    assert printed('--output', 'all', 'echo', ':::', 'a', 'b') == ''
+    with open('all', encoding='ascii') as file:
+        assert file.read() == 'a\nb\n'
+    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'log', 'out']
+
+
+# --- how runs end ---
+
+def private_folders():
+    return [name for name in os.listdir('temporary') if name.startswith('hdss-exec')]
+
+
+def test_runs_end_early_and_leave_nothing():
+    os.mkdir('temporary')
+    own = {'TMPDIR': os.path.abspath('temporary')}
+    run = execute('-j1', '--halt', 'now,fail=1', '-q', 'sh', '-c', 'echo {}; sleep 0.1; exit {}', ':::', '0', '1', *['0'] * 50, env=own)
+    assert run.status == 3 and run.out.startswith('0\n1\n') and run.out.count('\n') < 50 and '--halt' in run.err[0], run
+    run = execute('-j1', '--timeout', '0.2', 'sleep', ':::', '100', env=own)
+    assert run.status == 3 and 'time limit' in run.err[-1], run
+    run = execute('-j1', '--retries', '3', '--shell', 'echo {} >>tries; exit 1', ':::', 'x', env=own)
+    assert run.status == 3 and len(open('tries', encoding='ascii').readlines()) == 3, run
+    with open('/dev/full', 'w', encoding='ascii') as full:
+        done = subprocess.run([HDSS, 'exec', 'echo', ':::', 'a', 'b'], stdout=full, stderr=subprocess.PIPE, text=True,
+                              env={**environment(), **own}, check=False, timeout=TIMEOUT_S)
+    assert done.returncode == 1 and 'No space left' in done.stderr and len(strip_banner(done.stderr).splitlines()) == 1, done
+    assert private_folders() == []
+
+
+def test_a_signal_drains():
+    os.mkdir('temporary')
+    own = {**environment(), 'TMPDIR': os.path.abspath('temporary')}
+    process = subprocess.Popen([HDSS, 'exec', '-j1', '--shell', 'touch {}; sleep 0.5; echo {}', ':::', *'abcdefgh'], env=own,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: os.path.exists('a'), 'the first task')
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 4 and out.split() == sorted(name for name in os.listdir('.') if len(name) == 1), (out, err)
+    assert private_folders() == []
+
+
+# --- what is wrong ---
+
+WRONG = [
+    (['--sshlogin', 'a', 'echo'], '', 2, "GNU parallel's --sshlogin is not there: use --hosts"),
+    (['--pipe', 'wc'], '', 2, "GNU parallel's --pipe is not there"),
+    (['--keep-ordr', 'echo'], '', 2, 'did you mean --keep-order'),
+    (['echo | cat', ':::', 'a'], '', 2, 'accepted: --shell'),
+    ([':::', 'true', 'a | b'], '', 2, 'argument 2, a | b: column 3'),
+    (['echo', '::::', 'nosuch'], '', 2, 'nosuch: No such file or directory'),
+    (['echo', ':::+', 'a'], '', 2, ':::+ links'),
+    (['-j', '0', 'echo', ':::', 'a'], '', 2, 'accepted: N, N%, +N or -N'),
+    (['--resume', 'echo', ':::', 'a'], '', 2, 'accepted: --output FILE --resume'),
+    (['--output', 'x', '--joblog', 'y', 'echo', ':::', 'a'], '', 2, 'FILE.log is a task log'),
+    (['--header', ':', 'echo', '{y}', ':::', 'x', '1'], '', 2, 'no such column'),
+    (['--technique', 'gss', '--delay', '1', 'echo', ':::', 'a', 'b'], '', 2, 'ss'),
+    (['--results', '/dev/null', 'echo', ':::', 'a'], '', 1, '/dev/null'),
+    (['echo'], '', 0, 'there are no arguments, so there is nothing to do'),
+    (['echo'], 'a\0b\n', 2, 'a NUL byte; accepted: -0'),
+    (['nosuchprogram', ':::', 'a', 'b'], '', 3, '2 tasks could not be started'),
+]
+
+
+def test_what_is_wrong_is_said_in_a_line():
+    for words, stdin, status, text in WRONG:
+        run = execute(*words, stdin=stdin)
+        assert run.status == status and run.out == '' and text in run.raw_err, (words, run)
+        assert status == 3 or len(run.err) == 1, (words, run)
+
+
+def test_a_terminal_has_no_arguments():
+    ours, theirs = pty.openpty()
+    run = subprocess.run([HDSS, 'exec', 'echo'], stdin=theirs, capture_output=True, text=True, env=environment(), check=False, timeout=TIMEOUT_S)
+    os.close(ours)
+    os.close(theirs)
+    assert run.returncode == 2 and re.search('standard input is a terminal; accepted: ::: ARG', run.stderr), run
+
+
+if __name__ == '__main__':
+    main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
+          test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run, test_files_of_tasks,
+          test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_what_is_wrong_is_said_in_a_line,
+          test_a_terminal_has_no_arguments])
