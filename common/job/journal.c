@@ -352,18 +352,26 @@ static void thin_growths(struct journal *journal)
     journal->growth_count = JOURNAL_GROWTHS / 2;
 }
 
-int journal_append_growth(struct journal *journal, const struct journal_growth *growth, struct error *error)
+int journal_append_growths(struct journal *journal, const struct journal_growth *growths, size_t count,
+                           struct error *error)
 {
-    const size_t size = journal_record_size(1);
-    assert(growth->count > journal->loop.count && "a loop that grows becomes longer");
-    if (prepare_record(journal, size, error) < 0 ||
-        write_record(journal, size, journal_growth_put(journal->loop.first, growth, journal->crc, journal->bytes),
-                     error) < 0)
+    const size_t size = count * journal_record_size(1);
+    uint32_t crc = journal->crc;
+    if (count == 0)
+        return 0;
+    if (prepare_record(journal, size, error) < 0)
         return -1;
-    if (journal->growth_count == JOURNAL_GROWTHS)
-        thin_growths(journal);
-    journal->growths[journal->growth_count++] = *growth;
-    journal->loop.count = growth->count;
+    for (size_t i = 0; i < count; i++)
+        crc = journal_growth_put(journal->loop.first, &growths[i], crc, journal->bytes + i * journal_record_size(1));
+    if (write_record(journal, size, crc, error) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        assert(growths[i].count > journal->loop.count && "a loop that grows becomes longer");
+        if (journal->growth_count == JOURNAL_GROWTHS)
+            thin_growths(journal);
+        journal->growths[journal->growth_count++] = growths[i];
+        journal->loop.count = growths[i].count;
+    }
     return 0;
 }
 

@@ -79,8 +79,9 @@ int journal_begin(struct journal *journal, const char *path, const struct journa
 int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
                    struct error *error);
 
-/* Records that the loop has become longer. As journal_append(). */
-int journal_append_growth(struct journal *journal, const struct journal_growth *growth, struct error *error);
+/* Records that the loop has become longer, `count` times in a row. As journal_append(). */
+int journal_append_growths(struct journal *journal, const struct journal_growth *growths, size_t count,
+                           struct error *error);
 
 /* Records the deaths that the iterations have seen so far, as for journal_deaths_put(). As journal_append(). */
 int journal_append_deaths(struct journal *journal, const struct poison *deaths, struct error *error);

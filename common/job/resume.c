@@ -469,14 +469,16 @@ int resume_create_output(struct resume *resume, const struct job_setup *setup, i
 
 int resume_record_growth(struct resume *resume, const struct job_setup *setup, bool grows, struct error *error)
 {
-    struct journal *journal = &resume->journal;
-    struct journal_growth growth;
+    struct journal_growth growths[JOURNAL_GROWTHS];
+    uint64_t known = resume->journal.loop.count;
+    size_t count = 0;
     resume->grows = grows;
-    while (journal->fd >= 0 && journal->loop.count < setup->count)
-        if (next_growth(setup, journal->loop.count, &growth, error) < 0 ||
-            journal_append_growth(journal, &growth, error) < 0)
+    if (resume->journal.fd < 0)
+        return 0;
+    for (; known < setup->count; known = growths[count++].count)
+        if (next_growth(setup, known, &growths[count], error) < 0)
             return -1;
-    return 0;
+    return journal_append_growths(&resume->journal, growths, count, error);
 }
 
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest, struct error *error)

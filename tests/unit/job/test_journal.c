@@ -660,7 +660,7 @@ START_TEST(a_loop_that_grows_for_long_keeps_few_growths)
     ck_assert_int_eq(journal_append(&journal, &(struct range){10, 3}, 1, 1, &error), 0);
     ck_assert(journal_is_complete(&journal));
     for (uint64_t i = 4; i <= TIMES; i++) {
-        ck_assert_int_eq(journal_append_growth(&journal, &(struct journal_growth){i, i}, &error), 0);
+        ck_assert_int_eq(journal_append_growths(&journal, &(struct journal_growth){i, i}, 1, &error), 0);
         ck_assert(!journal_is_complete(&journal));
         ck_assert_int_eq(journal_append(&journal, &(struct range){9 + i, 1}, 1, 1, &error), 0);
         most = file_size() > most ? file_size() : most;
