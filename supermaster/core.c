@@ -424,9 +424,9 @@ static uint64_t supermaster_deadline_any(const void *self)
 {
     const struct supermaster *supermaster = self;
     uint64_t service = service_deadline(&supermaster->service), record = supermaster->record.due_ns;
-    const uint64_t growth = supermaster_growth_due_ns(supermaster);
     uint64_t due = service < record ? service : record;
-    due = growth < due ? growth : due;
+    if (supermaster->ledger.grows && supermaster_growth_due_ns(supermaster) < due)
+        due = supermaster_growth_due_ns(supermaster);
     if (supermaster->state == SUPERMASTER_GATHERING)
         return supermaster->speeds_due_ns < due ? supermaster->speeds_due_ns : due;
     if (supermaster->state == SUPERMASTER_SERVING && supermaster->losses.look_ns < due)

@@ -289,12 +289,10 @@ static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
         cluster_step(cluster, rank, &event, NULL);
 }
 
-/* The answer to a GROW likewise. */
-static void cluster_tell_growth(struct virtual_cluster *cluster, unsigned rank)
+/* The answer to a GROW likewise. Seldom, so that other steps are not burdened. */
+__attribute__((noinline, cold)) static void cluster_tell_growth(struct virtual_cluster *cluster, unsigned rank)
 {
     struct event event = {.type = EVENT_GROWN, .now_ns = cluster->now_ns};
-    if (!cluster->has_grown)
-        return;
     cluster->has_grown = false;
     event.growth.count = virtual_grown(&cluster->config, cluster->now_ns, &event.growth.is_complete);
     if (!cluster->nodes[rank].gone)
@@ -333,7 +331,8 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     cluster->out_of_memory |= actions->out_of_memory;
     cluster->result.events++;
     cluster_tell_cut(cluster, rank);
-    cluster_tell_growth(cluster, rank);
+    if (cluster->has_grown)
+        cluster_tell_growth(cluster, rank);
     cluster_lose_dropped(cluster, rank);
 }
 
