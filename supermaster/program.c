@@ -178,6 +178,7 @@ static void show_progress(void *context, uint64_t now_ns)
         .elapsed_s = elapsed_s(program, now_ns),
         .busy = supermaster_busy(supermaster),
         .workers = program->topology->workers,
+        .grows = supermaster->ledger.grows,
         .draining = supermaster->state == SUPERMASTER_ENDING && !ledger_is_complete(&supermaster->ledger),
     };
     root_show_progress(&program->root, &progress);

@@ -39,9 +39,11 @@ static void make_bar(struct piece *piece, const struct progress *progress, unsig
     piece->columns = columns + 2;
 }
 
-/* Rounded down: 100 % is said when everything is done, and not before. */
+/* Rounded down: 100 % is said when everything is done, and not before; of a loop that grows nothing is said. */
 static void make_percent(struct piece *piece, const struct progress *progress)
 {
+    if (progress->grows)
+        return;
     unsigned percent = (unsigned)(100 * share_done(progress));
     if (progress->done < progress->total && percent > 99)
         percent = 99;
@@ -51,8 +53,8 @@ static void make_percent(struct piece *piece, const struct progress *progress)
 static void make_count(struct piece *piece, const struct progress *progress)
 {
     char done[HUMAN_MAX], total[HUMAN_MAX];
-    snprintf(piece->text, sizeof piece->text, "%s of %s", human_count(done, progress->done),
-             human_count(total, progress->total));
+    snprintf(piece->text, sizeof piece->text, "%s of %s%s", human_count(done, progress->done),
+             human_count(total, progress->total), progress->grows ? " so far" : "");
 }
 
 /* Iterations per second, 0 where it cannot be known. */
@@ -74,7 +76,9 @@ static void make_time(struct piece *piece, const struct progress *progress)
 {
     char text[HUMAN_MAX];
     double left_s = rate(progress) > 0 ? (double)(progress->total - progress->done) / rate(progress) : 0;
-    if (progress->total == 0)
+    if (progress->grows && progress->done >= progress->total)
+        snprintf(piece->text, sizeof piece->text, progress->draining ? "draining" : "waits for more");
+    else if (progress->total == 0)
         snprintf(piece->text, sizeof piece->text, "nothing to do");
     else if (progress->done >= progress->total)
         snprintf(piece->text, sizeof piece->text, "took %s", human_duration(text, progress->elapsed_s));

@@ -15,6 +15,7 @@ struct progress {
     double elapsed_s; /* time since the first assignment; 0 before it */
     unsigned busy, workers;
     bool draining;
+    bool grows; /* `total` is what is known by now: more may come */
 };
 
 /* Writes the line, without a newline, into `line`: at most `width` columns; what does not fit is left out, the least

@@ -394,6 +394,11 @@ static const struct {
     {{.done = 1, .total = 101, .elapsed_s = 2736}, "0 %  1 of 101  1.32/h  3 d 04 h left"},
     {{.done = 1, .total = 1000000, .elapsed_s = 3600}, "1 of 1,000,000  1/h  over 99 d left"},
     {{.done = 600, .resumed = 500, .total = 1000, .elapsed_s = 10}, "600 of 1,000  10/s  40 s left"},
+    {{.done = 500, .total = 1000, .elapsed_s = 50, .busy = 1, .workers = 2, .grows = true},
+     "[##########         ]  500 of 1,000 so far  10/s  50 s left  1 of 2 busy"},
+    {{.done = 1000, .total = 1000, .elapsed_s = 50, .workers = 2, .grows = true},
+     "1,000 of 1,000 so far  20/s  waits for more  0 of 2 busy"},
+    {{.workers = 2, .grows = true}, "0 of 0 so far  waits for more  0 of 2 busy"},
 };
 
 START_TEST(the_line_tells_the_state)
