@@ -93,11 +93,12 @@ struct exec_kernel {
     double timeout_s;
     /* the task at hand */
     bool running;
-    struct error wrong; /* why the row is none; see tasks.is_wrong */
-    uint64_t done;      /* iterations of the range that exec_kernel_run_variable() is at */
+    char folder[PATH_MAX + 5]; /* PWD=, where it has a folder */
+    struct error wrong;        /* why the row is none; see tasks.is_wrong */
+    uint64_t done;             /* iterations of the range that exec_kernel_run_variable() is at */
     unsigned tries;
     uint64_t put[COMMAND_STREAMS]; /* bytes that it has on its streams */
-    char settings[3][40], names[COMMAND_STREAMS][40], folder[PATH_MAX + 5];
+    char settings[3][40], names[COMMAND_STREAMS][40];
     char text[TEXT_MAX], line[TEXT_MAX + 400];
 };
 

@@ -133,12 +133,12 @@ static int changed(const struct lines *lines, struct error *error)
     return error_set(error, "%.200s: it has changed since the run began", lines->path);
 }
 
-static int pass_through(struct pass *pass, char *buffer)
+static int pass_through(struct pass *pass, char *buffer, size_t room)
 {
     struct lines *lines = pass->lines;
     while (pass->offset < pass->end) {
         uint64_t left = pass->end - pass->offset;
-        ssize_t got = pread(lines->file, buffer, left < READ_BYTES ? left : READ_BYTES, (off_t)pass->offset);
+        ssize_t got = pread(lines->file, buffer, left < room ? left : room, (off_t)pass->offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -161,13 +161,15 @@ static int pass_through(struct pass *pass, char *buffer)
 static int look_through(struct pass *pass)
 {
     struct lines *lines = pass->lines;
-    char *buffer = malloc(READ_BYTES);
+    uint64_t left = pass->end - pass->offset;
+    size_t room = left < READ_BYTES ? (size_t)left : READ_BYTES;
+    char *buffer = malloc(room);
     int result;
     pass->block = XXH3_createState();
     if (pass->block == NULL || buffer == NULL)
         result = error_set(pass->error, "%.200s: out of memory", lines->path);
     else
-        result = pass_through(pass, buffer);
+        result = pass_through(pass, buffer, room);
     free(buffer);
     XXH3_freeState(pass->block);
     return result;
