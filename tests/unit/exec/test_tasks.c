@@ -620,6 +620,36 @@ START_TEST(what_tasks_begin_with_has_a_digest)
 }
 END_TEST
 
+START_TEST(long_lines_come_in_pieces)
+{
+    enum { LONG = 1 << 20 };
+    const char *path = write_text("rows", "1\n");
+    char *bytes = malloc(LONG + 1);
+    memset(bytes, 'x', LONG);
+    bytes[LONG] = '\0';
+    FILE *file = append_to(path);
+    ck_assert_int_eq(open_list("e", path, false), 0);
+    unsigned i = 0;
+    for (; i < 5; i++) {
+        for (unsigned piece = 0; piece < 1 + i % 2; piece++) {
+            ck_assert_uint_eq(fwrite(bytes, 1, LONG - 10, file), LONG - 10);
+            ck_assert_int_eq(tasks_extend(&tasks, &error), 0);
+            ck_assert_uint_eq(tasks.count, i);
+        }
+        fprintf(file, "\n");
+        ck_assert_msg(tasks_get(&tasks, i, &error) == 0, "%s", error.text);
+        ck_assert_uint_eq(strlen(cmdline_at(&tasks.words, 1)), (1 + i % 2) * (LONG - 10));
+    }
+    for (; i < 200; i++) { /* more than the longest line in blocks that are full */
+        fprintf(file, "%.40000s\n", bytes);
+        ck_assert_msg(tasks_get(&tasks, i, &error) == 0, "%s", error.text);
+    }
+    tasks_close(&tasks);
+    fclose(file);
+    free(bytes);
+}
+END_TEST
+
 START_TEST(an_open_list_that_changes_is_noticed)
 {
     const char *path = write_text("rows", "1\none\ntwo\n");
@@ -751,6 +781,7 @@ int main(void)
     tcase_add_test(all, what_is_wrong_with_a_list_is_named);
     tcase_add_test(all, an_open_list_grows);
     tcase_add_test(all, what_tasks_begin_with_has_a_digest);
+    tcase_add_test(all, long_lines_come_in_pieces);
     tcase_add_test(all, an_open_list_that_changes_is_noticed);
     tcase_add_test(all, each_task_can_have_a_folder);
     tcase_add_test(all, a_long_list_is_read_where_it_is_needed);

@@ -161,7 +161,8 @@ static int pass_through(struct pass *pass, char *buffer, size_t room)
 static int look_through(struct pass *pass)
 {
     struct lines *lines = pass->lines;
-    uint64_t left = pass->end - pass->offset;
+    const uint64_t left = pass->end - pass->offset;
+    pass->line_began = pass->offset;
     size_t room = left < READ_BYTES ? (size_t)left : READ_BYTES;
     char *buffer = malloc(room);
     int result;
@@ -354,11 +355,9 @@ int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct e
 {
     const uint64_t blocks = count == 0 ? 0 : (count - 1) / LINES_BLOCK;
     struct line line;
-    *digest = 0;
     if (count > lines->count)
         return changed(lines, error);
-    for (uint64_t b = 0; b < blocks; b++)
-        *digest = XXH3_64bits_withSeed(&lines->blocks[b].digest, sizeof lines->blocks[b].digest, *digest);
+    *digest = blocks == 0 ? 0 : XXH3_64bits(lines->blocks, blocks * sizeof *lines->blocks);
     for (uint64_t i = blocks * LINES_BLOCK; i < count; i++) {
         if (lines_get(lines, i, &line, error) < 0)
             return -1;
