@@ -8,7 +8,7 @@
 #include <time.h>
 #include <xxhash.h>
 
-/* A row of which somebody else knows is waited for so long, with looks after so long each. */
+/* How long a row that another rank has seen is waited for, and how long between two looks. */
 #define WAIT_MAX_MS  10000
 #define WAIT_LOOK_MS 20
 

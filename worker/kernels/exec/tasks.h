@@ -40,14 +40,14 @@ struct tasks {
     char rank[12], node[12], slot[12];
     /* the task at hand */
     char number[24];
-    bool is_wrong;         /* it was refused by tasks_get() for what it is: no word of it is there */
+    bool is_wrong;         /* tasks_get() has refused the task for its row or its line: there are no words */
     const struct row *row; /* NULL: none */
-    struct piece whole;    /* the row as it stands, or the number */
-    struct piece *pieces;  /* put in at a place; owned */
+    struct piece whole;    /* the row of a table as it stands */
+    struct piece *pieces;  /* values that are put in at a place; owned */
     size_t pieces_room;    /* of `pieces` */
-    struct cmdline own;    /* the row as a line */
+    struct cmdline own;    /* the row of a list as a command line */
     struct cmdline words;
-    struct cmdline folder; /* its one word; none: the worker's folder */
+    struct cmdline folder; /* one word, the folder that the task runs in; no word: the worker's */
 };
 
 /* Looks through the files. -1 with one line, and nothing owned. */
@@ -63,15 +63,15 @@ int tasks_check(struct tasks *tasks, struct error *error);
 /* True if the digest is that of the files, be it that a list was still open when it was made. */
 bool tasks_are(const struct tasks *tasks, uint64_t digest);
 
-/* Looks for more tasks. -1 with one line. */
+/* Takes in the rows that were added to a list that grows. -1 with one line. */
 int tasks_extend(struct tasks *tasks, struct error *error);
 
 /* A digest of what the first `count` tasks are read from, which is the same when others are added behind them. -1 with
  * one line. */
 int tasks_digest(struct tasks *tasks, uint64_t count, uint64_t *digest, struct error *error);
 
-/* Makes task i the one at hand: its words are in tasks->words. i < count, or a task of a list that grows, of which
- * somebody else knows. -1 with one line. */
+/* Makes task i the one at hand: its words are in tasks->words. i < count, or a task of a list that grows, which
+ * another rank has seen: it is waited for. -1 with one line. */
 int tasks_get(struct tasks *tasks, uint64_t i, struct error *error);
 
 /* The folder that the task at hand is to run in; "": the worker's. */
