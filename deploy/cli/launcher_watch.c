@@ -22,8 +22,8 @@
 #define LOST_MS 1500
 /* Time after a loss in which all ranks that can have ended: the last messages to other machines take 200 ms. */
 #define DEGRADED_MS 300
-/* Time in which a launcher ends that ends the ranks of a run that has failed: Open MPI 4 sends them SIGCONT, SIGTERM and
- * SIGKILL within 1.5 s, and one more signal meanwhile makes it crash, and what the ranks have printed is lost. */
+/* Time in which a launcher ends that ends the ranks of a run that has failed: Open MPI 4 sends them SIGCONT, SIGTERM
+ * and SIGKILL within 1.5 s, and one more signal meanwhile makes it crash, and what the ranks have printed is lost. */
 #define ABORT_MS 3000
 /* Time between two looks whether the supermaster is stopped. */
 #define STOPPED_LOOK_MS 1000
