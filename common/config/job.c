@@ -81,12 +81,16 @@ static int take_ask_ahead(void *target, const char *value, struct error *error)
     return 0;
 }
 
+#define STANDARD_OUTPUT "/dev/stdout"
+
 /* Refuses a report with another ending than .json, most often a slip (report and output mixed up); a device may have
- * any name, for piping the report on. */
+ * any name, for piping the report on, and - is standard output. */
 static int job_take_report(void *target, const char *value, struct error *error)
 {
     size_t length = strlen(value);
     bool json = length > 5 && strcmp(value + length - 5, ".json") == 0;
+    if (strcmp(value, "-") == 0)
+        value = STANDARD_OUTPUT;
     if (!json && strncmp(value, "/dev/", 5) != 0)
         return -1;
     return option_take_path(((struct job *)target)->report, JOB_PATH_MAX, value, error);
@@ -252,14 +256,18 @@ static const struct option_row results[] = {
      "no: variable output stays as it was collected, in the folder FILE.parts, for a program that reads it there while "
      "the run goes on, and removes it (default yes)",
      TAKES_CHOICE(struct job, joins), .given = offsetof(struct job, join_given)},
-    {"report", 0, "FILE.json", "the name of a file that ends in .json, or a device", "write the run's figures as JSON",
-     job_take_report, .not_for = OPTION_STUDY},
+    {"report", 0, "FILE.json", "the name of a file that ends in .json, a device, or - for standard output",
+     "write the run's figures as JSON; -: to standard output, and the summary to standard error", job_take_report,
+     .not_for = OPTION_STUDY},
     {"record-costs", 0, "FILE", "the name of a file in a folder that all nodes share",
      "write what the iterations of each chunk cost, for hdss simulate --costs; not with --threads",
      TAKES_PATH(struct job, costs), .not_for = OPTION_DCA},
     {"progress", 0, "auto|always|never", NULL,
      "show a progress line; auto: when standard error is a terminal (default auto)", TAKES_CHOICE(struct job, progress),
      .not_for = OPTION_STUDY},
+    {"summary", 0, "text|json|none", NULL,
+     "what is printed at the end: a summary for people, the report as JSON, or nothing (default text)",
+     TAKES_CHOICE(struct job, summary), .not_for = OPTION_STUDY},
     {NULL},
 };
 
@@ -343,7 +351,7 @@ char *job_help_text(void)
 
 void job_init(struct job *job)
 {
-    *job = (struct job){.count = UINT64_MAX, .joins = true};
+    *job = (struct job){.count = UINT64_MAX, .joins = true, .log_every_ns = JOB_LOG_EVERY_S * UINT64_C(1000000000)};
     run_spec_init(&job->spec);
 }
 
@@ -444,6 +452,12 @@ void job_take_output(struct job *job, const struct hdss_loop *loop)
 {
     if (job->output[0] == '\0' && loop->streams > 0)
         snprintf(job->output, sizeof job->output, "%s", loop->output);
+}
+
+bool job_reports_to_output(const struct job *job)
+{
+    return strcmp(job->report, STANDARD_OUTPUT) == 0 || strcmp(job->report, "/dev/fd/1") == 0 ||
+           strcmp(job->report, "/proc/self/fd/1") == 0;
 }
 
 int job_check_files(const struct job *job, struct error *error)

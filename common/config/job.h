@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define JOB_LOG_EVERY_S       60
+#define JOB_LOG_EVERY_MAX_S   86400
 #define JOB_PATH_MAX          1024
 #define JOB_KERNEL_PARAMS_MAX 64
 #define JOB_JOURNAL_ENDING    ".journal"
@@ -20,6 +22,8 @@
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
 /* The treatment of the journal of an earlier run. */
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
+/* The form of the summary that the run ends with. */
+enum job_summary { JOB_SUMMARY_TEXT, JOB_SUMMARY_JSON, JOB_SUMMARY_NONE };
 enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER };
 
 struct job {
@@ -41,6 +45,9 @@ struct job {
     enum job_durability durability;
     enum job_earlier earlier;
     enum job_progress progress;
+    enum job_summary summary;
+    bool log_every_given;
+    uint64_t log_every_ns; /* from line to line of the log where the progress is one */
     bool inputs_given;
     uint64_t inputs;                                 /* --inputs: the digest of the files that the kernel reads */
     bool grows;                                      /* --grows: the loop does, though it is complete by now */
@@ -71,6 +78,9 @@ void job_take_output(struct job *job, const struct hdss_loop *loop);
 
 /* Checks whether its files go together: once it is known where the output goes. -1 with one line. */
 int job_check_files(const struct job *job, struct error *error);
+
+/* True if the report goes to standard output, so that nothing else may. */
+bool job_reports_to_output(const struct job *job);
 
 /* The name of the job's journal; empty where it keeps none. Returns `path`. */
 const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The option parser: see options.h. */
 #include "common/config/options.h"
-#include "common/config/suggest.h"
+#include "common/util/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int ask_version(void *target, const char *value, struct error *error)
 
 const struct option_row options_common[] = {
     {"help", 'h', NULL, NULL, "show this page", ask_help, .not_for = OPTION_STUDY},
-    {"version", 0, NULL, NULL, "show the version", ask_version, .not_for = OPTION_STUDY},
+    {"version", 'V', NULL, NULL, "show the version", ask_version, .not_for = OPTION_STUDY},
     {NULL},
 };
 
@@ -56,8 +56,8 @@ static int unknown_option(const struct options *options, const char *word, size_
         for (const struct option_row *row = section->rows; row->name != NULL; row++)
             suggest_offer(&nearest, row->name);
     if (nearest.name != NULL)
-        return error_set(error, "unknown option %s; did you mean --%s?", name, nearest.name);
-    return error_set(error, "unknown option %s; --help shows what there is", name);
+        return error_set(error, OPTIONS_UNKNOWN "%s; did you mean --%s?", name, nearest.name);
+    return error_set(error, OPTIONS_UNKNOWN "%s; --help shows what there is", name);
 }
 
 /* True for an option of the table, which cannot be meant as a value. */

@@ -21,6 +21,9 @@
 #define OPTIONS_SECTIONS_MAX 8
 #define OPTION_ACCEPTED_MAX  128
 
+/* The beginning of the line for an option that the table does not have. */
+#define OPTIONS_UNKNOWN "unknown option "
+
 /* Results of parsing beside 0 (go on) and -1 (one line in `error`): the user asks for a page, nothing else counts. */
 enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
 

@@ -4,7 +4,7 @@
 #include "common/config/params.h"
 
 #include "common/config/options.h"
-#include "common/config/suggest.h"
+#include "common/util/suggest.h"
 #include "common/util/number.h"
 #include "common/util/returned.h"
 

@@ -26,7 +26,7 @@ static int refuse_unknown_technique(const char *value, const struct error *reaso
     snprintf(name, sizeof name, "%.*s", (int)strcspn(value, ":"), value);
     if (sched_find(name) != NULL)
         return error_set(error, "%s", reason->text);
-    if (strcmp(name, RUN_TECHNIQUE_AUTO) == 0)
+    if (strcasecmp(name, RUN_TECHNIQUE_AUTO) == 0)
         return error_set(error, "technique '%.100s' is not accepted: " RUN_TECHNIQUE_AUTO " has no parameters", value);
     return error_set(error, "%s; or " RUN_TECHNIQUE_AUTO, reason->text);
 }
@@ -34,7 +34,7 @@ static int refuse_unknown_technique(const char *value, const struct error *reaso
 int run_spec_set_technique(struct run_spec *spec, const char *value, struct error *error)
 {
     struct error reason;
-    bool automatic = strcmp(value, RUN_TECHNIQUE_AUTO) == 0;
+    bool automatic = strcasecmp(value, RUN_TECHNIQUE_AUTO) == 0;
     if (sched_spec_parse(&spec->technique, automatic ? RUN_TECHNIQUE : value, &reason) < 0)
         return refuse_unknown_technique(value, &reason, error);
     spec->technique_auto = automatic;

@@ -271,14 +271,18 @@ static int root_write_report(struct root *root, const struct report *report)
 /* `hdss run` prints it where it can be given it: a launcher drops what a rank has printed last where it ends it. */
 static void root_print_summary(struct root *root, const struct report *report)
 {
-    char *text = summary_text(report, root->terminal.width, root->terminal.utf8);
+    const struct job *job = &root->setup.job;
+    FILE *to = job_reports_to_output(job) ? stderr : stdout;
+    char *text = job->summary == JOB_SUMMARY_TEXT   ? summary_text(report, root->terminal.width, root->terminal.utf8)
+                 : job->summary == JOB_SUMMARY_JSON ? report_json(report)
+                                                    : NULL;
     const bool is_told = text != NULL && status_tell_summary(text);
     if (!is_told)
-        fputs(terminal_text_start(&root->terminal), stdout);
+        fputs(terminal_text_start(&root->terminal), to);
     terminal_clear(&root->terminal);
     if (!is_told && text != NULL)
-        fputs(text, stdout);
-    fflush(stdout);
+        fputs(text, to);
+    fflush(to);
     free(text);
 }
 

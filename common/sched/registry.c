@@ -4,7 +4,7 @@
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-#include <string.h>
+#include <strings.h>
 
 #define TECHNIQUE_ENTRY(name) &technique_##name,
 static const struct technique *const techniques[] = {TECHNIQUE_LIST(TECHNIQUE_ENTRY)};
@@ -18,7 +18,8 @@ const struct technique *const *sched_techniques(size_t *count)
 
 static bool is_named(const struct technique *technique, const char *name)
 {
-    return strcmp(technique->name, name) == 0 || (technique->alias != NULL && strcmp(technique->alias, name) == 0);
+    return strcasecmp(technique->name, name) == 0 ||
+           (technique->alias != NULL && strcasecmp(technique->alias, name) == 0);
 }
 
 const struct technique *sched_find(const char *name)

@@ -161,7 +161,7 @@ struct technique {
 /* Returns all techniques in the order of the manual; `*count` receives their number. */
 const struct technique *const *sched_techniques(size_t *count);
 
-/* By name or alias; NULL if there is none. */
+/* By name or alias, in any case, as papers write them in capitals; NULL if there is none. */
 const struct technique *sched_find(const char *name);
 
 /* Parses `name[:param=value,...]`. -1 with one line (the parameter, the value, what is accepted), with `spec` as it

@@ -5,7 +5,9 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
+#include "common/util/suggest.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,8 +68,39 @@ void technique_param_accepts(const struct technique_param *param, char *buffer, 
         spec_append(&text, ", or measure");
 }
 
+/* Names that other systems and papers have for some of the techniques. */
+static const struct {
+    const char *word, *name;
+} spec_other_names[] = {
+    {"dynamic", "ss"}, {"guided", "gss"}, {"factoring", "fac2"}, {"trapezoid", "tss"},
+    {"chunk", "css"},  {"fixed", "css"},  {"random", "rnd"},
+};
+
+/* The name that was probably meant; NULL if none is near. */
+static const char *spec_meant(const char *word)
+{
+    struct suggestion nearest;
+    size_t count;
+    const struct technique *const *techniques = sched_techniques(&count);
+    for (size_t i = 0; i < sizeof spec_other_names / sizeof *spec_other_names; i++)
+        if (strcasecmp(spec_other_names[i].word, word) == 0)
+            return spec_other_names[i].name;
+    char small[SCHED_SPEC_TEXT_MAX];
+    size_t length = strlen(word);
+    for (size_t i = 0; i <= length; i++)
+        small[i] = (char)tolower((unsigned char)word[i]);
+    suggest_init(&nearest, small);
+    for (size_t i = 0; i < count; i++) {
+        suggest_offer(&nearest, techniques[i]->name);
+        if (techniques[i]->alias != NULL)
+            suggest_offer(&nearest, techniques[i]->alias);
+    }
+    return nearest.name;
+}
+
 static int spec_unknown_technique(const char *name, struct error *error)
 {
+    const char *meant = spec_meant(name);
     char known[SCHED_SPEC_TEXT_MAX];
     struct text text = {known, sizeof known};
     size_t count;
@@ -77,7 +110,9 @@ static int spec_unknown_technique(const char *name, struct error *error)
         if (techniques[i]->alias != NULL)
             spec_append(&text, " (or %s)", techniques[i]->alias);
     }
-    return error_set(error, "technique '%.64s' is unknown: accepted are %s", name, known);
+    return error_set(error, "technique '%.64s' is unknown%s%s%s accepted are %s", name,
+                     meant != NULL ? "; did you mean " : ":", meant != NULL ? meant : "", meant != NULL ? "?" : "",
+                     known);
 }
 
 static int unknown_param(const struct technique *technique, const char *word, struct error *error)

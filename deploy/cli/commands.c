@@ -10,7 +10,7 @@
 #include <string.h>
 
 const struct command commands[] = {
-    {"run", "KERNEL ...", "compose the mpirun line for a job, print it, run it", command_run, run_grammar},
+    {"run", "KERNEL ...", "run a job: compose its mpirun line and launch it", command_run, run_grammar},
     {"exec", "COMMAND ...", "run a command for each of many arguments, all cores at a time", command_exec,
      exec_grammar},
     {"simulate", "KERNEL ...", "run a job on a simulated machine of any size", command_simulate, simulate_grammar},
@@ -39,6 +39,11 @@ int show_page(const char *program, const struct options *options, int result)
         fputs(text != NULL ? text : "out of memory\n", stdout);
         free(text);
     }
+    return commands_end_page(program);
+}
+
+int commands_end_page(const char *program)
+{
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_STATUS_DONE;
     fprintf(stderr, "%s: cannot write: %s\n", program, strerror(errno));

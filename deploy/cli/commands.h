@@ -56,3 +56,6 @@ int command_complete(int argc, char **argv);
 /* The page that `result`, OPTIONS_HELP or OPTIONS_VERSION, asks for. Returns the exit status; a failure is named after
  * `program`. */
 int show_page(const char *program, const struct options *options, int result);
+
+/* Brings to its end what a page has printed. Returns as show_page(). */
+int commands_end_page(const char *program);

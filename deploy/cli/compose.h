@@ -33,6 +33,8 @@ struct launch_plan {
     bool checked;           /* by check.h */
     char *shown;            /* text that a dry run shows behind the line; owned */
     bool dry_run;
+    bool quiet;        /* nothing is printed but what is wrong */
+    bool verbose;      /* the line is shown */
     unsigned restarts; /* starts after that of a lost run, at most */
     bool restarts_given;
     char journal[JOB_JOURNAL_PATH_MAX]; /* that of the job, where it may be started again; else empty */

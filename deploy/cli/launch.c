@@ -648,6 +648,19 @@ static void launch_clear(const struct child *child)
     folder_clear_all();
 }
 
+/* False, after a line, where the summary is lost. */
+static bool launch_print_summary(struct child *child)
+{
+    const struct launch *how = child->how;
+    FILE *to = how->log != NULL ? how->log : how->summary_to != NULL ? how->summary_to : stdout;
+    char text[120];
+    if (launcher_watch_print_summary(&child->watch, to) == 0)
+        return true;
+    snprintf(text, sizeof text, "cannot write the summary: %s", strerror(errno));
+    launch_tell(child, text);
+    return false;
+}
+
 int launch(char *const *argv, struct launch *how)
 {
     struct child child = {
@@ -666,15 +679,14 @@ int launch(char *const *argv, struct launch *how)
     attend(&child);
     outlive(&child);
     launch_clear(&child);
-    if (how->reports && (how->log != NULL || how->output != LAUNCH_OUTPUT_SILENT))
-        launcher_watch_print_summary(&child.watch, how->log != NULL                     ? how->log
-                                                   : how->output == LAUNCH_OUTPUT_APART ? stderr
-                                                                                        : stdout);
+    const bool is_silent = how->log == NULL && how->output == LAUNCH_OUTPUT_SILENT;
+    const bool is_printed = !how->reports || is_silent || launch_print_summary(&child);
     launch_release(&child);
     how->asked = was_asked(&child);
     how->late = child.late;
     how->begun = child.watch.begun;
     how->started = child.watch.started || child.watch.begun;
     how->summarized = child.watch.text_length > 0 || child.watch.ended;
-    return launch_explain(&child, how);
+    const int status = launch_explain(&child, how);
+    return status == EXIT_STATUS_DONE && !is_printed ? EXIT_STATUS_FAILED : status;
 }

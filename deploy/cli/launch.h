@@ -51,6 +51,7 @@ struct launch {
     unsigned ranks; /* ranks to launch */
     unsigned rank_depth;            /* levels below the launcher at which the ranks of this machine stand: dialect.h */
     FILE *log;                      /* borrowed; takes what the ranks print; NULL: they print as we do */
+    FILE *summary_to;               /* borrowed; takes the summary; NULL: it goes with what the ranks print */
     const struct launch_side *side; /* borrowed; NULL: there is nothing else to do */
     enum launch_output output;      /* where `log` is NULL */
     const char *kept;               /* borrowed; says what the second signal leaves; NULL: not known */

@@ -136,12 +136,12 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
     launcher_watch_take_summary(watch);
 }
 
-void launcher_watch_print_summary(struct launcher_watch *watch, FILE *to)
+int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to)
 {
     launcher_watch_take_summary(watch); /* ranks may outlive their launcher */
     fflush(watch->taken);
-    fwrite(watch->text, 1, watch->text_length, to);
-    fflush(to);
+    const size_t written = fwrite(watch->text, 1, watch->text_length, to);
+    return fflush(to) == 0 && written == watch->text_length ? 0 : -1;
 }
 
 static int64_t leaving_ms(const struct launcher_watch *watch)

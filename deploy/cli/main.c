@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss: the front end. One command each for looking up what there is, and one for running a job. */
-#include "common/config/suggest.h"
 #include "common/util/error.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/mistakes.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Prints the page of the front end. */
 static int show_help(void)
 {
     printf("Usage: hdss COMMAND [ARGUMENT]...\n"
@@ -18,43 +19,57 @@ static int show_help(void)
     for (const struct command *command = commands; command->name != NULL; command++)
         printf("  %-10s %-10s  %s\n", command->name, command->words, command->summary);
     printf("\n"
-           "`hdss COMMAND --help` shows the options of a command.\n"
+           "`hdss help COMMAND` shows the options of a command.\n"
            "\n"
            "  -h, --help             show this page\n"
-           "  --version              show the version\n"
+           "  -V, --version          show the version\n"
            "\n"
            "Example: hdss run --masters 2 --workers 4 mandelbrot width=2048 height=2048\n");
-    return EXIT_STATUS_DONE;
+    return commands_end_page("hdss");
 }
 
-static int unknown_command(const char *name)
+static int show_version(void)
 {
-    struct suggestion nearest;
-    suggest_init(&nearest, name);
-    for (const struct command *command = commands; command->name != NULL; command++)
-        suggest_offer(&nearest, command->name);
-    fprintf(stderr, "hdss: unknown command '%s'; ", name);
-    if (nearest.name != NULL)
-        fprintf(stderr, "did you mean %s?\n", nearest.name);
-    else
-        fprintf(stderr, "`hdss --help` shows what there is\n");
-    return EXIT_STATUS_USAGE;
+    static const struct options none = {0};
+    return show_page("hdss", &none, OPTIONS_VERSION);
+}
+
+static bool is_either(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+/* `hdss help COMMAND` is `hdss COMMAND --help`. */
+static int show_help_of(int argc, char **argv, struct error *error)
+{
+    static char help[] = "--help";
+    char *words[] = {argv[0], help, NULL};
+    const struct command *command = argc > 0 ? command_find(argv[0]) : NULL;
+    if (command != NULL)
+        return command->run(2, words);
+    return argc == 0 ? show_help() : mistakes_refuse_command(1, argv, error);
+}
+
+static int run_command(int argc, char **argv, struct error *error)
+{
+    const struct command *command = command_find(argv[0]);
+    if (is_either(argv[0], "--help", "-h") || strcmp(argv[0], "help") == 0)
+        return show_help_of(argc - 1, argv + 1, error);
+    if (is_either(argv[0], "--version", "-V") || strcmp(argv[0], "version") == 0)
+        return show_version();
+    if (strcmp(argv[0], "complete") == 0)
+        return command_complete(argc, argv);
+    return command != NULL ? command->run(argc, argv) : mistakes_refuse_command(argc, argv, error);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fputs("hdss: no command is given; `hdss --help` shows what there is\n", stderr);
-        return EXIT_STATUS_USAGE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        return show_help();
-    if (strcmp(argv[1], "--version") == 0) {
-        puts("hdss (HDSS) " HDSS_VERSION);
-        return EXIT_STATUS_DONE;
-    }
-    if (strcmp(argv[1], "complete") == 0)
-        return command_complete(argc - 1, argv + 1);
-    const struct command *command = command_find(argv[1]);
-    return command != NULL ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+    struct error error;
+    if (argc < 2)
+        error_set(&error, "no command is given; `hdss --help` shows what there is");
+    int status = argc < 2 ? -1 : run_command(argc - 1, argv + 1, &error);
+    if (status >= 0)
+        return status;
+    fprintf(stderr, "hdss: %s\n", error.text);
+    return EXIT_STATUS_USAGE;
 }

@@ -19,6 +19,7 @@
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
+#include "deploy/cli/mistakes.h"
 #include "deploy/cli/restarts.h"
 #include "hdss/kernel.h"
 #include "worker/helper/ask.h"
@@ -138,7 +139,7 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
 #define RESTARTS_MAX 1000
 
 static const struct option_row launch_rows[] = {
-    {"workers", 0, "W", NULL, "workers in all (default: one for each usable core of this machine, or of the hosts)",
+    {"workers", 'j', "W", NULL, "workers in all (default: one for each usable core of this machine, or of the hosts)",
      TAKES_INTEGER(struct launch_plan, workers, 1, RANKS_MAX)},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
      "masters; with 0 the supermaster serves the workers itself (default: 0 on one machine, one for each of several "
@@ -183,6 +184,10 @@ static const struct option_row launch_rows[] = {
      "check all that can be known before a launch; print the line, how long the loop is and the first three tasks; run "
      "nothing",
      TAKES_FLAG(struct launch_plan, dry_run), .not_for = OPTION_STUDY},
+    {"quiet", 'q', NULL, NULL, "print nothing but what is wrong: as --progress never --summary none",
+     TAKES_FLAG(struct launch_plan, quiet), .not_for = OPTION_STUDY},
+    {"verbose", 'v', NULL, NULL, "print the line before it is run", TAKES_FLAG(struct launch_plan, verbose),
+     .not_for = OPTION_STUDY},
     {NULL},
 };
 
@@ -190,7 +195,7 @@ static const struct options launch_options = {
     .usage = "hdss run [OPTION]... KERNEL [KEY=VALUE]...",
     .about =
         "Composes the mpirun line that runs KERNEL with a supermaster, masters and workers, or with --dca with workers "
-        "alone, prints it and runs it.",
+        "alone, and runs it.",
     .sections = {{"Launch", launch_rows}, {"Help", options_common}},
     .notes = "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
              "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
@@ -290,7 +295,9 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
         for (int i = first; i < reader.at; i++)
             argv_add(&launch_plan->job, argv[i]);
     }
-    if (more < 0 || run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
+    if (more < 0)
+        return mistakes_explain_options(&all, argc, argv, error);
+    if (run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
         return -1;
     return run_command_check_job(launch_plan, error);
 }
@@ -447,7 +454,7 @@ static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struc
         return stdout;
     if (how->log != NULL)
         return how->log;
-    return how->output == LAUNCH_OUTPUT_SILENT ? NULL : stderr;
+    return launch_plan->verbose || how->output == LAUNCH_OUTPUT_APART ? stderr : NULL;
 }
 
 /* Composes the line, shows it and runs it. */
@@ -465,8 +472,10 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         char *tasks = set_tasks(launch_plan, shown);
         if (shown != NULL)
             argv_print(&line, shown);
-        if (shown != NULL && launch_plan->shown != NULL)
-            fputs(launch_plan->shown, shown);
+        if (launch_plan->shown != NULL)
+            fputs(launch_plan->shown, stdout);
+        how->summary_to =
+            job_reports_to_output(&launch_plan->setup.job) || how->output == LAUNCH_OUTPUT_APART ? stderr : stdout;
         how->remote = launch_plan->hosts.count > 0 && !launch_plan_is_here(launch_plan);
         how->survives = launch_plan->survives;
         how->flat = launch_plan->dca.count > 0;

@@ -3,6 +3,7 @@
 #include "deploy/cli/simulate.h"
 #include "deploy/simulate/simulation.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/mistakes.h"
 #include "deploy/cli/compose.h"
 
 #include <errno.h>
@@ -76,6 +77,11 @@ int command_simulate(int argc, char **argv)
         status = show_page("hdss simulate", &simulation_own_options, asked);
     } else {
         status = asked < 0 ? -1 : simulate_command_run(&simulation, argv, &error);
+        if (asked < 0) {
+            struct grammar grammar;
+            simulate_grammar(&grammar);
+            mistakes_explain_options(&grammar.options, argc, argv, &error);
+        }
         if (status < 0) {
             fprintf(stderr, "hdss simulate: %s\n", error.text);
             status = EXIT_STATUS_USAGE;

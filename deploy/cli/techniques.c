@@ -139,7 +139,7 @@ static int techniques_command_describe_named(const char *name)
 {
     struct sched_spec spec;
     struct error error;
-    if (strcmp(name, RUN_TECHNIQUE_AUTO) == 0) {
+    if (strcasecmp(name, RUN_TECHNIQUE_AUTO) == 0) {
         describe_auto();
         return techniques_command_finish();
     }

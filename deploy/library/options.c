@@ -25,7 +25,7 @@
 static int api_options_take_technique(void *target, const char *value, struct error *error)
 {
     struct api_settings *settings = target;
-    bool is_auto = strcmp(value, RUN_TECHNIQUE_AUTO) == 0;
+    bool is_auto = strcasecmp(value, RUN_TECHNIQUE_AUTO) == 0;
     if (sched_spec_parse(&settings->technique, is_auto ? TECHNIQUE_AT_FIRST : value, error) < 0)
         return -1;
     settings->technique_auto = is_auto;

@@ -62,10 +62,14 @@ int simulation_print_report(const struct simulation *simulation, struct report *
     report->are_tasks = simulation->setup.loop.are_tasks;
     report->simulated = &simulated;
     report_compute(report);
-    char *text = summary_text(report, terminal.width, terminal.utf8);
+    const struct job *job = &simulation->setup.job;
+    FILE *to = job_reports_to_output(job) ? stderr : stdout;
+    char *text = job->summary == JOB_SUMMARY_TEXT   ? summary_text(report, terminal.width, terminal.utf8)
+                 : job->summary == JOB_SUMMARY_JSON ? report_json(report)
+                                                    : NULL;
     if (text != NULL)
-        fputs(text, stdout);
-    fflush(stdout);
+        fputs(text, to);
+    fflush(to);
     free(text);
     return print_report_write_report(simulation, report) < 0 ? EXIT_STATUS_FAILED : status;
 }

@@ -68,7 +68,7 @@ def check_files(root, packages):
 
 
 def check_job(root):
-    result = run([root + '/usr/bin/hdss', 'run', '--masters', 1, '--workers', 2, 'mandelbrot', 'width=64', 'height=64'])
+    result = run([root + '/usr/bin/hdss', 'run', '-v', '--masters', 1, '--workers', 2, 'mandelbrot', 'width=64', 'height=64'])
     assert result.status == 0 and result.checksum() and root + '/usr/bin/hdss-worker' in result.raw_err, result
 
 

@@ -172,7 +172,7 @@ def test_no_rank_listens_on_a_port():
 def test_the_report_says_what_it_said_before():
     result = run([HDSS, 'run', '--workers', '2', '--report', 'report.json', *JOB])
     assert result.status == 0 and report()['iterations'] == 20, result
-    assert not result.err or all(line.startswith(('OMPI', 'PMIX', 'HWLOC', 'mpirun')) for line in result.err), result
+    assert not result.err, result
 
 
 if __name__ == '__main__':

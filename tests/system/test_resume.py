@@ -309,7 +309,7 @@ AGAIN = 'hdss: the run ended without its supermaster: starting again where it wa
 def test_a_run_that_loses_its_supermaster_goes_on():
     reference = undisturbed(*SLOW)
     for masters in (0, 2):
-        process = start([HDSS, 'run', '--workers', '2', '--masters', str(masters), *STEADY, '--output', 'out.npy', *SLOW])
+        process = start([HDSS, 'run', '--verbose', '--workers', '2', '--masters', str(masters), *STEADY, '--output', 'out.npy', *SLOW])
         lose_the_supermaster(process)
         result = finish(process)
         check(result, reference)

@@ -2,7 +2,7 @@
 /* The built-in kernels by name: see kernels.h. */
 #include "worker/kernels/kernels.h"
 
-#include "common/config/suggest.h"
+#include "common/util/suggest.h"
 #include "worker/kernels/exec/exec.h"
 
 #include <stdio.h>

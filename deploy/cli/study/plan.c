@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The study file: see plan.h. One function takes the values of each key; a table names them. */
 #include "deploy/cli/study/plan.h"
-#include "common/config/suggest.h"
+#include "common/util/suggest.h"
 #include "common/config/options.h"
 #include "common/config/run_spec.h"
 #include "common/util/number.h"

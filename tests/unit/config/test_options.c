@@ -2,9 +2,9 @@
 /* The option parser on a made-up table: each way to write an option, each way to be wrong and its line, and the help.
  */
 #include "common/config/options.h"
-#include "common/config/suggest.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
+#include "common/util/suggest.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>

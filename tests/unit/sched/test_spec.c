@@ -25,7 +25,8 @@ START_TEST(specs_are_read)
     spec = spec_of("gss:round=floor");
     ck_assert_uint_eq(spec.values[0].integer, 1);
     ck_assert_ptr_eq(sched_find("fss"), sched_find("fac2"));
-    ck_assert_ptr_null(sched_find("GSS"));
+    ck_assert_ptr_eq(sched_find("GSS"), sched_find("gss"));
+    ck_assert_ptr_eq(spec_of("AWF-B").technique, sched_find("awf-b"));
     ck_assert_ptr_null(sched_find(""));
 }
 END_TEST
@@ -76,16 +77,38 @@ START_TEST(bad_specs_get_one_line)
 }
 END_TEST
 
+static const struct {
+    const char *word, *meant; /* NULL: none is near */
+} slips[] = {
+    {"gs", "gss"},         {"GS", "gss"},        {"gsss", "gss"},   {"awf_b", "awf-b"},
+    {"Fac3", "fac"},       {"guided", "gss"},    {"Dynamic", "ss"}, {"FSSS", "fss"},
+    {"factoring", "fac2"}, {"statik", "static"}, {"dynamo", NULL},  {"xyzzy", NULL},
+};
+
+START_TEST(a_slip_is_answered_by_the_name_that_was_meant)
+{
+    struct sched_spec spec;
+    struct error error;
+    char expected[100];
+    ck_assert_int_eq(sched_spec_parse(&spec, slips[_i].word, &error), -1);
+    snprintf(expected, sizeof expected,
+             slips[_i].meant != NULL ? "technique '%s' is unknown; did you mean %s? accepted are static, "
+                                     : "technique '%s' is unknown: accepted are static, ",
+             slips[_i].word, slips[_i].meant);
+    ck_assert_msg(strncmp(error.text, expected, strlen(expected)) == 0, "%s", error.text);
+}
+END_TEST
+
 START_TEST(unknown_techniques_list_the_known_ones)
 {
-    const char *const unknown[] = {"", ":", "guided", "gss ", "Gss", ":chunk=1", "gs\ns"};
+    const char *const unknown[] = {"", ":", "gss ", ":chunk=1", "gs\ns", "schedule"};
     size_t count;
     const struct technique *const *techniques = sched_techniques(&count);
     for (size_t u = 0; u < sizeof unknown / sizeof *unknown; u++) {
         struct sched_spec spec;
         struct error error;
         ck_assert_int_eq(sched_spec_parse(&spec, unknown[u], &error), -1);
-        ck_assert_ptr_nonnull(strstr(error.text, "is unknown: accepted are "));
+        ck_assert_ptr_nonnull(strstr(error.text, " accepted are "));
         ck_assert_ptr_null(strchr(error.text, '\n'));
         for (size_t t = 0; t < count; t++)
             ck_assert_ptr_nonnull(strstr(error.text, techniques[t]->name));
@@ -194,6 +217,7 @@ int main(void)
     TCase *all = tcase_create("spec");
     tcase_add_test(all, specs_are_read);
     tcase_add_loop_test(all, bad_specs_get_one_line, 0, sizeof bad_specs / sizeof *bad_specs);
+    tcase_add_loop_test(all, a_slip_is_answered_by_the_name_that_was_meant, 0, (int)(sizeof slips / sizeof *slips));
     tcase_add_test(all, unknown_techniques_list_the_known_ones);
     tcase_add_test(all, long_specs_are_refused);
     tcase_add_test(all, specs_are_written_canonically);

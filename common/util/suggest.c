@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nearest names by the number of letters to change, insert, drop or swap: see suggest.h. */
-#include "common/config/suggest.h"
+#include "common/util/suggest.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 void suggest_init(struct suggestion *nearest, const char *word)
 {
     /* a name further away than a third of the word (and one letter) is a guess, not a slip */
-    *nearest = (struct suggestion){.word = word, .distance = (unsigned)(strlen(word) / 3) + 2};
+    *nearest = (struct suggestion){.word = word, .distance = 2 * ((unsigned)(strlen(word) / 3) + 2)};
 }
 
 void suggest_offer(struct suggestion *nearest, const char *name)
@@ -45,7 +45,8 @@ void suggest_offer(struct suggestion *nearest, const char *name)
     if (length == 0 || length > WORD_MAX || name_length > WORD_MAX)
         return;
     bool begins = length >= 3 && strncmp(nearest->word, name, length) == 0;
-    unsigned d = begins ? 1 : distance(nearest->word, length, name, name_length);
+    /* of two names that are equally near the one that begins alike is meant: people seldom miss the first letter */
+    unsigned d = begins ? 2 : 2 * distance(nearest->word, length, name, name_length) + (nearest->word[0] != name[0]);
     if (d < nearest->distance) {
         nearest->distance = d;
         nearest->name = name;

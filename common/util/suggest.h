@@ -4,8 +4,8 @@
 
 struct suggestion {
     const char *word;
-    const char *name; /* the best so far, NULL if none is near; borrowed */
-    unsigned distance;
+    const char *name;  /* the best so far, NULL if none is near; borrowed */
+    unsigned distance; /* twice the number of letters to change, and one more where the first letter differs */
 };
 
 void suggest_init(struct suggestion *nearest, const char *word);

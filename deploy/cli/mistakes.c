@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers to what people type who know other programs: see mistakes.h. */
+#include "deploy/cli/mistakes.h"
+
+#include "common/config/params.h"
+#include "common/sched/sched.h"
+#include "common/util/suggest.h"
+#include "common/util/text.h"
+#include "deploy/cli/commands.h"
+#include "worker/kernels/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- words in the place of a command --- */
+
+/* The words, separated by blanks; to be freed. */
+static char *mistakes_join(int argc, char *const *argv)
+{
+    struct text text;
+    text_init(&text);
+    for (int i = 0; i < argc; i++)
+        text_add(&text, "%s%s", i > 0 ? " " : "", argv[i]);
+    return text_take(&text);
+}
+
+/* True for the name of a kernel in any case, of a shared object, or of a function in Python. */
+static bool is_kernel_name(const char *word)
+{
+    size_t count, length = strlen(word);
+    const struct hdss_kernel *const *all = kernels(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(all[i]->name, word) == 0)
+            return true;
+    return strncmp(word, "python:", 7) == 0 || (length > 3 && strcmp(word + length - 3, ".so") == 0);
+}
+
+static bool ends_in(const char *word, const char *ending)
+{
+    const size_t length = strlen(word), ending_length = strlen(ending);
+    return length > ending_length && strcmp(word + length - ending_length, ending) == 0;
+}
+
+static int refuse_file(const char *name, struct error *error)
+{
+    if (ends_in(name, ".study"))
+        return error_set(error, "%.100s is a study; type: hdss study %.100s", name, name);
+    if (ends_in(name, ".py"))
+        return error_set(error, "%.100s is a file of functions; type: hdss run python:%.*s.FUNCTION", name,
+                         (int)(strlen(name) > 103 ? 100 : strlen(name) - 3), name);
+    if (access(name, X_OK) == 0)
+        return error_set(error, "%.100s is a program; type: hdss run exec 'command=%.100s {}' count=N", name, name);
+    return error_set(error, "%.100s is a file; type, to run each of its lines: hdss run exec tasks=%.100s", name, name);
+}
+
+/* For an option in the place of a command: the command behind it that takes it, or run. */
+static int refuse_early_option(int argc, char *const *argv, struct error *error)
+{
+    struct grammar grammar;
+    char option[64];
+    for (int i = 1; i < argc; i++) {
+        const struct command *command = command_find(argv[i]);
+        if (command != NULL)
+            return error_set(error, "%.60s stands before the command; type: hdss %s %.60s ...", argv[0], command->name,
+                             argv[0]);
+    }
+    run_grammar(&grammar);
+    snprintf(option, sizeof option, "%.*s", (int)strcspn(argv[0], "="), argv[0]);
+    for (const struct option_section *section = grammar.options.sections; section->title != NULL; section++)
+        for (const struct option_row *row = section->rows; row->name != NULL; row++)
+            if ((strncmp(option, "--", 2) == 0 && strcmp(option + 2, row->name) == 0) ||
+                (option[1] == row->letter && row->letter != 0 && option[2] == '\0'))
+                return error_set(error, "%s is an option of run; type: hdss run %.60s ...", option, argv[0]);
+    return error_set(error, "unknown option %.60s; `hdss --help` shows what there is", argv[0]);
+}
+
+int mistakes_refuse_command(int argc, char *const *argv, struct error *error)
+{
+    const char *word = argv[0];
+    struct suggestion nearest;
+    struct stat found;
+    if (word[0] == '-')
+        return refuse_early_option(argc, argv, error);
+    suggest_init(&nearest, word);
+    for (const struct command *command = commands; command->name != NULL; command++)
+        suggest_offer(&nearest, command->name);
+    if (is_kernel_name(word)) {
+        char *line = mistakes_join(argc, argv);
+        error_set(error, "'%.60s' is a kernel; type: hdss run %.200s", word, line != NULL ? line : word);
+        free(line);
+        return -1;
+    }
+    if (nearest.name != NULL)
+        return error_set(error, "unknown command '%.60s'; did you mean %s?", word, nearest.name);
+    if (sched_find(word) != NULL || strcasecmp(word, "auto") == 0)
+        return error_set(error,
+                         "'%.60s' is a technique; type: hdss techniques %.60s, or hdss run --technique %.60s ...", word,
+                         word, word);
+    if (stat(word, &found) == 0 && S_ISREG(found.st_mode))
+        return refuse_file(word, error);
+    return error_set(error, "unknown command '%.60s'; `hdss --help` shows what there is", word);
+}
+
+/* --- words in the place of an option --- */
+
+/* The names that other launchers, xargs and GNU parallel have, and what is typed here. */
+static const struct {
+    const char *word, *meant;
+} other_names[] = {
+    {"n", "--workers N, or -j N"},
+    {"np", "--workers N, or -j N"},
+    {"c", "--workers N, or -j N"},
+    {"w", "--workers N, or -j N"},
+    {"P", "--workers N, or -j N"},
+    {"max-procs", "--workers N"},
+    {"jobs", "--workers N"},
+    {"procs", "--workers N"},
+    {"nprocs", "--workers N"},
+    {"ntasks", "--workers N"},
+    {"ranks", "--workers N"},
+    {"cores", "--workers N"},
+    {"cpus", "--workers N"},
+    {"m", "--masters M"},
+    {"t", "--threads T"},
+    {"cpus-per-task", "--threads T"},
+    {"T", "--technique NAME"},
+    {"s", "--technique NAME"},
+    {"schedule", "--technique NAME"},
+    {"scheduler", "--technique NAME"},
+    {"scheduling", "--technique NAME"},
+    {"policy", "--technique NAME"},
+    {"algorithm", "--technique NAME"},
+    {"chunk", "--technique css:chunk=K"},
+    {"chunksize", "--technique css:chunk=K"},
+    {"chunk-size", "--technique css:chunk=K"},
+    {"o", "--output FILE"},
+    {"out", "--output FILE"},
+    {"outfile", "--output FILE"},
+    {"f", "--overwrite"},
+    {"force", "--overwrite"},
+    {"y", "--overwrite"},
+    {"yes", "--overwrite"},
+    {"clobber", "--overwrite"},
+    {"r", "--resume"},
+    {"continue", "--resume"},
+    {"restart", "--resume"},
+    {"resume-failed", "--resume failed"},
+    {"retry-failed", "--resume failed"},
+    {"H", "--hosts NAME:CORES,..."},
+    {"host", "--hosts NAME:CORES,..."},
+    {"nodes", "--hosts NAME:CORES,..."},
+    {"nodelist", "--hosts NAME:CORES,..."},
+    {"N", "--hosts NAME:CORES,... (or a job of the batch system)"},
+    {"machinefile", "--hostfile FILE"},
+    {"timeout", "--time-limit TIME for the run, or --iteration-timeout SECONDS for an iteration"},
+    {"time", "--time-limit TIME"},
+    {"walltime", "--time-limit TIME"},
+    {"log", "--report FILE.json"},
+    {"json", "--summary json"},
+    {"silent", "--quiet"},
+    {"no-progress", "--progress never"},
+    {"bar", "--progress always"},
+    {"eta", "--progress always"},
+    {"k", "nothing: outputs are in the order of the tasks"},
+    {"keep-order", "nothing: outputs are in the order of the tasks"},
+    {"oversubscribe", "nothing: more workers than cores are accepted"},
+    {"use-hwthread-cpus", "--mpi-args --use-hwthread-cpus"},
+    {"bind-to", "--mpi-args '--bind-to ...'"},
+    {"map-by", "--mpi-args '--map-by ...'"},
+    {"mca", "--mpi-args '--mca ...'"},
+};
+
+/* The name in an option's word: without dashes and what is behind '='. */
+static void option_name(const char *word, char *name, size_t size)
+{
+    word += strspn(word, "-");
+    snprintf(name, size, "%.*s", (int)strcspn(word, "="), word);
+}
+
+/* The parameter of that name, with '-' for '_'; NULL: the kernel has none. */
+static const struct hdss_param *find_parameter(const struct hdss_kernel *kernel, const char *name)
+{
+    for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
+        const char *known = kernel->params[i].name;
+        size_t at = 0;
+        while (known[at] != '\0' && (known[at] == name[at] || (known[at] == '_' && name[at] == '-')))
+            at++;
+        if (known[at] == '\0' && name[at] == '\0')
+            return &kernel->params[i];
+    }
+    return NULL;
+}
+
+/* The kernel that the words name; NULL: none of ours. */
+static const struct hdss_kernel *find_kernel(int argc, char *const *argv)
+{
+    const struct hdss_kernel *kernel = NULL;
+    for (int i = 1; i < argc && kernel == NULL; i++)
+        kernel = kernel_find(argv[i]);
+    return kernel;
+}
+
+static int explain_option(const char *word, const char *next, const struct hdss_kernel *kernel, struct error *error)
+{
+    const char *equals = strchr(word, '=');
+    char name[64];
+    option_name(word, name, sizeof name);
+    const struct hdss_param *param = kernel != NULL ? find_parameter(kernel, name) : NULL;
+    const bool is_value_next = next != NULL && next[0] != '-' && strchr(next, '=') == NULL;
+    if (param != NULL)
+        return error_set(error, "unknown option %.60s; a parameter of %s is written without dashes: %s=%.60s", word,
+                         kernel->name, param->name,
+                         equals != NULL  ? equals + 1
+                         : is_value_next ? next
+                                         : "VALUE");
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+        if (strcmp(other_names[i].word, name) == 0)
+            return error_set(error, "unknown option %.60s; here it is %s", word, other_names[i].meant);
+    return -1;
+}
+
+int mistakes_explain_options(const struct options *options, int argc, char *const *argv, struct error *error)
+{
+    struct options_reader reader;
+    struct options_word word;
+    struct error refusal;
+    int more;
+    options_reader_init(&reader, options, argc, argv);
+    while ((more = options_next(&reader, &word, &refusal)) > 0)
+        continue;
+    const bool is_unknown = more < 0 && strncmp(refusal.text, OPTIONS_UNKNOWN, strlen(OPTIONS_UNKNOWN)) == 0;
+    if (!is_unknown || strcmp(refusal.text, error->text) != 0)
+        return -1;
+    return explain_option(argv[reader.at - 1], reader.at < argc ? argv[reader.at] : NULL, find_kernel(argc, argv),
+                          error);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers to what people type who know other programs: what they meant, as it is typed here. */
+#pragma once
+
+#include "common/config/options.h"
+#include "common/util/error.h"
+
+/* The line for the words behind `hdss` of which the first is no command: a kernel, a technique, a file, or an option
+ * that stands before the command. `argv[0]` is the word. Always returns -1. */
+int mistakes_refuse_command(int argc, char *const *argv, struct error *error);
+
+/* Where the table has refused an option of the line: replaces the error by one that says what to type, for a parameter
+ * of the kernel that is written as an option, and for the name that other launchers have for an option. Always returns
+ * -1. */
+int mistakes_explain_options(const struct options *options, int argc, char *const *argv, struct error *error);

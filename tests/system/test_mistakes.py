@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""What people type who know other programs, and slips: each is answered by a line that says what to type, and nothing is launched."""
+import os
+
+from launch import HDSS, main, run
+
+# The words behind `hdss`, and the line; {} is what follows `hdss: ` or `hdss COMMAND: `.
+COMMANDS = (
+    ('mandelbrot width=10', "'mandelbrot' is a kernel; type: hdss run mandelbrot width=10"),
+    ('python:mine.roots n=5', "'python:mine.roots' is a kernel; type: hdss run python:mine.roots n=5"),
+    ('./mine.so', "'./mine.so' is a kernel; type: hdss run ./mine.so"),
+    ('GSS', "'GSS' is a technique; type: hdss techniques GSS, or hdss run --technique GSS ..."),
+    ('tasks.txt', 'tasks.txt is a file; type, to run each of its lines: hdss run exec tasks=tasks.txt'),
+    ('mine.study', 'mine.study is a study; type: hdss study mine.study'),
+    ('mine.py', 'mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
+    ('./fit', "./fit is a program; type: hdss run exec 'command=./fit {}' count=N"),
+    ('--workers 4 mandelbrot', '--workers is an option of run; type: hdss run --workers ...'),
+    ('-j 4 run mandelbrot', '-j stands before the command; type: hdss run -j ...'),
+    ('--technique gss simulate mandelbrot', '--technique stands before the command; type: hdss simulate --technique ...'),
+    ('--nonsense', 'unknown option --nonsense; `hdss --help` shows what there is'),
+    ('rnu', "unknown command 'rnu'; did you mean run?"),
+    ('help kernel', "unknown command 'kernel'; did you mean kernels?"),
+    ('help nonsense', "unknown command 'nonsense'; `hdss --help` shows what there is"),
+)
+
+RUN = (
+    ('mandelbrot --width=10', 'unknown option --width=10; a parameter of mandelbrot is written without dashes: width=10'),
+    ('mandelbrot --width 10', 'unknown option --width; a parameter of mandelbrot is written without dashes: width=10'),
+    ('--end-time=9 evrard', 'unknown option --end-time=9; a parameter of evrard is written without dashes: end_time=9'),
+    ('-n 4 mandelbrot', 'unknown option -n; here it is --workers N, or -j N'),
+    ('-np 4 mandelbrot', 'unknown option -np; here it is --workers N, or -j N'),
+    ('--jobs=4 mandelbrot', 'unknown option --jobs=4; here it is --workers N'),
+    ('-o x.npy mandelbrot', 'unknown option -o; here it is --output FILE'),
+    ('--chunk-size 5 mandelbrot', 'unknown option --chunk-size; here it is --technique css:chunk=K'),
+    ('--force mandelbrot', 'unknown option --force; here it is --overwrite'),
+    ('--machinefile hosts mandelbrot', 'unknown option --machinefile; here it is --hostfile FILE'),
+    ('-workers 4 mandelbrot', 'unknown option -workers; did you mean --workers?'),
+    ('-j mandelbrot', "--workers 'mandelbrot': accepted: an integer from 1 to 2^20"),
+    ('--technique gs mandelbrot', '--technique: technique \'gs\' is unknown; did you mean gss? accepted are static, *'),
+    ('--technique dynamic mandelbrot', "--technique: technique 'dynamic' is unknown; did you mean ss? accepted are static, *"),
+)
+
+
+def check(words, said):
+    result = run([HDSS, *words])
+    assert result.status == 2 and not result.out and len(result.err) == 1, (words, result)
+    line = result.err[0]
+    assert line.startswith(said[:-1]) if said.endswith('*') else line == said, f'{" ".join(words)}\n    {line}\nis not\n    {said}'
+
+
+def test_what_is_no_command():
+    for name in ('tasks.txt', 'mine.study', 'mine.py', 'fit'):
+        with open(name, 'w') as file:
+            file.write('#!/bin/sh\n')
+    os.chmod('fit', 0o755)
+    for words, said in COMMANDS:
+        check(words.split(), 'hdss: ' + said)
+
+
+def test_options_that_other_programs_have():
+    for words, said in RUN:
+        check(['run', *words.split()], 'hdss run: ' + said)
+    check(['simulate', 'mandelbrot', '--width=3'], 'hdss simulate: unknown option --width=3; a parameter of mandelbrot is written without dashes: width=3')
+
+
+def test_pages_and_versions():
+    pages = {words: run([HDSS, *words.split()]) for words in ('--help', '-h', 'help', 'run --help', 'help run', '--help run', '--version', '-V', 'version', 'run -V')}
+    assert all(page.status == 0 and page.out and not page.err for page in pages.values()), pages
+    assert pages['--help'].out == pages['-h'].out == pages['help'].out != pages['run --help'].out == pages['help run'].out == pages['--help run'].out
+    assert pages['--version'].out == pages['-V'].out == pages['version'].out == pages['run -V'].out
+    for words in ('--help', 'version', 'help run'):
+        result = run(['sh', '-c', f'{HDSS} {words} > /dev/full'])
+        assert result.status == 1 and len(result.err) == 1 and result.err[0].endswith('cannot write: No space left on device'), result
+
+
+def test_the_line_is_shown_where_it_is_wanted():
+    job = ['-j', '2', 'synthetic', 'iterations=10']
+    result = run([HDSS, 'run', *job])
+    assert result.status == 0 and result.checksum() and not result.err, result
+    result = run([HDSS, 'run', '-v', *job])
+    assert result.status == 0 and len(result.err) == 1 and ' -n 2 ' in result.err[0], result
+    result = run([HDSS, 'run', '-q', *job])
+    assert result.status == 0 and not result.err and not result.out, result
+    result = run([HDSS, 'run', '-j2', '--report', '-', *job[2:]])
+    assert result.status == 0 and result.out.startswith('{') and result.err[0].startswith('synthetic: 10 iterations done'), result
+    result = run([HDSS, 'run', '-j2', '--summary', 'json', *job[2:]])
+    assert result.status == 0 and result.out.startswith('{') and result.out.endswith('}\n') and not result.err, result
+    result = run(['sh', '-c', f'{HDSS} run {" ".join(job)} > /dev/full'])
+    assert result.status == 1 and result.err == ['hdss: cannot write the summary: No space left on device'], result
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
