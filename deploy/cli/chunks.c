@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss chunks: the chunk sequence of a technique, without a run, as a table; those of several as a picture. */
+#include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "common/util/error.h"
 #include "deploy/cli/chunk_writers.h"
@@ -13,13 +14,13 @@
 
 static int chunks_command_wrong_use(const struct error *error)
 {
-    fprintf(stderr, "hdss chunks: %s\n", error->text);
+    say_error("hdss chunks", error->text);
     return EXIT_STATUS_USAGE;
 }
 
 static int chunks_command_failed(const struct error *error)
 {
-    fprintf(stderr, "hdss chunks: %s\n", error->text);
+    say_error("hdss chunks", error->text);
     return EXIT_STATUS_FAILED;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss collapse: what the kernel evrard has computed, as a table of energies and as pictures. */
+#include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
@@ -87,7 +88,7 @@ static int collapse_command_take_word(void *target, const char *word, struct err
 
 static int collapse_command_say(const struct error *error, int status)
 {
-    fprintf(stderr, "hdss collapse: %s\n", error->text);
+    say_error("hdss collapse", error->text);
     return status;
 }
 

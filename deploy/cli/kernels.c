@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss kernels: what kernels there are, and with a name its parameters and what it yields, straight from its table. */
+#include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 
 #include "common/config/params.h"
@@ -177,7 +178,7 @@ static int kernels_command_finish(void)
 
 static int kernels_command_wrong_use(const char *text)
 {
-    fprintf(stderr, "hdss kernels: %s\n", text);
+    say_error("hdss kernels", text);
     return EXIT_STATUS_USAGE;
 }
 

@@ -5,9 +5,11 @@
 #include "common/os/process.h"
 #include "common/os/signals.h"
 #include "common/util/error.h"
+#include "deploy/cli/colour.h"
 #include "deploy/cli/launcher_watch.h"
 #include "deploy/cli/ready.h"
 #include "deploy/cli/stderr_filter.h"
+#include "deploy/cli/whole_lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,9 +31,10 @@
 /* Within START_MS of the launch every rank is up. */
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
-/* How often a launcher is looked at that may not end by itself, and when nothing but its end is awaited; and how long
- * it has to end its ranks when it must, or itself when it has none. */
-enum { WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
+/* A line whose end does not come is shown after LINE_MS. How often a launcher is looked at that may not end by itself,
+ * and when nothing but its end is awaited; and how long it has to end its ranks when it must, or itself when it has
+ * none. */
+enum { LINE_MS = 100, WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
 
 /* Children of this process that are kept apart. */
 #define CHILDREN_MAX 256
@@ -54,6 +57,8 @@ struct child {
     int status;      /* status as waitpid() gives it */
     sigset_t before; /* the mask of signals, as it was */
     struct stderr_filter stderr_filter;
+    struct whole_lines lines; /* behind the filter */
+    int64_t errors_ms;        /* when something last came */
     const struct launch *how;
     struct launcher_watch watch; /* where how->reports */
     int64_t end_ms;              /* when it is killed, as it was asked to end; 0: it was not */
@@ -78,10 +83,15 @@ static void write_error(void *context, const char *bytes, size_t count)
     fwrite(bytes, 1, count, child->how->log != NULL ? child->how->log : stderr);
 }
 
+static void join_lines(void *context, const char *bytes, size_t count)
+{
+    whole_lines_take(&((struct child *)context)->lines, bytes, count);
+}
+
 /* A line of our own, which a progress line may stand in front of. */
 static void launch_say(const char *text)
 {
-    fprintf(stderr, "%shdss: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
+    say_note("hdss", text);
 }
 
 /* The signals we take, without those that whoever started us wants ignored (nohup, a shell's background jobs). */
@@ -171,6 +181,8 @@ static int launch_start(struct child *child, char *const *argv)
     child->watch.flat = how->flat;
     int ends[2];
     pid_t self = getpid();
+    if (whole_lines_init(&child->lines, how->log == NULL && colour_is_on(STDERR_FILENO), write_error, child) < 0)
+        return -1;
     block_signals(&child->before, &taken);
     child->earlier_count = children_of(self, child->earlier, CHILDREN_MAX);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks whose launcher is killed become children of this process */
@@ -183,7 +195,7 @@ static int launch_start(struct child *child, char *const *argv)
     close(ends[1]);
     child->errors = ends[0];
     fcntl(child->errors, F_SETFL, O_NONBLOCK);
-    stderr_filter_init(&child->stderr_filter, write_error, child);
+    stderr_filter_init(&child->stderr_filter, join_lines, child);
     return child->pid < 0 ? -1 : 0;
 }
 
@@ -256,6 +268,7 @@ static void pass_errors(struct child *child)
 {
     char bytes[4096];
     ssize_t count;
+    child->errors_ms = launch_clock_ms();
     while ((count = read(child->errors, bytes, sizeof bytes)) > 0)
         stderr_filter_take(&child->stderr_filter, bytes, (size_t)count);
     fflush(child->how->log != NULL ? child->how->log : stderr);
@@ -405,7 +418,7 @@ static int own_longest_wait(const struct child *child)
         return READY_LOOK_MS;
     /* ranks that leave in order are not looked at so often: where hundreds share few cores they need them */
     bool hurries = child->how->survives && child->watch.ended && child->watch.degraded;
-    return hurries ? END_LOOK_MS : looks ? WATCH_LOOK_MS : -1;
+    return hurries ? END_LOOK_MS : whole_lines_hold(&child->lines) ? LINE_MS : looks ? WATCH_LOOK_MS : -1;
 }
 
 static int longest_wait(const struct child *child)
@@ -433,6 +446,8 @@ static void attend(struct child *child)
         drain_in_time(child);
         if (child->errors >= 0 && polled[1].revents != 0)
             pass_errors(child);
+        if (whole_lines_hold(&child->lines) && launch_clock_ms() - child->errors_ms >= LINE_MS)
+            whole_lines_flush(&child->lines, false);
         look_aside(child);
         if (child->drain_waits && !child->ended)
             look_ready(child);
@@ -440,8 +455,7 @@ static void attend(struct child *child)
     if (child->errors >= 0)
         pass_errors(child); /* the last lines; somebody may still hold the other end open */
     stderr_filter_flush(&child->stderr_filter);
-    if (child->status != 0 && child->how->log == NULL && isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr); /* a progress line whose rank was ended before it could remove it */
+    whole_lines_flush(&child->lines, true); /* a rank that was ended has left its progress line */
     fflush(stderr);
 }
 
@@ -477,6 +491,7 @@ static void launch_release(struct child *child)
     if (child->errors >= 0)
         close(child->errors);
     close(child->signals);
+    whole_lines_fini(&child->lines);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     sigprocmask(SIG_SETMASK, &child->before, NULL);
     if (child->how->reports)
@@ -499,8 +514,11 @@ void launch_say_lost(const struct launch *how, const char *consequence)
 {
     if (how->lost[0] != '\0' && how->log != NULL)
         fprintf(how->log, "hdss: %s%s\n", how->lost, consequence);
-    else if (how->lost[0] != '\0')
-        fprintf(stderr, "%shdss: %s%s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", how->lost, consequence);
+    else if (how->lost[0] != '\0') {
+        char text[600];
+        snprintf(text, sizeof text, "%s%s", how->lost, consequence);
+        say_error("hdss", text);
+    }
 }
 
 /* A launcher that lets no rank die sends the others SIGTERM when one has died. */
@@ -654,7 +672,12 @@ static bool launch_print_summary(struct child *child)
     const struct launch *how = child->how;
     FILE *to = how->log != NULL ? how->log : how->summary_to != NULL ? how->summary_to : stdout;
     char text[120];
-    if (launcher_watch_print_summary(&child->watch, to) == 0)
+    const int status = launcher_watch_status(&child->watch);
+    const char *colour = !colour_is_on(fileno(to))      ? NULL
+                         : status == EXIT_STATUS_DONE   ? COLOUR_GOOD
+                         : status == EXIT_STATUS_FAILED ? COLOUR_BAD
+                                                        : COLOUR_WARN;
+    if (launcher_watch_print_summary(&child->watch, to, colour) == 0)
         return true;
     snprintf(text, sizeof text, "cannot write the summary: %s", strerror(errno));
     launch_tell(child, text);
@@ -671,7 +694,9 @@ int launch(char *const *argv, struct launch *how)
     if (how->log != NULL)
         fflush(how->log); /* else the child would write it once more */
     if (launch_start(&child, argv) < 0) {
-        fprintf(stderr, "hdss: cannot start %s: %s\n", argv[0], strerror(errno));
+        char text[200];
+        snprintf(text, sizeof text, "cannot start %.100s: %s", argv[0], strerror(errno));
+        say_error("hdss", text);
         return EXIT_STATUS_FAILED;
     }
     if (how->is_asked != NULL && how->is_asked()) /* from here on signals come to us */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Looking after a launcher: see launcher_watch.h. */
 #include "deploy/cli/launcher_watch.h"
+#include "deploy/cli/colour.h"
 #include "common/job/status.h"
 #include "common/os/process.h"
 #include "common/util/error.h"
@@ -136,12 +137,16 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
     launcher_watch_take_summary(watch);
 }
 
-int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to)
+int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to, const char *colour)
 {
     launcher_watch_take_summary(watch); /* ranks may outlive their launcher */
     fflush(watch->taken);
-    const size_t written = fwrite(watch->text, 1, watch->text_length, to);
-    return fflush(to) == 0 && written == watch->text_length ? 0 : -1;
+    const size_t word = colour != NULL && watch->text_length > 0 ? strcspn(watch->text, ":\n") : 0;
+    const size_t name = word > 0 && watch->text[word] == ':' ? word + 1 : 0;
+    if (name > 0)
+        fprintf(to, "%s%.*s" COLOUR_END, colour, (int)name, watch->text);
+    const size_t written = fwrite(watch->text + name, 1, watch->text_length - name, to);
+    return fflush(to) == 0 && written == watch->text_length - name ? 0 : -1;
 }
 
 static int64_t leaving_ms(const struct launcher_watch *watch)

@@ -51,8 +51,9 @@ void launcher_watch_fini(struct launcher_watch *watch);
 /* Takes what the ranks have said. */
 void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms);
 
-/* Prints the summary, if one has come. -1 where it cannot be written; errno says why. */
-int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to);
+/* Prints the summary, if one has come; its first word in `colour`, NULL for none. -1 where it cannot be written; errno
+ * says why. */
+int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to, const char *colour);
 
 /* True if the launcher is to be ended. */
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);

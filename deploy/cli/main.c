@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss: the front end. One command each for looking up what there is, and one for running a job. */
 #include "common/util/error.h"
+#include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/mistakes.h"
 
@@ -70,6 +71,6 @@ int main(int argc, char **argv)
     int status = argc < 2 ? -1 : run_command(argc - 1, argv + 1, &error);
     if (status >= 0)
         return status;
-    fprintf(stderr, "hdss: %s\n", error.text);
+    say_error("hdss", error.text);
     return EXIT_STATUS_USAGE;
 }

@@ -14,6 +14,7 @@
 #include "common/util/list.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/check.h"
+#include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
 #include "deploy/cli/dialect.h"
@@ -585,7 +586,7 @@ int command_run(int argc, char **argv)
     else if (result > 0)
         status = show_page("hdss run", &launch_options, result);
     if (error.text[0] != '\0')
-        fprintf(stderr, "hdss run: %s\n", error.text);
+        say_error("hdss run", error.text);
     launch_plan_fini(&launch_plan);
     return status;
 }

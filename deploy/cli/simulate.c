@@ -2,6 +2,7 @@
 /* hdss simulate: a job on a machine that is not there. */
 #include "deploy/cli/simulate.h"
 #include "deploy/simulate/simulation.h"
+#include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/mistakes.h"
 #include "deploy/cli/compose.h"
@@ -83,7 +84,7 @@ int command_simulate(int argc, char **argv)
             mistakes_explain_options(&grammar.options, argc, argv, &error);
         }
         if (status < 0) {
-            fprintf(stderr, "hdss simulate: %s\n", error.text);
+            say_error("hdss simulate", error.text);
             status = EXIT_STATUS_USAGE;
         }
     }

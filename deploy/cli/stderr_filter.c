@@ -69,11 +69,14 @@ static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const 
 /* Is what is held the beginning of a text? Where it is the whole beginning, the rest is left out from here on. */
 static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
 {
+    if (stderr_filter->last == '\033')
+        return false;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         bool whole;
         if (!stderr_filter_fits(stderr_filter, texts[i].begin, &whole))
             continue;
         if (whole) {
+            stderr_filter->last = '\n';
             stderr_filter->end = texts[i].end;
             stderr_filter->end_length = stderr_filter->skipped = stderr_filter->held_length = 0;
         }
@@ -104,6 +107,7 @@ static void stderr_filter_take_byte(struct stderr_filter *stderr_filter, char c)
     stderr_filter->held[stderr_filter->held_length++] = c;
     while (stderr_filter->held_length > 0 && !stderr_filter_may_begin(stderr_filter)) {
         stderr_filter->write(stderr_filter->context, stderr_filter->held, 1);
+        stderr_filter->last = stderr_filter->held[0];
         memmove(stderr_filter->held, stderr_filter->held + 1, --stderr_filter->held_length);
     }
 }

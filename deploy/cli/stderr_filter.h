@@ -12,6 +12,7 @@
 struct stderr_filter {
     char held[256];
     size_t held_length;
+    char last;         /* the last character that has passed: behind an escape no text begins */
     const char *end;   /* end of the text that is being left out; NULL: none is */
     size_t end_length; /* bytes of that end that were just seen */
     size_t skipped;    /* bytes left out since */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss techniques: what techniques there are, and with a name what one does, straight from the registry. */
+#include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 
 #include "common/config/run_spec.h"
@@ -122,7 +123,7 @@ static int techniques_command_finish(void)
 
 static int techniques_command_wrong_use(const char *text)
 {
-    fprintf(stderr, "hdss techniques: %s\n", text);
+    say_error("hdss techniques", text);
     return EXIT_STATUS_USAGE;
 }
 

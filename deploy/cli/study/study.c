@@ -8,6 +8,7 @@
 #include "common/os/files.h"
 #include "common/util/error.h"
 #include "deploy/cli/argv.h"
+#include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/gnuplot.h"
 #include "deploy/cli/run.h"
@@ -575,7 +576,7 @@ int command_study(int argc, char **argv)
     else if (result == 0)
         status = study_flush(conduct(&session, &error), &error);
     if (error.text[0] != '\0')
-        fprintf(stderr, "hdss study: %s\n", error.text);
+        say_error("hdss study", error.text);
     session_fini(&session);
     return status;
 }

@@ -39,6 +39,7 @@ static const struct {
     {"\r 99 %\r\033[K" DETECTED, "\r 99 %\r\033[K"},
     {"-" ABORTED, "-"},
     {"mpirun: Forwarding signal 10 to job\nnext\n", "next\n"},
+    {"\r 99 %\033[Kmpirun: Forwarding signal 10 to job\nnext\n", "\r 99 %\033[Knext\n"},
     {"[n:1] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c at line 1033\nnext\n", "next\n"},
     {"[n:1] PMIX ERROR: PMIX_ERR_UNREACH in file ../../../src/server/pmix_server.c at line 3184\nnext\n", "next\n"},
     {"[n:1] PMIX ERROR: BAD-PARAM in file other.c\n", "[n:1] PMIX ERROR: BAD-PARAM in file other.c\n"},
@@ -96,6 +97,8 @@ START_TEST(text_is_held_back_only_while_it_is_in_doubt)
     ck_assert_str_eq(passed, "\r 50 %");
     stderr_filter_take(&stderr_filter, "x", 1);
     ck_assert_str_eq(passed, "\r 50 %--x");
+    stderr_filter_take(&stderr_filter, "\033[K", 3); /* the bracket begins no text of mpirun's */
+    ck_assert_str_eq(passed, "\r 50 %--x\033[K");
 }
 END_TEST
 

@@ -87,6 +87,7 @@ static const struct {
     {"--size=", "size=;"},
     {"--size=a=b", "size=a=b;"},
     {"-s 4 -a", "size=4;all=;"},
+    {"-s4 -a", "size=4;all=;"},
     {"--size -4", "size=-4;"},
     {"--size --no-such-option", "size=--no-such-option;"},
     {"--size=--all", "size=--all;"},
@@ -134,6 +135,7 @@ START_TEST(help_and_version_end_the_parsing)
     ck_assert_int_eq(parse("--all --help --size wrong"), OPTIONS_HELP);
     ck_assert_int_eq(parse("-h"), OPTIONS_HELP);
     ck_assert_int_eq(parse("--version"), OPTIONS_VERSION);
+    ck_assert_int_eq(parse("-V"), OPTIONS_VERSION);
     ck_assert_int_eq(parse("--size wrong --help"), -1);
 }
 END_TEST
@@ -164,7 +166,7 @@ START_TEST(the_page_is_made_from_the_table)
                            "\n"
                            "Help:\n"
                            "  -h, --help             show this page\n"
-                           "  --version              show the version\n"
+                           "  -V, --version          show the version\n"
                            "\n"
                            "A note.\n"
                            "\n"
