@@ -177,6 +177,7 @@ static void show_progress(void *context, uint64_t now_ns)
         .resumed = supermaster->resumed,
         .elapsed_s = elapsed_s(program, now_ns),
         .busy = supermaster_busy(supermaster),
+        .lost = supermaster_loss_count(supermaster),
         .workers = program->topology->workers,
         .grows = supermaster->ledger.grows,
         .draining = supermaster->state == SUPERMASTER_ENDING && !ledger_is_complete(&supermaster->ledger),
@@ -270,7 +271,7 @@ static int supermaster_run_loop(struct program *program)
         .asked = tell_asked,
         .parting = print_failure,
         .tick = show_progress,
-        .tick_ns = program->root.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
+        .tick_ns = terminal_look_ms(&program->root.terminal) * UINT64_C(1000000),
         .calculation_ns = program->root.setup.job.spec.calculation_ns,
         .assignment_ns = program->root.setup.job.spec.assignment_ns,
     };
@@ -406,7 +407,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     program.runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (program.runtime != NULL) {
         root->rank = runtime_rank(program.runtime);
-        terminal_init(&root->terminal, root->setup.job.progress);
+        terminal_init(&root->terminal, &root->setup.job);
         status = finish(&program, share_and_run(&program, argc, argv));
         runtime_leave(program.runtime, status); /* last: the machine borrows the topology */
     } else

@@ -19,6 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* An end that is further away than a hundred years is none. */
+#define LEFT_MAX_S 3e9
+
 void root_init(struct root *root, const char *name, const char *version)
 {
     root->name = name;
@@ -87,9 +90,18 @@ static int record_growth(struct root *root, struct error *error)
 
 void root_show_progress(struct root *root, const struct progress *progress)
 {
-    char line[PROGRESS_LINE_MAX];
-    progress_line(progress, root->terminal.width - 1, root->terminal.utf8, line);
-    terminal_show(&root->terminal, line, progress->elapsed_s);
+    char line[PROGRESS_LINE_MAX], end[TERMINAL_TIME_MAX];
+    const double left_s = progress_left_s(progress);
+    const time_t now = time(NULL);
+    if (root->terminal.mode == TERMINAL_IN_PLACE) {
+        progress_line(progress, root->terminal.width - 1, root->terminal.utf8, line);
+        terminal_show(&root->terminal, line);
+    } else if (terminal_is_due(&root->terminal, (double)(runtime_now() - root->process_start_ns) / 1e9)) {
+        const bool is_known = left_s >= 0 && left_s < LEFT_MAX_S;
+        if (is_known)
+            terminal_time(now + (time_t)left_s, now, end);
+        terminal_log(progress_log(progress, is_known ? end : NULL, line));
+    }
 }
 
 /* --- at the end --- */

@@ -11,7 +11,8 @@
 
 #define DEFAULT_WIDTH    80
 #define FIRST_LINE_GAP_S 1
-#define LAST_LINE_GAP_S  60
+#define LOOK_MS          200
+#define LOG_LOOK_MS      1000
 
 /* A descriptor of the terminal at which standard output or error, or the launcher's, ends; -1 if it is none. To be
  * closed. mpirun gives its ranks a terminal of its own making for their output, so only the launcher's counts there. */
@@ -40,9 +41,15 @@ static bool locale_is_utf8(void)
     return false;
 }
 
-void terminal_init(struct terminal *terminal, enum job_progress progress)
+void terminal_init(struct terminal *terminal, const struct job *job)
 {
-    *terminal = (struct terminal){.width = DEFAULT_WIDTH, .utf8 = locale_is_utf8(), .line_gap_s = FIRST_LINE_GAP_S};
+    const double every_s = (double)job->log_every_ns / 1e9;
+    const bool grows = job->progress == JOB_PROGRESS_ALWAYS && !job->log_every_given;
+    *terminal = (struct terminal){.width = DEFAULT_WIDTH,
+                                  .utf8 = locale_is_utf8(),
+                                  .line_gap_s = grows ? FIRST_LINE_GAP_S : every_s,
+                                  .longest_gap_s = every_s};
+    terminal->next_line_s = terminal->line_gap_s;
     struct winsize size;
     int fd = terminal_open_terminal(STDERR_FILENO), output = terminal_open_terminal(STDOUT_FILENO);
     terminal->output_too = output >= 0;
@@ -53,27 +60,48 @@ void terminal_init(struct terminal *terminal, enum job_progress progress)
             terminal->width = size.ws_col;
         close(fd);
     }
-    if (progress == JOB_PROGRESS_NEVER || (progress == JOB_PROGRESS_AUTO && fd < 0))
-        terminal->mode = TERMINAL_NONE;
-    else
-        terminal->mode = fd >= 0 ? TERMINAL_IN_PLACE : TERMINAL_LINES;
+    terminal->mode = job->progress == JOB_PROGRESS_NEVER ? TERMINAL_NONE : fd >= 0 ? TERMINAL_IN_PLACE : TERMINAL_LINES;
 }
 
-void terminal_show(struct terminal *terminal, const char *line, double elapsed_s)
+void terminal_show(struct terminal *terminal, const char *line)
 {
-    switch (terminal->mode) {
-    case TERMINAL_NONE: return;
-    case TERMINAL_IN_PLACE:
-        fprintf(stderr, "\r%s\033[K", line);
-        terminal->shown = true;
-        break;
-    case TERMINAL_LINES:
-        if (elapsed_s < terminal->next_line_s)
-            return;
-        fprintf(stderr, "%s\n", line);
-        terminal->next_line_s = elapsed_s + terminal->line_gap_s;
-        terminal->line_gap_s *= terminal->line_gap_s < LAST_LINE_GAP_S ? 1.5 : 1;
-    }
+    fprintf(stderr, "\r%s\033[K", line);
+    fflush(stderr);
+    terminal->shown = true;
+}
+
+bool terminal_is_due(struct terminal *terminal, double elapsed_s)
+{
+    if (terminal->mode != TERMINAL_LINES || elapsed_s < terminal->next_line_s)
+        return false;
+    terminal->next_line_s = elapsed_s + terminal->line_gap_s;
+    if (terminal->line_gap_s < terminal->longest_gap_s)
+        terminal->line_gap_s *= 1.5;
+    return true;
+}
+
+unsigned terminal_look_ms(const struct terminal *terminal)
+{
+    const double quarter_ms = 250 * terminal->line_gap_s;
+    if (terminal->mode != TERMINAL_LINES)
+        return terminal->mode == TERMINAL_NONE ? 0 : LOOK_MS;
+    return quarter_ms < LOOK_MS ? LOOK_MS : quarter_ms > LOG_LOOK_MS ? LOG_LOOK_MS : (unsigned)quarter_ms;
+}
+
+const char *terminal_time(time_t when, time_t today, char text[TERMINAL_TIME_MAX])
+{
+    struct tm then, now;
+    localtime_r(&when, &then);
+    localtime_r(&today, &now);
+    const bool is_same = then.tm_yday == now.tm_yday && then.tm_year == now.tm_year;
+    strftime(text, TERMINAL_TIME_MAX, is_same ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then);
+    return text;
+}
+
+void terminal_log(const char *line)
+{
+    char stamp[TERMINAL_TIME_MAX];
+    fprintf(stderr, "%s %s\n", terminal_time(time(NULL), 0, stamp), line);
     fflush(stderr);
 }
 

@@ -7,6 +7,7 @@
 #include "common/metrics/human.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,10 +73,15 @@ static void make_rate(struct piece *piece, const struct progress *progress)
         strcpy(piece->text, human_rate(text, rate(progress)));
 }
 
+double progress_left_s(const struct progress *progress)
+{
+    return rate(progress) > 0 ? (double)(progress->total - progress->done) / rate(progress) : -1;
+}
+
 static void make_time(struct piece *piece, const struct progress *progress)
 {
     char text[HUMAN_MAX];
-    double left_s = rate(progress) > 0 ? (double)(progress->total - progress->done) / rate(progress) : 0;
+    double left_s = progress_left_s(progress);
     if (progress->grows && progress->done >= progress->total)
         snprintf(piece->text, sizeof piece->text, progress->draining ? "draining" : "waits for more");
     else if (progress->total == 0)
@@ -146,5 +152,35 @@ const char *progress_line(const struct progress *progress, unsigned width, bool 
         if (pieces[i].columns > 0)
             used += (size_t)snprintf(line + used, PROGRESS_LINE_MAX - used, "%*s%s", used > 0 ? GAP : 0, "",
                                      pieces[i].text);
+    return line;
+}
+
+/* Adds a part behind a comma. */
+__attribute__((format(printf, 2, 3))) static void add_part(char line[PROGRESS_LINE_MAX], const char *format, ...)
+{
+    const size_t used = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + used, PROGRESS_LINE_MAX - used, format, arguments);
+    va_end(arguments);
+}
+
+const char *progress_log(const struct progress *progress, const char *end, char line[PROGRESS_LINE_MAX])
+{
+    struct piece percent, count;
+    char text[HUMAN_MAX];
+    make_percent(&percent, progress);
+    make_count(&count, progress);
+    snprintf(line, PROGRESS_LINE_MAX, "%s: %s (%s)", progress->name, count.text,
+             percent.text + strspn(percent.text, " "));
+    if (rate(progress) > 0)
+        add_part(line, ", %s", human_rate(text, rate(progress)));
+    if (progress->draining)
+        add_part(line, ", draining");
+    else if (end != NULL && progress->done < progress->total)
+        add_part(line, ", end expected %s", end);
+    add_part(line, ", %u of %u busy", progress->busy, progress->workers);
+    if (progress->lost > 0)
+        add_part(line, ", %u lost", progress->lost);
     return line;
 }

@@ -14,6 +14,7 @@ struct progress {
     uint64_t resumed; /* iterations of `done` that an earlier run did: they tell nothing about the rate */
     double elapsed_s; /* time since the first assignment; 0 before it */
     unsigned busy, workers;
+    unsigned lost; /* workers and masters that are lost */
     bool draining;
     bool grows; /* `total` is what is known by now: more may come */
 };
@@ -21,3 +22,10 @@ struct progress {
 /* Writes the line, without a newline, into `line`: at most `width` columns; what does not fit is left out, the least
  * important first. Returns `line`. */
 const char *progress_line(const struct progress *progress, unsigned width, bool utf8, char line[PROGRESS_LINE_MAX]);
+
+/* Seconds until the end, as the rate promises; below 0 where nobody knows. */
+double progress_left_s(const struct progress *progress);
+
+/* Writes the same as a line of a log, without the time and a newline; `end` is the time of day at which the end is
+ * expected, NULL where nobody knows. Returns `line`. */
+const char *progress_log(const struct progress *progress, const char *end, char line[PROGRESS_LINE_MAX]);

@@ -22,6 +22,15 @@ static const char *variable(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+bool allocation_is_there(void)
+{
+    static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        if (variable(jobs[i]) != NULL)
+            return true;
+    return allocation_is_slurm();
+}
+
 bool allocation_is_slurm(void)
 {
     return variable("SLURM_JOB_NODELIST") != NULL;

@@ -16,6 +16,9 @@
  * which names the variable: it cannot be understood, or the file that it names. */
 int allocation_read(struct hosts *hosts, struct error *error);
 
+/* True within a job of a batch system. */
+bool allocation_is_there(void);
+
 /* True if the job is one of Slurm's. */
 bool allocation_is_slurm(void);
 

@@ -22,6 +22,7 @@
 #include "deploy/cli/launch.h"
 #include "deploy/cli/mistakes.h"
 #include "deploy/cli/restarts.h"
+#include "deploy/cli/run_log.h"
 #include "hdss/kernel.h"
 #include "worker/helper/ask.h"
 #include "worker/kernels/kernels.h"
@@ -441,6 +442,15 @@ static int run_line(const struct launch_plan *launch_plan, struct argv *line, st
     return status == EXIT_STATUS_USAGE && restarts.count > 0 ? EXIT_STATUS_FAILED : status;
 }
 
+static int run_logged(const struct launch_plan *launch_plan, struct argv *line, struct launch *how)
+{
+    struct run_log log;
+    run_log_begin(&log, launch_plan, how);
+    const int status = run_line(launch_plan, line, how);
+    run_log_end(&log, status);
+    return status;
+}
+
 /* Only what a journal says is gone on with. */
 static void set_restarts(struct launch_plan *launch_plan)
 {
@@ -487,7 +497,7 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         set_restarts(launch_plan);
         how->begin_ms = (int64_t)(launch_plan->setup.job.spec.drain_ns / 1000000);
         how->ranks = (launch_plan->dca.count == 0) + launch_plan->masters + launch_plan->workers;
-        status = launch_plan->dry_run ? EXIT_STATUS_DONE : run_line(launch_plan, &line, how);
+        status = launch_plan->dry_run ? EXIT_STATUS_DONE : run_logged(launch_plan, &line, how);
         restore_tasks(tasks);
     }
     argv_fini(&line);

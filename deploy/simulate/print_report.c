@@ -56,7 +56,7 @@ int simulation_print_report(const struct simulation *simulation, struct report *
         .master_busy = simulation->masters > 0 ? print_report_share(report, simulation->master_busy_s) : -1,
     };
     struct terminal terminal;
-    terminal_init(&terminal, JOB_PROGRESS_NEVER);
+    terminal_init(&terminal, &simulation->setup.job);
     report->kernel = simulation->setup.kernel;
     report->values = simulation->setup.values;
     report->are_tasks = simulation->setup.loop.are_tasks;

@@ -39,14 +39,18 @@ class Run:
     __repr__ = __str__  # in the tuples of assertions, too
 
 
+# A line of the log of a run that takes long, as on a busy machine.
+LOGGED = re.compile(r'[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} ')
+
+
 def strip_banner(text):
     """Removes what mpirun says of a rank that exits with another status than 0, which are paragraphs between lines of dashes, and of
-    itself on a busy machine."""
+    itself on a busy machine; and the lines of a log."""
     kept, inside = [], False
     for line in text.splitlines():
         if re.fullmatch(r'-{60,}', line):
             inside = not inside
-        elif not inside and not openmpi.is_of_launcher(line):
+        elif not inside and not openmpi.is_of_launcher(line) and not LOGGED.match(line):
             kept.append(line)
     return '\n'.join(kept)
 

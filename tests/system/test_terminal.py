@@ -7,7 +7,7 @@ import re
 import struct
 import termios
 
-from launch import HDSS, environment, finish, main, run, start, wait_until
+from launch import HDSS, environment, main, run
 
 CLEAR = '\r\x1b[K'
 JOB = ['run', '-j', '2', '--power', 'equal', 'synthetic', 'iterations=300', 'mean=2000']
@@ -61,6 +61,35 @@ def test_colours_can_be_turned_off():
     for variables in ({'NO_COLOR': '1'}, {'TERM': 'dumb'}):
         assert '\x1b[3' not in seen(JOB, **variables)[1] and '\x1b[1m' not in seen(['run', '--nosuch'], **variables)[1], variables
     assert seen(['run', '--nosuch']) == (2, f'{CLEAR}\x1b[1;31mhdss run:\x1b[0m unknown option --nosuch; --help shows what there is\n')
+
+
+STAMP = r'[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} '
+BEGINS = STAMP + r'hdss run: begins synthetic iterations=300 mean=2000 with 2 workers( and 1 master)?'
+GOES_ON = STAMP + r'synthetic: [0-9]+ of 300 \([0-9]+ %\)(, [0-9.]+(/s|/min))?(, end expected [0-9]{2}:[0-9]{2}:[0-9]{2})?, [0-2] of 2 busy'
+ENDS = STAMP + r'hdss run: ends after [0-9.]+ m?s: '
+
+
+def log_of(*words, **variables):
+    return run(['env', *(f'{name}={value}' for name, value in variables.items()), HDSS, *words])
+
+
+def test_a_run_without_a_terminal_writes_a_log():
+    for words in (['--log-every', '0.2'], ['--log-every', '0.2', '--masters', '1'], ['--log-every', '0.2', '--dca', 'rma'], ['--progress', 'always', '--log-every', '0.2']):
+        result = log_of('run', *words, *JOB[1:])
+        lines = result.raw_err.splitlines()
+        assert result.status == 0 and result.checksum() and len(lines) > 2, result
+        assert re.fullmatch(BEGINS, lines[0]) and re.fullmatch(ENDS + 'done', lines[-1]), result
+        assert all(re.fullmatch(GOES_ON, line) for line in lines[1:-1]), result
+
+
+def test_a_short_run_says_nothing_but_in_a_batch_job():
+    assert log_of(*JOB).raw_err == ''
+    lines = log_of(*JOB, PBS_JOBID='7').raw_err.splitlines()
+    assert len(lines) == 2 and re.fullmatch(BEGINS, lines[0]) and re.fullmatch(ENDS + 'done', lines[1]), lines
+    for words in (['-q'], ['--progress', 'never']):
+        assert log_of('run', *words, '--log-every', '0.1', *JOB[1:], PBS_JOBID='7').raw_err == '', words
+    lines = log_of('run', 'exec', 'command=false', 'count=2', PBS_JOBID='7').raw_err.splitlines()
+    assert re.fullmatch(ENDS + 'finished, with failures', lines[-1]), lines
 
 
 if __name__ == '__main__':

@@ -510,7 +510,9 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     dca_begin_sharing(dca, dca_program_transport_of(dca->options.worker.dca));
     dca->share.calculation_ns = dca->root.setup.job.spec.calculation_ns;
     dca->share.assignment_ns = dca->root.setup.job.spec.assignment_ns;
-    terminal_init(&dca->root.terminal, dca->rank == 0 ? dca->root.setup.job.progress : JOB_PROGRESS_NEVER);
+    terminal_init(&dca->root.terminal, &dca->root.setup.job);
+    if (dca->rank > 0)
+        dca->root.terminal.mode = TERMINAL_NONE;
     status = run_dca_loop(dca);
     runtime_wait(dca->runtime);
     if (dca->rank == 0) /* before MPI is left: a launcher that was sent SIGTERM does not answer MPI_Finalize any more */

@@ -39,7 +39,6 @@
 /* Computing time without a look at the others' requests, where --break-after does not say it: about two round trips
  * between nodes, and a hundred times what the look costs. */
 #define BREAK_NS 50000.0
-#define TICK_NS  200000000u
 
 /* Time after which a rank whose kernel waits looks whether another wants what has not begun of its chunk. */
 #define WANTED_LOOK_NS 5000000u
@@ -86,7 +85,7 @@ void dca_fail(struct dca *dca)
 
 static void dca_work_show_progress(struct dca *dca, uint64_t now_ns)
 {
-    dca->next_tick_ns = now_ns + TICK_NS;
+    dca->next_tick_ns = now_ns + terminal_look_ms(&dca->root.terminal) * UINT64_C(1000000);
     const struct progress progress = {
         .name = dca->root.setup.kernel->name,
         .done = dca->share.transport->drawn(&dca->share),

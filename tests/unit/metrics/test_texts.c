@@ -381,6 +381,29 @@ END_TEST
 
 static const struct {
     struct progress progress;
+    const char *end, *line;
+} logged[] = {
+    {{.name = "k", .total = 10, .workers = 2}, NULL, "k: 0 of 10 (0 %), 0 of 2 busy"},
+    {{.name = "k", .done = 2170, .total = 4096, .elapsed_s = 6.8, .busy = 3, .workers = 4},
+     "17:17:48",
+     "k: 2,170 of 4,096 (52 %), 319/s, end expected 17:17:48, 3 of 4 busy"},
+    {{.name = "k", .done = 500, .total = 1000, .elapsed_s = 50, .busy = 1, .workers = 2, .lost = 1, .draining = true},
+     "17:17:48",
+     "k: 500 of 1,000 (50 %), 10/s, draining, 1 of 2 busy, 1 lost"},
+    {{.name = "k", .done = 1000, .total = 1000, .elapsed_s = 125, .workers = 2},
+     "17:17:48",
+     "k: 1,000 of 1,000 (100 %), 8/s, 0 of 2 busy"},
+};
+
+START_TEST(the_log_tells_the_state)
+{
+    char line[PROGRESS_LINE_MAX];
+    ck_assert_str_eq(progress_log(&logged[_i].progress, logged[_i].end, line), logged[_i].line);
+}
+END_TEST
+
+static const struct {
+    struct progress progress;
     const char *line;
 } states[] = {
     {{.total = 10, .workers = 2}, "[                   ]    0 %  0 of 10  0 of 2 busy"},
@@ -429,6 +452,7 @@ int main(void)
     tcase_add_test(tests, measured_values_stand_below_the_technique);
     tcase_add_test(tests, many_bars_are_cut);
     tcase_add_loop_test(tests, the_line_fits, 0, sizeof widths / sizeof *widths);
+    tcase_add_loop_test(tests, the_log_tells_the_state, 0, sizeof logged / sizeof *logged);
     tcase_add_loop_test(tests, the_line_tells_the_state, 0, sizeof states / sizeof *states);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
