@@ -145,8 +145,8 @@ static const struct option_row scheduling[] = {
      "with masters: a refill brings so many chunks for each worker; more than one where the supermaster is far and "
      "chunks are short and of one size (default 1)",
      TAKES_INTEGER(struct job, spec.refill_chunks, 1, RUN_REFILL_CHUNKS_MAX), .not_for = OPTION_DCA},
-    {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0", "run only this part of the loop (default all)",
-     job_take_iterations},
+    {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0, such as 0:100",
+     "run only this part of the loop (default all)", job_take_iterations},
     {"power", 0, "measure|equal|P1,P2,...|FILE", "measure, equal, a power for each worker, the name of a file",
      "where the workers' powers come from: a short probe of the kernel itself, all equal, a number for each, or a file "
      "of lines \"RANK POWER\" (default measure)",
@@ -294,7 +294,9 @@ static const struct option_row interruptions[] = {
      "tried again",
      take_resume, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"overwrite", 0, NULL, NULL,
-     "begin anew where a run that ended early has left a journal, which is refused otherwise", take_overwrite},
+     "begin anew where the output is there already, or a run that ended early has left a journal, which is refused "
+     "otherwise",
+     take_overwrite},
     {"journal", 0, "FILE|off", "a file name, off",
      "where it is kept what is done, while the run is not complete (default: FILE" JOB_JOURNAL_ENDING
      " beside --output FILE; without an output: off)",

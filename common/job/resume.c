@@ -3,6 +3,7 @@
 #include "common/job/resume.h"
 
 #include "common/config/params.h"
+#include "common/results/parts.h"
 #include "common/results/results.h"
 #include "common/service/poison.h"
 #include "common/service/service.h"
@@ -11,9 +12,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- the job's name --- */
@@ -244,8 +247,8 @@ static int check_start(const struct job_setup *setup, const char *path, struct e
     if (!setup->collect || !results_exist(setup->job.output, &setup->loop))
         return 0;
     return error_set(error,
-                     "--resume: %.150s is there, but no %.150s: it is complete, or was made without a journal; without "
-                     "--resume it is made anew",
+                     "--resume: %.150s is there, but no %.150s: it is complete, or was made without a journal; with "
+                     "--overwrite it is made anew",
                      setup->job.output, path);
 }
 
@@ -383,8 +386,38 @@ static int check_absent(const struct resume *resume, const struct job_setup *set
                      done, resume->path, setup->job.output);
 }
 
+/* True for a file with something in it; a device has nothing that could be lost. */
+static bool holds_something(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0;
+}
+
+/* Results of an earlier run are replaced only where that is wanted. A journal beside them, which has been looked at, is
+ * that of a run which has just begun to make them. */
+static int check_free(const struct resume *resume, const struct job_setup *setup, struct error *error)
+{
+    char beside[JOB_JOURNAL_PATH_MAX];
+    const bool has_begun = access(path_beside(&setup->job, beside), F_OK) == 0 ||
+                           (resume->path[0] != '\0' && access(resume->path, F_OK) == 0);
+    if (setup->job.earlier != JOB_EARLIER_REFUSE || has_begun)
+        return 0;
+    const struct hdss_loop *loop = &setup->loop;
+    for (unsigned s = 0; s < (loop->streams > 0 ? loop->streams : 1); s++) {
+        char file[PATH_MAX];
+        const char *path =
+            loop->streams > 0 ? parts_stream_file(setup->job.output, loop->stream[s].ending, file) : setup->job.output;
+        if (holds_something(path))
+            return error_set(error, "%.200s is there already; accepted: --overwrite to replace it, or another name",
+                             path);
+    }
+    return 0;
+}
+
 int resume_check_output(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
+    if (check_free(resume, setup, error) < 0)
+        return -1;
     int found = resume->resumed ? results_look(setup->job.output, &setup->loop, error) : RESULTS_ABSENT;
     if (found != RESULTS_ABSENT)
         return found;

@@ -7,7 +7,6 @@
 #include "common/util/number.h"
 #include "common/util/suggest.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -85,11 +84,7 @@ static const char *spec_meant(const char *word)
     for (size_t i = 0; i < sizeof spec_other_names / sizeof *spec_other_names; i++)
         if (strcasecmp(spec_other_names[i].word, word) == 0)
             return spec_other_names[i].name;
-    char small[SCHED_SPEC_TEXT_MAX];
-    size_t length = strlen(word);
-    for (size_t i = 0; i <= length; i++)
-        small[i] = (char)tolower((unsigned char)word[i]);
-    suggest_init(&nearest, small);
+    suggest_init(&nearest, word);
     for (size_t i = 0; i < count; i++) {
         suggest_offer(&nearest, techniques[i]->name);
         if (techniques[i]->alias != NULL)
@@ -101,6 +96,10 @@ static const char *spec_meant(const char *word)
 static int spec_unknown_technique(const char *name, struct error *error)
 {
     const char *meant = spec_meant(name);
+    char first[SCHED_SPEC_TEXT_MAX];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ", ="), name);
+    if (name[0] != '\0' && strcmp(first, name) != 0 && sched_find(first) != NULL)
+        return error_set(error, "technique '%.64s' is unknown: accepted is one, as NAME or NAME:PARAM=VALUE,...", name);
     char known[SCHED_SPEC_TEXT_MAX];
     struct text text = {known, sizeof known};
     size_t count;
@@ -124,6 +123,9 @@ static int unknown_param(const struct technique *technique, const char *word, st
                          technique->name);
     for (const struct technique_param *param = technique->params; param->name != NULL; param++)
         spec_append(&text, "%s%s=", param == technique->params ? "" : ", ", param->name);
+    if (word[0] != '\0' && strspn(word, "0123456789.e") == strlen(word))
+        return error_set(error, "technique %s: '%.64s' is a value; type %s:%s=%.64s; the parameters are %s",
+                         technique->name, word, technique->name, technique->params->name, word, known);
     return error_set(error, "technique %s: '%.64s' is not accepted: the parameters are %s", technique->name, word,
                      known);
 }

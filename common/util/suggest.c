@@ -2,11 +2,17 @@
 /* Nearest names by the number of letters to change, insert, drop or swap: see suggest.h. */
 #include "common/util/suggest.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #define WORD_MAX 40 /* longer words are not compared */
+
+static bool is_alike(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
 
 static unsigned suggest_least(unsigned a, unsigned b, unsigned c)
 {
@@ -24,9 +30,9 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
         cost[0][j] = (unsigned)j;
     for (size_t i = 1; i <= a_length; i++) {
         for (size_t j = 1; j <= b_length; j++) {
-            unsigned change = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            unsigned change = cost[i - 1][j - 1] + !is_alike(a[i - 1], b[j - 1]);
             cost[i][j] = suggest_least(cost[i - 1][j] + 1, cost[i][j - 1] + 1, change);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            if (i > 1 && j > 1 && is_alike(a[i - 1], b[j - 2]) && is_alike(a[i - 2], b[j - 1]))
                 cost[i][j] = suggest_least(cost[i][j], cost[i][j], cost[i - 2][j - 2] + 1);
         }
     }
@@ -35,8 +41,10 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 
 void suggest_init(struct suggestion *nearest, const char *word)
 {
-    /* a name further away than a third of the word (and one letter) is a guess, not a slip */
-    *nearest = (struct suggestion){.word = word, .distance = 2 * ((unsigned)(strlen(word) / 3) + 2)};
+    /* a name further away than a third of the word (and one letter, where it is longer than three) is a guess, not a
+     * slip; capitals are no difference */
+    const size_t length = strlen(word);
+    *nearest = (struct suggestion){.word = word, .distance = length <= 3 ? 4 : 2 * ((unsigned)(length / 3) + 2)};
 }
 
 void suggest_offer(struct suggestion *nearest, const char *name)
@@ -44,9 +52,10 @@ void suggest_offer(struct suggestion *nearest, const char *name)
     size_t length = strlen(nearest->word), name_length = strlen(name);
     if (length == 0 || length > WORD_MAX || name_length > WORD_MAX)
         return;
-    bool begins = length >= 3 && strncmp(nearest->word, name, length) == 0;
+    bool begins = length >= 3 && strncasecmp(nearest->word, name, length) == 0;
     /* of two names that are equally near the one that begins alike is meant: people seldom miss the first letter */
-    unsigned d = begins ? 2 : 2 * distance(nearest->word, length, name, name_length) + (nearest->word[0] != name[0]);
+    unsigned d =
+        begins ? 2 : 2 * distance(nearest->word, length, name, name_length) + !is_alike(nearest->word[0], name[0]);
     if (d < nearest->distance) {
         nearest->distance = d;
         nearest->name = name;

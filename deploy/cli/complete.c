@@ -251,6 +251,14 @@ static void complete_command(const struct place *place)
         offer(place, 0, command->name, "", command->summary);
 }
 
+/* Commands, and the two words that stand for options. */
+static void complete_first_word(const struct place *place)
+{
+    complete_command(place);
+    offer(place, 0, "help", "", "show a command's options");
+    offer(place, 0, "version", "", "show the version");
+}
+
 /* A distribution may have put its own name before that of a daemon. */
 static const char *program_name(const char *path)
 {
@@ -282,6 +290,8 @@ static void complete(int argc, char *const *argv)
     if (!is_found && strcmp(program_name(argv[0]), "hdss") == 0) {
         const struct command *command = argc > 2 ? command_find(argv[1]) : NULL;
         if (argc == 2)
+            complete_first_word(&place);
+        else if (argc == 3 && strcmp(argv[1], "help") == 0)
             complete_command(&place);
         if (command == NULL)
             return;

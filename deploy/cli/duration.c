@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/* "90s", "30m", "2h", "1d". */
+static const char units[] = "smhd";
+static const uint64_t unit_seconds[] = {1, 60, 3600, 24 * 3600};
+
 enum { DIGITS_MAX = 10, LONGEST = INT32_MAX };
 
 /* The number before `*text`'s next separator. */
@@ -23,6 +27,14 @@ int duration_parse(const char *text, uint64_t *seconds)
     uint64_t days = 0, total = 0, part;
     if (duration_take_part(&text, &part) < 0)
         return -1;
+    const char *unit = *text != '\0' && text[1] == '\0' ? strchr(units, *text) : NULL;
+    if (unit != NULL) {
+        total = part * unit_seconds[unit - units];
+        if (total > LONGEST)
+            return -1;
+        *seconds = total;
+        return 0;
+    }
     int parts = 1, least = 1;
     if (*text == '-') { /* hours, minutes and seconds follow */
         days = part;

@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 
-/* "90" (seconds), "10:30" (minutes and seconds), "2:00:00", "1-12:00:00" (days first). -1 for anything else, and beyond
- * 2^31 seconds;
- * `*seconds` is then untouched. */
+/* "90" (seconds), "30m", "10:30" (minutes and seconds), "2:00:00", "1-12:00:00" (days first). -1 for
+ * anything else, and beyond 2^31 seconds; `*seconds` is then untouched. */
 int duration_parse(const char *text, uint64_t *seconds);

@@ -9,6 +9,7 @@
 #include "deploy/cli/commands.h"
 #include "worker/kernels/kernels.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +223,138 @@ static int explain_option(const char *word, const char *next, const struct hdss_
     return -1;
 }
 
-int mistakes_explain_options(const struct options *options, int argc, char *const *argv, struct error *error)
+/* --- the whole line --- */
+
+/* The middle of the line for a word behind the kernel. */
+#define AFTER_KERNEL "' after kernel "
+
+/* The part of the error between its first two quotes; false where it has none. */
+static bool quoted_word(const struct error *error, char *word, size_t size)
+{
+    const char *from = strchr(error->text, '\''), *to = from != NULL ? strchr(from + 1, '\'') : NULL;
+    if (to == NULL)
+        return false;
+    snprintf(word, size, "%.*s", (int)(to - from - 1), from + 1);
+    return true;
+}
+
+static bool error_begins(const struct error *error, const char *text)
+{
+    return strncmp(error->text, text, strlen(text)) == 0;
+}
+
+/* The place of a word in the line; 0: it is not there. */
+static int find_word(int argc, char *const *argv, const char *word)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], word) == 0)
+            return i;
+    return 0;
+}
+
+static bool is_source(const char *word)
+{
+    static const char *const endings[] = {".c", ".cpp", ".cc", ".cxx", ".f90", ".F90", ".f"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_in(word, endings[i]))
+            return true;
+    return false;
+}
+
+/* A word that is no kernel of ours, or cannot be loaded. */
+static int explain_kernel(const char *word, struct error *error)
+{
+    static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212"};
+    struct stat found;
+    const char *slash = strrchr(word, '/'), *name = slash != NULL ? slash + 1 : word;
+    const int stem = (int)(strrchr(name, '.') != NULL ? strrchr(name, '.') - name : (ptrdiff_t)strlen(name));
+    for (size_t i = 0; i < sizeof dashes / sizeof *dashes; i++)
+        if (strncmp(word, dashes[i], strlen(dashes[i])) == 0)
+            return error_set(error, "'%.60s' begins with a dash of typesetting; options begin with '-'", word);
+    if (word[0] == '-')
+        return error_set(error, "'%.60s' stands behind '--', where there are no options", word);
+    if (strchr(word, ' ') != NULL)
+        return error_set(error, "'%.60s' is one word, with blanks in it; type it without the quotes", word);
+    if (ends_in(word, ".py"))
+        return error_set(error, "%.60s is a file of functions; type: hdss run python:%.*s.FUNCTION", word, stem, name);
+    if (strcmp(word, "python") == 0 || strcmp(word, "python3") == 0)
+        return error_set(error, "a function in Python is written python:MODULE.FUNCTION");
+    if (is_source(word))
+        return error_set(error, "%.60s is a source; compile it to a shared object and type: hdss run ./%.*s.so", word,
+                         stem, name);
+    if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IXUSR) != 0 && !ends_in(word, ".so"))
+        return error_set(error, "%.60s is a program; type: hdss run exec 'command=%.60s {}' count=N", word, word);
+    if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && strchr(word, '/') == NULL)
+        return refuse_file(word, error);
+    return -1;
+}
+
+/* A word behind the kernel that is no KEY=VALUE. */
+static int explain_operand(int argc, char *const *argv, const char *word, const struct hdss_kernel *kernel,
+                           struct error *error)
+{
+    const int at = find_word(argc, argv, word);
+    const char *next = at > 0 && at + 1 < argc ? argv[at + 1] : "VALUE", *colon = strchr(word, ':');
+    char name[64];
+    struct stat found;
+    if (at == 0)
+        return -1;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, ":"), word);
+    const struct hdss_param *param = find_parameter(kernel, name);
+    if (strcmp(next, "=") == 0 && at + 2 < argc)
+        next = argv[at + 2];
+    if (param != NULL)
+        return error_set(error, "'%.60s' after kernel %s: type %s=%.60s, as one word", word, kernel->name, param->name,
+                         colon != NULL ? colon + 1 : next);
+    if (kernel_find(word) != NULL)
+        return error_set(error, "'%.60s' after kernel %s: a run has one kernel", word, kernel->name);
+    if (strcmp(kernel->name, "exec") != 0 || strcmp(word, ":::") == 0)
+        return -1;
+    if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IXUSR) == 0)
+        return error_set(error, "'%.60s' after kernel exec: type tasks=%.60s", word, word);
+    int end = at;
+    while (end < argc && (strchr(argv[end], '=') == NULL || end == at))
+        end++;
+    char *line = mistakes_join(end - at, argv + at);
+    error_set(error, "'%.60s' after kernel exec: type 'command=%.150s', with count=N or table=FILE", word,
+              line != NULL ? line : word);
+    free(line);
+    return -1;
+}
+
+/* An option written as a parameter. */
+static int explain_parameter(const struct options *options, int argc, char *const *argv, const char *name,
+                             struct error *error)
+{
+    const struct option_row *row = options_find(options, name);
+    const size_t length = strlen(name);
+    for (int i = 1; row != NULL && i < argc; i++)
+        if (strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
+            return error_set(error, "'%.60s' is written as a parameter; %s is an option: type --%s", argv[i], name,
+                             argv[i]);
+    return -1;
+}
+
+/* An option that has taken the kernel for its value. */
+static int explain_taken_kernel(const struct options *options, int argc, char *const *argv, struct error *error)
+{
+    struct options_reader reader;
+    struct options_word word;
+    struct error ignored;
+    options_reader_init(&reader, options, argc, argv);
+    while (options_next(&reader, &word, &ignored) > 0) {
+        if (word.row == NULL)
+            return -1; /* the kernel is where it belongs, or something else is wrong */
+        if (word.row->value != NULL && word.value != NULL && kernel_find(word.value) != NULL) {
+            char accepted[OPTION_ACCEPTED_MAX];
+            return error_set(error, "--%s needs a value before the kernel %s: accepted: %s", word.row->name, word.value,
+                             option_accepted(word.row, accepted));
+        }
+    }
+    return -1;
+}
+
+static int explain_unknown_option(const struct options *options, int argc, char *const *argv, struct error *error)
 {
     struct options_reader reader;
     struct options_word word;
@@ -231,9 +363,36 @@ int mistakes_explain_options(const struct options *options, int argc, char *cons
     options_reader_init(&reader, options, argc, argv);
     while ((more = options_next(&reader, &word, &refusal)) > 0)
         continue;
-    const bool is_unknown = more < 0 && strncmp(refusal.text, OPTIONS_UNKNOWN, strlen(OPTIONS_UNKNOWN)) == 0;
-    if (!is_unknown || strcmp(refusal.text, error->text) != 0)
+    if (more == 0 || strcmp(refusal.text, error->text) != 0)
         return -1;
     return explain_option(argv[reader.at - 1], reader.at < argc ? argv[reader.at] : NULL, find_kernel(argc, argv),
                           error);
+}
+
+int mistakes_explain(const struct options *options, int argc, char *const *argv, struct error *error)
+{
+    char word[200];
+    if (error_begins(error, OPTIONS_UNKNOWN))
+        return explain_unknown_option(options, argc, argv, error);
+    explain_taken_kernel(options, argc, argv, error);
+    if (error_begins(error, "kernel ") && strchr(error->text, ':') != NULL) {
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(error->text + strlen("kernel "), ":"),
+                 error->text + strlen("kernel "));
+        return explain_kernel(word, error);
+    }
+    if (!quoted_word(error, word, sizeof word))
+        return -1;
+    if (error_begins(error, "unknown kernel ") || strstr(error->text, "' stands before the kernel") != NULL)
+        return explain_kernel(word, error);
+    const char *after = strstr(error->text, AFTER_KERNEL);
+    if (after != NULL) {
+        char name[64];
+        after += strlen(AFTER_KERNEL);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(after, ":"), after);
+        return kernel_find(name) != NULL ? explain_operand(argc, argv, word, kernel_find(name), error)
+                                         : explain_kernel(name, error);
+    }
+    if (strstr(error->text, ": unknown parameter '") != NULL)
+        return explain_parameter(options, argc, argv, word, error);
+    return -1;
 }

@@ -9,7 +9,8 @@
  * that stands before the command. `argv[0]` is the word. Always returns -1. */
 int mistakes_refuse_command(int argc, char *const *argv, struct error *error);
 
-/* Where the table has refused an option of the line: replaces the error by one that says what to type, for a parameter
- * of the kernel that is written as an option, and for the name that other launchers have for an option. Always returns
+/* Where the line was refused: replaces the error by one that says what to type, where it is one of the common mistakes:
+ * a parameter of the kernel that is written as an option, or the other way round, an option by the name that other
+ * launchers have for it, an option without its value, a file or a program in the place of the kernel. Always returns
  * -1. */
-int mistakes_explain_options(const struct options *options, int argc, char *const *argv, struct error *error);
+int mistakes_explain(const struct options *options, int argc, char *const *argv, struct error *error);

@@ -17,6 +17,7 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
+#include "deploy/cli/cores.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
@@ -32,7 +33,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RANKS_MAX = 1 << 20, MARGIN_S = 60 };
+/* More workers than CROWD for each core of one machine are said to be many. */
+enum { RANKS_MAX = 1 << 20, MARGIN_S = 60, CROWD = 8 };
 
 static int take_hosts(void *target, const char *value, struct error *error)
 {
@@ -141,8 +143,9 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
 #define RESTARTS_MAX 1000
 
 static const struct option_row launch_rows[] = {
-    {"workers", 'j', "W", NULL, "workers in all (default: one for each usable core of this machine, or of the hosts)",
-     TAKES_INTEGER(struct launch_plan, workers, 1, RANKS_MAX)},
+    {"workers", 'j', "W", "auto, an integer from 1 to 2^20",
+     "workers in all (default: one for each usable core of this machine, or of the hosts)",
+     TAKES_INTEGER(struct launch_plan, workers, 1, RANKS_MAX), .zero = "auto"},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
      "masters; with 0 the supermaster serves the workers itself (default: 0 on one machine, one for each of several "
      "hosts)",
@@ -177,10 +180,10 @@ static const struct option_row launch_rows[] = {
      "start a run that lost its supermaster again, with --resume, N times at most (default 3 where a journal is kept)",
      TAKES_INTEGER(struct launch_plan, restarts, 0, RESTARTS_MAX),
      .given = offsetof(struct launch_plan, restarts_given), .not_for = OPTION_STUDY},
-    {"time-limit", 0, "auto|none|TIME", "auto, none, or seconds, M:S, H:M:S or D-H:M:S",
+    {"time-limit", 0, "auto|none|TIME", "auto, none, or seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
      "the run may take so long, and drains before; auto: what is left of a job of Slurm's (default auto)",
      take_time_limit},
-    {"time-margin", 0, "TIME", "seconds, M:S, H:M:S or D-H:M:S",
+    {"time-margin", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
      "how long before its time limit the run drains (default a tenth of it, at most a minute)", take_time_margin},
     {"dry-run", 0, NULL, NULL,
      "check all that can be known before a launch; print the line, how long the loop is and the first three tasks; run "
@@ -279,13 +282,13 @@ static int run_command_check_job(struct launch_plan *launch_plan, struct error *
 }
 
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
-static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv, struct error *error)
+static int take_arguments(struct launch_plan *launch_plan, const struct options *all, int argc, char **argv,
+                          struct error *error)
 {
-    const struct options all = all_options();
     struct options_reader reader;
     struct options_word word;
     int more, first;
-    options_reader_init(&reader, &all, argc, argv);
+    options_reader_init(&reader, all, argc, argv);
     argv_add(&launch_plan->job, "supermaster");
     while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
         if (word.row != NULL && options_find(&launch_options, word.row->name) != NULL) {
@@ -297,11 +300,16 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
         for (int i = first; i < reader.at; i++)
             argv_add(&launch_plan->job, argv[i]);
     }
-    if (more < 0)
-        return mistakes_explain_options(&all, argc, argv, error);
-    if (run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
+    if (more < 0 || run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
         return -1;
     return run_command_check_job(launch_plan, error);
+}
+
+static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv, struct error *error)
+{
+    const struct options all = all_options();
+    const int result = take_arguments(launch_plan, &all, argc, argv, error);
+    return result < 0 ? mistakes_explain(&all, argc, argv, error) : result;
 }
 
 /* A user who names no hosts gets those of the batch job, if there is one. */
@@ -468,6 +476,20 @@ static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struc
     return launch_plan->verbose || how->output == LAUNCH_OUTPUT_APART ? stderr : NULL;
 }
 
+/* Says where so many workers share the cores of this machine that a slip is likely, as in --workers 1e3. */
+static void say_crowded(const struct launch_plan *launch_plan)
+{
+    const unsigned cores = cores_usable();
+    char text[200];
+    if (!launch_plan_is_here(launch_plan) || launch_plan->quiet || launch_plan->workers <= CROWD * cores)
+        return;
+    snprintf(text, sizeof text,
+             "%u workers share %u core%s, more than %d each: they start slowly and take turns; without --workers there "
+             "is one for each core",
+             launch_plan->workers, cores, cores == 1 ? "" : "s", CROWD);
+    say_note("hdss run", text);
+}
+
 /* Composes the line, shows it and runs it. */
 static int run_composed(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
@@ -477,6 +499,8 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
     bool is_right = compose(launch_plan, &line, error) == 0 && check_launch_plan(launch_plan, error) == 0;
     ask_end();
     if (is_right) {
+        if (how->log == NULL)
+            say_crowded(launch_plan);
         const struct dialect *dialect = dialect_of(launch_plan);
         if (dialect->set_environment != NULL)
             dialect->set_environment(launch_plan, set_variable, shown);

@@ -78,12 +78,10 @@ int command_simulate(int argc, char **argv)
         status = show_page("hdss simulate", &simulation_own_options, asked);
     } else {
         status = asked < 0 ? -1 : simulate_command_run(&simulation, argv, &error);
-        if (asked < 0) {
+        if (status < 0) {
             struct grammar grammar;
             simulate_grammar(&grammar);
-            mistakes_explain_options(&grammar.options, argc, argv, &error);
-        }
-        if (status < 0) {
+            mistakes_explain(&grammar.options, argc, argv, &error);
             say_error("hdss simulate", error.text);
             status = EXIT_STATUS_USAGE;
         }

@@ -4,6 +4,7 @@
 The programs come from the environment (SUPERMASTER, MASTER, WORKER, HDSS), which Meson sets. A run that does not end is
 killed with all of its ranks and fails its test; nothing here sleeps to give something time.
 """
+import glob
 import json
 import os
 import re
@@ -72,7 +73,24 @@ def let_user_code_crash():
     os.environ['ASAN_OPTIONS'] = os.environ.get('ASAN_OPTIONS', '') + signals + ':use_sigaltstack=0'
 
 
+def clear_outputs(command):
+    """Removes what an earlier run of the test has left under the names of this one's output, unless the line says what becomes of it."""
+    words = [str(word) for word in command]
+    names = [words[i + 1] for i, word in enumerate(words[:-1]) if word == '--output'][-1:]
+    if {'--resume', '--overwrite', '--dry-run'} & set(words):
+        return
+    if not names and 'exec' in words:
+        names = [word.split('=', 1)[1] + '.out' for word in words if word.startswith(('tasks=', 'table='))] or ['exec.out']
+    for name in names:
+        if not os.path.exists(name + '.journal'):
+            for path in {name, *glob.glob(glob.escape(name) + '.*'), *(re.sub(r'\.out$', ending, name) for ending in ('.err', '.log'))}:
+                if os.path.isfile(path):
+                    os.remove(path)
+
+
 def start(command, **options):
+    if options.pop('begins_anew', True):
+        clear_outputs(command)
     return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True, **options)
 

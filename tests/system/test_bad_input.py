@@ -2,7 +2,7 @@
 """Wrong use: one line (what, where, what is accepted), exit status 2 on behalf of all ranks, nothing hangs, nothing is left behind."""
 import os
 
-from launch import MASTER, SUPERMASTER, WORKER, main, mpirun_line, run, run_job
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, job as job_line, main, mpirun_line, run, run_job
 
 OTHER_WORKER = os.environ.get('OTHER_WORKER', '')
 
@@ -15,8 +15,8 @@ def check(result, *fragments, status=2):
     return result
 
 
-def job(*words):
-    return run_job(0, 2, words)
+def job(*words, **options):
+    return run_job(0, 2, words, **options)
 
 
 def test_unknown_technique():
@@ -100,11 +100,39 @@ def test_outputs_that_cannot_be():
 def test_a_wrong_command_line_leaves_the_old_output_alone():
     with open('old.npy', 'w') as file:
         file.write('precious')
-    check(job('--output', 'old.npy', '--technique', 'nope', 'synthetic'), 'nope')
-    check(run(mpirun_line([(1, [SUPERMASTER, '--output', 'old.npy', 'synthetic'])])), 'no worker')
-    check(job('--output', 'old.npy', '--power', 'missing', 'synthetic'), 'missing')
+    check(job('--output', 'old.npy', '--overwrite', '--technique', 'nope', 'synthetic'), 'nope')
+    check(run(mpirun_line([(1, [SUPERMASTER, '--output', 'old.npy', '--overwrite', 'synthetic'])])), 'no worker')
+    check(job('--output', 'old.npy', '--overwrite', '--power', 'missing', 'synthetic'), 'missing')
     with open('old.npy') as file:
         assert file.read() == 'precious'
+
+
+def test_finished_results_are_replaced_only_where_that_is_wanted():
+    words = ['--output', 'result.csv', 'synthetic', 'iterations=10']
+    assert job(*words).status == 0
+    before = os.stat('result.csv')
+    said = 'result.csv is there already; accepted: --overwrite to replace it, or another name'
+    for line in (job_line(0, 2, words), mpirun_line([(2, [WORKER, '--dca', 'rma', *words])])):
+        check(run(line, begins_anew=False), said)
+    for more in ([], ['--dry-run'], ['--journal', 'off']):
+        result = run([HDSS, 'run', '-j', 2, *more, *words], begins_anew=False)
+        assert result.status == 2 and result.err == ['hdss run: ' + said], result
+    assert os.stat('result.csv').st_ino == before.st_ino and os.stat('result.csv').st_mtime_ns == before.st_mtime_ns
+    assert run([HDSS, 'run', '-j', 2, '--overwrite', *words]).status == 0 and os.stat('result.csv').st_ino != before.st_ino
+    with open('tasks', 'w') as file:
+        file.write('echo 1\n')
+    tasks = [HDSS, 'run', '-j', 2, 'exec', 'tasks=tasks']
+    assert run(tasks).status == 0
+    os.remove('tasks.out')
+    result = run(tasks, begins_anew=False)  # its log is there
+    assert result.status == 2 and 'tasks.log is there already' in result.err[0], result
+    open('empty', 'w').close()
+    for name in ('empty', '/dev/null'):
+        result = run([*tasks[:4], '--output', name, '--journal', 'off', *tasks[4:]], begins_anew=False)
+        assert result.status == 0, result
+        for path in ('empty.log', 'empty.err'):
+            if os.path.exists(path):
+                os.remove(path)
 
 
 def test_power_files():

@@ -179,7 +179,7 @@ def test_earlier_runs():
             said='x.npy.journal: is not a journal; accepted: --overwrite to begin anew, or --journal with another name')
     write('done.npy', '')
     refused('--resume', '--output', 'done.npy', 'synthetic',
-            said='--resume: done.npy is there, but no done.npy.journal: it is complete, or was made without a journal; without --resume it is made anew')
+            said='--resume: done.npy is there, but no done.npy.journal: it is complete, or was made without a journal; with --overwrite it is made anew')
     assert shown('--resume', '--output', 'new.npy', 'synthetic',
                  err='hdss run: there is no new.npy.journal: the run begins at its first iteration\n') == ['10,000 iterations']
 

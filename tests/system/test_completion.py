@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Completion as the shells do it: what `hdss complete` offers in each place, and bash and zsh with the key pressed."""
+"""Completion as the shells do it: what `hdss complete` offers in each place, and bash, fish and zsh with the key pressed."""
 import os
 import pty
 import re
@@ -13,7 +13,7 @@ import time
 from launch import HDSS, main, techniques
 
 COMPLETIONS = os.path.join(os.environ['BUILD_ROOT'], 'deploy/completions')
-BASH, ZSH = shutil.which('bash'), shutil.which('zsh')
+BASH, FISH, ZSH = (shutil.which(name) for name in ('bash', 'fish', 'zsh'))
 
 
 def offered(*words):
@@ -61,7 +61,7 @@ def test_kernels_and_their_parameters():
         assert got == expected, (words, got)
     assert offered('hdss', 'kernels', 'mandelbrot', 'wi') == ['width='] and offered('worker', 'mand') == []
     assert offered('hdss', 'techniques', 'gs') == ['gss'] and offered('hdss', 'techniques', 'gss', '') == []
-    assert {'run', 'exec', 'kernels', 'techniques', 'chunks', 'collapse', 'simulate', 'study'} == set(offered('hdss', '')) and offered('hdss', 'nope', '') == []
+    assert {'run', 'exec', 'kernels', 'techniques', 'chunks', 'collapse', 'simulate', 'study', 'help', 'version'} <= set(offered('hdss', '')) and offered('hdss', 'nope', '') == []
 
 
 def in_bash(line):
@@ -90,7 +90,7 @@ def test_bash():
                            ('hdss run --technique tap:mu=3,a', ['tap:mu=3,alpha='[len('tap:mu='):]]), ('hdss run --technique fsc:', ['h=', 'sigma=']),
                            ('worker --dca two', ['two-sided']), ('hdss run --output a', ['a file.npy', 'a folder']), ('hdss run --output=a', ['a file.npy', 'a folder']),
                            ('hdss run exec keep=a', ['a folder']), ('hdss run synthetic mode=', ['busy', 'sleep']), ('hdss run mandelbrot max_', ['max_iter=']),
-                           ('hdss  run   --dry-run man', ['mandelbrot']), ('master --he', ['--help']), ('hdss run --retries ', []), ('nope --', [])):
+                           ('hdss  run   --dry-run man', ['mandelbrot']), ('master --he', ['--help']), ('hdss run --retries ', []), ('hdss help kern', ['kernels']), ('nope --', [])):
         got = in_bash(line)
         assert sorted(got) == sorted(expected), (line, got)
     return None
@@ -132,6 +132,28 @@ def test_the_key_in_zsh():
     checked = subprocess.run([ZSH, '-n', COMPLETIONS + '/_hdss'], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked
     typed([ZSH, '-f', '-i'], f'fpath=({COMPLETIONS} $fpath); autoload -Uz compinit; compinit -u -D', *LINES)
+    return None
+
+
+def in_fish(line):
+    script = f'source {COMPLETIONS}/hdss.fish; complete -C {shlex.quote(line)}'
+    done = subprocess.run([FISH, '--no-config', '-c', script], capture_output=True, text=True, check=False, env=dict(shell_environment(), HOME=os.getcwd()))
+    assert done.returncode == 0 and done.stderr == '', done
+    return [text.split('\t')[0] for text in done.stdout.splitlines()]
+
+
+def test_fish():
+    if FISH is None:
+        return 'no fish'
+    os.makedirs('a folder/sub', exist_ok=True)
+    with open('a file.npy', 'w', encoding='utf-8'):
+        pass
+    for line, expected in (('hdss te', ['techniques']), ('hdss run --technique=gs', ['--technique=gss']), ('hdss run --technique tap:mu=3,a', ['tap:mu=3,alpha=']),
+                           ('worker --dca two', ['two-sided']), ('hdss run --output a', ['a file.npy', 'a folder/']), ('hdss run --output=a', ['--output=a file.npy', '--output=a folder/']),
+                           ('hdss run exec keep=a', ['keep=a folder/']), ('hdss run synthetic mode=', ['mode=busy', 'mode=sleep']), ('hdss help kern', ['kernels']),
+                           ('hdss  run   --dry-run man', ['mandelbrot']), ('master --he', ['--help']), (f'{HDSS} run --retri', ['--retries'])):
+        got = [re.sub(r'\\ ', ' ', text) for text in in_fish(line)]
+        assert sorted(got) == sorted(expected), (line, got)
     return None
 
 

@@ -58,7 +58,7 @@ def check_files(root, packages):
     found = {os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names}
     for name in ('usr/bin/hdss', 'usr/bin/hdss-worker', 'usr/share/man/man1/hdss-worker.1.gz', 'usr/share/man/man3/hdss_loop_new.3.gz',
                  'usr/share/man/man3/hdss_loop_free.3.gz', 'usr/share/doc/libhdss-dev/examples/library/pi.c', 'usr/share/doc/hdss/NEWS.md.gz',
-                 'usr/share/bash-completion/completions/hdss-supermaster', 'usr/share/zsh/vendor-completions/_hdss',
+                 'usr/share/bash-completion/completions/hdss-supermaster', 'usr/share/zsh/vendor-completions/_hdss', 'usr/share/fish/vendor_completions.d/hdss-worker.fish',
                  'usr/include/hdss/kernel.h', 'usr/include/dls4lb/DLS.h', 'usr/share/doc/hdss/examples/kernels/collatz.c',
                  'usr/share/doc/hdss/copyright'):
         assert name in found, name

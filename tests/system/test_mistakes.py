@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What people type who know other programs, and slips: each is answered by a line that says what to type, and nothing is launched."""
 import os
+import re
 
 from launch import HDSS, main, run
 
@@ -35,9 +36,43 @@ RUN = (
     ('--force mandelbrot', 'unknown option --force; here it is --overwrite'),
     ('--machinefile hosts mandelbrot', 'unknown option --machinefile; here it is --hostfile FILE'),
     ('-workers 4 mandelbrot', 'unknown option -workers; did you mean --workers?'),
-    ('-j mandelbrot', "--workers 'mandelbrot': accepted: an integer from 1 to 2^20"),
+    ('-j mandelbrot', '--workers needs a value before the kernel mandelbrot: accepted: auto, an integer from 1 to 2^20'),
     ('--technique gs mandelbrot', '--technique: technique \'gs\' is unknown; did you mean gss? accepted are static, *'),
+    ('--technique css:5 mandelbrot', "--technique: technique css: '5' is a value; type css:chunk=5; the parameters are chunk="),
+    ('--technique gss,tss mandelbrot', "--technique: technique 'gss,tss' is unknown: accepted is one, as NAME or NAME:PARAM=VALUE,...; or auto"),
     ('--technique dynamic mandelbrot', "--technique: technique 'dynamic' is unknown; did you mean ss? accepted are static, *"),
+)
+
+# What stands in the place of a kernel, and behind it.
+KERNELS = (
+    ('tasks.txt', 'tasks.txt is a file; type, to run each of its lines: hdss run exec tasks=tasks.txt'),
+    ('python', 'a function in Python is written python:MODULE.FUNCTION'),
+    ('mine.py', 'mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
+    ('./mine.py', './mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
+    ('loop.c', 'loop.c is a source; compile it to a shared object and type: hdss run ./loop.so'),
+    ('src/loop.f90 n=3', 'src/loop.f90 is a source; compile it to a shared object and type: hdss run ./loop.so'),
+    ('./fit', "./fit is a program; type: hdss run exec 'command=./fit {}' count=N"),
+    ('/bin/sh', "/bin/sh is a program; type: hdss run exec 'command=/bin/sh {}' count=N"),
+    ('exec tasks.txt', "'tasks.txt' after kernel exec: type tasks=tasks.txt"),
+    ('exec echo hi count=3', "'echo' after kernel exec: type 'command=echo hi', with count=N or table=FILE"),
+    ('exec ./fit', "'./fit' after kernel exec: type 'command=./fit', with count=N or table=FILE"),
+    ('mandelbrot width 10', "'width' after kernel mandelbrot: type width=10, as one word"),
+    ('mandelbrot width = 10', "'width' after kernel mandelbrot: type width=10, as one word"),
+    ('mandelbrot width:10', "'width:10' after kernel mandelbrot: type width=10, as one word"),
+    ('mandelbrot synthetic', "'synthetic' after kernel mandelbrot: a run has one kernel"),
+    ('mandelbrot WIDTH=3', "mandelbrot: unknown parameter 'WIDTH'; did you mean width? accepted: *"),
+    ('mandelbrot workers=4', "'workers=4' is written as a parameter; workers is an option: type --workers=4"),
+    ('mandelbrot technique=gss', "'technique=gss' is written as a parameter; technique is an option: type --technique=gss"),
+    ('--workers mandelbrot', '--workers needs a value before the kernel mandelbrot: accepted: auto, an integer from 1 to 2^20'),
+    ('--technique mandelbrot', '--technique needs a value before the kernel mandelbrot: accepted: auto, *'),
+    ('--dca mandelbrot', '--dca needs a value before the kernel mandelbrot: accepted: rma, *'),
+    ('--journal mandelbrot width=8', '--journal needs a value before the kernel mandelbrot: accepted: a file name, off'),
+    ('\u2014workers 4 mandelbrot', "'\u2014workers' begins with a dash of typesetting; options begin with '-'"),
+    ('-- --workers 4 mandelbrot', "'--workers' stands behind '--', where there are no options"),
+    ('Mandelbrot', "unknown kernel 'Mandelbrot'; did you mean mandelbrot? accepted: *"),
+    ('--Workers=2 mandelbrot', 'unknown option --Workers; did you mean --workers?'),
+    ('--iterations 10 mandelbrot', "--iterations '10': accepted: FIRST:COUNT, two integers from 0, such as 0:100"),
+    ('--time-limit 1x mandelbrot', "--time-limit '1x': accepted: auto, none, or seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S"),
 )
 
 
@@ -48,11 +83,15 @@ def check(words, said):
     assert line.startswith(said[:-1]) if said.endswith('*') else line == said, f'{" ".join(words)}\n    {line}\nis not\n    {said}'
 
 
-def test_what_is_no_command():
-    for name in ('tasks.txt', 'mine.study', 'mine.py', 'fit'):
+def make_files():
+    for name in ('tasks.txt', 'mine.study', 'mine.py', 'loop.c', 'fit'):
         with open(name, 'w') as file:
             file.write('#!/bin/sh\n')
     os.chmod('fit', 0o755)
+
+
+def test_what_is_no_command():
+    make_files()
     for words, said in COMMANDS:
         check(words.split(), 'hdss: ' + said)
 
@@ -60,7 +99,24 @@ def test_what_is_no_command():
 def test_options_that_other_programs_have():
     for words, said in RUN:
         check(['run', *words.split()], 'hdss run: ' + said)
+    check(['run', 'mandelbrot width=8'], "hdss run: 'mandelbrot width=8' is one word, with blanks in it; type it without the quotes")
+    check(['simulate', 'mandelbrot', 'workers=4'], "hdss simulate: 'workers=4' is written as a parameter; workers is an option: type --workers=4")
     check(['simulate', 'mandelbrot', '--width=3'], 'hdss simulate: unknown option --width=3; a parameter of mandelbrot is written without dashes: width=3')
+
+
+def test_what_is_no_kernel():
+    make_files()
+    for words, said in KERNELS:
+        check(['run', *words.split()], 'hdss run: ' + said)
+    with open('slip.study', 'w') as file:
+        file.write('kernel = mandelbrt\n')
+    check(['study', 'slip.study'], "hdss study: slip.study, line 1: unknown kernel 'mandelbrt'; did you mean mandelbrot? accepted: *")
+
+
+def test_many_workers_are_noted():
+    result = run([HDSS, 'run', '--dry-run', '-j', '9999', 'synthetic'])
+    assert result.status == 0 and len(result.err) == 1 and re.match('hdss run: 9999 workers share [0-9]+ cores?, more than 8 each: ', result.err[0]), result
+    assert not run([HDSS, 'run', '--dry-run', '-q', '-j', '9999', 'synthetic']).err and not run([HDSS, 'run', '--dry-run', '-j', '2', 'synthetic']).err
 
 
 def test_pages_and_versions():

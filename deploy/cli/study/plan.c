@@ -9,6 +9,7 @@
 #include "deploy/cli/run.h"
 #include "deploy/cli/simulate.h"
 #include "deploy/cli/study/least.h"
+#include "worker/kernels/kernels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -496,6 +497,20 @@ static int compare_numbers(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
+/* A kernel of ours that is misspelt, before what the study lacks: its line is all that some studies have so far. */
+static int check_kernel_names(struct reader *reader, struct error *error)
+{
+    const struct argv *kernels = &reader->study->values[AXIS_KERNEL];
+    for (unsigned i = 0; i < kernels->count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(kernels->items[i], " "), kernels->items[i]);
+        reader->line = reader->study->kernel_line[i];
+        if (strpbrk(name, "./:=") == NULL && kernel_find(name) == NULL)
+            return kernel_unknown(name, error);
+    }
+    return 0;
+}
+
 static int complete_axes(struct reader *reader, struct error *error)
 {
     struct study *study = reader->study;
@@ -506,6 +521,8 @@ static int complete_axes(struct reader *reader, struct error *error)
             qsort(study->values[i].items, study->values[i].count, sizeof(char *), compare_numbers);
         if (study->values[i].count > 0)
             continue;
+        if (study_axes[i].standard == NULL && check_kernel_names(reader, error) < 0)
+            return -1;
         if (study_axes[i].standard == NULL)
             return error_set(error, "the matrix is empty: there is no line %s = ...", study_axes[i].name);
         argv_add(&study->values[i], study_axes[i].standard);

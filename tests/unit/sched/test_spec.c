@@ -40,6 +40,9 @@ static const struct {
      "technique css: chunk=9223372036854775809 is not accepted: an integer from 1 to 2^63"},
     {"css:chunk=2.5", "technique css: chunk=2.5 is not accepted: an integer from 1 to 2^63"},
     {"css:chunk=", "technique css: chunk= is not accepted: an integer from 1 to 2^63"},
+    {"css:5", "technique css: '5' is a value; type css:chunk=5; the parameters are chunk="},
+    {"css=5", "technique 'css=5' is unknown: accepted is one, as NAME or NAME:PARAM=VALUE,..."},
+    {"gss,tss", "technique 'gss,tss' is unknown: accepted is one, as NAME or NAME:PARAM=VALUE,..."},
     {"css:chunk", "technique css: 'chunk' is not accepted: the parameters are chunk="},
     {"css:", "technique css: '' is not accepted: the parameters are chunk="},
     {"css:chunk=5,", "technique css: '' is not accepted: the parameters are chunk="},
@@ -101,7 +104,7 @@ END_TEST
 
 START_TEST(unknown_techniques_list_the_known_ones)
 {
-    const char *const unknown[] = {"", ":", "gss ", ":chunk=1", "gs\ns", "schedule"};
+    const char *const unknown[] = {"", ":", ":chunk=1", "gs\ns", "schedule"};
     size_t count;
     const struct technique *const *techniques = sched_techniques(&count);
     for (size_t u = 0; u < sizeof unknown / sizeof *unknown; u++) {
