@@ -508,6 +508,7 @@ static int check_kernel_names(struct reader *reader, struct error *error)
         if (strpbrk(name, "./:=") == NULL && kernel_find(name) == NULL)
             return kernel_unknown(name, error);
     }
+    reader->line = 0;
     return 0;
 }
 
