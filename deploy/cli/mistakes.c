@@ -375,9 +375,10 @@ int mistakes_explain(const struct options *options, int argc, char *const *argv,
     if (error_begins(error, OPTIONS_UNKNOWN))
         return explain_unknown_option(options, argc, argv, error);
     explain_taken_kernel(options, argc, argv, error);
-    if (error_begins(error, "kernel ") && strchr(error->text, ':') != NULL) {
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(error->text + strlen("kernel "), ":"),
-                 error->text + strlen("kernel "));
+    const char *colon = strstr(error->text, ": ");
+    if (error_begins(error, "kernel ") && colon != NULL) {
+        const char *name = error->text + strlen("kernel ");
+        snprintf(word, sizeof word, "%.*s", (int)(colon - name), name);
         return explain_kernel(word, error);
     }
     if (!quoted_word(error, word, sizeof word))

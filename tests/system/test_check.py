@@ -36,7 +36,7 @@ def refused(*words, said, before=()):
     begin()
     there = everything()
     for dry in ([], ['--dry-run']):
-        result = run(line(*dry, *words, before=before))
+        result = run(line(*dry, *words, before=before), begins_anew=False)
         assert result.status == 2 and result.out == '' and result.raw_err == f'hdss run: {said}\n', result
         assert everything() == there, (words, everything())
     return said

@@ -48,6 +48,7 @@ KERNELS = (
     ('tasks.txt', 'tasks.txt is a file; type, to run each of its lines: hdss run exec tasks=tasks.txt'),
     ('python', 'a function in Python is written python:MODULE.FUNCTION'),
     ('mine.py', 'mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
+    ('python:nosuch_.squares', 'kernel python:nosuch_.squares: *'),
     ('./mine.py', './mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
     ('loop.c', 'loop.c is a source; compile it to a shared object and type: hdss run ./loop.so'),
     ('src/loop.f90 n=3', 'src/loop.f90 is a source; compile it to a shared object and type: hdss run ./loop.so'),

@@ -65,7 +65,7 @@ def test_colours_can_be_turned_off():
 
 STAMP = r'[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} '
 BEGINS = STAMP + r'hdss run: begins synthetic iterations=300 mean=2000 with 2 workers( and 1 master)?'
-GOES_ON = STAMP + r'synthetic: [0-9]+ of 300 \([0-9]+ %\)(, [0-9.]+(/s|/min))?(, end expected [0-9]{2}:[0-9]{2}:[0-9]{2})?, [0-2] of 2 busy'
+GOES_ON = STAMP + r'synthetic: [0-9]+ of 300 \([0-9]+ %\)(, [0-9.]+( [kMG])?/(s|min|h))?(, end expected [0-9]{2}:[0-9]{2}:[0-9]{2})?, [0-2] of 2 busy'
 ENDS = STAMP + r'hdss run: ends after [0-9.]+ m?s: '
 
 
