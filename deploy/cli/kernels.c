@@ -4,6 +4,7 @@
 #include "deploy/cli/commands.h"
 
 #include "common/config/params.h"
+#include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "deploy/cli/wrap.h"
 #include "hdss/kernel.h"
@@ -188,6 +189,10 @@ static int kernels_command_describe_named(const char *name, unsigned count, cons
     struct hdss_loop loop;
     struct error error;
     const struct hdss_kernel *kernel;
+    if (sched_find(name) != NULL) {
+        error_set(&error, "'%s' is a technique; type: hdss techniques %s", name, name);
+        return kernels_command_wrong_use(error.text);
+    }
     if (ask_kernel(name, &kernel, &error) < 0 || kernel_params_parse(kernel, count, words, values, &error) < 0 ||
         kernel_describe(kernel, values, &loop, &error) < 0)
         return kernels_command_wrong_use(error.text);

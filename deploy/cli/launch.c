@@ -34,7 +34,7 @@ enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 /* A line whose end does not come is shown after LINE_MS. How often a launcher is looked at that may not end by itself,
  * and when nothing but its end is awaited; and how long it has to end its ranks when it must, or itself when it has
  * none. */
-enum { LINE_MS = 100, WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
+enum { LINE_MS = 250, WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
 
 /* Children of this process that are kept apart. */
 #define CHILDREN_MAX 256

@@ -48,7 +48,7 @@ static int show_help_of(int argc, char **argv, struct error *error)
     const struct command *command = argc > 0 ? command_find(argv[0]) : NULL;
     if (command != NULL)
         return command->run(2, words);
-    return argc == 0 ? show_help() : mistakes_refuse_command(1, argv, error);
+    return argc == 0 || is_either(argv[0], "help", "version") ? show_help() : mistakes_refuse_command(1, argv, error);
 }
 
 static int run_command(int argc, char **argv, struct error *error)

@@ -7,6 +7,7 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "deploy/cli/wrap.h"
+#include "worker/kernels/kernels.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -143,6 +144,10 @@ static int techniques_command_describe_named(const char *name)
     if (strcasecmp(name, RUN_TECHNIQUE_AUTO) == 0) {
         describe_auto();
         return techniques_command_finish();
+    }
+    if (kernel_find(name) != NULL) {
+        error_set(&error, "'%s' is a kernel; type: hdss kernels %s", name, name);
+        return techniques_command_wrong_use(error.text);
     }
     if (sched_spec_parse(&spec, name, &error) < 0) /* also takes a whole spec: the user may have it at hand */
         return techniques_command_wrong_use(error.text);

@@ -32,7 +32,7 @@ static int simulation_take_dca(void *target, const char *value, struct error *er
 #define FAIL_ACCEPTED "NODE@SECONDS, with commas between them"
 
 static const struct option_row simulation_rows[] = {
-    {"workers", 0, "W", NULL, "workers in all (default 16)", TAKES_INTEGER(struct simulation, workers, 1, RANKS_MAX)},
+    {"workers", 'j', "W", NULL, "workers in all (default 16)", TAKES_INTEGER(struct simulation, workers, 1, RANKS_MAX)},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
      "masters; with 0 the supermaster serves the workers itself (default 0)",
      TAKES_INTEGER(struct simulation, masters, 0, RANKS_MAX)},

@@ -20,6 +20,8 @@ COMMANDS = (
     ('--technique gss simulate mandelbrot', '--technique stands before the command; type: hdss simulate --technique ...'),
     ('--nonsense', 'unknown option --nonsense; `hdss --help` shows what there is'),
     ('rnu', "unknown command 'rnu'; did you mean run?"),
+    ('kernels gss', "kernels: 'gss' is a technique; type: hdss techniques gss"),
+    ('techniques mandelbrot', "techniques: 'mandelbrot' is a kernel; type: hdss kernels mandelbrot"),
     ('help kernel', "unknown command 'kernel'; did you mean kernels?"),
     ('help nonsense', "unknown command 'nonsense'; `hdss --help` shows what there is"),
 )
@@ -94,7 +96,7 @@ def make_files():
 def test_what_is_no_command():
     make_files()
     for words, said in COMMANDS:
-        check(words.split(), 'hdss: ' + said)
+        check(words.split(), ('hdss ' if words.split()[0] in ('kernels', 'techniques') else 'hdss: ') + said)
 
 
 def test_options_that_other_programs_have():
@@ -121,9 +123,9 @@ def test_many_workers_are_noted():
 
 
 def test_pages_and_versions():
-    pages = {words: run([HDSS, *words.split()]) for words in ('--help', '-h', 'help', 'run --help', 'help run', '--help run', '--version', '-V', 'version', 'run -V')}
+    pages = {words: run([HDSS, *words.split()]) for words in ('--help', '-h', 'help', 'run --help', 'help run', '--help run', 'help help', '--version', '-V', 'version', 'run -V')}
     assert all(page.status == 0 and page.out and not page.err for page in pages.values()), pages
-    assert pages['--help'].out == pages['-h'].out == pages['help'].out != pages['run --help'].out == pages['help run'].out == pages['--help run'].out
+    assert pages['--help'].out == pages['-h'].out == pages['help'].out == pages['help help'].out != pages['run --help'].out == pages['help run'].out == pages['--help run'].out
     assert pages['--version'].out == pages['-V'].out == pages['version'].out == pages['run -V'].out
     for words in ('--help', 'version', 'help run'):
         result = run(['sh', '-c', f'{HDSS} {words} > /dev/full'])

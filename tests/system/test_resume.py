@@ -471,7 +471,7 @@ def test_two_runs_write_no_output_together():
     long_one = [word.replace('mean=4000', 'mean=100000') for word in SLOW]
     process = start(job(1, 2, [*STEADY, '--journal', 'a.journal', '--output', 'out.npy', *long_one]))
     wait_for_records(process, 'a.journal')
-    words = ['--output', 'out.npy', '--journal', 'off', *SLOW]
+    words = ['--overwrite', '--output', 'out.npy', '--journal', 'off', *SLOW]
     refused(run_job(0, 1, words), 'out.npy: another run is writing it')
     refused(run([HDSS, 'run', '--workers', '1', *words]), 'out.npy: another run is writing it')
     refused(run(mpirun_line([(1, [WORKER, '--dca', 'rma', '--output', 'out.npy', *SLOW])])), 'out.npy: another run is writing it')
