@@ -188,7 +188,7 @@ def test_lines_that_were_added_are_run_by_resume():
 
 def test_no_line_of_a_table_is_lost():
     write('files.tsv', 'a.dat\nb.dat\n')
-    result = check(run_job(0, 1, ['exec', 'command=echo {}', 'table=files.tsv']), 2)
+    result = check(run([HDSS, 'run', '--workers', '1', 'exec', 'command=echo {}', 'table=files.tsv']), 2)
     assert "files.tsv: 'a.dat' in its first line looks like a value" in result.err[0] and 'header=no where it is a row' in result.err[0], result
     check(run_job(0, 1, ['--output', 'o', 'exec', 'command=echo {} {1.}', 'table=files.tsv', 'header=no']))
     assert read('o') == 'a.dat a\nb.dat b\n', read('o')
