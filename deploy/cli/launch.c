@@ -303,6 +303,20 @@ static bool end_ranks(struct child *child)
     return true;
 }
 
+/* Ends ranks that have nothing left to do but to leave MPI, and their launcher, which together take longer for it than
+ * a short run. The launcher is stopped first, so that it takes no notice. */
+static void end_soon(struct child *child)
+{
+    const struct launch *how = child->how;
+    const bool is_simple = how->reports && how->survives && !how->remote && how->rank_depth == 1;
+    if (!how->ends_soon || !is_simple || !child->watch.ended || child->watch.degraded || child->end_ms != 0)
+        return;
+    kill(child->pid, SIGSTOP);
+    ranks_signal(child->pid, how->rank_depth, SIGKILL);
+    kill(child->pid, SIGKILL);
+    child->end_ms = launch_clock_ms() + KILL_MS;
+}
+
 /* Whoever is stopped for so long while the others wait for it is as good as dead. */
 static void end_stopped(struct child *child)
 {
@@ -350,8 +364,10 @@ static void say_drain(struct child *child)
 static void look_after(struct child *child)
 {
     launcher_watch_take(&child->watch, launch_clock_ms());
-    if (!child->ended)
+    if (!child->ended) {
+        end_soon(child);
         end_stopped(child);
+    }
     say_drain(child);
     /* any launcher may have been told to go on, and before the run has begun ranks wait in MPI for a lost one */
     if (child->ended || !(child->how->survives || child->watch.ended || !child->watch.begun))

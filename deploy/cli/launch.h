@@ -56,7 +56,8 @@ struct launch {
     enum launch_output output;      /* where `log` is NULL */
     const char *kept;               /* borrowed; says what the second signal leaves; NULL: not known */
     bool at_once;                   /* the first signal ends the ranks */
-    unsigned timeout_s;             /* the ranks are ended then; 0: never */
+    bool ends_soon; /* ranks of this machine that have said how the run went are ended, not waited for to leave MPI */
+    unsigned timeout_s;     /* the ranks are ended then; 0: never */
     int64_t begin_ms;       /* time that the ranks have to begin once they are asked to stop; where they report */
     bool is_resumable;      /* what is stored can be gone on with */
     void (*clear)(pid_t);   /* removes the files that a launcher has left; NULL: it has none */

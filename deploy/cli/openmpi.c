@@ -22,11 +22,19 @@
 #include <dirent.h>
 #include <ftw.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
+
+/* Files in memory, which ranks have there in any case; and the room that a session is sure to find enough. */
+#define MEMORY_FOLDER       "/dev/shm"
+#define MEMORY_FOLDER_LEAST (UINT64_C(1) << 30)
+/* Names the folder for the sessions of version 4. */
+#define SESSION_BASE "OMPI_MCA_orte_tmpdir_base"
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
 {
@@ -175,10 +183,27 @@ static void set_transport(const struct launch_plan *launch_plan, variable_setter
     if (!launch_plan_is_here(launch_plan))
         return;
     set_unless_set(QUICK_HWLOC, QUICK_HWLOC_VALUE, set, context);
+    const char *components = getenv(QUICK_HWLOC);
+    if (components == NULL || strcmp(components, QUICK_HWLOC_VALUE) == 0)
+        set_unless_set(QUICK_PLUGINS, QUICK_PLUGINS_VALUE, set, context);
     if (argv_contain(&launch_plan->mpi_args, "pml") || argv_contain(&launch_plan->mpi_args, "btl"))
         return;
     set_unless_set("OMPI_MCA_pml", "ob1", set, context);
     set_unless_set("OMPI_MCA_btl", is_version_5(launch_plan) ? "self,sm" : "self,vader", set, context);
+}
+
+/* The files of a session are made and removed at each run, which takes a disk longer than many a job: where nobody says
+ * where temporary files go, and memory has room for them, they lie there. */
+static void set_session_folder(const struct launch_plan *launch_plan, variable_setter *set, void *context)
+{
+    struct statfs status;
+    if (is_version_5(launch_plan) || !launch_plan_is_here(launch_plan) || getenv("TMPDIR") != NULL ||
+        getenv("TEMP") != NULL || getenv("TMP") != NULL)
+        return;
+    if (statfs(MEMORY_FOLDER, &status) == 0 && status.f_type == TMPFS_MAGIC &&
+        access(MEMORY_FOLDER, R_OK | W_OK | X_OK) == 0 &&
+        (uint64_t)status.f_bavail * (uint64_t)status.f_bsize >= MEMORY_FOLDER_LEAST)
+        set_unless_set(SESSION_BASE, MEMORY_FOLDER, set, context);
 }
 
 /* Open MPI runs for root only where two variables say so.
@@ -200,6 +225,7 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
     if (!is_version_5(launch_plan) && launch_plan->survives && launch_plan->hosts.count > 0)
         set_unless_set("PMIX_MCA_plog", "^default", set, context);
     set_transport(launch_plan, set, context);
+    set_session_folder(launch_plan, set, context);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
@@ -250,7 +276,7 @@ static void remove_memory(const char *host, unsigned job)
 {
     char of_host[HOST_NAME_MAX + 3], of_job[16];
     const struct dirent *entry;
-    DIR *memory = opendir("/dev/shm");
+    DIR *memory = opendir(MEMORY_FOLDER);
     snprintf(of_host, sizeof of_host, ".%s.", host);
     snprintf(of_job, sizeof of_job, ".%x.", job);
     while (memory != NULL && (entry = readdir(memory)) != NULL)
@@ -297,11 +323,11 @@ static void clear_5(const char *base, const char *host, long launcher)
         remove_session(session);
 }
 
-/* Removes what a launcher of either version removes itself at the end. BASE is TMPDIR; HOST may be cut at its first
- * dot. */
+/* Removes what a launcher of either version removes itself at the end. BASE is TMPDIR, unless it is set; HOST may be
+ * cut at its first dot. */
 static void openmpi_clear(pid_t launcher)
 {
-    static const char *const names[] = {"TMP", "TEMP", "TMPDIR"}; /* the last one counts most */
+    static const char *const names[] = {"TMP", "TEMP", "TMPDIR", SESSION_BASE}; /* the last one counts most */
     const char *base = "/tmp";
     char host[HOST_NAME_MAX + 1] = "";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

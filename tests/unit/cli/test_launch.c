@@ -7,6 +7,7 @@
 #include "tests/lib/suite.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +74,64 @@ START_TEST(ranks_that_survive_say_how_it_went)
     snprintf(text, sizeof text, "%s", survivals[_i].script);
     ck_assert_int_eq(launch(argv, &how), survivals[_i].status);
     ck_assert(how.asked == (strstr(text, "draining") != NULL) && getenv("HDSS_STATUS_FILE") == NULL);
+}
+END_TEST
+
+/* Whoever has said how the run went, and stays, is ended at once where nobody waits for it. */
+START_TEST(ranks_that_have_said_it_are_ended_where_nobody_waits)
+{
+    char shell[] = "sh", option[] = "-c";
+    char script[] = "echo begun $$" SAY "sleep 100 & echo lead 3" SAY "trap '' TERM; while :; do sleep 1; done";
+    char *argv[] = {shell, option, script, NULL};
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1, .ends_soon = true};
+    const int64_t begin_ms = launch_clock_ms();
+    ck_assert_int_eq(launch(argv, &how), 3);
+    ck_assert_int_lt(launch_clock_ms() - begin_ms, 4000); /* else KILL_MS, and more */
+    ck_assert_str_eq(how.lost, "");
+}
+END_TEST
+
+struct beside {
+    int ends[2];
+    unsigned looks, begun;
+    bool is_read;
+};
+
+static enum launch_wish look_beside(void *context, bool begun)
+{
+    struct beside *beside = context;
+    char byte;
+    beside->looks++;
+    beside->begun += begun;
+    if (begun && !beside->is_read)
+        beside->is_read = read(beside->ends[0], &byte, 1) == 1;
+    return LAUNCH_GOES_ON;
+}
+
+static int wait_beside(void *context)
+{
+    (void)context;
+    return -1;
+}
+
+static unsigned wait_for_beside(void *context, struct pollfd *polled)
+{
+    const struct beside *beside = context;
+    *polled = (struct pollfd){.fd = beside->is_read ? -1 : beside->ends[0], .events = POLLIN};
+    return 1;
+}
+
+START_TEST(a_caller_works_beside_a_launch)
+{
+    char shell[] = "sh", option[] = "-c", script[] = "sleep 0.2; echo begun $$" SAY "sleep 0.2; echo lead 0" SAY;
+    char *argv[] = {shell, option, script, NULL};
+    struct beside beside = {0};
+    const struct launch_side side = {look_beside, wait_beside, wait_for_beside, &beside};
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1, .side = &side};
+    ck_assert_int_eq(pipe(beside.ends), 0);
+    ck_assert_int_eq(write(beside.ends[1], "x", 1), 1);
+    ck_assert_int_eq(launch(argv, &how), 0);
+    ck_assert(beside.is_read && beside.begun > 0 && beside.looks > beside.begun);
 }
 END_TEST
 
@@ -396,6 +455,8 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
     tcase_add_loop_test(tests, ranks_that_survive_say_how_it_went, 0, sizeof survivals / sizeof *survivals);
+    tcase_add_test(tests, ranks_that_have_said_it_are_ended_where_nobody_waits);
+    tcase_add_test(tests, a_caller_works_beside_a_launch);
     tcase_add_loop_test(tests, what_no_rank_has_said_is_a_loss, 0, sizeof losses / sizeof *losses);
     tcase_add_loop_test(tests, the_loss_of_workers_alone_is_said, 0, 2);
     tcase_add_loop_test(tests, what_is_stored_goes_on_where_a_journal_is_kept, 0, sizeof cuts / sizeof *cuts);

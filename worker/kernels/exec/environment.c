@@ -15,7 +15,12 @@ static const char *const of_launchers[] = {
 /* Variables by which `hdss run` and the ranks talk. They are of no use to anybody else: a task that wrote to the file
  * of the first would speak as a rank. */
 static const char *const of_ranks[] = {
-    STATUS_VARIABLE "=", SUMMARY_VARIABLE "=", SURVIVAL_VARIABLE "=", QUICK_HWLOC "=" QUICK_HWLOC_VALUE, NULL,
+    STATUS_VARIABLE "=",
+    SUMMARY_VARIABLE "=",
+    SURVIVAL_VARIABLE "=",
+    QUICK_HWLOC "=" QUICK_HWLOC_VALUE,
+    QUICK_PLUGINS "=" QUICK_PLUGINS_VALUE,
+    NULL,
 };
 
 static bool begins_with_any(const char *setting, const char *const *beginnings)

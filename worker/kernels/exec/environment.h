@@ -10,6 +10,9 @@
 /* `hdss run` sets this where all ranks are on one machine: hwloc then looks for no devices. Tasks do not inherit it. */
 #define QUICK_HWLOC       "HWLOC_COMPONENTS"
 #define QUICK_HWLOC_VALUE "-pci,-opencl,-gl,-linuxio"
+/* Its plug-ins, which are for these devices, are not even loaded: this is no folder. */
+#define QUICK_PLUGINS       "HWLOC_PLUGINS_PATH"
+#define QUICK_PLUGINS_VALUE "/dev/null"
 
 struct environment {
     char **own; /* variables of the worker that tasks inherit: borrowed strings; owned */
