@@ -35,7 +35,7 @@
 enum { PATH_BYTES = 1000, TASK_BYTES = 2 * CMDLINE_BYTES_MAX, REMOVED_AT_A_TIME = 16 };
 /* A list that is complete so soon is waited for before the launch. Later rows are read so many at a time, and so many
  * ahead of what is done. */
-enum { INPUT_WAIT_MS = 100, LOOK_MS = 20, ROWS_AT_ONCE = 10000, ROWS_AHEAD = 200000 };
+enum { INPUT_WAIT_MS = 100, LOOK_MS = 20, HALT_LOOK_MS = 5, ROWS_AT_ONCE = 10000, ROWS_AHEAD = 200000 };
 
 struct exec_run {
     struct exec_request request;
@@ -44,6 +44,7 @@ struct exec_run {
     bool is_complete;        /* all tasks are in the list */
     bool is_remote;          /* ranks may be on other machines */
     bool has_more;           /* rows that can be read at once */
+    struct rows held;        /* with --delay: the next row; none: it is not known */
     uint64_t next_ns;        /* with --delay: when the next row is due; 0: the ranks have not begun */
     bool follows;            /* what tasks print goes through us */
     struct follow follow;
@@ -450,20 +451,62 @@ static bool has_room(const struct exec_run *run)
     return run->list.rows - run->follow.done < rows_ahead(run);
 }
 
+/* With --delay a row is held back until it is due, so that it is known whether it is the last one. One of enum
+ * sources_result, or -1 with one line. */
+static int hold_row(struct exec_run *run, struct error *error)
+{
+    struct arguments row;
+    if (run->held.count > 0)
+        return SOURCES_ROW;
+    int result = sources_next(run->request.sources, false, &row, error);
+    if (result != SOURCES_ROW)
+        return result;
+    if (exec_check_row(run, &row, error) < 0)
+        return -1;
+    rows_clear(&run->held);
+    bool kept = true;
+    for (unsigned i = 0; i < row.count; i++)
+        kept = kept && rows_add(&run->held, row.fields[i].text, row.fields[i].length);
+    return kept && rows_end(&run->held) ? SOURCES_ROW : error_set(error, "out of memory for the arguments");
+}
+
+static void add_held_row(struct exec_run *run)
+{
+    task_list_begin_row(&run->list);
+    for (size_t i = 0; i < rows_fields(&run->held, 0); i++) {
+        const struct field field = rows_field(&run->held, 0, i);
+        task_list_add_field(&run->list, &field);
+    }
+    task_list_end_row(&run->list);
+    rows_clear(&run->held);
+}
+
+/* Adds the next row when it is due. */
+static int feed_slowly(struct exec_run *run, struct error *error)
+{
+    int result = hold_row(run, error);
+    if (result == SOURCES_ROW && has_room(run) && now_ns() >= run->next_ns) {
+        add_held_row(run);
+        run->next_ns = now_ns() + run->request.delay_ns;
+        result = task_list_flush(&run->list, error) < 0 ? -1 : hold_row(run, error);
+    }
+    return result == SOURCES_END ? complete_list(run, error) : result < 0 ? -1 : 0;
+}
+
 /* Reads on, as far as that does not run away from what is done. */
 static int feed(struct exec_run *run, struct error *error)
 {
-    const uint64_t delay_ns = run->request.delay_ns;
     run->has_more = false;
-    if (run->is_complete || !has_room(run) || (delay_ns > 0 && now_ns() < run->next_ns))
+    if (run->is_complete)
         return 0;
-    const uint64_t before = run->list.rows;
-    int result = write_rows(run, delay_ns > 0 ? 1 : ROWS_AT_ONCE, false, error);
+    if (run->request.delay_ns > 0)
+        return feed_slowly(run, error);
+    if (!has_room(run))
+        return 0;
+    int result = write_rows(run, ROWS_AT_ONCE, false, error);
     if (result < 0)
         return -1;
-    if (run->list.rows > before)
-        run->next_ns = now_ns() + delay_ns;
-    run->has_more = result == SOURCES_ROW && delay_ns == 0;
+    run->has_more = result == SOURCES_ROW;
     return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
 }
 
@@ -480,27 +523,37 @@ static enum launch_wish exec_look_aside(void *context, bool begun)
     return halts || run->error.text[0] != '\0' ? LAUNCH_DRAINS : LAUNCH_GOES_ON;
 }
 
+/* The earlier of two times to wait, of which -1 is never. */
+static int earlier_ms(int a, int b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 static int exec_wait_ms(void *context)
 {
     const struct exec_run *run = context;
-    const int other_ms = follow_wait_ms(&run->follow);
-    const uint64_t now = now_ns();
-    int own_ms = -1;
-    if (run->error.text[0] != '\0' || run->is_complete)
-        return other_ms;
+    int wait_ms = follow_wait_ms(&run->follow);
+    if (run->error.text[0] != '\0')
+        return wait_ms;
+    if (run->request.halt.when != HALT_NO)
+        wait_ms = earlier_ms(wait_ms, HALT_LOOK_MS);
+    if (run->is_complete)
+        return wait_ms;
     if (run->has_more)
-        own_ms = 0;
-    else if (run->next_ns == 0 || !has_room(run))
-        own_ms = LOOK_MS;
-    else if (run->request.delay_ns > 0)
-        own_ms = now < run->next_ns ? (int)((run->next_ns - now + 999999) / 1000000) : 0;
-    return own_ms < 0 || (other_ms >= 0 && other_ms < own_ms) ? other_ms : own_ms;
+        return 0;
+    if (run->next_ns == 0 || !has_room(run))
+        return earlier_ms(wait_ms, LOOK_MS);
+    if (run->held.count == 0)
+        return wait_ms;
+    const uint64_t now = now_ns();
+    return earlier_ms(wait_ms, now < run->next_ns ? (int)((run->next_ns - now + 999999) / 1000000) : 0);
 }
 
 static unsigned exec_wait_for(void *context, struct pollfd *polled)
 {
     const struct exec_run *run = context;
-    const bool reads = !run->is_complete && run->request.delay_ns == 0 && run->error.text[0] == '\0' && has_room(run);
+    const bool reads = !run->is_complete && run->held.count == 0 && run->next_ns > 0 && run->error.text[0] == '\0' &&
+                       (has_room(run) || run->request.delay_ns > 0);
     unsigned count = 0;
     polled[count++] = (struct pollfd){.fd = follow_blocked_on(&run->follow), .events = POLLOUT};
     if (reads)
@@ -591,6 +644,18 @@ static int exec_tasks(struct exec_run *run, struct error *error)
     return run->follows ? end_follow(run, status, error) : status;
 }
 
+/* Prints what is wrong; the private list goes by another name than its own. */
+static void exec_complain(const struct error *error)
+{
+    const char *text = error->text, *at;
+    fputs("hdss exec: ", stderr);
+    while (own.folder[0] != '\0' && (at = strstr(text, own.list)) != NULL) {
+        fprintf(stderr, "%.*sthe list of arguments", (int)(at - text), text);
+        text = at + strlen(own.list);
+    }
+    fprintf(stderr, "%s\n", text);
+}
+
 int command_exec(int argc, char **argv)
 {
     static struct exec_run run;
@@ -603,11 +668,12 @@ int command_exec(int argc, char **argv)
     else if (result > 0)
         status = show_page("hdss exec", &options, result);
     if (error.text[0] != '\0')
-        fprintf(stderr, "hdss exec: %s\n", error.text);
+        exec_complain(&error);
     task_list_end(&run.list, false, NULL);
     end_text(&run.tags);
     end_text(&run.files);
     remove_place(&run, status);
+    rows_fini(&run.held);
     argv_fini(&run.texts);
     exec_request_fini(&run.request);
     return status;

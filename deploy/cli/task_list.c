@@ -22,29 +22,41 @@ static void task_list_put(struct task_list *list, const struct field *field)
     }
 }
 
-static void task_list_put_line(struct task_list *list, const struct field *fields, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        if (i > 0)
-            putc_unlocked('\t', list->file);
-        task_list_put(list, &fields[i]);
-    }
-}
-
 void task_list_name(struct task_list *list, const struct field *names, unsigned count, unsigned columns)
 {
-    task_list_put_line(list, names, count);
+    task_list_begin_row(list);
+    for (unsigned i = 0; i < count; i++)
+        task_list_add_field(list, &names[i]);
     for (unsigned i = count; i < columns; i++)
         fprintf(list->file, "%s%u", i > 0 ? "\t" : "", i + 1);
     putc_unlocked('\n', list->file);
     list->is_named = true;
 }
 
-void task_list_add(struct task_list *list, const struct field *fields, unsigned count)
+void task_list_begin_row(struct task_list *list)
 {
-    task_list_put_line(list, fields, count);
+    list->fields = 0;
+}
+
+void task_list_add_field(struct task_list *list, const struct field *field)
+{
+    if (list->fields++ > 0)
+        putc_unlocked('\t', list->file);
+    task_list_put(list, field);
+}
+
+void task_list_end_row(struct task_list *list)
+{
     putc_unlocked('\n', list->file);
     list->rows++;
+}
+
+void task_list_add(struct task_list *list, const struct field *fields, unsigned count)
+{
+    task_list_begin_row(list);
+    for (unsigned i = 0; i < count; i++)
+        task_list_add_field(list, &fields[i]);
+    task_list_end_row(list);
 }
 
 static int task_list_complain(const struct task_list *list, struct error *error)

@@ -15,7 +15,8 @@ struct task_list {
     FILE *file;
     const char *path; /* borrowed */
     uint64_t rows;
-    bool is_named; /* the first line is written */
+    bool is_named;   /* the first line is written */
+    unsigned fields; /* of the row that is being added */
 };
 
 /* Makes the file anew. -1 with one line. */
@@ -24,7 +25,12 @@ int task_list_begin(struct task_list *list, const char *path, struct error *erro
 /* Writes the first line: `names`, and for columns behind them, up to `columns`, their numbers. */
 void task_list_name(struct task_list *list, const struct field *names, unsigned count, unsigned columns);
 
+/* Add a row: all of it, or field by field. */
 void task_list_add(struct task_list *list, const struct field *fields, unsigned count);
+
+void task_list_begin_row(struct task_list *list);
+void task_list_add_field(struct task_list *list, const struct field *field);
+void task_list_end_row(struct task_list *list);
 
 /* Brings to the file what was added: whoever reads it sees whole lines. -1 with one line. */
 int task_list_flush(struct task_list *list, struct error *error);

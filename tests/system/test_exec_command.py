@@ -148,6 +148,28 @@ def test_a_pipe_is_read_while_tasks_run():
         process.wait()
 
 
+def test_a_delay_is_between_beginnings():
+    """Of workers that are free; and the end does not wait for another row."""
+    begun = [int(line) for line in printed('-k', '-j2', '--delay', '0.4', '--shell', 'date +%s%N; : {}', ':::', *'abc').split()]
+    assert all(later - earlier >= 2e8 for earlier, later in zip(begun, begun[1:])), begun
+
+
+def test_what_has_run_is_not_run_again():
+    """Arguments behind those of the run before are run as well; other ones are refused."""
+    words = ['--output', 'all', '-j1', '--shell', 'echo {} >>ran; sleep 0.3; echo {}', ':::', *'abcde']
+    process = subprocess.Popen([HDSS, 'exec', *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+    wait_until(lambda: os.path.exists('ran'), 'the first task')
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=TIMEOUT_S) == 4 and os.path.exists('all.list')
+    run = execute('--resume', *words[:-1], 'x')
+    assert run.status == 2 and 'changed' in run.raw_err, run
+    assert execute('--resume', *words, 'f').status == 0
+    for name in ('all', 'ran'):
+        with open(name, encoding='ascii') as file:
+            assert file.read().split() == list('abcdef'), name
+    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'ran']
+
+
 def test_files_of_tasks():
     """--joblog, --results, --output."""
     run = execute('-k', '--joblog', 'log', '--results', 'out', '-q', 'sh', '-c', 'echo {}; exit {1}', ':::', '0', '3', ':::', 'a')
@@ -237,6 +259,7 @@ def test_a_terminal_has_no_arguments():
 
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
-          test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run, test_files_of_tasks,
+          test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
+          test_a_delay_is_between_beginnings, test_what_has_run_is_not_run_again, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_what_is_wrong_is_said_in_a_line,
           test_a_terminal_has_no_arguments])
