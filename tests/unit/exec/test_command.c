@@ -255,6 +255,39 @@ START_TEST(signals_are_as_by_default)
 }
 END_TEST
 
+static void take_nothing(int number)
+{
+    (void)number;
+}
+
+/* A launcher sends the signal to drain to the worker's process group, to which a child belongs for a moment. */
+START_TEST(a_signal_to_the_worker_is_none_to_what_it_starts)
+{
+    const struct sigaction taken = {.sa_handler = take_nothing, .sa_flags = SA_RESTART};
+    ck_assert_int_eq(sigaction(SIGUSR1, &taken, NULL), 0);
+    setpgid(0, 0);
+    const pid_t group = getpgrp(), sender = fork();
+    if (sender == 0) {
+        setpgid(0, 0);
+        while (kill(-group, SIGUSR1) == 0)
+            ;
+        _exit(0);
+    }
+    open_command(&no_limits);
+    for (unsigned i = 0; i < 300; i++) {
+        start((const char *[]){"/bin/true", NULL});
+        while (!command_advance(&command)) {
+            struct pollfd descriptor = {command_descriptor(&command), POLLIN, 0};
+            poll(&descriptor, 1, 1000);
+        }
+        ck_assert_int_eq(command.outcome.signal, 0);
+    }
+    kill(sender, SIGKILL);
+    ck_assert_int_eq(waitpid(sender, NULL, 0), sender);
+    command_fini(&command);
+}
+END_TEST
+
 START_TEST(a_child_is_not_bound_to_the_cores_of_its_worker)
 {
     cpu_set_t before, one;
@@ -496,6 +529,7 @@ int main(void)
     tcase_add_test(all, who_is_left_in_the_background_ends_with_the_command);
     tcase_add_test(all, a_child_inherits_three_descriptors_and_no_more);
     tcase_add_test(all, signals_are_as_by_default);
+    tcase_add_test(all, a_signal_to_the_worker_is_none_to_what_it_starts);
     tcase_add_test(all, a_child_is_not_bound_to_the_cores_of_its_worker);
     tcase_add_test(all, what_a_child_has_begun_dies_with_its_worker);
     tcase_add_test(all, who_has_begun_a_session_ends_with_the_worker);

@@ -2,6 +2,8 @@
 /* Starting processes: see spawn.h. What runs in the child calls nothing that could take a lock or allocate. */
 #include "worker/kernels/exec/spawn.h"
 
+#include "common/os/signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -46,10 +48,13 @@ void spawner_fini(struct spawner *spawner)
     spawner->stack = NULL;
 }
 
-/* Handlers are the worker's; also what it ignores is not ignored by others. */
+/* Handlers are the worker's; also what it ignores is not ignored by others. What has come for the worker's process
+ * group, before the child had left it, is dropped: to ignore a signal does so. */
 static void reset_signals(void)
 {
-    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    const struct sigaction standard = {.sa_handler = SIG_DFL}, dropped = {.sa_handler = SIG_IGN};
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        sigaction(drain_signals[i], &dropped, NULL);
     for (int signal = 1; signal < NSIG; signal++)
         sigaction(signal, &standard, NULL); /* refuses those that cannot be set */
 }
