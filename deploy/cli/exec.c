@@ -21,6 +21,7 @@
 #include "worker/kernels/exec/tasks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -46,6 +47,7 @@ struct exec_run {
     bool has_more;           /* rows that can be read at once */
     struct rows held;        /* with --delay: the next row; none: it is not known */
     uint64_t next_ns;        /* with --delay: when the next row is due; 0: the ranks have not begun */
+    int out;                 /* descriptor for what tasks print */
     bool follows;            /* what tasks print goes through us */
     struct follow follow;
     struct argv texts;        /* what tags and names of files are made of */
@@ -411,9 +413,12 @@ static int begin_follow(struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;
     const bool tags = request->tag || request->tag_text != NULL;
+    run->out = request->device == NULL ? STDOUT_FILENO : open(request->device, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (run->out < 0)
+        return error_set(error, "--output %.300s: %s", request->device, strerror(errno));
     const struct follow_options options = {
         .output = run->output,
-        .out = STDOUT_FILENO,
+        .out = run->out,
         .err = STDERR_FILENO,
         .in_order = request->in_order,
         .clears_line = request->bar || request->eta,
@@ -576,10 +581,10 @@ static void say_failures(const struct exec_run *run)
     free(lines);
 }
 
-/* True where nobody reads standard output any more, as behind `| head`: no reason to say anything. */
-static bool reader_is_gone(void)
+/* True where nobody reads the output any more, as behind `| head`: no reason to say anything. */
+static bool reader_is_gone(const struct exec_run *run)
 {
-    struct pollfd polled = {.fd = STDOUT_FILENO};
+    struct pollfd polled = {.fd = run->out};
     return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
 }
 
@@ -589,7 +594,7 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
     char text[HALT_TEXT_MAX];
     if (follow_end(&run->follow, &run->error) < 0 || run->error.text[0] != '\0') {
         status = EXIT_STATUS_FAILED;
-        if (!reader_is_gone())
+        if (!reader_is_gone(run))
             *error = run->error;
     } else if ((status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) &&
                (!run->is_complete || run->follow.done != run->list.rows)) {

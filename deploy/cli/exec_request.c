@@ -16,6 +16,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ARGUMENT_MARK ":::"
@@ -155,12 +156,25 @@ static int exec_take_env(void *target, const char *value, struct error *error)
     return length > 0 && !isdigit((unsigned char)value[0]) ? 0 : -1;
 }
 
+/* Takes - for standard output. What is there and no file, such as a device or a pipe, is written to as standard output
+ * is: nothing can be made beside it. */
 static int exec_take_output(void *target, const char *value, struct error *error)
 {
     (void)error;
     struct exec_request *request = target;
-    request->output = strcmp(value, "-") == 0 ? NULL : value;
-    return value[0] != '\0' ? 0 : -1;
+    struct stat status;
+    request->output = request->device = NULL;
+    if (value[0] == '\0')
+        return -1;
+    if (strcmp(value, "-") == 0)
+        return 0;
+    const bool is_descriptor = strncmp(value, "/dev/", 5) == 0 && lstat(value, &status) == 0 && S_ISLNK(status.st_mode);
+    if (is_descriptor || strncmp(value, "/dev/fd/", 8) == 0 ||
+        (stat(value, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+        request->device = value;
+    else
+        request->output = value;
+    return 0;
 }
 
 /* --- the tables --- */

@@ -21,7 +21,9 @@ struct exec_request {
     struct argv env;
     const char *argument_mark, *file_mark; /* ::: and :::: */
     const char *place;                     /* -I: what stands for {} in the command; NULL: {} */
-    const char *tag_text, *joblog, *results, *workdir, *output;
+    const char *tag_text, *joblog, *results, *workdir;
+    const char *output; /* NULL: what tasks print goes to standard output, or to `device` where that is not NULL */
+    const char *device;
     unsigned workers; /* 0: not given */
     unsigned tries;
     uint64_t timeout_ns, delay_ns; /* 0: none */

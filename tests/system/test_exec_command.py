@@ -5,12 +5,11 @@ printed, and when; what is wrong, and how runs end."""
 import os
 import pty
 import re
-import shutil
 import signal
 import subprocess
 import time
 
-from launch import HDSS, TIMEOUT_S, Run, environment, long, main, strip_banner, wait_until
+from launch import HDSS, TIMEOUT_S, Run, environment, long, main, wait_until
 
 
 def execute(*words, stdin='', env=None, program=(HDSS, 'exec'), timeout=TIMEOUT_S):
@@ -170,6 +169,17 @@ def test_what_has_run_is_not_run_again():
     assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'ran']
 
 
+def test_output_goes_to_devices():
+    """Also where /dev/stdout is a file, beside which nothing is made."""
+    assert printed('--output', '-', 'echo', ':::', 'a') == 'a\n'
+    with open('file', 'w', encoding='ascii') as file:
+        subprocess.run([HDSS, 'exec', '--output', '/dev/stdout', 'echo', ':::', 'b'], stdout=file, env=environment(), check=True, timeout=TIMEOUT_S)
+    with open('file', encoding='ascii') as file:
+        assert file.read() == 'b\n' and os.listdir('.') == ['file'] and not os.path.exists('/dev/stdout.parts')
+    run = execute('--output', '/dev/full', 'echo', ':::', 'a')
+    assert run.status == 1 and 'No space left' in run.raw_err and len(run.err) == 1, run
+
+
 def test_files_of_tasks():
     """--joblog, --results, --output."""
     run = execute('-k', '--joblog', 'log', '--results', 'out', '-q', 'sh', '-c', 'echo {}; exit {1}', ':::', '0', '3', ':::', 'a')
@@ -201,10 +211,6 @@ def test_runs_end_early_and_leave_nothing():
     assert run.status == 3 and 'time limit' in run.err[-1], run
     run = execute('-j1', '--retries', '3', '--shell', 'echo {} >>tries; exit 1', ':::', 'x', env=own)
     assert run.status == 3 and len(open('tries', encoding='ascii').readlines()) == 3, run
-    with open('/dev/full', 'w', encoding='ascii') as full:
-        done = subprocess.run([HDSS, 'exec', 'echo', ':::', 'a', 'b'], stdout=full, stderr=subprocess.PIPE, text=True,
-                              env={**environment(), **own}, check=False, timeout=TIMEOUT_S)
-    assert done.returncode == 1 and 'No space left' in done.stderr and len(strip_banner(done.stderr).splitlines()) == 1, done
     assert private_folders() == []
 
 
@@ -260,6 +266,6 @@ def test_a_terminal_has_no_arguments():
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
           test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
-          test_a_delay_is_between_beginnings, test_what_has_run_is_not_run_again, test_files_of_tasks,
+          test_a_delay_is_between_beginnings, test_what_has_run_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_what_is_wrong_is_said_in_a_line,
           test_a_terminal_has_no_arguments])
