@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns that a command has at least, and room for a line. */
+/* Columns that a command has at least. */
 #define COMMAND_LEAST 20
-#define LINE_ROOM     (3 * REASON_TEXT_MAX)
 /* More than any system has. */
 #define SIGNALS_MAX 1024
 /* Before what the kernel says itself among a task's errors. */
@@ -77,23 +76,34 @@ static void set_example(struct reason *reason, const struct task_row *row, const
     copy_text(reason->error, own.at, own.length);
 }
 
+static struct reason *find_reason(const struct reasons *reasons, const struct task_row *row)
+{
+    const enum reason_kind kind = kind_of(row);
+    for (unsigned i = 0; i < reasons->count; i++)
+        if (reasons->items[i].kind == kind && reasons->items[i].value == value_of(row, kind))
+            return (struct reason *)&reasons->items[i];
+    return NULL;
+}
+
+bool reasons_know(const struct reasons *reasons, const struct task_row *row)
+{
+    return find_reason(reasons, row) != NULL;
+}
+
 void reasons_add(struct reasons *reasons, const struct task_row *row, const void *errors, size_t length)
 {
     const enum reason_kind kind = kind_of(row);
-    const int64_t value = value_of(row, kind);
-    for (unsigned i = 0; i < reasons->count; i++) {
-        struct reason *reason = &reasons->items[i];
-        if (reason->kind == kind && reason->value == value) {
-            reason->count++;
-            return;
-        }
+    struct reason *reason = find_reason(reasons, row);
+    if (reason != NULL) {
+        reason->count++;
+        return;
     }
     if (reasons->count == REASONS_MAX) {
         reasons->others++;
         return;
     }
-    struct reason *reason = &reasons->items[reasons->count++];
-    *reason = (struct reason){.kind = kind, .value = value, .count = 1};
+    reason = &reasons->items[reasons->count++];
+    *reason = (struct reason){.kind = kind, .value = value_of(row, kind), .count = 1};
     set_example(reason, row, errors, length);
 }
 
@@ -111,21 +121,37 @@ void reasons_sort(struct reasons *reasons)
         qsort(reasons->items, reasons->count, sizeof *reasons->items, by_count);
 }
 
+/* "SIGKILL", or "signal 99". */
+static const char *signal_text(int64_t number, char text[REASON_END_MAX])
+{
+    const char *name = number > 0 && number < SIGNALS_MAX ? sigabbrev_np((int)number) : NULL;
+    if (name != NULL)
+        snprintf(text, REASON_END_MAX, "SIG%s", name);
+    else
+        snprintf(text, REASON_END_MAX, "signal %" PRId64, number % 100000);
+    return text;
+}
+
+const char *reasons_end_text(const struct task_row *row, char text[REASON_END_MAX])
+{
+    switch (kind_of(row)) {
+    case REASON_EXIT: snprintf(text, REASON_END_MAX, "exit %" PRId64, row->exit % 100000); break;
+    case REASON_SIGNAL: return signal_text(row->signal, text);
+    case REASON_TIMEOUT: return strcpy(text, "time limit");
+    case REASON_NOT_STARTED: return strcpy(text, "not started");
+    case REASON_NOT_KEPT: return strcpy(text, "not kept");
+    }
+    return text;
+}
+
 static void describe(const struct reason *reason, char *text, size_t size)
 {
-    const char *name = reason->kind == REASON_SIGNAL && reason->value > 0 && reason->value < SIGNALS_MAX
-                           ? sigabbrev_np((int)reason->value)
-                           : NULL;
-    const bool one = reason->count == 1;
+    char name[REASON_END_MAX];
+    const char *verb = reason->count == 1 ? "was" : "were";
     switch (reason->kind) {
     case REASON_EXIT: snprintf(text, size, "failed with exit %" PRId64, reason->value); break;
-    case REASON_SIGNAL:
-        if (name != NULL)
-            snprintf(text, size, "%s ended by SIG%s", one ? "was" : "were", name);
-        else
-            snprintf(text, size, "%s ended by signal %" PRId64, one ? "was" : "were", reason->value);
-        break;
-    case REASON_TIMEOUT: snprintf(text, size, "%s ended at the time limit", one ? "was" : "were"); break;
+    case REASON_SIGNAL: snprintf(text, size, "%s ended by %s", verb, signal_text(reason->value, name)); break;
+    case REASON_TIMEOUT: snprintf(text, size, "%s ended at the time limit", verb); break;
     case REASON_NOT_STARTED: snprintf(text, size, "could not be started"); break;
     case REASON_NOT_KEPT: snprintf(text, size, "had output that could not be kept"); break;
     }
@@ -154,34 +180,66 @@ static void cut_text(char *text, size_t columns)
     memcpy(text + at, "...", 4);
 }
 
-/* "1 task failed with exit 1: 17 ./fit a.dat: last line of its errors". Of what does not fit the command is cut first,
- * which is known, then the error. */
-static void make_line(const struct reason *reason, const char *start, size_t width, char line[LINE_ROOM])
+/* Adds "command: error" to a line. Of what does not fit the command is cut first, which is known, then the error. */
+static void add_command(char line[REASON_LINE_MAX], const char *command, const char *error, size_t width)
 {
-    char what[80], number[HUMAN_MAX], command[REASON_TEXT_MAX + 4];
+    char cut[REASON_TEXT_MAX + 4];
+    const bool has_error = error[0] != '\0';
+    const size_t length = strlen(line);
+    const size_t others = columns_of(line) + (has_error ? 2 + columns_of(error) : 0);
+    snprintf(cut, sizeof cut, "%s", command);
+    cut_text(cut, others + COMMAND_LEAST > width ? COMMAND_LEAST : width - others);
+    snprintf(line + length, REASON_LINE_MAX - length, "%s%s%s", cut, has_error ? ": " : "", error);
+    cut_text(line, width);
+}
+
+/* Adds "1 task failed with exit 1: 17 ./fit a.dat: last line of its errors"; what does not fit in a line goes on in the
+ * next one. */
+static void add_reason(struct text *text, const struct reason *reason, const char *start, const char *indent,
+                       size_t width)
+{
+    char what[80], number[HUMAN_MAX], line[REASON_LINE_MAX];
     const bool one = reason->count == 1, has_error = reason->error[0] != '\0';
     describe(reason, what, sizeof what);
-    int length = snprintf(line, LINE_ROOM, "%s%s task%s %s%s %" PRIu64 " ", start, human_count(number, reason->count),
+    int length = snprintf(line, sizeof line, "%s%s task%s %s%s %" PRIu64 " ", start, human_count(number, reason->count),
                           one ? "" : "s", what, one ? ":" : ", e.g.", reason->number);
-    const size_t others = columns_of(line) + (has_error ? 2 + columns_of(reason->error) : 0);
-    snprintf(command, sizeof command, "%s", reason->command);
-    cut_text(command, others + COMMAND_LEAST > width ? COMMAND_LEAST : width - others);
-    snprintf(line + length, LINE_ROOM - (size_t)length, "%s%s%s", command, has_error ? ": " : "", reason->error);
+    const size_t all = columns_of(line) + columns_of(reason->command) + columns_of(reason->error) + 2;
+    const bool breaks = has_error && all > width;
+    add_command(line, reason->command, breaks ? "" : reason->error, width);
+    text_add(text, "%s\n", line);
+    if (!breaks)
+        return;
+    length = snprintf(line, sizeof line, "%s    ", indent);
+    snprintf(line + length, sizeof line - (size_t)length, "%s", reason->error);
     cut_text(line, width);
+    text_add(text, "%s\n", line);
+}
+
+const char *reasons_last_line(char text[REASON_TEXT_MAX], const void *errors, size_t length)
+{
+    struct task_text rest = {errors, length}, line = without_note(last_line(&rest));
+    copy_text(text, line.at, line.length);
+    return text;
+}
+
+void reasons_line(char line[REASON_LINE_MAX], const struct task_row *row, const char *error, unsigned width)
+{
+    char command[REASON_TEXT_MAX];
+    copy_text(command, row->command.at, row->command.length);
+    add_command(line, command, error, width);
 }
 
 void reasons_add_text(const struct reasons *reasons, struct text *text, const char *first, const char *indent,
                       unsigned width)
 {
-    char line[LINE_ROOM], number[HUMAN_MAX];
+    char number[HUMAN_MAX];
     uint64_t rest = reasons->others;
     for (unsigned i = 0; i < reasons->count; i++) {
         if (i >= REASONS_SHOWN) {
             rest += reasons->items[i].count;
             continue;
         }
-        make_line(&reasons->items[i], i == 0 ? first : indent, width, line);
-        text_add(text, "%s\n", line);
+        add_reason(text, &reasons->items[i], i == 0 ? first : indent, indent, width);
     }
     if (rest > 0)
         text_add(text, "%s%s task%s failed for other reasons\n", indent, human_count(number, rest),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A file of parts, whatever is in it: what is handed over is in the loop, in order, each iteration once, and of blocks
- * that hold what they say. The first HEAD_BYTES bytes are the number of streams and the loop's length; what follows is
- * the file. So that a made-up entry gets past its checksums, they are corrected where the third byte says so. */
+ * that hold what they say. Who follows the parts gets all of that, too. The first HEAD_BYTES bytes are the number of
+ * streams and the loop's length; what follows is the file. So that a made-up entry gets past its checksums, they are
+ * corrected where the third byte says so. */
 #include "tests/fuzz/fuzz.h"
 #include "common/results/parts.h"
+#include "common/results/tail.h"
 #include "common/util/digest.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
@@ -19,9 +21,12 @@
 
 enum { HEAD_BYTES = 3 };
 
+enum { ITERATIONS_MAX = 256 };
+
 struct seen {
     const struct hdss_loop *loop;
     uint64_t next;
+    bool swept[ITERATIONS_MAX];
 };
 
 static int take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
@@ -33,10 +38,41 @@ static int take(void *context, uint64_t first, const struct block *block, uint32
     REQUIRE(count > 0 && from <= block->count && count <= block->count - from);
     REQUIRE(first >= seen->next && first + count <= seen->loop->iterations);
     seen->next = first + count;
+    for (uint64_t i = first; i < first + count; i++)
+        seen->swept[i] = true;
     for (unsigned s = 0; s < block->streams; s++)
         for (uint64_t i = 0; i < block->bytes[s]; i++)
             sum |= block->stream[s][i];
     return sum > UINT8_MAX ? -1 : 0; /* never: all of it is read */
+}
+
+/* Follows the file: whole entries in their order, and each iteration that was swept. */
+static void follow(const char *output, unsigned streams, const struct seen *seen)
+{
+    struct error error = {0};
+    struct results_entry entry;
+    uint64_t first;
+    bool followed[ITERATIONS_MAX] = {false};
+    struct results_tail *tail = results_tail_begin(output, streams, true, &error);
+    REQUIRE(tail != NULL);
+    while (results_tail_next(tail, true, &entry, &error) > 0) {
+        const struct block *block = results_tail_block(tail);
+        REQUIRE(block->count > 0 && !entry.is_marked && entry.is_earlier);
+        for (uint64_t i = 0; i < block->count; i++)
+            if (entry.first + i < ITERATIONS_MAX)
+                followed[entry.first + i] = true;
+        REQUIRE(results_tail_load(tail, entry.place, &first, &error) == 0 && first == entry.first);
+    }
+    for (unsigned i = 0; i < ITERATIONS_MAX; i++)
+        REQUIRE(followed[i] || !seen->swept[i]);
+    results_tail_mark_all(tail);
+    REQUIRE(results_tail_keep(tail, 7, &error) == 0);
+    results_tail_end(tail);
+    tail = results_tail_begin(output, streams, true, &error);
+    REQUIRE(tail != NULL && results_tail_kept(tail) == 7);
+    while (results_tail_next(tail, true, &entry, &error) > 0)
+        REQUIRE(entry.is_marked);
+    results_tail_end(tail);
 }
 
 /* Writes the checksums of all entries as far as there are whole ones. */
@@ -83,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         correct(copy, size - HEAD_BYTES);
     write_file(file, copy, size - HEAD_BYTES);
     REQUIRE(parts_sweep(output, &loop, take, &seen, &error) == 0);
+    follow(output, loop.streams, &seen);
     free(copy);
     parts_remove(output);
     return 0;

@@ -635,6 +635,28 @@ LISTS = {
     "nul": rows(0, "e", "1", "a\0b", "\\."), "number": rows(SHELL_LINES, "e $(({1} + 1))", "1", "7", "a[1]", "\\."),
 }
 
+LOG_COMMON = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
+LOG_OWN = LOG_COMMON + "\tWorker\tNode\tCPUtime\tMaxRSS\tTries\tEnd\tOutbytes\tErrbytes"
+
+
+def log_row(number=1, status=0, signal=0, command="./fit a.dat", end="exit", more="\t2\t0\t0.125\t2048\t1"):
+    return f"{number}\tn1\t1700000000.500\t0.250\t0\t12\t{status}\t{signal}\t{command}" + (f"{more}\t{end}\t7\t5" if more else "")
+
+
+def task_log(*rows, heading=LOG_OWN, tail=""):
+    return "\n".join([heading, *rows]).encode() + b"\n" + tail.encode()
+
+
+TASK_LOGS = {
+    "empty": b"", "heading": task_log(), "one": task_log(log_row()), "failed": task_log(log_row(1, 1), log_row(2, 1), log_row(3, 3)),
+    "ends": task_log(log_row(1, 0, 9, end="signal"), log_row(2, end="timeout"), log_row(3, 127, end="not-started"), log_row(4, end="not-kept")),
+    "parallel": task_log(log_row(more=""), log_row(2, -1, 15, "sleep\t9", more=""), heading=LOG_COMMON), "torn": task_log(log_row(), tail="2\tn1"),
+    "blanks": task_log("1\t:\t1\t     0.001\t0\t5\t0\t0\t", heading=LOG_COMMON), "other": b"something\nelse\n",
+    "numbers": task_log(log_row("0"), log_row("x"), log_row("18446744073709551616"), log_row(1, "1e6"), log_row(1, 1, "-3", end="signal")),
+    "control": task_log(log_row(1, 1, command="a\x1b[2Jb\x7f\u00e4"), log_row(2, 2, command="x" * 300)),
+    "reasons": task_log(*[log_row(i, i) for i in range(1, 21)]),
+}
+
 DESCRIPTIONS = {
     "records": b"1/k/1/1/0/3/0/0/2/2/3/2/0/0/0/0/0/0/0/0/0/0/0/0//0",
     "steps": b"1/python:mine.run/0a1b2c3d/11/2/12/1/7/1/1/12/0/0/0/0/0/0/255/4/81985529216486895/0/0/0/0//0",
@@ -675,7 +697,7 @@ TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
-    "parts": PARTS, "tasks": TASKS, "list": LISTS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
+    "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
     "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,
 }
 

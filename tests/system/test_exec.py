@@ -112,7 +112,7 @@ def test_failed_tasks_stop_nobody():
         assert '6 submitted = 2 done + 4 failed + 0 given up' in result.out, result
         assert 'failed       tasks 2-5' in result.out and 'exec: 4 of 6 tasks failed\n  done         2 of 6 tasks (33.3 %)' in result.out, result
         assert "1 task failed with exit 3: 2 sh -c 'echo bad >&2; exit 3': bad\n" in result.out, result
-        assert '2 tasks could not be started, e.g. 3 no-such-command x: no-s' in result.out, result
+        assert '2 tasks could not be started, e.g. 3 no-such-command x\n' in result.out, result
         assert read(OUT) == 'fine\nlast\n'
         assert read(ERR).splitlines()[0] == 'bad' and 'task 3: no-such-command: No such file or directory' in read(ERR), read(ERR)
         assert [(row['Exitval'], row['Signal'], row['End']) for row in log()] == [
@@ -440,10 +440,27 @@ def test_the_manner_may_change_when_a_run_is_resumed():
     assert len(result.err) == 1 and 'inherit is nothing there and mpi here' in result.err[0], result
 
 
+def test_the_log_is_shown():
+    run_failing(1, 2, tasks(['echo one', 'sh -c "echo two; echo worse >&2; exit 3"', 'sleep 0.3', 'false']))
+    result = check(run([HDSS, 'log', 'tasks.txt']))
+    assert result.out.startswith(f'{LOG}: 4 tasks, 2 failed\n') and 'failed with exit 3: 2 sh -c ' in result.out and ': worse\n' in result.out, result
+    assert result.out.splitlines()[-4].split()[0] == '3' and 'exit 0       sleep 0.3' in result.out, result
+    result = check(run([HDSS, 'log', OUT, '--failed']))
+    assert [line.split()[0] for line in result.out.splitlines()[1:]] == ['2', '4'], result
+    result = check(run([HDSS, 'log', LOG, '--slowest', '1']))
+    assert result.out.splitlines()[1:][0].split()[0] == '3' and len(result.out.splitlines()) == 2, result
+    result = check(run([HDSS, 'log', 'tasks.txt', '--task', '2']))
+    assert result.out.endswith('output:\ntwo\nerrors:\nworse\n') and '  ended        exit 3 after ' in result.out, result
+    for words, said in ((['--task', '5'], f'--task 5: {LOG} has no such task'), (['--task', '0'], '--task'), (['more'], 'one file is accepted')):
+        result = run([HDSS, 'log', 'tasks.txt', *words])
+        assert result.status in (1, 2) and len(result.err) == 1 and said in result.err[0], result
+
+
 def test_output_can_stay_in_its_parts():
     result = check(run_job(1, 2, ['--join', 'no', *tasks(['echo a', 'false', 'echo b'])]), 3)
     assert 'failed       tasks 2' in result.out and f'output       {OUT}.parts' in result.out, result
     assert glob.glob(f'{OUT}.parts/1-*') and not any(os.path.exists(name) for name in (OUT, ERR, LOG))
+    assert check(run([HDSS, 'log', 'tasks.txt'])).out.startswith(f'{OUT}.parts: 3 tasks, 1 failed\n')
     check(run([HDSS, 'run', '--workers', '1', '--resume', 'failed', *tasks(['echo a', 'false', 'echo b'])]), 3)
     assert read(OUT) == 'a\nb\n'
 

@@ -92,7 +92,8 @@ START_TEST(the_commonest_reasons_come_first)
     ck_assert_str_eq(text.data, "because 1,200 tasks failed with exit 1, e.g. 17 ./fit 17.dat: cannot open x?\n"
                                 "        2 tasks were ended at the time limit, e.g. 5 ./fit 5.dat: still at it\n"
                                 "        1 task was ended by SIGSEGV: 4 ./fit 4.dat\n"
-                                "        1 task could not be started: 7 ./fit 7.dat: fit: No such file or dire...\n"
+                                "        1 task could not be started: 7 ./fit 7.dat\n"
+                                "            fit: No such file or directory or so\n"
                                 "        4 tasks failed for other reasons\n");
     text_fini(&text);
 }
