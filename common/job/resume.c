@@ -380,10 +380,9 @@ static int check_absent(const struct resume *resume, const struct job_setup *set
     uint64_t done = ranges_total(&resume->earlier.content.done);
     if (done == 0)
         return 0;
-    return error_set(error,
-                     "--resume: the results of %" PRIu64
-                     " iterations are not there, of which %.150s says that they are in %.150s",
-                     done, resume->path, setup->job.output);
+    return error_set(
+        error, "--resume: the results of %" PRIu64 " %s are not there, of which %.150s says that they are in %.150s",
+        done, setup->loop.are_tasks ? "tasks" : "iterations", resume->path, setup->job.output);
 }
 
 /* True for a file with something in it; a device has nothing that could be lost. */

@@ -131,6 +131,9 @@ static int note_failed(const struct join *join, uint64_t first, const struct blo
 
 static int refuse_gap(const struct join *join, struct error *error)
 {
+    if (join->loop->are_tasks)
+        return error_set(error, "%.150s.parts: the output of task %" PRIu64 " is missing there", join->path,
+                         join->next + 1);
     return error_set(error, "%.150s.parts: the results of iteration %" PRIu64 " are missing there", join->path,
                      join->next);
 }

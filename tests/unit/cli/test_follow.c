@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/hdss-follow-XXXXXX";
@@ -362,6 +363,75 @@ START_TEST(what_has_failed_is_printed_again_where_it_is_run_again)
 }
 END_TEST
 
+/* Follows until it is killed. */
+static pid_t begin_victim(void)
+{
+    pid_t victim = fork();
+    ck_assert_int_ge(victim, 0);
+    if (victim > 0)
+        return victim;
+    begin();
+    for (;;)
+        look();
+}
+
+/* Counts how often each task is in a file, whose lines begin with their numbers. */
+static void count_lines(const char *path, unsigned counts[], unsigned tasks)
+{
+    char line[300];
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    memset(counts, 0, tasks * sizeof *counts);
+    while (fgets(line, sizeof line, file) != NULL) {
+        const unsigned long number = strtoul(line, NULL, 10);
+        if (number > 0 && number <= tasks)
+            counts[number - 1]++;
+    }
+    fclose(file);
+}
+
+START_TEST(a_follower_that_is_killed_loses_nothing)
+{
+    enum { ROUNDS = 20, TASKS = 40 };
+    static unsigned counts[ROUNDS * TASKS];
+    struct results_sink sink;
+    char text[20];
+    int printed = open("printed", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    options.out = printed;
+    options.joblog = "log";
+    options.resumes = options.joblog_appends = true;
+    create();
+    open_sink(&sink, 0);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        options.in_order = round % 2 == 1;
+        pid_t victim = begin_victim();
+        for (unsigned i = 0; i < TASKS; i++) {
+            const unsigned task = round * TASKS + (i + round) % TASKS;
+            snprintf(text, sizeof text, "%u\n", task + 1);
+            put(&sink, task, text, "", task % 10 == 0);
+            usleep(100);
+        }
+        kill(victim, SIGKILL);
+        ck_assert_int_eq(waitpid(victim, NULL, 0), victim);
+        if (round % 5 != 4)
+            continue;
+        close_sink(&sink);
+        go_on();
+        open_sink(&sink, 0);
+    }
+    close_sink(&sink);
+    begin();
+    end();
+    count_lines("log", counts, ROUNDS * TASKS);
+    for (unsigned i = 0; i < ROUNDS * TASKS; i++)
+        ck_assert_msg(counts[i] == 1, "task %u is in the log %u times", i + 1, counts[i]);
+    count_lines("printed", counts, ROUNDS * TASKS);
+    for (unsigned i = 0; i < ROUNDS * TASKS; i++)
+        ck_assert_msg(counts[i] > 0 && counts[i] < 4, "task %u is printed %u times", i + 1, counts[i]);
+    close(printed);
+}
+END_TEST
+
 START_TEST(parts_of_an_earlier_run_are_ignored)
 {
     struct results_sink sink;
@@ -604,6 +674,7 @@ int main(void)
     tcase_add_test(all, a_log_of_gnu_parallel_keeps_its_columns);
     tcase_add_test(all, what_was_printed_is_not_printed_again);
     tcase_add_test(all, what_has_failed_is_printed_again_where_it_is_run_again);
+    tcase_add_test(all, a_follower_that_is_killed_loses_nothing);
     tcase_add_test(all, parts_of_an_earlier_run_are_ignored);
     tcase_add_test(all, an_entry_that_is_not_whole_yet_is_waited_for);
     tcase_add_test(all, a_slow_reader_holds_up_nobody);

@@ -178,6 +178,8 @@ START_TEST(tasks_that_failed_alike_are_counted)
     ck_assert_uint_eq(reasons.items[0].count, 2);
     ck_assert_int_eq((int)reasons.items[0].value, 7);
     ck_assert_str_eq(reasons.items[0].error, "bad");
+    FAILS(results_convert("out", &tasks, &(struct range){0, 4}, &failed, NULL, &error),
+          "out.parts: the output of task 1 is missing there");
 }
 END_TEST
 
