@@ -115,7 +115,7 @@ def task(number, title, body):
 
 
 def readme_start(title, body):
-    """Blocks of C and Python are the files that the text before them names."""
+    """Blocks of C and Python are the files that the text before them names; *.dat are the reader's own."""
     def test():
         shown = FENCE.findall(body)
         files = re.findall(r'This is `([\w./]+)`:', body)
@@ -123,6 +123,10 @@ def readme_start(title, body):
         for name, text in zip(files, [text for language, text in shown if language != 'sh']):
             with open(os.path.basename(name), 'w', encoding='utf-8') as file:
                 file.write(text)
+        if '*.dat' in body:
+            for name in ('a.dat', 'b.dat'):
+                with open(name, 'w', encoding='utf-8') as file:
+                    file.write(name)
         return without(body) or follow([(line, []) for language, text in shown if language == 'sh' for line in text.splitlines()])
     test.__name__ = 'test_readme_' + title
     return long(test) if 'pkg-config' in body else test
