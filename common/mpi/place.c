@@ -2,6 +2,7 @@
 /* The place of a process: what tells its node from others, told without any message. */
 #include "common/mpi/place.h"
 
+#include "common/os/launched.h"
 #include "common/util/digest.h"
 
 #include <stdio.h>
@@ -50,24 +51,6 @@ void place_look(struct place *place)
 
 /* --- before the others are there --- */
 
-/* Launchers tell a rank how many ranks there are, and how many of them are on its node. */
-static const struct {
-    const char *all, *here;
-} sizes[] = {
-    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {"PMI_SIZE", "MPI_LOCALNRANKS"},
-};
-
-static bool is_said_to_hold_all(void)
-{
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const char *all = getenv(sizes[i].all), *here = getenv(sizes[i].here);
-        if (all != NULL && here != NULL)
-            return strcmp(all, here) == 0;
-    }
-    return false;
-}
-
 /* True where the variables of `process` are those of a rank. */
 static bool was_launched(const char *process)
 {
@@ -95,5 +78,5 @@ static bool is_in_own_space(void)
 
 bool place_holds_all(void)
 {
-    return is_said_to_hold_all() && !is_in_own_space();
+    return launched_on_one_node() && !is_in_own_space();
 }

@@ -13,6 +13,7 @@
 #include "common/mpi/tree.h"
 #include "common/mpi/wait.h"
 #include "common/os/clock.h"
+#include "common/os/launched.h"
 #include "common/util/error.h"
 #include "proto/message.h"
 
@@ -85,11 +86,7 @@ uint64_t runtime_process_start(void)
 
 bool runtime_is_launched(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]) != NULL)
-            return true;
-    return false;
+    return launched_as_rank();
 }
 
 void runtime_remember_signals(void (*tell)(void))

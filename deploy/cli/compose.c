@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Composing the mpirun line: see compose.h. */
 #include "deploy/cli/compose.h"
+#include "common/os/cores.h"
 #include "common/os/modules.h"
-#include "deploy/cli/cores.h"
 #include "deploy/cli/dialect.h"
 
 #include <limits.h>

@@ -3,9 +3,9 @@
 #include "deploy/cli/launcher_watch.h"
 #include "deploy/cli/colour.h"
 #include "common/job/status.h"
+#include "common/os/cores.h"
 #include "common/os/process.h"
 #include "common/util/error.h"
-#include "deploy/cli/cores.h"
 #include "deploy/cli/ready.h"
 #include "proto/message.h"
 

@@ -15,7 +15,7 @@
  * To start (measured with 4.1.4, one machine): of 360 ms, 200 go into looking for fabrics that the messages of one
  * machine do not need (pml cm, btl tcp), 60 into describing PCI devices. On several machines both stay as they are: UCX
  * or libfabric may be the transport, and they choose network cards by their place on the PCI bus. */
-#include "deploy/cli/cores.h"
+#include "common/os/cores.h"
 #include "deploy/cli/dialect.h"
 #include "worker/kernels/exec/environment.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts about the machine: see machine.h. */
 #include "deploy/cli/study/machine.h"
-#include "deploy/cli/cores.h"
+#include "common/os/cores.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Usable cores, from the process's affinity and the machine's description in /sys: see cores.h. */
-#include "deploy/cli/cores.h"
+#include "common/os/cores.h"
 
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { CPU_SETS = 16 }; /* sets of 1,024 CPUs each */
 
@@ -35,4 +36,22 @@ unsigned cores_usable(void)
         cores += first == cpu || !CPU_ISSET_S(first, sizeof cpus, cpus);
     }
     return cores > 0 ? cores : 1;
+}
+
+void cores_unbind(void)
+{
+    cpu_set_t cpus[CPU_SETS];
+    memset(cpus, 0xff, sizeof cpus); /* the kernel takes those that there are and that the job may use */
+    sched_setaffinity(0, sizeof cpus, cpus);
+}
+
+unsigned cores_unbound(void)
+{
+    cpu_set_t bound[CPU_SETS];
+    if (sched_getaffinity(0, sizeof bound, bound) < 0)
+        return 1;
+    cores_unbind();
+    unsigned cores = cores_usable();
+    sched_setaffinity(0, sizeof bound, bound);
+    return cores;
 }

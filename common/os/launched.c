@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The launch of this process: see launched.h. */
+#include "common/os/launched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool launched_as_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* Launchers tell a rank how many ranks there are, and how many of them are on its node. */
+static const struct {
+    const char *all, *here;
+} sizes[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"PMI_SIZE", "MPI_LOCALNRANKS"},
+};
+
+bool launched_on_one_node(void)
+{
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *all = getenv(sizes[i].all), *here = getenv(sizes[i].here);
+        if (all != NULL && here != NULL)
+            return strcmp(all, here) == 0;
+    }
+    return false;
+}
