@@ -9,7 +9,7 @@
 #include "common/util/text.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/commands.h"
-#include "deploy/cli/cores.h"
+#include "common/os/cores.h"
 #include "deploy/cli/exec_request.h"
 #include "deploy/cli/follow.h"
 #include "deploy/cli/run.h"

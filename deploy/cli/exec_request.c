@@ -9,7 +9,7 @@
 #include "common/config/job.h"
 #include "common/util/number.h"
 #include "common/util/text.h"
-#include "deploy/cli/cores.h"
+#include "common/os/cores.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/run.h"
 

@@ -17,7 +17,7 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
-#include "deploy/cli/cores.h"
+#include "common/os/cores.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"

@@ -485,6 +485,43 @@ START_TEST(a_command_begins_in_its_folder)
 }
 END_TEST
 
+START_TEST(a_command_has_no_more_memory_than_it_may)
+{
+    const char *const paths[] = {"/bin/sh", NULL};
+    static char line[] = "ulimit -d; dd if=/dev/zero of=/dev/null bs=100M count=1", option[] = "-c", name[] = "sh";
+    char *words[] = {NULL, name, option, line, NULL};
+    const struct spawn spawn = {.paths = paths, .argv = words + 1, .environment = environ, .memory = 64 << 20};
+    open_command(&no_limits);
+    command_start(&command, &spawn, "", NULL);
+    wait_for_end();
+    ck_assert_int_eq(command.outcome.end, COMMAND_ENDED);
+    ck_assert_int_eq(command.outcome.status, 1);
+    ck_assert_str_eq(text_of(COMMAND_OUT), "65536\n");
+    run_shell("ulimit -d");
+    ck_assert_str_ne(text_of(COMMAND_OUT), "65536\n");
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(another_descriptor_can_be_waited_for_as_well)
+{
+    int ends[2];
+    open_command(&no_limits);
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(command_join(&command, ends[0]), 0);
+    struct pollfd descriptor = {command_descriptor(&command), POLLIN, 0};
+    ck_assert_int_eq(poll(&descriptor, 1, 0), 0);
+    ck_assert_int_eq(write(ends[1], "x", 1), 1);
+    ck_assert_int_eq(poll(&descriptor, 1, 0), 1);
+    ck_assert(!command_advance(&command));
+    run_shell("exit 3");
+    ck_assert_int_eq(command.outcome.status, 3);
+    command_fini(&command);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 START_TEST(an_environment_has_what_the_user_gives)
 {
     static const char *const mine[] = {"A=1", "OMPI_X=2", "BASH_FUNC_f%%=() { x, }", NULL};
@@ -538,6 +575,8 @@ int main(void)
     tcase_add_test(all, an_environment_has_nothing_of_the_run);
     tcase_add_test(all, a_command_begins_in_its_folder);
     tcase_add_test(all, an_environment_has_what_the_user_gives);
+    tcase_add_test(all, a_command_has_no_more_memory_than_it_may);
+    tcase_add_test(all, another_descriptor_can_be_waited_for_as_well);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

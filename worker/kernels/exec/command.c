@@ -33,7 +33,7 @@
 #define STATUS_NOT_FOUND 127
 #define STATUS_NOT_RUN   126
 #define FILE_MODE        0666
-enum { TAG_PROCESS = COMMAND_STREAMS, TAG_TIMER, TAGS };
+enum { TAG_PROCESS = COMMAND_STREAMS, TAG_TIMER, TAG_JOINED, TAGS };
 
 static void close_one(int *descriptor)
 {
@@ -347,6 +347,11 @@ static void reap(struct command *command)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
     command->pid = -1;
     orphans_collect(&command->orphans);
+}
+
+int command_join(struct command *command, int descriptor)
+{
+    return watch(command, descriptor, TAG_JOINED);
 }
 
 static void command_finish(struct command *command)

@@ -94,6 +94,9 @@ void command_refuse(struct command *command, int error);
 /* Deals with what has happened. Whether the command is over: then its outcome and its captures say how. */
 bool command_advance(struct command *command);
 
+/* Has command_descriptor() be readable also while this descriptor is. -1 with errno. */
+int command_join(struct command *command, int descriptor);
+
 /* Readable when there is something for command_advance(). */
 static inline int command_descriptor(const struct command *command)
 {

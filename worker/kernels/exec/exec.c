@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks that are commands: an iteration runs one, and yields what it wrote and a line of the task log.
  *
- * While a command runs the worker waits for it beside its messages: exec_kernel_run_variable() says HDSS_WAIT, and is
- * called again when something has happened to the command. A task that fails is done all the same, and named as failed;
- * its output is that of its last try. */
+ * While a command runs, or waits for what it needs of its node, the worker looks after its messages:
+ * exec_kernel_run_variable() says HDSS_WAIT, and is called again when something has happened. A task that fails is done
+ * all the same, and named as failed; its output is that of its last try. */
 #include "worker/kernels/exec/exec.h"
 
 #include "common/metrics/task_log.h"
 #include "common/os/files.h"
+#include "common/os/launched.h"
 #include "common/util/error.h"
+#include "worker/kernels/exec/allotment.h"
 #include "worker/kernels/exec/command.h"
 #include "worker/kernels/exec/environment.h"
 #include "worker/kernels/exec/search.h"
@@ -36,6 +38,9 @@ enum param {
     SHELL,
     WORKDIR,
     ENV,
+    CORES,
+    MEMORY,
+    GPUS,
     KEEP,
     TIMEOUT,
     RETRIES,
@@ -65,6 +70,11 @@ static const struct hdss_param params[] = {
                  "folder that tasks run in; {..} is put in as in the command"},
     [ENV] = {"env", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
              "NAME,NAME2=VALUE,..: variables that tasks have besides those of their worker"},
+    [CORES] = {"cores", HDSS_PARAM_INTEGER, "0", 0, 1e6, NULL, "",
+               "cores of its node that a task takes; 0: 1, and none are counted unless some task says how many"},
+    [MEMORY] = {"memory", HDSS_PARAM_TEXT, "", 0, 0, NULL, "bytes",
+                "memory of its node that a task takes, and the most that each of its processes can have: 512M, 2G"},
+    [GPUS] = {"gpus", HDSS_PARAM_INTEGER, "0", 0, 64, NULL, "", "GPUs of its node that a task has for itself"},
     [KEEP] = {"keep", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
               "folder in which each task's output and errors become files of their own, NUMBER.out and NUMBER.err"},
     [TIMEOUT] = {"timeout", HDSS_PARAM_REAL, "0", 0, 1e7, NULL, "s",
@@ -87,15 +97,17 @@ struct exec_kernel {
     struct command command;
     struct environment environment;
     struct search search;
+    struct allotment allotment;
     struct hdss_worker worker;
     char host[65];
     unsigned retries;
     double timeout_s;
     /* the task at hand */
-    bool running;
-    char folder[PATH_MAX + 5]; /* PWD=, where it has a folder */
-    struct error wrong;        /* why the row is none; see tasks.is_wrong */
-    uint64_t done;             /* iterations of the range that exec_kernel_run_variable() is at */
+    char folder[PATH_MAX + 5];                            /* PWD=, where it has a folder */
+    enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state; /* waiting for what it needs of the node */
+    bool is_refused;                                      /* it is not run, and has failed */
+    struct error wrong;                                   /* why it is not run */
+    uint64_t done; /* iterations of the range that exec_kernel_run_variable() is at */
     unsigned tries;
     uint64_t put[COMMAND_STREAMS]; /* bytes that it has on its streams */
     char settings[3][40], names[COMMAND_STREAMS][40];
@@ -272,14 +284,77 @@ static int check_env(const char *list, struct error *error)
     return result;
 }
 
+static bool frees_cores(const union hdss_value *values)
+{
+    return values[INHERIT].integer == INHERIT_NOTHING || values[INHERIT].integer == INHERIT_MPI;
+}
+
+static int read_needs(const union hdss_value *values, const struct tasks *tasks, struct needs_source *source,
+                      struct error *error)
+{
+    return needs_init(source, tasks, (uint64_t)values[CORES].integer, values[MEMORY].text,
+                      (uint64_t)values[GPUS].integer, error);
+}
+
+/* Checks the needs of a task against what the node has; NULL: it is not known which node that will be. */
+static int check_needs_of(const struct needs_source *source, struct tasks *tasks, uint64_t task,
+                          const struct needs *has, struct error *error)
+{
+    struct needs needs;
+    struct error inner;
+    if (tasks_get(tasks, task, error) < 0)
+        return -1;
+    if (needs_of_task(source, tasks, &needs, &inner) == 0 && (has == NULL || needs_check(&needs, has, &inner) == 0))
+        return 0;
+    return error_set(error, "task %" PRIu64 ": %s", task + 1, inner.text);
+}
+
+static int check_needs(const union hdss_value *values, struct tasks *tasks, const struct needs *has,
+                       struct error *error)
+{
+    struct needs_source source;
+    if (read_needs(values, tasks, &source, error) < 0)
+        return -1;
+    const uint64_t count = !needs_are_given(&source) ? 0
+                           : needs_differ(&source)   ? tasks->count
+                           : tasks->count > 0        ? 1
+                                                     : 0;
+    for (uint64_t i = 0; i < count; i++)
+        if (check_needs_of(&source, tasks, i, has, error) < 0)
+            return -1;
+    return 0;
+}
+
+/* Where all ranks are on this node, what it has is all that tasks can have. */
+static int check_needs_here(const union hdss_value *values, char error[HDSS_ERROR_MAX])
+{
+    struct needs_source source;
+    struct resources resources;
+    struct error inner;
+    struct tasks *tasks = find_tasks(values, error);
+    if (tasks == NULL)
+        return -1;
+    int result = read_needs(values, tasks, &source, &inner);
+    if (result == 0 && needs_are_given(&source) && (launched_on_one_node() || !launched_as_rank())) {
+        result = resources_init(&resources, frees_cores(values), &inner);
+        if (result == 0) {
+            result = check_needs(values, tasks, &resources.has, &inner);
+            resources_fini(&resources);
+        }
+    }
+    if (result < 0)
+        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+    return result;
+}
+
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     struct error inner;
     struct tasks *tasks = find_tasks(values, error);
     if (tasks == NULL)
         return -1;
-    if (tasks_check(tasks, &inner) == 0 && check_workdir(values[WORKDIR].text, &inner) == 0 &&
-        check_env(values[ENV].text, &inner) == 0)
+    if (tasks_check(tasks, &inner) == 0 && check_needs(values, tasks, NULL, &inner) == 0 &&
+        check_workdir(values[WORKDIR].text, &inner) == 0 && check_env(values[ENV].text, &inner) == 0)
         return check_folder(values[KEEP].text, error);
     snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
     return -1;
@@ -303,7 +378,7 @@ static int exec_kernel_check(const union hdss_value *values, const struct hdss_l
 {
     (void)loop;
     const char *folder = values[KEEP].text;
-    if (exec_look(values, error) < 0)
+    if (exec_look(values, error) < 0 || check_needs_here(values, error) < 0)
         return -1;
     bool there = folder[0] == '\0' || mkdir(folder, 0777) == 0 || errno == EEXIST;
     return there ? 0 : refuse_folder(folder, error);
@@ -340,9 +415,17 @@ static int exec_kernel_inputs(const union hdss_value *values, uint64_t iteration
 
 /* --- opening --- */
 
+/* The worker waits for what a task needs as it waits for a task. */
+static int join_allotment(struct exec_kernel *k)
+{
+    const struct claim *claim = &k->allotment.claim;
+    _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
+    guard_order_clearing(&k->command.spawner.guard, claim_clear, claim->path);
+    return command_join(&k->command, claim_descriptor(claim));
+}
+
 static int open_command(struct exec_kernel *k, const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
-    enum inherit inherit = (enum inherit)values[INHERIT].integer;
     const struct command_limits limits = {.time_ns = (uint64_t)(values[TIMEOUT].real * 1e9),
                                           .grace_ns = GRACE_NS,
                                           .bytes = (uint64_t)values[MAX_OUTPUT].integer};
@@ -351,20 +434,26 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, c
         snprintf(error, HDSS_ERROR_MAX, "keep=%.200s: %s", values[KEEP].text, strerror(errno));
         return -1;
     }
-    if (command_init(&k->command, &limits, folder, inherit == INHERIT_NOTHING || inherit == INHERIT_MPI) == 0)
-        return 0;
+    if (command_init(&k->command, &limits, folder, frees_cores(values)) == 0) {
+        if (!k->allotment.is_used || join_allotment(k) == 0)
+            return 0;
+        command_fini(&k->command);
+    }
     snprintf(error, HDSS_ERROR_MAX, "no memory or no descriptors to run commands with");
     return -1;
 }
 
-static int open_rest(struct exec_kernel *k, const union hdss_value *values, char error[HDSS_ERROR_MAX])
+static int open_rest(struct exec_kernel *k, const union hdss_value *values, unsigned node, char error[HDSS_ERROR_MAX])
 {
     enum inherit inherit = (enum inherit)values[INHERIT].integer;
     struct error inner;
+    struct needs_source needs;
     error_set(&inner, "out of memory");
     if (environment_init(&k->environment, environ, inherit == INHERIT_MPI || inherit == INHERIT_ALL) == 0 &&
         environment_give(&k->environment, environ, values[ENV].text, &inner) == 0 &&
-        search_init(&k->search, environment_value(&k->environment, "PATH")) == 0)
+        search_init(&k->search, environment_value(&k->environment, "PATH")) == 0 &&
+        read_needs(values, &k->tasks, &needs, &inner) == 0 &&
+        allotment_init(&k->allotment, &needs, node, frees_cores(values), &inner) == 0)
         return open_command(k, values, error);
     snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
     return -1;
@@ -375,6 +464,7 @@ static void close_all(struct exec_kernel *k)
     tasks_close(&k->tasks);
     environment_fini(&k->environment);
     search_fini(&k->search);
+    allotment_fini(&k->allotment);
     free(k);
 }
 
@@ -399,7 +489,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
         snprintf(error, HDSS_ERROR_MAX, "the tasks or their table have changed since the run began");
         result = -1;
     }
-    if (result < 0 || open_rest(k, values, error) < 0) {
+    if (result < 0 || open_rest(k, values, worker->node, error) < 0) {
         close_all(k);
         return -1;
     }
@@ -431,7 +521,7 @@ static char *const *make_environment(struct exec_kernel *k, uint64_t task)
 {
     const struct cmdline *words = &k->tasks.words;
     const char *folder = tasks_folder(&k->tasks);
-    if (environment_begin(&k->environment, words->assignments + 4) < 0)
+    if (environment_begin(&k->environment, words->assignments + 4 + ALLOTMENT_SETTINGS) < 0)
         return NULL;
     memcpy(k->folder, "PWD=", 5);
     if (folder[0] != '\0' && realpath(folder, k->folder + 4) != NULL)
@@ -441,6 +531,7 @@ static char *const *make_environment(struct exec_kernel *k, uint64_t task)
     snprintf(k->settings[2], sizeof k->settings[2], "HDSS_NODE=%u", k->worker.node);
     for (unsigned i = 0; i < 3; i++)
         environment_set(&k->environment, k->settings[i]);
+    allotment_tell(&k->allotment, &k->environment);
     for (unsigned i = 0; i < words->assignments; i++)
         environment_set(&k->environment, cmdline_at(words, i));
     return environment_vector(&k->environment);
@@ -458,14 +549,16 @@ static const char *own_folders(const struct cmdline *words)
 static int start_task(struct exec_kernel *k, uint64_t task, struct search *search, char error[HDSS_ERROR_MAX])
 {
     const char *names[COMMAND_STREAMS] = {k->names[COMMAND_OUT], k->names[COMMAND_ERR]};
-    struct spawn spawn = {.argv = cmdline_argv(&k->tasks.words), .environment = make_environment(k, task)};
+    struct spawn spawn = {.argv = cmdline_argv(&k->tasks.words),
+                          .environment = make_environment(k, task),
+                          .memory = allotment_memory(&k->allotment)};
     spawn.paths = spawn.argv == NULL ? NULL : search_paths(search, spawn.argv[0]);
     if (spawn.paths == NULL || spawn.environment == NULL)
         return exec_kernel_no_memory(error);
     snprintf(k->names[COMMAND_OUT], sizeof k->names[0], "%" PRIu64 ".out", task + 1);
     snprintf(k->names[COMMAND_ERR], sizeof k->names[0], "%" PRIu64 ".err", task + 1);
     command_start(&k->command, &spawn, tasks_folder(&k->tasks), names);
-    k->running = true;
+    k->state = TASK_RUNNING;
     k->tries++;
     return 0;
 }
@@ -483,21 +576,45 @@ static int try_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_
     return result;
 }
 
+/* A task that cannot be tried gives back what it has. */
+static int try_task_or_end(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
+{
+    int result = try_task(k, task, error);
+    if (result < 0)
+        allotment_end(&k->allotment);
+    return result;
+}
+
 /* What was there when the run began has been checked: of what was added to a list a row that is wrong is a task that
  * has failed, and ends nothing. */
-static int begin_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
+static int begin_task(struct exec_kernel *k, uint64_t task)
 {
     k->tries = 0;
-    if (tasks_get(&k->tasks, task, &k->wrong) == 0)
-        return try_task(k, task, error);
-    if (!k->tasks.is_wrong) {
-        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, k->wrong.text);
-        return -1;
-    }
+    k->is_refused = false;
+    if (tasks_get(&k->tasks, task, &k->wrong) < 0)
+        return k->tasks.is_wrong ? ALLOTMENT_REFUSED : -1;
+    return allotment_begin(&k->allotment, &k->tasks, &k->wrong);
+}
+
+static void refuse_task(struct exec_kernel *k)
+{
     command_refuse(&k->command, EINVAL);
-    k->running = true;
+    k->is_refused = true;
+    k->state = TASK_RUNNING;
     k->tries = 1;
-    return 0;
+}
+
+/* Gets on with a task that does not run yet. 1 when it runs, 0 while it waits for what it needs, -1 with one line. */
+static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
+{
+    int result = k->state == TASK_NONE ? begin_task(k, task) : allotment_advance(&k->allotment, &k->wrong);
+    k->state = TASK_NONE;
+    switch (result) {
+    case ALLOTMENT_THERE: return try_task_or_end(k, task, error) < 0 ? -1 : 1;
+    case ALLOTMENT_WAITS: k->state = TASK_WAITING; return 0;
+    case ALLOTMENT_REFUSED: refuse_task(k); return 1;
+    default: snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, k->wrong.text); return -1;
+    }
 }
 
 /* True if some output of the command could not be kept, though there was room for it within max_output. */
@@ -557,13 +674,28 @@ static int put_capture(const struct yield *yield, unsigned stream)
     return put_note(yield, stream, capture, note);
 }
 
+/* True for a task that failed near the bound of its memory, or that says itself that it could have no more. */
+static bool may_lack_memory(const struct exec_kernel *k)
+{
+    static const char *const texts[] = {"MemoryError",  "bad_alloc",   "annot allocate",
+                                        "ut of memory", "OutOfMemory", "memory exhausted"};
+    const struct capture *errors = &k->command.captures[COMMAND_ERR];
+    uint64_t most = allotment_memory(&k->allotment);
+    if (most == 0 || !exec_kernel_has_failed(k))
+        return false;
+    bool is_near = k->command.outcome.peak_kib > most / 1024 / 4 * 3;
+    for (size_t i = 0; !is_near && errors->length > 0 && i < sizeof texts / sizeof *texts; i++)
+        is_near = memmem(errors->bytes, errors->length, texts[i], strlen(texts[i])) != NULL;
+    return is_near;
+}
+
 static int put_reason(const struct yield *yield)
 {
     const struct exec_kernel *k = yield->k;
     const struct command_outcome *outcome = &k->command.outcome;
     const struct capture *errors = &k->command.captures[COMMAND_ERR];
-    char note[400];
-    if (k->tasks.is_wrong)
+    char note[400], amount[NEED_TEXT_MAX];
+    if (k->is_refused)
         return put_note(yield, STREAM_ERR, NULL, k->wrong.text);
     if (outcome->end == COMMAND_NOT_STARTED && outcome->has_no_folder) {
         snprintf(note, sizeof note, "workdir=%.200s: %s", tasks_folder(&k->tasks), strerror(outcome->error));
@@ -574,9 +706,13 @@ static int put_reason(const struct yield *yield)
                  k->tasks.words.text + k->tasks.words.start[k->tasks.words.assignments], strerror(outcome->error));
         return put_note(yield, STREAM_ERR, NULL, note);
     }
-    if (outcome->end != COMMAND_TIMED_OUT)
+    if (outcome->end == COMMAND_TIMED_OUT)
+        snprintf(note, sizeof note, "ended at its time limit of %g s", k->timeout_s);
+    else if (may_lack_memory(k))
+        snprintf(note, sizeof note, "it failed, maybe for want of memory: it may have %s (memory=)",
+                 need_text(NEED_MEMORY, allotment_memory(&k->allotment), amount));
+    else
         return 0;
-    snprintf(note, sizeof note, "ended at its time limit of %g s", k->timeout_s);
     return put_note(yield, STREAM_ERR, errors, note);
 }
 
@@ -620,13 +756,17 @@ static int exec_kernel_put_all(const struct yield *yield)
 static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
 {
     struct exec_kernel *k = yield->k;
-    if (!k->running && begin_task(k, yield->task, error) < 0)
-        return -1;
+    if (k->state != TASK_RUNNING) {
+        int result = approach_task(k, yield->task, error);
+        if (result <= 0)
+            return result;
+    }
     if (!command_advance(&k->command))
         return 0;
-    k->running = false;
-    if (exec_kernel_has_failed(k) && !k->tasks.is_wrong && k->tries <= k->retries)
-        return try_task(k, yield->task, error);
+    k->state = TASK_NONE;
+    if (exec_kernel_has_failed(k) && !k->is_refused && k->tries <= k->retries)
+        return try_task_or_end(k, yield->task, error);
+    allotment_end(&k->allotment);
     return exec_kernel_put_all(yield) < 0 ? -1 : 1;
 }
 
@@ -666,5 +806,5 @@ const struct hdss_kernel exec_kernel = {
     .close = exec_kernel_close_instance,
     .grow = exec_kernel_grow,
     .inputs = exec_kernel_inputs,
-    .manner = "follow|keep|timeout|retries|max_output",
+    .manner = "follow|cores|memory|gpus|keep|timeout|retries|max_output",
 };

@@ -8,10 +8,15 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define CLEAR_TRIES    20
+#define CLEAR_PAUSE_NS 10000000
 
 /* --- in the guard --- */
 
@@ -22,6 +27,13 @@ static void keep_only(int descriptor)
     close(1);
     close(2);
     spawn_close_others();
+}
+
+static void clear_away(const struct guard_order *order)
+{
+    const struct timespec pause = {.tv_nsec = CLEAR_PAUSE_NS};
+    for (unsigned i = 0; order->clear != NULL && i < CLEAR_TRIES && !order->clear(order->path); i++)
+        nanosleep(&pause, NULL);
 }
 
 /* A session of its own: what ends the worker's process group must not end the guard before it has done its work. */
@@ -37,8 +49,9 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *c
     keep_only(guard->end);
     while (read(0, &byte, 1) < 0 && errno == EINTR)
         ;
-    if (*guard->group > 0)
-        kill(-*guard->group, SIGKILL);
+    if (guard->order->group > 0)
+        kill(-guard->order->group, SIGKILL);
+    clear_away(guard->order);
     _exit(0);
 }
 
@@ -49,7 +62,7 @@ static int guard_begin(struct guard *guard, void *stack, size_t stack_bytes)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -1;
-    struct guard theirs = {.group = guard->group, .end = ends[0]};
+    struct guard theirs = {.order = guard->order, .end = ends[0]};
     guard->process = clone(be_guard, (char *)stack + stack_bytes, SIGCHLD, &theirs);
     int error = errno;
     close(ends[0]);
@@ -64,10 +77,10 @@ static int guard_begin(struct guard *guard, void *stack, size_t stack_bytes)
 int guard_init(struct guard *guard, void *stack, size_t stack_bytes)
 {
     *guard = (struct guard){.process = -1, .end = -1};
-    void *page = mmap(NULL, sizeof *guard->group, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *page = mmap(NULL, sizeof *guard->order, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return -1;
-    guard->group = page;
+    guard->order = page;
     if (guard_begin(guard, stack, stack_bytes) == 0)
         return 0;
     guard->end = guard->process = -1;
@@ -75,15 +88,22 @@ int guard_init(struct guard *guard, void *stack, size_t stack_bytes)
     return -1;
 }
 
+void guard_order_clearing(struct guard *guard, bool (*clear)(const char *path), const char *path)
+{
+    snprintf(guard->order->path, sizeof guard->order->path, "%s", path);
+    guard->order->clear = clear;
+}
+
 void guard_fini(struct guard *guard)
 {
     if (guard->process > 0) {
+        guard->order->clear = NULL; /* the worker does it itself */
         close(guard->end);
         kill(guard->process, SIGCONT); /* it may have been stopped */
         while (waitpid(guard->process, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    if (guard->group != NULL)
-        munmap((void *)guard->group, sizeof *guard->group);
+    if (guard->order != NULL)
+        munmap(guard->order, sizeof *guard->order);
     *guard = (struct guard){.process = -1, .end = -1};
 }

@@ -2,6 +2,7 @@
 /* Starting processes: see spawn.h. What runs in the child calls nothing that could take a lock or allocate. */
 #include "worker/kernels/exec/spawn.h"
 
+#include "common/os/cores.h"
 #include "common/os/signals.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -72,11 +72,15 @@ void spawn_close_others(void)
         close(fd);
 }
 
-static void run_on_any_core(void)
+/* RLIMIT_DATA counts what can be written to and is shared with nobody. RLIMIT_AS would count addresses that a program
+ * sets aside and never uses as well: Java and CUDA set aside many times what they need. */
+static void bound_memory(uint64_t bytes)
 {
-    cpu_set_t all;
-    memset(&all, 0xff, sizeof all); /* the kernel takes those that there are and that the job may use */
-    sched_setaffinity(0, sizeof all, &all);
+    struct rlimit limit;
+    if (bytes == 0 || getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_max < bytes)
+        return;
+    limit.rlim_cur = limit.rlim_max = bytes;
+    setrlimit(RLIMIT_DATA, &limit);
 }
 
 /* Returns only where it cannot. */
@@ -111,12 +115,13 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *
     *attempt->group = getpid();
     reset_signals();
     if (attempt->frees_cores)
-        run_on_any_core();
+        cores_unbind();
     for (int i = 0; i < 3; i++)
         dup2(attempt->spawn->descriptors[i], i);
     int folder = attempt->spawn->folder < 0 ? 0 : fchdir(attempt->spawn->folder);
     attempt->error = folder < 0 ? errno : 0;
     spawn_close_others();
+    bound_memory(attempt->spawn->memory);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (attempt->error == 0)
@@ -138,7 +143,7 @@ static void spawn_forget_child(const struct spawner *spawner, pid_t child, int *
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process)
 {
     struct attempt attempt = {
-        .spawn = spawn, .worker = getpid(), .frees_cores = spawner->frees_cores, .group = spawner->guard.group};
+        .spawn = spawn, .worker = getpid(), .frees_cores = spawner->frees_cores, .group = &spawner->guard.order->group};
     sigset_t all, before;
     *process = -1;
     sigfillset(&all);

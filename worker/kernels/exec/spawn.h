@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct spawner {
@@ -30,6 +31,7 @@ struct spawn {
     char *const *environment;
     int descriptors[3]; /* descriptors that become 0, 1 and 2; all above 2 */
     int folder;         /* folder that it begins in; -1: the worker's */
+    uint64_t memory;    /* bytes that each of its processes may have of its own; 0: as many as the worker */
 };
 
 /* Returns the process, or -1 with errno: why none of the paths could be run. `*process` is a pidfd, -1 where the kernel
@@ -40,7 +42,7 @@ pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *proce
  * is waited for: then the number may be another's. */
 static inline void spawn_forget(const struct spawner *spawner)
 {
-    *spawner->guard.group = 0;
+    spawner->guard.order->group = 0;
 }
 
 /* Closes all descriptors above 2. Calls nothing that could take a lock or allocate. */

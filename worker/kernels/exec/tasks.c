@@ -393,6 +393,18 @@ int tasks_check(struct tasks *tasks, struct error *error)
     return 0;
 }
 
+int tasks_column(const struct tasks *tasks, const char *name)
+{
+    const struct row *names = names_of(tasks);
+    return names == NULL ? -1 : row_find(names, name, strlen(name));
+}
+
+struct piece tasks_field(const struct tasks *tasks, unsigned column)
+{
+    bool is_there = tasks->row != NULL && column < tasks->row->count;
+    return is_there ? tasks->row->fields[column] : (struct piece){"", 0};
+}
+
 /* --- showing --- */
 
 struct show {

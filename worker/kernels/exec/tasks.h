@@ -80,6 +80,12 @@ static inline const char *tasks_folder(const struct tasks *tasks)
     return tasks->folder.count == 0 ? "" : cmdline_at(&tasks->folder, 0);
 }
 
+/* Index of the column of that name, -1 for none. */
+int tasks_column(const struct tasks *tasks, const char *name);
+
+/* The field of a column in the row of the task at hand; an empty one where the row is too short. */
+struct piece tasks_field(const struct tasks *tasks, unsigned column);
+
 /* The command of the task at hand as one would type it, control characters as escapes; cut with "..." where it does not
  * fit `size`. Returns `text`. */
 const char *tasks_text(const struct tasks *tasks, char *text, size_t size);

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* Needs of tasks: how they are read, what a node is found to have, and claims on it: their order, that none starves,
+ * and that nothing is left of a worker that is killed. */
+#include "tests/lib/suite.h"
+#include "worker/kernels/exec/allotment.h"
+#include "worker/kernels/exec/claim.h"
+#include "worker/kernels/exec/needs.h"
+#include "worker/kernels/exec/resources.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CLAIMS = 4 };
+
+static struct error error;
+static struct claim claims[CLAIMS];
+static char path[CLAIM_PATH_MAX], folder[40];
+static const struct needs node = {{[NEED_CORES] = 4, [NEED_MEMORY] = 1000, [NEED_GPUS] = 3}};
+
+/* --- reading --- */
+
+static uint64_t memory_of(const char *text)
+{
+    uint64_t amount = 0;
+    return need_parse(NEED_MEMORY, text, strlen(text), &amount, &error) < 0 ? UINT64_MAX : amount;
+}
+
+START_TEST(test_amounts_are_read)
+{
+    ck_assert_uint_eq(memory_of("0"), 0);
+    ck_assert_uint_eq(memory_of("1000"), 1000);
+    ck_assert_uint_eq(memory_of("2K"), 2048);
+    ck_assert_uint_eq(memory_of("512M"), 512u << 20);
+    ck_assert_uint_eq(memory_of("3g"), UINT64_C(3) << 30);
+    ck_assert_uint_eq(memory_of("1T"), UINT64_C(1) << 40);
+    static const char *const bad[] = {
+        "", "M", "1MB", "-1", "1.5G", "1 G", "2X", "99999999999999999999", "9999999999T", "0x10"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(memory_of(bad[i]) == UINT64_MAX, "%s", bad[i]);
+    uint64_t cores;
+    ck_assert_int_eq(need_parse(NEED_CORES, "12x", 2, &cores, &error), 0);
+    ck_assert_uint_eq(cores, 12);
+    ck_assert_int_eq(need_parse(NEED_CORES, "2K", 2, &cores, &error), -1);
+    ck_assert_str_eq(error.text, "cores '2K': accepted: a number of cores, such as 2");
+}
+END_TEST
+
+START_TEST(test_amounts_are_told)
+{
+    char text[NEED_TEXT_MAX];
+    ck_assert_str_eq(need_text(NEED_CORES, 1, text), "1 core");
+    ck_assert_str_eq(need_text(NEED_GPUS, 0, text), "0 GPUs");
+    ck_assert_str_eq(need_text(NEED_MEMORY, 100, text), "100 bytes of memory");
+    ck_assert_str_eq(need_text(NEED_MEMORY, 3u << 29, text), "1.5G of memory");
+    const struct needs more = {{[NEED_CORES] = 5, [NEED_MEMORY] = 1000}};
+    ck_assert_int_eq(needs_check(&more, &node, &error), -1);
+    ck_assert_str_eq(error.text, "needs 5 cores; this node has 4 cores");
+    ck_assert_int_eq(needs_check(&node, &node, &error), 0);
+}
+END_TEST
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(fputs(text, file), 0);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+static void open_table(struct tasks *tasks, const char *text)
+{
+    static char name[60]; /* the tasks borrow it */
+    snprintf(name, sizeof name, "%s/t.tsv", folder);
+    write_file(name, text);
+    const struct tasks_source source = {
+        .tasks = "", .command = "true", .table = name, .list = "", .folder = "", .count = TASKS_COUNT_UNKNOWN};
+    ck_assert_msg(tasks_open(tasks, &source, &error) == 0, "%s", error.text);
+}
+
+START_TEST(test_columns_say_what_each_task_needs)
+{
+    struct tasks tasks;
+    struct needs_source source;
+    struct needs needs;
+    open_table(&tasks, "name\tcores\tmemory\na\t2\t1K\nb\t\t\nc\tmany\t1\n");
+    ck_assert_int_eq(needs_init(&source, &tasks, 0, "3K", 0, &error), 0);
+    ck_assert(needs_are_given(&source) && needs_differ(&source) && !source.is_counted[NEED_GPUS]);
+    ck_assert_int_eq(tasks_get(&tasks, 0, &error), 0);
+    ck_assert_int_eq(needs_of_task(&source, &tasks, &needs, &error), 0);
+    ck_assert_mem_eq(&needs, (&(struct needs){{2, 1024, 0}}), sizeof needs);
+    ck_assert_int_eq(tasks_get(&tasks, 1, &error), 0);
+    ck_assert_int_eq(needs_of_task(&source, &tasks, &needs, &error), 0);
+    ck_assert_mem_eq(&needs, (&(struct needs){{1, 3072, 0}}), sizeof needs);
+    ck_assert_int_eq(tasks_get(&tasks, 2, &error), 0);
+    ck_assert_int_eq(needs_of_task(&source, &tasks, &needs, &error), -1);
+    ck_assert_str_eq(error.text, "cores 'many': accepted: a number of cores, such as 2");
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(test_without_needs_nothing_is_shared)
+{
+    struct tasks tasks;
+    struct needs_source source;
+    struct allotment allotment;
+    open_table(&tasks, "name\tsize\na\t2\n");
+    ck_assert_int_eq(needs_init(&source, &tasks, 0, "", 0, &error), 0);
+    ck_assert(!needs_are_given(&source) && !needs_differ(&source));
+    ck_assert_int_eq(allotment_init(&allotment, &source, 0, true, &error), 0);
+    ck_assert(!allotment.is_used);
+    ck_assert_int_eq(allotment_begin(&allotment, &tasks, &error), ALLOTMENT_THERE);
+    ck_assert_int_ne(access(claim_path(0, path), F_OK), 0);
+    allotment_end(&allotment);
+    allotment_fini(&allotment);
+    tasks_close(&tasks);
+}
+END_TEST
+
+/* --- what a node has --- */
+
+static const char *const variables[] = {"HDSS_CORES",           "HDSS_MEMORY",          "HDSS_GPUS",
+                                        "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "SLURM_JOB_GPUS",
+                                        "SLURM_GPUS_ON_NODE",   "SLURM_MEM_PER_NODE",   "SLURM_CPUS_ON_NODE"};
+
+static void forget_variables(void)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        unsetenv(variables[i]);
+}
+
+/* The names of the GPUs where the variable has that value. */
+static const char *gpus_where(const char *name, const char *value)
+{
+    static char text[1000];
+    struct resources resources;
+    forget_variables();
+    setenv(name, value, 1);
+    ck_assert_int_eq(resources_init(&resources, true, &error), 0);
+    resources_name_gpus(&resources, UINT64_MAX, "X", text, sizeof text);
+    resources_fini(&resources);
+    return text;
+}
+
+START_TEST(test_gpus_are_found)
+{
+    ck_assert_str_eq(gpus_where("HDSS_GPUS", "0,1,7"), "X=0,1,7");
+    ck_assert_str_eq(gpus_where("HDSS_GPUS", ""), "X=");
+    ck_assert_str_eq(gpus_where("CUDA_VISIBLE_DEVICES", "GPU-8932f937,MIG-3"), "X=GPU-8932f937,MIG-3");
+    ck_assert_str_eq(gpus_where("CUDA_VISIBLE_DEVICES", "2,-1,3"), "X=2");
+    ck_assert_str_eq(gpus_where("CUDA_VISIBLE_DEVICES", "NoDevFiles"), "X=");
+    ck_assert_str_eq(gpus_where("ROCR_VISIBLE_DEVICES", "3,1"), "X=3,1");
+    ck_assert_str_eq(gpus_where("SLURM_JOB_GPUS", "0-2,5"), "X=0,1,2,5");
+    ck_assert_str_eq(gpus_where("SLURM_GPUS_ON_NODE", "2"), "X=0,1");
+    ck_assert_str_eq(gpus_where("SLURM_GPUS_ON_NODE", "0"), "X=");
+    ck_assert_uint_eq(strlen(gpus_where("SLURM_JOB_GPUS", "0-1000000")), strlen("X=") + 10 * 2 + 54 * 3 - 1);
+}
+END_TEST
+
+START_TEST(test_cores_and_memory_are_found)
+{
+    struct resources resources;
+    forget_variables();
+    ck_assert_int_eq(resources_init(&resources, true, &error), 0);
+    ck_assert_uint_ge(resources.has.amount[NEED_CORES], 1);
+    ck_assert_uint_gt(resources.has.amount[NEED_MEMORY], 1 << 20);
+    uint64_t before = resources.has.amount[NEED_MEMORY];
+    resources_fini(&resources);
+    setenv("SLURM_CPUS_ON_NODE", "1", 1);
+    setenv("SLURM_MEM_PER_NODE", "7", 1);
+    ck_assert_int_eq(resources_init(&resources, true, &error), 0);
+    ck_assert_uint_eq(resources.has.amount[NEED_CORES], 1);
+    ck_assert_uint_eq(resources.has.amount[NEED_MEMORY], before < 7 << 20 ? before : 7 << 20);
+    resources_fini(&resources);
+    setenv("HDSS_CORES", "100", 1);
+    setenv("HDSS_MEMORY", "100T", 1);
+    ck_assert_int_eq(resources_init(&resources, true, &error), 0);
+    ck_assert_uint_eq(resources.has.amount[NEED_CORES], 100);
+    ck_assert_uint_eq(resources.has.amount[NEED_MEMORY], UINT64_C(100) << 40);
+    resources_fini(&resources);
+    setenv("HDSS_MEMORY", "much", 1);
+    ck_assert_int_eq(resources_init(&resources, true, &error), -1);
+}
+END_TEST
+
+/* --- claims --- */
+
+static void open_claims(void)
+{
+    claim_path(7, path);
+    for (unsigned i = 0; i < CLAIMS; i++)
+        ck_assert_msg(claim_init(&claims[i], path, &node, &error) == 0, "%s", error.text);
+}
+
+static void close_claims(void)
+{
+    for (unsigned i = 0; i < CLAIMS; i++)
+        claim_fini(&claims[i]);
+    ck_assert_int_ne(access(path, F_OK), 0);
+}
+
+static bool claims_get(unsigned i, uint64_t cores, uint64_t memory, uint64_t gpus)
+{
+    ck_assert_int_eq(claim_begin(&claims[i], &(struct needs){{cores, memory, gpus}}, &error), 0);
+    return claim_advance(&claims[i], &error) == 1;
+}
+
+static bool is_readable(unsigned i, int ms)
+{
+    struct pollfd descriptor = {claim_descriptor(&claims[i]), POLLIN, 0};
+    return poll(&descriptor, 1, ms) == 1;
+}
+
+/* Waits until the claim has been told of a change, which it must be before its timer looks. */
+static bool is_granted_soon(unsigned i)
+{
+    ck_assert(is_readable(i, 900));
+    return claim_advance(&claims[i], &error) == 1;
+}
+
+START_TEST(test_claims_are_granted_as_long_as_there_is_enough)
+{
+    open_claims();
+    ck_assert(claims_get(0, 2, 300, 0) && claims_get(1, 2, 700, 0));
+    ck_assert(!claims_get(2, 1, 0, 0) && !claims_get(3, 0, 1, 0));
+    ck_assert(!is_readable(2, 0));
+    claim_end(&claims[0]);
+    ck_assert(is_granted_soon(2) && is_granted_soon(3));
+    ck_assert(!is_readable(2, 0) && !is_readable(3, 0));
+    close_claims();
+}
+END_TEST
+
+START_TEST(test_a_large_claim_does_not_starve)
+{
+    open_claims();
+    ck_assert(claims_get(0, 1, 0, 0));
+    ck_assert(!claims_get(1, 4, 0, 0));
+    ck_assert(!claims_get(2, 1, 0, 0));  /* there is a core, but it is kept for the one before */
+    ck_assert(claims_get(3, 0, 500, 1)); /* takes nothing from it */
+    claim_end(&claims[0]);
+    ck_assert(is_readable(2, 900));
+    ck_assert_int_eq(claim_advance(&claims[2], &error), 0);
+    ck_assert(is_granted_soon(1));
+    claim_end(&claims[1]);
+    ck_assert(is_granted_soon(2));
+    close_claims();
+}
+END_TEST
+
+START_TEST(test_a_claim_that_waits_can_be_given_up)
+{
+    open_claims();
+    ck_assert(claims_get(0, 3, 0, 0) && !claims_get(1, 2, 0, 0) && !claims_get(2, 1, 0, 0));
+    claim_end(&claims[1]);
+    ck_assert(is_granted_soon(2));
+    close_claims();
+}
+END_TEST
+
+START_TEST(test_each_has_gpus_of_its_own)
+{
+    open_claims();
+    ck_assert(claims_get(0, 0, 0, 1) && claims_get(1, 0, 0, 2));
+    ck_assert_uint_eq(claims[0].gpus, 1);
+    ck_assert_uint_eq(claims[1].gpus, 6);
+    ck_assert(!claims_get(2, 0, 0, 1));
+    claim_end(&claims[0]);
+    ck_assert(is_granted_soon(2));
+    ck_assert_uint_eq(claims[2].gpus, 1);
+    claim_end(&claims[1]);
+    ck_assert(claims_get(3, 0, 0, 2));
+    ck_assert_uint_eq(claims[3].gpus, 6);
+    close_claims();
+}
+END_TEST
+
+/* Begins a process that claims, and waits until it has done so. */
+static pid_t claim_elsewhere(uint64_t cores)
+{
+    int ends[2];
+    char byte;
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct claim own;
+        bool has = claim_init(&own, path, &node, &error) == 0 &&
+                   claim_begin(&own, &(struct needs){{cores, 0, 0}}, &error) == 0;
+        ssize_t done = write(ends[1], "x", has);
+        (void)done;
+        for (;;)
+            pause();
+    }
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return child;
+}
+
+static void kill_child(pid_t child)
+{
+    kill(child, SIGKILL);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
+START_TEST(test_a_killed_worker_holds_nothing)
+{
+    open_claims();
+    pid_t holder = claim_elsewhere(4), waiter = claim_elsewhere(4);
+    ck_assert(!claims_get(0, 2, 0, 0) && !claims_get(1, 2, 0, 0));
+    kill_child(waiter);
+    ck_assert(is_readable(0, 900));
+    ck_assert_int_eq(claim_advance(&claims[0], &error), 0);
+    kill_child(holder);
+    ck_assert(is_granted_soon(0) && is_granted_soon(1));
+    close_claims();
+}
+END_TEST
+
+START_TEST(test_what_killed_runs_leave_is_removed)
+{
+    char other[CLAIM_PATH_MAX];
+    claim_path(8, path);
+    snprintf(other, sizeof other, "%s", path);
+    pid_t child = claim_elsewhere(4);
+    open_claims();
+    close_claims();
+    ck_assert_int_eq(access(other, F_OK), 0); /* still in use */
+    kill_child(child);
+    ck_assert_int_eq(access(other, F_OK), 0);
+    open_claims();
+    ck_assert_int_ne(access(other, F_OK), 0);
+    close_claims();
+}
+END_TEST
+
+START_TEST(test_all_take_what_the_first_has_found)
+{
+    const struct needs less = {{1, 1, 1}};
+    open_claims();
+    claim_fini(&claims[3]);
+    ck_assert_int_eq(claim_init(&claims[3], path, &less, &error), 0);
+    ck_assert_mem_eq(&claims[3].has, &node, sizeof node);
+    close_claims();
+    ck_assert_int_eq(claim_init(&claims[0], path, &less, &error), 0);
+    ck_assert_mem_eq(&claims[0].has, &less, sizeof less);
+    claim_fini(&claims[0]);
+}
+END_TEST
+
+static void set_up(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/test-needs-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void tear_down(void)
+{
+    char name[60];
+    snprintf(name, sizeof name, "%s/t.tsv", folder);
+    unlink(name);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("needs");
+    TCase *reading = tcase_create("reading");
+    tcase_add_checked_fixture(reading, set_up, tear_down);
+    tcase_add_test(reading, test_amounts_are_read);
+    tcase_add_test(reading, test_amounts_are_told);
+    tcase_add_test(reading, test_columns_say_what_each_task_needs);
+    tcase_add_test(reading, test_without_needs_nothing_is_shared);
+    suite_add_tcase(suite, reading);
+    TCase *found = tcase_create("node");
+    tcase_add_test(found, test_gpus_are_found);
+    tcase_add_test(found, test_cores_and_memory_are_found);
+    suite_add_tcase(suite, found);
+    TCase *shared = tcase_create("claims");
+    tcase_add_test(shared, test_claims_are_granted_as_long_as_there_is_enough);
+    tcase_add_test(shared, test_a_large_claim_does_not_starve);
+    tcase_add_test(shared, test_a_claim_that_waits_can_be_given_up);
+    tcase_add_test(shared, test_each_has_gpus_of_its_own);
+    tcase_add_test(shared, test_a_killed_worker_holds_nothing);
+    tcase_add_test(shared, test_what_killed_runs_leave_is_removed);
+    tcase_add_test(shared, test_all_take_what_the_first_has_found);
+    suite_add_tcase(suite, shared);
+    return suite_run(suite);
+}
