@@ -5,11 +5,11 @@
  * `hdss run` does. This process stays its parent: what tasks write comes to standard output through it. All files that
  * nobody has asked for lie in a private folder, which is removed at the end. */
 #include "common/job/job_setup.h"
+#include "common/os/cores.h"
 #include "common/os/signals.h"
 #include "common/util/text.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/commands.h"
-#include "common/os/cores.h"
 #include "deploy/cli/exec_request.h"
 #include "deploy/cli/follow.h"
 #include "deploy/cli/run.h"

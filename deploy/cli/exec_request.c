@@ -7,9 +7,9 @@
 #include "deploy/cli/exec_request.h"
 
 #include "common/config/job.h"
+#include "common/os/cores.h"
 #include "common/util/number.h"
 #include "common/util/text.h"
-#include "common/os/cores.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/run.h"
 
