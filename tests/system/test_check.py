@@ -87,7 +87,7 @@ def test_what_must_not_be_written():
     os.chmod('locked', 0o555)
     refused('--output', 'locked/x.npy', 'synthetic', said='locked/x.npy: cannot be made in the folder locked: Permission denied', before=before)
     refused('--output', 'locked/x', 'exec', 'command=true', said='locked/x: cannot be made in the folder locked: Permission denied', before=before)
-    refused('--output', 'locked.npy', 'synthetic', said='locked.npy: cannot write: Permission denied', before=before)
+    refused('--overwrite', '--output', 'locked.npy', 'synthetic', said='locked.npy: cannot write: Permission denied', before=before)
     refused('--report', 'locked/r.json', 'synthetic',
             said='--report: cannot write locked/r.json: cannot be made in the folder locked: Permission denied', before=before)
     refused('exec', 'command=true', 'keep=locked', said='exec: keep=locked: Permission denied; accepted: a folder that files can be made in', before=before)
@@ -170,10 +170,10 @@ def test_earlier_runs():
     assert shown('--resume', 'exec', 'tasks=tasks.txt') == ['3 tasks, 3 of them done']
     assert shown('--resume', 'failed', 'exec', 'tasks=tasks.txt') == ['3 tasks, 2 of them done; the others:', '    false']
     refused('--resume', '--iterations', '0:2', 'exec', 'tasks=tasks.txt',
-            said='tasks.txt.out.journal: is the journal of another job: --iterations is 0:3 there and 0:2 here')
+            said='tasks.txt.out.journal: is the journal of another job: --iterations is all there and 0:2 here')
     shutil.rmtree('tasks.txt.out.parts')
     refused('--resume', 'exec', 'tasks=tasks.txt',
-            said='--resume: the results of 3 iterations are not there, of which tasks.txt.out.journal says that they are in tasks.txt.out')
+            said='--resume: the results of 3 tasks are not there, of which tasks.txt.out.journal says that they are in tasks.txt.out')
     write('x.npy.journal', 'something else')
     refused('--output', 'x.npy', 'synthetic',
             said='x.npy.journal: is not a journal; accepted: --overwrite to begin anew, or --journal with another name')

@@ -99,7 +99,7 @@ def test_a_list_is_gone_on_with():
     await_line(process, 4)
     process.send_signal(signal.SIGTERM)
     result = finish(process)
-    assert 'stopped by a signal after a clean drain' in result.out and '5 of 5 iterations so far' in result.out and '--resume goes on' in result.out, result
+    assert 'stopped by a signal after a clean drain' in result.out and '5 of 5 tasks so far' in result.out and '--resume goes on' in result.out, result
     for text, line in ((lines(0, 3) + 'line x\n' + lines(4, 6), 'list: task 4 has changed since the run that out.txt.journal is of; accepted: '),
                        (lines(0, 3), 'list: there are 3 tasks, and out.txt.journal is of a run that knew of 5; accepted: ')):
         os.remove('list')
