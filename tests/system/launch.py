@@ -211,6 +211,20 @@ def wait_until(condition, what, timeout=60):
         time.sleep(0.01)
 
 
+def head_bytes(content):
+    """Bytes of the head of a journal, behind whose magic word and version the length of its text stands, and of what says how long the loop
+    is, where that follows."""
+    at = 36 + int.from_bytes(content[12:16], 'little')
+    while content[at:at + 4] == b'\1\0\0\xc0':
+        at += 32
+    return at
+
+
+def head_of(journal):
+    with open(journal, 'rb') as file:
+        return head_bytes(file.read())
+
+
 def source_only(folder, names):
     """For shutil.copytree() of the sources: leaves out what is hidden, and build folders, which are known by what Meson leaves in them."""
     return [name for name in names

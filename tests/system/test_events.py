@@ -17,13 +17,13 @@ import sys
 import time
 import types
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, launched, main, mpirun_line, report, run, shared_memory, start
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, head_of, job, kill_tree, launched, main, mpirun_line, report, run, shared_memory, start
 from openmpi import IS_5, RECOVERING
 from test_dependent import records_of
 from test_faults import hdss, pids
 from test_isolation import built, helpers, hostile, python_is_there
 from test_kills import is_complete
-from test_resume import head_of, read
+from test_resume import read
 from test_signals import launcher, send
 from trials import run_trials
 

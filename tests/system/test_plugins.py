@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zlib
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, let_user_code_crash, long, main, mpirun_line, ranks_of, report, run,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, head_of, job, kill_tree, let_user_code_crash, long, main, mpirun_line, ranks_of, report, run,
                     run_job, start, wait_until)
 from openmpi import RECOVERING
 
@@ -70,12 +70,6 @@ def tricky():
 def read(path):
     with open(path, 'rb') as file:
         return file.read()
-
-
-def head_of(journal):
-    """Bytes of its head: the length of its text stands behind the magic word and the version."""
-    with open(journal, 'rb') as file:
-        return 36 + int.from_bytes(file.read(16)[12:], 'little')
 
 
 def flat(workers, dca, words):

@@ -8,8 +8,8 @@ import re
 import resource
 import signal
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, job, kill_tree, launched, long, main, mpirun_line, ranks_of, report, run, run_job, start,
-                    wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, head_bytes, head_of, job, kill_tree, launched, long, main, mpirun_line, ranks_of, report, run,
+                    run_job, start, wait_until)
 from openmpi import WITHOUT_FILES
 
 # 300 iterations of 4 ms, two workers and more: some tenths of a second.
@@ -30,12 +30,6 @@ def undisturbed(*words):
     result = run_job(0, 3, ['--power', 'equal', '--journal', 'off', '--output', 'reference.npy', *words])
     assert result.status == 0, result
     return result.checksum(), read('reference.npy')
-
-
-def head_of(path='out.npy.journal'):
-    """Bytes of the journal's head: the length of its text stands behind the magic word and the version."""
-    with open(path, 'rb') as file:
-        return 36 + int.from_bytes(file.read(16)[12:], 'little')
 
 
 def has_records(path='out.npy.journal'):
@@ -295,7 +289,7 @@ def begun_with(path):
         content = read(path)
     except OSError:
         return 1 << 62
-    head = 36 + int.from_bytes(content[12:16], 'little')
+    head = head_bytes(content)
     return head + 16 + 16 * int.from_bytes(content[head:head + 4], 'little') if len(content) > head else head
 
 
@@ -400,7 +394,7 @@ BEGUN = 'printf "\\nbegun $$\\n" >$HDSS_STATUS_FILE'
 
 def test_what_is_started_again_and_what_is_not():
     killed_run()
-    head = read('out.npy.journal')[:head_of()]
+    head = read('out.npy.journal')[:head_of('out.npy.journal')]
     for done in (0, 10, 20, 30):
         with open(f'{done}.j', 'wb') as file:
             file.write(with_one_record(head, 0, done, 16 * '0') if done else head)
