@@ -50,22 +50,19 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* True where the loop may have become longer when the run is resumed, and is compared by what it had: all of a loop
- * that grows, or whose kernel can tell of the beginning of its inputs. */
+/* True where the list of the loop may have become longer when the run is resumed, and is compared by what it had: it
+ * grows, or the kernel can tell of the beginning of its inputs. */
 static bool may_become_longer(const struct job_setup *setup)
 {
-    return setup->job.count == UINT64_MAX && (setup->kernel->inputs != NULL || setup->loop.grows);
+    return setup->kernel->inputs != NULL || setup->loop.grows;
 }
 
-/* The digest of the inputs of the first `count` iterations, or of all where the kernel tells no other. -1 with one
- * line.
- */
-static int digest_inputs(const struct job_setup *setup, uint64_t count, uint64_t *digest, struct error *error)
+/* The digest of what is read for the first `iterations` of the whole loop, or for all where the kernel tells no other.
+ * -1 with one line. */
+static int digest_inputs(const struct job_setup *setup, uint64_t iterations, uint64_t *digest, struct error *error)
 {
     *digest = setup->loop.inputs;
-    return may_become_longer(setup) && setup->kernel->inputs != NULL
-               ? kernel_inputs(setup->kernel, setup->values, setup->first + count, digest, error)
-               : 0;
+    return setup->kernel->inputs != NULL ? kernel_inputs(setup->kernel, setup->values, iterations, digest, error) : 0;
 }
 
 /* All that the results depend on, and where they are. The name of the output without its folder: both can be moved. Of
@@ -89,8 +86,8 @@ static char *name_job(const struct job_setup *setup, size_t *bytes, struct error
         snprintf(value, sizeof value, "%016" PRIx64, inputs);
         add_line(&text, "the content of its input files (digest)", value);
     }
-    if (may_become_longer(setup))
-        snprintf(value, sizeof value, "%" PRIu64 ":", setup->first);
+    if (may_become_longer(setup) && setup->job.count == UINT64_MAX)
+        snprintf(value, sizeof value, "all");
     else
         snprintf(value, sizeof value, "%" PRIu64 ":%" PRIu64, setup->first, setup->count);
     add_line(&text, "--iterations", value);
@@ -108,7 +105,7 @@ static int next_growth(const struct job_setup *setup, uint64_t from, struct jour
 {
     const uint64_t step = setup->count / JOURNAL_GROWTHS + (setup->count % JOURNAL_GROWTHS != 0);
     growth->count = from + (step < setup->count - from ? step : setup->count - from);
-    return digest_inputs(setup, growth->count, &growth->inputs, error);
+    return digest_inputs(setup, setup->first + growth->count, &growth->inputs, error);
 }
 
 /* Notes the loop: as growths of an empty one where it may become longer. -1 with one line. */
@@ -180,7 +177,7 @@ static int compare_growths(const struct resume *resume, const struct job_setup *
                              "; accepted: those, and new ones behind them, or --overwrite to begin anew",
                              list != NULL ? list : setup->kernel->name, setup->count,
                              setup->loop.are_tasks ? "tasks" : "iterations", resume->path, journal_loop(there).count);
-        if (digest_inputs(setup, growth->count, &digest, error) < 0)
+        if (digest_inputs(setup, setup->first + growth->count, &digest, error) < 0)
             return -1;
         if (digest != growth->inputs)
             return refuse_changed(resume, setup, setup->first + same, setup->first + growth->count, error);

@@ -115,19 +115,30 @@ static void write_list(size_t count, size_t other, bool is_open)
     list.is_open = is_open;
 }
 
+static int set_up_job_with(int count, const char **words)
+{
+    memset(&root, 0, sizeof root);
+    root_init(&root, "leader", "1.2.3");
+    ck_assert_msg(job_setup_make(&root.setup, &loader, count, (char **)words, &root.error) == 0, "%s", root.error.text);
+    return root_check(&root, true);
+}
+
 static int set_up_job(const char *more)
 {
     const char *words[] = {"leader", "letters", "--journal", "j", more};
-    memset(&root, 0, sizeof root);
-    root_init(&root, "leader", "1.2.3");
-    ck_assert_msg(job_setup_make(&root.setup, &loader, more != NULL ? 5 : 4, (char **)words, &root.error) == 0, "%s",
-                  root.error.text);
-    return root_check(&root, true);
+    return set_up_job_with(more != NULL ? 5 : 4, words);
 }
 
 static void begin(const char *more)
 {
     ck_assert_msg(set_up_job(more) == 0, "%s", root.error.text);
+    ck_assert_msg(root_create_files(&root) == 0, "%s", root.error.text);
+}
+
+static void begin_resumed(const char *more)
+{
+    const char *words[] = {"leader", "letters", "--journal", "j", "--resume", more};
+    ck_assert_msg(set_up_job_with(6, words) == 0, "%s", root.error.text);
     ck_assert_msg(root_create_files(&root) == 0, "%s", root.error.text);
 }
 
@@ -165,15 +176,18 @@ START_TEST(a_list_is_gone_on_with_behind_its_end)
 }
 END_TEST
 
-/* Without all of it the loop is as long as it is said to be. */
+/* Of a part of a list only that and what stands before it counts. */
 START_TEST(a_part_of_a_list_is_what_it_was)
 {
     write_list(10, 99, false);
     begin("--iterations=2:5");
     record(2, 1);
     root_finish_output(&root, EXIT_STATUS_DRAINED);
-    write_list(15, 99, false);
-    refuse("j: is the journal of another job: ");
+    write_list(15, 8, false);
+    refuse("j: is the journal of another job: --iterations is 2:5 there and all here");
+    begin_resumed("--iterations=2:5");
+    ck_assert_uint_eq(ranges_total(&root.resume.earlier.content.done), 1);
+    root_finish_output(&root, EXIT_STATUS_DRAINED);
 }
 END_TEST
 
