@@ -202,19 +202,21 @@ static const struct options launch_options = {
         "Composes the mpirun line that runs KERNEL with a supermaster, masters and workers, or with --dca with workers "
         "alone, and runs it.",
     .sections = {{"Launch", launch_rows}, {"Help", options_common}},
-    .notes = "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
-             "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
-             "A run that loses its supermaster is started again with what its journal says is done.\n"
-             "Ctrl-C (or SIGTERM) drains the run: what runs is finished and kept, nothing begins. Once more ends it at "
-             "once.\n"
-             "With Open MPI a lost worker or master is survived: the line has the options for that (of version 4 --mca "
-             "orte_abort_on_non_zero_status 0 --enable-recovery, of version 5 --enable-recovery --prtemca "
-             "state_base_error_non_zero_exit 0, and on several machines --with-ft ulfm), unless --mpi-args has "
-             "--disable-recovery.\n"
-             "Example:\n"
-             "    hdss run --masters 2 --workers 4 --output m.npy mandelbrot width=2048\n"
-             "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
-             "clean drain.",
+    .notes =
+        "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
+        "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
+        "A run that loses its supermaster is started again with what its journal says is done (--restarts); iterations "
+        "at which the kernel fails are tried again (--retries).\n"
+        "Ctrl-C (or SIGTERM) drains the run: what runs is finished and kept, nothing begins. Once more ends it at "
+        "once.\n"
+        "With Open MPI a lost worker or master is survived: the line has the options for that (of version 4 --mca "
+        "orte_abort_on_non_zero_status 0 --enable-recovery, of version 5 --enable-recovery --prtemca "
+        "state_base_error_non_zero_exit 0, and on several machines --with-ft ulfm), unless --mpi-args has "
+        "--disable-recovery.\n"
+        "Example:\n"
+        "    hdss run --masters 2 --workers 4 --output m.npy mandelbrot width=2048\n"
+        "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
+        "clean drain.",
 };
 
 /* Joins both tables in one, for parsing: what is not ours is the job's. */
