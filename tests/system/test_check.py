@@ -87,6 +87,7 @@ def test_what_must_not_be_written():
     os.chmod('locked', 0o555)
     refused('--output', 'locked/x.npy', 'synthetic', said='locked/x.npy: cannot be made in the folder locked: Permission denied', before=before)
     refused('--output', 'locked/x', 'exec', 'command=true', said='locked/x: cannot be made in the folder locked: Permission denied', before=before)
+    refused('--output', 'locked.npy', 'synthetic', said='locked.npy is there already; accepted: --overwrite to replace it, or another name', before=before)
     refused('--overwrite', '--output', 'locked.npy', 'synthetic', said='locked.npy: cannot write: Permission denied', before=before)
     refused('--report', 'locked/r.json', 'synthetic',
             said='--report: cannot write locked/r.json: cannot be made in the folder locked: Permission denied', before=before)

@@ -88,6 +88,7 @@ static const struct {
     {"--size=a=b", "size=a=b;"},
     {"-s 4 -a", "size=4;all=;"},
     {"-s4 -a", "size=4;all=;"},
+    {"-as4", "all=;size=4;"},
     {"--size -4", "size=-4;"},
     {"--size --no-such-option", "size=--no-such-option;"},
     {"--size=--all", "size=--all;"},
