@@ -468,7 +468,7 @@ def test_two_runs_write_no_output_together():
     words = ['--overwrite', '--output', 'out.npy', '--journal', 'off', *SLOW]
     refused(run_job(0, 1, words), 'out.npy: another run is writing it')
     refused(run([HDSS, 'run', '--workers', '1', *words]), 'out.npy: another run is writing it')
-    refused(run(mpirun_line([(1, [WORKER, '--dca', 'rma', '--output', 'out.npy', *SLOW])])), 'out.npy: another run is writing it')
+    refused(run(mpirun_line([(1, [WORKER, '--dca', 'rma', '--overwrite', '--output', 'out.npy', *SLOW])])), 'out.npy: another run is writing it')
     assert process.poll() is None, finish(process)
     process.send_signal(signal.SIGUSR1)
     result = finish(process)
