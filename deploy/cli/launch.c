@@ -630,6 +630,9 @@ static int launch_explain(const struct child *child, struct launch *how)
     int status = WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
     if (status == EXIT_STATUS_FAILED && reported < 0 && child->watch.begun)
         return explain_silence(child, how);
+    if (status == EXIT_STATUS_FAILED && reported < 0 && child->asked == 0 && !child->late && !child->has_said)
+        launch_tell(child, child->watch.started ? "a rank was lost before the run had begun"
+                                                : "the launcher has failed, and has not said why");
     if (status <= EXIT_STATUS_DRAINED)
         return status;
     int number = status - 128;

@@ -311,7 +311,7 @@ def test_idle_ranks_do_not_burn_their_cores():
 def test_hdss_run_launches_workers_alone():
     for mode in MODES:
         inside = ['--node-technique', 'ss'] if mode == 'node' else ['--break-after', '5']
-        result = run([HDSS, 'run', '--dca', mode, *inside, '--workers', '3', '--slowdown', '1,1,2', '--technique', 'fac2', *synthetic(1000)])
+        result = run([HDSS, 'run', '-v', '--dca', mode, *inside, '--workers', '3', '--slowdown', '1,1,2', '--technique', 'fac2', *synthetic(1000)])
         assert result.status == 0 and result.checksum() == checksum_of(synthetic(1000)), result
         assert 'supermaster' not in result.err[0] and f'--dca {mode}' in result.err[0], result
     far = run([HDSS, 'run', '--dry-run', '--dca', 'rma', '--hosts', 'a:2,b:2', *synthetic(10)])
