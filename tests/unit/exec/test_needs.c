@@ -9,9 +9,12 @@
 
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -322,6 +325,65 @@ START_TEST(test_a_killed_worker_holds_nothing)
 }
 END_TEST
 
+/* Shared by the processes of the next test. */
+struct use {
+    _Atomic int cores, most;
+    _Atomic int gpu[3];
+    _Atomic int wrong;
+};
+
+/* A worker that runs tasks of no length, one after another. */
+static void use_resources(struct use *use, unsigned seed)
+{
+    struct claim own;
+    bool is_open = claim_init(&own, path, &node, &error) == 0;
+    for (unsigned i = 0; is_open && i < 300; i++) {
+        const struct needs needs = {{(seed * 7 + i) % 5, 0, (seed + i) % 3 == 0}};
+        int result = claim_begin(&own, &needs, &error) < 0 ? -1 : claim_advance(&own, &error);
+        while (result == 0) {
+            poll(&(struct pollfd){claim_descriptor(&own), POLLIN, 0}, 1, 60000);
+            result = claim_advance(&own, &error);
+        }
+        int cores = atomic_fetch_add(&use->cores, (int)needs.amount[NEED_CORES]) + (int)needs.amount[NEED_CORES];
+        use->wrong += result < 0 || cores > 4;
+        if (cores > use->most)
+            use->most = cores;
+        for (unsigned gpu = 0; gpu < 3; gpu++)
+            if ((own.gpus >> gpu & 1) != 0)
+                use->wrong += atomic_fetch_add(&use->gpu[gpu], 1) != 0;
+        sched_yield();
+        for (unsigned gpu = 0; gpu < 3; gpu++)
+            if ((own.gpus >> gpu & 1) != 0)
+                atomic_fetch_sub(&use->gpu[gpu], 1);
+        atomic_fetch_sub(&use->cores, (int)needs.amount[NEED_CORES]);
+        claim_end(&own);
+    }
+    claim_fini(&own);
+    use->wrong += !is_open;
+    _exit(0);
+}
+
+START_TEST(test_processes_never_have_more_than_there_is)
+{
+    pid_t children[6];
+    struct use *use = mmap(NULL, sizeof *use, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(use, MAP_FAILED);
+    claim_path(9, path);
+    for (unsigned i = 0; i < 6; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            use_resources(use, i);
+    }
+    for (unsigned i = 0; i < 6; i++)
+        ck_assert_int_eq(waitpid(children[i], NULL, 0), children[i]);
+    ck_assert_int_eq(use->wrong, 0);
+    ck_assert_int_eq(use->cores, 0);
+    ck_assert_int_ge(use->most, 3);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    munmap(use, sizeof *use);
+}
+END_TEST
+
 START_TEST(test_what_killed_runs_leave_is_removed)
 {
     char other[CLAIM_PATH_MAX];
@@ -387,6 +449,7 @@ int main(void)
     tcase_add_test(shared, test_a_claim_that_waits_can_be_given_up);
     tcase_add_test(shared, test_each_has_gpus_of_its_own);
     tcase_add_test(shared, test_a_killed_worker_holds_nothing);
+    tcase_add_test(shared, test_processes_never_have_more_than_there_is);
     tcase_add_test(shared, test_what_killed_runs_leave_is_removed);
     tcase_add_test(shared, test_all_take_what_the_first_has_found);
     suite_add_tcase(suite, shared);
