@@ -468,7 +468,7 @@ def test_output_can_stay_in_its_parts():
 def test_a_list_that_was_changed_is_not_resumed():
     check(run_job(0, 2, tasks(['true', 'false'])), 3)
     result = check(run_job(0, 2, ['--resume', *tasks(['true', 'echo'])]), 2)
-    assert len(result.err) == 1 and 'input' in result.err[0], result
+    assert len(result.err) == 1 and 'task 2 has changed' in result.err[0], result
 
 
 def test_bad_input_is_one_line():
