@@ -281,6 +281,12 @@ static void add_kernel(const struct exec_run *run, struct argv *words)
         argv_add_format(words, "timeout=%.9g", (double)request->timeout_ns / 1e9);
     if (request->tries > 1)
         argv_add_format(words, "retries=%u", request->tries - 1);
+    if (request->cores != NULL)
+        argv_add_format(words, "cores=%s", request->cores);
+    if (request->memory != NULL)
+        argv_add_format(words, "memory=%s", request->memory);
+    if (request->gpus != NULL)
+        argv_add_format(words, "gpus=%s", request->gpus);
     if (request->workdir != NULL)
         argv_add_format(words, "workdir=%s", request->workdir);
     if (request->env.count > 0)

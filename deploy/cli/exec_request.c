@@ -227,6 +227,12 @@ static const struct option_row task_rows[] = {
      "or "
      "ended: --halt now,fail=1",
      exec_take_halt},
+    {"cores", 0, "C", "a number of cores", "a task takes C cores of its node: fewer tasks run at a time",
+     TAKES_WORD(struct exec_request, cores), .least = 1},
+    {"memory", 0, "M", "a number of bytes, as 2G", "a task may take M bytes, as 2G; no more run at a time than fit",
+     TAKES_WORD(struct exec_request, memory), .least = 1},
+    {"gpus", 0, "G", "a number of GPUs", "a task has G GPUs of its node for itself, and sees no others",
+     TAKES_WORD(struct exec_request, gpus), .least = 1},
     {"workdir", 0, "FOLDER", "the name of a folder", "run the tasks there", TAKES_WORD(struct exec_request, workdir),
      .least = 1},
     {"env", 0, "NAME[=VALUE]", "the name of a variable, or NAME=VALUE",

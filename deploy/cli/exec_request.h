@@ -24,7 +24,8 @@ struct exec_request {
     const char *tag_text, *joblog, *results, *workdir;
     const char *output; /* NULL: what tasks print goes to standard output, or to `device` where that is not NULL */
     const char *device;
-    unsigned workers; /* 0: not given */
+    const char *cores, *memory, *gpus; /* what a task needs, for the kernel; NULL: not given */
+    unsigned workers;                  /* 0: not given */
     unsigned tries;
     uint64_t timeout_ns, delay_ns; /* 0: none */
     struct halt halt;

@@ -126,6 +126,7 @@ def test_tasks_are_printed_whole_and_nothing_else():
 def test_order_and_shell():
     assert printed('-j2', '-k', '--shell', 'sleep {}; echo $((1+1)) {} | cat', ':::', '0.3', '0', '0.1') == '2 0.3\n2 0\n2 0.1\n'
     assert printed('-q', 'sh', '-c', 'echo "$0  $1"', '{}', 'x', ':::', 'a  b') == 'a  b  x\n'
+    assert printed('-k', '-j2', '--cores', '1', '--shell', 'echo $HDSS_CORES {}', ':::', 'x') == '1 x\n'
     assert printed('--workdir', '/', '--env', 'A=1,2', '--shell', 'echo $PWD $A {}', ':::', 'x', env={'A': 'no'}) == '/ 1,2 x\n'
 
 
@@ -239,6 +240,8 @@ WRONG = [
     (['-j', '0', 'echo', ':::', 'a'], '', 2, 'accepted: N, N%, +N or -N'),
     (['--resume', 'echo', ':::', 'a'], '', 2, 'accepted: --output FILE --resume'),
     (['--output', 'x', '--joblog', 'y', 'echo', ':::', 'a'], '', 2, 'FILE.log is a task log'),
+    (['--cores', '1e5', 'echo', ':::', 'a'], '', 2, 'cores'),
+    (['--memory', 'much', 'echo', ':::', 'a'], '', 2, "memory 'much': accepted"),
     (['--header', ':', 'echo', '{y}', ':::', 'x', '1'], '', 2, 'no such column'),
     (['--technique', 'gss', '--delay', '1', 'echo', ':::', 'a', 'b'], '', 2, 'ss'),
     (['--results', '/dev/null', 'echo', ':::', 'a'], '', 1, '/dev/null'),
