@@ -78,9 +78,15 @@ const char *parts_stream_file(const char *path, const char *ending, char file[PA
 
 int parts_check(const char *path, const struct hdss_loop *loop, struct error *error)
 {
+    struct stat status;
     (void)loop;
     if (strlen(path) + LONGEST_NAME > PATH_MAX)
         return error_set(error, "%.60s...: the name is too long", path);
+    if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+        return error_set(error,
+                         "%.200s: results of tasks are files, which replace what is there; accepted: the name of a "
+                         "file (hdss exec prints to standard output)",
+                         path);
     return file_refuse_folder(path, "results.out", error);
 }
 

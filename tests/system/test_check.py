@@ -66,6 +66,8 @@ def test_outputs_that_cannot_be():
     refused('--output', 'folder', 'synthetic', said='folder: it is a folder; accepted: the name of a file, such as folder/results.npy')
     refused('--output', '/tmp', 'synthetic', said='/tmp: it is a folder; accepted: the name of a file, such as /tmp/results.npy')
     refused('--output', 'folder/', 'exec', 'command=true', said='folder/: it is a folder; accepted: the name of a file, such as folder/results.out')
+    for name in ('-', '/dev/null', '/dev/stdout'):
+        refused('--output', name, 'exec', 'command=true', said=f'{name}: results of tasks are files, which replace what is there; accepted: the name of a file (hdss exec prints to standard output)')
     refused('--output', 'no/such/x.npy', 'synthetic', said='no/such/x.npy: there is no folder no/such; `mkdir -p no/such` makes it')
     refused('--output', 'no/such/x', 'exec', 'command=true', said='no/such/x: there is no folder no/such; `mkdir -p no/such` makes it')
     refused('--output', 'file/x.npy', 'synthetic', said='file/x.npy: file is not a folder')

@@ -28,7 +28,7 @@ def await_line(process, i):
         assert process.poll() is None, finish(process)
         folder = 'out.txt.parts'
         names = os.listdir(folder) if os.path.isdir(folder) else []
-        return any(f'line {i}\n' in read(os.path.join(folder, name)) for name in names)
+        return any(f'line {i}\n' in read(os.path.join(folder, name)) for name in names if not name.endswith('.tmp'))
     wait_until(is_there, f'line {i}')
 
 
