@@ -623,6 +623,7 @@ static int launch_tasks(struct exec_run *run, struct error *error)
     const struct launch_side side = {exec_look_aside, exec_wait_ms, exec_wait_for, run};
     struct launch how = {.output = run->request.verbose ? LAUNCH_OUTPUT_APART : LAUNCH_OUTPUT_SILENT,
                          .is_asked = exec_is_asked,
+                         .is_passing = run->request.output == NULL,
                          .ends_soon = true,
                          .side = run->follows ? &side : NULL};
     int status = EXIT_STATUS_FAILED;

@@ -56,6 +56,7 @@ struct launch {
     enum launch_output output;      /* where `log` is NULL */
     const char *kept;               /* borrowed; says what the second signal leaves; NULL: not known */
     bool at_once;                   /* the first signal ends the ranks */
+    bool is_passing;                /* what is stored goes with the caller: nobody can go on from it later */
     bool ends_soon; /* ranks of this machine that have said how the run went are ended, not waited for to leave MPI */
     unsigned timeout_s;     /* the ranks are ended then; 0: never */
     int64_t begin_ms;       /* time that the ranks have to begin once they are asked to stop; where they report */

@@ -47,7 +47,7 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
 {
     const struct journal_seen now = see_journal(restarts->journal);
     restarts->is_stored = now.readable && !is_same_journal(&now, &restarts->before);
-    const char *later = restarts->is_stored ? LATER : "";
+    const char *later = restarts->is_stored && !how->is_passing ? LATER : "";
     const bool records = restarts->count == 0 || now.done > restarts->recorded;
     if (how->asked || how->late || (restarts->limit == 0 && !how->summarized))
         snprintf(text, size, "%s", later);

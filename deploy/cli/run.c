@@ -363,7 +363,7 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
     char path[JOB_JOURNAL_PATH_MAX];
     how->kept = NULL;
     how->is_resumable = false;
-    if (!launch_plan->checked || launch_plan->dca.count > 0 || !launch_plan_leads_here(launch_plan))
+    if (how->is_passing || !launch_plan->checked || launch_plan->dca.count > 0 || !launch_plan_leads_here(launch_plan))
         return;
     how->is_resumable = job_journal_path(&launch_plan->setup.job, path)[0] != '\0';
     how->kept = how->is_resumable ? "; what is stored is kept, and the same line with --resume goes on with it"

@@ -227,6 +227,21 @@ def test_a_signal_drains():
     assert private_folders() == []
 
 
+def test_a_second_signal_gives_up():
+    """Nothing is kept that could be gone on with."""
+    os.mkdir('temporary')
+    own = {**environment(), 'TMPDIR': os.path.abspath('temporary')}
+    process = subprocess.Popen([HDSS, 'exec', '-j1', '--shell', 'touch {}; sleep 100', ':::', 'a', 'b'], env=own, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: os.path.exists('a'), 'the first task')
+    process.send_signal(signal.SIGINT)
+    wait_until(lambda: 'draining' in process.stderr.readline(), 'the drain')
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 1 and out == '' and 'giving up' in err and '--resume' not in err, (out, err)
+    assert private_folders() == [] and not os.path.exists('b')
+
+
 # --- what is wrong ---
 
 WRONG = [
@@ -270,5 +285,5 @@ if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
           test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
           test_a_delay_is_between_beginnings, test_what_has_run_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
-          test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_what_is_wrong_is_said_in_a_line,
-          test_a_terminal_has_no_arguments])
+          test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,
+          test_what_is_wrong_is_said_in_a_line, test_a_terminal_has_no_arguments])
