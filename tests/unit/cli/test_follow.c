@@ -8,6 +8,7 @@
 #include "hdss/kernel.h"
 #include "proto/block.h"
 #include "proto/wire.h"
+#include "tests/lib/scratch.h"
 #include "tests/lib/suite.h"
 
 #include <errno.h>
@@ -29,9 +30,7 @@ static int out, err;
 static void set_up(void)
 {
     error.text[0] = '\0';
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(chdir(folder), 0);
+    scratch_enter(folder);
     out = memfd_create("out", MFD_CLOEXEC);
     err = memfd_create("err", MFD_CLOEXEC);
     ck_assert(out >= 0 && err >= 0);
@@ -40,12 +39,9 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    char command[100];
     close(out);
     close(err);
-    ck_assert_int_eq(chdir("/"), 0);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
+    scratch_leave(folder);
 }
 
 #define OK(call) ck_assert_msg((call) == 0, "%s", error.text)

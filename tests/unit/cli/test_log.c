@@ -6,6 +6,7 @@
 #include "hdss/kernel.h"
 #include "proto/block.h"
 #include "proto/wire.h"
+#include "tests/lib/scratch.h"
 #include "tests/lib/suite.h"
 
 #include <inttypes.h>
@@ -21,17 +22,12 @@ static struct log_file log_file;
 static void set_up(void)
 {
     error.text[0] = '\0';
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(chdir(folder), 0);
+    scratch_enter(folder);
 }
 
 static void tear_down(void)
 {
-    char command[100];
-    ck_assert_int_eq(chdir("/"), 0);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
+    scratch_leave(folder);
 }
 
 #define OK(call) ck_assert_msg((call) == 0, "%s", error.text)
