@@ -84,7 +84,7 @@ def clear_outputs(command):
     for name in names:
         if not os.path.exists(name + '.journal'):
             for path in {name, *glob.glob(glob.escape(name) + '.*'), *(re.sub(r'\.out$', ending, name) for ending in ('.err', '.log'))}:
-                if os.path.isfile(path):
+                if os.path.isfile(path) and not os.path.islink(path):
                     os.remove(path)
 
 
