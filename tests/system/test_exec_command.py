@@ -156,18 +156,19 @@ def test_a_delay_is_between_beginnings():
 
 def test_what_has_run_is_not_run_again():
     """Arguments behind those of the run before are run as well; other ones are refused."""
-    words = ['--output', 'all', '-j1', '--shell', 'echo {} >>ran; sleep 0.3; echo {}', ':::', *'abcde']
+    words = ['--output', 'all', '-j1', '--shell', 'echo {} >>ran; test -e quick || sleep 2; echo {}', ':::', *'abcde']
     process = subprocess.Popen([HDSS, 'exec', *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
     wait_until(lambda: os.path.exists('ran'), 'the first task')
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=TIMEOUT_S) == 4 and os.path.exists('all.list')
+    open('quick', 'w', encoding='ascii').close()
     run = execute('--resume', *words[:-1], 'x')
     assert run.status == 2 and 'changed' in run.raw_err, run
     assert execute('--resume', *words, 'f').status == 0
     for name in ('all', 'ran'):
         with open(name, encoding='ascii') as file:
             assert file.read().split() == list('abcdef'), name
-    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'ran']
+    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'quick', 'ran']
 
 
 def test_output_goes_to_devices():

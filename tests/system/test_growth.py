@@ -3,7 +3,7 @@
 import os
 import signal
 
-from launch import HDSS, finish, job, main, report, run, start, wait_until
+from launch import HDSS, SUPERMASTER, finish, job, main, ranks_of, report, run, start, wait_until
 
 GROWING = os.environ['GROWING']
 
@@ -97,7 +97,7 @@ def test_a_list_is_gone_on_with():
     await_line(process, 2)
     append(lines(3, 5))
     await_line(process, 4)
-    process.send_signal(signal.SIGTERM)
+    os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGTERM)
     result = finish(process)
     assert 'stopped by a signal after a clean drain' in result.out and '5 of 5 tasks so far' in result.out and '--resume goes on' in result.out, result
     for text, line in ((lines(0, 3) + 'line x\n' + lines(4, 6), 'list: task 4 has changed since the run that out.txt.journal is of; accepted: '),

@@ -30,6 +30,12 @@ static bool begins_with_any(const char *setting, const char *const *beginnings)
     return *beginnings != NULL;
 }
 
+bool environment_is_of_one_machine(void)
+{
+    const char *components = getenv(QUICK_HWLOC);
+    return components != NULL && strcmp(components, QUICK_HWLOC_VALUE) == 0;
+}
+
 int environment_init(struct environment *environment, char *const *of_worker, bool all)
 {
     unsigned count = 0;

@@ -14,6 +14,9 @@
 #define QUICK_PLUGINS       "HWLOC_PLUGINS_PATH"
 #define QUICK_PLUGINS_VALUE "/dev/null"
 
+/* True where `hdss run` has said so. */
+bool environment_is_of_one_machine(void);
+
 struct environment {
     char **own; /* variables of the worker that tasks inherit: borrowed strings; owned */
     unsigned own_count;

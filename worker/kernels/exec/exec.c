@@ -335,7 +335,8 @@ static int check_needs_here(const union hdss_value *values, char error[HDSS_ERRO
     if (tasks == NULL)
         return -1;
     int result = read_needs(values, tasks, &source, &inner);
-    if (result == 0 && needs_are_given(&source) && (launched_on_one_node() || !launched_as_rank())) {
+    const bool is_here = launched_on_one_node() || environment_is_of_one_machine() || !launched_as_rank();
+    if (result == 0 && needs_are_given(&source) && is_here) {
         result = resources_init(&resources, frees_cores(values), &inner);
         if (result == 0) {
             result = check_needs(values, tasks, &resources.has, &inner);
