@@ -11,7 +11,10 @@
 #define TASK_LOG_COMMON  "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
 #define TASK_LOG_HEADING TASK_LOG_COMMON "\tWorker\tNode\tCPUtime\tMaxRSS\tTries\tEnd\tOutbytes\tErrbytes"
 
-/* Which columns a log has. */
+/* The streams of a task, of which the last is its line of the log. */
+enum task_stream { TASK_STREAM_OUT, TASK_STREAM_ERR, TASK_STREAM_LOG, TASK_STREAMS };
+
+/* The kinds of logs, by their columns. */
 enum task_log { TASK_LOG_NONE, TASK_LOG_PARALLEL, TASK_LOG_HDSS };
 
 /* Text within the line; borrowed. */
@@ -33,7 +36,7 @@ struct task_row {
     struct task_text end; /* exit, signal, timeout, not-started, not-kept */
 };
 
-/* What the first line says of the others. */
+/* The kind of a log, by its first line. */
 enum task_log task_log_kind(const char *line, size_t length);
 
 /* False for a line that is none of such a log; it ends before its newline. */

@@ -12,9 +12,6 @@
 #include <string.h>
 
 #define BUFFER_BYTES (1u << 20)
-/* Of tasks. */
-#define STREAM_OF_ERRORS 1
-
 /* The state of a stream's file. */
 struct stream {
     struct partial partial;
@@ -102,10 +99,10 @@ static void note_reasons(const struct join *join, const struct block *block, uin
 {
     const unsigned log = join->log;
     struct piece_of line = {(const char *)block->stream[log], 0};
-    struct piece_of errors = {(const char *)block->stream[STREAM_OF_ERRORS], 0};
+    struct piece_of errors = {(const char *)block->stream[TASK_STREAM_ERR], 0};
     for (uint32_t i = 0; i < from + count; i++) {
         line.length = block_length(block, i, log);
-        errors.length = block_length(block, i, STREAM_OF_ERRORS);
+        errors.length = block_length(block, i, TASK_STREAM_ERR);
         if (i >= from && block_failed(block, i))
             note_reason(join, line, errors);
         line.at += line.length;

@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OUT, ERR, LOG, STREAMS };
 enum { ABSENT, PRINTED, THERE };
 
 #define LOOK_NS     20000000 /* a look ends then, and goes on the next time */
@@ -126,13 +125,13 @@ static void find_bytes(struct follow *follow, const struct follow_place *place, 
     const bool same = cursor->is_set && cursor->entry.file == place->entry.file && cursor->entry.at == place->entry.at;
     if (!same || cursor->index > place->index) {
         *cursor = (struct follow_cursor){.entry = place->entry, .is_set = true};
-        for (unsigned s = 0; s < STREAMS; s++)
+        for (unsigned s = 0; s < TASK_STREAMS; s++)
             cursor->at[s] = block->stream[s];
     }
     for (; cursor->index < place->index; cursor->index++)
-        for (unsigned s = 0; s < STREAMS; s++)
+        for (unsigned s = 0; s < TASK_STREAMS; s++)
             cursor->at[s] += block_length(block, cursor->index, s);
-    for (unsigned s = 0; s < STREAMS; s++) {
+    for (unsigned s = 0; s < TASK_STREAMS; s++) {
         bytes->at[s] = cursor->at[s];
         bytes->length[s] = block_length(block, place->index, s);
     }
@@ -143,8 +142,8 @@ static void find_bytes(struct follow *follow, const struct follow_place *place, 
 /* A task's line of the log, without its newline. */
 static size_t log_length(const struct task_bytes *bytes)
 {
-    const size_t length = bytes->length[LOG];
-    return length > 0 && bytes->at[LOG][length - 1] == '\n' ? length - 1 : length;
+    const size_t length = bytes->length[TASK_STREAM_LOG];
+    return length > 0 && bytes->at[TASK_STREAM_LOG][length - 1] == '\n' ? length - 1 : length;
 }
 
 static void count_failed(struct follow *follow, const struct follow_place *place)
@@ -153,8 +152,8 @@ static void count_failed(struct follow *follow, const struct follow_place *place
     struct task_row row;
     follow->failed++;
     find_bytes(follow, place, &bytes);
-    if (task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes.at[LOG], log_length(&bytes)))
-        reasons_add(&follow->reasons, &row, bytes.at[ERR], bytes.length[ERR]);
+    if (task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes.at[TASK_STREAM_LOG], log_length(&bytes)))
+        reasons_add(&follow->reasons, &row, bytes.at[TASK_STREAM_ERR], bytes.length[TASK_STREAM_ERR]);
 }
 
 /* Takes a task that an earlier follower has printed, or that is run again: it is not printed here. */
@@ -211,7 +210,7 @@ static void clear_line(struct follow *follow, const struct outlet *outlet)
     follow->has_cleared = write(STDERR_FILENO, text, sizeof text - 1) > 0;
 }
 
-/* What follows on the terminal would overwrite a line that has no end. */
+/* Ends a line that has no end: the text that follows on the terminal would overwrite it. */
 static void end_line(struct follow *follow, struct outlet *outlet)
 {
     if (follow->options.clears_line && outlet->is_terminal && outlet->is_in_line && write(STDERR_FILENO, "\n", 1) == 1)
@@ -274,7 +273,7 @@ static int print_tagged(struct follow *follow, struct outlet *outlet, const stru
 static int print_log(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     struct follow_task *task = &follow->task;
-    const char *line = (const char *)bytes->at[LOG];
+    const char *line = (const char *)bytes->at[TASK_STREAM_LOG];
     uint32_t length = (uint32_t)log_length(bytes);
     struct task_row row;
     if (follow->log.fd < 0)
@@ -298,8 +297,8 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
 static int print_stream(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     struct follow_task *task = &follow->task;
-    struct outlet *outlet = task->stream == OUT ? &follow->out : &follow->err;
-    if (task->stream == LOG)
+    struct outlet *outlet = task->stream == TASK_STREAM_OUT ? &follow->out : &follow->err;
+    if (task->stream == TASK_STREAM_LOG)
         return print_log(follow, bytes, error);
     if (follow->options.tag_of != NULL)
         return print_tagged(follow, outlet, bytes, error);
@@ -314,8 +313,8 @@ static int write_files(struct follow *follow, const struct task_bytes *bytes, st
         return 0;
     if (follow->options.files_of(follow->options.context, task, path, error) < 0)
         return -1;
-    return task_files_write(path, task + 1, bytes->at[OUT], bytes->length[OUT], bytes->at[ERR], bytes->length[ERR],
-                            error);
+    return task_files_write(path, task + 1, bytes->at[TASK_STREAM_OUT], bytes->length[TASK_STREAM_OUT],
+                            bytes->at[TASK_STREAM_ERR], bytes->length[TASK_STREAM_ERR], error);
 }
 
 /* Begins to print the task at the front of the queue. */
@@ -339,7 +338,7 @@ static int print_task(struct follow *follow, struct error *error)
     if (results_tail_load(follow->tail, task->place.entry, &first, error) < 0)
         return -1;
     find_bytes(follow, &task->place, &bytes);
-    for (; task->stream < STREAMS; task->stream++, task->at = 0, task->tag_at = 0) {
+    for (; task->stream < TASK_STREAMS; task->stream++, task->at = 0, task->tag_at = 0) {
         int result = print_stream(follow, &bytes, error);
         if (result <= 0)
             return result;
@@ -552,7 +551,7 @@ int follow_begin(struct follow *follow, const struct follow_options *options, st
     sigaction(SIGPIPE, NULL, &follow->before);
     if (follow->before.sa_handler == SIG_DFL)
         sigaction(SIGPIPE, &nothing, NULL);
-    follow->tail = results_tail_begin(options->output, STREAMS, options->resumes, error);
+    follow->tail = results_tail_begin(options->output, TASK_STREAMS, options->resumes, error);
     if (follow->tail != NULL && outlet_init(&follow->out, options->out, "standard output", error) == 0 &&
         outlet_init(&follow->err, options->err, "standard error", error) == 0 && open_log(follow, error) == 0)
         return 0;

@@ -12,9 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STREAMS    3
-#define LOG_STREAM 2
-#define PIECE      (64u << 10)
+#define PIECE (64u << 10)
 
 static int log_no_memory(const struct log_file *log, struct error *error)
 {
@@ -202,10 +200,11 @@ static bool keep_errors(struct log_file *log, const unsigned char *errors, uint3
 static int take_block(struct log_file *log, const struct block *block, uint64_t *at, uint64_t *err_at,
                       struct error *error)
 {
-    const unsigned char *line = block->stream[LOG_STREAM], *errors = block->stream[1];
+    const unsigned char *line = block->stream[TASK_STREAM_LOG], *errors = block->stream[TASK_STREAM_ERR];
     struct task_row row;
     for (uint32_t i = 0; i < block->count; i++) {
-        const uint32_t length = block_length(block, i, LOG_STREAM), bytes = block_length(block, i, 1);
+        const uint32_t length = block_length(block, i, TASK_STREAM_LOG),
+                       bytes = block_length(block, i, TASK_STREAM_ERR);
         if (task_row_read(&row, TASK_LOG_HDSS, (const char *)line, line_length((const char *)line, length))) {
             if (take_row(log, &row, *at, error) < 0)
                 return -1;
@@ -225,7 +224,7 @@ static int take_block(struct log_file *log, const struct block *block, uint64_t 
 /* Reads the lines from the parts of an output. */
 static int read_parts(struct log_file *log, const char *output, struct error *error)
 {
-    struct results_tail *tail = results_tail_begin(output, STREAMS, true, error);
+    struct results_tail *tail = results_tail_begin(output, TASK_STREAMS, true, error);
     struct results_entry entry;
     uint64_t at = 0, err_at = 0;
     int more = tail == NULL ? -1 : 1;
@@ -379,7 +378,7 @@ static int hand_over(FILE *file, const char *path, uint64_t at, uint64_t length,
 static int hand_over_parts(const struct log_file *log, uint64_t task, log_taker *take, void *context,
                            struct error *error)
 {
-    struct results_tail *tail = results_tail_begin(log->output, STREAMS, true, error);
+    struct results_tail *tail = results_tail_begin(log->output, TASK_STREAMS, true, error);
     struct results_entry entry, last = {0};
     uint64_t first;
     bool is_there = false;
@@ -393,7 +392,7 @@ static int hand_over_parts(const struct log_file *log, uint64_t task, log_taker 
     }
     if (more == 0 && is_there && results_tail_load(tail, last.place, &first, error) < 0)
         more = -1;
-    for (unsigned s = 0; more == 0 && is_there && s < LOG_STREAM; s++) {
+    for (unsigned s = 0; more == 0 && is_there && s < TASK_STREAM_LOG; s++) {
         const struct block *block = results_tail_block(tail);
         const uint32_t index = (uint32_t)(task - last.first);
         const uint32_t length = block_length(block, index, s);

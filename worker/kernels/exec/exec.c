@@ -48,7 +48,6 @@ enum param {
     INHERIT
 };
 enum inherit { INHERIT_NOTHING, INHERIT_MPI, INHERIT_CORES, INHERIT_ALL };
-enum stream { STREAM_OUT, STREAM_ERR, STREAM_LOG };
 
 static const struct hdss_param params[] = {
     [TASKS] = {"tasks", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
@@ -214,9 +213,9 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
         .are_tasks = true,
         .inputs = any ? kept.tasks.digest : 0,
         .streams = 3,
-        .stream = {[STREAM_OUT] = {.ending = ""},
-                   [STREAM_ERR] = {.ending = ".err"},
-                   [STREAM_LOG] = {.ending = ".log", .heading = TASK_LOG_HEADING "\n", .differs = true}},
+        .stream = {[TASK_STREAM_OUT] = {.ending = ""},
+                   [TASK_STREAM_ERR] = {.ending = ".err"},
+                   [TASK_STREAM_LOG] = {.ending = ".log", .heading = TASK_LOG_HEADING "\n", .differs = true}},
     };
     if (any && loop->iterations == 0 && !kept.tasks.grows)
         note_nothing(&source, loop);
@@ -586,7 +585,7 @@ static int try_task_or_end(struct exec_kernel *k, uint64_t task, char error[HDSS
     return result;
 }
 
-/* What was there when the run began has been checked: of what was added to a list a row that is wrong is a task that
+/* All that was there when the run began has been checked: a wrong row that was added to the list later is a task that
  * has failed, and ends nothing. */
 static int begin_task(struct exec_kernel *k, uint64_t task)
 {
@@ -638,14 +637,14 @@ struct yield {
     uint64_t task;
 };
 
-static int put_bytes(const struct yield *yield, enum stream stream, const void *bytes, size_t count)
+static int put_bytes(const struct yield *yield, enum task_stream stream, const void *bytes, size_t count)
 {
     yield->k->put[stream] += count;
     return yield->output->put(yield->output, yield->task, stream, bytes, count);
 }
 
 /* A line of ours among what the task wrote: it begins one. */
-static int put_note(const struct yield *yield, enum stream stream, const struct capture *after, const char *note)
+static int put_note(const struct yield *yield, enum task_stream stream, const struct capture *after, const char *note)
 {
     char line[600];
     bool begun = after != NULL && after->length > 0 && after->bytes[after->length - 1] != '\n';
@@ -666,7 +665,7 @@ static int put_capture(const struct yield *yield, unsigned stream)
     if (capture->error != 0) {
         snprintf(note, sizeof note, "%s: %s", capture->name != NULL ? capture->name : "output",
                  strerror(capture->error));
-        return put_note(yield, STREAM_ERR, stream == STREAM_ERR ? capture : NULL, note);
+        return put_note(yield, TASK_STREAM_ERR, stream == TASK_STREAM_ERR ? capture : NULL, note);
     }
     if (dropped == 0)
         return 0;
@@ -697,15 +696,15 @@ static int put_reason(const struct yield *yield)
     const struct capture *errors = &k->command.captures[COMMAND_ERR];
     char note[400], amount[NEED_TEXT_MAX];
     if (k->is_refused)
-        return put_note(yield, STREAM_ERR, NULL, k->wrong.text);
+        return put_note(yield, TASK_STREAM_ERR, NULL, k->wrong.text);
     if (outcome->end == COMMAND_NOT_STARTED && outcome->has_no_folder) {
         snprintf(note, sizeof note, "workdir=%.200s: %s", tasks_folder(&k->tasks), strerror(outcome->error));
-        return put_note(yield, STREAM_ERR, NULL, note);
+        return put_note(yield, TASK_STREAM_ERR, NULL, note);
     }
     if (outcome->end == COMMAND_NOT_STARTED) {
         snprintf(note, sizeof note, "%.200s: %s",
                  k->tasks.words.text + k->tasks.words.start[k->tasks.words.assignments], strerror(outcome->error));
-        return put_note(yield, STREAM_ERR, NULL, note);
+        return put_note(yield, TASK_STREAM_ERR, NULL, note);
     }
     if (outcome->end == COMMAND_TIMED_OUT)
         snprintf(note, sizeof note, "ended at its time limit of %g s", k->timeout_s);
@@ -714,7 +713,7 @@ static int put_reason(const struct yield *yield)
                  need_text(NEED_MEMORY, allotment_memory(&k->allotment), amount));
     else
         return 0;
-    return put_note(yield, STREAM_ERR, errors, note);
+    return put_note(yield, TASK_STREAM_ERR, errors, note);
 }
 
 static const char *end_text(const struct exec_kernel *k)
@@ -740,14 +739,14 @@ static int put_log(const struct yield *yield)
                           yield->task + 1, k->host, outcome->started_s, (double)outcome->wall_ns / 1e9, received,
                           outcome->status, outcome->signal, tasks_text(&k->tasks, k->text, sizeof k->text),
                           k->worker.rank, k->worker.node, (double)outcome->cpu_ns / 1e9, outcome->peak_kib, k->tries,
-                          end_text(k), k->put[STREAM_OUT], k->put[STREAM_ERR]);
-    return yield->output->put(yield->output, yield->task, STREAM_LOG, k->line, (size_t)length);
+                          end_text(k), k->put[TASK_STREAM_OUT], k->put[TASK_STREAM_ERR]);
+    return yield->output->put(yield->output, yield->task, TASK_STREAM_LOG, k->line, (size_t)length);
 }
 
 static int exec_kernel_put_all(const struct yield *yield)
 {
     memset(yield->k->put, 0, sizeof yield->k->put);
-    if (put_capture(yield, STREAM_OUT) < 0 || put_capture(yield, STREAM_ERR) < 0 || put_reason(yield) < 0 ||
+    if (put_capture(yield, TASK_STREAM_OUT) < 0 || put_capture(yield, TASK_STREAM_ERR) < 0 || put_reason(yield) < 0 ||
         put_log(yield) < 0)
         return -1;
     return exec_kernel_has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
