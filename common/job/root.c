@@ -214,7 +214,7 @@ static int root_check_journal(struct root *root, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* What the final files were made from; with --join no that is the output itself. */
+/* Removes what the final files were made from; with --join no that is the output itself. */
 static void remove_parts(const struct root *root)
 {
     const struct job_setup *setup = &root->setup;

@@ -81,7 +81,7 @@ static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned
     return (uint64_t)((all + workers - 1) / workers);
 }
 
-/* What is known by now of a loop that grows while it runs. */
+/* A loop that grows while it runs, as far as it is known by now. */
 struct growth {
     uint64_t count;   /* its iterations, never fewer than before */
     bool is_complete; /* there will be no more */

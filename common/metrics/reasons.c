@@ -54,7 +54,7 @@ static struct task_text last_line(struct task_text *errors)
     return line;
 }
 
-/* What the kernel says of a task, without the task's number; else the line itself. */
+/* The text of a line in which the kernel speaks of a task, behind the task's number; else the line itself. */
 static struct task_text without_note(struct task_text line)
 {
     const size_t length = strlen(NOTE_START);

@@ -32,7 +32,7 @@ static void add_plural(struct text *text, uint64_t count, const char *one)
     text_add(text, "%s %s%s", human_count(number, count), one, count == 1 ? "" : "s");
 }
 
-/* What is counted. */
+/* The name of the things that are counted. */
 static const char *unit_of(const struct report *report)
 {
     return report->are_tasks ? "task" : "iteration";

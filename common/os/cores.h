@@ -5,8 +5,8 @@
 /* Cores, not hardware threads: what mpirun counts as well. At least 1. */
 unsigned cores_usable(void);
 
-/* Those that this process could use if it were not bound to some of them: what the job has of this machine. At least
- * 1. */
+/* The cores that this process could use if it were not bound to some of them: those that the job has of this machine.
+ * At least 1. */
 unsigned cores_unbound(void);
 
 /* Lets this process, or a child that shares its memory, run on all of those. Calls nothing that could take a lock. */

@@ -594,7 +594,7 @@ static bool reader_is_gone(const struct exec_run *run)
     return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
 }
 
-/* What is left to do when the ranks have ended. Returns the status of the whole. */
+/* Ends the following, as the ranks have ended. Returns the status of the whole. */
 static int end_follow(struct exec_run *run, int status, struct error *error)
 {
     char text[HALT_TEXT_MAX];

@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* What becomes of what the ranks print on standard output, the summary above all. */
+/* The way of all that the ranks print on standard output, the summary above all. */
 enum launch_output {
     LAUNCH_OUTPUT_SHOWN,  /* it is printed there */
     LAUNCH_OUTPUT_APART,  /* it goes to standard error */

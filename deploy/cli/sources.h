@@ -51,8 +51,8 @@ int sources_begin(struct sources *sources, struct error *error);
 /* The names of the columns, as a header has them: none without one. Valid until the sources are freed. */
 struct arguments sources_names(const struct sources *sources);
 
-/* One of enum sources_result, or -1 with one line. SOURCES_WAIT only where `waits` is false and standard input has
- * nothing at the moment. */
+/* Returns one of enum sources_result, or -1 with one line. SOURCES_WAIT only where `waits` is false and standard input
+ * has nothing at the moment. */
 int sources_next(struct sources *sources, bool waits, struct arguments *row, struct error *error);
 
 /* The descriptor that has what SOURCES_WAIT waits for; -1: none has. */

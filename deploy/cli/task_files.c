@@ -20,7 +20,7 @@ struct name {
     size_t length;
 };
 
-/* What does not fit leaves the name as long as its room. */
+/* A character that does not fit leaves the name as long as its room. */
 static void add_char(struct name *name, char c)
 {
     if (name->length < PATH_MAX)

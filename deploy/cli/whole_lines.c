@@ -66,7 +66,7 @@ static void add_to_line(struct whole_lines *lines, char c)
         whole_lines_write(lines);
 }
 
-/* What began like a progress line is text. */
+/* Takes for text that which began like a progress line. */
 static void give_place_up(struct whole_lines *lines)
 {
     const size_t length = lines->place_length;

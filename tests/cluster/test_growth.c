@@ -58,7 +58,7 @@ START_TEST(what_is_new_is_computed)
 }
 END_TEST
 
-/* What is there when the last of it is done is told only later. */
+/* The list is told to be complete only after the last of it is done. */
 START_TEST(a_list_may_turn_out_to_be_complete)
 {
     static const struct virtual_growth late[] = {{0, COUNT}, {2000 * MS, COUNT}};

@@ -72,7 +72,7 @@ static const char *check_failed(const struct virtual_config *config, const struc
     return NULL;
 }
 
-/* Of the rows that are not given up: those are the last. */
+/* The checksum of the rows that are not given up: the last ones are. */
 static uint64_t rows_checksum(const struct virtual_config *config, uint64_t given_up)
 {
     struct virtual_config rest = *config;

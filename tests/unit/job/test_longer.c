@@ -176,7 +176,7 @@ START_TEST(a_list_is_gone_on_with_behind_its_end)
 }
 END_TEST
 
-/* Of a part of a list only that and what stands before it counts. */
+/* For a part of a list only the part and what stands before it count. */
 START_TEST(a_part_of_a_list_is_what_it_was)
 {
     write_list(10, 99, false);

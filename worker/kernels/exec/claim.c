@@ -7,7 +7,7 @@
  * nothing. What is free is reckoned from the records each time, so that no sum is left wrong by a worker that was
  * killed. The locks belong to the open file, not to the process.
  *
- * Who waits watches the file: giving back sets its times, and a process that ends closes it. */
+ * A worker that waits watches the file: giving back sets its times, and a process that ends closes it. */
 #include "worker/kernels/exec/claim.h"
 
 #include "common/os/files.h"
@@ -112,7 +112,7 @@ static struct record record_at(const struct claim *claim, unsigned number)
     return record;
 }
 
-/* What this claim can take, and what of the GPUs is taken. Claims that wait and were made before count as granted. */
+/* Counts what this claim can take, and which GPUs are taken. Claims that wait and were made before count as granted. */
 static void count_free(const struct claim *claim, unsigned records, int64_t left[NEEDS], uint64_t *gpus)
 {
     *gpus = 0;
@@ -236,7 +236,7 @@ static int join_others(struct claim *claim)
     return 0;
 }
 
-/* What the node has is said by the first worker: what it can spare changes while tasks run. */
+/* The first worker says what the node has: what it can spare changes while tasks run. */
 static int agree_on_resources(struct claim *claim)
 {
     struct record first = {.state = 1};

@@ -33,7 +33,7 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
  * \\ a backslash. A NAME alone is the worker's own variable, of a launcher or not. To be called once. -1 with one line.
  */
 int environment_give(struct environment *environment, char *const *of_worker, const char *list, struct error *error);
-/* What tasks have of that name, unless it is said for one; NULL: nothing. */
+/* The value that tasks have of that name, unless it is said for one; NULL: none. */
 const char *environment_value(const struct environment *environment, const char *name);
 void environment_fini(struct environment *environment);
 

@@ -14,7 +14,7 @@
 
 #define GUARD_PATH_MAX 96
 
-/* What the worker tells its guard, in memory that both share. */
+/* The words of the worker to its guard, in memory that both share. */
 struct guard_order {
     volatile pid_t group;                     /* process group that runs; 0: none */
     bool (*volatile clear)(const char *path); /* to be called then, too, until it is true; NULL: nothing */

@@ -349,7 +349,8 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
     return 0;
 }
 
-/* Of blocks before the last all bytes count, of the last one its lines: what stands behind them may not be there yet.
+/* All bytes of the blocks before the last count, and the lines of the last one: what stands behind them may not be
+ * there yet.
  */
 int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error)
 {

@@ -45,7 +45,7 @@ static int take_stated(const char *name, enum need need, uint64_t *amount, struc
 
 /* --- memory --- */
 
-/* What can be had without anything being moved to the disk. */
+/* The memory that can be had without anything being moved to the disk. */
 static uint64_t memory_available(void)
 {
     char line[200];

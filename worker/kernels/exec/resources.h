@@ -6,7 +6,7 @@
 
 #define RESOURCES_GPUS_MAX 64
 
-/* What there is is said by these where they are set; a task is told by them what it has. */
+/* These variables say what there is where they are set; a task is told by them what it has. */
 #define RESOURCES_CORES  "HDSS_CORES"
 #define RESOURCES_MEMORY "HDSS_MEMORY"
 #define RESOURCES_GPUS   "HDSS_GPUS"

@@ -11,7 +11,7 @@
 
 #define TABLE_COLUMNS_MAX 1000
 
-/* What the user says about the first line: nothing, that it names the columns, or that it is a row. */
+/* The user's word about the first line: none, that it names the columns, or that it is a row. */
 enum table_header { TABLE_HEADER_AUTO, TABLE_HEADER_YES, TABLE_HEADER_NO };
 
 struct table {
