@@ -308,12 +308,14 @@ static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const st
     return is_given_up;
 }
 
-/* The last row of the chunk is given up: what is before it leaves. */
+/* The last row of the chunk is given up: what is before it leaves. A chunk that is not longer than the distance is one
+ * piece, and given up as a whole. */
 static void give_up_last(struct virtual_cluster *cluster, unsigned rank, const uint64_t *records,
                          const struct event *event)
 {
     struct node *node = &cluster->nodes[rank];
-    const uint64_t rest = node->running.count - 1 - node->running.sliced;
+    const uint64_t lost = node->running.count > columns_distance(&cluster->config) ? 1 : node->running.count;
+    const uint64_t rest = node->running.count - lost - node->running.sliced;
     struct event slice = *event, death = *event;
     if (rest > 0)
         virtual_dependent_tell_results(cluster, rank, EVENT_SLICE, rest, records, &slice);
@@ -322,8 +324,8 @@ static void give_up_last(struct virtual_cluster *cluster, unsigned rank, const u
     death.type = EVENT_ITERATIONS_FAILED;
     death.text = "killed the child process";
     death.chunk = (struct chunk_event){
-        .first = node->running.first + node->running.count - 1, .count = 1, .final = true, .died = true};
-    node->running.sliced++;
+        .first = node->running.first + node->running.count - lost, .count = lost, .final = true, .died = true};
+    node->running.sliced += lost;
     cluster_step(cluster, rank, &death, NULL);
 }
 
