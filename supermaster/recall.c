@@ -160,15 +160,21 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
     return 0;
 }
 
-/* Serves the masters that wait for recalled work first. */
-static void serve_waiting(struct supermaster *supermaster)
+/* Serves the masters that wait for recalled work first, and the giver last: it may have returned what none of its idle
+ * workers may compute, and would get that again and again. */
+static void serve_waiting(struct supermaster *supermaster, unsigned giver)
 {
-    for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
+    const unsigned masters = supermaster->config.topology->masters;
+    for (unsigned i = 1; i <= masters; i++) {
+        const unsigned m = (giver + i) % masters;
         if (supermaster->recalls.waiting[m] > 0 && supermaster_step_free(supermaster) > 0)
             supermaster_serve_parked(supermaster, m);
-    for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
+    }
+    for (unsigned i = 1; i <= masters; i++) {
+        const unsigned m = (giver + i) % masters;
         if (supermaster->refills_parked[m] > 0 && supermaster_step_free(supermaster) > 0)
             supermaster_serve_parked(supermaster, m);
+    }
 }
 
 void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, const struct message *message)
@@ -191,7 +197,7 @@ void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, c
         return;
     }
     if (message->record_count > 0)
-        serve_waiting(supermaster);
+        serve_waiting(supermaster, m);
     if (supermaster->state != SUPERMASTER_SERVING)
         return;
     send_recalls(supermaster);

@@ -151,7 +151,8 @@ static void make_run(struct scenario *scenario, struct random *random)
 
 /* --- what generator 2 adds --- */
 
-#define LIMIT_NS UINT64_C(100000000000000) /* a day and some hours: ranks may be very slow */
+#define LIMIT_NS     UINT64_C(100000000000000) /* a day and some hours: ranks may be very slow */
+#define LIMIT_EVENTS UINT64_C(20000000)        /* no run that ended had a twentieth of them */
 
 /* From 1 on; small ones as often as large ones. */
 static uint64_t some_number(struct random *random, unsigned most_bits)
@@ -200,6 +201,7 @@ static void make_more(struct scenario *scenario, struct random *random)
 {
     struct virtual_config *config = &scenario->config;
     config->limit_ns = LIMIT_NS;
+    config->limit_events = LIMIT_EVENTS;
     config->jitter_ns = random_between(random, 0, 1) * random_between(random, 0, 100000);
     config->last_ns = random_between(random, 0, 1) * some_number(random, 34);
     if (scenario->stops_for_good)
@@ -652,6 +654,7 @@ static void make_dependent(struct scenario *scenario)
     make_weighting(scenario, &random);
     config->faults = scenario->faults;
     config->limit_ns = LIMIT_NS;
+    config->limit_events = LIMIT_EVENTS;
     config->jitter_ns = random_between(&random, 0, 3) > 0 ? some_number(&random, 20) : 0;
     config->last_ns = random_between(&random, 0, 1) * some_number(&random, 34);
     bool loses = is_of_losses(scenario);

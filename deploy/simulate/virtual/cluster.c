@@ -621,7 +621,9 @@ static void prefetch_next(const struct virtual_cluster *cluster)
 
 struct virtual_result virtual_run(struct virtual_cluster *cluster)
 {
-    uint64_t limit = cluster->config.limit_ns > 0 ? cluster->config.limit_ns : NS_PER_HOUR;
+    const struct virtual_config *config = &cluster->config;
+    const uint64_t limit_ns = config->limit_ns > 0 ? config->limit_ns : NS_PER_HOUR;
+    const uint64_t limit_events = config->limit_events > 0 ? config->limit_events : UINT64_MAX;
     struct future *future;
     cluster->result.status = -1;
     cluster->result.supermaster = &cluster->supermaster;
@@ -629,7 +631,8 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster)
     cluster->result.deaths = &cluster->deaths;
     listen_to_reasons(cluster);
     schedule_beginning(cluster);
-    while (!cluster->out_of_memory && (future = heap_pop(&cluster->heap)) != NULL && future->at_ns <= limit) {
+    while (!cluster->out_of_memory && (future = heap_pop(&cluster->heap)) != NULL && future->at_ns <= limit_ns &&
+           cluster->result.events < limit_events) {
         assert(future->at_ns >= cluster->now_ns && "virtual time never goes back");
         cluster->now_ns = future->at_ns;
         prefetch_next(cluster);

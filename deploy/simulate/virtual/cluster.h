@@ -156,8 +156,10 @@ struct virtual_config {
     uint64_t failing_sync;    /* sending ends the whole job */
     uint64_t failing_send;
     void (*in_machine)(bool inside); /* called around all that the machines do: for having their allocations fail */
-    bool unchecked;    /* the invariants of a machine are not checked after each of its steps: it is quicker */
-    uint64_t limit_ns; /* a run that is not over by then has hung; 0: one hour */
+    bool unchecked;        /* the invariants of a machine are not checked after each of its steps: it is quicker */
+    uint64_t limit_ns;     /* a run that is not over by then has hung; 0: one hour */
+    uint64_t limit_events; /* likewise behind so many events: machines may tell one another the same for ever; 0: any
+                              number */
     void (*trace)(void *trace_context, const char *line); /* NULL: none */
     void *trace_context;
 };
