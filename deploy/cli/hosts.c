@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hosts and what they carry: see hosts.h. */
 #include "deploy/cli/hosts.h"
+#include "common/util/grow.h"
 #include "common/util/number.h"
 
 #include <errno.h>
@@ -52,7 +53,7 @@ int hosts_add(struct hosts *hosts, const char *name, size_t length, uint64_t slo
     if (host == NULL) {
         if (hosts->count == HOSTS_MAX)
             return error_set(error, "more than %d hosts", HOSTS_MAX);
-        struct host *items = realloc(hosts->items, (hosts->count + 1) * sizeof *items);
+        struct host *items = grow(hosts->items, hosts->count, &hosts->room, sizeof *items);
         if (items == NULL)
             return error_set(error, "out of memory for %u hosts", hosts->count + 1);
         hosts->items = items;

@@ -23,6 +23,7 @@ struct host {
 struct hosts {
     struct host *items; /* owned */
     unsigned count;
+    size_t room; /* of `items` */
 };
 
 void hosts_fini(struct hosts *hosts);
