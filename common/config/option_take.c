@@ -105,7 +105,7 @@ int option_take_path(char *path, size_t size, const char *value, struct error *e
 
 int option_take(const struct option_row *row, void *target, const char *value, struct error *error)
 {
-    unsigned char *member = (unsigned char *)target + row->offset;
+    unsigned char *member = target != NULL ? (unsigned char *)target + row->offset : NULL; /* a parser needs none */
     const bool given = true;
     int result = 0;
     switch (row->kind) {
