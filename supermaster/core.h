@@ -193,9 +193,9 @@ void supermaster_quiesce_adopted(struct supermaster *supermaster, unsigned w);
 void supermaster_receive_quiesced(struct supermaster *supermaster, const struct message *message);
 /* Lets the loop go on where all workers are quiesced. */
 void supermaster_restart_if_due(struct supermaster *supermaster);
-/* Cuts the next chunk of a later epoch, of about `want` iterations, which the technique has counted; granted to
- * `holder` unless it is done. False when nothing is free (or the run has failed). */
-bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
+/* Cuts the next chunk of a loop with dependencies, of about `want` iterations, which the technique has counted; granted
+ * to `holder` unless it is done. False when nothing is free (or the run has failed). */
+bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
 /* points.c: boundary data that loops with dependencies are resumed from */
 /* Has a run that is resumed begin where it can; after the ledger. */

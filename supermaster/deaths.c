@@ -90,15 +90,31 @@ bool supermaster_is_needed(const struct supermaster *supermaster, uint64_t first
     return config->distance > 0 && first - config->first + count < config->count;
 }
 
-/* Gives up what has died often enough, unless others need it, or warns the services of it. -1 when memory is out. */
+/* The number of free iterations right in front of `first` where they are too few for a chunk. Chunks of earlier runs
+ * may have met elsewhere. */
+static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t first)
+{
+    const struct ranges *free = &supermaster->ledger.free;
+    for (size_t i = 0; i < ranges_length(free); i++) {
+        const struct range *range = ranges_at(free, i);
+        if (range->first < first && first - range->first <= range->count)
+            return first - range->first < supermaster->config.distance ? first - range->first : 0;
+    }
+    return 0;
+}
+
+/* Gives up what has died often enough, unless others need it, or warns the services of it. With it goes what is in
+ * front of it and too little for a chunk. -1 when memory is out. */
 static int take_over(struct supermaster *supermaster, const struct poison *deaths)
 {
     struct poison known = *deaths;
-    if (has_too_many_deaths(supermaster, deaths) && !supermaster_is_needed(supermaster, deaths->first, deaths->count))
-        return ledger_give_up(&supermaster->ledger, deaths->first, deaths->count) < 0 ||
-                       supermaster_note_hopeless(supermaster, deaths->first, deaths->count) < 0
+    if (has_too_many_deaths(supermaster, deaths) && !supermaster_is_needed(supermaster, deaths->first, deaths->count)) {
+        const uint64_t more = too_few_before(supermaster, deaths->first);
+        return ledger_give_up(&supermaster->ledger, deaths->first - more, more + deaths->count) < 0 ||
+                       supermaster_note_hopeless(supermaster, deaths->first - more, more + deaths->count) < 0
                    ? -1
                    : 0;
+    }
     known.failed_by = known.failures > 0 ? supermaster->config.topology->supermaster : 0; /* any worker may try */
     service_warn(&supermaster->service, &known);
     return supermaster->service.out_of_memory ? -1 : 0;

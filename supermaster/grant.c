@@ -60,6 +60,18 @@ static uint64_t widen(struct supermaster *supermaster, uint64_t want)
     return want + more;
 }
 
+/* Grants the lowest free iterations, `want` of them or those that lie together. False when nothing is free. */
+static bool cut_lowest(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)
+{
+    const int granted = ledger_grant(&supermaster->ledger, holder, want, range);
+    const uint64_t got = granted > 0 ? range->count : 0;
+    if (granted < 0)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+    if (got < want)
+        sched_give_back(&supermaster->sched, want - got);
+    return granted > 0;
+}
+
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range)
 {
     if (supermaster->sched.weighting == SCHED_WEIGHTING_ACP)
@@ -68,26 +80,14 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     if (supermaster->least_chunk > 1)
         want = widen(supermaster, want);
     supermaster->actions->calculations += want > 0;
-    if (supermaster->recovery.has_recovered) {
-        bool is_cut = supermaster_recut(supermaster, holder, want, range);
-        if (supermaster->reasons != NULL && is_cut)
-            explain_cut(supermaster, w, want, range);
-        return is_cut;
-    }
-    int granted = ledger_grant(&supermaster->ledger, holder, want, range);
-    if (granted < 0) {
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
-        granted = 0;
-    }
-    uint64_t got = granted > 0 ? range->count : 0;
-    if (got < want)
-        sched_give_back(&supermaster->sched, want - got);
-    supermaster->chunks += granted > 0;
-    if (supermaster->steps.list != NULL && granted > 0)
+    if (!(supermaster->config.distance > 0 ? supermaster_cut_in_order : cut_lowest)(supermaster, holder, want, range))
+        return false;
+    supermaster->chunks++;
+    if (supermaster->steps.list != NULL)
         supermaster_note_cut(supermaster, w, range->count);
-    if (supermaster->reasons != NULL && granted > 0)
+    if (supermaster->reasons != NULL)
         explain_cut(supermaster, w, want, range);
-    return granted > 0;
+    return true;
 }
 
 /* Takes off the technique's remaining work what is free no longer: a result may come for work that was set free again.

@@ -26,13 +26,9 @@
 void supermaster_points_init(struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
-    struct recovery *recovery = &supermaster->recovery;
     supermaster->points.due_ns = config->journal && config->distance > 0 ? 0 : NEVER;
     supermaster->points.interval_ns = POINT_INTERVAL_NS;
-    if (config->distance == 0 || supermaster->ledger.done == 0)
-        return;
-    recovery->has_recovered = true;
-    recovery->next = config->point_at > 0 ? config->point_at : config->first;
+    supermaster->recovery.next = config->point_at > 0 ? config->point_at : config->first;
 }
 
 /* --- asking --- */

@@ -184,7 +184,6 @@ static void recovery_restart(struct supermaster *supermaster, const struct resta
     }
     assert((restart->first == 0 || w < topology->workers || restart->first == supermaster->config.point_at) &&
            "boundary data are with a worker, or those of the earlier run");
-    supermaster->recovery.has_recovered = true;
     supermaster->recovery.next = restart->first > 0 ? restart->first : supermaster->config.first;
     supermaster_move(supermaster, SUPERMASTER_SERVING);
     send_to_masters(supermaster, &message);
@@ -208,14 +207,16 @@ void supermaster_restart_if_due(struct supermaster *supermaster)
     recovery_restart(supermaster, &from);
 }
 
-/* --- cutting again --- */
+/* --- cutting in order --- */
 
-/* The size of the next chunk of `left` iterations: neither it nor the rest is below the distance, unless all of it
- * is. */
-static uint64_t piece_of(const struct supermaster *supermaster, uint64_t left, uint64_t want)
+/* The size of the next chunk of `left` iterations from `first` on: neither it nor the rest is below the distance,
+ * unless all of them are, or the loop ends with the rest. What lies behind the rest is done, or is given up. */
+static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, uint64_t left, uint64_t want)
 {
-    uint64_t least = supermaster->config.distance, count = want > least ? want : least;
-    return count < left && left - count >= least ? count : left;
+    const struct range *loop = &supermaster->ledger.loop;
+    const uint64_t least = supermaster->config.distance, count = want > least ? want : least;
+    const bool is_last = first - loop->first + left == loop->count;
+    return count < left && (is_last || left - count >= least) ? count : left;
 }
 
 /* The number of iterations to grant from `first` on. Where workers were lost with these one after the other it is the
@@ -236,7 +237,7 @@ static void recovery_settle(struct supermaster *supermaster, uint64_t want, uint
         sched_give_back(&supermaster->sched, want - got);
 }
 
-bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)
+bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)
 {
     struct recovery *recovery = &supermaster->recovery;
     struct ledger *ledger = &supermaster->ledger;
@@ -247,12 +248,12 @@ bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_
     }
     const struct range free = *ranges_at(&ledger->free, 0);
     if (free.first > recovery->next) {
-        *range = (struct range){recovery->next, piece_of(supermaster, free.first - recovery->next,
-                                                         careful_want(supermaster, recovery->next, want))};
+        const uint64_t few = careful_want(supermaster, recovery->next, want), first = recovery->next;
+        *range = (struct range){first, piece_of(supermaster, first, free.first - first, few)};
         recovery_settle(supermaster, want, 0);
     } else {
         const uint64_t few = careful_want(supermaster, free.first, want);
-        granted = ledger_grant(ledger, holder, piece_of(supermaster, free.count, few), range);
+        granted = ledger_grant(ledger, holder, piece_of(supermaster, free.first, free.count, few), range);
         recovery_settle(supermaster, want, granted > 0 ? range->count : 0);
     }
     if (granted < 0)
@@ -260,6 +261,5 @@ bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_
     if (granted <= 0)
         return false;
     recovery->next = range->first + range->count;
-    supermaster->chunks++;
     return true;
 }

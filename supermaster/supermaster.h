@@ -158,8 +158,7 @@ struct recovery {
     uint16_t number;                  /* number of the round: how many ranks were lost, modulo 2^16 */
     bool *is_quiesced;                /* [masters] the master and all of its workers are quiesced; owned */
     struct boundary_list checkpoints; /* boundaries whose data quiesced workers keep, by rank */
-    bool has_recovered;               /* after the first epoch: chunks are cut from `next` on, be they done */
-    uint64_t next;                    /* the iteration behind all that is cut */
+    uint64_t next; /* the iteration behind all that is cut: the next chunk begins there, be it done */
 };
 
 /* Recovery points that are recorded: see points.c. */

@@ -3,6 +3,7 @@
  * asked for; the boundary data go where they are needed and nowhere else; a lost worker or master costs nothing but
  * time. */
 #include "common/config/run_spec.h"
+#include "common/metrics/report.h"
 #include "common/sched/sched.h"
 #include "common/service/poison.h"
 #include "common/service/service.h"
@@ -614,6 +615,57 @@ START_TEST(the_last_row_is_given_up_before_the_next_run)
 }
 END_TEST
 
+/* Nothing follows behind what is given up, and yet no chunk in front of it is smaller than the distance. */
+START_TEST(no_chunk_is_smaller_than_the_distance_before_what_was_given_up)
+{
+    static const char *const techniques[] = {"ss", "gss", "fac2", "css:chunk=9", "static"};
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (uint64_t distance = 2; distance <= 20; distance += 3)
+            for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++) {
+                struct poison deaths = {.first = ROWS - 1, .count = 1, .failures = TRIES};
+                struct poison_set earlier = {.items = &deaths, .count = 1};
+                struct virtual_config config = config_of(masters, techniques[i]);
+                struct virtual_result result;
+                config.distance = distance;
+                config.spec.retries = TRIES - 1;
+                config.journal = true;
+                config.deaths = &earlier;
+                struct virtual_cluster *cluster = cluster_ran(&config, &result);
+                ck_assert_int_eq(result.status, EXIT_STATUS_TASKS);
+                ck_assert_uint_eq(result.supermaster->ledger.done, ROWS - 1);
+                ck_assert_uint_eq(result.misled + result.wrong + result.drops, 0);
+                virtual_free(cluster);
+            }
+}
+END_TEST
+
+/* A run was lost whose chunks met at row 103, and the next one had done 100 rows. */
+START_TEST(what_is_too_little_for_a_chunk_is_given_up_with_what_is_behind)
+{
+    enum { DONE = 100, DIED = 103, DISTANCE = 9 };
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct poison deaths = {.first = DIED, .count = ROWS - DIED, .deaths = DEPENDENT_DEATHS_MAX};
+        struct poison_set earlier = {.items = &deaths, .count = 1};
+        struct virtual_config config = config_of(masters, "gss");
+        struct virtual_result result;
+        struct ranges done;
+        ranges_init(&done);
+        ck_assert_int_eq(ranges_add(&done, 0, DONE, NULL), 0);
+        config.distance = DISTANCE;
+        config.journal = true;
+        config.deaths = &earlier;
+        config.done = &done;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_int_eq(result.status, EXIT_STATUS_TASKS);
+        ck_assert_uint_eq(ranges_total(&result.supermaster->ledger.failed), ROWS - DONE);
+        ck_assert_uint_eq(result.supermaster->failures.list[0].range.first, DONE);
+        ck_assert_uint_eq(result.misled + result.wrong + result.drops, 0);
+        virtual_free(cluster);
+        ranges_fini(&done);
+    }
+}
+END_TEST
+
 /* Four workers were lost with the row in earlier runs, and this one loses the fifth. */
 START_TEST(lost_workers_are_counted_over_runs)
 {
@@ -675,6 +727,8 @@ int main(void)
     tcase_add_test(all, the_last_try_of_all_runs_ends_the_run);
     tcase_add_test(all, what_has_died_too_often_ends_the_next_run_at_once);
     tcase_add_test(all, the_last_row_is_given_up_before_the_next_run);
+    tcase_add_test(all, no_chunk_is_smaller_than_the_distance_before_what_was_given_up);
+    tcase_add_test(all, what_is_too_little_for_a_chunk_is_given_up_with_what_is_behind);
     tcase_add_test(all, lost_workers_are_counted_over_runs);
     suite_add_tcase(suite, all);
     return suite_run(suite);
