@@ -3,8 +3,8 @@
  *
  * A rank that has no room to send another message waits for its oldest to be gone. Workers of different nodes do not
  * watch one another: should the receiver be lost, that message may never be gone, and only a QUIESCE or an END from
- * above says so. So a worker that exchanges boundary data takes its messages while it waits, looks for these two, and
- * keeps all of them, in their order, for when it can answer. */
+ * above says so, as long as there is somebody above (send.c). So a worker that exchanges boundary data takes its
+ * messages while it waits, looks for these two, and keeps all of them, in their order, for when it can answer. */
 #include "common/mpi/deferred.h"
 
 #include "common/machine/topology.h"

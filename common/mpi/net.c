@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages over MPI: pre-posted persistent receives in a ring, non-blocking sends in a ring, data messages received
- * straight into a buffer for the disk. Nothing is allocated per message once the buffers are there.
+ * straight into a buffer for the disk. Nothing is allocated per message once the buffers are there. The ring of sends
+ * has room for so many that a rank which waits for room before it sends more is rarely kept waiting; it grows for those
+ * that must not wait (send.c).
  *
  * A message is given to MPI only when the one before it to the same rank is gone. A control message is gone at once as
  * a rule. Where its receiver has died it may stay for ever, and Open MPI 4 must not be given another one then: its TCP
@@ -27,16 +29,13 @@ int net_init(struct net *net, struct runtime *runtime, unsigned receives)
         .heartbeat = &runtime->heartbeat,
         .peers = &runtime->peers,
         .receive_count = receives,
-        .send_capacity = runtime->ops->sends,
         .waiting_capacity = 64,
     };
     net->receive_bytes = malloc(receives * sizeof *net->receive_bytes);
     net->waiting = malloc(net->waiting_capacity * sizeof *net->waiting);
-    net->sends = calloc(net->send_capacity, sizeof *net->sends);
-    if (net->receive_bytes == NULL || net->waiting == NULL || net->sends == NULL) {
+    if (net->receive_bytes == NULL || net->waiting == NULL) {
         free(net->receive_bytes);
         free(net->waiting);
-        free(net->sends);
         return -1;
     }
     for (unsigned i = 0; i < receives; i++) {
@@ -70,8 +69,11 @@ void net_fini(struct net *net)
         MPI_Wait(request, MPI_STATUS_IGNORE);
     }
     free(net->inbound);
-    for (unsigned i = 0; i < net->send_capacity; i++)
-        free(net->sends[i].large);
+    for (unsigned i = 0; i < net->send_capacity; i++) {
+        if (net->sends[i] != NULL)
+            free(net->sends[i]->large);
+        free(net->sends[i]);
+    }
     free(net->sends);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
         free(net->collects[i].buffer);
@@ -104,7 +106,7 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
 
 bool net_can_send(const struct net *net)
 {
-    return net->send_count < net->send_capacity;
+    return net->send_count < net->ops->sends;
 }
 
 /* Returns the place in the ring of sends that is `count` behind the first. */
@@ -112,6 +114,43 @@ static unsigned send_place(const struct net *net, unsigned count)
 {
     unsigned place = net->send_first + count;
     return place < net->send_capacity ? place : place - net->send_capacity;
+}
+
+/* Room for one more item in a ring of `count`, the first at *first, with room for *capacity of `size` bytes each.
+ * Returns the ring, perhaps elsewhere and its first item at 0; NULL when memory is out, and all is as it was. */
+static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *capacity, size_t size)
+{
+    if (count < *capacity)
+        return ring;
+    unsigned char *grown = malloc((2 * *capacity + 8) * size);
+    if (grown == NULL)
+        return NULL;
+    if (count > 0) { /* the ring is full: its items are those up to its end, then those in front of the first */
+        const size_t to_end = (count - *first) * size;
+        memcpy(grown, (unsigned char *)ring + *first * size, to_end);
+        memcpy(grown + to_end, ring, *first * size);
+    }
+    free(ring);
+    *first = 0;
+    *capacity = 2 * *capacity + 8;
+    return grown;
+}
+
+/* Returns the slot behind all sends, made where it is new; NULL when memory is out. */
+static struct send_slot *take_slot(struct net *net)
+{
+    const unsigned before = net->send_capacity;
+    struct send_slot **ring =
+        grow_ring(net->sends, net->send_count, &net->send_first, &net->send_capacity, sizeof(struct send_slot *));
+    if (ring == NULL)
+        return NULL;
+    net->sends = ring;
+    for (unsigned i = before; i < net->send_capacity; i++)
+        ring[i] = NULL;
+    struct send_slot **slot = &ring[send_place(net, net->send_count)];
+    if (*slot == NULL)
+        *slot = calloc(1, sizeof **slot);
+    return *slot;
 }
 
 /* The bytes of the message: written before an inline payload, which has room in front of it for that (one message, no
@@ -154,7 +193,7 @@ static bool send_is_gone(struct net *net, struct send_slot *slot)
 static bool way_is_free(struct net *net, unsigned to, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        struct send_slot *slot = &net->sends[send_place(net, i)];
+        struct send_slot *slot = net->sends[send_place(net, i)];
         if (slot->to == to && !send_is_gone(net, slot))
             return false;
     }
@@ -179,9 +218,10 @@ static void begin_send(struct net *net, struct send_slot *slot)
 
 int net_send(struct net *net, unsigned to, const struct message *message)
 {
-    assert(net_can_send(net));
-    struct send_slot *slot = &net->sends[send_place(net, net->send_count)];
+    struct send_slot *slot = take_slot(net);
     const bool is_copied = message->type == MESSAGE_BOUNDARY && message->payload == PAYLOAD_INLINE;
+    if (slot == NULL)
+        return -1;
     slot->start = encode(slot, message, is_copied, &slot->size);
     if (slot->start == NULL)
         return -1;
@@ -202,7 +242,7 @@ int net_send(struct net *net, unsigned to, const struct message *message)
 bool net_send_held(struct net *net, unsigned *to)
 {
     for (unsigned i = 0; net->held_count > 0 && i < net->send_count; i++) {
-        struct send_slot *slot = &net->sends[send_place(net, i)];
+        struct send_slot *slot = net->sends[send_place(net, i)];
         if (slot->state != SEND_HELD || !peers_can_send(net->peers, slot->to) || !way_is_free(net, slot->to, i))
             continue;
         begin_send(net, slot);
@@ -238,8 +278,10 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
 
 bool net_sent(struct net *net, unsigned *to, const void **payload)
 {
-    struct send_slot *slot = &net->sends[net->send_first];
-    if (net->send_count == 0 || !send_is_over(net, slot))
+    if (net->send_count == 0)
+        return false;
+    struct send_slot *slot = net->sends[net->send_first];
+    if (!send_is_over(net, slot))
         return false;
     *to = slot->to;
     *payload = slot->payload;
@@ -266,26 +308,6 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
     slot->active = true;
     MPI_Irecv(slot->buffer, (int)slot->bytes, MPI_BYTE, (int)slot->from, TAG_DATA, net->comm, &slot->request);
     return 0;
-}
-
-/* Room for one more item in a ring of `count`, the first at *first, with room for *capacity of `size` bytes each.
- * Returns the ring, perhaps elsewhere and its first item at 0; NULL when memory is out, and all is as it was. */
-static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *capacity, size_t size)
-{
-    if (count < *capacity)
-        return ring;
-    unsigned char *grown = malloc((2 * *capacity + 8) * size);
-    if (grown == NULL)
-        return NULL;
-    if (count > 0) { /* the ring is full: its items are those up to its end, then those in front of the first */
-        const size_t to_end = (count - *first) * size;
-        memcpy(grown, (unsigned char *)ring + *first * size, to_end);
-        memcpy(grown + to_end, ring, *first * size);
-    }
-    free(ring);
-    *first = 0;
-    *capacity = 2 * *capacity + 8;
-    return grown;
 }
 
 int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes)

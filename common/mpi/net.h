@@ -16,7 +16,7 @@
 
 /* Control messages that can lie unread before MPI keeps them itself. */
 #define RECEIVES_MAX 16
-/* Control messages on their way out, of a real rank; more must wait for the oldest. */
+/* Control messages on their way out, of a real rank, from which on a rank that can wait does so for the oldest. */
 #define SENDS_MAX 64
 /* Data messages being received at once; further ones wait their turn. */
 #define COLLECTS_MAX 4
@@ -70,11 +70,11 @@ struct net {
     unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receives], owned */
     MPI_Request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
-    bool receive_held;       /* the bytes of the message at receive_head are in use */
-    struct send_slot *sends; /* [send_capacity], owned */
-    unsigned send_capacity;
-    unsigned send_first, send_count; /* a ring, in the order of sending */
-    unsigned held_count;             /* sends of the ring that are held */
+    bool receive_held; /* the bytes of the message at receive_head are in use */
+    struct send_slot *
+        *sends; /* [send_capacity] ring in the order of sending; NULL: not used yet; owned, with the slots */
+    unsigned send_first, send_count, send_capacity;
+    unsigned held_count; /* sends of the ring that are held */
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
     struct collect *waiting; /* ring of those that have no buffer yet; owned */
@@ -104,7 +104,7 @@ static inline bool net_has_arrived(struct net *net, int result, int arrived)
     return false;
 }
 
-/* True if there is room for one more message; false: progress the sends first. */
+/* True if few messages are on their way out; false: who can wait progresses the sends first. */
 bool net_can_send(const struct net *net);
 
 /* Sends a message, or holds it until what was sent to that rank before is gone. -1 when memory is out. */

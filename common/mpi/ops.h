@@ -37,7 +37,7 @@ struct runtime_ops {
     bool (*claim_report)(struct runtime *runtime);
 
     /* --- messages: for net.c --- */
-    unsigned sends; /* control messages on their way out at most; more must wait for the oldest */
+    unsigned sends; /* control messages on their way out from which on a rank waits for the oldest: see send.c */
     void (*start_receive)(struct net *net, unsigned receive);
     /* Tells that a message of so many bytes is about to be sent; false: it would not arrive, and is not sent. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);

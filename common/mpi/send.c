@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of a machine that is driven, on their way out. Nothing blocks but a full ring of sends, and that no longer
- * than until a peer is found to have ended. */
+/* Messages of a machine that is driven, on their way out. Nothing blocks but many sends that are not over, and those no
+ * longer than until a peer is found to have ended. */
 #include "common/mpi/driver.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
@@ -72,10 +72,19 @@ void driver_delay(struct driver *driver)
 /* Number of looks for room to send between two looks for ended peers. */
 #define LOOKS_PER_END 256
 
-/* Waits for the oldest message to be gone: for ever, if nobody found out that its receiver has ended. */
+/* True where somebody finds out if the receiver of a message has ended, while this rank waits for that message to be
+ * gone. Of far receivers of boundary data only the rank knows that serves this one. Where that has ended, too, the
+ * supermaster tells, but not before it is asked to serve this rank: nothing can be waited for from then on. */
+static bool may_wait(const struct driver *driver)
+{
+    const struct runtime *runtime = driver->runtime;
+    return !runtime->exchanges || peers_can_send(&runtime->peers, runtime_master_of(runtime, runtime->rank));
+}
+
+/* Waits until few messages are on their way out. */
 static void make_room_to_send(struct driver *driver)
 {
-    for (unsigned looks = 1; !net_can_send(&driver->net); looks++) {
+    for (unsigned looks = 1; !net_can_send(&driver->net) && may_wait(driver); looks++) {
         driver_progress_sends(driver);
         deferred_look(driver);
         if (looks % LOOKS_PER_END == 0) {

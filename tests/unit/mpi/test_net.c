@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The ring of sends: a message waits until the one before it to the same rank is gone, and is given up where that rank
- * is lost. MPI is played here: a message is gone when the test says so. */
+ * is lost; a rank waits for room only as long as somebody tells of such losses. MPI is played here: a message is gone
+ * when the test says so. */
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/mpi/driver.h"
 #include "common/mpi/net.h"
 #include "common/mpi/ops.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
 #include "proto/message.h"
 #include "tests/lib/suite.h"
 
@@ -68,6 +73,15 @@ int MPI_Cancel(MPI_Request *request)
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     (void)request, (void)status;
+    return MPI_SUCCESS;
+}
+
+static int came_bytes; /* of the message that has come */
+
+int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count)
+{
+    (void)status, (void)type;
+    *count = came_bytes;
     return MPI_SUCCESS;
 }
 
@@ -226,6 +240,128 @@ START_TEST(a_message_waits_for_a_beat)
 }
 END_TEST
 
+/* --- a worker that exchanges boundary data with a far one --- */
+
+enum { SUPERMASTER, MASTER, WORKER, FAR };
+
+static unsigned worker_ranks[] = {WORKER, FAR}, masters_of[] = {0, 0}, master_ranks[] = {MASTER};
+static struct hello hellos[RANKS] = {
+    {.role = ROLE_SUPERMASTER}, {.role = ROLE_MASTER}, {.role = ROLE_WORKER}, {.role = ROLE_WORKER}};
+static const struct effects effects;
+static struct driver driver;
+static unsigned looks;
+static bool master_dies; /* at the third look; else it tells then that the far worker is lost */
+
+static uint64_t now(void)
+{
+    return 1;
+}
+
+static void look(struct wait *wait, uint64_t now_ns)
+{
+    (void)wait, (void)now_ns;
+}
+
+static void look_at_peers(struct runtime *runtime_, uint64_t now_ns)
+{
+    (void)now_ns;
+    if (++looks == 3 && master_dies)
+        peers_move(&runtime_->peers, MASTER, PEER_DIES);
+}
+
+static bool find_message(struct net *net_, MPI_Status *status)
+{
+    const struct message quiesce = {.type = MESSAGE_QUIESCE, .quiesce = {1, FAR}};
+    const bool has_come = looks == 3 && !master_dies && came_bytes == 0;
+    status->MPI_SOURCE = MASTER;
+    if (has_come)
+        came_bytes = (int)message_encode(&quiesce, net_->receive_bytes[0]);
+    return has_come;
+}
+
+static void ring(struct runtime *runtime_, unsigned to)
+{
+    (void)runtime_, (void)to;
+}
+
+static const struct runtime_ops driven = {
+    .now = now,
+    .look = look,
+    .look_at_peers = look_at_peers,
+    .sends = ROOM,
+    .start_receive = start_receive,
+    .announce = announce,
+    .find_message = find_message,
+    .ring = ring,
+};
+
+/* Sends boundary data to the far worker, which is dead, until it has to wait for room and does so no longer. */
+static void send_until_room_is_waited_for(void)
+{
+    const struct message message = {
+        .type = MESSAGE_BOUNDARY, .payload = PAYLOAD_INLINE, .payload_data = data, .payload_bytes = 8};
+    looks = 0;
+    came_bytes = 0;
+    runtime.ops = &driven;
+    runtime.rank = WORKER;
+    runtime.exchanges = true;
+    runtime.hellos = hellos;
+    runtime.topology = (struct topology){.supermaster = SUPERMASTER,
+                                         .masters = 1,
+                                         .workers = 2,
+                                         .worker_rank = worker_ranks,
+                                         .master_of = masters_of,
+                                         .master_rank = master_ranks};
+    peers_move(&runtime.peers, MASTER, PEER_WATCH);
+    driver = (struct driver){.runtime = &runtime, .ops = &driven, .effects = &effects};
+    ck_assert_int_eq(net_init(&driver.net, &runtime, 1), 0);
+    for (unsigned i = 0; i <= ROOM; i++)
+        driver_send(&driver, FAR, &message);
+    ck_assert_uint_ge(looks, 3);
+    ck_assert_int_eq(begun_count, 1);
+}
+
+static void end_driver(void)
+{
+    net_fini(&driver.net);
+    deferred_fini(&driver.deferred);
+}
+
+START_TEST(a_worker_waits_for_room_until_it_is_told_of_a_loss)
+{
+    master_dies = false;
+    send_until_room_is_waited_for();
+    ck_assert_uint_eq(driver.net.send_count, 0);
+    ck_assert_uint_eq(driver.deferred.count, 1);
+    end_driver();
+}
+END_TEST
+
+START_TEST(a_worker_that_has_lost_its_master_waits_for_no_room)
+{
+    const struct message adopt = {.type = MESSAGE_ADOPT};
+    master_dies = true;
+    send_until_room_is_waited_for();
+    ck_assert_uint_eq(driver.net.send_count, ROOM + 1);
+    for (unsigned i = 0; i < 3 * ROOM; i++)
+        driver_send(&driver, SUPERMASTER, &adopt);
+    ck_assert_uint_eq(driver.net.send_count, 4 * ROOM + 1);
+    assert_begun(1, SUPERMASTER, TAG_CONTROL);
+    for (int i = 0; i < 2 + 3 * ROOM; i++) {
+        if (i > 0 && i < begun_count)
+            begun[i].gone = true;
+        driver_progress_sends(&driver);
+    }
+    ck_assert_int_eq(begun_count, 1 + 3 * ROOM);
+    ck_assert_uint_eq(driver.net.send_count, 4 * ROOM + 1);
+    peers_move(&runtime.peers, FAR, PEER_NAMED);
+    driver_progress_sends(&driver);
+    ck_assert_uint_eq(driver.net.send_count, 0);
+    ck_assert_uint_eq(driver.net.held_count, 0);
+    end_driver();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("net");
@@ -235,6 +371,8 @@ int main(void)
     tcase_add_test(tests, a_message_waits_for_the_one_before_it_to_the_same_rank);
     tcase_add_test(tests, to_a_lost_rank_nothing_is_waited_for);
     tcase_add_test(tests, a_message_waits_for_a_beat);
+    tcase_add_test(tests, a_worker_waits_for_room_until_it_is_told_of_a_loss);
+    tcase_add_test(tests, a_worker_that_has_lost_its_master_waits_for_no_room);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
