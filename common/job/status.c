@@ -51,15 +51,36 @@ void status_tell_end(const char *role, int status, bool degraded)
                      snprintf(line, sizeof line, "\n" STATUS_END "\n", role, status, degraded ? STATUS_DEGRADED : ""));
 }
 
-bool status_tell_summary(const char *text)
+/* A pipe that is named in the environment; -1: there is none. */
+static int status_open_pipe(const char *variable)
 {
     struct stat found;
+    int file = status_open(variable);
+    if (file < 0 || (fstat(file, &found) == 0 && S_ISFIFO(found.st_mode)))
+        return file;
+    close(file); /* on another machine the path may name a file of somebody else */
+    return -1;
+}
+
+bool status_tell_summary(const char *text)
+{
     const size_t length = strlen(text);
-    int file = length <= SUMMARY_PIPED_MAX ? status_open(SUMMARY_VARIABLE) : -1;
+    int file = length <= SUMMARY_PIPED_MAX ? status_open_pipe(SUMMARY_VARIABLE) : -1;
     if (file < 0)
         return false;
-    /* on another machine the path may name a file of somebody else */
-    bool told = fstat(file, &found) == 0 && S_ISFIFO(found.st_mode) && write(file, text, length) == (ssize_t)length;
+    bool told = write(file, text, length) == (ssize_t)length;
     close(file);
     return told;
+}
+
+/* What finds no room is left out: the next line comes soon. */
+bool status_tell_progress(const char *text)
+{
+    int file = status_open_pipe(PROGRESS_VARIABLE);
+    if (file < 0)
+        return false;
+    ssize_t written = write(file, text, strlen(text));
+    (void)written;
+    close(file);
+    return true;
 }

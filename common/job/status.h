@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of a run's exit status and summary to its launcher: an MPI launcher may return any status when ranks die, and
- * may drop what they print at their end.
+/* The way of a run's exit status, summary and progress to its launcher: an MPI launcher may return any status when
+ * ranks die, and may drop what they print at their end.
  *
  * `hdss run` names a pipe in the environment, and the ranks write lines to it: the supermaster STATUS_BEGUN when all
  * ranks are there, for its process to be watched, STATUS_DRAINING when a signal has reached it, and STATUS_END with its
  * status when all ranks are through and their results are where they belong, before it leaves MPI; in a flat launch
  * rank 0 does so. Any other rank writes STATUS_END only where its status is not 0. The summary has a pipe of its own.
- * Where a variable is not set nothing is written. */
+ * The progress line has one, too: a launcher may pass on whole lines only, and this one has no end. Where a variable is
+ * not set nothing is written. */
 #pragma once
 
 #include <stdbool.h>
 
-#define STATUS_VARIABLE  "HDSS_STATUS_FILE"
-#define SUMMARY_VARIABLE "HDSS_SUMMARY_FILE"
+#define STATUS_VARIABLE   "HDSS_STATUS_FILE"
+#define SUMMARY_VARIABLE  "HDSS_SUMMARY_FILE"
+#define PROGRESS_VARIABLE "HDSS_PROGRESS_FILE"
 
 /* A longer summary may not fit into the pipe. */
 #define SUMMARY_PIPED_MAX 65536u
@@ -35,3 +37,6 @@ void status_tell_end(const char *role, int status, bool degraded);
 
 /* True where `hdss run` has the summary, and prints it. */
 bool status_tell_summary(const char *text);
+
+/* The same for the progress line: what a terminal is to show of it, or to remove it. */
+bool status_tell_progress(const char *text);

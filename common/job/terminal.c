@@ -2,6 +2,9 @@
 /* The launcher's terminal: see terminal.h. */
 #include "common/job/terminal.h"
 
+#include "common/job/status.h"
+#include "common/metrics/progress.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,10 +66,19 @@ void terminal_init(struct terminal *terminal, const struct job *job)
     terminal->mode = job->progress == JOB_PROGRESS_NEVER ? TERMINAL_NONE : fd >= 0 ? TERMINAL_IN_PLACE : TERMINAL_LINES;
 }
 
+/* Writes what is no whole line. */
+static void terminal_write(const char *text)
+{
+    if (!status_tell_progress(text))
+        fputs(text, stderr);
+    fflush(stderr);
+}
+
 void terminal_show(struct terminal *terminal, const char *line)
 {
-    fprintf(stderr, "\r%s\033[K", line);
-    fflush(stderr);
+    char text[PROGRESS_LINE_MAX + 8];
+    snprintf(text, sizeof text, "\r%s\033[K", line);
+    terminal_write(text);
     terminal->shown = true;
 }
 
@@ -113,7 +125,6 @@ const char *terminal_text_start(const struct terminal *terminal)
 void terminal_clear(struct terminal *terminal)
 {
     if (terminal->shown)
-        fputs("\r\033[K", stderr);
-    fflush(stderr);
+        terminal_write("\r\033[K");
     terminal->shown = false;
 }

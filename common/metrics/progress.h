@@ -14,7 +14,7 @@ struct progress {
     uint64_t resumed; /* iterations of `done` that an earlier run did: they tell nothing about the rate */
     double elapsed_s; /* time since the first assignment; 0 before it */
     unsigned busy, workers;
-    unsigned lost; /* workers and masters that are lost */
+    unsigned lost; /* ranks that are lost */
     bool draining;
     bool grows; /* `total` is what is known by now: more may come */
 };

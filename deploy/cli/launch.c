@@ -278,6 +278,16 @@ static void pass_errors(struct child *child)
     }
 }
 
+/* Shows what has come of the progress line, among what the ranks print. */
+static void pass_progress(struct child *child)
+{
+    char bytes[4096];
+    size_t count;
+    while ((count = launcher_watch_take_progress(&child->watch, bytes, sizeof bytes)) > 0)
+        whole_lines_take(&child->lines, bytes, count);
+    fflush(child->how->log != NULL ? child->how->log : stderr);
+}
+
 /* Ends a launcher that does not end by itself: it ends its ranks, or they are killed with it. */
 static void end_launcher(struct child *child)
 {
@@ -448,18 +458,22 @@ static void attend(struct child *child)
 {
     const struct launch_side *side = child->how->side;
     const int said = child->how->reports ? child->watch.ends[0] : -1;
+    const int shown = child->how->reports ? child->watch.progress[0] : -1;
     while (!child->ended) {
-        struct pollfd polled[3 + LAUNCH_SIDE_DESCRIPTORS] = {{.fd = child->signals, .events = POLLIN},
+        struct pollfd polled[4 + LAUNCH_SIDE_DESCRIPTORS] = {{.fd = child->signals, .events = POLLIN},
                                                              {.fd = child->errors, .events = POLLIN},
-                                                             {.fd = said, .events = POLLIN}};
-        const unsigned more = side != NULL ? side->wait_for(side->context, polled + 3) : 0;
-        poll(polled, 3 + more, longest_wait(child));
+                                                             {.fd = said, .events = POLLIN},
+                                                             {.fd = shown, .events = POLLIN}};
+        const unsigned more = side != NULL ? side->wait_for(side->context, polled + 4) : 0;
+        poll(polled, 4 + more, longest_wait(child));
         take_signals(child);
         if (child->how->reports)
             look_after(child);
         launch_look_at_time(child);
         look_at_begin(child);
         drain_in_time(child);
+        if (polled[3].revents != 0)
+            pass_progress(child);
         if (child->errors >= 0 && polled[1].revents != 0)
             pass_errors(child);
         if (whole_lines_hold(&child->lines) && launch_clock_ms() - child->errors_ms >= LINE_MS)
@@ -468,6 +482,8 @@ static void attend(struct child *child)
         if (child->drain_waits && !child->ended)
             look_ready(child);
     }
+    if (shown >= 0)
+        pass_progress(child);
     if (child->errors >= 0)
         pass_errors(child); /* the last lines; somebody may still hold the other end open */
     stderr_filter_flush(&child->stderr_filter);

@@ -52,6 +52,7 @@ int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned d
 {
     *watch = (struct launcher_watch){.ends = {-1, -1},
                                      .summary = {-1, -1},
+                                     .progress = {-1, -1},
                                      .ranks = ranks,
                                      .depth = depth,
                                      .remote = remote,
@@ -60,19 +61,25 @@ int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned d
     watch->taken = open_memstream(&watch->text, &watch->text_length);
     if (watch->taken == NULL || (survives && setenv(SURVIVAL_VARIABLE, "1", 1) < 0))
         return -1;
-    return open_pipe(watch->ends, STATUS_VARIABLE) < 0 || open_pipe(watch->summary, SUMMARY_VARIABLE) < 0 ? -1 : 0;
+    const bool are_there = open_pipe(watch->ends, STATUS_VARIABLE) == 0 &&
+                           open_pipe(watch->summary, SUMMARY_VARIABLE) == 0 &&
+                           open_pipe(watch->progress, PROGRESS_VARIABLE) == 0;
+    return are_there ? 0 : -1;
 }
 
 void launcher_watch_fini(struct launcher_watch *watch)
 {
     unsetenv(STATUS_VARIABLE);
     unsetenv(SUMMARY_VARIABLE);
+    unsetenv(PROGRESS_VARIABLE);
     unsetenv(SURVIVAL_VARIABLE);
     for (int i = 0; i < 2; i++) {
         if (watch->ends[i] >= 0)
             close(watch->ends[i]);
         if (watch->summary[i] >= 0)
             close(watch->summary[i]);
+        if (watch->progress[i] >= 0)
+            close(watch->progress[i]);
     }
     if (watch->taken != NULL)
         fclose(watch->taken);
@@ -135,6 +142,12 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
             take_byte(watch, bytes[i]);
     }
     launcher_watch_take_summary(watch);
+}
+
+size_t launcher_watch_take_progress(struct launcher_watch *watch, char *bytes, size_t size)
+{
+    ssize_t count = read(watch->progress[0], bytes, size);
+    return count > 0 ? (size_t)count : 0;
 }
 
 int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to, const char *colour)

@@ -13,10 +13,11 @@
 #include <sys/types.h>
 
 struct launcher_watch {
-    int ends[2];    /* ends of the pipe; -1 where there is none */
-    int summary[2]; /* those of the pipe that the summary comes through */
-    FILE *taken;    /* takes what has come of it */
-    char *text;     /* of `taken`; owned */
+    int ends[2];     /* ends of the pipe; -1 where there is none */
+    int summary[2];  /* those of the pipe that the summary comes through */
+    int progress[2]; /* those of the pipe of the progress line */
+    FILE *taken;     /* takes what has come of it */
+    char *text;      /* of `taken`; owned */
     size_t text_length;
     char line[64];
     unsigned length;
@@ -50,6 +51,9 @@ void launcher_watch_fini(struct launcher_watch *watch);
 
 /* Takes what the ranks have said. */
 void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms);
+
+/* Takes what has come of the progress line; 0: nothing. */
+size_t launcher_watch_take_progress(struct launcher_watch *watch, char *bytes, size_t size);
 
 /* Prints the summary, if one has come; its first word in `colour`, NULL for none. -1 where it cannot be written; errno
  * says why. */

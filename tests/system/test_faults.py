@@ -5,6 +5,7 @@ by hand here (--restarts 0), by itself in test_resume.
 Everything runs under `hdss run`, which lets the others go on, unless a test says otherwise. Random kills are in test_kills.
 """
 import os
+import re
 import signal
 import time
 
@@ -259,7 +260,10 @@ def check_flat(result, lost):
 
 
 def test_a_flat_two_sided_run_survives_lost_workers():
-    for technique, places in (('ss', [2]), ('css:chunk=20', [3]), ('fac2', [1, 2, 3]), ('dgss', [1, 3]), ('af', [1])):
+    result = disturbed_flat(flat(4, flat_words(), '--log-every', '0.1'), [2])
+    assert re.search(r' [0-3] of 4 busy, 1 lost\n', result.raw_err), result
+    check_flat(result, 1)
+    for technique, places in (('css:chunk=20', [3]), ('fac2', [1, 2, 3]), ('dgss', [1, 3]), ('af', [1])):
         check_flat(disturbed_flat(flat(4, flat_words(technique=technique)), places), len(places))
     check_flat(disturbed_flat([*flat(3, [], '--mpi-args', '--bind-to none'), '--dca', 'two-sided:exchanges=2', *flat_words(technique='gss')], [2]), 1)
 

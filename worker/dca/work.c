@@ -91,8 +91,9 @@ static void dca_work_show_progress(struct dca *dca, uint64_t now_ns)
         .done = dca->share.transport->drawn(&dca->share),
         .total = dca->root.setup.count,
         .elapsed_s = (double)(now_ns - dca->start_ns) / 1e9,
-        .busy = dca->ranks,
+        .busy = dca->ranks - dca->lost_count,
         .workers = dca->ranks,
+        .lost = dca->lost_count,
         .draining = dca->stopping,
     };
     root_show_progress(&dca->root, &progress);

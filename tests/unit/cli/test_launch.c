@@ -166,6 +166,24 @@ START_TEST(no_launcher_is_done_before_its_ranks_are)
 }
 END_TEST
 
+/* A launcher may pass on whole lines only, and the progress line is none. */
+START_TEST(the_progress_line_comes_while_the_launcher_runs)
+{
+    char shell[] = "sh", option[] = "-c", text[100];
+    char script[] = "printf '\r50 %% \033[K' >$HDSS_PROGRESS_FILE; echo begun $$" SAY "echo a line >&2; sleep 0.1; "
+                    "printf '\r99 %% \033[K' >$HDSS_PROGRESS_FILE; echo lead 0" SAY "exit 0";
+    char *argv[] = {shell, option, script, NULL};
+    FILE *log = tmpfile();
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1, .log = log};
+    ck_assert_int_eq(launch(argv, &how), 0);
+    ck_assert_ptr_null(getenv("HDSS_PROGRESS_FILE"));
+    rewind(log);
+    text[fread(text, 1, sizeof text - 1, log)] = '\0';
+    ck_assert_str_eq(text, "\r50 % \033[K\r\033[Ka line\n\r99 % \033[K\r\033[K");
+    fclose(log);
+}
+END_TEST
+
 /* A launcher may drop what ranks print at their end. */
 START_TEST(the_summary_comes_once_whatever_becomes_of_the_launcher)
 {
@@ -471,6 +489,7 @@ int main(void)
     tcase_add_test(tests, the_launcher_has_no_input_and_a_group_of_its_own);
     tcase_add_test(tests, who_is_stopped_alone_is_found);
     tcase_add_test(tests, a_launcher_that_is_stopped_before_the_run_has_begun_is_found);
+    tcase_add_test(tests, the_progress_line_comes_while_the_launcher_runs);
     tcase_add_loop_test(tests, the_summary_comes_once_whatever_becomes_of_the_launcher, 0, 2);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -446,6 +446,7 @@ START_TEST(an_environment_has_nothing_of_the_run)
                                 "PMIX_Y=1",
                                 "HDSS_RANKS_MAY_END=1",
                                 "HDSS_SUMMARY_FILE=x",
+                                "HDSS_PROGRESS_FILE=x",
                                 NULL};
     ck_assert_int_eq(environment_init(&environment, (char *const *)mine, false), 0);
     ck_assert_int_eq(environment_begin(&environment, 2), 0);

@@ -17,6 +17,7 @@ static const char *const of_launchers[] = {
 static const char *const of_ranks[] = {
     STATUS_VARIABLE "=",
     SUMMARY_VARIABLE "=",
+    PROGRESS_VARIABLE "=",
     SURVIVAL_VARIABLE "=",
     QUICK_HWLOC "=" QUICK_HWLOC_VALUE,
     QUICK_PLUGINS "=" QUICK_PLUGINS_VALUE,
