@@ -7,6 +7,7 @@
 #include "common/util/suggest.h"
 #include "common/util/text.h"
 #include "deploy/cli/commands.h"
+#include "worker/kernels/exec/search.h"
 #include "worker/kernels/kernels.h"
 
 #include <stddef.h>
@@ -45,6 +46,39 @@ static bool ends_in(const char *word, const char *ending)
     return length > ending_length && strcmp(word + length - ending_length, ending) == 0;
 }
 
+/* True for the name of a program in the folders of PATH. */
+static bool is_program(const char *word)
+{
+    struct search search;
+    struct stat found;
+    bool there = false;
+    if (strchr(word, '/') != NULL || search_init(&search, getenv("PATH")) < 0)
+        return false;
+    const char *const *path = search_paths(&search, word);
+    for (; path != NULL && *path != NULL && !there; path++)
+        there = stat(*path, &found) == 0 && S_ISREG(found.st_mode) && access(*path, X_OK) == 0;
+    search_fini(&search);
+    return there;
+}
+
+/* Adds what to type for a program of that name, if there is one. */
+static int add_program(const char *word, struct error *error)
+{
+    const size_t used = strlen(error->text);
+    if (is_program(word))
+        snprintf(error->text + used, sizeof error->text - used,
+                 "; for the program of this name: hdss exec %.60s ::: ARG...", word);
+    return -1;
+}
+
+static int refuse_program(const char *name, struct error *error)
+{
+    return error_set(error,
+                     "%.60s is a program; type: hdss exec %.60s ::: ARG..., or hdss run exec 'command=%.60s {}' "
+                     "count=N",
+                     name, name, name);
+}
+
 static int refuse_file(const char *name, struct error *error)
 {
     if (ends_in(name, ".study"))
@@ -53,7 +87,7 @@ static int refuse_file(const char *name, struct error *error)
         return error_set(error, "%.100s is a file of functions; type: hdss run python:%.*s.FUNCTION", name,
                          (int)(strlen(name) > 103 ? 100 : strlen(name) - 3), name);
     if (access(name, X_OK) == 0)
-        return error_set(error, "%.100s is a program; type: hdss run exec 'command=%.100s {}' count=N", name, name);
+        return refuse_program(name, error);
     return error_set(error, "%.100s is a file; type, to run each of its lines: hdss run exec tasks=%.100s", name, name);
 }
 
@@ -92,16 +126,20 @@ int mistakes_refuse_command(int argc, char *const *argv, struct error *error)
         char *line = mistakes_join(argc, argv);
         error_set(error, "'%.60s' is a kernel; type: hdss run %.200s", word, line != NULL ? line : word);
         free(line);
-        return -1;
+        return add_program(word, error);
     }
-    if (nearest.name != NULL)
-        return error_set(error, "unknown command '%.60s'; did you mean %s?", word, nearest.name);
+    if (nearest.name != NULL) {
+        error_set(error, "unknown command '%.60s'; did you mean %s?", word, nearest.name);
+        return add_program(word, error);
+    }
     if (sched_find(word) != NULL || strcasecmp(word, "auto") == 0)
         return error_set(error,
                          "'%.60s' is a technique; type: hdss techniques %.60s, or hdss run --technique %.60s ...", word,
                          word, word);
     if (stat(word, &found) == 0 && S_ISREG(found.st_mode))
         return refuse_file(word, error);
+    if (is_program(word))
+        return refuse_program(word, error);
     return error_set(error, "unknown command '%.60s'; `hdss --help` shows what there is", word);
 }
 
@@ -211,12 +249,14 @@ static int explain_option(const char *word, const char *next, const struct hdss_
     option_name(word, name, sizeof name);
     const struct hdss_param *param = kernel != NULL ? find_parameter(kernel, name) : NULL;
     const bool is_value_next = next != NULL && next[0] != '-' && strchr(next, '=') == NULL;
-    if (param != NULL)
-        return error_set(error, "unknown option %.60s; a parameter of %s is written without dashes: %s=%.60s", word,
-                         kernel->name, param->name,
-                         equals != NULL  ? equals + 1
-                         : is_value_next ? next
-                                         : "VALUE");
+    if (param != NULL) {
+        error_set(error, "unknown option %.60s; a parameter of %s is written without dashes: %s=%.60s", word,
+                  kernel->name, param->name,
+                  equals != NULL  ? equals + 1
+                  : is_value_next ? next
+                                  : "VALUE");
+        return add_program(kernel->name, error);
+    }
     for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
         if (strcmp(other_names[i].word, name) == 0)
             return error_set(error, "unknown option %.60s; here it is %s", word, other_names[i].meant);
@@ -283,10 +323,10 @@ static int explain_kernel(const char *word, struct error *error)
         return error_set(error, "%.60s is a source; compile it to a shared object and type: hdss run ./%.*s.so", word,
                          stem, name);
     if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IXUSR) != 0 && !ends_in(word, ".so"))
-        return error_set(error, "%.60s is a program; type: hdss run exec 'command=%.60s {}' count=N", word, word);
+        return refuse_program(word, error);
     if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && strchr(word, '/') == NULL)
         return refuse_file(word, error);
-    return -1;
+    return is_program(word) ? refuse_program(word, error) : -1;
 }
 
 /* A word behind the kernel that is no KEY=VALUE. */

@@ -14,7 +14,8 @@ COMMANDS = (
     ('tasks.txt', 'tasks.txt is a file; type, to run each of its lines: hdss run exec tasks=tasks.txt'),
     ('mine.study', 'mine.study is a study; type: hdss study mine.study'),
     ('mine.py', 'mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
-    ('./fit', "./fit is a program; type: hdss run exec 'command=./fit {}' count=N"),
+    ('./fit', "./fit is a program; type: hdss exec ./fit ::: ARG..., or hdss run exec 'command=./fit {}' count=N"),
+    ('gzip -9 a.dat', "gzip is a program; type: hdss exec gzip ::: ARG..., or hdss run exec 'command=gzip {}' count=N"),
     ('--workers 4 mandelbrot', '--workers is an option of run; type: hdss run --workers ...'),
     ('-j 4 run mandelbrot', '-j stands before the command; type: hdss run -j ...'),
     ('--technique gss simulate mandelbrot', '--technique stands before the command; type: hdss simulate --technique ...'),
@@ -54,8 +55,9 @@ KERNELS = (
     ('./mine.py', './mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
     ('loop.c', 'loop.c is a source; compile it to a shared object and type: hdss run ./loop.so'),
     ('src/loop.f90 n=3', 'src/loop.f90 is a source; compile it to a shared object and type: hdss run ./loop.so'),
-    ('./fit', "./fit is a program; type: hdss run exec 'command=./fit {}' count=N"),
-    ('/bin/sh', "/bin/sh is a program; type: hdss run exec 'command=/bin/sh {}' count=N"),
+    ('./fit', "./fit is a program; type: hdss exec ./fit ::: ARG..., or hdss run exec 'command=./fit {}' count=N"),
+    ('gzip a.dat', "gzip is a program; type: hdss exec gzip ::: ARG..., or hdss run exec 'command=gzip {}' count=N"),
+    ('/bin/sh', "/bin/sh is a program; type: hdss exec /bin/sh ::: ARG..., or hdss run exec 'command=/bin/sh {}' count=N"),
     ('exec tasks.txt', "'tasks.txt' after kernel exec: type tasks=tasks.txt"),
     ('exec echo hi count=3', "'echo' after kernel exec: type 'command=echo hi', with count=N or table=FILE"),
     ('exec ./fit', "'./fit' after kernel exec: type 'command=./fit', with count=N or table=FILE"),
@@ -97,6 +99,18 @@ def test_what_is_no_command():
     make_files()
     for words, said in COMMANDS:
         check(words.split(), ('hdss ' if words.split()[0] in ('kernels', 'techniques') else 'hdss: ') + said)
+
+
+def test_a_program_may_have_the_name_of_something_here():
+    for name in ('mandelbrot', 'rnu'):
+        with open(name, 'w') as file:
+            file.write('#!/bin/sh\n')
+        os.chmod(name, 0o755)
+    path = ['env', 'PATH=' + os.getcwd() + ':' + os.environ['PATH'], HDSS]
+    for words, said in ((['run', 'mandelbrot', '--width=9'], ': width=9'), (['mandelbrot'], ' hdss run mandelbrot'), (['rnu'], ' did you mean run?')):
+        result = run([*path, *words])
+        assert result.status == 2 and len(result.err) == 1, result
+        assert f"{said}; for the program of this name: hdss exec {words[-2 if len(words) > 2 else -1]} ::: ARG..." in result.err[0], result
 
 
 def test_options_that_other_programs_have():
