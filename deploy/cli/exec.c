@@ -59,6 +59,7 @@ struct exec_run {
 static struct {
     char folder[PATH_BYTES]; /* empty: none */
     char list[PATH_BYTES + 8];
+    char live[PATH_BYTES + 8]; /* folder for what tasks write while they run; empty: none */
     volatile sig_atomic_t is_launched, is_asked;
 } own;
 
@@ -73,6 +74,8 @@ static void exec_take_signal(int number)
         return;
     if (own.folder[0] != '\0')
         unlink(own.list);
+    if (own.live[0] != '\0')
+        rmdir(own.live);
     if (own.folder[0] != '\0')
         rmdir(own.folder);
     ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* a terminal that hangs up takes none */
@@ -131,7 +134,10 @@ static int make_place(struct exec_run *run, struct error *error)
     snprintf(own.list, sizeof own.list, "%s/list", folder);
     snprintf(run->output, sizeof run->output, "%.*s/tasks", (int)sizeof folder - 16, folder);
     memcpy(own.folder, folder, sizeof folder);
-    return 0;
+    if (!run->request.line_buffer)
+        return 0;
+    snprintf(own.live, sizeof own.live, "%s/live", folder);
+    return mkdir(own.live, 0700) == 0 ? 0 : error_set(error, "%.300s: %s", own.live, strerror(errno));
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
@@ -289,6 +295,8 @@ static void add_kernel(const struct exec_run *run, struct argv *words)
         argv_add_format(words, "gpus=%s", request->gpus);
     if (request->workdir != NULL)
         argv_add_format(words, "workdir=%s", request->workdir);
+    if (own.live[0] != '\0')
+        argv_add_format(words, "live=%s", own.live);
     if (request->env.count > 0)
         exec_add_env(request, words);
 }
@@ -428,6 +436,7 @@ static int begin_follow(struct exec_run *run, struct error *error)
         .err = STDERR_FILENO,
         .in_order = request->in_order,
         .clears_line = request->bar || request->eta,
+        .live = own.live[0] != '\0' ? own.live : NULL,
         .joblog = request->joblog,
         .tag_of = tags ? exec_tag_of : NULL,
         .files_of = request->results != NULL ? exec_files_of : NULL,

@@ -248,8 +248,8 @@ static const struct option_row output_rows[] = {
      TAKES_FLAG(struct exec_request, tag)},
     {"tagstring", 0, "TEXT", "a text", "begin each line with TEXT and a TAB; {} and its like are put in",
      TAKES_WORD(struct exec_request, tag_text)},
-    {"line-buffer", 0, NULL, NULL, "accepted: lines are whole in any case, as each task is printed when it has ended",
-     TAKES_FLAG(struct exec_request, whole_lines)},
+    {"line-buffer", 0, NULL, NULL, "print the lines of a task as it writes them, each whole, not when it has ended",
+     TAKES_FLAG(struct exec_request, line_buffer)},
     {"joblog", 0, "FILE", "the name of a file", "write a line for each task that has ended, as GNU parallel does",
      TAKES_WORD(struct exec_request, joblog), .least = 1},
     {"results", 0, "TEMPLATE", "a folder, or a name with {}", "also write what each task prints to files of its own",
@@ -303,7 +303,7 @@ static const struct absent {
     {"max-chars", 's', "use -n N for N arguments a task"},
     {"max-lines", 'L', "use -n N for N arguments a task"},
     {"", 'l', "use -n N for N arguments a task"},
-    {"ungroup", 'u', "each task is printed whole when it has ended"},
+    {"ungroup", 'u', "use --line-buffer"},
     {"group", 0, "it is what is done without it"},
     {"files", 0, "use --results TEMPLATE"},
     {"tmux", 0, "nothing stands in for it"},
@@ -566,6 +566,7 @@ static int exec_check(const struct exec_request *request, struct error *error)
         return error_set(error,
                          "--quote takes the words as they are, --shell has a shell read them; accepted: one of them");
     const char *printed = request->tag || request->tag_text != NULL ? "--tag and --tagstring go"
+                          : request->line_buffer                    ? "--line-buffer goes"
                           : request->joblog != NULL                 ? "--joblog goes"
                           : request->results != NULL                ? "--results goes"
                           : request->halt.when != HALT_NO           ? "--halt goes"

@@ -29,7 +29,7 @@ struct exec_request {
     unsigned tries;
     uint64_t timeout_ns, delay_ns; /* 0: none */
     struct halt halt;
-    bool in_order, tag, quotes, shell, whole_lines, dry_run, bar, eta, quiet, verbose;
+    bool in_order, tag, quotes, shell, line_buffer, dry_run, bar, eta, quiet, verbose;
     bool reads_input; /* standard input is a source */
 };
 

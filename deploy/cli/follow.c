@@ -241,14 +241,13 @@ static int print_put(struct follow *follow, struct outlet *outlet, const void *b
     return result;
 }
 
-/* Puts a stream's bytes, with the tag before each line. */
-static int print_tagged(struct follow *follow, struct outlet *outlet, const struct task_bytes *bytes,
+/* Puts bytes of a stream, with the tag before each line. */
+static int print_tagged(struct follow *follow, struct outlet *outlet, const unsigned char *from, uint32_t length,
                         struct error *error)
 {
     struct follow_task *task = &follow->task;
     const char *tag = follow->options.tag_of(follow->options.context, task->iteration);
-    const uint32_t length = bytes->length[task->stream], tag_length = (uint32_t)strlen(tag);
-    const unsigned char *from = bytes->at[task->stream];
+    const uint32_t tag_length = (uint32_t)strlen(tag);
     int result = 1;
     while (result > 0 && task->at < length) {
         if (task->tag_at < tag_length)
@@ -294,15 +293,23 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
     return result;
 }
 
-static int print_stream(struct follow *follow, const struct task_bytes *bytes, struct error *error)
+/* Puts bytes of the stream at hand, from where it is. */
+static int print_bytes(struct follow *follow, const unsigned char *from, uint32_t length, struct error *error)
 {
     struct follow_task *task = &follow->task;
     struct outlet *outlet = task->stream == TASK_STREAM_OUT ? &follow->out : &follow->err;
-    if (task->stream == TASK_STREAM_LOG)
+    return follow->options.tag_of != NULL ? print_tagged(follow, outlet, from, length, error)
+                                          : print_put(follow, outlet, from, length, &task->at, error);
+}
+
+/* What was printed of it while the task ran is left out. */
+static int print_stream(struct follow *follow, const struct task_bytes *bytes, struct error *error)
+{
+    const unsigned stream = follow->task.stream;
+    if (stream == TASK_STREAM_LOG)
         return print_log(follow, bytes, error);
-    if (follow->options.tag_of != NULL)
-        return print_tagged(follow, outlet, bytes, error);
-    return print_put(follow, outlet, bytes->at[task->stream], bytes->length[task->stream], &task->at, error);
+    const uint32_t shown = follow->task.shown[stream];
+    return print_bytes(follow, bytes->at[stream] + shown, bytes->length[stream] - shown, error);
 }
 
 static int write_files(struct follow *follow, const struct task_bytes *bytes, struct error *error)
@@ -317,6 +324,20 @@ static int write_files(struct follow *follow, const struct task_bytes *bytes, st
                             bytes->at[TASK_STREAM_ERR], bytes->length[TASK_STREAM_ERR], error);
 }
 
+/* Finds what was printed of the task while it ran, in the try that counts. */
+static void find_shown(struct follow *follow, const struct task_bytes *bytes)
+{
+    struct task_row row;
+    struct follow_task *task = &follow->task;
+    if (follow->live.try_count == 0 ||
+        !task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
+        return;
+    const struct live_try *try = live_find(&follow->live, task->iteration, row.worker, row.started_s);
+    for (unsigned s = 0; try != NULL && s < 2; s++)
+        task->shown[s] = try->shown[s] < bytes->length[s] ? (uint32_t)try->shown[s] : bytes->length[s];
+    live_forget(&follow->live, task->iteration);
+}
+
 /* Begins to print the task at the front of the queue. */
 static int open_task(struct follow *follow, const struct follow_place *place, struct error *error)
 {
@@ -326,6 +347,7 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
         return -1;
     follow->task = (struct follow_task){.is_open = true, .place = *place, .iteration = first + place->index};
     find_bytes(follow, place, &bytes);
+    find_shown(follow, &bytes);
     return write_files(follow, &bytes, error);
 }
 
@@ -350,10 +372,19 @@ static int print_task(struct follow *follow, struct error *error)
     return 1;
 }
 
+/* Goes on with the fragment at hand. As print_task(). */
+static int print_fragment(struct follow *follow, struct error *error)
+{
+    struct follow_task *task = &follow->task;
+    int result = print_bytes(follow, (const unsigned char *)follow->live.bytes, task->length, error);
+    task->is_open = result <= 0;
+    return result;
+}
+
 /* Prints what can be printed. As print_task(). */
 static int print_queue(struct follow *follow, bool last, struct error *error)
 {
-    int result = 1;
+    int result = follow->task.is_open && follow->task.is_live ? print_fragment(follow, error) : 1;
     while (result > 0) {
         const struct follow_place *place = follow->task.is_open ? NULL : queue_front(&follow->queue, last);
         if (!follow->task.is_open && place == NULL)
@@ -365,11 +396,51 @@ static int print_queue(struct follow *follow, bool last, struct error *error)
     return result;
 }
 
+/* Prints what has come of a try. As print_task(). */
+static int print_try(struct follow *follow, struct live_try *try, struct error *error)
+{
+    struct fragment fragment;
+    int result = 1;
+    while (result > 0) {
+        const int more = live_take(&follow->live, try, &fragment, error);
+        if (more <= 0)
+            return more < 0 ? -1 : 1;
+        follow->task = (struct follow_task){.is_open = true,
+                                            .is_live = true,
+                                            .iteration = fragment.task,
+                                            .stream = fragment.stream,
+                                            .length = (uint32_t)fragment.length};
+        result = print_fragment(follow, error);
+    }
+    return result;
+}
+
+static bool task_is_over(const void *context, uint64_t task)
+{
+    return is_seen(context, task);
+}
+
+/* Prints what tasks that run have written; in order, of the one that is next. As print_task(). */
+static int print_live(struct follow *follow, struct error *error)
+{
+    int result = 1;
+    if (follow->task.is_open || live_look(&follow->live, task_is_over, follow, error) < 0)
+        return follow->task.is_open ? 0 : -1;
+    for (size_t i = 0; result > 0 && i < follow->live.try_count; i++) {
+        struct live_try *try = &follow->live.tries[i];
+        if (!is_seen(follow, try->task) && (!follow->options.in_order || try->task == follow->queue.next))
+            result = print_try(follow, try, error);
+    }
+    return result;
+}
+
 /* Writes all that is in the outlets, and keeps how far that is. As print_task(). */
 static int print_all(struct follow *follow, bool last, struct error *error)
 {
     follow->is_blocked = false;
     int result = print_queue(follow, last, error);
+    if (result > 0)
+        result = print_live(follow, error);
     if (result > 0)
         result = print_flush(follow, &follow->out, error);
     if (result > 0)
@@ -539,6 +610,7 @@ static void follow_free(struct follow *follow)
     outlet_fini(&follow->out);
     outlet_fini(&follow->err);
     outlet_fini(&follow->log);
+    live_fini(&follow->live);
     free(follow->seen);
     free(follow->queue.places);
     sigaction(SIGPIPE, &follow->before, NULL);
@@ -548,6 +620,7 @@ int follow_begin(struct follow *follow, const struct follow_options *options, st
 {
     const struct sigaction nothing = {.sa_handler = take_no_notice, .sa_flags = SA_RESTART};
     *follow = (struct follow){.options = *options, .wait_ms = WAIT_MIN_MS, .log.fd = -1};
+    live_init(&follow->live, options->live);
     sigaction(SIGPIPE, NULL, &follow->before);
     if (follow->before.sa_handler == SIG_DFL)
         sigaction(SIGPIPE, &nothing, NULL);

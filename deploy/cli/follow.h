@@ -11,6 +11,7 @@
 #include "common/metrics/task_log.h"
 #include "common/results/tail.h"
 #include "common/util/error.h"
+#include "deploy/cli/live.h"
 #include "deploy/cli/outlet.h"
 
 #include <limits.h>
@@ -25,6 +26,7 @@ struct follow_options {
     bool resumes;       /* the job is resumed: what has been printed is not printed again */
     bool again_failed;  /* what has failed is run again, --resume failed */
     bool clears_line;   /* a progress line may stand on the terminal of standard error */
+    const char *live;   /* folder with what tasks write while they run, which is printed then; NULL: none */
     const char *joblog; /* NULL: none */
     bool joblog_appends;
     /* Text before each line of a task, and a TAB; NULL: there is none. Tasks count from 0. */
@@ -48,9 +50,12 @@ struct follow_queue {
     uint64_t base, next; /* number of the one to be printed next */
 };
 
-/* A task that is being printed. */
+/* A task that is being printed, or a fragment of one that runs. */
 struct follow_task {
     bool is_open;
+    bool is_live; /* the fragment in live->bytes, of `length` bytes */
+    uint32_t length;
+    uint32_t shown[2]; /* bytes of its streams that were printed while it ran */
     struct follow_place place;
     uint64_t iteration;
     unsigned stream;
@@ -75,6 +80,7 @@ struct follow {
     struct follow_queue queue;
     struct follow_task task;
     struct follow_cursor cursor;
+    struct live live;
     struct outlet out, err, log;
     enum task_log log_kind;
     bool is_broken;  /* something could not be printed */

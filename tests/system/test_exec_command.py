@@ -148,6 +148,20 @@ def test_a_pipe_is_read_while_tasks_run():
         process.wait()
 
 
+def test_lines_are_seen_while_their_tasks_run():
+    """Each task ends only when its line was read."""
+    words = ['-j2', '--line-buffer', '--tag', '--shell', 'echo begins; while ! test -e seen; do sleep 0.05; done; printf end', ':::', 'a', 'b']
+    process = subprocess.Popen([HDSS, 'exec', *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    try:
+        assert sorted([process.stdout.readline(), process.stdout.readline()]) == ['a\tbegins\n', 'b\tbegins\n']
+        open('seen', 'w', encoding='ascii').close()
+        out, err = process.communicate(timeout=TIMEOUT_S)
+        assert out in ('a\tendb\tend', 'b\tenda\tend') and (err, process.returncode) == ('', 0), (out, err, process.returncode)
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_a_delay_is_between_beginnings():
     """Of workers that are free; and the end does not wait for another row."""
     begun = [int(line) for line in printed('-k', '-j2', '--delay', '0.4', '--shell', 'date +%s%N; : {}', ':::', *'abc').split()]
@@ -285,6 +299,6 @@ def test_a_terminal_has_no_arguments():
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
           test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
-          test_a_delay_is_between_beginnings, test_what_has_run_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
+          test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_beginnings, test_what_has_run_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,
           test_what_is_wrong_is_said_in_a_line, test_a_terminal_has_no_arguments])

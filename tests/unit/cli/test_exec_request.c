@@ -138,7 +138,7 @@ static const struct {
     {"--sshlogin x", "GNU parallel's --sshlogin is not there: use --hosts NAME:CORES,..."},
     {"-S x", "GNU parallel's -S is not there: use --hosts NAME:CORES,..."},
     {"-Sx", "GNU parallel's -S is not there: use --hosts NAME:CORES,..."},
-    {"-u echo", "GNU parallel's -u is not there: each task is printed whole when it has ended"},
+    {"-u echo", "GNU parallel's -u is not there: use --line-buffer"},
     {"--nosuch", "unknown option --nosuch; --help shows what there is"},
     {"--keep-ordr", "unknown option --keep-ordr; did you mean --keep-order?"},
     {"-j x", "--jobs 'x': accepted: a number from 1, a share of the cores, +N or -N"},

@@ -10,7 +10,9 @@
 #include "proto/wire.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/suite.h"
+#include "worker/kernels/exec/fragments.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -658,6 +660,160 @@ START_TEST(many_tasks_take_little_memory)
 }
 END_TEST
 
+/* --- while tasks run --- */
+
+static struct fragments worker, other;
+
+static void begin_live(void)
+{
+    ck_assert_int_eq(mkdir("live", 0777), 0);
+    options.live = "live";
+    fragments_init(&worker, "live", 1);
+    fragments_init(&other, "live", 2);
+    begin();
+    create();
+}
+
+/* The try that began at 1.5 s is the one that put() tells of. */
+static void show(struct fragments *by, uint64_t task, uint64_t began_ms, unsigned stream, uint64_t offset,
+                 const char *text)
+{
+    const struct fragment fragment = {task, began_ms, stream, offset, strlen(text)};
+    fragments_add(by, &fragment, text);
+}
+
+static unsigned files_in(const char *path)
+{
+    unsigned count = 0;
+    DIR *there = opendir(path);
+    for (const struct dirent *entry; (entry = readdir(there)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(there);
+    return count;
+}
+
+START_TEST(lines_are_printed_while_their_tasks_run)
+{
+    struct results_sink sink;
+    options.tag_of = tag_of;
+    options.context = &options;
+    begin_live();
+    open_sink(&sink, 0);
+    look();
+    show(&worker, 4, 1500, 0, 0, "a\nb\n");
+    show(&other, 5, 1500, 0, 0, "c\n");
+    show(&worker, 4, 1500, 1, 0, "e\n");
+    show(&worker, 4, 1500, 0, 4, "d\n");
+    look();
+    PRINTED(out, "arg 4\ta\narg 4\tb\narg 4\td\narg 5\tc\n");
+    PRINTED(err, "arg 4\te\n");
+    put(&sink, 4, "a\nb\nd\nrest", "e\nf\n", 0); /* with what it wrote at its end */
+    show(&worker, 4, 1500, 0, 6, "too late\n");
+    look();
+    PRINTED(out, "arg 4\ta\narg 4\tb\narg 4\td\narg 5\tc\narg 4\trest");
+    PRINTED(err, "arg 4\te\narg 4\tf\n");
+    show(&worker, 6, 1500, 0, 0, "unfinished\n"); /* its rank is killed */
+    close_sink(&sink);
+    end();
+    PRINTED(out, "arg 4\ta\narg 4\tb\narg 4\td\narg 5\tc\narg 4\trestarg 6\tunfinished\n");
+    ck_assert_uint_eq(follow.done, 1);
+}
+END_TEST
+
+START_TEST(in_order_the_next_task_is_the_one_that_is_seen)
+{
+    struct results_sink sink;
+    options.in_order = true;
+    begin_live();
+    open_sink(&sink, 0);
+    show(&worker, 1, 1500, 0, 0, "1\n");
+    show(&worker, 0, 1500, 0, 0, "0\n");
+    look();
+    PRINTED(out, "0\n");
+    put(&sink, 2, "2\n", "", 0);
+    put(&sink, 0, "0\nend\n", "", 0);
+    look();
+    PRINTED(out, "0\nend\n1\n");
+    put(&sink, 1, "1\n", "", 0);
+    close_sink(&sink);
+    end();
+    PRINTED(out, "0\nend\n1\n2\n");
+}
+END_TEST
+
+/* What was printed stays, and the try that counts is printed anew. */
+START_TEST(a_task_that_is_tried_again_is_printed_again)
+{
+    struct results_sink sink;
+    begin_live();
+    open_sink(&sink, 0);
+    show(&worker, 0, 1000, 0, 0, "first ");
+    show(&worker, 0, 1500, 0, 0, "second\n");
+    show(&other, 1, 1500, 0, 0, "lost\n"); /* its rank is: put() tells of rank 1 */
+    look();
+    PRINTED(out, "first second\nlost\n");
+    put(&sink, 0, "second\nend\n", "", 0);
+    put(&sink, 1, "lost\nnot\n", "", 0);
+    close_sink(&sink);
+    end();
+    PRINTED(out, "first second\nlost\nend\nlost\nnot\n");
+}
+END_TEST
+
+START_TEST(fragments_that_are_not_whole_are_waited_for)
+{
+    struct results_sink sink;
+    begin_live();
+    open_sink(&sink, 0);
+    int file = open("live/1-0", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    static const char text[] = "0 1500 0 0 4\nab\n\nno head\n";
+    for (size_t i = 0; i < sizeof text - 1; i++) {
+        ck_assert_int_eq(write(file, text + i, 1), 1);
+        look();
+        PRINTED(out, i < 16 ? "" : "ab\n\n");
+    }
+    close(file);
+    close_sink(&sink);
+    end();
+}
+END_TEST
+
+START_TEST(files_that_are_read_are_removed)
+{
+    enum { LENGTH = 200000 };
+    static char line[LENGTH + 1];
+    struct results_sink sink;
+    options.out = -1;
+    begin_live();
+    open_sink(&sink, 0);
+    memset(line, 'x', LENGTH - 1);
+    line[LENGTH - 1] = '\n';
+    for (uint64_t i = 0; i < 100; i++) {
+        show(&worker, i, 1500, 0, 0, line);
+        look();
+        put(&sink, i, "", "", 0);
+        look();
+        ck_assert_uint_le(files_in("live"), 2);
+        ck_assert_uint_eq(follow.live.try_count, 0);
+    }
+    ck_assert_uint_ge(worker.number, 10);
+    fragments_fini(&worker);
+    fragments_init(&worker, "live", 1); /* the rank of another run */
+    show(&worker, 200, 1500, 0, 0, "x\n");
+    ck_assert_uint_ge(files_in("live"), 2);
+    close_sink(&sink);
+    end();
+}
+END_TEST
+
+START_TEST(a_folder_that_is_not_there_is_none)
+{
+    fragments_init(&worker, "nowhere", 1);
+    show(&worker, 0, 1500, 0, 0, "x\n");
+    ck_assert(!fragments_are_wanted(&worker));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("follow");
@@ -679,6 +835,12 @@ int main(void)
     tcase_add_test(all, each_task_has_files);
     tcase_add_test(all, files_that_cannot_be_made_are_said);
     tcase_add_test(all, many_tasks_take_little_memory);
+    tcase_add_test(all, lines_are_printed_while_their_tasks_run);
+    tcase_add_test(all, in_order_the_next_task_is_the_one_that_is_seen);
+    tcase_add_test(all, a_task_that_is_tried_again_is_printed_again);
+    tcase_add_test(all, fragments_that_are_not_whole_are_waited_for);
+    tcase_add_test(all, files_that_are_read_are_removed);
+    tcase_add_test(all, a_folder_that_is_not_there_is_none);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include "worker/kernels/exec/allotment.h"
 #include "worker/kernels/exec/command.h"
 #include "worker/kernels/exec/environment.h"
+#include "worker/kernels/exec/fragments.h"
 #include "worker/kernels/exec/search.h"
 #include "worker/kernels/exec/tasks.h"
 
@@ -42,6 +43,7 @@ enum param {
     MEMORY,
     GPUS,
     KEEP,
+    LIVE,
     TIMEOUT,
     RETRIES,
     MAX_OUTPUT,
@@ -76,6 +78,9 @@ static const struct hdss_param params[] = {
     [GPUS] = {"gpus", HDSS_PARAM_INTEGER, "0", 0, 64, NULL, "", "GPUs of its node that a task has for itself"},
     [KEEP] = {"keep", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
               "folder in which each task's output and errors become files of their own, NUMBER.out and NUMBER.err"},
+    [LIVE] = {"live", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
+              "folder in which workers show whole lines of their tasks while these run, as hdss exec --line-buffer "
+              "reads them; not with keep="},
     [TIMEOUT] = {"timeout", HDSS_PARAM_REAL, "0", 0, 1e7, NULL, "s",
                  "a task that runs longer is ended with its process group; 0: it may run as long as it likes"},
     [RETRIES] = {"retries", HDSS_PARAM_INTEGER, "0", 0, 1000, NULL, "", "times that a task that fails is run again"},
@@ -97,6 +102,7 @@ struct exec_kernel {
     struct environment environment;
     struct search search;
     struct allotment allotment;
+    struct fragments fragments;
     struct hdss_worker worker;
     char host[65];
     unsigned retries;
@@ -109,6 +115,7 @@ struct exec_kernel {
     uint64_t done; /* iterations of the range that exec_kernel_run_variable() is at */
     unsigned tries;
     uint64_t put[COMMAND_STREAMS]; /* bytes that it has on its streams */
+    size_t shown[COMMAND_STREAMS]; /* bytes of them that were shown while it ran */
     char settings[3][40], names[COMMAND_STREAMS][40];
     char text[TEXT_MAX], line[TEXT_MAX + 400];
 };
@@ -465,6 +472,7 @@ static void close_all(struct exec_kernel *k)
     environment_fini(&k->environment);
     search_fini(&k->search);
     allotment_fini(&k->allotment);
+    fragments_fini(&k->fragments);
     free(k);
 }
 
@@ -484,6 +492,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
     }
     k->tasks = *tasks;
     kept.there = false; /* the tasks are this instance's now */
+    fragments_init(&k->fragments, values[LIVE].text, worker->rank);
     int result = 0;
     if (!tasks_are(&k->tasks, loop->inputs)) {
         snprintf(error, HDSS_ERROR_MAX, "the tasks or their table have changed since the run began");
@@ -558,6 +567,7 @@ static int start_task(struct exec_kernel *k, uint64_t task, struct search *searc
     snprintf(k->names[COMMAND_OUT], sizeof k->names[0], "%" PRIu64 ".out", task + 1);
     snprintf(k->names[COMMAND_ERR], sizeof k->names[0], "%" PRIu64 ".err", task + 1);
     command_start(&k->command, &spawn, tasks_folder(&k->tasks), names);
+    memset(k->shown, 0, sizeof k->shown);
     k->state = TASK_RUNNING;
     k->tries++;
     return 0;
@@ -752,6 +762,33 @@ static int exec_kernel_put_all(const struct yield *yield)
     return exec_kernel_has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
 }
 
+/* --- while it runs, and wants to be seen --- */
+
+/* Shows what has come of a stream: whole lines, or `all` of it. */
+static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, bool all)
+{
+    const struct capture *capture = &k->command.captures[stream];
+    const size_t from = k->shown[stream], more = capture->length - from;
+    const char *newline = more > 0 ? memrchr(capture->bytes + from, '\n', more) : NULL;
+    const size_t end = all ? capture->length : newline != NULL ? (size_t)(newline - capture->bytes) + 1 : from;
+    if (end == from)
+        return;
+    const struct fragment fragment = {.task = task,
+                                      .began_ms = (uint64_t)(k->command.outcome.started_s * 1000 + 0.5),
+                                      .stream = stream,
+                                      .offset = from,
+                                      .length = end - from};
+    fragments_add(&k->fragments, &fragment, capture->bytes + from);
+    k->shown[stream] = end;
+}
+
+/* The output of a try that has failed is nowhere else; that of the last one comes whole at its end. */
+static void show_streams(struct exec_kernel *k, uint64_t task, bool all)
+{
+    for (unsigned i = 0; fragments_are_wanted(&k->fragments) && i < COMMAND_STREAMS; i++)
+        show_stream(k, task, i, all);
+}
+
 /* Goes on with the task at hand. 1 when it is done, 0 while it runs, -1 with one line. */
 static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
 {
@@ -761,11 +798,15 @@ static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
         if (result <= 0)
             return result;
     }
-    if (!command_advance(&k->command))
+    if (!command_advance(&k->command)) {
+        show_streams(k, yield->task, false);
         return 0;
+    }
     k->state = TASK_NONE;
-    if (exec_kernel_has_failed(k) && !k->is_refused && k->tries <= k->retries)
+    if (exec_kernel_has_failed(k) && !k->is_refused && k->tries <= k->retries) {
+        show_streams(k, yield->task, true);
         return try_task_or_end(k, yield->task, error);
+    }
     allotment_end(&k->allotment);
     return exec_kernel_put_all(yield) < 0 ? -1 : 1;
 }
@@ -806,5 +847,5 @@ const struct hdss_kernel exec_kernel = {
     .close = exec_kernel_close_instance,
     .grow = exec_kernel_grow,
     .inputs = exec_kernel_inputs,
-    .manner = "follow|cores|memory|gpus|keep|timeout|retries|max_output",
+    .manner = "follow|cores|memory|gpus|keep|live|timeout|retries|max_output",
 };
