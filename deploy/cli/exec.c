@@ -10,6 +10,7 @@
 #include "common/util/text.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/earlier.h"
 #include "deploy/cli/exec_request.h"
 #include "deploy/cli/follow.h"
 #include "deploy/cli/run.h"
@@ -41,6 +42,8 @@ enum { INPUT_WAIT_MS = 100, LOOK_MS = 20, HALT_LOOK_MS = 5, ROWS_AT_ONCE = 10000
 struct exec_run {
     struct exec_request request;
     struct task_list list;
+    uint64_t number; /* of the row that was read last, from 1 */
+    struct earlier earlier;
     char output[PATH_BYTES]; /* where the job's results go */
     bool is_complete;        /* all tasks are in the list */
     bool is_remote;          /* ranks may be on other machines */
@@ -188,17 +191,34 @@ static int exec_check_row(const struct exec_run *run, const struct arguments *ro
     if (asprintf(&line, "%.*s", (int)row->fields[0].length, row->fields[0].text) < 0)
         return error_set(error, "out of memory for a command");
     if (exec_check_line(line, &reason) < 0)
-        result = error_set(error, "argument %" PRIu64 ", %.100s: %s", run->list.rows + 1, line, reason.text);
+        result = error_set(error, "argument %" PRIu64 ", %.100s: %s", run->number, line, reason.text);
     free(line);
     return result;
 }
 
 /* Names the columns where that is not done: there are as many as the first row has fields. */
-static void name_columns(struct exec_run *run, unsigned fields)
+static void name_columns(struct exec_run *run, struct task_list *list, unsigned fields)
 {
     const struct arguments names = sources_names(run->request.sources);
-    if (!run->list.is_named)
-        task_list_name(&run->list, names.fields, names.count, fields > names.count ? fields : names.count);
+    if (!list->is_named)
+        task_list_name(list, names.fields, names.count, fields > names.count ? fields : names.count);
+}
+
+/* Reads on to the next row that is to be run. One of enum sources_result, or -1 with one line. */
+static int next_row(struct exec_run *run, bool waits, struct arguments *row, struct error *error)
+{
+    int result;
+    while ((result = sources_next(run->request.sources, waits, row, error)) == SOURCES_ROW) {
+        run->number++;
+        name_columns(run, &run->list, row->count);
+        if (!earlier_has(&run->earlier, run->number))
+            break;
+        name_columns(run, &run->earlier.list, row->count);
+        task_list_add(&run->earlier.list, run->number, row->fields, row->count);
+    }
+    if (result < 0 || earlier_compare(&run->earlier, error) < 0)
+        return -1;
+    return result == SOURCES_ROW && exec_check_row(run, row, error) < 0 ? -1 : result;
 }
 
 /* Reads at most `most` rows and writes them to the list. SOURCES_ROW where there may be more at once, else another one
@@ -208,13 +228,10 @@ static int write_rows(struct exec_run *run, uint64_t most, bool waits, struct er
     struct arguments row;
     int result = SOURCES_ROW;
     for (uint64_t i = 0; i < most; i++) {
-        result = sources_next(run->request.sources, waits, &row, error);
+        result = next_row(run, waits, &row, error);
         if (result != SOURCES_ROW)
             break;
-        if (exec_check_row(run, &row, error) < 0)
-            return -1;
-        name_columns(run, row.count);
-        task_list_add(&run->list, row.fields, row.count);
+        task_list_add(&run->list, run->number, row.fields, row.count);
     }
     return result;
 }
@@ -222,7 +239,7 @@ static int write_rows(struct exec_run *run, uint64_t most, bool waits, struct er
 /* Ends a list to which nothing comes any more. */
 static int complete_list(struct exec_run *run, struct error *error)
 {
-    name_columns(run, 1);
+    name_columns(run, &run->list, 1);
     run->is_complete = true;
     return task_list_end(&run->list, true, error);
 }
@@ -321,6 +338,8 @@ static void compose_words(const struct exec_run *run, struct argv *words)
     if (request->halt.when == HALT_NOW)
         argv_add(words, "--drain-time=0"); /* what runs is ended */
     argv_add_all(words, &request->words);
+    if (request->resumes && request->output != NULL)
+        argv_add(words, request->again_failed ? "--resume=failed" : "--resume");
     argv_add_format(words, "--output=%s", run->output);
     if (request->output == NULL)
         argv_add(words, "--join=no");
@@ -438,6 +457,7 @@ static int begin_follow(struct exec_run *run, struct error *error)
         .clears_line = request->bar || request->eta,
         .live = own.live[0] != '\0' ? own.live : NULL,
         .joblog = request->joblog,
+        .joblog_appends = request->resumes,
         .tag_of = tags ? exec_tag_of : NULL,
         .files_of = request->results != NULL ? exec_files_of : NULL,
         .context = run,
@@ -478,11 +498,9 @@ static int hold_row(struct exec_run *run, struct error *error)
     struct arguments row;
     if (run->held.count > 0)
         return SOURCES_ROW;
-    int result = sources_next(run->request.sources, false, &row, error);
+    int result = next_row(run, false, &row, error);
     if (result != SOURCES_ROW)
         return result;
-    if (exec_check_row(run, &row, error) < 0)
-        return -1;
     rows_clear(&run->held);
     bool kept = true;
     for (unsigned i = 0; i < row.count; i++)
@@ -492,7 +510,7 @@ static int hold_row(struct exec_run *run, struct error *error)
 
 static void add_held_row(struct exec_run *run)
 {
-    task_list_begin_row(&run->list);
+    task_list_begin_row(&run->list, run->number);
     for (size_t i = 0; i < rows_fields(&run->held, 0); i++) {
         const struct field field = rows_field(&run->held, 0, i);
         task_list_add_field(&run->list, &field);
@@ -646,15 +664,37 @@ static int launch_tasks(struct exec_run *run, struct error *error)
     return status;
 }
 
+/* Reads what an earlier run has done. With --output its journal has that. */
+static int begin_earlier(struct exec_run *run, struct error *error)
+{
+    const struct exec_request *request = &run->request;
+    char path[PATH_BYTES + 8];
+    const struct tasks_source source = {.tasks = "",
+                                        .command = request->command,
+                                        .table = "",
+                                        .folder = "",
+                                        .count = TASKS_COUNT_UNKNOWN,
+                                        .shell = request->shell,
+                                        .follows = true};
+    if (!request->resumes || request->joblog == NULL)
+        return 0;
+    snprintf(path, sizeof path, "%s/earlier", own.folder);
+    return earlier_read(&run->earlier, request->joblog, request->again_failed, error) < 0
+               ? -1
+               : earlier_begin(&run->earlier, path, &source, error);
+}
+
 /* Returns the exit status; the error is empty where the run itself has said what is wrong. */
 static int exec_tasks(struct exec_run *run, struct error *error)
 {
     run->is_remote = exec_is_remote(&run->request);
     if (exec_check_command(&run->request, error) < 0 || sources_begin(run->request.sources, error) < 0 ||
-        make_place(run, error) < 0 || begin_list(run, error) < 0)
+        make_place(run, error) < 0 || begin_earlier(run, error) < 0 || begin_list(run, error) < 0)
         return EXIT_STATUS_USAGE;
     if (run->is_complete && run->list.rows == 0) {
-        fputs("hdss exec: there are no arguments, so there is nothing to do\n", stderr);
+        fputs(run->number > 0 ? "hdss exec: all tasks are done, so there is nothing to do\n"
+                              : "hdss exec: there are no arguments, so there is nothing to do\n",
+              stderr);
         return EXIT_STATUS_DONE;
     }
     if (run->request.dry_run)
@@ -691,6 +731,7 @@ int command_exec(int argc, char **argv)
     if (error.text[0] != '\0')
         exec_complain(&error);
     task_list_end(&run.list, false, NULL);
+    earlier_fini(&run.earlier);
     end_text(&run.tags);
     end_text(&run.files);
     remove_place(&run, status);

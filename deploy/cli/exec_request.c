@@ -177,6 +177,21 @@ static int exec_take_output(void *target, const char *value, struct error *error
     return 0;
 }
 
+static int exec_take_resume(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct exec_request *request = target;
+    request->resumes = true;
+    request->again_failed = value != NULL;
+    return value == NULL || strcmp(value, "failed") == 0 ? 0 : -1;
+}
+
+static int exec_take_resume_failed(void *target, const char *value, struct error *error)
+{
+    (void)value;
+    return exec_take_resume(target, "failed", error);
+}
+
 /* --- the tables --- */
 
 static const struct option_row argument_rows[] = {
@@ -257,6 +272,12 @@ static const struct option_row output_rows[] = {
     {"output", 0, "FILE", "the name of a file, or - for standard output",
      "write what the tasks print to FILE, FILE.err and FILE.log, from which --resume goes on (default -)",
      exec_take_output},
+    {"resume", 0, "[failed]", "failed",
+     "run what an earlier run has not: what stands in --joblog FILE, or in what --output FILE has left, is not run "
+     "again; "
+     "failed: but for what has failed",
+     exec_take_resume},
+    {"resume-failed", 0, NULL, NULL, "the same as --resume failed", exec_take_resume_failed},
     {"bar", 0, NULL, NULL, "show a progress line", TAKES_FLAG(struct exec_request, bar)},
     {"eta", 0, NULL, NULL, "the same: it shows when the end is expected", TAKES_FLAG(struct exec_request, eta)},
     {"quiet", 0, NULL, NULL, "say nothing of tasks that failed", TAKES_FLAG(struct exec_request, quiet)},
@@ -266,8 +287,8 @@ static const struct option_row output_rows[] = {
 
 /* Options of `hdss run` that go on to it as they are. */
 static const char *const passed_names[] = {
-    "hosts",  "hostfile",   "masters", "mpirun", "mpi-args",  "time-limit", "time-margin", "restarts",   "technique",
-    "recall", "max-output", "report",  "resume", "overwrite", "journal",    "durability",  "drain-time",
+    "hosts",     "hostfile", "masters",    "mpirun", "mpi-args",  "time-limit", "time-margin", "restarts",
+    "technique", "recall",   "max-output", "report", "overwrite", "journal",    "durability",  "drain-time",
 };
 enum { PASSED = sizeof passed_names / sizeof *passed_names };
 
@@ -327,8 +348,7 @@ static const struct absent {
     {"profile", 'J', "write the options out"},
     {"interactive", 'p', "look at --dry-run"},
     {"progress", 0, "use --bar"},
-    {"resume-failed", 0, "use --resume failed, with --output FILE"},
-    {"retry-failed", 0, "use --resume failed, with --output FILE"},
+    {"retry-failed", 0, "use --resume-failed, with the same command and arguments"},
     {"tmpdir", 0, "set TMPDIR"},
     {"tempdir", 0, "set TMPDIR"},
     {"sqlmaster", 0, "use --joblog FILE"},
@@ -574,11 +594,10 @@ static int exec_check(const struct exec_request *request, struct error *error)
     if (request->output != NULL && printed != NULL)
         return error_set(error, "%s with what is printed, and --output FILE prints nothing; FILE.log is a task log",
                          printed);
-    if (request->output == NULL)
-        for (unsigned i = 0; i < request->words.count; i++)
-            if (strncmp(request->words.items[i], "--resume", 8) == 0)
-                return error_set(error, "--resume goes on from what is kept beside --output FILE, and there is none; "
-                                        "accepted: --output FILE --resume");
+    if (request->output == NULL && request->joblog == NULL && request->resumes)
+        return error_set(error,
+                         "--resume goes on from the log of the run before, and none is named; accepted: --joblog "
+                         "FILE --resume, or --output FILE --resume");
     return 0;
 }
 

@@ -30,7 +30,8 @@ struct exec_request {
     uint64_t timeout_ns, delay_ns; /* 0: none */
     struct halt halt;
     bool in_order, tag, quotes, shell, line_buffer, dry_run, bar, eta, quiet, verbose;
-    bool reads_input; /* standard input is a source */
+    bool resumes, again_failed; /* what an earlier run has done is not run again; but for what failed */
+    bool reads_input;           /* standard input is a source */
 };
 
 /* 0, one of OPTIONS_*, or -1 with one line. To be freed by exec_request_fini() in any case. */

@@ -315,12 +315,15 @@ static int print_stream(struct follow *follow, const struct task_bytes *bytes, s
 static int write_files(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     char path[PATH_MAX];
+    struct task_row row;
     const uint64_t task = follow->task.iteration;
     if (follow->options.files_of == NULL)
         return 0;
     if (follow->options.files_of(follow->options.context, task, path, error) < 0)
         return -1;
-    return task_files_write(path, task + 1, bytes->at[TASK_STREAM_OUT], bytes->length[TASK_STREAM_OUT],
+    if (!task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
+        row.number = task + 1;
+    return task_files_write(path, row.number, bytes->at[TASK_STREAM_OUT], bytes->length[TASK_STREAM_OUT],
                             bytes->at[TASK_STREAM_ERR], bytes->length[TASK_STREAM_ERR], error);
 }
 

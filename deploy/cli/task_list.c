@@ -3,6 +3,7 @@
 #include "deploy/cli/task_list.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 int task_list_begin(struct task_list *list, const char *path, struct error *error)
@@ -24,7 +25,7 @@ static void task_list_put(struct task_list *list, const struct field *field)
 
 void task_list_name(struct task_list *list, const struct field *names, unsigned count, unsigned columns)
 {
-    task_list_begin_row(list);
+    list->fields = 0;
     for (unsigned i = 0; i < count; i++)
         task_list_add_field(list, &names[i]);
     for (unsigned i = count; i < columns; i++)
@@ -33,9 +34,11 @@ void task_list_name(struct task_list *list, const struct field *names, unsigned 
     list->is_named = true;
 }
 
-void task_list_begin_row(struct task_list *list)
+void task_list_begin_row(struct task_list *list, uint64_t number)
 {
     list->fields = 0;
+    if (number != list->rows + 1)
+        fprintf(list->file, "\\#%" PRIu64 "\t", number);
 }
 
 void task_list_add_field(struct task_list *list, const struct field *field)
@@ -51,9 +54,9 @@ void task_list_end_row(struct task_list *list)
     list->rows++;
 }
 
-void task_list_add(struct task_list *list, const struct field *fields, unsigned count)
+void task_list_add(struct task_list *list, uint64_t number, const struct field *fields, unsigned count)
 {
-    task_list_begin_row(list);
+    task_list_begin_row(list, number);
     for (unsigned i = 0; i < count; i++)
         task_list_add_field(list, &fields[i]);
     task_list_end_row(list);

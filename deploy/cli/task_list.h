@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The file from which the kernel exec reads the arguments of its tasks: hdss-kernel's list=FILE.
  *
- * The first line names the columns, each other one is a task, its fields separated by TABs; the line `\.` ends it. */
+ * The first line names the columns, each other one is a task, its fields separated by TABs, with its number before them
+ * where that is not its place; the line `\.` ends it. */
 #pragma once
 
 #include "common/util/error.h"
@@ -26,9 +27,10 @@ int task_list_begin(struct task_list *list, const char *path, struct error *erro
 void task_list_name(struct task_list *list, const struct field *names, unsigned count, unsigned columns);
 
 /* Add a row: all of it, or field by field. */
-void task_list_add(struct task_list *list, const struct field *fields, unsigned count);
+void task_list_add(struct task_list *list, uint64_t number, const struct field *fields, unsigned count);
 
-void task_list_begin_row(struct task_list *list);
+/* Begins a row, which is task `number` of all, from 1. */
+void task_list_begin_row(struct task_list *list, uint64_t number);
 void task_list_add_field(struct task_list *list, const struct field *field);
 void task_list_end_row(struct task_list *list);
 

@@ -185,6 +185,22 @@ def test_what_has_run_is_not_run_again():
     assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'quick', 'ran']
 
 
+def test_what_a_log_has_is_not_run_again():
+    """Rows are read on from a pipe; what failed is run again where that is wanted, and what has changed is named."""
+    words = ['-j2', '-k', '--joblog', 'log', '--tagstring', '{#}', '--shell', 'echo {}; test {} != b']
+    run = execute(*words, ':::', 'a', 'b')
+    assert (run.status, run.out) == (3, '1\ta\n2\tb\n'), run
+    run = execute('--resume', *words, stdin='a\nb\nc\n')
+    assert (run.status, run.out, run.raw_err) == (0, '3\tc\n', ''), run
+    run = execute('--resume-failed', *words, stdin='a\nb\nc\nd\n')
+    assert (run.status, run.out) == (3, '2\tb\n4\td\n') and run.err == ["hdss exec: 1 task failed with exit 1: 2 echo 'b'; test 'b' != b"], run
+    with open('log', encoding='ascii') as file:
+        assert [line.split('\t')[0] for line in file] == ['Seq', '1', '2', '3', '2', '4']
+    run = execute('--resume', *words, stdin='a\nb\nc\nx\n')
+    assert run.status == 2 and run.out == '' and run.err[0].startswith("hdss exec: log, line 6: task 4 was `echo 'd'; test 'd' != b`, and is now `echo 'x'"), run
+    assert 'nothing to do' in execute('--resume', *words, stdin='a\nb\nc\nd\n').raw_err
+
+
 def test_output_goes_to_devices():
     """Also where /dev/stdout is a file, beside which nothing is made."""
     assert printed('--output', '-', 'echo', ':::', 'a') == 'a\n'
@@ -268,7 +284,8 @@ WRONG = [
     (['echo', '::::', 'nosuch'], '', 2, 'nosuch: No such file or directory'),
     (['echo', ':::+', 'a'], '', 2, ':::+ links'),
     (['-j', '0', 'echo', ':::', 'a'], '', 2, 'accepted: N, N%, +N or -N'),
-    (['--resume', 'echo', ':::', 'a'], '', 2, 'accepted: --output FILE --resume'),
+    (['--resume', 'echo', ':::', 'a'], '', 2, 'accepted: --joblog FILE --resume, or --output FILE --resume'),
+    (['--retry-failed', 'echo', ':::', 'a'], '', 2, "GNU parallel's --retry-failed is not there: use --resume-failed"),
     (['--output', 'x', '--joblog', 'y', 'echo', ':::', 'a'], '', 2, 'FILE.log is a task log'),
     (['--cores', '1e5', 'echo', ':::', 'a'], '', 2, 'cores'),
     (['--memory', 'much', 'echo', ':::', 'a'], '', 2, "memory 'much': accepted"),
@@ -299,6 +316,7 @@ def test_a_terminal_has_no_arguments():
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
           test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
-          test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_beginnings, test_what_has_run_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
+          test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_beginnings, test_what_has_run_is_not_run_again,
+          test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,
           test_what_is_wrong_is_said_in_a_line, test_a_terminal_has_no_arguments])

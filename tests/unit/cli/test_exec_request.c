@@ -191,16 +191,17 @@ START_TEST(a_list_is_written_as_the_kernel_reads_it)
     make_files();
     ck_assert_int_eq(task_list_begin(&list, "list", &error), 0);
     task_list_name(&list, names, 1, 3);
-    task_list_add(&list, row, 3);
-    task_list_add(&list, empty, 1);
+    task_list_add(&list, 1, row, 3);
+    task_list_add(&list, 2, empty, 1);
+    task_list_add(&list, 7, names, 1); /* tasks between them are done */
     ck_assert_int_eq(task_list_flush(&list, &error), 0);
-    ck_assert_uint_eq(list.rows, 2);
+    ck_assert_uint_eq(list.rows, 3);
     ck_assert_int_eq(task_list_end(&list, true, &error), 0);
     FILE *file = fopen("list", "re");
     ck_assert_ptr_nonnull(file);
     ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
     fclose(file);
-    ck_assert_str_eq(text, "a\t2\t3\nx\\ty\t\\\\.\\n\\r\t\n\n\\.\n");
+    ck_assert_str_eq(text, "a\t2\t3\nx\\ty\t\\\\.\\n\\r\t\n\n\\#7\ta\n\\.\n");
     remove_files();
 }
 END_TEST

@@ -473,6 +473,20 @@ START_TEST(columns_of_a_list_can_have_names)
 }
 END_TEST
 
+START_TEST(rows_may_say_which_tasks_they_are)
+{
+    const char *list = write_text("rows", "1\t2\na\n\\#7\tb\tc\n\\#123\t\nd\n\\\\#9\n\\.\n");
+    static const char *const tasks_of[] = {"e a 1", "e b c 7", "e '' 123", "e d 4", "e '\\#9' 5"};
+    ck_assert_int_eq(open_list("e {} {#}", list, false), 0);
+    ck_assert_uint_eq(tasks.count, 5);
+    for (uint64_t i = 0; i < 5; i++)
+        ck_assert_str_eq(task(i), tasks_of[i]);
+    ck_assert_str_eq(task(1), tasks_of[1]);
+    ck_assert_uint_eq(tasks.order, 7);
+    tasks_close(&tasks);
+}
+END_TEST
+
 START_TEST(what_is_wrong_with_a_list_is_named)
 {
     check_refused(open_list("e", write_text("rows", ""), false), "/rows: it is empty; accepted: a first line");
@@ -486,6 +500,9 @@ START_TEST(what_is_wrong_with_a_list_is_named)
     } cases[] = {{"1\na\\x\n\\.\n", 9, "/rows, line 2: a backslash; accepted: \\t, \\n, \\r and \\\\, and \\. as"},
                  {"1\na\\\n\\.\n", 8, "/rows, line 2: a backslash"},
                  {"1\na\n\\.\nb\n", 9, "/rows, line 3: a backslash"},
+                 {"1\n\\#\ta\n\\.\n", 10, "/rows, line 2: \\# begins the number of a task; accepted: \\#N"},
+                 {"1\n\\#2\n\\.\n", 9, "/rows, line 2: \\# begins the number of a task"},
+                 {"1\n\\#12345678901234567890\ta\n\\.\n", 30, "/rows, line 2: \\# begins the number"},
                  {"1\na\0b\n\\.\n", 9, "/rows, line 2: a NUL byte"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ck_assert_int_eq(open_list("e", write_bytes("rows", cases[i].text, cases[i].length), false), 0);
@@ -778,6 +795,7 @@ int main(void)
     tcase_add_test(all, columns_without_names_are_numbers);
     tcase_add_test(all, replacement_strings_are_those_of_gnu_parallel);
     tcase_add_test(all, columns_of_a_list_can_have_names);
+    tcase_add_test(all, rows_may_say_which_tasks_they_are);
     tcase_add_test(all, what_is_wrong_with_a_list_is_named);
     tcase_add_test(all, an_open_list_grows);
     tcase_add_test(all, what_tasks_begin_with_has_a_digest);

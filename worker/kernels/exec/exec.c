@@ -93,8 +93,6 @@ static const struct hdss_param params[] = {
 
 /* Between SIGTERM and SIGKILL. */
 #define GRACE_NS 2000000000u
-/* The longest text of a command in the log. */
-#define TEXT_MAX 4096
 
 struct exec_kernel {
     struct tasks tasks;
@@ -117,7 +115,7 @@ struct exec_kernel {
     uint64_t put[COMMAND_STREAMS]; /* bytes that it has on its streams */
     size_t shown[COMMAND_STREAMS]; /* bytes of them that were shown while it ran */
     char settings[3][40], names[COMMAND_STREAMS][40];
-    char text[TEXT_MAX], line[TEXT_MAX + 400];
+    char text[TASKS_TEXT_MAX], line[TASKS_TEXT_MAX + 400];
 };
 
 static struct tasks_source source_of(const union hdss_value *values)
@@ -526,7 +524,7 @@ static int exec_kernel_no_memory(char error[HDSS_ERROR_MAX])
     return -1;
 }
 
-static char *const *make_environment(struct exec_kernel *k, uint64_t task)
+static char *const *make_environment(struct exec_kernel *k)
 {
     const struct cmdline *words = &k->tasks.words;
     const char *folder = tasks_folder(&k->tasks);
@@ -535,7 +533,7 @@ static char *const *make_environment(struct exec_kernel *k, uint64_t task)
     memcpy(k->folder, "PWD=", 5);
     if (folder[0] != '\0' && realpath(folder, k->folder + 4) != NULL)
         environment_set(&k->environment, k->folder);
-    snprintf(k->settings[0], sizeof k->settings[0], "HDSS_TASK=%" PRIu64, task + 1);
+    snprintf(k->settings[0], sizeof k->settings[0], "HDSS_TASK=%" PRIu64, k->tasks.order);
     snprintf(k->settings[1], sizeof k->settings[1], "HDSS_RANK=%u", k->worker.rank);
     snprintf(k->settings[2], sizeof k->settings[2], "HDSS_NODE=%u", k->worker.node);
     for (unsigned i = 0; i < 3; i++)
@@ -555,17 +553,17 @@ static const char *own_folders(const struct cmdline *words)
     return NULL;
 }
 
-static int start_task(struct exec_kernel *k, uint64_t task, struct search *search, char error[HDSS_ERROR_MAX])
+static int start_task(struct exec_kernel *k, struct search *search, char error[HDSS_ERROR_MAX])
 {
     const char *names[COMMAND_STREAMS] = {k->names[COMMAND_OUT], k->names[COMMAND_ERR]};
     struct spawn spawn = {.argv = cmdline_argv(&k->tasks.words),
-                          .environment = make_environment(k, task),
+                          .environment = make_environment(k),
                           .memory = allotment_memory(&k->allotment)};
     spawn.paths = spawn.argv == NULL ? NULL : search_paths(search, spawn.argv[0]);
     if (spawn.paths == NULL || spawn.environment == NULL)
         return exec_kernel_no_memory(error);
-    snprintf(k->names[COMMAND_OUT], sizeof k->names[0], "%" PRIu64 ".out", task + 1);
-    snprintf(k->names[COMMAND_ERR], sizeof k->names[0], "%" PRIu64 ".err", task + 1);
+    snprintf(k->names[COMMAND_OUT], sizeof k->names[0], "%" PRIu64 ".out", k->tasks.order);
+    snprintf(k->names[COMMAND_ERR], sizeof k->names[0], "%" PRIu64 ".err", k->tasks.order);
     command_start(&k->command, &spawn, tasks_folder(&k->tasks), names);
     memset(k->shown, 0, sizeof k->shown);
     k->state = TASK_RUNNING;
@@ -573,23 +571,23 @@ static int start_task(struct exec_kernel *k, uint64_t task, struct search *searc
     return 0;
 }
 
-static int try_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
+static int try_task(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 {
     const char *folders = own_folders(&k->tasks.words);
     struct search own;
     if (folders == NULL)
-        return start_task(k, task, &k->search, error);
+        return start_task(k, &k->search, error);
     if (search_init(&own, folders) < 0)
         return exec_kernel_no_memory(error);
-    int result = start_task(k, task, &own, error);
+    int result = start_task(k, &own, error);
     search_fini(&own);
     return result;
 }
 
 /* A task that cannot be tried gives back what it has. */
-static int try_task_or_end(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
+static int try_task_or_end(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 {
-    int result = try_task(k, task, error);
+    int result = try_task(k, error);
     if (result < 0)
         allotment_end(&k->allotment);
     return result;
@@ -620,7 +618,7 @@ static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_E
     int result = k->state == TASK_NONE ? begin_task(k, task) : allotment_advance(&k->allotment, &k->wrong);
     k->state = TASK_NONE;
     switch (result) {
-    case ALLOTMENT_THERE: return try_task_or_end(k, task, error) < 0 ? -1 : 1;
+    case ALLOTMENT_THERE: return try_task_or_end(k, error) < 0 ? -1 : 1;
     case ALLOTMENT_WAITS: k->state = TASK_WAITING; return 0;
     case ALLOTMENT_REFUSED: refuse_task(k); return 1;
     default: snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, k->wrong.text); return -1;
@@ -659,7 +657,7 @@ static int put_note(const struct yield *yield, enum task_stream stream, const st
     char line[600];
     bool begun = after != NULL && after->length > 0 && after->bytes[after->length - 1] != '\n';
     int length =
-        snprintf(line, sizeof line, "%shdss: task %" PRIu64 ": %s\n", begun ? "\n" : "", yield->task + 1, note);
+        snprintf(line, sizeof line, "%shdss: task %" PRIu64 ": %s\n", begun ? "\n" : "", yield->k->tasks.order, note);
     size_t bytes = length < (int)sizeof line ? (size_t)length : sizeof line - 1;
     return put_bytes(yield, stream, line, bytes);
 }
@@ -746,7 +744,7 @@ static int put_log(const struct yield *yield)
     int length = snprintf(k->line, sizeof k->line,
                           "%" PRIu64 "\t%s\t%.3f\t%.3f\t0\t%" PRIu64 "\t%d\t%d\t%s\t%u\t%u\t%.3f\t%" PRIu64
                           "\t%u\t%s\t%" PRIu64 "\t%" PRIu64 "\n",
-                          yield->task + 1, k->host, outcome->started_s, (double)outcome->wall_ns / 1e9, received,
+                          k->tasks.order, k->host, outcome->started_s, (double)outcome->wall_ns / 1e9, received,
                           outcome->status, outcome->signal, tasks_text(&k->tasks, k->text, sizeof k->text),
                           k->worker.rank, k->worker.node, (double)outcome->cpu_ns / 1e9, outcome->peak_kib, k->tries,
                           end_text(k), k->put[TASK_STREAM_OUT], k->put[TASK_STREAM_ERR]);
@@ -805,7 +803,7 @@ static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
     k->state = TASK_NONE;
     if (exec_kernel_has_failed(k) && !k->is_refused && k->tries <= k->retries) {
         show_streams(k, yield->task, true);
-        return try_task_or_end(k, yield->task, error);
+        return try_task_or_end(k, error);
     }
     allotment_end(&k->allotment);
     return exec_kernel_put_all(yield) < 0 ? -1 : 1;

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <xxhash.h>
 
+/* The place behind the last digit that a number before the fields can have. */
+#define ORDER_DIGITS 18
 /* How long a row that another rank has seen is waited for, and how long between two looks. */
 #define WAIT_MAX_MS  10000
 #define WAIT_LOOK_MS 20
@@ -42,10 +44,28 @@ static size_t take_field(struct list *list, struct row *row, const struct line *
     return at;
 }
 
+/* Takes the number before the fields, if there is one. Returns where they begin, or SIZE_MAX with one line. */
+static size_t take_order(struct list *list, const struct line *line, uint64_t i, struct error *error)
+{
+    uint64_t order = 0;
+    size_t at = 2;
+    list->order = i;
+    if (i == 0 || line->length < at || line->text[0] != '\\' || line->text[1] != '#')
+        return 0;
+    for (; at < line->length && at < ORDER_DIGITS && line->text[at] >= '0' && line->text[at] <= '9'; at++)
+        order = 10 * order + (uint64_t)(line->text[at] - '0');
+    if (order > 0 && at < line->length && line->text[at] == '\t') {
+        list->order = order;
+        return at + 1;
+    }
+    list_complain(list, line, "\\# begins the number of a task; accepted: \\#N and a tab", error);
+    return SIZE_MAX;
+}
+
 static int list_cut(struct list *list, struct row *row, uint64_t i, struct error *error)
 {
     struct line line;
-    size_t used = 0, at = 0;
+    size_t used = 0;
     list->is_wrong = false;
     if (lines_get(&list->lines, i, &line, error) < 0)
         return -1;
@@ -54,6 +74,9 @@ static int list_cut(struct list *list, struct row *row, uint64_t i, struct error
         return list_complain(list, &line, "a NUL byte", error);
     if (row_begin(row, line.length) < 0)
         return list_complain(list, &line, "out of memory", error);
+    size_t at = take_order(list, &line, i, error);
+    if (at == SIZE_MAX)
+        return -1;
     do {
         size_t start = used;
         at = take_field(list, row, &line, at, &used, error);

@@ -3,7 +3,10 @@
  *
  * The first line names the columns, each other line is a task; names and fields are separated by tabs, in which \t is a
  * tab, \n a newline, \r a carriage return and \\ a backslash. The last line is \. alone: without it the list is open,
- * and more rows may come. A line without its newline is not there yet. */
+ * and more rows may come. A line without its newline is not there yet.
+ *
+ * A row is task N of those that its writer counts where \#N and a tab stand before it; else it is the one that its
+ * place says. */
 #pragma once
 
 #include "common/util/error.h"
@@ -17,6 +20,7 @@ struct list {
     uint64_t rows;  /* rows that are known to be there */
     uint64_t title; /* digest of the first line */
     uint64_t at;    /* the row at hand; UINT64_MAX: none */
+    uint64_t order; /* the number of its task, from 1 */
     bool is_wrong;  /* the row that was asked for is there, and is none */
 };
 

@@ -365,11 +365,14 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
     struct error inner;
     struct line line;
     cmdline_clear(&tasks->words);
-    snprintf(tasks->number, sizeof tasks->number, "%" PRIu64, i + 1);
+    tasks->order = i + 1;
     if (tasks_take_row(tasks, i, error) < 0) {
         tasks->is_wrong = tasks->list.is_wrong;
         return -1;
     }
+    if (tasks_is_given(tasks->source.list))
+        tasks->order = tasks->list.order;
+    snprintf(tasks->number, sizeof tasks->number, "%" PRIu64, tasks->order);
     tasks->is_wrong = false;
     if (tasks_take_line(tasks, i, &line, error) < 0)
         return -1;

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 
 #define TASKS_COUNT_UNKNOWN (-1)
+/* The longest text of a command in the log. */
+#define TASKS_TEXT_MAX 4096
 
 struct tasks_source {
     const char *tasks;   /* the file of lines; "": none */
@@ -39,6 +41,7 @@ struct tasks {
     bool grows;      /* there may be more tasks than `count` */
     char rank[12], node[12], slot[12];
     /* the task at hand */
+    uint64_t order; /* its number, from 1: its place, unless the list says it */
     char number[24];
     bool is_wrong;         /* tasks_get() has refused the task for its row or its line: there are no words */
     const struct row *row; /* NULL: none */

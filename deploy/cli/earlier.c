@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Tasks of an earlier run: see earlier.h. Of the commands digests are kept, so that millions take little memory. */
+#include "deploy/cli/earlier.h"
+
+#include "common/util/digest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The number of a line that is damaged may be anything. */
+#define TASKS_MAX 1000000000u
+
+/* GNU parallel quotes in another way than we do: what quotes is left out there. */
+static uint64_t digest_command(enum task_log kind, const char *text, size_t length)
+{
+    char plain[TASKS_TEXT_MAX];
+    size_t used = 0;
+    for (size_t i = 0; i < length && used < sizeof plain; i++)
+        if (kind != TASK_LOG_PARALLEL || strchr("'\"\\", text[i]) == NULL || text[i] == '\0')
+            plain[used++] = text[i];
+    return digest_record(0, plain, used) | 1;
+}
+
+static int earlier_no_memory(const struct earlier *earlier, struct error *error)
+{
+    return error_set(error, "%.200s: out of memory for its tasks", earlier->log);
+}
+
+/* The last line of a task counts. */
+static int earlier_take_line(struct earlier *earlier, const char *line, size_t length, uint64_t number,
+                             struct error *error)
+{
+    struct task_row row;
+    if (!task_row_read(&row, earlier->kind, line, length))
+        return error_set(error, "%.200s, line %" PRIu64 ": no line of a task log", earlier->log, number);
+    if (row.number > TASKS_MAX)
+        return error_set(error, "%.200s, line %" PRIu64 ": no run has a task %" PRIu64, earlier->log, number,
+                         row.number);
+    if (row.number > earlier->count) {
+        const uint64_t count = 2 * row.number;
+        uint64_t *grown = realloc(earlier->digests, count * sizeof *grown);
+        if (grown == NULL)
+            return earlier_no_memory(earlier, error);
+        memset(grown + earlier->count, 0, (count - earlier->count) * sizeof *grown);
+        earlier->digests = grown;
+        earlier->count = count;
+    }
+    const bool again = earlier->again_failed && task_row_failed(&row);
+    earlier->digests[row.number - 1] = again ? 0 : digest_command(earlier->kind, row.command.at, row.command.length);
+    return 0;
+}
+
+/* Hands over each line that has its end, with its number. */
+static int earlier_each_line(struct earlier *earlier, FILE *file,
+                             int (*take)(struct earlier *earlier, const char *line, size_t length, uint64_t number,
+                                         struct error *error),
+                             struct error *error)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int result = 0;
+    uint64_t number = 0;
+    for (ssize_t length; result == 0 && (length = getline(&line, &room, file)) > 0 && line[length - 1] == '\n';) {
+        if (number++ == 0)
+            earlier->kind = task_log_kind(line, (size_t)length - 1);
+        else
+            result = take(earlier, line, (size_t)length - 1, number, error);
+        if (earlier->kind == TASK_LOG_NONE)
+            result = error_set(error, "%.200s: is there, and is no task log", earlier->log);
+    }
+    free(line);
+    return result;
+}
+
+int earlier_read(struct earlier *earlier, const char *log, bool again_failed, struct error *error)
+{
+    *earlier = (struct earlier){.log = log, .again_failed = again_failed};
+    FILE *file = fopen(log, "re");
+    if (file == NULL && errno == ENOENT)
+        return 0;
+    if (file == NULL)
+        return error_set(error, "%.200s: %s", log, strerror(errno));
+    int result = earlier_each_line(earlier, file, earlier_take_line, error);
+    fclose(file);
+    return result;
+}
+
+void earlier_fini(struct earlier *earlier)
+{
+    if (earlier->is_open)
+        tasks_close(&earlier->tasks);
+    task_list_end(&earlier->list, false, NULL);
+    if (earlier->path[0] != '\0')
+        unlink(earlier->path);
+    free(earlier->digests);
+    *earlier = (struct earlier){0};
+}
+
+/* --- comparing --- */
+
+/* True where a command depends on the worker that runs it. */
+static bool depends_on_worker(const char *command)
+{
+    return strstr(command, "{%}") != NULL || strstr(command, "{rank}") != NULL || strstr(command, "{node}") != NULL;
+}
+
+int earlier_begin(struct earlier *earlier, const char *path, const struct tasks_source *source, struct error *error)
+{
+    if (earlier->count == 0)
+        return 0;
+    earlier->is_compared = !depends_on_worker(source->command);
+    earlier->source = *source;
+    snprintf(earlier->path, sizeof earlier->path, "%s", path);
+    earlier->source.list = earlier->path;
+    return task_list_begin(&earlier->list, earlier->path, error);
+}
+
+/* The task whose line is looked for, and the line: once more through the log, to say what is wrong. */
+static int find_line(const struct earlier *earlier, uint64_t task, char command[200], uint64_t *number)
+{
+    struct task_row row;
+    char *line = NULL;
+    size_t room = 0;
+    FILE *file = fopen(earlier->log, "re");
+    *number = 0;
+    if (file == NULL)
+        return -1;
+    uint64_t at = 1;
+    for (ssize_t length; (length = getline(&line, &room, file)) > 0; at++)
+        if (at > 1 && task_row_read(&row, earlier->kind, line, (size_t)length - 1) && row.number == task) {
+            snprintf(command, 200, "%.*s", (int)(row.command.length < 199 ? row.command.length : 199), row.command.at);
+            *number = at;
+        }
+    free(line);
+    fclose(file);
+    return *number > 0 ? 0 : -1;
+}
+
+static int refuse_change(const struct earlier *earlier, uint64_t task, const char *text, struct error *error)
+{
+    char command[200];
+    uint64_t number;
+    if (find_line(earlier, task, command, &number) < 0)
+        return error_set(error, "%.200s: has changed while it was read", earlier->log);
+    return error_set(error,
+                     "%.200s, line %" PRIu64 ": task %" PRIu64
+                     " was `%.120s`, and is now `%.120s`; accepted: the commands that the log has, or another log",
+                     earlier->log, number, task, command, text);
+}
+
+int earlier_compare(struct earlier *earlier, struct error *error)
+{
+    char text[TASKS_TEXT_MAX];
+    struct tasks *tasks = &earlier->tasks;
+    if (!earlier->is_compared || earlier->compared == earlier->list.rows)
+        return 0;
+    if (task_list_flush(&earlier->list, error) < 0)
+        return -1;
+    const bool was_open = earlier->is_open;
+    if (!was_open && tasks_open(tasks, &earlier->source, error) < 0)
+        return -1;
+    earlier->is_open = true;
+    if (was_open && tasks_extend(tasks, error) < 0)
+        return -1;
+    for (; earlier->compared < tasks->count; earlier->compared++) {
+        if (tasks_get(tasks, earlier->compared, error) < 0)
+            return -1;
+        tasks_text(tasks, text, sizeof text);
+        if (earlier->digests[tasks->order - 1] != digest_command(earlier->kind, text, strlen(text)))
+            return refuse_change(earlier, tasks->order, text, error);
+    }
+    return 0;
+}
