@@ -347,10 +347,7 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
         return TURN_EVENT;
     if (!chunk->running || exec_buffer_in_use(exec)->sent)
         return TURN_BLOCKED;
-    /* more variable output may have gathered than could leave at once */
-    bool lags = exec->records.variable && exec->config.collect && output_bytes(&exec->records.output) >= SLICE_MAX &&
-                !chunk->waiting;
-    bool computes = !exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count && !lags;
+    bool computes = exec_can_compute(exec);
     if (exec->config.helper != NULL) {
         if ((computes || exec->remote.posted) && !exec_remote_turn(exec))
             return inline_tell_mark(exec, event) ? TURN_EVENT : TURN_BLOCKED;
@@ -373,19 +370,25 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     return send_due_part(exec, event) || inline_tell_mark(exec, event) ? TURN_EVENT : TURN_WORKED;
 }
 
+/* Advances until there is something to do elsewhere, or the helper has no news. */
+static enum turn advance_with_helper(struct exec *exec, struct event *event)
+{
+    enum turn turn;
+    do {
+        exec_remote_look(exec);
+        turn = advance_exec(exec, event);
+    } while (turn == TURN_BLOCKED && !exec_remote_rest(exec));
+    return turn;
+}
+
 /* Advances by an iteration, or by two where a kernel waits for work of its own: it begins the next before the runtime
  * looks at anything else, so that both run side by side. */
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);
     if (exec->config.helper != NULL)
-        exec_remote_look(exec);
+        return advance_with_helper(exec, event);
     enum turn turn = advance_exec(exec, event);
-    if (exec->config.helper != NULL) {
-        while (turn == TURN_BLOCKED && !exec_remote_rest(exec))
-            turn = advance_exec(exec, event);
-        return turn;
-    }
     if (turn != TURN_WORKED || exec->config.kernel->descriptor == NULL)
         return turn;
     enum turn next = advance_exec(exec, event);

@@ -392,9 +392,12 @@ bool exec_remote_turn(struct exec *exec)
 
 void exec_remote_look(struct exec *exec)
 {
+    struct exec_remote *remote = &exec->remote;
     char unused[HDSS_ERROR_MAX];
-    if (exec->remote.helper.state == HELPER_READY && exec->remote.helper.rests)
-        helper_look(&exec->remote.helper, unused);
+    bool is_awaited = exec->chunk.running && !exec_buffer_in_use(exec)->sent && exec_can_compute(exec);
+    bool has_nothing = remote->helper.state == HELPER_READY || (remote->helper.state == HELPER_OPENING && !is_awaited);
+    if (has_nothing && remote->helper.rests)
+        helper_look(&remote->helper, unused); /* the next command begins another one where it has died */
 }
 
 bool exec_remote_rest(struct exec *exec)

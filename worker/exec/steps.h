@@ -71,7 +71,8 @@ void exec_remote_set_mark(struct exec *exec);
 /* Has the helper go on with the chunk and takes over what it has done; false while its command runs on. */
 bool exec_remote_turn(struct exec *exec);
 
-/* Looks whether a helper that has nothing to do has died. */
+/* Looks after a helper that has nothing to do, or that opens the kernel while the chunk has nothing for it: no turn of
+ * the chunk does, and its news would keep the worker from its rest. */
 void exec_remote_look(struct exec *exec);
 
 /* How long what the helper computes stands: begins with a command, adds the time since the latest look, takes in that
@@ -165,6 +166,16 @@ enum turn exec_wait_turn(struct exec *exec, struct event *event);
 static inline struct exec_buffer *exec_buffer_in_use(struct exec *exec)
 {
     return &exec->records.buffers[exec->records.filling];
+}
+
+/* True where the running chunk, whose results have room, goes on with an iteration. More variable output may have
+ * gathered than could leave at once. */
+static inline bool exec_can_compute(const struct exec *exec)
+{
+    const struct exec_chunk *chunk = &exec->chunk;
+    bool lags = exec->records.variable && exec->config.collect && output_bytes(&exec->records.output) >= SLICE_MAX &&
+                !chunk->waiting;
+    return !exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count && !lags;
 }
 
 static inline uint64_t exec_least(uint64_t a, uint64_t b)

@@ -124,10 +124,11 @@ enum death { LIVES, SEGFAULTS, EXITS, IS_KILLED, FAILS, RETURNS, HANGS };
 
 /* Shared with the helpers. */
 static struct shared {
-    _Atomic uint64_t hold_at;          /* the iteration that waits until it is UINT64_MAX */
-    _Atomic uint64_t runs[4096];       /* how often an iteration was begun by itself */
-    _Atomic unsigned opened, probed;   /* helpers that have opened the kernel; probe iterations */
-    _Atomic bool closed, open_crashes; /* the kernel was closed; open() crashes */
+    _Atomic uint64_t hold_at;        /* the iteration that waits until it is UINT64_MAX */
+    _Atomic uint64_t runs[4096];     /* how often an iteration was begun by itself */
+    _Atomic unsigned opened, probed; /* helpers that have opened the kernel; probe iterations */
+    _Atomic bool closed;             /* the kernel was closed */
+    _Atomic bool open_crashes, open_waits;
 } * shared;
 
 static struct {
@@ -155,6 +156,8 @@ static int open_kernel(const union hdss_value *values, const struct hdss_loop *l
     *instance = NULL;
     if (shared->open_crashes)
         crash();
+    while (shared->open_waits)
+        usleep(100);
     shared->opened++;
     return 0;
 }
@@ -661,6 +664,38 @@ START_TEST(a_helper_that_is_killed_while_idle_is_replaced)
 }
 END_TEST
 
+/* The rest of a chunk is recalled while a new helper opens the kernel for it. The worker rests then, as its messages
+ * come in no other way, and also takes note of that helper's death. */
+START_TEST(a_helper_for_which_nothing_is_left_keeps_nobody_awake)
+{
+    struct outcome outcome;
+    struct event event = {0};
+    ck_assert_int_eq(open_remote(false), 0);
+    kernel.death[0] = SEGFAULTS;
+    kill(exec.remote.helper.pid, SIGKILL);
+    executor_begin(&exec.executor, 0, 10, 0, false);
+    ck_assert_int_eq(next_event().type, EVENT_ITERATIONS_FAILED);
+    shared->open_waits = true;
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    ck_assert_int_eq(exec.remote.helper.state, HELPER_OPENING);
+    ck_assert_uint_eq(executor_cut(&exec.executor, RECALL_ALL).count, 9);
+    ck_assert_int_eq(next_event().type, EVENT_FINISHED);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    struct pollfd news = {.fd = executor_descriptor(&exec.executor), .events = POLLIN};
+    if (_i > 0)
+        kill(exec.remote.helper.pid, SIGKILL);
+    shared->open_waits = false;
+    ck_assert_int_eq(poll(&news, 1, 20000), 1);
+    ck_assert_int_eq(channel_is_answered(exec.remote.helper.channel), _i == 0);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    ck_assert_int_eq(poll(&news, 1, 0), 0);
+    executor_begin(&exec.executor, 100, 5, 0, false);
+    take_chunk(100, &outcome);
+    ck_assert_uint_eq(outcome.digest, digest_of(100, 5));
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 START_TEST(a_kernel_that_crashes_when_it_is_opened_says_so)
 {
     ck_assert_int_eq(open_remote(false), 0);
@@ -709,6 +744,7 @@ int main(void)
     tcase_add_loop_test(remote, whatever_is_cut_and_whoever_dies_the_rest_is_whole, 0, 8);
     tcase_add_loop_test(remote, variable_output_is_that_of_an_executor_without_a_helper, 0, 4);
     tcase_add_test(remote, a_helper_that_is_killed_while_idle_is_replaced);
+    tcase_add_loop_test(remote, a_helper_for_which_nothing_is_left_keeps_nobody_awake, 0, 2);
     tcase_add_test(remote, a_kernel_that_crashes_when_it_is_opened_says_so);
     tcase_add_test(remote, a_probe_leaves_out_what_kills);
     suite_add_tcase(suite, remote);
