@@ -236,7 +236,7 @@ static const struct option_row task_rows[] = {
     {"retries", 0, "N", NULL, "run a task that fails again, N times in all (default 1)",
      TAKES_INTEGER(struct exec_request, tries, 0, TRIES_MAX)},
     {"delay", 0, "TIME", "seconds, or a number with s, m, h or d",
-     "let so much time pass between the beginnings of two tasks", exec_take_delay},
+     "let so much time pass between two tasks that are given to the workers", exec_take_delay},
     {"halt", 0, "WHEN,WHY=VALUE", HALT_ACCEPTED,
      "end early: now, or soon, when what runs is done; once so many tasks, or so many in 100, have failed, succeeded, "
      "or "
@@ -590,6 +590,7 @@ static int exec_check(const struct exec_request *request, struct error *error)
                           : request->joblog != NULL                 ? "--joblog goes"
                           : request->results != NULL                ? "--results goes"
                           : request->halt.when != HALT_NO           ? "--halt goes"
+                          : request->delay_ns > 0                   ? "--delay goes"
                                                                     : NULL;
     if (request->output != NULL && printed != NULL)
         return error_set(error, "%s with what is printed, and --output FILE prints nothing; FILE.log is a task log",

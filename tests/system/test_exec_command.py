@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """hdss exec: the examples of GNU parallel's tutorial that make sense here, with its output, beside it where it is installed; what is
 printed, and when; what is wrong, and how runs end."""
+import glob
 import os
 import pty
 import re
@@ -162,10 +163,29 @@ def test_lines_are_seen_while_their_tasks_run():
         process.wait()
 
 
-def test_a_delay_is_between_beginnings():
-    """Of workers that are free; and the end does not wait for another row."""
-    begun = [int(line) for line in printed('-k', '-j2', '--delay', '0.4', '--shell', 'date +%s%N; : {}', ':::', *'abc').split()]
-    assert all(later - earlier >= 2e8 for earlier, later in zip(begun, begun[1:])), begun
+def tasks_in(folder):
+    """Tasks in the list of a run that has its files there: its first line is a number, and a complete list ends with a line of its own."""
+    lists = glob.glob(f'{folder}/hdss-exec-*/list')
+    try:
+        with open(lists[0], encoding='ascii') as file:
+            return len([line for line in file.read().splitlines()[1:] if line != '\\.'])
+    except (IndexError, FileNotFoundError):
+        return 0
+
+
+def test_a_delay_is_between_tasks():
+    """Of workers that are free. It is that between what they are given: a busy machine may begin a task late. From the last look at the list
+    that found one task to the first that found three it has passed at least once."""
+    process = subprocess.Popen([HDSS, 'exec', '-k', '-j2', '--delay', '0.4', 'echo', ':::', *'abc'], stdout=subprocess.PIPE, text=True,
+                               env={**environment(), 'TMPDIR': os.getcwd()})
+    looks = []  # the time before a look, what it found, and the time behind it
+    while process.poll() is None:
+        before = time.monotonic()
+        looks.append((before, tasks_in('.'), time.monotonic()))
+        time.sleep(0.01)
+    assert process.communicate()[0] == 'a\nb\nc\n' and process.returncode == 0
+    one, three = [look for look in looks if look[1] == 1], [look for look in looks if look[1] == 3]
+    assert one and (not three or three[0][2] - one[-1][0] >= 0.4), looks
 
 
 def test_what_has_run_is_not_run_again():
@@ -316,7 +336,7 @@ def test_a_terminal_has_no_arguments():
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
           test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
-          test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_beginnings, test_what_has_run_is_not_run_again,
+          test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_tasks, test_what_has_run_is_not_run_again,
           test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,
           test_what_is_wrong_is_said_in_a_line, test_a_terminal_has_no_arguments])

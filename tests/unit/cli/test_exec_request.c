@@ -147,6 +147,8 @@ static const struct {
     {"--halt now", "--halt 'now': accepted: " HALT_ACCEPTED},
     {"--timeout 2x", "--timeout '2x': accepted: seconds, or a number with s, m, h or d"},
     {"--delay x", "--delay 'x': accepted: seconds, or a number with s, m, h or d"},
+    {"--delay 1 --output all echo ::: a",
+     "--delay goes with what is printed, and --output FILE prints nothing; FILE.log is a task log"},
     {"--trim x", "--trim 'x': accepted: n, l, r, lr, rl"},
     {"-d xx", "--delimiter 'xx': accepted: one character, or \\n, \\t, \\0"},
     {"-n 0", "--max-args '0': accepted: an integer from 1 to 100000"},
