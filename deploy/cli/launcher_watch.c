@@ -28,6 +28,8 @@
 #define ABORT_MS 3000
 /* Time between two looks whether the supermaster is stopped. */
 #define STOPPED_LOOK_MS 1000
+/* Time between two counts of the ranks, each of which reads some files of /proc for every rank. */
+#define COUNT_MS 50
 /* Time in which ranks leave MPI, when each has done all that it had to: for every rank of a core so much longer, as
  * hundreds that share a few cores take a minute for it; and for those on other machines. Then whatever holds them in
  * MPI_Finalize does not matter. */
@@ -182,14 +184,21 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
     return watch->started && watch->running < watch->ranks && quiet_ms >= START_MS;
 }
 
-bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
+static void count_ranks(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
 {
     unsigned running = ranks_below(launcher, watch->depth);
     bool hurries = watch->ended && watch->remote; /* the ranks elsewhere are not seen to end, either */
     if (running != watch->running && !hurries)
         watch->changed_ms = now_ms;
+    watch->counted_ms = now_ms;
     watch->running = running;
     watch->started |= running > 0;
+}
+
+bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
+{
+    if (now_ms - watch->counted_ms >= COUNT_MS)
+        count_ranks(watch, launcher, now_ms);
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 

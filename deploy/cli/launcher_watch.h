@@ -39,6 +39,7 @@ struct launcher_watch {
     bool started;            /* at least one rank ran here */
     unsigned stopped_looks;  /* in a row, in which somebody was found stopped on whom the others wait */
     int64_t stopped_look_ms; /* when it was looked */
+    int64_t counted_ms;      /* when they were counted */
     int64_t changed_ms;      /* when `running` last changed, or the ranks last said something */
 };
 

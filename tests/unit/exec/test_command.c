@@ -3,6 +3,7 @@
 #include "tests/lib/suite.h"
 #include "worker/kernels/exec/command.h"
 #include "worker/kernels/exec/environment.h"
+#include "worker/kernels/exec/search.h"
 #include "worker/kernels/exec/spawn.h"
 
 #include <inttypes.h>
@@ -113,6 +114,79 @@ START_TEST(a_script_without_an_interpreter_goes_to_the_shell)
     ck_assert_str_eq(text_of(COMMAND_OUT), "2 a b\n");
     command_fini(&command);
     unlink(name);
+}
+END_TEST
+
+START_TEST(a_task_that_closes_its_streams_wakes_nobody)
+{
+    open_command(&no_limits);
+    start((const char *[]){"/bin/sh", "-c", "echo out; exec >&- 2>&-; exec sleep 0.1", NULL});
+    while (!command_advance(&command)) {
+        ck_assert_int_ge(command.captures[COMMAND_OUT].pipe, 0);
+        ck_assert_int_ge(command.captures[COMMAND_ERR].pipe, 0);
+        struct pollfd descriptor = {command_descriptor(&command), POLLIN, 0};
+        ck_assert_int_eq(poll(&descriptor, 1, 60000), 1);
+    }
+    ck_assert_str_eq(text_of(COMMAND_OUT), "out\n");
+    ck_assert_int_eq(command.captures[COMMAND_OUT].task_end, -1);
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(a_place_is_kept_where_no_folder_is_relative)
+{
+    static const char *const absolute[] = {"/usr/bin:/bin", "/bin"}, *const relative[] = {"", "bin:/bin",
+                                                                                          "/bin:", "/bin::/usr/bin",
+                                                                                          "/bin:.:/usr/bin"};
+    struct search search;
+    for (size_t i = 0; i < sizeof absolute / sizeof *absolute; i++) {
+        ck_assert_int_eq(search_init(&search, absolute[i]), 0);
+        ck_assert_ptr_nonnull(search_paths(&search, "true"));
+        search.found = 1;
+        search_paths(&search, "true");
+        ck_assert_uint_eq(search.found, 1);
+        search_paths(&search, "false");
+        ck_assert_uint_eq(search.found, 0);
+        search_fini(&search);
+    }
+    for (size_t i = 0; i < sizeof relative / sizeof *relative; i++) {
+        ck_assert_int_eq(search_init(&search, relative[i]), 0);
+        ck_assert_ptr_nonnull(search_paths(&search, "true"));
+        search.found = 1;
+        search_paths(&search, "true");
+        ck_assert_uint_eq(search.found, 0);
+        search_fini(&search);
+    }
+}
+END_TEST
+
+static int run_at(const char *const *paths, size_t *found)
+{
+    char name[] = "true", *argv[] = {NULL, name, NULL}, *environment[] = {NULL};
+    const struct spawn spawn = {.paths = paths, .found = found, .argv = argv + 1, .environment = environment};
+    command_start(&command, &spawn, "", NULL);
+    wait_for_end();
+    return command.outcome.status;
+}
+
+START_TEST(the_path_that_was_found_last_comes_first)
+{
+    const char *const paths[] = {"/no/such/folder/true", "/bin/true", NULL},
+                      *const changed[] = {"/bin/false", "/bin/true", NULL},
+                      *const moved[] = {"/bin/true", "/no/such/folder/true", NULL},
+                      *const none[] = {"/no", "/nowhere", NULL};
+    size_t found = 0;
+    open_command(&no_limits);
+    ck_assert_int_eq(run_at(paths, &found), 0);
+    ck_assert_uint_eq(found, 1);
+    ck_assert_int_eq(run_at(changed, &found), 0);
+    ck_assert_uint_eq(found, 1);
+    ck_assert_int_eq(run_at(moved, &found), 0);
+    ck_assert_uint_eq(found, 0);
+    ck_assert_int_eq(run_at(changed, &found), 1);
+    ck_assert_int_eq(run_at(none, &found), 127);
+    ck_assert_uint_eq(found, 0);
+    command_fini(&command);
 }
 END_TEST
 
@@ -560,6 +634,9 @@ int main(void)
     tcase_add_test(all, what_cannot_be_started_has_a_status_as_a_shell_says_it);
     tcase_add_test(all, a_script_without_an_interpreter_goes_to_the_shell);
     tcase_add_test(all, the_paths_are_tried_in_order);
+    tcase_add_test(all, a_task_that_closes_its_streams_wakes_nobody);
+    tcase_add_test(all, the_path_that_was_found_last_comes_first);
+    tcase_add_test(all, a_place_is_kept_where_no_folder_is_relative);
     tcase_add_test(all, output_is_cut_at_its_limit_and_the_command_goes_on);
     tcase_add_test(all, much_output_arrives_whole);
     tcase_add_test(all, a_time_limit_ends_the_whole_group);

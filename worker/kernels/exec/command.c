@@ -62,7 +62,7 @@ int command_init(struct command *command, const struct command_limits *limits, i
 {
     *command = (struct command){.limits = *limits, .folder = folder, .process = -1};
     for (unsigned i = 0; i < COMMAND_STREAMS; i++)
-        command->captures[i] = (struct capture){.pipe = -1, .file = -1};
+        command->captures[i] = (struct capture){.pipe = -1, .task_end = -1, .file = -1};
     signal(SIGCHLD, SIG_DFL); /* an ignored SIGCHLD would lose how a child ended */
     command->nothing = open_first_three();
     command->set = epoll_create1(EPOLL_CLOEXEC);
@@ -216,14 +216,13 @@ uint64_t command_dropped(const struct command *command, unsigned stream)
 }
 
 /* A pipe of which the worker's end does not block. */
-static int open_pipe(struct command *command, unsigned stream, int *end)
+static int open_pipe(struct command *command, unsigned stream)
 {
     int ends[2];
-    *end = -1;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -1;
     command->captures[stream].pipe = ends[0];
-    *end = ends[1];
+    command->captures[stream].task_end = ends[1];
     return fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || watch(command, ends[0], stream) < 0 ? -1 : 0;
 }
 
@@ -245,10 +244,17 @@ static void begin_capture(struct command *command, struct capture *capture, cons
 
 /* --- start and end --- */
 
+static void close_pipes(struct command *command)
+{
+    for (unsigned i = 0; i < COMMAND_STREAMS; i++) {
+        close_one(&command->captures[i].pipe);
+        close_one(&command->captures[i].task_end);
+    }
+}
+
 static void not_started(struct command *command, int error)
 {
-    for (unsigned i = 0; i < COMMAND_STREAMS; i++)
-        close_one(&command->captures[i].pipe);
+    close_pipes(command);
     command->outcome.end = COMMAND_NOT_STARTED;
     command->outcome.error = error;
     command->outcome.status = error == ENOENT || error == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
@@ -269,18 +275,14 @@ static int open_start_folder(const char *path, int *folder)
 static int start_process(struct command *command, const struct spawn *given, int folder)
 {
     struct spawn prepared = *given;
+    if (open_pipe(command, COMMAND_OUT) < 0 || open_pipe(command, COMMAND_ERR) < 0)
+        return errno;
     prepared.folder = folder;
-    int result = open_pipe(command, COMMAND_OUT, &prepared.descriptors[1]);
-    prepared.descriptors[2] = -1;
     prepared.descriptors[0] = command->nothing;
-    if (result == 0)
-        result = open_pipe(command, COMMAND_ERR, &prepared.descriptors[2]);
-    if (result == 0)
-        command->pid = spawn(&command->spawner, &prepared, &command->process);
-    int error = result < 0 || command->pid < 0 ? errno : 0;
-    close_one(&prepared.descriptors[1]);
-    close_one(&prepared.descriptors[2]);
-    return error;
+    prepared.descriptors[1] = command->captures[COMMAND_OUT].task_end;
+    prepared.descriptors[2] = command->captures[COMMAND_ERR].task_end;
+    command->pid = spawn(&command->spawner, &prepared, &command->process);
+    return command->pid < 0 ? errno : 0;
 }
 
 static void begin_command(struct command *command, const char *const names[COMMAND_STREAMS])
@@ -359,9 +361,9 @@ static void command_finish(struct command *command)
     if (command->pid > 0)
         reap(command);
     close_one(&command->process);
+    close_pipes(command);
     for (unsigned i = 0; i < COMMAND_STREAMS; i++) {
         struct capture *capture = &command->captures[i];
-        close_one(&capture->pipe);
         if (capture->file >= 0 && close(capture->file) < 0 && capture->error == 0)
             capture->error = errno;
         capture->file = -1;
@@ -385,8 +387,10 @@ static void process_ended(struct command *command, uint64_t now_ns)
     command->state = COMMAND_LINGERING;
     command->look_ns = NEVER_NS;
     close_one(&command->process);
-    for (unsigned i = 0; i < COMMAND_STREAMS; i++)
+    for (unsigned i = 0; i < COMMAND_STREAMS; i++) {
+        close_one(&command->captures[i].task_end);
         read_output(command, &command->captures[i]);
+    }
     command->deadline_ns = now_ns + LINGER_NS;
     if (output_is_open(command))
         set_timer(command);

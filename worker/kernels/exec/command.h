@@ -40,6 +40,7 @@ enum { COMMAND_OUT, COMMAND_ERR, COMMAND_STREAMS };
 /* The output of a stream: kept here or, where there is a name for it, in a file. */
 struct capture {
     int pipe;         /* -1: at its end */
+    int task_end;     /* kept open until the process has ended: that it closes its own wakes nobody. -1: closed */
     const char *name; /* name of the file; NULL: none */
     int file;         /* -1: nothing has come yet */
     char *bytes;      /* owned */

@@ -557,6 +557,7 @@ static int start_task(struct exec_kernel *k, struct search *search, char error[H
 {
     const char *names[COMMAND_STREAMS] = {k->names[COMMAND_OUT], k->names[COMMAND_ERR]};
     struct spawn spawn = {.argv = cmdline_argv(&k->tasks.words),
+                          .found = &search->found,
                           .environment = make_environment(k),
                           .memory = allotment_memory(&k->allotment)};
     spawn.paths = spawn.argv == NULL ? NULL : search_paths(search, spawn.argv[0]);

@@ -7,10 +7,25 @@
 
 #define USUAL_FOLDERS "/usr/local/bin:/usr/bin:/bin"
 
+/* True where a place depends on the folder that a task runs in. */
+static bool is_relative(const char *folders)
+{
+    while (*folders == '/') {
+        folders += strcspn(folders, ":");
+        folders += *folders == ':';
+        if (*folders == '\0')
+            return folders[-1] == ':';
+    }
+    return true;
+}
+
 int search_init(struct search *search, const char *folders)
 {
     *search = (struct search){.folders = strdup(folders != NULL ? folders : USUAL_FOLDERS)};
-    return search->folders == NULL ? -1 : 0;
+    if (search->folders == NULL)
+        return -1;
+    search->is_relative = is_relative(search->folders);
+    return 0;
 }
 
 static void search_forget(struct search *search)
@@ -20,6 +35,7 @@ static void search_forget(struct search *search)
     free(search->paths);
     search->name = search->text = NULL;
     search->paths = NULL;
+    search->found = 0;
 }
 
 void search_fini(struct search *search)
@@ -65,8 +81,11 @@ static void list_paths(struct search *search, const char *name)
 
 const char *const *search_paths(struct search *search, const char *name)
 {
-    if (search->name != NULL && strcmp(search->name, name) == 0)
+    if (search->name != NULL && strcmp(search->name, name) == 0) {
+        if (search->is_relative)
+            search->found = 0;
         return search->paths;
+    }
     search_forget(search);
     size_t folders = count_folders(search->folders), length = strlen(name);
     search->name = strdup(name);

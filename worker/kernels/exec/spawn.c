@@ -26,15 +26,25 @@
 /* Parent and child run on the same memory, one after the other. */
 struct attempt {
     const struct spawn *spawn;
+    const struct spawner *spawner;
     pid_t worker;
-    bool frees_cores;
-    volatile pid_t *group;
     int error;
 };
+
+/* The signals that do not do what they do by default. */
+static void find_taken_signals(sigset_t *taken)
+{
+    struct sigaction action;
+    drain_signals_set(taken);
+    for (int signal = 1; signal < NSIG; signal++)
+        if (sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_DFL)
+            sigaddset(taken, signal);
+}
 
 int spawner_init(struct spawner *spawner, bool frees_cores)
 {
     *spawner = (struct spawner){.stack_bytes = STACK_BYTES, .frees_cores = frees_cores};
+    find_taken_signals(&spawner->taken);
     void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     spawner->stack = stack == MAP_FAILED ? NULL : stack;
     return spawner->stack == NULL ? -1 : guard_init(&spawner->guard, stack, STACK_BYTES);
@@ -50,13 +60,14 @@ void spawner_fini(struct spawner *spawner)
 
 /* Handlers are the worker's; also what it ignores is not ignored by others. What has come for the worker's process
  * group, before the child had left it, is dropped: to ignore a signal does so. */
-static void reset_signals(void)
+static void reset_signals(const sigset_t *taken)
 {
     const struct sigaction standard = {.sa_handler = SIG_DFL}, dropped = {.sa_handler = SIG_IGN};
     for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
         sigaction(drain_signals[i], &dropped, NULL);
     for (int signal = 1; signal < NSIG; signal++)
-        sigaction(signal, &standard, NULL); /* refuses those that cannot be set */
+        if (sigismember(taken, signal) == 1)
+            sigaction(signal, &standard, NULL);
 }
 
 /* Closes one by one where the kernel (before 5.9) cannot do it at once. */
@@ -83,23 +94,36 @@ static void bound_memory(uint64_t bytes)
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* Returns only where it cannot. */
+/* Returns, with errno, only where it cannot. */
+static void become(const struct spawn *spawn, const char *path)
+{
+    execve(path, spawn->argv, spawn->environment);
+    if (errno == ENOEXEC) { /* like a shell with a script that does not name its interpreter */
+        char *first = spawn->argv[0];
+        spawn->argv[-1] = (char[]){SHELL};
+        spawn->argv[0] = (char *)(uintptr_t)path;
+        execve(SHELL, spawn->argv - 1, spawn->environment);
+        spawn->argv[0] = first;
+    }
+}
+
+/* The path at which the program was found last comes first: where PATH has many folders, to try them all takes as long
+ * as a short task. */
 static int become_program(const struct spawn *spawn)
 {
     int error = ENOENT;
-    for (const char *const *path = spawn->paths; *path != NULL; path++) {
-        execve(*path, spawn->argv, spawn->environment);
-        if (errno == ENOEXEC) { /* like a shell with a script that does not name its interpreter */
-            char *first = spawn->argv[0];
-            spawn->argv[-1] = (char[]){SHELL};
-            spawn->argv[0] = (char *)(uintptr_t)*path;
-            execve(SHELL, spawn->argv - 1, spawn->environment);
-            spawn->argv[0] = first;
-        }
+    if (spawn->found != NULL && *spawn->found > 0)
+        become(spawn, spawn->paths[*spawn->found]);
+    for (size_t i = 0; spawn->paths[i] != NULL; i++) {
+        if (spawn->found != NULL)
+            *spawn->found = i;
+        become(spawn, spawn->paths[i]);
         if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
             return errno;
         error = errno == EACCES ? EACCES : error;
     }
+    if (spawn->found != NULL)
+        *spawn->found = 0;
     return error;
 }
 
@@ -112,9 +136,9 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *
     if (getppid() != attempt->worker) /* the worker ended before the signal was asked for */
         _exit(STATUS_NEVER_BEGAN);
     setpgid(0, 0);
-    *attempt->group = getpid();
-    reset_signals();
-    if (attempt->frees_cores)
+    attempt->spawner->guard.order->group = getpid();
+    reset_signals(&attempt->spawner->taken);
+    if (attempt->spawner->frees_cores)
         cores_unbind();
     for (int i = 0; i < 3; i++)
         dup2(attempt->spawn->descriptors[i], i);
@@ -142,8 +166,7 @@ static void spawn_forget_child(const struct spawner *spawner, pid_t child, int *
 /* A signal's handler must not run in the child, on the worker's memory: all are held back until there is none. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process)
 {
-    struct attempt attempt = {
-        .spawn = spawn, .worker = getpid(), .frees_cores = spawner->frees_cores, .group = &spawner->guard.order->group};
+    struct attempt attempt = {.spawn = spawn, .spawner = spawner, .worker = getpid()};
     sigset_t all, before;
     *process = -1;
     sigfillset(&all);

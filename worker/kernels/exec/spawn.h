@@ -9,6 +9,7 @@
 
 #include "worker/kernels/exec/guard.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@ struct spawner {
     void *stack; /* stack of the child until it is the program; owned */
     size_t stack_bytes;
     struct guard guard;
+    sigset_t taken;   /* signals that the worker takes or ignores, and the child does not */
     bool frees_cores; /* the child may run on any core, not only on those that the worker is bound to */
 };
 
@@ -27,6 +29,7 @@ void spawner_fini(struct spawner *spawner);
 
 struct spawn {
     const char *const *paths; /* possible paths of the program, tried in this order; ended by NULL */
+    size_t *found;            /* place in `paths` of the one that was run last; NULL: not kept */
     char **argv;              /* with a free place before it: a file without a format that is known goes to /bin/sh */
     char *const *environment;
     int descriptors[3]; /* descriptors that become 0, 1 and 2; all above 2 */
