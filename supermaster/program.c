@@ -78,6 +78,7 @@ static int init_machine(struct program *program)
         .probe = run_spec_probes(&setup->job.spec),
         .probe_kills = !job_setup_is_isolated(setup),
         .journal = program->root.resume.path[0] != '\0',
+        .records_at_once = setup->loop.has_effects && setup->job.durability == JOB_DURABILITY_PROCESS,
         .done = &earlier->done,
         .done_digest = earlier->digest,
         .deaths = &earlier->deaths,

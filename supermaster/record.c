@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recording in the journal what is committed: the ranges of some time together, as one group, so that a chunk costs
- * nothing but a place in a list. What is not recorded yet when a run is killed is computed again. */
+ * nothing but a place in a list. What is not recorded yet when a run is killed is computed again; so where that is more
+ * than lost time each step records what it commits. */
 #include "supermaster/core.h"
 
 #include <assert.h>
@@ -58,6 +59,6 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
         return;
     if (record->due_ns == NEVER)
         record->due_ns = now_ns + RECORD_INTERVAL_NS;
-    if (last || record->due_ns <= now_ns || count > RECORD_RANGES - REPORT_MAX)
+    if (last || supermaster->config.records_at_once || record->due_ns <= now_ns || count > RECORD_RANGES - REPORT_MAX)
         record_write_group(supermaster);
 }

@@ -202,6 +202,35 @@ START_TEST(groups_are_written_by_time)
 }
 END_TEST
 
+/* Whenever the supermaster is killed, all that it counts as done is recorded where iterations have effects, and what
+ * has come in the last 50 ms is not where they have none. */
+START_TEST(what_has_effects_is_recorded_at_once)
+{
+    uint64_t missing = 0;
+    for (uint64_t at_ns = 1000000; at_ns < 4000000; at_ns += 300000) {
+        const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = 0, .at_ns = at_ns};
+        struct virtual_config config = {.masters = (unsigned)_i / 2,
+                                        .workers = 4,
+                                        .nodes = 1,
+                                        .technique = "ss",
+                                        .spec.min_chunk = 1,
+                                        .count = 100000,
+                                        .latency_ns = 2000,
+                                        .service_ns = 500,
+                                        .no_speculation = _i % 2 == 0,
+                                        .faults = &fault,
+                                        .fault_count = 1,
+                                        .journal = true};
+        struct virtual_cluster *cluster = cluster_new(&config);
+        const struct virtual_result result = virtual_run(cluster);
+        ck_assert_uint_gt(result.supermaster->ledger.done, 0);
+        missing += result.supermaster->ledger.done - ranges_total(result.journalled);
+        virtual_free(cluster);
+    }
+    ck_assert(_i % 2 == 0 ? missing == 0 : missing > 100);
+}
+END_TEST
+
 static enum virtual_outcome crash_at_77_and_150(void *context, unsigned rank, uint64_t iteration)
 {
     (void)context, (void)rank;
@@ -393,6 +422,7 @@ int main(void)
     tcase_add_loop_test(tests, a_complete_journal_leaves_nothing_to_do, 0, 3);
     tcase_add_test(tests, a_technique_cuts_what_is_left);
     tcase_add_loop_test(tests, groups_are_written_by_time, 0, 2);
+    tcase_add_loop_test(tests, what_has_effects_is_recorded_at_once, 0, 4);
     tcase_add_loop_test(tests, deaths_count_from_run_to_run, 0, 2);
     tcase_add_loop_test(tests, what_a_run_gave_up_the_next_one_does_not_try, 0, 3);
     tcase_add_loop_test(tests, deaths_in_a_probe_count_where_nobody_survives_it, 0, 4);

@@ -102,6 +102,7 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .is_patient = config->is_patient,
         .are_tasks = config->are_tasks,
         .journal = config->journal,
+        .records_at_once = config->no_speculation,
         .done = config->done,
         .done_digest = config->done_digest,
         .deaths = config->deaths,
