@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tasks that do nothing (true) beside xargs and GNU parallel, two at a time, from lists of 10^2 to 10^6 lines.
+"""Tasks that do nothing (true) beside xargs and GNU parallel, two at a time, from lists of 10^2 to 10^6 lines, and beside a program that does
+nothing but posix_spawn() and wait(). All run `true` alone: with an argument, as `xargs -n 1` has it, it reads the locale and takes half as long again.
 
 Of a long list the first 3,000 tasks are run, of which the rate shows whether the length of the list matters; HDSS_BENCH_TASKS sets another number.
 GNU parallel, where it is there, gets 1,000 at most, as it is slow. Ours is taken from the first assignment to the last commit, as mpirun's start is not
@@ -35,7 +36,11 @@ def ours(name, count):
 
 
 def xargs(name, count):
-    return count / timed(['sh', '-c', f'head -n {count} {name} | xargs -P {WORKERS} -n 1 true'])
+    return count / timed(['sh', '-c', f'head -n {count} {name} | xargs -P {WORKERS} -I {{}} true'])
+
+
+def floor(count):
+    return count / timed([os.environ['SPAWN_FLOOR'], count, WORKERS, 'true'])
 
 
 def parallel(name, count):
@@ -51,10 +56,11 @@ def main():
         with open(name, 'w') as file:
             file.writelines('true\n' for _ in range(length))
         cases[f'exec, {length} in the list'] = lambda name=name, count=count: ours(name, count)
-        cases[f'xargs -P {WORKERS} -n 1 true, {length} in the list'] = lambda name=name, count=count: xargs(name, count)
-        base[f'exec, {length} in the list'] = f'xargs -P {WORKERS} -n 1 true, {length} in the list'
+        cases[f'xargs -P {WORKERS}, {length} in the list'] = lambda name=name, count=count: xargs(name, count)
+        base[f'exec, {length} in the list'] = f'xargs -P {WORKERS}, {length} in the list'
         if shutil.which('parallel'):
             cases[f'GNU parallel, {length} in the list'] = lambda name=name, count=count: parallel(name, min(count, RUN_PARALLEL))
+    cases['posix_spawn() and wait() alone'] = lambda: floor(RUN)
     show('exec', 'Tasks a second', side_by_side(cases), 'tasks/s', '{:.0f}', base)
 
 
