@@ -37,6 +37,9 @@
 #define CHANNEL_BELL 4
 /* Bytes for blocks, with which a command ends. A single block may be longer. */
 #define CHANNEL_BLOCKS (UINT64_C(1) << 20)
+/* A command that takes less is short: who waits for it, or for the next one, does not go to sleep for that where it can
+ * be helped. */
+#define CHANNEL_SHORT_NS 50000u
 /* The most iterations of a command. */
 #define CHANNEL_COUNT_MAX UINT32_C(0x7fffffff)
 /* Probe iterations that have killed a helper, and are left out when the probe is run again. */
@@ -219,7 +222,7 @@ static inline uint64_t channel_halo_at(const struct channel *channel, unsigned i
 void channel_call(struct channel *channel);
 
 /* Waits, in the helper, for the command behind number `known`; returns its number. `spin_ns`: looks for so long before
- * it sleeps. */
+ * it sleeps, and gives the core away meanwhile, once at least. */
 uint32_t channel_await_call(struct channel *channel, uint32_t known, uint64_t spin_ns);
 
 /* Wakes the worker, if it sleeps. `bell` is its eventfd. */

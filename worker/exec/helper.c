@@ -23,6 +23,10 @@
 #define HELPER_CLOSE_MS 10000
 /* Time between two looks at whether the helper lives, where the worker waits for it. */
 #define HELPER_LOOK_NS 20000000u
+/* The longest that a worker waits for a command which is expected to be short. The end of a wait that lies before the
+ * next tick of the kernel (4 ms where there are 250 a second) has to be put into the processor's timer, and taken out
+ * again, which in a virtual machine may cost more than all else of a short chunk. */
+#define HELPER_MOMENT_NS 5000000u
 
 void helper_tell_end(int status, char error[HDSS_ERROR_MAX])
 {
@@ -51,7 +55,7 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
 {
     const size_t at = (sizeof(struct channel) + 4095) / 4096 * 4096;
     struct epoll_event news = {.events = EPOLLIN};
-    *helper = (struct helper){.start = *start, .channel_bytes = at + room, .process = -1, .spins = has_cores()};
+    *helper = (struct helper){.start = *start, .channel_bytes = at + room, .process = -1, .has_cores = has_cores()};
     helper->file = memfd_create("hdss-helper", MFD_CLOEXEC);
     helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper->watch = epoll_create1(EPOLL_CLOEXEC);
@@ -225,6 +229,14 @@ bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR
         }
     }
     return false;
+}
+
+void helper_await_moment(const struct helper *helper)
+{
+    if (!helper->has_cores) /* the helper runs on the core that is given away here, and has nobody to wake then */
+        sched_yield();
+    if (!channel_is_answered(helper->channel))
+        channel_await_answer(helper->channel, HELPER_MOMENT_NS);
 }
 
 void helper_wake_at(struct helper *helper, uint64_t done)

@@ -40,7 +40,7 @@ struct helper {
     pid_t pid;        /* 0: there is none */
     bool killed;      /* by the worker: it is about to end */
     bool rests;       /* the worker waits for the bell */
-    bool spins;       /* worker and helper may run side by side: looking for a moment pays */
+    bool has_cores;   /* worker and helper may run side by side */
     uint64_t wake_at; /* iterations of the command with which the helper wakes the worker before its end */
     uint64_t cpu_ns;  /* processor time of helpers that have ended */
 };
@@ -68,6 +68,10 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX]);
 
 /* Waits until the command is over, the kernel open or the helper dead, as helper_look() tells; `most_ns` at most. */
 bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR_MAX]);
+
+/* Waits a moment for a command that is expected to be short: until it is over, or the worker is woken before, but for
+ * some milliseconds at most. Whoever may sleep for longer does so where messages wake it. */
+void helper_await_moment(const struct helper *helper);
 
 /* Has the worker woken when so many iterations of the command are done; UINT64_MAX: when it is over. */
 void helper_wake_at(struct helper *helper, uint64_t done);

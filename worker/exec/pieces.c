@@ -15,8 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A step that is expected to take less is waited for at once: see remote.c. */
-#define STEP_SHORT_NS 50000u
 /* Deaths of helpers one after another, while they had nothing to compute, from which on the piece is taken for the
  * cause. */
 #define IDLE_DEATHS_MAX 3
@@ -289,8 +287,8 @@ void pieces_look(struct pipeline *pipeline)
         return;
     }
     double expected_ns = pipeline->element_ns * (double)(channel->block.to - channel->block.from);
-    if (!channel_is_answered(channel) && expected_ns > 0 && expected_ns < STEP_SHORT_NS)
-        channel_await_answer(channel_of(pipeline), STEP_SHORT_NS);
+    if (!channel_is_answered(channel) && expected_ns > 0 && expected_ns < CHANNEL_SHORT_NS)
+        helper_await_moment(&exec->remote.helper);
     if (exec->config.limit_ns > 0)
         exec_look_at_standing(&exec->remote.standing);
     bool died = helper_look(helper, why);

@@ -27,9 +27,6 @@
 /* Deaths of helpers one after another, without an iteration that had begun, from which on the next iteration is taken
  * for the cause. */
 #define REMOTE_DEATHS_MAX 3
-/* A command that is expected to take less is waited for at once: to sleep where messages wake the worker takes longer
- * than a short chunk, and no message waits longer than this for its answer. */
-#define REMOTE_SHORT_NS 50000u
 
 /* Where the limit adapts, it is so many times the longest iteration that was seen. */
 #define LIMIT_TIMES 100
@@ -337,13 +334,13 @@ static void take_answer(struct exec *exec)
     exec->chunk.final = exec->chunk.failed && channel->final;
 }
 
-/* Waits a moment for a command that is expected to be short. */
+/* Waits a moment for a command that is expected to be short: to sleep where messages wake the worker takes longer. */
 static void await_short(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     double left = (double)(remote->count - remote->taken.count);
-    if (exec->iteration_ns * left < REMOTE_SHORT_NS)
-        channel_await_answer(remote->helper.channel, REMOTE_SHORT_NS);
+    if (exec->iteration_ns * left < CHANNEL_SHORT_NS)
+        helper_await_moment(&remote->helper);
 }
 
 /* Has the command end with what has begun, once a part is late that could leave. */

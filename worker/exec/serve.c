@@ -14,8 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Time for which a helper looks for the next command before it sleeps, where worker and helper have cores each. */
-#define SERVE_SPIN_NS 20000u
+/* Time for which a helper looks for the next command before it sleeps, where worker and helper have cores each; and
+ * where they share one, so that it gives the core to the worker once. */
+#define SERVE_SPIN_NS  20000u
+#define SERVE_YIELD_NS 1u
 
 struct server {
     struct exec exec;
@@ -264,6 +266,16 @@ static void serve_command(struct server *server, const struct exec_config *confi
     }
 }
 
+/* Time for which the next command is looked for. On a core that is shared that is only done behind a short command: the
+ * worker need not wake the helper then, nor the kernel put it to sleep. */
+static uint64_t look_ns(const struct server *server, bool is_bound)
+{
+    const struct channel *channel = server->channel;
+    const bool is_short = (channel->command == CHANNEL_RUN && server->exec.chunk.compute_ns < CHANNEL_SHORT_NS) ||
+                          (channel->command == CHANNEL_BLOCK && channel->block_ns < CHANNEL_SHORT_NS);
+    return !is_bound ? SERVE_SPIN_NS : is_short ? SERVE_YIELD_NS : 0;
+}
+
 /* Takes what the worker has said of itself. */
 static void take_config(const struct channel *channel, struct exec_config *config)
 {
@@ -281,16 +293,18 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
     cpu_set_t cores;
     bool is_bound = sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) == 1;
     uint32_t number = atomic_load(&channel->answered);
+    uint64_t spin_ns = 0;
     take_config(channel, &config);
     server = (struct server){.channel = channel, .memory = memory, .file = file, .bell = bell};
     for (bool leaves = false; !leaves;) {
-        number = channel_await_call(channel, number, is_bound ? 0 : SERVE_SPIN_NS);
+        number = channel_await_call(channel, number, spin_ns);
         leaves = channel->command == CHANNEL_LEAVE; /* behind the answer there may be another command */
         serve_command(&server, &config, failure);
         if (leaves && channel->threads > 0)
             team_leave(&server.team);
         if (leaves && server.exec.open)
             executor_fini(&server.exec.executor);
+        spin_ns = look_ns(&server, is_bound); /* behind the answer the command may be another one */
         atomic_store(&channel->answered, number);
         channel_wake_worker(channel, bell);
     }
