@@ -5,6 +5,7 @@
  * `hdss run` does. This process stays its parent: what tasks write comes to standard output through it. All files that
  * nobody has asked for lie in a private folder, which is removed at the end. */
 #include "common/job/job_setup.h"
+#include "common/metrics/human.h"
 #include "common/os/cores.h"
 #include "common/os/signals.h"
 #include "common/util/text.h"
@@ -30,6 +31,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +48,7 @@ struct exec_run {
     struct earlier earlier;
     char output[PATH_BYTES]; /* where the job's results go */
     bool is_complete;        /* all tasks are in the list */
+    bool is_asked;           /* the run was asked to stop */
     bool is_remote;          /* ranks may be on other machines */
     bool has_more;           /* rows that can be read at once */
     struct rows held;        /* with --delay: the next row; none: it is not known */
@@ -599,16 +602,44 @@ static unsigned exec_wait_for(void *context, struct pollfd *polled)
     return count;
 }
 
+static bool exec_has_printed(void *context)
+{
+    return follow_has_printed(&((struct exec_run *)context)->follow);
+}
+
 /* --- the run --- */
+
+/* Columns of a line of ours: those of the terminal, if it is one. */
+static unsigned exec_width(void)
+{
+    enum { LEAST = 40, MOST = 200 };
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_col > MOST)
+        return MOST;
+    return size.ws_col < LEAST ? LEAST : size.ws_col;
+}
+
+/* Says how far a run has come that was asked to stop. */
+static void say_stopped(const struct exec_run *run)
+{
+    char done[HUMAN_MAX], all[HUMAN_MAX];
+    const bool is_all = run->is_complete && run->follow.done == run->list.rows;
+    if (!run->is_asked || is_all || run->request.halt.state != HALT_NO || run->error.text[0] != '\0')
+        return;
+    fprintf(stderr, "hdss exec: stopped: %s%s%s tasks have ended%s\n", human_count(done, run->follow.done),
+            run->is_complete ? " of " : "", run->is_complete ? human_count(all, run->list.rows) : "",
+            run->request.joblog == NULL ? ""
+            : run->request.resumes      ? "; the same line runs the others"
+                                        : "; the same line with --resume runs the others");
+}
 
 static void say_failures(const struct exec_run *run)
 {
-    enum { WIDTH = 200 };
     struct text text;
     if (run->follow.failed == 0 || run->request.quiet)
         return;
     text_init(&text);
-    reasons_add_text(&run->follow.reasons, &text, "hdss exec: ", "hdss exec: ", WIDTH);
+    reasons_add_text(&run->follow.reasons, &text, "hdss exec: ", "hdss exec: ", exec_width());
     char *lines = text_take(&text);
     fputs(lines != NULL ? lines : "", stderr);
     free(lines);
@@ -640,6 +671,7 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
         status = halt_status(&run->request.halt);
     }
     say_failures(run);
+    say_stopped(run);
     results_tail_remove(run->output);
     return status;
 }
@@ -647,7 +679,7 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
 static int launch_tasks(struct exec_run *run, struct error *error)
 {
     struct argv words = {0};
-    const struct launch_side side = {exec_look_aside, exec_wait_ms, exec_wait_for, run};
+    const struct launch_side side = {exec_look_aside, exec_wait_ms, exec_wait_for, run, exec_has_printed};
     struct launch how = {.output = run->request.verbose ? LAUNCH_OUTPUT_APART : LAUNCH_OUTPUT_SILENT,
                          .is_asked = exec_is_asked,
                          .is_passing = run->request.output == NULL,
@@ -660,6 +692,7 @@ static int launch_tasks(struct exec_run *run, struct error *error)
         error_set(error, "out of memory for the command line");
     else
         status = run_words((int)words.count, words.items, true, &how, error);
+    run->is_asked = how.asked;
     argv_fini(&words);
     return status;
 }

@@ -513,6 +513,11 @@ int follow_blocked_on(const struct follow *follow)
                                             : follow->log.fd;
 }
 
+bool follow_has_printed(const struct follow *follow)
+{
+    return follow->has_cleared && !follow->out.is_in_line && !follow->err.is_in_line;
+}
+
 /* --- the task log --- */
 
 static int refuse_log(const struct follow *follow, struct error *error)

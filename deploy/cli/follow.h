@@ -83,11 +83,11 @@ struct follow {
     struct live live;
     struct outlet out, err, log;
     enum task_log log_kind;
-    bool is_broken;  /* something could not be printed */
-    bool is_blocked; /* a reader is slow */
-    bool has_more;   /* the look was cut short */
-    bool is_changed; /* something is to be kept */
-    bool has_cleared;
+    bool is_broken;   /* something could not be printed */
+    bool is_blocked;  /* a reader is slow */
+    bool has_more;    /* the look was cut short */
+    bool is_changed;  /* something is to be kept */
+    bool has_cleared; /* the place of a progress line is taken, or nothing stands there */
     int wait_ms;
     struct sigaction before; /* of SIGPIPE */
     /* for the caller */
@@ -106,6 +106,9 @@ int follow_look(struct follow *follow, struct error *error);
  * none is waited for. */
 int follow_wait_ms(const struct follow *follow);
 int follow_blocked_on(const struct follow *follow);
+
+/* True if the last look has printed where a progress line may have stood, and ended its line. */
+bool follow_has_printed(const struct follow *follow);
 
 /* A last look, when the job has ended; waits for slow readers. Frees everything. -1 with one line. */
 int follow_end(struct follow *follow, struct error *error);

@@ -430,7 +430,12 @@ static void look_aside(struct child *child)
     if (side == NULL)
         return;
     const bool begun = !child->how->reports || child->watch.begun || child->watch.ended;
-    if (side->look(side->context, begun) != LAUNCH_DRAINS || child->ended || child->asked > 0)
+    const enum launch_wish wish = side->look(side->context, begun);
+    if (side->has_printed != NULL && side->has_printed(side->context)) {
+        whole_lines_redraw(&child->lines);
+        fflush(stderr);
+    }
+    if (wish != LAUNCH_DRAINS || child->ended || child->asked > 0)
         return;
     child->asked = 1;
     begin_drain(child);
@@ -537,8 +542,9 @@ static int explain_silence(const struct child *child, struct launch *how)
     const char *leader = !how->flat      ? "the run ended without its supermaster"
                          : how->survives ? "the run ended without rank 0"
                                          : "the run ended without one of its workers";
-    snprintf(how->lost, sizeof how->lost, "%s",
-             child->watch.begun ? leader : "a rank was lost before the run had begun");
+    if (child->asked < 2) /* else it was given up, which was said */
+        snprintf(how->lost, sizeof how->lost, "%s",
+                 child->watch.begun ? leader : "a rank was lost before the run had begun");
     return EXIT_STATUS_FAILED;
 }
 

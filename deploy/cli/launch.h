@@ -40,6 +40,8 @@ struct launch_side {
     /* Fills in descriptors whose events look() waits for, at most LAUNCH_SIDE_DESCRIPTORS. Returns how many. */
     unsigned (*wait_for)(void *context, struct pollfd *polled);
     void *context;
+    /* True if the last look() has printed where a progress line may have stood, and has ended its line; NULL: never. */
+    bool (*has_printed)(void *context);
 };
 #define LAUNCH_SIDE_DESCRIPTORS 2
 

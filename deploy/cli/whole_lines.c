@@ -83,6 +83,8 @@ static void add_to_place(struct whole_lines *lines, char c)
     if (lines->place_length > end && memcmp(lines->place + lines->place_length - end, clear, end) == 0) {
         lines->write(lines->context, lines->place, lines->place_length);
         lines->is_in_place = lines->place_length > 1 + end; /* else it was only cleared */
+        lines->shown_length = lines->is_in_place ? lines->place_length : 0;
+        memcpy(lines->shown, lines->place, lines->shown_length);
         lines->place_length = 0;
     } else if (c == '\n' || lines->place_length == sizeof lines->place) {
         give_place_up(lines);
@@ -99,6 +101,14 @@ void whole_lines_take(struct whole_lines *lines, const char *bytes, size_t count
         else
             add_to_line(lines, bytes[i]);
     }
+}
+
+void whole_lines_redraw(struct whole_lines *lines)
+{
+    if (lines->shown_length == 0)
+        return;
+    lines->write(lines->context, lines->shown, lines->shown_length);
+    lines->is_in_place = true;
 }
 
 void whole_lines_flush(struct whole_lines *lines, bool ends)

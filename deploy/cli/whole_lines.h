@@ -19,6 +19,8 @@ struct whole_lines {
     char place[1024];    /* [place_length] beginning of a progress line, its carriage return first */
     size_t place_length; /* 0: none has begun */
     bool is_in_place;    /* a progress line stands there */
+    char shown[1024];    /* [shown_length] the last progress line, unless it was cleared away */
+    size_t shown_length;
     bool is_coloured;
     void (*write)(void *context, const char *bytes, size_t count);
     void *context;
@@ -32,6 +34,9 @@ void whole_lines_take(struct whole_lines *lines, const char *bytes, size_t count
 
 /* True while the beginning of a line is held back. */
 bool whole_lines_hold(const struct whole_lines *lines);
+
+/* Writes the last progress line again, where other text was written over it. */
+void whole_lines_redraw(struct whole_lines *lines);
 
 /* Writes what is held back, and clears a progress line away where `ends`. */
 void whole_lines_flush(struct whole_lines *lines, bool ends);

@@ -57,6 +57,14 @@ def test_messages_stand_on_lines_of_their_own():
     assert all(re.fullmatch(r'(\r[^\r\n]*\x1b\[K)*(\^C)?(\r\x1b\[K)?[^\r]*', line) for line in text.split('\n')), text
 
 
+def test_the_progress_line_stays_beside_what_tasks_print():
+    """And a run that is stopped says how far it has come."""
+    words = ['exec', '--bar', '-j2', '--joblog', 'log', '--shell', 'sleep 0.1; echo {}', ':::', *map(str, range(40))]
+    status, text = seen(words, columns=60, key=b'\x03')
+    assert status == 4 and re.search(r'\r\x1b\[K[0-9]+\n([0-9]+\n)*\r[^\r\n]+busy\x1b\[K', text), text
+    assert re.search('hdss exec: stopped: [0-9]+ of 40 tasks have ended; the same line with --resume runs the others\n$', text), text
+
+
 def test_colours_can_be_turned_off():
     for variables in ({'NO_COLOR': '1'}, {'TERM': 'dumb'}):
         assert '\x1b[3' not in seen(JOB, **variables)[1] and '\x1b[1m' not in seen(['run', '--nosuch'], **variables)[1], variables

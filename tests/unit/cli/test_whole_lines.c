@@ -56,6 +56,26 @@ START_TEST(lines_are_whole)
 }
 END_TEST
 
+START_TEST(a_progress_line_comes_again_where_it_was_overwritten)
+{
+    struct whole_lines lines;
+    written[0] = '\0';
+    ck_assert_int_eq(whole_lines_init(&lines, false, note_call, NULL), 0);
+    whole_lines_redraw(&lines);
+    ck_assert_str_eq(written, "");
+    whole_lines_take(&lines, BAR "text\n", sizeof BAR "text\n" - 1);
+    whole_lines_redraw(&lines);
+    whole_lines_redraw(&lines);
+    ck_assert_str_eq(written, BAR "|" CLEAR "text\n|" BAR "|" BAR "|");
+    written[0] = '\0';
+    whole_lines_take(&lines, CLEAR, sizeof CLEAR - 1);
+    whole_lines_redraw(&lines);
+    whole_lines_flush(&lines, true);
+    ck_assert_str_eq(written, CLEAR "|");
+    whole_lines_fini(&lines);
+}
+END_TEST
+
 START_TEST(what_does_not_end_is_not_lost)
 {
     struct whole_lines lines;
@@ -106,6 +126,7 @@ int main(void)
     Suite *suite = suite_create("whole_lines");
     TCase *tests = tcase_create("all");
     tcase_add_loop_test(tests, lines_are_whole, 0, sizeof streams / sizeof *streams);
+    tcase_add_test(tests, a_progress_line_comes_again_where_it_was_overwritten);
     tcase_add_test(tests, what_does_not_end_is_not_lost);
     tcase_add_test(tests, long_lines_are_cut_and_complete);
     tcase_add_test(tests, names_are_set_off_where_there_are_colours);
