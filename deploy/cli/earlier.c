@@ -14,14 +14,15 @@
 /* The number of a line that is damaged may be anything. */
 #define TASKS_MAX 1000000000u
 
-/* GNU parallel quotes in another way than we do: what quotes is left out there. */
+/* GNU parallel quotes in another way than we do: what quotes is left out there. A newline is a NUL in its log, and \n
+ * in ours. */
 static uint64_t digest_command(enum task_log kind, const char *text, size_t length)
 {
     char plain[TASKS_TEXT_MAX];
     size_t used = 0;
     for (size_t i = 0; i < length && used < sizeof plain; i++)
-        if (kind != TASK_LOG_PARALLEL || strchr("'\"\\", text[i]) == NULL || text[i] == '\0')
-            plain[used++] = text[i];
+        if (kind != TASK_LOG_PARALLEL || text[i] == '\0' || strchr("'\"\\", text[i]) == NULL)
+            plain[used++] = kind == TASK_LOG_PARALLEL && text[i] == '\0' ? 'n' : text[i];
     return digest_record(0, plain, used) | 1;
 }
 
@@ -119,6 +120,17 @@ int earlier_begin(struct earlier *earlier, const char *path, const struct tasks_
     return task_list_begin(&earlier->list, earlier->path, error);
 }
 
+/* The beginning of a command, without what a terminal would obey. */
+static void show_command(const struct task_text *command, char text[200])
+{
+    size_t used = 0;
+    for (; used < command->length && used < 199; used++) {
+        const unsigned char c = (unsigned char)command->at[used];
+        text[used] = c < ' ' || c == 0x7f ? ' ' : (char)c;
+    }
+    text[used] = '\0';
+}
+
 /* The task whose line is looked for, and the line: once more through the log, to say what is wrong. */
 static int find_line(const struct earlier *earlier, uint64_t task, char command[200], uint64_t *number)
 {
@@ -132,7 +144,7 @@ static int find_line(const struct earlier *earlier, uint64_t task, char command[
     uint64_t at = 1;
     for (ssize_t length; (length = getline(&line, &room, file)) > 0; at++)
         if (at > 1 && task_row_read(&row, earlier->kind, line, (size_t)length - 1) && row.number == task) {
-            snprintf(command, 200, "%.*s", (int)(row.command.length < 199 ? row.command.length : 199), row.command.at);
+            show_command(&row.command, command);
             *number = at;
         }
     free(line);

@@ -111,7 +111,7 @@ int values_next(struct values *values, bool waits, const char **text, size_t *le
 {
     for (;;) {
         const size_t unused = values->end - values->begin;
-        const char *from = values->buffer + values->begin;
+        const char *from = unused > 0 ? values->buffer + values->begin : NULL;
         const char *end =
             unused > values->looked ? memchr(from + values->looked, values->delimiter, unused - values->looked) : NULL;
         if (end != NULL)

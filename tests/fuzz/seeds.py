@@ -632,7 +632,7 @@ LISTS = {
     "shell": rows(SHELL_LINES, "e {} \"{.}\" '{/}' $(e {}) | wc", "1\t2", "a b.c\t'\"", "\\."), "shell-lines": rows(SHELL_LINES, "", "1", "a | b", "", "\\."),
     "folder": rows(IN_FOLDER, "e", "1", "a/b.c", "\\."), "quoted": rows(0, "e '{}' x{}y \\{} A={}", "1\t2", "a\tb", "\\."), "behind": rows(0, "e", "1", "\\.", "a", "\\."),
     "many": rows(0, "e {}", "1", *(str(i) for i in range(200)), "\\."), "perl": rows(0, "e {= s/a/b/ =}", "1", "a", "\\."), "mark": rows(0, "e", "\ufeff1", "a", "\\."),
-    "nul": rows(0, "e", "1", "a\0b", "\\."), "number": rows(SHELL_LINES, "e $(({1} + 1))", "1", "7", "a[1]", "\\."),
+    "order": rows(0, "e {#}", "1", "\\#7\ta", "b", "\\#"), "nul": rows(0, "e", "1", "a\0b", "\\."), "number": rows(SHELL_LINES, "e $(({1} + 1))", "1", "7", "a[1]", "\\."),
 }
 
 LOG_COMMON = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
@@ -655,6 +655,39 @@ TASK_LOGS = {
     "numbers": task_log(log_row("0"), log_row("x"), log_row("18446744073709551616"), log_row(1, "1e6"), log_row(1, 1, "-3", end="signal")),
     "control": task_log(log_row(1, 1, command="a\x1b[2Jb\x7f\u00e4"), log_row(2, 2, command="x" * 300)),
     "reasons": task_log(*[log_row(i, i) for i in range(1, 21)]),
+}
+
+
+
+def exec_line(line, file=""):
+    """Words, which blanks separate, and the file that @ names."""
+    return "\n".join(["exec", *line.split(" ")]).encode() + b"\0" + file.encode()
+
+
+EXECS = {
+    "words": exec_line("echo ::: A B C"), "file": exec_line("-a @ echo", "a\nb c\n\nd"), "cross": exec_line("echo {1} {2} ::: A B :::: @", "1\n2\n"),
+    "linked": exec_line("--link echo ::: A B C :::: @", "1\n2\n"), "plus": exec_line("echo :::: @ :::+ x y", "1\n2\n3\n"), "tabs": exec_line("--colsep \\t echo {2} {1} :::: @", "a\tb\nc\n"),
+    "pattern": exec_line("-C [,;] echo :::: @", "a,b;c\n"), "header": exec_line("--header : --colsep , fit {file.} {k} :::: @", "file,k\na.dat,3\nb.dat,4\n"),
+    "nul": exec_line("-0 echo :::: @", "a\0b\n\0"), "delimiter": exec_line("-d _ echo :::: @", "a_b__c"), "end": exec_line("-E stop echo ::: a stop b"),
+    "many": exec_line("-N3 echo {} {3} ::: A B C D E"), "args": exec_line("-n 2 --trim lr echo :::: @", " a \nb \n c\n"), "empty": exec_line("-r echo :::: @", "\n\na\n"),
+    "marks": exec_line("--arg-sep ,, --arg-file-sep ;; echo ,, a b ;; @", "c\n"), "places": exec_line("-I % -q sh -c % {//} {/.} {#} {%} ::: a.b"), "rows": exec_line(":::: @", "echo a | b\n'c\n"),
+    "halt": exec_line("--halt now,fail=3 echo ::: a"), "halt-share": exec_line("--halt soon,success=10% echo ::: a"), "halt-old": exec_line("--halt 1 --halt -2 echo ::: a"), "halt-wrong": exec_line("--halt soon,fail echo"),
+    "jobs": exec_line("-j 50% -j+1 --jobs=-2 -P 3 echo ::: a"), "times": exec_line("--timeout 1:30 --delay 0.5m --retries 3 echo ::: a"), "needs": exec_line("--cores 2 --memory 2G --gpus 1 --env A=1,2 --workdir x echo ::: a"),
+    "resume": exec_line("--joblog l --resume-failed echo ::: a"), "resume-alone": exec_line("--resume echo ::: a"), "live": exec_line("-k --tag --line-buffer --results x --bar echo ::: a"), "absent": exec_line("--pipe wc"),
+    "escapes": exec_line("echo ::: a\tb \\. \\#7 \r x"), "nothing": b"", "shell": exec_line("--shell echo {} | cat ::: $x"), "passed": exec_line("--hosts a:2 --technique gss -v --output o echo ::: a"),
+}
+
+
+def earlier(kind, command, log):
+    return bytes([kind]) + command.encode() + b"\0" + log
+
+
+EARLIER = {
+    "same": earlier(0, "echo", task_log(*[log_row(i, command=f"echo {i}") for i in range(1, 16)])), "other": earlier(0, "echo x", task_log(log_row(3, command="echo 3"))),
+    "control": earlier(0, "echo", task_log(log_row(3, command="\x1b[2Ja\0b"))), "failed": earlier(1, "echo", task_log(log_row(1, 1, command="echo 1"), log_row(2, command="echo 2"), log_row(1, command="echo 1"))), "shell": earlier(2, "a {} | b", task_log(log_row(1, command="a '1' | b"))),
+    "parallel": earlier(0, "echo 'a b'", task_log(log_row(2, command="echo a\\ b 2", more=""), heading=LOG_COMMON)), "worker": earlier(0, "echo {%}", task_log(log_row(1))), "number": earlier(0, "echo {#}", task_log(log_row(2, command="echo 2"))),
+    "torn": earlier(0, "echo", task_log(log_row(1, command="echo 1"), tail="2\tn1")), "no-row": earlier(0, "echo", task_log("x")), "huge": earlier(0, "echo", task_log(log_row(10**12))), "none": earlier(0, "echo", b"no log\n"),
+    "lines": earlier(0, "echo", task_log(log_row(1, command="echo 1\0b", more=""), log_row(2, command="echo 2", more=""), heading=LOG_COMMON)), "empty": earlier(0, "", b""), "fragment": earlier(0, "", b"7 1700000000500 1 4096 12\nabc"), "fragment-stream": earlier(0, "", b"7 1 2 0 1\nx"), "fragment-long": earlier(0, "", b"1 1 0 18446744073709551615 1\n"),
 }
 
 DESCRIPTIONS = {
@@ -698,7 +731,7 @@ TARGETS = {
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
-    "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,
+    "exec": EXECS, "earlier": EARLIER, "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,
 }
 
 # For libFuzzer and AFL++: words to put in.
