@@ -4,7 +4,7 @@
 
     summary.py TESTLOG.json...
 
-Prints a paragraph for each failed test, then "N passed, N failed, N skipped". A TAP test counts with each of its subtests,
+Prints a paragraph for each failed test, with the first lines of each failed subtest, where the cause stands, then "N passed, N failed, N skipped". A TAP test counts with each of its subtests,
 any other as one. A test that ended badly without a failed subtest (a crash, a time-out) counts as one failed.
 """
 import json
@@ -13,7 +13,8 @@ import sys
 
 TAP_LINE = re.compile(r"^(not )?ok\b(.*)((?:\n#.*)*)$", re.MULTILINE)  # with the remarks below it
 TAP_PLAN = re.compile(r"^1\.\.\d+", re.MULTILINE)
-TAIL = 15
+HEAD = 25  # lines of a failed subtest
+TAIL = 15  # of a test that says nothing of subtests
 GOOD = {"OK", "EXPECTEDFAIL"}
 
 
@@ -25,7 +26,7 @@ def subtests(stdout):
         if directive and directive.group(1).lower() == "skip":
             skipped += 1
         elif match.group(1) and not directive:
-            failed += match.group(0).splitlines()[:TAIL]
+            failed += match.group(0).splitlines()[:HEAD]
             failures += 1
         else:
             passed += 1

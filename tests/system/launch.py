@@ -35,7 +35,12 @@ class Run:
         return found.group(1)
 
     def __str__(self):
-        return f'status {self.status} after {self.seconds:.1f} s\n--- out\n{self.out}\n--- err\n{self.raw_err}'
+        """The cause first, as a long text is cut at its end: what the programs say, what they print, and all of standard error."""
+        said = '\n'.join(self.err)
+        parts = [f'status {self.status} after {self.seconds:.1f} s', f'--- err\n{said}', f'--- out\n{self.out}']
+        if self.raw_err.strip() != said.strip():
+            parts.append(f'--- all of err\n{self.raw_err}')
+        return '\n'.join(parts)
 
     __repr__ = __str__  # in the tuples of assertions, too
 
@@ -102,7 +107,7 @@ def finish(process, timeout=None):
     except subprocess.TimeoutExpired:
         kill_tree(process.pid)
         out, err = process.communicate()
-        raise AssertionError(f'hangs: {process.args}\n{out}\n{err}') from None
+        raise AssertionError(f'hangs: {process.args}\n{err}\n{out}') from None
     return Run(process.returncode, out, err, time.monotonic() - began)
 
 
@@ -261,8 +266,10 @@ def main(tests):
         except Exception as problem:
             failed += 1
             print(f'not ok {number} - {name}', flush=True)
-            # What is wrong comes first: a long output is cut at its end.
-            for line in [*f'{type(problem).__name__}: {problem}'.splitlines(), *traceback.format_tb(problem.__traceback__)]:
+            # What is wrong, and where, comes first: a long output is cut at its end.
+            frame = traceback.extract_tb(problem.__traceback__)[-1]
+            text = f'{os.path.basename(frame.filename)}:{frame.lineno}: {type(problem).__name__}: {problem}'
+            for line in [*text.splitlines(), *traceback.format_tb(problem.__traceback__)]:
                 print('# ' + line.rstrip().replace('\n', '\n# '), flush=True)
         print(f'# {time.monotonic() - began:.1f} s', flush=True)
         os.chdir('/')
