@@ -2,7 +2,7 @@
 """Wrong use: one line (what, where, what is accepted), exit status 2 on behalf of all ranks, nothing hangs, nothing is left behind."""
 import os
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, job as job_line, main, mpirun_line, run, run_job
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, job as job_line, long, main, mpirun_line, run, run_job
 
 OTHER_WORKER = os.environ.get('OTHER_WORKER', '')
 
@@ -23,6 +23,7 @@ def test_unknown_technique():
     check(job('--technique', 'nope', 'synthetic'), '--technique', "'nope'", 'static', 'dgss')
 
 
+@long
 def test_technique_parameters():
     check(job('--technique', 'css:chunk=0', 'synthetic'), 'css', 'chunk', '0')
     check(job('--technique', 'css:chunk=x', 'synthetic'), 'chunk', 'x')
@@ -39,6 +40,7 @@ def test_missing_kernel():
     check(job(), 'hdss kernels')
 
 
+@long
 def test_kernel_parameters():
     check(job('mandelbrot', 'wide=3'), 'wide', 'width')
     check(job('mandelbrot', 'width=0'), 'width', '0', '1')
@@ -49,6 +51,7 @@ def test_kernel_parameters():
     check(job('mandelbrot', 'xmin=2', 'xmax=1'), 'xmin', 'xmax')
 
 
+@long
 def test_option_values():
     check(job('--min-chunk', '-1', 'synthetic'), '--min-chunk', '-1')
     check(job('--weighting', 'heavy', 'synthetic'), '--weighting', 'heavy', 'power')
@@ -131,6 +134,7 @@ def test_finished_results_are_replaced_only_where_that_is_wanted():
     assert result.status == 0, result
 
 
+@long
 def test_power_files():
     def powers(text):
         with open('powers', 'w') as file:

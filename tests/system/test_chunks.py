@@ -212,6 +212,7 @@ def test_auto_is_explained():
     assert all(len(line) <= 80 for line in shown.out.splitlines()), shown.out
 
 
+@long
 def test_the_longest_series():
     """Chunks of one size are drawn without a walk; others end at a limit, with nothing left behind."""
     for form in ('recursive', 'closed'):

@@ -5,7 +5,7 @@ up and named, and not tried again by --resume, but by --resume failed; with one 
 import os
 import signal
 
-from launch import HDSS, descendants, finish, let_user_code_crash, long, main, report, run, start, wait_until
+from launch import HDSS, descendants, finish, launched, let_user_code_crash, long, main, report, run, start, wait_until
 from test_isolation import SEGV, check_records, content, hdss, program_of, words
 
 EARLIER = 'what ran it in earlier runs has died (--resume failed tries it again)'
@@ -128,6 +128,7 @@ def test_a_task_that_kills_its_worker():
         assert report()['faults'].get('lost_workers', 0) == 0 and content('out.txt') == expected
 
 
+@launched
 def test_a_run_that_is_killed_has_counted():
     line = hdss(0, 2, words('--retries', 2, chunk=10, isolate='on') + ['iterations=300', 'at=3', 'mode=segv', 'spin=20000'])
     line[2:2] = ['--restarts', 0]

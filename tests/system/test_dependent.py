@@ -271,6 +271,7 @@ def test_points_that_cannot_be_are_refused_in_one_line():
     done(['--sync-points', '50', *loop])
 
 
+@long
 def test_what_a_loop_with_dependencies_cannot_have_is_refused_in_one_line():
     loop = [DITHER, 'width=50', 'height=40']
     check_refused([(['--threads', '2'], ['one thread']), (['--iterations', '5:10'], ['0:COUNT'])], loop)

@@ -9,7 +9,7 @@ import re
 import signal
 import time
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, launched, main, mpirun_line, report, run, start, wait_until)
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, launched, main, mpirun_line, report, run, start, wait_until
 from openmpi import IS_5, RECOVERING, rank_of
 from test_resume import LONG, SLOW, STEADY, check, read, undisturbed, wait_for_records
 
@@ -200,6 +200,7 @@ def test_nonsense_of_the_supermaster_ends_who_gets_it():
     check_survived(result, workers=1)
 
 
+@launched
 def test_a_rank_that_is_lost_at_the_start():
     process = start(hdss(1, 2, job_words(), '--restarts', '0'))
     wait_until(lambda: len(ranks(process)) == 4, 'the ranks')
@@ -259,6 +260,7 @@ def check_flat(result, lost):
     clear()
 
 
+@launched
 def test_a_flat_two_sided_run_survives_lost_workers():
     result = disturbed_flat(flat(4, flat_words(), '--log-every', '0.1'), [2])
     assert re.search(r' [0-3] of 4 busy, 1 lost\n', result.raw_err), result
@@ -268,11 +270,13 @@ def test_a_flat_two_sided_run_survives_lost_workers():
     check_flat(disturbed_flat([*flat(3, [], '--mpi-args', '--bind-to none'), '--dca', 'two-sided:exchanges=2', *flat_words(technique='gss')], [2]), 1)
 
 
+@launched
 def test_a_flat_run_by_node_survives_lost_workers():
     for technique, places, more in (('fac2', [1, 2, 3], []), ('static', [1, 3], ['--node-technique', 'static', '--recall', 'off'])):
         check_flat(disturbed_flat(flat(4, flat_words(technique=technique), *more, mode='node'), places), len(places))
 
 
+@launched
 def test_a_flat_run_by_hand_survives_a_lost_worker():
     for mode in FLAT:
         check_flat(disturbed_flat(mpirun_line([(3, [WORKER, '--dca', mode, *flat_words(technique='fac2')])], options=RECOVERING), [1]), 1)

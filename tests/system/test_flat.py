@@ -60,6 +60,7 @@ def synthetic(iterations):
 # Here whole runs; dca_draws draws in all combinations of ranks, lengths, modes and techniques.
 
 
+@launched
 def test_every_mode_and_length():
     ranks = itertools.cycle([1, 2, 3, 8])
     for iterations, mode in itertools.product([0, 1, 7, 1000], ALL_MODES):
@@ -229,6 +230,7 @@ def test_wrong_use_is_one_line_and_exit_2():
     refused([(1, [SUPERMASTER, *kernel]), (2, [WORKER, '--dca', 'rma', *kernel])], 'rank 1 has --dca', 'supermaster')
 
 
+@launched
 def test_a_signal_to_any_rank_drains():
     for mode, which in itertools.product(MODES, (0, -1)):
         process = start(flat_line(3, mode, LONG))

@@ -14,8 +14,8 @@ import subprocess
 import tempfile
 
 import hostile as hostile_python
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line, report, run,
-                    run_job, start, wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line, report,
+                    run, run_job, start, wait_until)
 
 SOURCE = os.environ['SOURCE_ROOT']
 HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
@@ -112,6 +112,7 @@ def check_failures(result, bad, reason, count=300, name=''):
     check_records(count, bad)
 
 
+@long
 def test_what_user_code_does_costs_its_iteration():
     for number, (mode, reason) in enumerate(MODES.items()):
         masters, workers = ((0, 2), (1, 2), (0, 1), (2, 2))[number % 4]
@@ -151,6 +152,7 @@ def test_time_steps_go_on_behind_a_crash():
         assert result.status == 0 and records().tolist() == expected, result
 
 
+@long
 def test_variable_output_stays_where_an_iteration_crashes():
     for line in (['iterations=5000'], ['iterations=100', 'large_at=50', 'large=30000000'], ['iterations=500', 'failed_at=7'],
                  ['iterations=500', 'error_at=77'], ['iterations=3000', 'bytes=3000']):
@@ -319,6 +321,7 @@ def test_a_kernel_is_loaded_by_who_runs_it():
             assert sorted(content('told').decode().split()) == sorted([asked, runs, runs]), content('told')
 
 
+@long
 def test_another_kernel_of_that_name_is_refused():
     for masters in (0, 1):
         check_refusal(run_job(masters, 2, words() + ['mode=differ']),
@@ -392,7 +395,7 @@ def test_work_goes_to_others_in_the_middle_of_an_iteration():
 THREADED = ('--threads', 3)
 
 
-@launched
+@long
 def test_what_user_code_does_in_a_thread_costs_its_iteration():
     techniques = ('fac2', 'ss', 'static', 'css:chunk=4')
     for number, (mode, reason) in enumerate(MODES.items()):
@@ -466,6 +469,7 @@ def test_a_drain_ends_a_run_whose_threads_hang():
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helper')
 
 
+@long
 def test_an_iteration_that_hangs_is_ended():
     # A probe begins with iterations 0 and 150.
     for number, (masters, workers, mode) in enumerate(((0, 1, 'loop'), (0, 2, 'loop'), (1, 2, 'stop'), (1, 1, 'loop'), (2, 3, 'loop'))):
@@ -516,6 +520,7 @@ def test_no_helper_outlives_its_worker():
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in found), 'the end of the helpers')
 
 
+@long
 def test_what_cannot_be_isolated_is_refused():
     for job, name in ((['exec', 'command=true'], 'exec'), (['--threads', 2, '--thread-technique', 'awf', hostile()], 'hostile'),
                       (['--weighting', 'acp', hostile()], 'hostile')):
@@ -531,6 +536,7 @@ def test_what_cannot_be_isolated_is_refused():
     assert result.status == 0, result
 
 
+@long
 def test_a_limit_of_time_without_a_helper_is_refused():
     for job, accepted in ((['exec', 'command=true'], 'or a parameter of the kernel, as timeout=SECONDS of exec'),
                           (['mandelbrot'], 'or --isolate on with it'), (['--isolate', 'off', hostile()], 'or --isolate on with it'),

@@ -24,6 +24,7 @@ def cover(ranks, iterations, *options):
     return int(loops(ranks, 'cover', iterations, *options)[-1])
 
 
+@long
 def test_every_mode_covers_the_loop_exactly_once():
     ranks = itertools.cycle([1, 2, 3, 4])
     for mode in MODES:
@@ -31,6 +32,7 @@ def test_every_mode_covers_the_loop_exactly_once():
             cover(next(ranks), iterations, 'mode', mode, 'technique', 'gss')
 
 
+@long
 def test_more_ranks_than_iterations_and_groups_of_two():
     for mode in MODES:
         cover(6, 4, 'mode', mode, 'group', '2')

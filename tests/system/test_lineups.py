@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import os
 
-from launch import MASTER, SUPERMASTER, WORKER, job, long, main, mpirun_line, report, run, run_job, techniques
+from launch import MASTER, SUPERMASTER, WORKER, job, launched, long, main, mpirun_line, report, run, run_job, techniques
 
 SYNTHETIC = ['synthetic', 'iterations=2000', 'mean=2', 'distribution=exponential']
 reference = {}
@@ -22,6 +22,7 @@ def check(masters, workers, words, key, done=None):
     return figures
 
 
+@launched
 def test_every_line_up_gives_the_same_checksum():
     names = itertools.cycle(techniques())
     for masters, workers in itertools.product([0, 1, 2, 4], [1, 2, 3, 7, 16]):
@@ -61,6 +62,7 @@ def test_weighting_grouping_and_powers_give_the_same_checksum():
     assert [round(power, 6) for power in powers] == [10, 25, 1], powers
 
 
+@long
 def test_zero_and_few_iterations():
     for masters, iterations in itertools.product([0, 1, 2], [0, 1, 3]):
         figures = check(masters, 5, ['synthetic', f'iterations={iterations}'], f'synthetic {iterations}')
@@ -154,6 +156,7 @@ def sharing(line):
     return len(cores), report(), result.out
 
 
+@launched
 def test_efficiency_is_of_the_cores_where_workers_share_them():
     words = ['--power', 'equal', '--report', 'report.json', 'synthetic', 'iterations=16', 'rate=100']
     burning = [*words, 'mean=20000']

@@ -13,8 +13,8 @@ import sys
 import tempfile
 import zlib
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, head_of, job, kill_tree, let_user_code_crash, long, main, mpirun_line, ranks_of, report, run,
-                    run_job, start, wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, head_of, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line, ranks_of,
+                    report, run, run_job, start, wait_until)
 from openmpi import RECOVERING
 
 MESON, BUILD_ROOT, SOURCE = os.environ.get('MESON', ''), os.environ['BUILD_ROOT'], os.environ['SOURCE_ROOT']
@@ -95,6 +95,7 @@ def check_output(wanted, path='out.txt'):
     assert not os.path.exists(path + '.parts'), 'the parts stay'
 
 
+@launched
 def test_the_example_in_c():
     kernel, outputs = example('cc', 'collatz.so', 'collatz.c'), set()
     for topology, result in launches([*EQUAL, '--output', 'steps.bin', kernel, 'count=3000']):
@@ -165,6 +166,7 @@ def refusing_kernel():
     return built('cc', 'refusing.so', os.path.abspath('refusing.c'))
 
 
+@long
 def test_a_step_that_is_refused_ends_the_run():
     kernel = refusing_kernel()
     for masters, options in ((0, []), (1, []), (0, ['--threads', '2']), (1, ['--threads', '2'])):
@@ -174,6 +176,7 @@ def test_a_step_that_is_refused_ends_the_run():
         assert report()['done'] == 120 and report()['failed'] == [], report()
 
 
+@launched
 def test_time_steps_go_on_after_losses_and_ends():
     kernel, words = example('cc', 'heat.so', 'heat.c'), ['cells=400', 'steps=4000']
     assert run_job(0, 1, [*EQUAL, '--output', 'whole.bin', kernel, *words]).status == 0
@@ -246,6 +249,7 @@ def test_output_of_any_size():
     assert result.status == 0 and read('empty.txt') == b'' and read('empty.txt.err') == b'heading\n', result
 
 
+@long
 def test_an_iteration_that_yields_too_much_is_named():
     if os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_AVPHYS_PAGES') < 8 << 30:
         return 'less than 8 GiB of memory are free'
@@ -263,6 +267,7 @@ def test_an_error_fails_its_iteration_with_its_text():
     assert read('out.txt') == b''.join(wanted[:40] + wanted[41:])
 
 
+@long
 def test_a_number_that_no_call_may_return_is_a_failure():
     wanted = expected(100, 10)[0].splitlines(keepends=True)
     for number in (1, 7):

@@ -4,7 +4,7 @@ masters, workers and technique they go on with, output and checksum are those of
 import os
 import signal
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, long, main, ranks_of, report, run_job, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, launched, long, main, ranks_of, report, run_job, start, wait_until
 from test_dependent import DITHER, HYDRO, SOURCE, build, swinging
 
 POINTS, MOMENTS = 300, 1500
@@ -72,6 +72,7 @@ def check(result, expected, resumes=True):
     os.remove('out.npy')
 
 
+@launched
 def test_a_killed_run_is_resumed_with_other_ranks():
     build_wave()
     expected = swinging(POINTS, MOMENTS)
@@ -87,6 +88,7 @@ def test_a_killed_run_is_resumed_with_other_ranks():
         assert report()['faults']['duplicate_results'] == 0, report()
 
 
+@launched
 def test_a_run_all_of_whose_ranks_are_killed_twice_is_resumed():
     build_wave()
     expected = swinging(POINTS, MOMENTS)
@@ -138,6 +140,7 @@ def test_a_lost_master_and_then_the_supermaster():
     check(run_job(1, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), swinging(POINTS, MOMENTS))
 
 
+@launched
 def test_a_run_goes_on_by_itself():
     build_wave()
     for masters in (0, 1):
@@ -149,6 +152,7 @@ def test_a_run_goes_on_by_itself():
         check(result, swinging(POINTS, MOMENTS))
 
 
+@launched
 def test_without_an_output_the_checksum_is_resumed():
     build_wave()
     undisturbed = run_job(0, 3, ['--power', 'equal', *WAVE])
@@ -200,6 +204,7 @@ def test_a_changed_journal_is_refused_or_right():
         check_changed(journal, output, expected, content)
 
 
+@long
 def test_the_built_in_loops_are_resumed():
     for loop in ([DITHER, 'width=3000', 'height=10000'], [HYDRO, 'l=4000', 'k=3000']):
         result = run_job(0, 2, ['--power', 'equal', '--journal', 'off', '--output', 'reference.npy', *loop])

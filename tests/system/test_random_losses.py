@@ -11,7 +11,7 @@ import random
 import signal
 import time
 
-from launch import MASTER, SUPERMASTER, WORKER, finish, main, report, run_job, start, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, finish, launched, main, report, run_job, start, wait_until
 from test_faults import hdss, lines_with, ranks
 from test_resume import has_records, read
 from trials import run_trials
@@ -84,6 +84,7 @@ def attempt(number, references):
     return killed, None
 
 
+@launched
 def test_random_losses_lose_nothing():
     numbers = [int(ONLY)] if ONLY else range(TRIALS)
     references, began = undisturbed(), time.monotonic()

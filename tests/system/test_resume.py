@@ -8,8 +8,8 @@ import re
 import resource
 import signal
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, head_bytes, head_of, job, kill_tree, launched, long, main, mpirun_line, ranks_of, report, run,
-                    run_job, start, wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, head_bytes, head_of, job, kill_tree, launched, long, main, mpirun_line,
+                    ranks_of, report, run, run_job, start, wait_until)
 from openmpi import WITHOUT_FILES
 
 # 300 iterations of 4 ms, two workers and more: some tenths of a second.
@@ -100,6 +100,7 @@ def refused(result, *parts):
         assert part in result.err[0], (part, result)
 
 
+@long
 def test_what_can_be_resumed_is_not_overwritten():
     killed_run()
     before = read('out.npy'), read('out.npy.journal')
@@ -327,6 +328,7 @@ def test_a_run_that_loses_its_launcher_goes_on():
     assert (report()['faults']['resumed_iterations'] > 0) == (said[0] == AGAIN), (result, report())
 
 
+@launched
 def test_a_run_goes_on_as_often_as_it_may():
     reference = undisturbed(*LONG)
     process = start([HDSS, 'run', '--workers', '2', '--restarts', '1', *STEADY, '--output', 'out.npy', *LONG])
@@ -358,6 +360,7 @@ def test_tasks_are_printed_and_counted_once():
     assert result.status == 3 and not lines_of_hdss(result), result
 
 
+@launched
 def test_a_run_that_is_asked_to_stop_is_not_started_again():
     words = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', 'synthetic', 'iterations=20', 'mean=2e6', 'distribution=constant', 'mode=sleep']
     process = start([HDSS, 'run', '--workers', '2', *words])

@@ -5,7 +5,7 @@ import functools
 import os
 import signal
 
-from launch import WORKER, finish, let_user_code_crash, main, report, run, run_job, start, wait_until
+from launch import WORKER, finish, launched, let_user_code_crash, long, main, report, run, run_job, start, wait_until
 from test_faults import pids
 from test_isolation import SEGV, SOURCE, built, content, hdss, helpers, records
 
@@ -43,6 +43,7 @@ def check_no_worker_was_lost(result):
     assert faults.get('lost_workers', 0) == 0, (faults, result)
 
 
+@long
 def test_a_loop_yields_the_same_bytes():
     for words in ([], ['distance=3', 'reach=5']):
         for masters, workers in TOPOLOGIES:
@@ -192,6 +193,7 @@ def check_kills(masters):
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in found), 'the end of the helpers')
 
 
+@launched
 def test_helpers_and_workers_that_are_killed():
     for masters in (0, 2):
         check_kills(masters)

@@ -6,7 +6,7 @@ import re
 import signal
 import socket
 
-from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, job, launched, main, ranks_of, report, run, shared_memory, start, wait_until)
+from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, job, launched, main, ranks_of, report, run, shared_memory, start, wait_until
 from openmpi import IS_5
 
 ITERATIONS = 200
@@ -154,6 +154,7 @@ def test_a_signal_when_all_is_done_changes_nothing():
         assert result.status == 0 and report()['outcome'] == 'done' and not os.path.exists('out.npy.journal'), result
 
 
+@launched
 def test_a_launcher_that_kills_before_the_ranks_have_drained():
     """A second or two behind its signal, when the iterations that run are not over."""
     with open('tasks', 'w') as file:
@@ -216,6 +217,7 @@ def test_a_signal_before_there_is_a_launcher_ends_the_command():
         os.close(ends[-1])
 
 
+@launched
 def test_a_launcher_that_hangs_at_the_start_is_not_waited_for():
     for text in (': >started; exec sleep 1000', 'trap "" TERM; : >started; sleep 1000 & while :; do wait; done'):
         hangs = program('hangs', text)
@@ -268,6 +270,7 @@ def test_a_run_whose_results_are_there_returns_whatever_holds_mpirun():
     return None
 
 
+@launched
 def test_of_a_launcher_that_is_killed_nothing_stays():
     """Neither its own files nor those of ranks that all ended with it."""
     os.mkdir('own')

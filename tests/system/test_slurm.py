@@ -72,6 +72,7 @@ def check_home(figures):
     assert len(pairs) == figures['nodes'] == len({master for _, master in pairs}), figures['worker_stats']
 
 
+@long
 def test_recipes_run_with_a_master_on_each_node():
     def test(slurm):
         for name in ('hdss', 'mpirun', 'srun'):
