@@ -7,6 +7,8 @@
 
 static bool collect_merge(struct done_record *record, const struct part *part)
 {
+    if (record->has_failed != part->has_failed)
+        return false;
     if (record->first + record->count == part->first)
         record->count += part->count;
     else if (part->first + part->count == record->first) {
@@ -29,7 +31,7 @@ void master_note_done(struct master *master, const struct part *part)
 
 void master_note_done_alone(struct master *master, const struct part *part)
 {
-    master->done[master->done_count++] = (struct done_record){part->first, part->count, part->digest};
+    master->done[master->done_count++] = (struct done_record){part->first, part->count, part->digest, part->has_failed};
 }
 
 /* True if the report takes the stored ranges along. Bringing results to the disk takes its time: with --durability node

@@ -57,7 +57,8 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     if ((flags & FLAG_INLINE) && (flags & FLAG_DATA))
         return DECODE_OUT_OF_RANGE;
     if (!(flags & (FLAG_INLINE | FLAG_DATA)))
-        return decode_check_size(size, fixed);
+        return flags & FLAG_HAS_FAILED ? DECODE_OUT_OF_RANGE : decode_check_size(size, fixed);
+    message->has_failed = flags & FLAG_HAS_FAILED;
     if (flags & FLAG_DATA) { /* the payload follows by itself: here is how many bytes it has */
         enum decode_result result = decode_check_size(size, fixed + PAYLOAD_SIZE_BYTES);
         if (result != DECODE_OK)
@@ -163,7 +164,7 @@ static enum decode_result decode_request(struct message *message, const struct h
                                          const unsigned char *bytes, size_t size)
 {
     unsigned asks = header->number & 0xff, earlier = header->number >> 8;
-    if (header->flags & ~(FLAG_DONE | FLAG_INLINE | FLAG_DATA))
+    if (header->flags & ~(FLAG_DONE | FLAG_INLINE | FLAG_DATA | FLAG_HAS_FAILED))
         return DECODE_UNKNOWN_FLAG;
     if (earlier >= ASKS_MAX)
         return DECODE_OUT_OF_RANGE;
@@ -189,7 +190,7 @@ static enum decode_result decode_request(struct message *message, const struct h
 static enum decode_result decode_result_message(struct message *message, const struct header *header,
                                                 const unsigned char *bytes, size_t size)
 {
-    if (header->flags & ~(FLAG_INLINE | FLAG_DATA))
+    if (header->flags & ~(FLAG_INLINE | FLAG_DATA | FLAG_HAS_FAILED))
         return DECODE_UNKNOWN_FLAG;
     enum decode_result result = decode_payload(message, header->flags, bytes, size, RESULT_BYTES);
     if (result != DECODE_OK)
@@ -637,6 +638,7 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     message->payload = PAYLOAD_NONE;
     message->payload_data = NULL;
     message->payload_bytes = 0;
+    message->has_failed = false;
     message->records = NULL;
     message->record_count = 0;
     switch (message->type) {

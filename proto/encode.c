@@ -10,9 +10,10 @@
 
 static unsigned char payload_flags(const struct message *message)
 {
+    const unsigned char failed = message->has_failed ? FLAG_HAS_FAILED : 0;
     switch (message->payload) {
-    case PAYLOAD_INLINE: return FLAG_INLINE;
-    case PAYLOAD_DATA: return FLAG_DATA;
+    case PAYLOAD_INLINE: return FLAG_INLINE | failed;
+    case PAYLOAD_DATA: return FLAG_DATA | failed;
     case PAYLOAD_NONE: break;
     }
     return 0;

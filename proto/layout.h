@@ -18,15 +18,19 @@
 #define FLAG_DONE         1u /* REQUEST */
 #define FLAG_INLINE       2u /* REQUEST, RESULT, BOUNDARY */
 #define FLAG_DATA         4u /* REQUEST, RESULT, BOUNDARY */
+#define FLAG_HAS_FAILED   8u /* REQUEST, RESULT; with INLINE or DATA */
 #define FLAG_ISOLATED     1u /* ASSIGN */
 #define FLAG_FINAL        1u /* ITERATIONS_FAILED */
 #define FLAG_DIED         2u /* ITERATIONS_FAILED */
 #define FLAG_FIRST_WRONG  1u /* VERIFIED, at most one of the two */
 #define FLAG_SECOND_WRONG 2u
-#define FLAG_DRAIN        1u /* END */
-#define FLAG_DEGRADED     2u /* END */
-#define FLAG_LATE         4u /* END */
-#define FLAG_REFILL       1u /* REPORT */
-#define FLAG_MORE         1u /* REFILL */
-#define FLAG_EMPTY        2u /* REFILL */
-#define FLAG_BEGUN        4u /* REFILL */
+/* In the count of a range in a REPORT. */
+#define COUNT_HAS_FAILED (UINT64_C(1) << 63)
+
+#define FLAG_DRAIN    1u /* END */
+#define FLAG_DEGRADED 2u /* END */
+#define FLAG_LATE     4u /* END */
+#define FLAG_REFILL   1u /* REPORT */
+#define FLAG_MORE     1u /* REFILL */
+#define FLAG_EMPTY    2u /* REFILL */
+#define FLAG_BEGUN    4u /* REFILL */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 14
+#define PROTOCOL_VERSION 15
 
 #define HEADER_BYTES            8
 #define HELLO_BYTES             24
@@ -285,6 +285,7 @@ struct message {
     enum payload payload;         /* REQUEST, RESULT and BOUNDARY only */
     const void *payload_data;     /* INLINE: the bytes; DATA: when sending, the bytes, when received NULL; borrowed */
     uint64_t payload_bytes;       /* at most PAYLOAD_MAX */
+    bool has_failed;              /* REQUEST and RESULT with a payload: the kernel calls all iterations in it failed */
     const unsigned char *records; /* SPEED: its body; messages with records: the records; encoded, borrowed */
     unsigned record_count;
     union {

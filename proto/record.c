@@ -42,14 +42,16 @@ void done_record_put(unsigned char *records, unsigned i, const struct done_recor
 {
     unsigned char *out = records + (size_t)i * DONE_RECORD_BYTES;
     wire_put64(out, record->first);
-    wire_put64(out + 8, record->count);
+    wire_put64(out + 8, record->count | (record->has_failed ? COUNT_HAS_FAILED : 0));
     wire_put64(out + 16, record->digest);
 }
 
 void done_record_get(const unsigned char *records, unsigned i, struct done_record *record)
 {
     const unsigned char *in = records + (size_t)i * DONE_RECORD_BYTES;
-    *record = (struct done_record){wire_get64(in), wire_get64(in + 8), wire_get64(in + 16)};
+    const uint64_t count = wire_get64(in + 8);
+    *record = (struct done_record){wire_get64(in), count & ~COUNT_HAS_FAILED, wire_get64(in + 16),
+                                   (count & COUNT_HAS_FAILED) != 0};
 }
 
 void chunk_record_put(unsigned char *records, unsigned i, const struct chunk_record *record)

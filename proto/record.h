@@ -18,6 +18,7 @@
 
 struct done_record {
     uint64_t first, count, digest;
+    bool has_failed; /* the kernel calls all of it failed */
 };
 
 struct chunk_record {

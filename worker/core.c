@@ -91,6 +91,7 @@ static void request(struct worker *worker, unsigned asks, const struct chunk_eve
         message.payload = payload_kind(chunk);
         message.payload_data = chunk->data;
         message.payload_bytes = chunk->bytes;
+        message.has_failed = chunk->has_failed;
     }
     message.request.asks = asks;
     message.request.load = worker->load;
@@ -378,6 +379,7 @@ static void send_slice(struct worker *worker, uint64_t now_ns, const struct chun
                        .payload = payload_kind(chunk),
                        .payload_data = chunk->data,
                        .payload_bytes = chunk->bytes,
+                       .has_failed = chunk->has_failed,
                        .result = {worker->running.chunk, chunk->count, chunk->digest},
                    });
 }

@@ -22,6 +22,7 @@ struct part {
     unsigned worker; /* index among the workers of this master */
     uint32_t chunk;  /* 0: see part_is_unwanted() */
     uint64_t first, count, digest;
+    bool has_failed; /* the kernel calls all of it failed, and it is done all the same */
 };
 
 /* The iterations are done already: another worker was quicker. */
@@ -64,6 +65,7 @@ struct chunk_event {
     bool final;          /* ITERATIONS_FAILED: not to be tried again */
     bool died;           /* ITERATIONS_FAILED: the process that ran them has died */
     uint64_t digest;     /* digest of the results */
+    bool has_failed;     /* SLICE and FINISHED: the kernel calls all iterations failed that the results are of */
     const void *data;    /* records of the results, NULL where results stay here; borrowed until the send is over */
     uint64_t bytes;
     uint64_t began_ns;   /* FINISHED: when its first iteration began; 0: not known */

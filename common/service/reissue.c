@@ -619,7 +619,7 @@ static bool wins(struct service *service, struct grant *grant, struct actions *a
 static void drop_part(struct service *service, unsigned w, struct grant *grant, uint64_t count,
                       const struct message *message, struct actions *actions)
 {
-    const struct part part = {w, 0, grant->first + grant->received, count, 0};
+    const struct part part = {w, 0, grant->first + grant->received, count, 0, false};
     grant->received += count;
     grant->stored += count;
     if (grant->computed && grant->stored == grant->count)

@@ -119,7 +119,7 @@ static void release_chunk(struct service *service, struct served *worker)
  */
 static void commit_grant(struct service *service, unsigned w, struct grant *grant)
 {
-    const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest};
+    const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest, false};
     grant->chunk = 0;
     if (whole.count > 0)
         service->ops->committed(service->owner, &whole);
@@ -199,7 +199,7 @@ static int service_take_part(struct service *service, unsigned w, struct grant *
     }
     if (grant->copy_owner != OWNER_SELF && service_drops(service, w, grant, count, digest, message, actions))
         return 0;
-    struct part part = {w, grant->chunk, grant->first + grant->received, count, digest};
+    struct part part = {w, grant->chunk, grant->first + grant->received, count, digest, message->has_failed};
     grant->received += count;
     if (message->payload == PAYLOAD_NONE) {
         commit(service, &part);

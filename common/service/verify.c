@@ -158,6 +158,7 @@ bool service_hold_back(struct service *service, const struct part *part)
     *verification = (struct verification){
         .range = {part->first, part->count},
         .digest = {part->digest},
+        .has_failed = part->has_failed,
         .worker = {part->worker},
         .not_with = VERIFY_NONE,
         .computed = 1,
@@ -255,7 +256,8 @@ static void tell_mismatch(struct service *service, const struct verification *ve
 /* Tells the range as done, with the digest of what is stored. */
 static void let_go(struct service *service, struct verification *verification, uint64_t digest)
 {
-    const struct part part = {verification->worker[0], 0, verification->range.first, verification->range.count, digest};
+    const struct range *range = &verification->range;
+    const struct part part = {verification->worker[0], 0, range->first, range->count, digest, verification->has_failed};
     verify_remove(service, verification);
     service->ops->committed(service->owner, &part);
 }
@@ -337,6 +339,7 @@ bool service_take_third(struct service *service, const struct part *part)
         return false;
     if (verification->verifier != part->worker || verification->chunk != part->chunk)
         return true; /* of an earlier third, whose worker was lost */
+    verification->has_failed = part->has_failed;
     verification->sum += part->digest;
     verification->seen += part->count;
     if (verification->seen == verification->range.count)

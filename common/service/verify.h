@@ -35,7 +35,8 @@ struct verification {
     uint8_t computed;   /* 0: unused */
     uint8_t tries;  /* computations that were lost, the last one with the worker `not_with`, which is not asked again */
     bool with_care; /* iterations of it have taken workers down: it is run in a child process */
-    bool told;      /* it is told already that nobody has decided */
+    bool has_failed; /* the kernel calls all of it failed */
+    bool told;       /* it is told already that nobody has decided */
 };
 
 struct verify_queue {

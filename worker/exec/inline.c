@@ -210,6 +210,7 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     if (exec->config.collect && count > 0) { /* the next results gather in the other buffer */
         event->chunk.data = buffer->bytes + EXEC_HEADROOM;
         event->chunk.bytes = bytes;
+        event->chunk.has_failed = made->variable && output_fails_next(&made->output);
         if (made->variable)
             chunk->digest += output_take(&made->output, count, exec->config.loop, buffer->bytes + EXEC_HEADROOM);
         buffer->sent = true;

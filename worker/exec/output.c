@@ -118,6 +118,7 @@ static int note_failed_output(struct hdss_output *calls, uint64_t iteration)
         output->called_failed = true;
         return refuse_output(output, "the kernel calls it failed");
     }
+    output->failures += wire_get32(entry) == 0;
     wire_put32(entry, BLOCK_FAILED);
     return 0;
 }
@@ -141,6 +142,7 @@ void output_clear(struct output *output, uint64_t first)
     for (unsigned s = 0; s < output->streams; s++)
         empty(&output->stream[s]);
     output->first = output->next = output->end = first;
+    output->failures = 0;
     output->problem[0] = '\0';
 }
 
@@ -149,6 +151,7 @@ void output_begin(struct output *output, uint64_t end)
     output->end = end;
     output->latest = 0;
     output->begun.next = output->next;
+    output->begun.failures = output->failures;
     output->begun.table = output->table.to - output->table.from;
     for (unsigned s = 0; s < output->streams; s++)
         output->begun.stream[s] = output->stream[s].to - output->stream[s].from;
@@ -159,6 +162,7 @@ void output_begin(struct output *output, uint64_t end)
 void output_revert(struct output *output)
 {
     output->next = output->end = output->begun.next;
+    output->failures = output->begun.failures;
     output->table.to = output->table.from + output->begun.table;
     for (unsigned s = 0; s < output->streams; s++)
         output->stream[s].to = output->stream[s].from + output->begun.stream[s];
@@ -179,14 +183,29 @@ static size_t bytes_of(const struct output *output, uint64_t k)
     return bytes;
 }
 
+/* True if the k-th iteration that has gathered is called failed. */
+static bool has_failed(const struct output *output, uint64_t k)
+{
+    const unsigned char *entry = output->table.bytes + output->table.from + k * block_entry_bytes(output->streams);
+    return wire_get32(entry) & BLOCK_FAILED;
+}
+
+bool output_fails_next(const struct output *output)
+{
+    return output->failures > 0 && output_count(output) > 0 && has_failed(output, 0);
+}
+
 uint64_t output_fit(const struct output *output, size_t *bytes)
 {
     uint64_t gathered = output_count(output), count = 0;
+    const bool are_alike = output->failures == 0 || output->failures == gathered;
     *bytes = output_bytes(output);
-    if (*bytes <= SLICE_MAX || gathered == 1)
+    if (gathered <= 1 || (*bytes <= SLICE_MAX && are_alike))
         return gathered;
+    const bool fails = output_fails_next(output);
     *bytes = BLOCK_HEAD_BYTES;
-    for (size_t more; count < gathered && ((more = bytes_of(output, count)) + *bytes <= SLICE_MAX || count == 0);
+    for (size_t more; count < gathered && (are_alike || has_failed(output, count) == fails) &&
+                      ((more = bytes_of(output, count)) + *bytes <= SLICE_MAX || count == 0);
          count++)
         *bytes += more;
     return count;
@@ -216,8 +235,10 @@ uint64_t output_take(struct output *output, uint64_t count, const struct hdss_lo
     size_t entry = block_entry_bytes(output->streams), at[HDSS_STREAMS_MAX] = {0};
     const unsigned char *table = output->table.bytes + output->table.from;
     uint64_t digest = 0;
-    for (uint64_t k = 0; k < count; k++)
+    for (uint64_t k = 0; k < count; k++) {
+        output->failures -= output->failures > 0 && has_failed(output, k);
         digest += digest_next(output, output->first + k, table + k * entry, loop, at);
+    }
     if (out != NULL) {
         out += block_head_put(out, (uint32_t)count, output->streams);
         memcpy(out, table, count * entry);

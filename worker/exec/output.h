@@ -18,7 +18,7 @@ struct gathered {
 struct output {
     struct hdss_output calls; /* first: what the kernel is given */
     struct {
-        uint64_t next;
+        uint64_t next, failures;
         size_t table, stream[HDSS_STREAMS_MAX]; /* bytes that had gathered */
     } begun;                                    /* state when the range that runs began */
     unsigned streams;
@@ -27,6 +27,7 @@ struct output {
     uint64_t first;     /* iteration of the first entry that has not been taken off */
     uint64_t next;      /* behind the last one that has an entry */
     uint64_t end;       /* end of the range that runs */
+    uint64_t failures;  /* gathered iterations that are called failed, where what they put is kept */
     struct gathered table;
     struct gathered stream[HDSS_STREAMS_MAX];
     uint64_t latest; /* bytes of the iteration at `next` - 1 */
@@ -63,9 +64,12 @@ static inline size_t output_bytes(const struct output *output)
     return bytes;
 }
 
-/* Returns the length of the longest run of gathered iterations that fits into a block, at least one; `*bytes` is the
- * block's size. */
+/* Returns the length of the longest run of gathered iterations that fits into a block, at least one, and of which the
+ * kernel calls all failed or none, so that whoever collects it needs not look into it; `*bytes` is the block's size. */
 uint64_t output_fit(const struct output *output, size_t *bytes);
+
+/* True if the next iteration that leaves is called failed. */
+bool output_fails_next(const struct output *output);
 
 /* Takes the next `count` iterations off: writes their block to `out` where that is not NULL, and returns their digest,
  * without streams that differ from run to run. */

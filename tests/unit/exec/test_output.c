@@ -133,7 +133,8 @@ static void check_block(const struct chunk_event *chunk, uint64_t first)
         uint64_t i = first + k;
         ck_assert_uint_eq(block_length(&block, k, 0), bytes_of(i));
         ck_assert_uint_eq(block_length(&block, k, 1), i % 10 == 0 && bytes_of(i) > 0 ? 3 : 0);
-        ck_assert_int_eq(block_failed(&block, k), i % 3 == 0 && bytes_of(i) > 0);
+        ck_assert_int_eq(block_failed(&block, k), i % 3 == 0 && bytes_of(i) > 0 && kernel.marks);
+        ck_assert_int_eq(block_failed(&block, k), chunk->has_failed);
         ck_assert_mem_eq(block.stream[0] + at[0], letters + i, bytes_of(i));
         at[0] += bytes_of(i);
         at[1] += block_length(&block, k, 1);
@@ -168,8 +169,20 @@ START_TEST(small_output_of_a_chunk_is_one_block)
 {
     unsigned parts;
     open_exec(true);
+    kernel.marks = false;
     run_chunk(20, 100, &parts);
     ck_assert_uint_eq(parts, 1);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* 21, 24, .., 117 are called failed, but for 57, which yields nothing: whoever takes a part knows of all of it. */
+START_TEST(what_is_called_failed_leaves_by_itself)
+{
+    unsigned parts;
+    open_exec(true);
+    run_chunk(20, 100, &parts);
+    ck_assert_uint_eq(parts, 2 * 32 + 1);
     executor_fini(&exec.executor);
 }
 END_TEST
@@ -395,6 +408,7 @@ int main(void)
     TCase *all = tcase_create("output");
     tcase_set_timeout(all, 60);
     tcase_add_test(all, small_output_of_a_chunk_is_one_block);
+    tcase_add_test(all, what_is_called_failed_leaves_by_itself);
     tcase_add_test(all, large_output_leaves_in_blocks_of_a_megabyte);
     tcase_add_test(all, the_digest_does_not_depend_on_the_cut);
     tcase_add_loop_test(all, a_chunk_with_output_is_cut, 0, 2);

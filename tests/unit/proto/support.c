@@ -227,6 +227,7 @@ static void assert_same_payload(const struct message *got, const struct message 
 {
     ck_assert_int_eq(got->payload, want->payload);
     ck_assert_uint_eq(got->payload_bytes, want->payload_bytes);
+    ck_assert_int_eq(got->has_failed, want->has_failed);
     if (want->payload == PAYLOAD_INLINE) {
         ck_assert_mem_eq(got->payload_data, want->payload_data, want->payload_bytes);
     } else {

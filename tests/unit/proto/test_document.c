@@ -109,6 +109,8 @@ static const struct {
     {"REQUEST asking for 1, nothing done, load 1.5", {.type = MESSAGE_REQUEST, .request = {.asks = 1, .load = 384}}},
     {"RESULT DATA, chunk 7, 4096 iterations, digest 1, 32768 bytes",
      {.type = MESSAGE_RESULT, .payload = PAYLOAD_DATA, .payload_bytes = 32768, .result = {7, 4096, 1}}},
+    {"RESULT DATA FAILED, chunk 7, 1 iteration, digest 1, 500 bytes",
+     {.type = MESSAGE_RESULT, .payload = PAYLOAD_DATA, .payload_bytes = 500, .has_failed = true, .result = {7, 1, 1}}},
     {"REQUEST DONE, chunks 3 and 4, asks 2, 1000 ns and 900 ns",
      {.type = MESSAGE_REQUEST,
       .request = {.chunk = 4, .asks = 2, .done = true, .compute_ns = 900},

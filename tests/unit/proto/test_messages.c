@@ -167,7 +167,9 @@ static const struct {
     {"SPEED, a cell no number", "10 00 0100 00000000" SPEED_BODY("0000c07f 01000000", Z8) ONE, DECODE_OUT_OF_RANGE},
     {"SPEED, a cell of none", "10 00 0100 00000000" SPEED_BODY(Z8, "0000803f 00000000") ONE, DECODE_NOT_ZERO},
 
-    {"REQUEST flag 8", "11 08 0100 00000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
+    {"REQUEST flag 16", "11 10 0100 00000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
+    {"REQUEST FAILED without results", "11 09 0100 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"RESULT FAILED without results", "12 08 0000 01000000 0100000000000000" Z8, DECODE_OUT_OF_RANGE},
     {"REQUEST flag 128", "11 81 0100 01000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
     {"REQUEST for 17", "11 00 1100 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
     {"REQUEST for 65535", "11 01 ffff 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
@@ -485,11 +487,12 @@ START_TEST(every_unknown_flag_is_rejected)
     struct sample samples[SAMPLES_MAX];
     size_t count = samples_make(samples);
     for (size_t i = 0; i < count; i++) {
-        unsigned known = samples[i].message.type == MESSAGE_REQUEST             ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_RESULT            ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_BOUNDARY          ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_END               ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE
-                         : samples[i].message.type == MESSAGE_ASSIGN            ? FLAG_ISOLATED
+        unsigned known = samples[i].message.type == MESSAGE_REQUEST
+                             ? FLAG_DONE | FLAG_INLINE | FLAG_DATA | FLAG_HAS_FAILED
+                         : samples[i].message.type == MESSAGE_RESULT   ? FLAG_INLINE | FLAG_DATA | FLAG_HAS_FAILED
+                         : samples[i].message.type == MESSAGE_BOUNDARY ? FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_END      ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE
+                         : samples[i].message.type == MESSAGE_ASSIGN   ? FLAG_ISOLATED
                          : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL | FLAG_DIED
                          : samples[i].message.type == MESSAGE_VERIFIED          ? FLAG_FIRST_WRONG | FLAG_SECOND_WRONG
                          : samples[i].message.type == MESSAGE_REPORT            ? FLAG_REFILL
@@ -674,7 +677,7 @@ START_TEST(records_keep_their_place)
     ck_assert(feedback.worker == 14 && feedback.chunks == 15 && feedback.iterations == 16 &&
               feedback.compute_ns == 17 && feedback.wait_ns == 18 && feedback.deviation_ns == 19 &&
               feedback.samples == 20);
-    done_record_put(memory, 2, &(struct done_record){11, 12, 13});
+    done_record_put(memory, 2, &(struct done_record){11, 12, 13, true});
     done_record_get(memory, 2, &done);
     ck_assert(done.first == 11 && done.count == 12 && done.digest == 13);
 }
