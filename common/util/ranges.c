@@ -73,7 +73,11 @@ static size_t lower_bound(const struct ranges *set, uint64_t position)
 static void splice(struct ranges *set, size_t i, size_t old, const struct range *new, size_t count)
 {
     struct range *items = set->items + set->head;
-    if (old != count)
+    if (count == old + 1 && i < set->length / 2 && set->head > 0) { /* the front was taken: less is moved there */
+        memmove(items - 1, items, i * sizeof *items);
+        set->head--;
+        items--;
+    } else if (old != count)
         memmove(items + i + count, items + i + old, (set->length - i - old) * sizeof *items);
     memcpy(items + i, new, count * sizeof *items);
     set->length = set->length - old + count;

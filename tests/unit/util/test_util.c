@@ -6,11 +6,13 @@
 #include "common/util/list.h"
 #include "common/util/number.h"
 #include "common/util/random.h"
+#include "common/util/precedence.h"
 #include "common/util/ranges.h"
 #include "common/util/stats.h"
 #include "tests/lib/suite.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { UNIVERSE = 200 };
@@ -267,12 +269,57 @@ START_TEST(heaps_give_the_first_first)
 }
 END_TEST
 
+/* --- precedence --- */
+
+START_TEST(precedence_tells_who_waits)
+{
+    struct precedence precedence;
+    precedence_init(&precedence);
+    ck_assert_int_eq(precedence_add(&precedence, 3, 1) | precedence_add(&precedence, 0, 3), 0);
+    ck_assert_int_eq(precedence_add(&precedence, 2, 1) | precedence_add(&precedence, 3, 1), 0);
+    ck_assert_int_eq(precedence_close(&precedence, 5), 0);
+    const uint64_t begin[] = {0, 0, 3, 3, 4, 4}, waiting[] = {3, 2, 3, 0};
+    ck_assert_uint_eq(precedence.count, 5);
+    ck_assert_mem_eq(precedence.begin, begin, sizeof begin);
+    ck_assert_mem_eq(precedence.waiting, waiting, sizeof waiting);
+    uint64_t *circle;
+    ck_assert_int_eq(precedence_find_circle(&precedence, &circle), 0);
+    precedence_fini(&precedence);
+}
+END_TEST
+
+/* Iterations 10, 20, 30 wait for one another; others wait for these, or are waited for. */
+START_TEST(a_circle_is_found)
+{
+    const uint64_t pairs[][2] = {{10, 20}, {20, 30}, {30, 10}, {40, 30}, {5, 40}, {20, 1}, {2, 1}};
+    struct precedence precedence;
+    uint64_t *circle;
+    precedence_init(&precedence);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        ck_assert_int_eq(precedence_add(&precedence, pairs[i][0], pairs[i][1]), 0);
+    ck_assert_int_eq(precedence_close(&precedence, 50), 0);
+    ck_assert_int_eq(precedence_find_circle(&precedence, &circle), 3);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(circle[(i + 1) % 3], circle[i] == 30 ? 10 : circle[i] + 10);
+    free(circle);
+    precedence_fini(&precedence);
+    ck_assert_int_eq(precedence_add(&precedence, 1, 1), 0);
+    ck_assert_int_eq(precedence_close(&precedence, 2), 0);
+    ck_assert_int_eq(precedence_find_circle(&precedence, &circle), 1);
+    ck_assert_uint_eq(circle[0], 1);
+    free(circle);
+    precedence_fini(&precedence);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("util");
     TCase *all = tcase_create("util");
     tcase_add_loop_test(all, ranges_behave_like_a_bit_set, 1, 9);
     tcase_add_test(all, ranges_reach_the_end_of_64_bits);
+    tcase_add_test(all, precedence_tells_who_waits);
+    tcase_add_test(all, a_circle_is_found);
     tcase_add_test(all, stats_match_the_two_pass_formulas);
     tcase_add_test(all, random_gives_the_published_vectors);
     tcase_add_test(all, random_stays_in_its_interval);
