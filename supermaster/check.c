@@ -47,7 +47,8 @@ static void check_remaining_work(const struct supermaster *supermaster)
     assert(ranges_total(&supermaster->ledger.free) >= count - steps->end && "nothing of a later time step is granted");
     assert((count == supermaster->config.count || supermaster->config.grows) && "only some loops grow");
     assert((!supermaster->ledger.grows || supermaster->config.grows) && "only some loops may grow");
-    assert(supermaster->service.may_grow == supermaster->ledger.grows && "the service knows whether more may come");
+    assert(supermaster->service.may_grow == (supermaster->ledger.grows || supermaster->ledger.held > 0) &&
+           "the service knows whether more may come");
     if (supermaster->sched_ready)
         assert(supermaster->sched.remaining == supermaster_step_free(supermaster) &&
                "the remaining work of the technique is what is free of the time step at hand");
@@ -99,6 +100,7 @@ void supermaster_check(const struct supermaster *supermaster)
     ledger_check(&supermaster->ledger);
     check_own_service(supermaster);
     check_remaining_work(supermaster);
+    supermaster_check_waits(supermaster);
     check_worker_status(supermaster);
     check_missing_speeds(supermaster);
     check_recalls_between_masters(supermaster);

@@ -53,7 +53,7 @@ static void on_pool_empty(void *owner, unsigned worker)
 static void supermaster_on_committed(void *owner, const struct part *part)
 {
     struct supermaster *supermaster = owner;
-    const struct done_record done = {part->first, part->count, part->digest};
+    const struct done_record done = {part->first, part->count, part->digest, part->has_failed};
     if (!supermaster_commit(supermaster, own_holder(supermaster, part->worker), &done))
         supermaster_fail(supermaster, supermaster->config.topology->supermaster,
                          "results came for iterations that were never handed out");
@@ -176,9 +176,12 @@ static int init_ledger(struct supermaster *supermaster)
 int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error)
 {
     assert(config->spec->refill_chunks > 0 && config->spec->min_chunk >= config->distance);
-    assert((!config->grows ||
+    assert((config->precedence == NULL ||
+            (!config->grows && (config->step_iterations == 0 || config->step_iterations >= config->count))) &&
+           "where iterations wait for others, all are known, and of one time step");
+    assert(((!config->grows && config->precedence == NULL) ||
             (config->distance == 0 && !config->spec->technique_auto && config->spec->technique.technique->may_grow)) &&
-           "a loop that grows is one that can");
+           "a loop that grows, or is held back in part, is one that can");
     *supermaster = (struct supermaster){
         .config = *config,
         .speeds_missing = config->probe ? config->topology->workers : 0,
@@ -188,7 +191,8 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
     };
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
     if (supermaster_allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
-        supermaster_deaths_init(supermaster) < 0 || supermaster_steps_init(supermaster) < 0) {
+        supermaster_deaths_init(supermaster) < 0 || supermaster_steps_init(supermaster) < 0 ||
+        supermaster_waits_init(supermaster) < 0) {
         supermaster_fini(supermaster);
         return error_set(error, "out of memory for %u workers", config->topology->workers);
     }
@@ -218,6 +222,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_failures_fini(supermaster);
     supermaster_verified_fini(supermaster);
     supermaster_steps_fini(supermaster);
+    supermaster_waits_fini(supermaster);
     boundary_list_fini(&supermaster->boundaries);
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
@@ -344,6 +349,7 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
         supermaster_expire_speeds(supermaster);
         supermaster_look_at_masters(supermaster);
         supermaster_look_for_growth(supermaster);
+        supermaster_serve_set_free(supermaster);
         break;
     case EVENT_GROWN: supermaster_receive_growth(supermaster, &event->growth); break;
     case EVENT_FATAL: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
@@ -429,6 +435,8 @@ static uint64_t supermaster_deadline_any(const void *self)
         due = supermaster_growth_due_ns(supermaster);
     if (supermaster->state == SUPERMASTER_GATHERING)
         return supermaster->speeds_due_ns < due ? supermaster->speeds_due_ns : due;
+    if (supermaster->state == SUPERMASTER_SERVING && supermaster->waits.serve_due_ns < due)
+        due = supermaster->waits.serve_due_ns;
     if (supermaster->state == SUPERMASTER_SERVING && supermaster->losses.look_ns < due)
         return supermaster->losses.look_ns;
     bool awaits = supermaster->state == SUPERMASTER_ENDING && supermaster->losses.orphans > 0;

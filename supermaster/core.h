@@ -47,6 +47,17 @@ uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster);
 void supermaster_look_for_growth(struct supermaster *supermaster);
 void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth);
 
+/* waits.c: iterations that wait for others */
+int supermaster_waits_init(struct supermaster *supermaster); /* -1 when memory is out; after the deaths */
+void supermaster_waits_fini(struct supermaster *supermaster);
+/* Iterations are done, or done and called failed by the kernel; only where some wait for others. */
+void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uint64_t count, bool has_failed);
+/* Iterations were given up, as far as they were neither done nor given up before; likewise. */
+void supermaster_note_given_up(struct supermaster *supermaster, uint64_t first, uint64_t count);
+/* At EVENT_TIMER: has the standing rules hand out what was set free. */
+void supermaster_serve_set_free(struct supermaster *supermaster);
+void supermaster_check_waits(const struct supermaster *supermaster);
+
 /* record.c: the journal */
 int supermaster_record_init(struct supermaster *supermaster); /* -1 when memory is out */
 void supermaster_record_fini(struct supermaster *supermaster);
@@ -236,6 +247,9 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
 /* Notes for people that the iterations are given up for what earlier runs have found out. -1 when memory is out. */
 int supermaster_note_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count);
+/* Notes for people that the iteration was not run because of another one, which has failed, or was not run itself. -1
+ * when memory is out. */
+int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run);
 /* Takes ranges off the ledger that have taken too many workers down. */
 void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
                                              unsigned count);

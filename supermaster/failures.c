@@ -61,6 +61,8 @@ static void failures_give_up(struct supermaster *supermaster, uint64_t first, ui
     service_clear(&supermaster->service, first, count);
     if (ledger_give_up(&supermaster->ledger, first, count) < 0)
         failures_fail_without_memory(supermaster);
+    if (supermaster->waits.open != NULL)
+        supermaster_note_given_up(supermaster, first, count);
 }
 
 void supermaster_describe_range(const struct range *range, bool are_tasks, char text[RANGE_TEXT_MAX])
@@ -113,6 +115,22 @@ int supermaster_note_hopeless(struct supermaster *supermaster, uint64_t first, u
     return failures->count == FAILURES_KEPT
                ? 0
                : failures_append(failures, &(struct report_failure){{first, count}, REPORT_NO_RANK, true, text});
+}
+
+int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run)
+{
+    struct failures *failures = &supermaster->failures;
+    char what[RANGE_TEXT_MAX], text[RANGE_TEXT_MAX + 60];
+    failures->seen++;
+    if (failures->count == FAILURES_KEPT)
+        return 0;
+    supermaster_describe_range(&(struct range){because, 1}, supermaster->config.are_tasks, what);
+    snprintf(text, sizeof text, "was not run: %s, which it waits for, %s", what,
+             was_not_run ? "was not run" : "failed");
+    return failures_append(
+        failures,
+        &(struct report_failure){
+            .range = {iteration, 1}, .rank = REPORT_NO_RANK, .given_up = true, .not_run = true, .text = text});
 }
 
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure)
@@ -169,6 +187,10 @@ void supermaster_failure_text(const struct supermaster *supermaster, unsigned i,
     supermaster_describe_range(&failure->range, are_tasks, what);
     if (i == FAILURES_TOLD) {
         error_set(text, "more %s failed, which are not told of one by one", are_tasks ? "tasks" : "iterations");
+        return;
+    }
+    if (failure->not_run) {
+        error_set(text, "%s %s", what, failure->text);
         return;
     }
     if (w < topology->workers)

@@ -110,6 +110,8 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
             supermaster_forget_deaths(supermaster, done->first, done->count);
         if (supermaster->losses.count > 0)
             claim_what_was_free(supermaster);
+        if (supermaster->waits.open != NULL)
+            supermaster_note_ended(supermaster, done->first, done->count, done->has_failed);
         break;
     case LEDGER_DUPLICATE:
         supermaster->losses.duplicates += supermaster->losses.count > 0; /* else an earlier run has done it */

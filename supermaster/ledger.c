@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ledger: see ledger.h. Invariant: free + sum of granted + done + failed = loop, and no two of them overlap. */
+/* The ledger: see ledger.h. Invariant: free + sum of granted + done + failed + held = loop, and no two of them overlap.
+ */
 #include "supermaster/ledger.h"
 
 #include <assert.h>
@@ -45,6 +46,42 @@ int ledger_grow(struct ledger *ledger, uint64_t count)
     if (ranges_add(&ledger->free, loop->first + loop->count, count - loop->count, NULL) < 0)
         return -1;
     ledger->loop.count = count;
+    return 0;
+}
+
+int ledger_hold_back(struct ledger *ledger, bool (*is_held)(const void *context, uint64_t iteration),
+                     const void *context)
+{
+    struct ranges free = {0};
+    for (size_t r = 0; r < ranges_length(&ledger->free); r++) {
+        const struct range range = *ranges_at(&ledger->free, r);
+        for (uint64_t i = range.first; i < range.first + range.count; i++)
+            if (!is_held(context, i) && ranges_add(&free, i, 1, NULL) < 0) {
+                ranges_fini(&free);
+                return -1;
+            }
+    }
+    ledger->held = ranges_total(&ledger->free) - ranges_total(&free);
+    ranges_fini(&ledger->free);
+    ledger->free = free;
+    return 0;
+}
+
+int ledger_let_go(struct ledger *ledger, uint64_t iteration)
+{
+    assert(ledger->held > 0 && "what is let go was held back");
+    if (ranges_add(&ledger->free, iteration, 1, NULL) < 0)
+        return -1;
+    ledger->held--;
+    return 0;
+}
+
+int ledger_give_up_held(struct ledger *ledger, uint64_t iteration)
+{
+    assert(ledger->held > 0 && "what is given up so was held back");
+    if (ranges_add(&ledger->failed, iteration, 1, NULL) < 0)
+        return -1;
+    ledger->held--;
     return 0;
 }
 
@@ -233,7 +270,7 @@ static void check_against_later_sets(const struct ledger *ledger, unsigned i)
 void ledger_check(const struct ledger *ledger)
 {
     const uint64_t end = ledger->loop.first + ledger->loop.count;
-    uint64_t sum = ledger->done;
+    uint64_t sum = ledger->done + ledger->held;
     for (unsigned i = 0; i < ledger->holders + 2; i++) {
         const struct ranges *set = set_of_ledger(ledger, i);
         size_t length = ranges_length(set);
@@ -246,5 +283,5 @@ void ledger_check(const struct ledger *ledger)
         sum += ranges_total(set);
         check_against_later_sets(ledger, i);
     }
-    assert(sum == ledger->loop.count && "what is free, granted, done and failed is together the loop");
+    assert(sum == ledger->loop.count && "what is free, granted, done, failed and held back is together the loop");
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The ledger: every iteration of the loop is in exactly one of free, granted (to whom), done, or failed (given up).
  *
+ * Some are held back beside these where iterations wait for others: see waits.c.
+ *
  * A technique says how many iterations, the ledger says which. Memory is O(holders + free ranges + chunks out),
  * never O(iterations): what is done is what is neither free nor granted. */
 #pragma once
@@ -12,6 +14,7 @@ struct ledger {
     bool grows;        /* more iterations may come behind it: see ledger_grow() */
     struct ranges free;
     struct ranges failed;
+    uint64_t held;          /* iterations that are held back: in no set */
     struct ranges *granted; /* granted ranges, one set per holder; owned */
     unsigned holders;
     uint64_t done;       /* iterations committed */
@@ -37,6 +40,14 @@ int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t di
 /* The loop has `count` iterations by now, no fewer than before; the new ones are free. -1 when memory is out (nothing
  * changed). */
 int ledger_grow(struct ledger *ledger, uint64_t count);
+
+/* Holds back, before anything is granted, all free iterations of which `is_held` says so. -1 when memory is out. */
+int ledger_hold_back(struct ledger *ledger, bool (*is_held)(const void *context, uint64_t iteration),
+                     const void *context);
+
+/* An iteration that is held back is free from now on, or given up. -1 when memory is out (nothing changed). */
+int ledger_let_go(struct ledger *ledger, uint64_t iteration);
+int ledger_give_up_held(struct ledger *ledger, uint64_t iteration);
 
 /* Grants the lowest free range to `holder`, at most `want` iterations; it may be shorter, since a grant is
  * contiguous. 1 with `*range` set, 0 when nothing is free, -1 when memory is out (nothing changed). */

@@ -79,7 +79,9 @@ static int init_machine(struct program *program)
         .probe_kills = !job_setup_is_isolated(setup),
         .journal = program->root.resume.path[0] != '\0',
         .records_at_once = setup->loop.has_effects && setup->job.durability == JOB_DURABILITY_PROCESS,
+        .precedence = program->root.precedence.count > 0 ? &program->root.precedence : NULL,
         .done = &earlier->done,
+        .done_failed = &program->root.done_failed,
         .done_digest = earlier->digest,
         .deaths = &earlier->deaths,
         .boundary_bytes = job_setup_is_dependent(setup) ? setup->loop.sync * setup->loop.boundary_bytes : 0,
@@ -125,7 +127,8 @@ static int supermaster_prepare(struct program *program)
     program->topology = runtime_group(program->runtime, program->root.setup.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL)
         return error_set(&program->root.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
-    return check_verify_lineup(program) < 0 || root_check(&program->root, true) < 0 || init_machine(program) < 0
+    return check_verify_lineup(program) < 0 || root_check(&program->root, true) < 0 ||
+                   root_read_precedence(&program->root) < 0 || init_machine(program) < 0
                ? -1
                : open_files(program);
 }

@@ -37,13 +37,18 @@ struct supermaster_config {
     bool no_isolation;     /* no iteration is run in a child process */
     bool is_patient;       /* a worker that hangs, or computes what others have done, is waited for at the end */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
-    const double *speeds;  /* speeds of the workers in any unit, borrowed during init; NULL: measure them */
-    bool probe;            /* the workers probe even where `speeds` are given; must be true where they are not */
-    bool probe_kills;      /* probes run in the workers: what dies there may be due to the iterations */
-    bool journal;          /* committed ranges, and deaths, are to be recorded */
-    bool records_at_once;  /* ranges not some time later: iterations have effects, and a second run has them again */
+    /* Iterations that wait for others, of which none waits for itself in a circle; closed, of `count` iterations,
+     * counted from the loop's first; borrowed for the machine's life. Its technique is one that may_grow; the loop does
+     * not grow. NULL: none waits. */
+    const struct precedence *precedence;
+    const double *speeds; /* speeds of the workers in any unit, borrowed during init; NULL: measure them */
+    bool probe;           /* the workers probe even where `speeds` are given; must be true where they are not */
+    bool probe_kills;     /* probes run in the workers: what dies there may be due to the iterations */
+    bool journal;         /* committed ranges, and deaths, are to be recorded */
+    bool records_at_once; /* ranges not some time later: iterations have effects, and a second run has them again */
     const struct ranges *done; /* ranges done by an earlier run, inside the loop; borrowed during init; NULL: none */
-    uint64_t done_digest;      /* share of `done` in the checksum */
+    const struct ranges *done_failed; /* of these, what the kernel calls failed; likewise */
+    uint64_t done_digest;             /* share of `done` in the checksum */
     /* Deaths in earlier runs, inside the loop and not of `done`: `deaths` of workers, `failures` by the end of a
      * process that ran the iterations; borrowed during init; NULL: none. */
     const struct poison_set *deaths;
@@ -95,6 +100,14 @@ struct timesteps {
 /* Time between two looks whether the loop has grown: while something is free, and while nothing is. */
 #define GROWTH_LOOK_NS      200000000u
 #define GROWTH_LOOK_SOON_NS 10000000u
+
+/* Iterations that wait for others: see waits.c. */
+struct waits {
+    uint64_t *open;    /* [count] those that an iteration waits for and that have not ended; owned; NULL: none waits */
+    uint64_t *not_run; /* [not_run_count] iterations given up, as what they wait for has failed; owned */
+    uint64_t not_run_count;
+    uint64_t serve_due_ns; /* when what was set free is to be handed out; NEVER */
+};
 
 /* Committed ranges that are not yet in the journal. */
 struct record {
@@ -243,7 +256,8 @@ struct supermaster {
     struct poison_set deaths; /* of iterations that are not done, in this run and those before; for the journal only */
     struct timesteps steps;
     uint64_t grown_look_ns; /* when it was last looked whether the loop has grown */
-    uint64_t resumed;       /* iterations that an earlier run has done */
+    struct waits waits;
+    uint64_t resumed; /* iterations that an earlier run has done */
     /* the end */
     struct worker_statistics *statistics; /* [workers], owned */
     struct error failure;                 /* empty unless the run failed */

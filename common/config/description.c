@@ -25,7 +25,8 @@ enum {
     KERNEL_STEPS = 8,
     KERNEL_WAITS = 16,
     KERNEL_GROWS = 32,
-    KERNEL_TELLS_INPUTS = 64
+    KERNEL_TELLS_INPUTS = 64,
+    KERNEL_TELLS_PRECEDENCE = 128
 };
 enum { TABLE_CHECKS = 1, TABLE_HAS_MANNER = 2 };
 enum { LOOP_WAITS = 1, LOOP_IS_BILEVEL = 2, LOOP_HAS_EFFECTS = 4, LOOP_ARE_TASKS = 8, LOOP_GROWS = 16 };
@@ -72,7 +73,8 @@ static void put_kernel(struct text *text, const struct hdss_kernel *kernel)
                (kernel->run != NULL ? KERNEL_RUNS : 0) | (kernel->run_variable != NULL ? KERNEL_RUNS_VARIABLE : 0) |
                    (kernel->run_block != NULL ? KERNEL_RUNS_BLOCKS : 0) | (kernel->step != NULL ? KERNEL_STEPS : 0) |
                    (kernel->descriptor != NULL ? KERNEL_WAITS : 0) | (kernel->grow != NULL ? KERNEL_GROWS : 0) |
-                   (kernel->inputs != NULL ? KERNEL_TELLS_INPUTS : 0));
+                   (kernel->inputs != NULL ? KERNEL_TELLS_INPUTS : 0) |
+                   (kernel->precedence != NULL ? KERNEL_TELLS_PRECEDENCE : 0));
     put_number(text, kernel->threads);
 }
 
@@ -259,11 +261,18 @@ static int refuse_inputs(const union hdss_value *values, uint64_t iterations, ui
     return refuse_call(error);
 }
 
+static int refuse_precedence(const union hdss_value *values, struct hdss_precedence *precedence,
+                             char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)precedence;
+    return refuse_call(error);
+}
+
 static void read_kernel(struct description_reader *reader, struct hdss_kernel *kernel)
 {
     static const struct hdss_param no_params[1];
     const char *name = description_word(reader), *version = description_word(reader);
-    uint64_t can = description_number(reader, 2 * KERNEL_TELLS_INPUTS - 1);
+    uint64_t can = description_number(reader, 2 * KERNEL_TELLS_PRECEDENCE - 1);
     *kernel = (struct hdss_kernel){
         .abi = HDSS_KERNEL_ABI,
         .name = name,
@@ -279,6 +288,7 @@ static void read_kernel(struct description_reader *reader, struct hdss_kernel *k
         .descriptor = can & KERNEL_WAITS ? refuse_descriptor : NULL,
         .grow = can & KERNEL_GROWS ? refuse_grow : NULL,
         .inputs = can & KERNEL_TELLS_INPUTS ? refuse_inputs : NULL,
+        .precedence = can & KERNEL_TELLS_PRECEDENCE ? refuse_precedence : NULL,
         .threads = (enum hdss_threads)description_number(reader, HDSS_THREADS_NONE),
     };
 }

@@ -4,6 +4,7 @@
 #include "common/config/params.h"
 
 #include "common/config/options.h"
+#include "common/util/precedence.h"
 #include "common/util/suggest.h"
 #include "common/util/number.h"
 #include "common/util/returned.h"
@@ -374,6 +375,83 @@ int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *valu
     return returned(kernel->inputs(values, iterations, digest, line), "inputs", line) == 0
                ? 0
                : error_set(error, "%s: %s", kernel->name, line);
+}
+
+/* --- iterations that wait for others --- */
+
+/* Collects what a kernel tells. */
+struct precedence_calls {
+    struct hdss_precedence calls; /* first: what the kernel is given */
+    struct precedence *precedence;
+    uint64_t iterations;
+    struct error error; /* empty: nothing was wrong */
+};
+
+static int note_wait(struct hdss_precedence *calls, uint64_t iteration, uint64_t other)
+{
+    struct precedence_calls *own = (struct precedence_calls *)calls;
+    if (own->error.text[0] != '\0')
+        return -1;
+    if (iteration >= own->iterations || other >= own->iterations)
+        return error_set(&own->error, "precedence() says that iteration %llu waits for %llu; accepted: 0 to %llu",
+                         (unsigned long long)iteration, (unsigned long long)other,
+                         (unsigned long long)own->iterations - 1);
+    if (precedence_add(own->precedence, iteration, other) < 0)
+        return error_set(&own->error, "out of memory for iterations that wait");
+    return 0;
+}
+
+/* Names the iterations of a circle, the first few of a long one. */
+static int refuse_circle(const struct hdss_kernel *kernel, const uint64_t *circle, int64_t length, struct error *error)
+{
+    char text[200] = "";
+    size_t at = 0;
+    const int64_t shown = length < 4 ? length : 4;
+    for (int64_t i = 1; i < shown; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, " iteration %llu, which waits for",
+                               (unsigned long long)circle[i]);
+    return error_set(error, "%s: iteration %llu waits for%s%s iteration %llu", kernel->name,
+                     (unsigned long long)circle[0], text, shown < length ? " others, and these in the end for" : "",
+                     (unsigned long long)circle[0]);
+}
+
+static int check_circles(const struct hdss_kernel *kernel, const struct precedence *precedence, struct error *error)
+{
+    uint64_t *circle;
+    const int64_t length = precedence_find_circle(precedence, &circle);
+    if (length == 0)
+        return 0;
+    if (length < 0)
+        return error_set(error, "out of memory for iterations that wait");
+    refuse_circle(kernel, circle, length, error);
+    free(circle);
+    return -1;
+}
+
+int kernel_precedence(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
+                      struct precedence *precedence, struct error *error)
+{
+    struct precedence_calls calls = {{note_wait}, precedence, loop->iterations, {""}};
+    char line[HDSS_ERROR_MAX] = "";
+    precedence_init(precedence);
+    if (kernel->precedence == NULL)
+        return 0;
+    int result = returned(kernel->precedence(values, &calls.calls, line), "precedence", line);
+    const bool may_wait = !loop->grows && loop->steps <= 1 && loop->sync == 0;
+    if (result == 0 && precedence->pair_count > 0 && !may_wait)
+        result = error_set(error, "%s: iterations wait for others in a loop that grows or has steps, as they cannot",
+                           kernel->name);
+    else if (calls.error.text[0] != '\0')
+        result = error_set(error, "%s: %s", kernel->name, calls.error.text);
+    else if (result < 0)
+        error_set(error, "%s: %s", kernel->name, line);
+    else if (precedence->pair_count > 0 && precedence_close(precedence, loop->iterations) < 0)
+        result = error_set(error, "out of memory for iterations that wait");
+    if (result == 0 && precedence->count > 0)
+        result = check_circles(kernel, precedence, error);
+    if (result < 0)
+        precedence_fini(precedence);
+    return result;
 }
 
 int kernel_check_loop(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)

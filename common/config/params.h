@@ -60,6 +60,12 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
 int kernel_grow(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t *iterations,
                 struct error *error);
 
+/* kernel->precedence(), of any kernel: `precedence` is closed where some of the loop's iterations wait for others, else
+ * it is empty. -1 with one line, also for a circle, and nothing owned. */
+struct precedence;
+int kernel_precedence(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
+                      struct precedence *precedence, struct error *error);
+
 /* kernel->inputs(), of a kernel that has it. -1 with one line. */
 int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t iterations,
                   uint64_t *digest, struct error *error);

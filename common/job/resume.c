@@ -312,6 +312,16 @@ static int forget_failed(struct resume *resume, const struct job_setup *setup, s
     return result;
 }
 
+int resume_find_failed(const struct resume *resume, const struct job_setup *setup, struct ranges *failed,
+                       struct error *error)
+{
+    const struct ranges *done = &resume->earlier.content.done;
+    uint64_t digest;
+    if (!setup->collect || setup->loop.streams == 0 || ranges_total(done) == 0)
+        return 0;
+    return results_find_failed(setup->job.output, &setup->loop, done, failed, &digest, error);
+}
+
 /* Iterations that have killed those who ran them are tried again, with care where workers have died of them. */
 static int forgive_deaths(struct resume *resume, struct error *error)
 {

@@ -38,6 +38,11 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
  * is dropped. -1 with one line, for wrong use. */
 int resume_take(struct resume *resume, const struct job_setup *setup, const char *name, struct error *error);
 
+/* Finds what the earlier run has done and the kernel called failed, as far as resume_take() has left it done. -1 with
+ * one line. */
+int resume_find_failed(const struct resume *resume, const struct job_setup *setup, struct ranges *failed,
+                       struct error *error);
+
 /* Begins the journal of this run. 0, -1 with one line, or RESULTS_NO_ROOM. */
 int resume_begin(struct resume *resume, const struct job_setup *setup, struct error *error);
 

@@ -3,6 +3,8 @@
 #include "common/job/root.h"
 
 #include "common/config/job.h"
+#include "common/config/params.h"
+#include "common/config/run_spec.h"
 #include "common/job/check.h"
 #include "common/job/status.h"
 #include "common/machine/machine.h"
@@ -10,6 +12,7 @@
 #include "common/metrics/summary.h"
 #include "common/mpi/runtime.h"
 #include "common/os/files.h"
+#include "common/sched/sched.h"
 #include "hdss/kernel.h"
 
 #include <inttypes.h>
@@ -31,6 +34,8 @@ void root_init(struct root *root, const char *name, const char *version)
     root->output_lock = -1;
     resume_init(&root->resume);
     ranges_init(&root->failed);
+    ranges_init(&root->done_failed);
+    precedence_init(&root->precedence);
 }
 
 /* --- before it runs --- */
@@ -46,6 +51,34 @@ int root_check(struct root *root, bool keeps_journal)
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
     return resume_take(&root->resume, &root->setup, root->name, &root->error);
+}
+
+static int check_precedence(const struct job_setup *setup, struct error *error)
+{
+    const struct technique *technique = setup->job.spec.technique.technique;
+    const char *tasks = setup->loop.are_tasks ? "tasks" : "iterations";
+    if (setup->job.first != 0 || setup->job.count != UINT64_MAX)
+        return error_set(error, "--iterations: some %s of this %s wait for others; accepted: all of them", tasks,
+                         setup->kernel->name);
+    if (setup->job.spec.technique_auto || !technique->may_grow)
+        return error_set(error,
+                         "--technique: some %s of this %s wait for others, and %s cuts by how many are left; accepted: "
+                         "%s" RUN_TECHNIQUE_SINGLE,
+                         tasks, setup->kernel->name, setup->job.spec.technique_auto ? "auto" : technique->name,
+                         setup->job.technique_given ? "" : "--technique ");
+    return 0;
+}
+
+int root_read_precedence(struct root *root)
+{
+    const struct job_setup *setup = &root->setup;
+    if (kernel_precedence(setup->kernel, setup->values, &setup->loop, &root->precedence, &root->error) < 0)
+        return -1;
+    if (root->precedence.count == 0)
+        return 0;
+    if (check_precedence(setup, &root->error) < 0)
+        return -1;
+    return resume_find_failed(&root->resume, setup, &root->done_failed, &root->error);
 }
 
 int root_create_files(struct root *root)
@@ -226,7 +259,8 @@ int root_finish_output(struct root *root, int status)
 {
     status = root_check_journal(root, finish_output(root, status));
     root->resumable = resume_is_possible(&root->resume, ranges_total(&root->failed) > 0);
-    root->is_given_up = resume_is_given_up(&root->resume, &root->setup);
+    const bool are_held_back = status == EXIT_STATUS_TASKS && root->precedence.count > 0 && root->setup.collect;
+    root->is_given_up = are_held_back || resume_is_given_up(&root->resume, &root->setup);
     root->complete = status == EXIT_STATUS_DONE;
     resume_end(&root->resume);
     if (root->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED)
@@ -241,6 +275,8 @@ void root_clear_away(struct root *root)
         unlink(root->resume.path);
         remove_parts(root);
     }
+    precedence_fini(&root->precedence);
+    ranges_fini(&root->done_failed);
     if (root->output_lock >= 0)
         close(root->output_lock);
     root->output_lock = -1;

@@ -9,6 +9,7 @@
 #include "common/metrics/report.h"
 #include "common/results/results.h"
 #include "common/util/error.h"
+#include "common/util/precedence.h"
 #include "common/util/ranges.h"
 
 struct root {
@@ -21,12 +22,14 @@ struct root {
     bool sink_open;
     int output_lock; /* the output, as long as no other run may write it; -1: none, or released */
     struct resume resume;
-    bool grows;             /* the loop may become longer while it runs */
-    struct ranges failed;   /* at the end: what is done but the kernel calls failed; owned */
-    struct reasons reasons; /* why they have failed, where they are tasks */
-    bool complete;          /* at the end: all is done, nothing failed, and the output is made */
-    bool resumable;         /* at the end: a later run can go on from what is there */
-    bool is_given_up;       /* at the end: but only with --resume failed */
+    bool grows;                   /* the loop may become longer while it runs */
+    struct precedence precedence; /* iterations that wait for others; empty where none does; owned */
+    struct ranges done_failed;    /* what earlier runs have done and the kernel calls failed, where some wait; owned */
+    struct ranges failed;         /* at the end: what is done but the kernel calls failed; owned */
+    struct reasons reasons;       /* why they have failed, where they are tasks */
+    bool complete;                /* at the end: all is done, nothing failed, and the output is made */
+    bool resumable;               /* at the end: a later run can go on from what is there */
+    bool is_given_up;             /* at the end: but only with --resume failed */
     struct terminal terminal;
     uint64_t process_start_ns;
     int64_t started_at;
@@ -42,6 +45,10 @@ int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers,
 /* Looks at all that can be known before anything is changed, what an earlier run has left above all.
  * `keeps_journal`: this one keeps a journal. -1 with one line in root->error. */
 int root_check(struct root *root, bool keeps_journal);
+
+/* Finds out which iterations wait for others: to be called last of all checks. -1 with one line in root->error, also
+ * where the job is none for such a loop. */
+int root_read_precedence(struct root *root);
 
 /* Begins the journal and creates the output, or finds that of the run that is resumed. -1 with one line in root->error
  * for wrong use, RESULTS_NO_ROOM. */

@@ -68,6 +68,7 @@ struct report_failure {
     unsigned rank; /* rank of the worker; REPORT_NO_RANK where several died of the iterations */
     bool given_up; /* true: given up; false: others have done them, or the same failure was told again */
     char *text;    /* reason of the failure */
+    bool not_run;  /* it was not run at all, for a reason that is the failure of another one */
 };
 
 #define REPORT_NO_RANK UINT_MAX

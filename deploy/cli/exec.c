@@ -18,6 +18,7 @@
 #include "deploy/cli/task_files.h"
 #include "deploy/cli/task_list.h"
 #include "worker/helper/ask.h"
+#include "worker/kernels/exec/after.h"
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/exec.h"
 #include "worker/kernels/exec/tasks.h"
@@ -255,13 +256,38 @@ static bool wait_for_input(const struct exec_run *run, int64_t end_ms)
     return left_ms > 0 && poll(&polled, 1, (int)left_ms) > 0;
 }
 
+/* True where a column says which tasks wait for others: then all must be known before any begins. */
+static bool exec_has_order(const struct exec_run *run)
+{
+    const struct arguments names = sources_names(run->request.sources);
+    bool found = false;
+    for (unsigned i = 0; i < names.count && !found; i++)
+        found = names.fields[i].length == strlen(AFTER_COLUMN) &&
+                memcmp(names.fields[i].text, AFTER_COLUMN, names.fields[i].length) == 0;
+    return found;
+}
+
+/* What reads the arguments bit by bit, or leaves some out, is not for tasks that wait for others. */
+static int exec_check_order(const struct exec_run *run, struct error *error)
+{
+    const struct exec_request *request = &run->request;
+    if (!exec_has_order(run))
+        return 0;
+    if (request->delay_ns > 0)
+        return error_set(error, "--delay: not with a column '" AFTER_COLUMN "'; accepted: sleep in the command");
+    return request->resumes && request->joblog != NULL
+               ? error_set(error, "--resume: not by a joblog with a column '" AFTER_COLUMN
+                                  "'; accepted: --output, whose journal has what tasks wait for")
+               : 0;
+}
+
 /* Writes the list as far as it can be known soon: a list of which all is known before the launch is the better one, but
  * a pipe may have no end. The first row is waited for. */
 static int begin_list(struct exec_run *run, struct error *error)
 {
     int result = task_list_begin(&run->list, own.list, error) < 0 ? -1 : write_rows(run, 1, true, error);
     const int64_t end_ms = launch_clock_ms() + INPUT_WAIT_MS;
-    const bool whole = run->request.dry_run || run->request.output != NULL;
+    const bool whole = run->request.dry_run || run->request.output != NULL || exec_has_order(run);
     const bool delays = run->request.delay_ns > 0 && !whole;
     run->next_ns = !delays;
     while (!delays && (result == SOURCES_ROW || (result == SOURCES_WAIT && wait_for_input(run, end_ms)))) {
@@ -661,7 +687,9 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
         if (!reader_is_gone(run))
             *error = run->error;
     } else if ((status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) &&
-               (!run->is_complete || run->follow.done != run->list.rows)) {
+               (!run->is_complete || run->follow.done != run->list.rows) &&
+               !(status == EXIT_STATUS_TASKS &&
+                 exec_has_order(run))) { /* what waits for a task that fails is not run */
         error_set(error, "the run has ended, and %" PRIu64 " of %" PRIu64 " tasks have not run",
                   run->list.rows - run->follow.done, run->list.rows);
         status = EXIT_STATUS_FAILED;
@@ -722,7 +750,8 @@ static int exec_tasks(struct exec_run *run, struct error *error)
 {
     run->is_remote = exec_is_remote(&run->request);
     if (exec_check_command(&run->request, error) < 0 || sources_begin(run->request.sources, error) < 0 ||
-        make_place(run, error) < 0 || begin_earlier(run, error) < 0 || begin_list(run, error) < 0)
+        exec_check_order(run, error) < 0 || make_place(run, error) < 0 || begin_earlier(run, error) < 0 ||
+        begin_list(run, error) < 0)
         return EXIT_STATUS_USAGE;
     if (run->is_complete && run->list.rows == 0) {
         fputs(run->number > 0 ? "hdss exec: all tasks are done, so there is nothing to do\n"

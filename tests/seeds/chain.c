@@ -13,11 +13,13 @@ void chain_init(struct chain *chain)
 {
     *chain = (struct chain){.status = CHAIN_NOT_BEGUN};
     ranges_init(&chain->done);
+    ranges_init(&chain->failed);
 }
 
 void chain_fini(struct chain *chain)
 {
     ranges_fini(&chain->done);
+    ranges_fini(&chain->failed);
     poison_fini(&chain->deaths);
     free(chain->point);
 }
@@ -83,11 +85,28 @@ static const char *take_over(struct chain *chain, const struct virtual_result *r
     return NULL;
 }
 
+/* Finds what is done and called failed. */
+static int find_failed(struct chain *chain, const struct virtual_config *config)
+{
+    ranges_clear(&chain->failed);
+    for (size_t r = 0; config->precedence != NULL && config->outcome != NULL && r < ranges_length(&chain->done); r++) {
+        const struct range range = *ranges_at(&chain->done, r);
+        for (uint64_t i = range.first; i < range.first + range.count; i++)
+            if (config->outcome(config->context, 0, i) == VIRTUAL_IS_CALLED_FAILED &&
+                ranges_add(&chain->failed, i, 1, NULL) < 0)
+                return -1;
+    }
+    return 0;
+}
+
 const char *chain_run(struct chain *chain, struct virtual_config *config, const struct refusal *refusal)
 {
     static const struct refusal none;
     struct error error;
+    if (find_failed(chain, config) < 0)
+        return "the test is out of memory";
     config->done = &chain->done;
+    config->done_failed = &chain->failed;
     config->done_digest = chain->digest;
     config->deaths = chain->keeps_deaths ? &chain->deaths : NULL;
     config->point_at = chain->point_at;

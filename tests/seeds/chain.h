@@ -12,6 +12,7 @@ enum { CHAIN_NOT_SET_UP = -3, CHAIN_NOT_BEGUN = -4 };
 
 struct chain {
     struct ranges done;   /* recorded so far */
+    struct ranges failed; /* of it, what the kernel calls failed, as far as it does so in the run that follows */
     uint64_t digest;      /* of it */
     uint64_t point_at;    /* boundary of the recovery point that the next run goes on from; 0: none */
     unsigned char *point; /* its data; owned */

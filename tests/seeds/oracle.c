@@ -9,6 +9,7 @@
 #include "common/service/poison.h"
 #include "common/service/service.h"
 #include "common/util/error.h"
+#include "common/util/precedence.h"
 #include "common/util/ranges.h"
 #include "supermaster/ledger.h"
 #include "supermaster/supermaster.h"
@@ -30,7 +31,8 @@ static bool always(const struct virtual_config *config, uint64_t iteration, bool
 {
     for (unsigned rank = 0; config->outcome != NULL && rank < 2; rank++) { /* an even and an odd one */
         const enum virtual_outcome outcome = config->outcome(config->context, rank, iteration);
-        if ((outcome == VIRTUAL_WORKS || (outcome == VIRTUAL_FAILS && config->columns > 0)) != works)
+        if ((outcome == VIRTUAL_WORKS || outcome == VIRTUAL_IS_CALLED_FAILED ||
+             (outcome == VIRTUAL_FAILS && config->columns > 0)) != works)
             return false;
     }
     return config->outcome != NULL || works;
@@ -64,6 +66,21 @@ static bool goes_with_last(const struct virtual_config *config, uint64_t row)
     return config->columns > 0 && row + config->distance >= end && always(config, end - 1, false);
 }
 
+/* True if the iteration waits for one that is given up, or called failed. */
+static bool waits_for_failed(const struct virtual_config *config, const struct virtual_result *result,
+                             uint64_t iteration)
+{
+    const struct precedence *precedence = config->precedence;
+    for (uint64_t i = 0; precedence != NULL && i < precedence->count; i++)
+        for (uint64_t k = precedence->begin[i]; k < precedence->begin[i + 1]; k++)
+            if (config->first + precedence->waiting[k] == iteration &&
+                (ranges_contains(&result->supermaster->ledger.failed, config->first + i) ||
+                 (config->outcome != NULL &&
+                  config->outcome(config->context, 0, config->first + i) == VIRTUAL_IS_CALLED_FAILED)))
+                return true;
+    return false;
+}
+
 /* Each check returns NULL, or what did not hold. What three workers seem to have died of is given up: they may have
  * been killed, or hang, or have done it, of which nobody has heard. */
 static const char *check_failed(const struct virtual_config *config, const struct virtual_result *result)
@@ -73,7 +90,7 @@ static const char *check_failed(const struct virtual_config *config, const struc
         bool given_up = ranges_contains(failed, i), was_done = config->done != NULL && ranges_contains(config->done, i);
         if (!given_up && !was_done && always(config, i, false))
             return "an iteration that never works is said to be done";
-        if (given_up && always(config, i, true) && !goes_with_last(config, i) &&
+        if (given_up && always(config, i, true) && !goes_with_last(config, i) && !waits_for_failed(config, result, i) &&
             result->supermaster->losses.workers_lost + earlier_deaths(config, i) < DEATHS_MAX)
             return "iterations were given up that would have worked";
     }
@@ -172,7 +189,8 @@ static bool is_undisturbed(const struct virtual_config *config, const struct vir
     bool drains = config->drain_at_ns > 0 && config->drain_at_ns != NEVER;
     bool fails = config->failing_store + config->failing_journal + config->failing_sync + config->failing_send > 0;
     return result->status == EXIT_STATUS_DONE && config->fault_count == 0 && config->outcome == NULL && !drains &&
-           !fails && memory_refused() == 0 && config->load_count == 0 && config->columns == 0;
+           !fails && memory_refused() == 0 && config->load_count == 0 && config->columns == 0 &&
+           config->precedence == NULL;
 }
 
 /* What differs is because a worker lies, who is wrong is the one that does, and where all is verified nothing is left
@@ -284,6 +302,6 @@ const char *oracle_check(const struct virtual_config *config, const struct virtu
     if (config->columns > 0 && result->executed > config->count * (1 + lost))
         return "iterations of a loop with dependencies were computed more often than ranks were lost";
     if (result->too_early > 0)
-        return "a time step began before the one before it was done";
+        return "a time step began before the one before it was done, or an iteration before what it waits for";
     return check_bound(config, result);
 }

@@ -492,6 +492,75 @@ static void make_growth(struct scenario *scenario)
     config->drain_rank = 0;
 }
 
+/* --- what generator 16 adds --- */
+
+/* Iterations that wait for others of a random order of the loop, each only for earlier ones of that. */
+static void make_precedence(struct scenario *scenario)
+{
+    enum { IN_CHAINS, IN_LAYERS, BEHIND_ALL, BEFORE_ALL, AT_RANDOM, KINDS, ORDER_MAX = 4096 };
+    static uint64_t order[ORDER_MAX];
+    struct precedence *precedence = &scenario->precedence;
+    struct random random;
+    const uint64_t count = scenario->config.count;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 29);
+    const uint64_t kind = random_between(&random, 0, KINDS - 1), width = random_between(&random, 1, 12);
+    const bool is_mixed = random_between(&random, 0, 1);
+    if (count > ORDER_MAX || count == 0)
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t k = is_mixed ? random_between(&random, 0, i) : i;
+        order[i] = order[k];
+        order[k] = i;
+    }
+    for (uint64_t i = 1; i < count; i++) {
+        if (kind == IN_CHAINS && i >= width)
+            precedence_add(precedence, order[i], order[i - width]);
+        for (uint64_t k = i / width * width - width; kind == IN_LAYERS && i >= width && k < i / width * width; k++)
+            precedence_add(precedence, order[i], order[k]);
+        if (kind == BEHIND_ALL && i + width >= count)
+            for (uint64_t k = 0; k + width < count; k++)
+                precedence_add(precedence, order[i], order[k]);
+        if (kind == BEFORE_ALL)
+            precedence_add(precedence, order[i], order[0]);
+        for (uint64_t n = random_between(&random, 0, 2); kind == AT_RANDOM && n > 0; n--)
+            precedence_add(precedence, order[i], order[random_between(&random, 0, i - 1)]);
+    }
+    precedence_close(precedence, count);
+    for (uint64_t n = random_between(&random, 0, CALLED_FAILED_MAX); n > 0; n--)
+        scenario->called_failed[scenario->called_failed_count++] =
+            scenario->config.first + random_between(&random, 0, count - 1);
+}
+
+static enum virtual_outcome waits_outcome(void *context, unsigned rank, uint64_t iteration)
+{
+    const struct scenario *scenario = context;
+    for (unsigned i = 0; i < scenario->called_failed_count; i++)
+        if (scenario->called_failed[i] == iteration)
+            return VIRTUAL_IS_CALLED_FAILED;
+    return scenario->other_outcome != NULL ? scenario->other_outcome(context, rank, iteration) : VIRTUAL_WORKS;
+}
+
+static void add_precedence(struct scenario *scenario)
+{
+    struct virtual_config *config = &scenario->config;
+    config->technique = "ss";
+    config->spec.power = RUN_POWER_EQUAL;
+    config->step_iterations = 0;
+    config->steps_dependent = false;
+    config->lies = NULL;
+    config->variable = config->collect;
+    config->precedence = scenario->precedence.count > 0 ? &scenario->precedence : NULL;
+    scenario->other_outcome = config->outcome;
+    if (config->precedence != NULL && config->variable && scenario->called_failed_count > 0 &&
+        scenario->runs < RUNS_MAX)
+        config->outcome = waits_outcome;
+}
+
+void scenario_fini(struct scenario *scenario)
+{
+    precedence_fini(&scenario->precedence);
+}
+
 /* --- generator 7 --- */
 
 static void make_dependences(struct scenario *scenario, struct random *random)
@@ -677,6 +746,10 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
     struct random random, more;
     *scenario = (struct scenario){.generator = generator, .seed = seed};
+    if (generator == GENERATOR_WAITS) {
+        scenario->has_precedence = true;
+        scenario->generator = generator = GENERATOR_DEATHS - 1;
+    }
     if (generator == GENERATOR_DEPENDENT || is_of_losses(scenario)) {
         make_dependent(scenario);
         if (generator == GENERATOR_ROWS)
@@ -707,6 +780,10 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
         make_deaths(scenario);
     make_growth(scenario);
     scenario->config.cuts_at_once = generator <= 9 || seed % 4 != 0;
+    if (scenario->has_precedence) {
+        make_precedence(scenario);
+        add_precedence(scenario);
+    }
 }
 
 void scenario_resume(struct scenario *scenario)
@@ -757,6 +834,8 @@ void scenario_resume(struct scenario *scenario)
     config->cuts_at_once = before.cuts_at_once;
     if (scenario->stops_for_good || scenario->runs >= RUNS_MAX)
         spare_all(scenario);
+    if (scenario->has_precedence)
+        add_precedence(scenario);
     if (scenario->generator < GENERATOR_DEATHS)
         return;
     config->spec.retries = before.spec.retries;

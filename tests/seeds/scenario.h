@@ -35,9 +35,13 @@
  * them what happens at some time happens as long as it grows; in one of four it never ends, and is drained. What is
  * resumed has at least what it had
  *  15  as 9; one to four rows kill their helper each time that they are begun, and work when they are tried again; in
- * every other scenario the last row never works. They do so in all runs of the job, and deaths count from run to run */
+ * every other scenario the last row never works. They do so in all runs of the job, and deaths count from run to run
+ *  16  as 11, where nobody computes wrongly, by ss, of one time step: iterations wait for others, in chains, in layers,
+ * behind or before all others, or at random, in any order of the loop; where there is an output it is variable, and the
+ * kernel calls up to three iterations failed, in all runs but the last */
 #pragma once
 
+#include "common/util/precedence.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "tests/seeds/deaths.h"
 #include "tests/seeds/memory.h"
@@ -55,7 +59,8 @@ enum {
     GENERATOR_DEATHS = 12,
     GENERATOR_MASTERS = 13,
     GENERATOR_GROWTH = 14,
-    GENERATOR_ROWS = 15
+    GENERATOR_ROWS = 15,
+    GENERATOR_WAITS = 16
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -66,6 +71,8 @@ enum { BAD_MAX = 5 };
 enum { RUNS_MAX = 5 };
 
 enum { GROWTHS_MAX = 8 };
+
+enum { CALLED_FAILED_MAX = 3 };
 
 struct scenario {
     unsigned generator;
@@ -86,10 +93,18 @@ struct scenario {
     struct deaths deaths;                      /* what generator 12 adds; of all runs of the job */
     struct virtual_growth growth[GROWTHS_MAX]; /* what generator 14 adds */
     uint64_t grown;                            /* iterations that there were at the end of the run before */
-    unsigned runs;                             /* before this one */
+    bool has_precedence;                       /* what generator 16 adds; what it has is as in generator 11 */
+    struct precedence precedence;              /* owned */
+    uint64_t called_failed[CALLED_FAILED_MAX]; /* [called_failed_count] */
+    unsigned called_failed_count;
+    enum virtual_outcome (*other_outcome)(void *context, unsigned rank, uint64_t iteration); /* of others; NULL */
+    unsigned runs;                                                                           /* before this one */
 };
 
+/* `generator` may be any; to be ended by scenario_fini(). */
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed);
+
+void scenario_fini(struct scenario *scenario);
 
 /* The run that resumes the one before. */
 void scenario_resume(struct scenario *scenario);

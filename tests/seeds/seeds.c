@@ -222,6 +222,7 @@ static const char *run(unsigned generator, uint64_t seed, bool trace)
     if (wrong == NULL && resumes && scenario.runs == RUNS_MAX && chain.status != EXIT_STATUS_DONE)
         wrong = "not complete after a run in which nothing happened";
     chain_fini(&chain);
+    scenario_fini(&scenario);
     return wrong;
 }
 

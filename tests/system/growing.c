@@ -9,12 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LIST, SLEEP_US, SHRINKS_AT };
+enum { LIST, SLEEP_US, SHRINKS_AT, AFTER };
 
 static const struct hdss_param params[] = {
     {"list", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file", "file of lines"},
     {"sleep", HDSS_PARAM_INTEGER, "0", 0, 1e9, NULL, "us", "time of each"},
     {"shrinks_at", HDSS_PARAM_INTEGER, "0", 0, 1e9, NULL, "", "of so many lines one is forgotten; 0: never"},
+    {"after", HDSS_PARAM_INTEGER, "0", 0, 1e9, NULL, "", "each line waits for the one so many before it; 0: for none"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 
@@ -74,6 +75,17 @@ static int inputs(const union hdss_value *values, uint64_t iterations, uint64_t 
     return 0;
 }
 
+static int precedence(const union hdss_value *values, struct hdss_precedence *calls, char error[HDSS_ERROR_MAX])
+{
+    uint64_t iterations = 0, after = (uint64_t)values[AFTER].integer;
+    if (grow(values, &iterations, error) < 0)
+        return -1;
+    for (uint64_t i = after; after > 0 && i < iterations; i++)
+        if (calls->waits(calls, i, i - after) < 0)
+            return -1;
+    return 0;
+}
+
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     int more = grow(values, &loop->iterations, error);
@@ -123,6 +135,7 @@ HDSS_KERNEL(hdss_kernel) = {
     .open = open_kernel,
     .run_variable = run,
     .grow = grow,
+    .precedence = precedence,
 #ifndef GROWING_FORGETS
     .inputs = inputs,
 #endif

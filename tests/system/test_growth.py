@@ -82,6 +82,17 @@ def test_what_cannot_grow_is_refused():
     assert not os.path.exists('out.txt.journal') and not os.path.exists('out.txt.parts')
 
 
+def test_lines_wait_for_others():
+    """More of them than one answer of the process that describes the kernel tells."""
+    append(lines(0, 20010) + '\\.\n')
+    result = run([HDSS, 'run', '--workers', 1, *words('--iterations', '0:20009'), 'after=1'])
+    assert result.status == 2 and 'some tasks of this growing wait for others; accepted: all of them' in result.raw_err, result
+    os.remove('list')
+    append(lines(0, 3) + '\\.\n')
+    result = run(job(0, 2, [*words('--technique', 'ss'), 'after=2']))
+    assert result.status == 0 and read('out.txt') == lines(0, 3), result
+
+
 def test_a_list_that_shrinks_ends_the_run():
     append(lines(0, 3))
     process = start(job(0, 1, [*words(), 'shrinks_at=4']))
@@ -117,4 +128,4 @@ def test_a_list_is_gone_on_with():
 
 if __name__ == '__main__':
     main([test_a_list_is_computed_while_it_is_written, test_an_empty_list_may_turn_out_to_be_complete, test_what_cannot_grow_is_refused,
-          test_a_list_that_shrinks_ends_the_run, test_a_list_is_gone_on_with])
+          test_lines_wait_for_others, test_a_list_that_shrinks_ends_the_run, test_a_list_is_gone_on_with])

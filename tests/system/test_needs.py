@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Tasks that need cores, memory or GPUs of their node: what runs at a time is never more than there is, what can never run is refused, and nothing is left."""
+"""Tasks that need cores, memory or GPUs of their node, or others to be done: what runs at a time is never more than there is, what can never run is refused, and nothing is left."""
 import glob
+import json
 import os
 import signal
 
-from launch import HDSS, WORKER, finish, job, main, ranks_of, run, run_job, start, wait_until
+from launch import HDSS, WORKER, finish, job, kill_tree, main, ranks_of, run, run_job, start, wait_until
 from openmpi import RECOVERING
 
 CLAIMS = f'/dev/shm/hdss-needs-{os.geteuid()}-*'
@@ -93,6 +94,73 @@ def test_what_a_node_does_not_have_is_refused_before_anything_starts():
     for word, line in cases.items():
         result = check(run_failing(['exec', 'command=touch ran', word]), 2)
         assert result.err[-1].endswith(f': exec: {line}') and not os.path.exists('ran'), result
+
+
+def begin_and_end(name='o.log'):
+    return {int(row['Seq']): (float(row['Starttime']), float(row['Starttime']) + float(row['JobRuntime'])) for row in log(name)}
+
+
+AFTER = 'name\tafter\nplot\tfit-1, fit-2\nfit-1\tget\nfit-2\tget\nget\t\n'
+
+
+def test_tasks_wait_for_others():
+    write('t.tsv', AFTER)
+    check(run_job(2, 3, ['--output', 'o', 'exec', 'table=t.tsv', 'shell=yes', 'command=echo {name}; sleep 0.2']))
+    assert read('o') == 'plot\nfit-1\nfit-2\nget\n', read('o')
+    times = begin_and_end()
+    assert all(times[after][0] > times[before][1] - 0.002 for before, after in ((4, 2), (4, 3), (2, 1), (3, 1))), times
+    assert times[2][0] < times[3][1] and times[3][0] < times[2][1], times  # both at once
+
+
+def test_what_waits_for_a_failure_is_not_run():
+    write('t.tsv', AFTER + 'other\t\n')
+    words = ['--report', 'r.json', '--output', 'o', 'exec', 'table=t.tsv', 'shell=yes', 'command=test {name} != fit-1 -o -e mended && echo {name}']
+    result = check(run_failing(words), 3)
+    assert any('task 1 was not run: task 2, which it waits for, failed' in line for line in result.err), result
+    assert '5 submitted = 3 done + 1 failed + 1 given up' in result.out and '--resume failed' in result.out, result
+    assert read('o') == 'fit-2\nget\nother\n', read('o')
+    assert json.loads(read('r.json'))['failures'] == [
+        {'first': 0, 'count': 1, 'worker': None, 'reason': 'was not run: task 2, which it waits for, failed'}], read('r.json')
+    write('mended', '')
+    result = check(run_failing(['--resume', *words]), 3)  # what has failed is not tried again, and nothing is run
+    assert read('o') == 'fit-2\nget\nother\n', read('o')
+    check(run_failing(['--resume', 'failed', *words]))
+    assert read('o') == 'plot\nfit-1\nfit-2\nget\nother\n', read('o')
+
+
+def test_what_cannot_wait_is_named_before_anything_starts():
+    write('t.tsv', 'name\tafter\na\t\nfit\tplot\nplot\tfit\n')
+    write('u.tsv', AFTER)
+    cases = (('', ['table=t.tsv'], 'exec: line 3 (fit) waits for line 4 (plot), which waits for line 3 (fit)'),
+             ('gss', ['table=u.tsv'], '--technique: some tasks of this exec wait for others, and gss cuts by how many are left; accepted: ss'))
+    for technique, words, line in cases:
+        options = ['--technique', technique] if technique else []
+        result = check(run_failing([*options, 'exec', 'command=touch ran', *words]), 2)
+        assert result.err[-1].endswith(f': {line}') and not os.path.exists('ran'), result
+    result = check(run([HDSS, 'exec', '--header', ':', '--colsep', '\\t', '-a', 't.tsv', 'touch', 'ran']), 2)
+    assert result.err == ['hdss exec: exec: task 2 (fit) waits for task 3 (plot), which waits for task 2 (fit)'], result
+    for options, line in ((['--delay', '1'], "--delay: not with a column 'after'; accepted: sleep in the command"),
+                          (['--joblog', 'l', '--resume'], "--resume: not by a joblog with a column 'after'; accepted: --output, whose journal has what tasks wait for")):
+        result = check(run([HDSS, 'exec', *options, '--header', ':', '--colsep', '\\t', '-a', 'u.tsv', 'touch', 'ran']), 2)
+        assert result.err == [f'hdss exec: {line}'] and not os.path.exists('ran'), result
+    result = check(run([HDSS, 'exec', '-j2', '--header', ':', '--colsep', '\\t', '-a', 'u.tsv', 'echo', '{name}']))
+    lines = result.out.split()
+    assert lines[0] == 'get' and lines[3] == 'plot' and len(lines) == 4, result
+
+
+def test_a_run_that_was_killed_goes_on_in_order():
+    write('t.tsv', 'size\tafter\n' + ''.join(f'1\t{i or ""}\n' for i in range(12)))
+    words = ['--output', 'o', 'exec', 'table=t.tsv', 'header=yes', 'shell=yes', 'command=echo {#} >> order; test {#} -lt 6 -o -e killed || sleep 1000']
+    process = start(job(0, 2, words))
+    wait_until(lambda: os.path.exists('order') and len(read('order').split()) == 6, 'the task in the middle')
+    wait_until(lambda: os.path.getsize('o.journal') > 0, 'the journal')
+    kill_tree(process.pid)
+    finish(process)
+    write('killed', '')
+    check(run_job(0, 2, ['--resume', *words], begins_anew=False))
+    ran = [int(number) for number in read('order').split()]
+    assert ran[:6] == list(range(1, 7)) and ran[-7:] == list(range(6, 13)), ran  # of the last moment some may be run again
+    assert ran[6:] == sorted(ran[6:]), ran
 
 
 def test_a_task_beyond_its_memory_fails_and_is_told_why():

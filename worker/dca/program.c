@@ -137,13 +137,21 @@ static int check_techniques(struct dca *dca)
     return result < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
 }
 
+static int dca_check_precedence(struct root *root)
+{
+    if (root->precedence.count == 0)
+        return 0;
+    return error_set(&root->error, "--dca: some %s of this %s wait for others; accepted: with a supermaster",
+                     root->setup.loop.are_tasks ? "tasks" : "iterations", root->setup.kernel->name);
+}
+
 /* Checks and files of rank 0 before anything starts. */
 static int check_as_leader(struct dca *dca)
 {
     struct root *root = &dca->root;
     if (dca->rank != 0)
         return EXIT_STATUS_DONE;
-    if (root_check(root, false) < 0 ||
+    if (root_check(root, false) < 0 || root_read_precedence(root) < 0 || dca_check_precedence(root) < 0 ||
         root_read_speeds(root, dca->topology->worker_rank, dca->ranks, &dca->given_speeds) < 0)
         return EXIT_STATUS_USAGE;
     int created = root_create_files(root);

@@ -188,6 +188,39 @@ static bool answer_inputs(const struct answerer *answerer, size_t size)
     return answer(answerer, result == 0 ? said : NULL, line);
 }
 
+/* What the kernel tells of iterations that wait for others, from the n-th on. */
+struct precedence_answer {
+    struct hdss_precedence calls; /* first: what the kernel is given */
+    struct text text;
+    uint64_t from, told;
+};
+
+static int tell_wait(struct hdss_precedence *calls, uint64_t iteration, uint64_t other)
+{
+    struct precedence_answer *told = (struct precedence_answer *)calls;
+    if (told->told >= told->from && told->told - told->from < PRECEDENCE_ANSWERED)
+        text_add(&told->text, "%" PRIu64 " %" PRIu64 " ", iteration, other);
+    told->told++;
+    return 0;
+}
+
+static bool answer_precedence(const struct answerer *answerer, size_t size)
+{
+    const struct hdss_kernel *kernel = answerer->kernel;
+    char line[HDSS_ERROR_MAX] = "";
+    struct precedence_answer told = {.calls = {tell_wait}};
+    if (!number_of_question(answerer, size, &told.from) || kernel->precedence == NULL)
+        return false;
+    text_init(&told.text);
+    int result = returned(kernel->precedence(answerer->values, &told.calls, line), "precedence", line);
+    text_add(&told.text, " ");
+    char *said = text_take(&told.text);
+    bool is_said = answer(answerer, result == 0 && said != NULL ? said : NULL,
+                          said == NULL ? "out of memory for what precedence() says" : line);
+    free(said);
+    return is_said;
+}
+
 static bool answer_one(struct answerer *answerer, size_t size)
 {
     pid_t asks;
@@ -201,6 +234,7 @@ static bool answer_one(struct answerer *answerer, size_t size)
     case QUESTION_DESCRIBE: return answerer->kernel != NULL && answer_describe(answerer, size);
     case QUESTION_CHECK: return answerer->described != NULL && answer_check(answerer);
     case QUESTION_GROW: return answer_grow(answerer, size);
+    case QUESTION_PRECEDENCE: return answer_precedence(answerer, size);
     case QUESTION_INPUTS: return answer_inputs(answerer, size);
     default: return false;
     }

@@ -343,6 +343,37 @@ static int ask_inputs(const union hdss_value *values, uint64_t iterations, uint6
     return -1;
 }
 
+/* Takes what an answer tells, and counts it. -1 where it is none, or nobody wants it. */
+static int take_waits(struct hdss_precedence *precedence, uint64_t *count)
+{
+    char *at = asker.answer + 1;
+    for (at += strspn(at, " "); *at != '\0'; at += strspn(at, " "), ++*count) {
+        char *const begin = at;
+        const uint64_t iteration = strtoull(begin, &at, 10);
+        if (at == begin || *at != ' ')
+            return -1;
+        char *const second = at;
+        const uint64_t other = strtoull(second, &at, 10);
+        if (at == second || *at != ' ' || precedence->waits(precedence, iteration, other) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int ask_precedence(const union hdss_value *values, struct hdss_precedence *precedence, char line[HDSS_ERROR_MAX])
+{
+    for (uint64_t told = 0, from = 0;; from = told) {
+        if (!ask_about_loop("precedence", QUESTION_PRECEDENCE, &from, sizeof from, values, line))
+            return -1;
+        if (take_waits(precedence, &told) < 0) {
+            snprintf(line, HDSS_ERROR_MAX, "precedence() is answered with no iterations");
+            return -1;
+        }
+        if (told - from < PRECEDENCE_ANSWERED)
+            return 0;
+    }
+}
+
 static struct asked_kernel *find_asked(const char *name)
 {
     struct asked_kernel *kernel = asker.kernels;
@@ -363,6 +394,7 @@ static struct asked_kernel *take_table(const char *name, struct error *error)
         kernel->table.kernel.describe = ask_describe;
         kernel->table.kernel.check = kernel->table.kernel.check != NULL ? ask_check : NULL;
         kernel->table.kernel.grow = kernel->table.kernel.grow != NULL ? ask_grow : NULL;
+        kernel->table.kernel.precedence = kernel->table.kernel.precedence != NULL ? ask_precedence : NULL;
         kernel->table.kernel.inputs = kernel->table.kernel.inputs != NULL ? ask_inputs : NULL;
         kernel->next = asker.kernels;
         asker.kernels = kernel;

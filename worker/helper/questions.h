@@ -18,12 +18,17 @@
 /* The longest answer. */
 #define ANSWER_MAX (1u << 20)
 
+/* The most that one answer tells of iterations that wait for others. */
+#define PRECEDENCE_ANSWERED 20000
+
 enum question {
-    QUESTION_LOAD = 'L',     /* behind it pid_t of who asks, and the kernel's name: its table, kernel_table_text() */
-    QUESTION_DESCRIBE = 'D', /* behind it values: the loop as description_text(), a space, and its note */
-    QUESTION_CHECK = 'C',    /* of the values that were described last: nothing */
-    QUESTION_GROW = 'G',     /* likewise, behind it uint64_t of the iterations known: those by now, a space, 0 or 1 */
-    QUESTION_INPUTS = 'I',   /* likewise, behind it uint64_t of iterations: the digest of what they are read from */
+    QUESTION_LOAD = 'L',       /* behind it pid_t of who asks, and the kernel's name: its table, kernel_table_text() */
+    QUESTION_DESCRIBE = 'D',   /* behind it values: the loop as description_text(), a space, and its note */
+    QUESTION_CHECK = 'C',      /* of the values that were described last: nothing */
+    QUESTION_GROW = 'G',       /* likewise, behind it uint64_t of the iterations known: those by now, a space, 0 or 1 */
+    QUESTION_PRECEDENCE = 'P', /* likewise, behind it uint64_t n: the n-th iteration that waits for another, a blank,
+                                  that other one, a blank, and so on with the next, up to PRECEDENCE_ANSWERED */
+    QUESTION_INPUTS = 'I',     /* likewise, behind it uint64_t of iterations: the digest of what they are read from */
 };
 
 /* The values as bytes, one after another: 8 of a number, a text with its NUL. Returns their size; writes nothing where

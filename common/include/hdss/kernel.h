@@ -204,6 +204,13 @@ enum hdss_threads {
     HDSS_THREADS_NONE,  /* a worker has one thread */
 };
 
+/* What precedence() is given to tell with. */
+struct hdss_precedence {
+    /* Iteration `iteration` waits for iteration `other`, be it said once or more. Returns 0, or -1: then precedence()
+     * returns that. */
+    int (*waits)(struct hdss_precedence *precedence, uint64_t iteration, uint64_t other);
+};
+
 struct hdss_kernel {
     uint32_t abi;                    /* HDSS_KERNEL_ABI */
     const char *name;                /* name on the command line */
@@ -283,6 +290,12 @@ struct hdss_kernel {
      * describe(). Returns 0, or -1 with one line in `error`. NULL: loops that read files do not become longer; where
      * one grows, `inputs` of the loop must be a digest of what does not, and be so when it is complete, too. */
     int (*inputs)(const union hdss_value *values, uint64_t iterations, uint64_t *digest, char error[HDSS_ERROR_MAX]);
+
+    /* Says which iterations wait for others: one begins when all that it waits for are done, and none of them has
+     * failed for good, or is called failed. What waits for one that has is not run. Called where grow() is, once, after
+     * describe(), before anything starts. Iterations that wait for one another in a circle are refused. Returns 0, or
+     * -1 with one line in `error`. NULL where none waits. Not in loops that grow, nor with time steps or a `sync`. */
+    int (*precedence)(const union hdss_value *values, struct hdss_precedence *precedence, char error[HDSS_ERROR_MAX]);
 };
 
 /* Declares the kernel of a shared object, before its definition: HDSS_KERNEL(hdss_kernel) = { HDSS_KERNEL_ABI, .. }; */

@@ -394,6 +394,9 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
         return;
     }
     event->chunk.count = count;
+    event->chunk.has_failed =
+        cluster->config.variable && cluster->config.outcome != NULL && count > 0 &&
+        cluster->config.outcome(cluster->config.context, future->rank, first) == VIRTUAL_IS_CALLED_FAILED;
     for (uint64_t i = 0; i < count && !cluster->config.undigested; i++)
         event->chunk.digest += digest_of_rank(cluster, future->rank, first + i, results, i);
     if (results != NULL && count > 0) {

@@ -58,8 +58,15 @@ struct virtual_growth {
     uint64_t count;
 };
 
-/* The kernel fails, kills the worker that computes it, or kills the helper that runs it for the worker. */
-enum virtual_outcome { VIRTUAL_WORKS, VIRTUAL_FAILS, VIRTUAL_CRASHES, VIRTUAL_KILLS_HELPER };
+/* The kernel fails, kills the worker that computes it, kills the helper that runs it for the worker, or, with variable
+ * output, calls it failed: then it is done all the same. */
+enum virtual_outcome {
+    VIRTUAL_WORKS,
+    VIRTUAL_FAILS,
+    VIRTUAL_CRASHES,
+    VIRTUAL_KILLS_HELPER,
+    VIRTUAL_IS_CALLED_FAILED,
+};
 
 struct virtual_fault {
     enum virtual_fault_type type;
@@ -86,6 +93,9 @@ struct virtual_config {
      * `count`, and is complete with the last of them. */
     const struct virtual_growth *growth;
     unsigned growth_count;
+    /* Members as in struct supermaster_config; borrowed for the run, and for virtual_new(). */
+    const struct precedence *precedence;
+    const struct ranges *done_failed;
     uint64_t step_iterations;                                 /* iterations of a time step; 0: there is one */
     bool steps_dependent;                                     /* a step needs the results of the step before */
     bool no_speculation, no_isolation, is_patient, are_tasks; /* members as in struct supermaster_config */
@@ -172,16 +182,16 @@ struct virtual_point {
 };
 
 struct virtual_result {
-    int status;                      /* status of the supermaster, -1 where the run hung, -2 where it was killed */
-    uint64_t end_ns;                 /* when the last rank left */
-    uint64_t events;                 /* handled */
-    uint64_t executed;               /* iterations computed */
-    uint64_t too_early;              /* chunks begun before all of the time steps before them was done */
-    uint64_t misled;                 /* machines' actions on boundary data that cannot be; chunks that are too small */
-    uint64_t handed_over;            /* boundary data that were sent, in bytes */
-    uint64_t reused;                 /* chunks whose boundary data were not sent: they were with the worker */
-    uint64_t stored_twice;           /* iterations whose record was written more than once */
-    uint64_t wrong;                  /* collected records that are not what they should be, of those done */
+    int status;            /* status of the supermaster, -1 where the run hung, -2 where it was killed */
+    uint64_t end_ns;       /* when the last rank left */
+    uint64_t events;       /* handled */
+    uint64_t executed;     /* iterations computed */
+    uint64_t too_early;    /* chunks begun before all of the time steps before them was done, or what they wait for */
+    uint64_t misled;       /* machines' actions on boundary data that cannot be; chunks that are too small */
+    uint64_t handed_over;  /* boundary data that were sent, in bytes */
+    uint64_t reused;       /* chunks whose boundary data were not sent: they were with the worker */
+    uint64_t stored_twice; /* iterations whose record was written more than once */
+    uint64_t wrong;        /* collected records that are not what they should be, of those done */
     uint64_t journalled_early;       /* iterations that were recorded twice or before they were stored, reports
                                               before what they say was on the disk */
     const struct ranges *journalled; /* ranges that this run has recorded, until virtual_free() */

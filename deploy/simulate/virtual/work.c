@@ -8,6 +8,7 @@
 #include "common/machine/spread.h"
 #include "common/machine/topology.h"
 #include "common/sched/sched.h"
+#include "common/util/precedence.h"
 #include "common/util/random.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/machines.h"
@@ -176,7 +177,7 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
     enum virtual_outcome outcome = VIRTUAL_WORKS;
     for (uint64_t i = 0; cluster->config.outcome != NULL && i < running->count; i++) {
         outcome = outcome_of(cluster, rank, running->first + i);
-        if (outcome == VIRTUAL_WORKS)
+        if (outcome == VIRTUAL_WORKS || outcome == VIRTUAL_IS_CALLED_FAILED)
             continue;
         bool kills = outcome != VIRTUAL_FAILS;
         uint64_t at_ns = running_done_ns(cluster, node, i + 1);
@@ -204,6 +205,40 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
                           ? (iteration - config->first) / config->step_iterations * config->step_iterations
                           : 0;
     return ledger->done + ranges_total(&ledger->failed) >= before;
+}
+
+/* True if all that iterations of the range wait for has been stored, and is not called failed. */
+static bool is_behind_others(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
+{
+    const struct virtual_config *config = &cluster->config;
+    const struct precedence *precedence = config->precedence;
+    for (uint64_t i = 0; precedence != NULL && i < precedence->count; i++)
+        for (uint64_t k = precedence->begin[i]; k < precedence->begin[i + 1]; k++) {
+            const uint64_t other = config->first + i, waits = config->first + precedence->waiting[k];
+            const bool was_done = config->done != NULL && ranges_contains(config->done, other);
+            const bool is_stored = !config->collect || cluster->written[i] > 0 || was_done;
+            if (waits >= first && waits < first + count &&
+                (!is_stored || outcome_of(cluster, 0, other) == VIRTUAL_IS_CALLED_FAILED))
+                return false;
+        }
+    return true;
+}
+
+/* Has the results of iterations that are called failed leave by themselves. */
+static void schedule_called_failed(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    const struct running *running = &node->running;
+    struct future future = {.rank = rank, .type = EVENT_SLICE, .generation = running->generation};
+    for (uint64_t i = 0; cluster->config.outcome != NULL && i < running->count; i++) {
+        if (outcome_of(cluster, rank, running->first + i) != VIRTUAL_IS_CALLED_FAILED)
+            continue;
+        for (future.done = i > 0 ? i : 1; future.done <= i + 1; future.done++) {
+            future.at_ns = running_done_ns(cluster, node, future.done);
+            if (future.done < running->count)
+                cluster_schedule(cluster, &future);
+        }
+    }
 }
 
 uint64_t work_slice(const struct virtual_cluster *cluster)
@@ -235,7 +270,8 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
         dependent_begin(cluster, rank, action);
         return;
     }
-    cluster->result.too_early += !is_in_time(cluster, action->run.first);
+    cluster->result.too_early +=
+        !is_in_time(cluster, action->run.first) || !is_behind_others(cluster, action->run.first, action->run.count);
     node->running = (struct running){
         .first = action->run.first,
         .count = count,
@@ -248,6 +284,7 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
     struct future future = {.rank = rank, .generation = node->running.generation};
     work_mark(cluster, rank, action->run.mark);
     schedule_failures(cluster, rank);
+    schedule_called_failed(cluster, rank);
     for (uint64_t done = slice; slice > 0 && done < count; done += slice) {
         future.type = EVENT_SLICE;
         future.done = done;

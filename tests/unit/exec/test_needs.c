@@ -2,6 +2,7 @@
 /* Needs of tasks: how they are read, what a node is found to have, and claims on it: their order, that none starves,
  * and that nothing is left of a worker that is killed. */
 #include "tests/lib/suite.h"
+#include "worker/kernels/exec/after.h"
 #include "worker/kernels/exec/allotment.h"
 #include "worker/kernels/exec/claim.h"
 #include "worker/kernels/exec/needs.h"
@@ -122,6 +123,68 @@ START_TEST(test_without_needs_nothing_is_shared)
     allotment_end(&allotment);
     allotment_fini(&allotment);
     tasks_close(&tasks);
+}
+END_TEST
+
+/* --- tasks that wait for others --- */
+
+static const char *refusal_of(const char *text)
+{
+    struct tasks tasks;
+    struct precedence precedence;
+    open_table(&tasks, text);
+    error.text[0] = '\0';
+    ck_assert_int_eq(after_read(&tasks, &precedence, &error), -1);
+    ck_assert_ptr_null(precedence.begin);
+    tasks_close(&tasks);
+    return error.text;
+}
+
+START_TEST(test_a_column_says_what_tasks_wait_for)
+{
+    static const char *const texts[] = {"name\tafter\nplot\tfit, get;fit\nfit\tget\nget\t\n",
+                                        "id\tafter\tx\n7\t2 1 2\t-\n2\t1\t-\n1\t\t-\n",
+                                        "after\tx\n2,3,2\ta\n3\tb\n\tc\n"};
+    const uint64_t waiting[] = {0, 0, 0, 1};
+    struct tasks tasks;
+    struct precedence precedence;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        open_table(&tasks, texts[i]);
+        ck_assert_msg(after_read(&tasks, &precedence, &error) == 0, "%s", error.text);
+        ck_assert_uint_eq(precedence.count, 3);
+        ck_assert_uint_eq(precedence.begin[3], 4);
+        ck_assert_mem_eq(precedence.waiting, waiting, sizeof waiting);
+        precedence_fini(&precedence);
+        tasks_close(&tasks);
+    }
+    open_table(&tasks, "name\tafter\nplot\tfit b\nfit b\t\n"); /* a name with a blank stands alone */
+    ck_assert_msg(after_read(&tasks, &precedence, &error) == 0, "%s", error.text);
+    ck_assert_uint_eq(precedence.begin[2], 1);
+    precedence_fini(&precedence);
+    tasks_close(&tasks);
+    open_table(&tasks, "name\tafter\nplot\t\nfit\t\n");
+    ck_assert_int_eq(after_read(&tasks, &precedence, &error), 0);
+    ck_assert_uint_eq(precedence.count, 0);
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(test_tasks_that_cannot_wait_are_named)
+{
+    ck_assert_str_eq(refusal_of("name\tafter\na\t\nfit\tplot\nx\t\ny\t\nplot\tfit\n"),
+                     "line 3 (fit) waits for line 6 (plot), which waits for line 3 (fit)");
+    ck_assert_str_eq(refusal_of("name\tafter\nfit\tfit\n"), "line 2 (fit) waits for itself");
+    ck_assert_str_eq(refusal_of("after\n1\n"), "line 2 waits for itself");
+    ck_assert_str_eq(refusal_of("name\tafter\nfit\tplott\n"),
+                     "line 2 (fit) waits for 'plott', which no row has in the column 'name'");
+    ck_assert_str_eq(refusal_of("id\tafter\n1\t2\n"), "line 2 (1) waits for '2', which no row has in the column 'id'");
+    ck_assert_str_eq(refusal_of("after\n2\n3\n"), "line 3 waits for '3': accepted: numbers of tasks, 1 to 2, or a "
+                                                  "column 'name' with what is to be said here");
+    ck_assert_str_eq(refusal_of("name\tafter\na\t\nb\ta\na\t\n"),
+                     "line 3 (b) waits for 'a', which is both line 2 (a) and line 4 (a); accepted: a name of one row");
+    ck_assert_str_eq(refusal_of("after\n2\n3\n4\n5\n6\n1\n"),
+                     "line 2 waits for line 3, which waits for line 4, which waits for line 5, which waits for others "
+                     "(2 rows), of which the last waits for line 2");
 }
 END_TEST
 
@@ -438,6 +501,8 @@ int main(void)
     tcase_add_test(reading, test_amounts_are_told);
     tcase_add_test(reading, test_columns_say_what_each_task_needs);
     tcase_add_test(reading, test_without_needs_nothing_is_shared);
+    tcase_add_test(reading, test_a_column_says_what_tasks_wait_for);
+    tcase_add_test(reading, test_tasks_that_cannot_wait_are_named);
     suite_add_tcase(suite, reading);
     TCase *found = tcase_create("node");
     tcase_add_test(found, test_gpus_are_found);

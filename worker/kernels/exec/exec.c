@@ -10,6 +10,7 @@
 #include "common/os/files.h"
 #include "common/os/launched.h"
 #include "common/util/error.h"
+#include "worker/kernels/exec/after.h"
 #include "worker/kernels/exec/allotment.h"
 #include "worker/kernels/exec/command.h"
 #include "worker/kernels/exec/environment.h"
@@ -352,6 +353,15 @@ static int check_needs_here(const union hdss_value *values, char error[HDSS_ERRO
     return result;
 }
 
+static int check_after(struct tasks *tasks, struct error *error)
+{
+    struct precedence precedence;
+    if (after_read(tasks, &precedence, error) < 0)
+        return -1;
+    precedence_fini(&precedence);
+    return 0;
+}
+
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     struct error inner;
@@ -359,7 +369,8 @@ int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX])
     if (tasks == NULL)
         return -1;
     if (tasks_check(tasks, &inner) == 0 && check_needs(values, tasks, NULL, &inner) == 0 &&
-        check_workdir(values[WORKDIR].text, &inner) == 0 && check_env(values[ENV].text, &inner) == 0)
+        check_after(tasks, &inner) == 0 && check_workdir(values[WORKDIR].text, &inner) == 0 &&
+        check_env(values[ENV].text, &inner) == 0)
         return check_folder(values[KEEP].text, error);
     snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
     return -1;
@@ -416,6 +427,26 @@ static int exec_kernel_inputs(const union hdss_value *values, uint64_t iteration
         return 0;
     snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
     return -1;
+}
+
+static int exec_kernel_precedence(const union hdss_value *values, struct hdss_precedence *calls,
+                                  char error[HDSS_ERROR_MAX])
+{
+    struct precedence precedence;
+    struct error inner;
+    struct tasks *tasks = find_tasks(values, error);
+    if (tasks == NULL)
+        return -1;
+    if (after_read(tasks, &precedence, &inner) < 0) {
+        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+        return -1;
+    }
+    int result = 0;
+    for (uint64_t i = 0; i < precedence.count; i++)
+        for (uint64_t k = precedence.begin[i]; result == 0 && k < precedence.begin[i + 1]; k++)
+            result = calls->waits(calls, precedence.waiting[k], i);
+    precedence_fini(&precedence);
+    return result;
 }
 
 /* --- opening --- */
@@ -846,5 +877,6 @@ const struct hdss_kernel exec_kernel = {
     .close = exec_kernel_close_instance,
     .grow = exec_kernel_grow,
     .inputs = exec_kernel_inputs,
+    .precedence = exec_kernel_precedence,
     .manner = "follow|cores|memory|gpus|keep|live|timeout|retries|max_output",
 };

@@ -279,7 +279,7 @@ int tasks_digest(struct tasks *tasks, uint64_t count, uint64_t *digest, struct e
 
 /* --- the task at hand --- */
 
-static int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error)
+int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error)
 {
     struct line line;
     tasks->row = NULL;

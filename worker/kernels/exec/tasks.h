@@ -77,6 +77,9 @@ int tasks_digest(struct tasks *tasks, uint64_t count, uint64_t *digest, struct e
  * another rank has seen: it is waited for. -1 with one line. */
 int tasks_get(struct tasks *tasks, uint64_t i, struct error *error);
 
+/* Makes the row of task i, which is there, the one at hand, for tasks_field() only. -1 with one line. */
+int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error);
+
 /* The folder that the task at hand is to run in; "": the worker's. */
 static inline const char *tasks_folder(const struct tasks *tasks)
 {
