@@ -197,7 +197,7 @@ static enum decode_result decode_result_message(struct message *message, const s
         return result;
     if (header->number != 0)
         return DECODE_NOT_ZERO;
-    message->result = (struct result){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16)};
+    message->result = (struct result){header->id, wire_get64(bytes + 12), wire_get64(bytes + 20)};
     return message->result.chunk == 0 || message->result.count == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
@@ -212,7 +212,7 @@ static enum decode_result decode_assign(struct message *message, const struct he
     if (result != DECODE_OK)
         return result;
     message->assign =
-        (struct assign){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16), header->flags & FLAG_ISOLATED};
+        (struct assign){header->id, wire_get64(bytes + 12), wire_get64(bytes + 20), header->flags & FLAG_ISOLATED};
     if (message->assign.chunk == 0 || chunk_is_bad(message->assign.first, message->assign.count))
         return DECODE_OUT_OF_RANGE;
     message->record_count = header->number;
@@ -231,7 +231,7 @@ static enum decode_result decode_goodbye(struct message *message, const struct h
 {
     enum decode_result result = check_plain(header, size, GOODBYE_BYTES, 0);
     if (result == DECODE_OK)
-        message->goodbye = (struct goodbye){wire_get64(bytes + 8), wire_get64(bytes + 16), wire_get64(bytes + 24)};
+        message->goodbye = (struct goodbye){wire_get64(bytes + 12), wire_get64(bytes + 20), wire_get64(bytes + 28)};
     return result;
 }
 
@@ -406,7 +406,7 @@ static enum decode_result decode_adopt(struct message *message, const struct hea
     enum decode_result result = check_plain(header, size, ADOPT_BYTES, 0);
     if (result != DECODE_OK)
         return result;
-    message->adopt = (struct adopt){wire_get64(bytes + 8), wire_get64(bytes + 16)};
+    message->adopt = (struct adopt){wire_get64(bytes + 12), wire_get64(bytes + 20)};
     return check_maybe_chunk(message->adopt.first, message->adopt.count);
 }
 
@@ -418,7 +418,7 @@ static enum decode_result decode_worker_lost(struct message *message, const stru
     if (result != DECODE_OK)
         return result;
     message->worker_lost =
-        (struct worker_lost){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16), wire_get64(bytes + 24)};
+        (struct worker_lost){header->id, wire_get64(bytes + 12), wire_get64(bytes + 20), wire_get64(bytes + 28)};
     return check_maybe_chunk(message->worker_lost.first, message->worker_lost.count);
 }
 
@@ -434,8 +434,8 @@ static enum decode_result decode_iterations_failed(struct message *message, cons
         return result;
     message->iterations_failed = (struct iterations_failed){
         .id = header->id,
-        .first = wire_get64(bytes + 8),
-        .count = wire_get64(bytes + 16),
+        .first = wire_get64(bytes + 12),
+        .count = wire_get64(bytes + 20),
         .final = header->flags & FLAG_FINAL,
         .died = header->flags & FLAG_DIED,
         .text = (const char *)bytes + ITERATIONS_FAILED_BYTES,
@@ -464,17 +464,17 @@ static enum decode_result decode_threads(struct message *message, const struct h
     enum decode_result result = check_plain(&plain, size, THREADS_BYTES, 0);
     if (result != DECODE_OK)
         return result;
-    if (wire_float_is_bad(bytes + 8) || wire_float_is_bad(bytes + 12))
+    if (wire_float_is_bad(bytes + 12) || wire_float_is_bad(bytes + 16))
         return DECODE_OUT_OF_RANGE;
     message->threads = (struct threads){
         .worker = header->id,
         .count = header->number,
-        .max_over_mean = wire_get_float(bytes + 8),
-        .cov = wire_get_float(bytes + 12),
-        .chunks = wire_get64(bytes + 16),
-        .cores = wire_get32(bytes + 24),
-        .workers = wire_get32(bytes + 28),
-        .processor_ns = wire_get64(bytes + 32),
+        .max_over_mean = wire_get_float(bytes + 12),
+        .cov = wire_get_float(bytes + 16),
+        .chunks = wire_get64(bytes + 20),
+        .cores = wire_get32(bytes + 28),
+        .workers = wire_get32(bytes + 32),
+        .processor_ns = wire_get64(bytes + 36),
     };
     return threads_are_bad(&message->threads) ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
@@ -487,10 +487,10 @@ static enum decode_result decode_poison(struct message *message, const struct he
     if (result != DECODE_OK)
         return result;
     const struct poison poison = message->poison = (struct poison){
-        .first = wire_get64(bytes + 8),
-        .count = wire_get64(bytes + 16),
-        .deaths = wire_get32(bytes + 24),
-        .failures = wire_get32(bytes + 28),
+        .first = wire_get64(bytes + 12),
+        .count = wire_get64(bytes + 20),
+        .deaths = wire_get32(bytes + 28),
+        .failures = wire_get32(bytes + 32),
         .failed_by = header->id,
     };
     if (poison.failures == 0 && poison.failed_by != 0)
@@ -507,7 +507,7 @@ static enum decode_result decode_neighbour(struct message *message, const struct
     enum decode_result result = check_plain(&without_id, size, NEIGHBOUR_BYTES, 0);
     if (result != DECODE_OK)
         return result;
-    message->neighbour = (struct neighbour){.first = wire_get64(bytes + 8), .rank = header->id};
+    message->neighbour = (struct neighbour){.first = wire_get64(bytes + 12), .rank = header->id};
     return message->neighbour.first == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
@@ -522,7 +522,7 @@ static enum decode_result decode_boundary(struct message *message, const struct 
         return result;
     if (header->id != 0)
         return DECODE_NOT_ZERO;
-    const struct boundary boundary = {wire_get64(bytes + 8), wire_get64(bytes + 16), (uint16_t)header->number};
+    const struct boundary boundary = {wire_get64(bytes + 12), wire_get64(bytes + 20), (uint16_t)header->number};
     message->boundary = boundary;
     if (boundary.first == 0 || message->payload == PAYLOAD_NONE)
         return DECODE_OUT_OF_RANGE;
@@ -544,7 +544,7 @@ static enum decode_result decode_quiesced(struct message *message, const struct 
         return DECODE_UNKNOWN_FLAG;
     if (size < QUIESCED_BYTES)
         return DECODE_TOO_SHORT;
-    uint64_t count = wire_get64(bytes + 8);
+    uint64_t count = wire_get64(bytes + 12);
     if (count > BOUNDARIES_MAX)
         return DECODE_OUT_OF_RANGE;
     message->quiesced = (struct quiesced){(uint16_t)header->number, header->id};
@@ -565,7 +565,7 @@ static enum decode_result decode_restart(struct message *message, const struct h
     enum decode_result result = check_plain(&plain, size, RESTART_BYTES, 0);
     if (result != DECODE_OK)
         return result;
-    message->restart = (struct restart){(uint16_t)header->number, header->id, wire_get64(bytes + 8)};
+    message->restart = (struct restart){(uint16_t)header->number, header->id, wire_get64(bytes + 12)};
     return message->restart.first == 0 && header->id != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
@@ -580,15 +580,15 @@ static enum decode_result decode_verified(struct message *message, const struct 
         return result;
     struct verified *verified = &message->verified;
     *verified = (struct verified){
-        .alike = wire_get64(bytes + 8),
-        .unverified = wire_get64(bytes + 16),
+        .alike = wire_get64(bytes + 12),
+        .unverified = wire_get64(bytes + 20),
         .computations = header->number,
-        .rank = {header->id, wire_get32(bytes + 40), wire_get32(bytes + 44)},
+        .rank = {header->id, wire_get32(bytes + 44), wire_get32(bytes + 48)},
         .wrong = header->flags & FLAG_FIRST_WRONG    ? 0
                  : header->flags & FLAG_SECOND_WRONG ? 1
                                                      : -1,
-        .first = wire_get64(bytes + 24),
-        .count = wire_get64(bytes + 32),
+        .first = wire_get64(bytes + 28),
+        .count = wire_get64(bytes + 36),
     };
     if (verified->computations == 1 || verified->computations > 3 ||
         header->flags == (FLAG_FIRST_WRONG | FLAG_SECOND_WRONG))
@@ -606,8 +606,8 @@ static enum decode_result decode_recovery_counts(struct message *message, const 
 {
     enum decode_result result = check_plain(header, size, RECOVERY_COUNTS_BYTES, 0);
     if (result == DECODE_OK)
-        message->recovery_counts = (struct recovery_counts){wire_get64(bytes + 8), wire_get64(bytes + 16),
-                                                            wire_get64(bytes + 24), wire_get64(bytes + 32)};
+        message->recovery_counts = (struct recovery_counts){wire_get64(bytes + 12), wire_get64(bytes + 20),
+                                                            wire_get64(bytes + 28), wire_get64(bytes + 36)};
     return result;
 }
 
@@ -627,13 +627,50 @@ static enum decode_result decode_ranges(struct message *message, const struct he
     return result;
 }
 
+/* Decodes what comes with the type. */
+static enum decode_result decode_typed(struct message *message, const struct header *header, const unsigned char *bytes,
+                                       size_t size)
+{
+    switch (message->type) {
+    case MESSAGE_SPEED: return decode_speed(message, header, bytes, size);
+    case MESSAGE_REQUEST: return decode_request(message, header, bytes, size);
+    case MESSAGE_RESULT: return decode_result_message(message, header, bytes, size);
+    case MESSAGE_ASSIGN: return decode_assign(message, header, bytes, size);
+    case MESSAGE_END: return decode_end(message, header, size);
+    case MESSAGE_GOODBYE: return decode_goodbye(message, header, bytes, size);
+    case MESSAGE_ECHO: return decode_echo(message, header, size);
+    case MESSAGE_REPORT: return decode_report(message, header, bytes, size);
+    case MESSAGE_REFILL: return decode_refill(message, header, bytes, size);
+    case MESSAGE_STATS: return decode_stats(message, header, bytes, size);
+    case MESSAGE_FATAL: return decode_fatal(message, header, bytes, size);
+    case MESSAGE_DRAIN: return check_plain(header, size, HEADER_BYTES, 0);
+    case MESSAGE_FEEDBACK: return decode_feedback(message, header, bytes, size);
+    case MESSAGE_ADOPT: return decode_adopt(message, header, bytes, size);
+    case MESSAGE_WORKER_LOST: return decode_worker_lost(message, header, bytes, size);
+    case MESSAGE_THREADS: return decode_threads(message, header, bytes, size);
+    case MESSAGE_RECOVERY_COUNTS: return decode_recovery_counts(message, header, bytes, size);
+    case MESSAGE_VERIFIED: return decode_verified(message, header, bytes, size);
+    case MESSAGE_ITERATIONS_GIVEN_UP: return decode_ranges(message, header, bytes, size, 1, GIVEN_UP_MAX);
+    case MESSAGE_ITERATIONS_FAILED: return decode_iterations_failed(message, header, bytes, size);
+    case MESSAGE_POISON: return decode_poison(message, header, bytes, size);
+    case MESSAGE_LOADS: return decode_loads(message, header, bytes, size);
+    case MESSAGE_NEIGHBOUR: return decode_neighbour(message, header, bytes, size);
+    case MESSAGE_BOUNDARY: return decode_boundary(message, header, bytes, size);
+    case MESSAGE_QUIESCE: return decode_quiesce(message, header, size);
+    case MESSAGE_QUIESCED: return decode_quiesced(message, header, bytes, size);
+    case MESSAGE_RESTART: return decode_restart(message, header, bytes, size);
+    case MESSAGE_RECALL: return decode_recall(message, header, size);
+    case MESSAGE_RETURNED: return decode_ranges(message, header, bytes, size, 0, RETURNED_MAX);
+    }
+    return DECODE_UNKNOWN_TYPE;
+}
+
 enum decode_result message_decode(struct message *message, const unsigned char *bytes, size_t size)
 {
     if (size < HEADER_BYTES)
         return DECODE_TOO_SHORT;
     if (size > MESSAGE_MAX)
         return DECODE_TOO_LONG;
-    const struct header header = {bytes[1], wire_get16(bytes + 2), wire_get32(bytes + 4)};
     message->type = bytes[0];
     message->payload = PAYLOAD_NONE;
     message->payload_data = NULL;
@@ -641,38 +678,10 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     message->has_failed = false;
     message->records = NULL;
     message->record_count = 0;
-    switch (message->type) {
-    case MESSAGE_SPEED: return decode_speed(message, &header, bytes, size);
-    case MESSAGE_REQUEST: return decode_request(message, &header, bytes, size);
-    case MESSAGE_RESULT: return decode_result_message(message, &header, bytes, size);
-    case MESSAGE_ASSIGN: return decode_assign(message, &header, bytes, size);
-    case MESSAGE_END: return decode_end(message, &header, size);
-    case MESSAGE_GOODBYE: return decode_goodbye(message, &header, bytes, size);
-    case MESSAGE_ECHO: return decode_echo(message, &header, size);
-    case MESSAGE_REPORT: return decode_report(message, &header, bytes, size);
-    case MESSAGE_REFILL: return decode_refill(message, &header, bytes, size);
-    case MESSAGE_STATS: return decode_stats(message, &header, bytes, size);
-    case MESSAGE_FATAL: return decode_fatal(message, &header, bytes, size);
-    case MESSAGE_DRAIN: return check_plain(&header, size, HEADER_BYTES, 0);
-    case MESSAGE_FEEDBACK: return decode_feedback(message, &header, bytes, size);
-    case MESSAGE_ADOPT: return decode_adopt(message, &header, bytes, size);
-    case MESSAGE_WORKER_LOST: return decode_worker_lost(message, &header, bytes, size);
-    case MESSAGE_THREADS: return decode_threads(message, &header, bytes, size);
-    case MESSAGE_RECOVERY_COUNTS: return decode_recovery_counts(message, &header, bytes, size);
-    case MESSAGE_VERIFIED: return decode_verified(message, &header, bytes, size);
-    case MESSAGE_ITERATIONS_GIVEN_UP: return decode_ranges(message, &header, bytes, size, 1, GIVEN_UP_MAX);
-    case MESSAGE_ITERATIONS_FAILED: return decode_iterations_failed(message, &header, bytes, size);
-    case MESSAGE_POISON: return decode_poison(message, &header, bytes, size);
-    case MESSAGE_LOADS: return decode_loads(message, &header, bytes, size);
-    case MESSAGE_NEIGHBOUR: return decode_neighbour(message, &header, bytes, size);
-    case MESSAGE_BOUNDARY: return decode_boundary(message, &header, bytes, size);
-    case MESSAGE_QUIESCE: return decode_quiesce(message, &header, size);
-    case MESSAGE_QUIESCED: return decode_quiesced(message, &header, bytes, size);
-    case MESSAGE_RESTART: return decode_restart(message, &header, bytes, size);
-    case MESSAGE_RECALL: return decode_recall(message, &header, size);
-    case MESSAGE_RETURNED: return decode_ranges(message, &header, bytes, size, 0, RETURNED_MAX);
-    }
-    return DECODE_UNKNOWN_TYPE;
+    message->job = wire_get32(bytes + HEADER_AT_JOB);
+    const struct header header = {bytes[1], wire_get16(bytes + 2), wire_get32(bytes + 4)};
+    enum decode_result result = decode_typed(message, &header, bytes, size);
+    return result == DECODE_OK && message->job == 0 ? DECODE_OUT_OF_RANGE : result;
 }
 
 enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes, size_t size)

@@ -6,6 +6,7 @@
 #include "proto/record.h"
 #include "proto/wire.h"
 
+#include <assert.h>
 #include <string.h>
 
 static unsigned char payload_flags(const struct message *message)
@@ -60,8 +61,8 @@ static size_t encode_request(const struct message *message, unsigned char *out)
 static size_t encode_result(const struct message *message, unsigned char *out)
 {
     put_header(out, MESSAGE_RESULT, payload_flags(message), 0, message->result.chunk);
-    wire_put64(out + 8, message->result.count);
-    wire_put64(out + 16, message->result.digest);
+    wire_put64(out + 12, message->result.count);
+    wire_put64(out + 20, message->result.digest);
     return RESULT_BYTES + put_payload_bytes(message, out + RESULT_BYTES);
 }
 
@@ -79,39 +80,39 @@ static size_t encode_assign(const struct message *message, unsigned char *out)
 static size_t encode_goodbye(const struct goodbye *goodbye, unsigned char *out)
 {
     put_header(out, MESSAGE_GOODBYE, 0, 0, 0);
-    wire_put64(out + 8, goodbye->messages);
-    wire_put64(out + 16, goodbye->bytes);
-    wire_put64(out + 24, goodbye->wait_ns);
+    wire_put64(out + 12, goodbye->messages);
+    wire_put64(out + 20, goodbye->bytes);
+    wire_put64(out + 28, goodbye->wait_ns);
     return GOODBYE_BYTES;
 }
 
 static size_t encode_pair(enum message_type type, uint64_t first, uint64_t second, unsigned char *out)
 {
     put_header(out, type, 0, 0, 0);
-    wire_put64(out + 8, first);
-    wire_put64(out + 16, second);
+    wire_put64(out + 12, first);
+    wire_put64(out + 20, second);
     return HEADER_BYTES + 16;
 }
 
 static size_t encode_recovery_counts(const struct recovery_counts *counts, unsigned char *out)
 {
     put_header(out, MESSAGE_RECOVERY_COUNTS, 0, 0, 0);
-    wire_put64(out + 8, counts->reissued);
-    wire_put64(out + 16, counts->duplicates);
-    wire_put64(out + 24, counts->recalls);
-    wire_put64(out + 32, counts->recalled);
+    wire_put64(out + 12, counts->reissued);
+    wire_put64(out + 20, counts->duplicates);
+    wire_put64(out + 28, counts->recalls);
+    wire_put64(out + 36, counts->recalled);
     return RECOVERY_COUNTS_BYTES;
 }
 
 static size_t encode_threads(const struct threads *threads, unsigned char *out)
 {
     put_header(out, MESSAGE_THREADS, 0, threads->count, threads->worker);
-    wire_put_float(out + 8, threads->max_over_mean);
-    wire_put_float(out + 12, threads->cov);
-    wire_put64(out + 16, threads->chunks);
-    wire_put32(out + 24, threads->cores);
-    wire_put32(out + 28, threads->workers);
-    wire_put64(out + 32, threads->processor_ns);
+    wire_put_float(out + 12, threads->max_over_mean);
+    wire_put_float(out + 16, threads->cov);
+    wire_put64(out + 20, threads->chunks);
+    wire_put32(out + 28, threads->cores);
+    wire_put32(out + 32, threads->workers);
+    wire_put64(out + 36, threads->processor_ns);
     return THREADS_BYTES;
 }
 
@@ -119,21 +120,21 @@ static size_t encode_verified(const struct verified *verified, unsigned char *ou
 {
     const unsigned flags = verified->wrong == 0 ? FLAG_FIRST_WRONG : verified->wrong == 1 ? FLAG_SECOND_WRONG : 0;
     put_header(out, MESSAGE_VERIFIED, flags, verified->computations, verified->rank[0]);
-    wire_put64(out + 8, verified->alike);
-    wire_put64(out + 16, verified->unverified);
-    wire_put64(out + 24, verified->first);
-    wire_put64(out + 32, verified->count);
-    wire_put32(out + 40, verified->rank[1]);
-    wire_put32(out + 44, verified->rank[2]);
+    wire_put64(out + 12, verified->alike);
+    wire_put64(out + 20, verified->unverified);
+    wire_put64(out + 28, verified->first);
+    wire_put64(out + 36, verified->count);
+    wire_put32(out + 44, verified->rank[1]);
+    wire_put32(out + 48, verified->rank[2]);
     return VERIFIED_BYTES;
 }
 
 static size_t encode_worker_lost(const struct worker_lost *lost, unsigned char *out)
 {
     put_header(out, MESSAGE_WORKER_LOST, 0, 0, lost->rank);
-    wire_put64(out + 8, lost->chunks);
-    wire_put64(out + 16, lost->first);
-    wire_put64(out + 24, lost->count);
+    wire_put64(out + 12, lost->chunks);
+    wire_put64(out + 20, lost->first);
+    wire_put64(out + 28, lost->count);
     return WORKER_LOST_BYTES;
 }
 
@@ -141,8 +142,8 @@ static size_t encode_iterations_failed(const struct iterations_failed *failure, 
 {
     put_header(out, MESSAGE_ITERATIONS_FAILED, (failure->final ? FLAG_FINAL : 0) | (failure->died ? FLAG_DIED : 0),
                failure->length, failure->id);
-    wire_put64(out + 8, failure->first);
-    wire_put64(out + 16, failure->count);
+    wire_put64(out + 12, failure->first);
+    wire_put64(out + 20, failure->count);
     memcpy(out + ITERATIONS_FAILED_BYTES, failure->text, failure->length);
     return ITERATIONS_FAILED_BYTES + failure->length;
 }
@@ -150,25 +151,25 @@ static size_t encode_iterations_failed(const struct iterations_failed *failure, 
 static size_t encode_poison(const struct poison *poison, unsigned char *out)
 {
     put_header(out, MESSAGE_POISON, 0, 0, poison->failed_by);
-    wire_put64(out + 8, poison->first);
-    wire_put64(out + 16, poison->count);
-    wire_put32(out + 24, poison->deaths);
-    wire_put32(out + 28, poison->failures);
+    wire_put64(out + 12, poison->first);
+    wire_put64(out + 20, poison->count);
+    wire_put32(out + 28, poison->deaths);
+    wire_put32(out + 32, poison->failures);
     return POISON_BYTES;
 }
 
 static size_t encode_neighbour(const struct neighbour *neighbour, unsigned char *out)
 {
     put_header(out, MESSAGE_NEIGHBOUR, 0, 0, neighbour->rank);
-    wire_put64(out + 8, neighbour->first);
+    wire_put64(out + 12, neighbour->first);
     return NEIGHBOUR_BYTES;
 }
 
 static size_t encode_boundary(const struct message *message, unsigned char *out)
 {
     put_header(out, MESSAGE_BOUNDARY, payload_flags(message), message->boundary.epoch, 0);
-    wire_put64(out + 8, message->boundary.first);
-    wire_put64(out + 16, message->boundary.offset);
+    wire_put64(out + 12, message->boundary.first);
+    wire_put64(out + 20, message->boundary.offset);
     return BOUNDARY_BYTES + put_payload_bytes(message, out + BOUNDARY_BYTES);
 }
 
@@ -176,7 +177,7 @@ static size_t encode_quiesced(const struct message *message, unsigned char *out)
 {
     size_t boundaries = message->record_count * (size_t)BOUNDARY_RECORD_BYTES;
     put_header(out, MESSAGE_QUIESCED, 0, message->quiesced.epoch, message->quiesced.rank);
-    wire_put64(out + 8, message->record_count);
+    wire_put64(out + 12, message->record_count);
     if (boundaries > 0)
         memcpy(out + QUIESCED_BYTES, message->records, boundaries);
     return QUIESCED_BYTES + boundaries;
@@ -185,7 +186,7 @@ static size_t encode_quiesced(const struct message *message, unsigned char *out)
 static size_t encode_restart(const struct restart *restart, unsigned char *out)
 {
     put_header(out, MESSAGE_RESTART, 0, restart->epoch, restart->rank);
-    wire_put64(out + 8, restart->first);
+    wire_put64(out + 12, restart->first);
     return RESTART_BYTES;
 }
 
@@ -213,7 +214,8 @@ static size_t encode_fatal(const struct fatal *problem, unsigned char *out)
     return HEADER_BYTES + problem->length;
 }
 
-size_t message_encode_fixed(const struct message *message, unsigned char *out)
+/* Encodes all but the number of the job. */
+static size_t encode_typed(const struct message *message, unsigned char *out)
 {
     switch (message->type) {
     case MESSAGE_SPEED: return encode_speed(message, out);
@@ -255,6 +257,14 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_RETURNED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     }
     return 0;
+}
+
+size_t message_encode_fixed(const struct message *message, uint32_t job, unsigned char *out)
+{
+    assert(job != 0);
+    const size_t size = encode_typed(message, out);
+    wire_put32(out + HEADER_AT_JOB, job);
+    return size;
 }
 
 static size_t data_bytes(const struct message *message)
@@ -303,9 +313,9 @@ size_t message_size(const struct message *message)
     return message_fixed_size(message) + (message->payload == PAYLOAD_INLINE ? message->payload_bytes : 0);
 }
 
-size_t message_encode(const struct message *message, unsigned char *out)
+size_t message_encode(const struct message *message, uint32_t job, unsigned char *out)
 {
-    size_t size = message_encode_fixed(message, out);
+    size_t size = message_encode_fixed(message, job, out);
     if (message->payload != PAYLOAD_INLINE)
         return size;
     memcpy(out + size, message->payload_data, message->payload_bytes);

@@ -4,6 +4,8 @@
 
 #include "proto/message.h"
 
+#define HEADER_AT_JOB 8
+
 #define HELLO_MAGIC    "HDSS"
 #define HELLO_FLAG_DCA 1u
 

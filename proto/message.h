@@ -9,24 +9,24 @@
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
 #define PROTOCOL_VERSION 15
 
-#define HEADER_BYTES            8
+#define HEADER_BYTES            12
 #define HELLO_BYTES             24
-#define REQUEST_BYTES           40
-#define RESULT_BYTES            24
-#define ASSIGN_BYTES            24
-#define GOODBYE_BYTES           32
-#define ADOPT_BYTES             24
-#define WORKER_LOST_BYTES       32
-#define RECOVERY_COUNTS_BYTES   40
-#define THREADS_BYTES           40
-#define VERIFIED_BYTES          48
-#define ITERATIONS_FAILED_BYTES 24
-#define POISON_BYTES            32
-#define SPEED_BYTES             168 /* plus 8 for each level */
-#define NEIGHBOUR_BYTES         16
-#define BOUNDARY_BYTES          24
-#define QUIESCED_BYTES          16 /* plus 8 for each boundary */
-#define RESTART_BYTES           16
+#define REQUEST_BYTES           44
+#define RESULT_BYTES            28
+#define ASSIGN_BYTES            28
+#define GOODBYE_BYTES           36
+#define ADOPT_BYTES             28
+#define WORKER_LOST_BYTES       36
+#define RECOVERY_COUNTS_BYTES   44
+#define THREADS_BYTES           44
+#define VERIFIED_BYTES          52
+#define ITERATIONS_FAILED_BYTES 28
+#define POISON_BYTES            36
+#define SPEED_BYTES             172 /* plus 8 for each level */
+#define NEIGHBOUR_BYTES         20
+#define BOUNDARY_BYTES          28
+#define QUIESCED_BYTES          20 /* plus 8 for each boundary */
+#define RESTART_BYTES           20
 
 #define MESSAGE_MAX        4096
 #define INLINE_MAX         2048
@@ -277,6 +277,9 @@ struct fatal {
     unsigned length;  /* at most TEXT_MAX */
 };
 
+/* The only job of a launch that runs one. */
+#define FIRST_JOB 1u
+
 /* The place of a message's result payload. */
 enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
 
@@ -288,6 +291,7 @@ struct message {
     bool has_failed;              /* REQUEST and RESULT with a payload: the kernel calls all iterations in it failed */
     const unsigned char *records; /* SPEED: its body; messages with records: the records; encoded, borrowed */
     unsigned record_count;
+    uint32_t job; /* set by the decoder; the encoder is told it, as a machine does not know the number of its job */
     union {
         struct speed_head speed;
         struct request request;
@@ -334,12 +338,12 @@ size_t message_size(const struct message *message);
 /* Bytes of the part before an inline payload. */
 size_t message_fixed_size(const struct message *message);
 
-/* Encodes into `out`, which has room for message_size() bytes (at most MESSAGE_MAX); returns that size. The message
- * must be within the limits. */
-size_t message_encode(const struct message *message, unsigned char *out);
+/* Encodes, as a message of `job`, into `out`, which has room for message_size() bytes (at most MESSAGE_MAX); returns
+ * that size. The message must be within the limits. */
+size_t message_encode(const struct message *message, uint32_t job, unsigned char *out);
 
 /* Encodes only what comes before an inline payload, for a sender that has the payload right behind `out`. */
-size_t message_encode_fixed(const struct message *message, unsigned char *out);
+size_t message_encode_fixed(const struct message *message, uint32_t job, unsigned char *out);
 
 /* Decodes `size` bytes. On DECODE_OK `message` borrows records and inline payload from `bytes`. */
 enum decode_result message_decode(struct message *message, const unsigned char *bytes, size_t size);

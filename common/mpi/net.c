@@ -155,11 +155,12 @@ static struct send_slot *take_slot(struct net *net)
 
 /* The bytes of the message: written before an inline payload, which has room in front of it for that (one message, no
  * copy), else into the slot. Boundary data have nothing in front of them that could be written over, and are copied. */
-static unsigned char *encode(struct send_slot *slot, const struct message *message, bool is_copied, size_t *size)
+static unsigned char *encode(struct send_slot *slot, const struct message *message, uint32_t job, bool is_copied,
+                             size_t *size)
 {
     if (message->payload == PAYLOAD_INLINE && !is_copied) {
         unsigned char *start = (unsigned char *)message->payload_data - message_fixed_size(message);
-        *size = message_encode_fixed(message, start) + message->payload_bytes;
+        *size = message_encode_fixed(message, job, start) + message->payload_bytes;
         return start;
     }
     unsigned char *bytes = slot->bytes;
@@ -171,7 +172,7 @@ static unsigned char *encode(struct send_slot *slot, const struct message *messa
         bytes = slot->large;
     }
     if (bytes != NULL)
-        *size = is_copied ? message_encode(message, bytes) : message_encode_fixed(message, bytes);
+        *size = is_copied ? message_encode(message, job, bytes) : message_encode_fixed(message, job, bytes);
     return bytes;
 }
 
@@ -216,13 +217,13 @@ static void begin_send(struct net *net, struct send_slot *slot)
         send_is_gone(net, slot);
 }
 
-int net_send(struct net *net, unsigned to, const struct message *message)
+int net_send(struct net *net, unsigned to, uint32_t job, const struct message *message)
 {
     struct send_slot *slot = take_slot(net);
     const bool is_copied = message->type == MESSAGE_BOUNDARY && message->payload == PAYLOAD_INLINE;
     if (slot == NULL)
         return -1;
-    slot->start = encode(slot, message, is_copied, &slot->size);
+    slot->start = encode(slot, message, job, is_copied, &slot->size);
     if (slot->start == NULL)
         return -1;
     slot->to = to;

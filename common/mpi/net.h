@@ -107,8 +107,8 @@ static inline bool net_has_arrived(struct net *net, int result, int arrived)
 /* True if few messages are on their way out; false: who can wait progresses the sends first. */
 bool net_can_send(const struct net *net);
 
-/* Sends a message, or holds it until what was sent to that rank before is gone. -1 when memory is out. */
-int net_send(struct net *net, unsigned to, const struct message *message);
+/* Sends a message of `job`, or holds it until what was sent to that rank before is gone. -1 when memory is out. */
+int net_send(struct net *net, unsigned to, uint32_t job, const struct message *message);
 
 /* Sends the oldest held message that can go now, and says to whom. False where there is none. */
 bool net_send_held(struct net *net, unsigned *to);

@@ -123,7 +123,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
             executor_sent(effects->executor, message->payload_data);
         return;
     }
-    if (net_send(&driver->net, to, message) < 0) {
+    if (net_send(&driver->net, to, FIRST_JOB, message) < 0) {
         driver_give_up(driver, "out of memory for a message");
         return;
     }

@@ -68,7 +68,7 @@ static void take_message(void *context, unsigned to, const struct message *messa
     unsigned m = topology_master(&bench->topology, to);
     if (bench->encodes) {
         unsigned char *place = bench->ring + bench->written % (RING_BYTES - MESSAGE_MAX);
-        bench->written += message_encode(message, place);
+        bench->written += message_encode(message, FIRST_JOB, place);
     }
     if (message->type == MESSAGE_RECALL)
         bench->asked = m;
@@ -153,7 +153,7 @@ static void shuffle(struct bench *bench, uint64_t round)
 static uint64_t step(struct bench *bench, unsigned m, const struct message *message)
 {
     unsigned char bytes[MESSAGE_MAX];
-    size_t size = message_encode(message, bytes);
+    size_t size = message_encode(message, FIRST_JOB, bytes);
     struct message decoded;
     uint64_t began_ns = clock_ns();
     if (message_decode(&decoded, bytes, size) != DECODE_OK)

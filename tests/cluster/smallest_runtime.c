@@ -38,7 +38,7 @@ static void apply(unsigned rank, const struct action *action)
     case ACTION_SEND: /* encoded now, as what the message borrows is there for this step only */
         queue[sent].from = rank;
         queue[sent].to = action->send.to;
-        queue[sent].size = message_encode(&action->send.message, queue[sent].bytes);
+        queue[sent].size = message_encode(&action->send.message, FIRST_JOB, queue[sent].bytes);
         sent++;
         break;
     case ACTION_RUN: ranks[rank].running = action->run.count; break;

@@ -92,7 +92,7 @@ static void send_message(void *context, unsigned to, const struct message *messa
     if (bench->cut)
         return;
     REQUIRE(!bench->left && to < RANKS && message_size(message) <= sizeof bytes);
-    size_t size = message_encode(message, bytes);
+    size_t size = message_encode(message, FIRST_JOB, bytes);
     REQUIRE(message_decode(&back, bytes, size) == DECODE_OK);
 }
 

@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     check_limits(&message);
     REQUIRE(strcmp(message_name(message.type), "?") != 0);
-    REQUIRE(message_size(&message) == size && message_encode(&message, again) == size);
+    REQUIRE(message_size(&message) == size && message_encode(&message, message.job, again) == size);
     REQUIRE(memcmp(again, bytes, size) == 0);
     size_t records = rewrite_records(&message, again);
     REQUIRE(records == 0 || memcmp(again, message.records, records) == 0);

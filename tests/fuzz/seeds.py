@@ -19,8 +19,8 @@ from run import SHARES
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def header(kind, flags=0, number=0, ident=0):
-    return struct.pack("<BBHI", kind, flags, number, ident)
+def header(kind, flags=0, number=0, ident=0, job=1):
+    return struct.pack("<BBHII", kind, flags, number, ident, job)
 
 
 def speed(levels=2, mean=1000.0, deviation=10.0, swr=0.5, cell=(1000.0, 1)):
@@ -126,7 +126,7 @@ MESSAGES = {
     "refill-empty": header(0x21, 2), "refill-neither": header(0x21),
     "stats": header(0x22, 0, 1) + struct.pack("<IQQQQQQ", 3, 1, 2, 3, 4, 5, 6), "problem": header(0x23, 0, 5, 2) + b"a b c",
     "problem-400": header(0x23, 0, 400, 2) + b"x" * 400, "problem-401": header(0x23, 0, 401, 2) + b"x" * 401,
-    "problem-escape": header(0x23, 0, 4, 2) + b"\x1b[2J", "drain": header(0x24), "feedback": feedback(1),
+    "problem-escape": header(0x23, 0, 4, 2) + b"\x1b[2J", "drain": header(0x24), "drain-job-2": header(0x24, job=2), "drain-no-job": header(0x24, job=0), "feedback": feedback(1),
     "feedback-100": feedback(100), "feedback-none": feedback(0), "verified": header(0x2D) + struct.pack("<QQQQII", 300, 20, 0, 0, 0, 0),
     "verified-two": header(0x2D, 0, 2, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 0),
     "verified-three": header(0x2D, 2, 3, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 9), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
@@ -382,7 +382,7 @@ def report(flags, *ranges):
 
 
 def told(rank):
-    return header(0x10, 0, 2, rank) + MESSAGES["speed"][8:]
+    return header(0x10, 0, 2, rank) + MESSAGES["speed"][12:]
 
 
 BYE = [(worker, GOODBYE) for worker in range(1, 7)]

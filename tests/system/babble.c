@@ -13,7 +13,7 @@ static int number(const char *name)
 
 int MPI_Isend(const void *bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    static const char nonsense[8] = "nonsense";
+    static const char nonsense[16] = "nonsense";
     static int sends;
     int rank;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

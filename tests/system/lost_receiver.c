@@ -38,7 +38,7 @@ static void progress(void)
 
 static void send_to_second(struct message message)
 {
-    if (!net_can_send(&net) || net_send(&net, 1, &message) < 0)
+    if (!net_can_send(&net) || net_send(&net, 1, FIRST_JOB, &message) < 0)
         exit(EXIT_FAILURE);
 }
 

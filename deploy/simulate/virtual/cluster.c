@@ -171,7 +171,7 @@ static void cluster_send_message(struct virtual_cluster *cluster, unsigned from,
     if (faults_has_dropped(cluster, from, to))
         return;
     unsigned char bytes[MESSAGE_MAX];
-    size_t size = message_encode(message, bytes);
+    size_t size = message_encode(message, FIRST_JOB, bytes);
     bool sends_garbage = node->sends_garbage;
     if (sends_garbage)
         size = faults_send_garbage(cluster, from, to, bytes, size);

@@ -244,7 +244,7 @@ static size_t misplace(const struct virtual_cluster *cluster, unsigned from, uns
 {
     const struct topology *topology = &cluster->topology;
     bool up = to == topology->supermaster || topology_worker(topology, from) < topology->workers;
-    return message_encode(&(struct message){.type = up ? MESSAGE_END : MESSAGE_REPORT}, bytes);
+    return message_encode(&(struct message){.type = up ? MESSAGE_END : MESSAGE_REPORT}, FIRST_JOB, bytes);
 }
 
 size_t faults_send_garbage(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes,

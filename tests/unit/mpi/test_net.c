@@ -120,14 +120,14 @@ static void tear_down(void)
 static void send_small(unsigned to)
 {
     const struct message message = {.type = MESSAGE_RECALL};
-    ck_assert_int_eq(net_send(&net, to, &message), 0);
+    ck_assert_int_eq(net_send(&net, to, FIRST_JOB, &message), 0);
 }
 
 static void send_large(unsigned to)
 {
     const struct message message = {
         .type = MESSAGE_BOUNDARY, .payload = PAYLOAD_DATA, .payload_data = data, .payload_bytes = BYTES};
-    ck_assert_int_eq(net_send(&net, to, &message), 0);
+    ck_assert_int_eq(net_send(&net, to, FIRST_JOB, &message), 0);
 }
 
 /* Takes and sends what can be. Returns how many sends are over. */
@@ -275,7 +275,7 @@ static bool find_message(struct net *net_, MPI_Status *status)
     const bool has_come = looks == 3 && !master_dies && came_bytes == 0;
     status->MPI_SOURCE = MASTER;
     if (has_come)
-        came_bytes = (int)message_encode(&quiesce, net_->receive_bytes[0]);
+        came_bytes = (int)message_encode(&quiesce, FIRST_JOB, net_->receive_bytes[0]);
     return has_come;
 }
 

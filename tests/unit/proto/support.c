@@ -427,12 +427,12 @@ const unsigned char *edge_copy(const unsigned char *bytes, size_t size)
     return memcpy(memory + ROOM - GUARD - size, bytes, size);
 }
 
-void assert_encodes_to(const struct message *message, const unsigned char *bytes, size_t size)
+void assert_encodes_to(const struct message *message, uint32_t job, const unsigned char *bytes, size_t size)
 {
     unsigned char out[MESSAGE_MAX], fixed[MESSAGE_MAX];
     ck_assert_uint_eq(message_size(message), size);
-    ck_assert_uint_eq(message_encode(message, out), size);
+    ck_assert_uint_eq(message_encode(message, job, out), size);
     ck_assert_mem_eq(out, bytes, size);
-    ck_assert_uint_eq(message_encode_fixed(message, fixed), message_fixed_size(message));
+    ck_assert_uint_eq(message_encode_fixed(message, job, fixed), message_fixed_size(message));
     ck_assert_mem_eq(fixed, bytes, message_fixed_size(message));
 }

@@ -28,4 +28,4 @@ unsigned char *exact_copy(const unsigned char *bytes, size_t size);
 const unsigned char *edge_copy(const unsigned char *bytes, size_t size);
 
 /* Encodes what was decoded and fails the running test where that gives other bytes. */
-void assert_encodes_to(const struct message *message, const unsigned char *bytes, size_t size);
+void assert_encodes_to(const struct message *message, uint32_t job, const unsigned char *bytes, size_t size);

@@ -236,7 +236,7 @@ START_TEST(every_vector_encodes_and_decodes)
         } else {
             const struct message *want = vector_of(rows[i].cell[0]);
             struct message got;
-            assert_encodes_to(want, bytes, size);
+            assert_encodes_to(want, FIRST_JOB, bytes, size);
             ck_assert_int_eq(message_decode(&got, copy, size), DECODE_OK);
             assert_same_message(&got, want);
         }

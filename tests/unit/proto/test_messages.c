@@ -11,13 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-START_TEST(request_and_assign_take_at_most_64_bytes_together)
+START_TEST(request_and_assign_take_at_most_72_bytes_together)
 {
     const struct message request = {.type = MESSAGE_REQUEST, .request = {.chunk = 1, .asks = ASKS_MAX, .done = true}};
     const struct message assign = {.type = MESSAGE_ASSIGN, .assign = {1, 0, 1}};
-    unsigned char out[64];
-    ck_assert_uint_le(message_size(&request) + message_size(&assign), 64);
-    ck_assert_uint_le(message_encode(&request, out) + message_encode(&assign, out), 64);
+    unsigned char out[72];
+    ck_assert_uint_le(message_size(&request) + message_size(&assign), 72);
+    ck_assert_uint_le(message_encode(&request, FIRST_JOB, out) + message_encode(&assign, FIRST_JOB, out), 72);
 }
 END_TEST
 
@@ -27,15 +27,38 @@ START_TEST(every_message_survives_the_round_trip)
     size_t count = samples_make(samples);
     for (size_t i = 0; i < count; i++) {
         unsigned char bytes[MESSAGE_MAX];
-        size_t size = message_encode(&samples[i].message, bytes);
+        size_t size = message_encode(&samples[i].message, FIRST_JOB, bytes);
         unsigned char *copy = exact_copy(bytes, size);
         struct message got;
         memset(&got, 0xa5, sizeof got); /* nothing may be left over from what was in `got` before */
         ck_assert_uint_le(size, MESSAGE_MAX);
         ck_assert_msg(message_decode(&got, copy, size) == DECODE_OK, "%s is rejected", samples[i].name);
         assert_same_message(&got, &samples[i].message);
-        assert_encodes_to(&got, bytes, size);
+        assert_encodes_to(&got, FIRST_JOB, bytes, size);
         free(copy);
+    }
+}
+END_TEST
+
+START_TEST(every_message_keeps_its_job)
+{
+    static const uint32_t jobs[] = {FIRST_JOB, 2, UINT32_MAX};
+    struct sample samples[SAMPLES_MAX];
+    size_t count = samples_make(samples);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++) {
+            unsigned char bytes[MESSAGE_MAX];
+            struct message got;
+            size_t size = message_encode(&samples[i].message, jobs[k], bytes);
+            ck_assert_int_eq(message_decode(&got, bytes, size), DECODE_OK);
+            ck_assert_uint_eq(got.job, jobs[k]);
+            assert_encodes_to(&got, jobs[k], bytes, size);
+        }
+        unsigned char bytes[MESSAGE_MAX];
+        struct message got;
+        size_t size = message_encode(&samples[i].message, FIRST_JOB, bytes);
+        wire_put32(bytes + HEADER_AT_JOB, 0);
+        ck_assert_int_eq(message_decode(&got, bytes, size), DECODE_OUT_OF_RANGE);
     }
 }
 END_TEST
@@ -48,8 +71,8 @@ START_TEST(encode_writes_nothing_behind_its_size)
         size_t size = message_size(&samples[i].message), fixed = message_fixed_size(&samples[i].message);
         unsigned char *out = malloc(size), *fixed_out = malloc(fixed);
         ck_assert(out != NULL && fixed_out != NULL);
-        ck_assert_uint_eq(message_encode(&samples[i].message, out), size);
-        ck_assert_uint_eq(message_encode_fixed(&samples[i].message, fixed_out), fixed);
+        ck_assert_uint_eq(message_encode(&samples[i].message, FIRST_JOB, out), size);
+        ck_assert_uint_eq(message_encode_fixed(&samples[i].message, FIRST_JOB, fixed_out), fixed);
         free(fixed_out);
         free(out);
     }
@@ -68,7 +91,7 @@ START_TEST(every_truncation_is_too_short_or_a_shorter_payload)
     size_t count = samples_make(samples);
     for (size_t i = 0; i < count; i++) {
         unsigned char bytes[MESSAGE_MAX];
-        size_t whole = message_encode(&samples[i].message, bytes);
+        size_t whole = message_encode(&samples[i].message, FIRST_JOB, bytes);
         for (size_t size = 0; size < whole; size++) {
             unsigned char *copy = exact_copy(bytes, size);
             struct message got;
@@ -78,7 +101,7 @@ START_TEST(every_truncation_is_too_short_or_a_shorter_payload)
                           decode_result_text(result));
             ck_assert_int_eq(message_decode(&got, edge_copy(bytes, size), size), expected);
             if (result == DECODE_OK)
-                assert_encodes_to(&got, bytes, size);
+                assert_encodes_to(&got, FIRST_JOB, bytes, size);
             free(copy);
         }
     }
@@ -92,7 +115,7 @@ START_TEST(every_message_with_a_byte_more_is_too_long_or_a_longer_payload)
     for (size_t i = 0; i < count; i++) {
         unsigned char bytes[MESSAGE_MAX + 1] = {0};
         const struct message *message = &samples[i].message;
-        size_t size = message_encode(message, bytes) + 1;
+        size_t size = message_encode(message, FIRST_JOB, bytes) + 1;
         bool longer = message->payload == PAYLOAD_INLINE && message->payload_bytes < INLINE_MAX;
         unsigned char *copy = exact_copy(bytes, size);
         struct message got;
@@ -132,244 +155,253 @@ static const struct {
     enum decode_result expected;
 } wrong[] = {
     {"no byte", "", DECODE_TOO_SHORT},
-    {"seven bytes", "14 00 0000 000000", DECODE_TOO_SHORT},
-    {"type 0", "00 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type of a hello", "01 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type before the first", "0f 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type between", "1f 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type behind the last", "2e 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type 255", "ff 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"eleven bytes", "14 00 0000 00000000 010000", DECODE_TOO_SHORT},
+    {"END of no job", "14 00 0000 00000000 00000000", DECODE_OUT_OF_RANGE},
+    {"type 0", "00 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
+    {"type of a hello", "01 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
+    {"type before the first", "0f 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
+    {"type between", "1f 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
+    {"type behind the last", "2e 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
+    {"type 255", "ff 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
 
-    {"SPEED flag", "10 01 0100 00000000" ONE, DECODE_UNKNOWN_FLAG},
-    {"SPEED of no level", "10 00 0000 00000000", DECODE_OUT_OF_RANGE},
-    {"SPEED of 13 levels", "10 00 0d00 00000000", DECODE_OUT_OF_RANGE},
-    {"SPEED of 65535 levels", "10 00 ffff 00000000", DECODE_OUT_OF_RANGE},
-    {"SPEED of no time", "10 00 0200 00000000" SPEED_BODY(Z8, Z8) ONE Z8, DECODE_OUT_OF_RANGE},
-    {"SPEED of a negative mean", "10 00 0100 00000000" SPEED_REALS("000000000000f0bf", Z8, Z8) CELLS_0 ONE,
+    {"SPEED flag", "10 01 0100 00000000 01000000" ONE, DECODE_UNKNOWN_FLAG},
+    {"SPEED of no level", "10 00 0000 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"SPEED of 13 levels", "10 00 0d00 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"SPEED of 65535 levels", "10 00 ffff 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"SPEED of no time", "10 00 0200 00000000 01000000" SPEED_BODY(Z8, Z8) ONE Z8, DECODE_OUT_OF_RANGE},
+    {"SPEED of a negative mean", "10 00 0100 00000000 01000000" SPEED_REALS("000000000000f0bf", Z8, Z8) CELLS_0 ONE,
      DECODE_OUT_OF_RANGE},
-    {"SPEED of an infinite deviation", "10 00 0100 00000000" SPEED_REALS(MEAN_1, "000000000000f07f", Z8) CELLS_0 ONE,
+    {"SPEED of an infinite deviation",
+     "10 00 0100 00000000 01000000" SPEED_REALS(MEAN_1, "000000000000f07f", Z8) CELLS_0 ONE, DECODE_OUT_OF_RANGE},
+    {"SPEED of an swr over 1", "10 00 0100 00000000 01000000" SPEED_REALS(MEAN_1, Z8, "010000000000f03f") CELLS_0 ONE,
      DECODE_OUT_OF_RANGE},
-    {"SPEED of an swr over 1", "10 00 0100 00000000" SPEED_REALS(MEAN_1, Z8, "010000000000f03f") CELLS_0 ONE,
+    {"SPEED, a deviation without a mean", "10 00 0100 00000000 01000000" SPEED_REALS(Z8, ONE, Z8) CELLS_0 ONE,
      DECODE_OUT_OF_RANGE},
-    {"SPEED, a deviation without a mean", "10 00 0100 00000000" SPEED_REALS(Z8, ONE, Z8) CELLS_0 ONE,
+    {"SPEED, an swr without a mean", "10 00 0100 00000000 01000000" SPEED_REALS(Z8, Z8, MEAN_1) CELLS_0 ONE,
      DECODE_OUT_OF_RANGE},
-    {"SPEED, an swr without a mean", "10 00 0100 00000000" SPEED_REALS(Z8, Z8, MEAN_1) CELLS_0 ONE,
+    {"SPEED, a cell without a mean",
+     "10 00 0100 00000000 01000000" SPEED_REALS(Z8, Z8, Z8) Z8 CELLS_14 "00000000 01000000" ONE, DECODE_OUT_OF_RANGE},
+    {"SPEED of a denormal mean", "10 00 0100 00000000 01000000" SPEED_REALS(ONE, Z8, Z8) CELLS_0 ONE,
      DECODE_OUT_OF_RANGE},
-    {"SPEED, a cell without a mean", "10 00 0100 00000000" SPEED_REALS(Z8, Z8, Z8) Z8 CELLS_14 "00000000 01000000" ONE,
-     DECODE_OUT_OF_RANGE},
-    {"SPEED of a denormal mean", "10 00 0100 00000000" SPEED_REALS(ONE, Z8, Z8) CELLS_0 ONE, DECODE_OUT_OF_RANGE},
-    {"SPEED of a mean below 0.001", "10 00 0100 00000000" SPEED_REALS("fba9f1d24d62503f", Z8, Z8) CELLS_0 ONE,
+    {"SPEED of a mean below 0.001", "10 00 0100 00000000 01000000" SPEED_REALS("fba9f1d24d62503f", Z8, Z8) CELLS_0 ONE,
      DECODE_OUT_OF_RANGE},
     {"SPEED of a deviation over a million",
-     "10 00 0100 00000000" SPEED_REALS(MEAN_1, "0100000080842e41", Z8) CELLS_0 ONE, DECODE_OUT_OF_RANGE},
-    {"SPEED, a cell over a million", "10 00 0100 00000000" SPEED_BODY(Z8, "01247449 01000000") ONE,
+     "10 00 0100 00000000 01000000" SPEED_REALS(MEAN_1, "0100000080842e41", Z8) CELLS_0 ONE, DECODE_OUT_OF_RANGE},
+    {"SPEED, a cell over a million", "10 00 0100 00000000 01000000" SPEED_BODY(Z8, "01247449 01000000") ONE,
      DECODE_OUT_OF_RANGE},
-    {"SPEED, a cell no number", "10 00 0100 00000000" SPEED_BODY("0000c07f 01000000", Z8) ONE, DECODE_OUT_OF_RANGE},
-    {"SPEED, a cell of none", "10 00 0100 00000000" SPEED_BODY(Z8, "0000803f 00000000") ONE, DECODE_NOT_ZERO},
+    {"SPEED, a cell no number", "10 00 0100 00000000 01000000" SPEED_BODY("0000c07f 01000000", Z8) ONE,
+     DECODE_OUT_OF_RANGE},
+    {"SPEED, a cell of none", "10 00 0100 00000000 01000000" SPEED_BODY(Z8, "0000803f 00000000") ONE, DECODE_NOT_ZERO},
 
-    {"REQUEST flag 16", "11 10 0100 00000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
-    {"REQUEST FAILED without results", "11 09 0100 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"RESULT FAILED without results", "12 08 0000 01000000 0100000000000000" Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST flag 128", "11 81 0100 01000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
-    {"REQUEST for 17", "11 00 1100 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST for 65535", "11 01 ffff 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST for nothing", "11 00 0000 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST, a chunk not done", "11 00 0100 01000000" Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
-    {"REQUEST, compute not done", "11 00 0100 00000000" ONE Z8 Z8 Z8, DECODE_NOT_ZERO},
-    {"REQUEST, digest not done", "11 00 0100 00000000" Z8 ONE Z8 Z8, DECODE_NOT_ZERO},
-    {"REQUEST, data not done", "11 04 0100 00000000" Z8 Z8 Z8 Z8 ONE, DECODE_NOT_ZERO},
-    {"REQUEST, inline not done", "11 02 0100 00000000" Z8 Z8 Z8 Z8 "aa", DECODE_NOT_ZERO},
-    {"REQUEST inline and data", "11 07 0100 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_OUT_OF_RANGE},
-    {"REQUEST inline without bytes", "11 03 0100 01000000" Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
-    {"REQUEST with bytes, not inline", "11 01 0100 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
-    {"REQUEST data without its size", "11 05 0100 01000000" Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
-    {"REQUEST data of no bytes", "11 05 0100 01000000" Z8 Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST data of 2 GiB", "11 05 0100 01000000" Z8 Z8 Z8 Z8 "0000008000000000", DECODE_OUT_OF_RANGE},
-    {"REQUEST data with bytes", "11 05 0100 01000000" Z8 Z8 Z8 Z8 ONE "aa", DECODE_TOO_LONG},
-    {"REQUEST, chunk 0 done", "11 01 0100 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST, samples not done", "11 00 0100 00000000" Z8 Z8 Z8 "00000000 0100 0000", DECODE_NOT_ZERO},
-    {"REQUEST, deviation not done", "11 00 0100 00000000" Z8 Z8 Z8 "0000803f 0000 0000", DECODE_NOT_ZERO},
-    {"REQUEST, deviation of one sample", "11 01 0100 01000000" Z8 Z8 Z8 "0000803f 0100 0000", DECODE_NOT_ZERO},
-    {"REQUEST, negative deviation", "11 01 0100 01000000" Z8 Z8 Z8 "000080bf 0200 0000", DECODE_OUT_OF_RANGE},
-    {"REQUEST, infinite deviation", "11 01 0100 01000000" Z8 Z8 Z8 "0000807f 0200 0000", DECODE_OUT_OF_RANGE},
-    {"REQUEST, deviation no number", "11 01 0100 01000000" Z8 Z8 Z8 "0000c07f 0200 0000", DECODE_OUT_OF_RANGE},
-    {"REQUEST, less than one process", "11 01 0100 01000000" Z8 Z8 Z8 "0000803f 0200 ff00", DECODE_OUT_OF_RANGE},
-    {"REQUEST of 16 before it", "11 01 0110 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST of one before it, cut", "11 01 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
-    {"REQUEST of one before none", "11 00 0101 00000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST of one before it, data", "11 05 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 ONE, DECODE_OUT_OF_RANGE},
-    {"REQUEST of one before it, reserved", "11 01 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 "00000000 0000 0100",
+    {"REQUEST flag 16", "11 10 0100 00000000 01000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
+    {"REQUEST FAILED without results", "11 09 0100 01000000 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"RESULT FAILED without results", "12 08 0000 01000000 01000000 0100000000000000" Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST flag 128", "11 81 0100 01000000 01000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
+    {"REQUEST for 17", "11 00 1100 00000000 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST for 65535", "11 01 ffff 01000000 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST for nothing", "11 00 0000 00000000 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST, a chunk not done", "11 00 0100 01000000 01000000" Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, compute not done", "11 00 0100 00000000 01000000" ONE Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, digest not done", "11 00 0100 00000000 01000000" Z8 ONE Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, data not done", "11 04 0100 00000000 01000000" Z8 Z8 Z8 Z8 ONE, DECODE_NOT_ZERO},
+    {"REQUEST, inline not done", "11 02 0100 00000000 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_NOT_ZERO},
+    {"REQUEST inline and data", "11 07 0100 01000000 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_OUT_OF_RANGE},
+    {"REQUEST inline without bytes", "11 03 0100 01000000 01000000" Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
+    {"REQUEST with bytes, not inline", "11 01 0100 01000000 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
+    {"REQUEST data without its size", "11 05 0100 01000000 01000000" Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
+    {"REQUEST data of no bytes", "11 05 0100 01000000 01000000" Z8 Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST data of 2 GiB", "11 05 0100 01000000 01000000" Z8 Z8 Z8 Z8 "0000008000000000", DECODE_OUT_OF_RANGE},
+    {"REQUEST data with bytes", "11 05 0100 01000000 01000000" Z8 Z8 Z8 Z8 ONE "aa", DECODE_TOO_LONG},
+    {"REQUEST, chunk 0 done", "11 01 0100 00000000 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST, samples not done", "11 00 0100 00000000 01000000" Z8 Z8 Z8 "00000000 0100 0000", DECODE_NOT_ZERO},
+    {"REQUEST, deviation not done", "11 00 0100 00000000 01000000" Z8 Z8 Z8 "0000803f 0000 0000", DECODE_NOT_ZERO},
+    {"REQUEST, deviation of one sample", "11 01 0100 01000000 01000000" Z8 Z8 Z8 "0000803f 0100 0000", DECODE_NOT_ZERO},
+    {"REQUEST, negative deviation", "11 01 0100 01000000 01000000" Z8 Z8 Z8 "000080bf 0200 0000", DECODE_OUT_OF_RANGE},
+    {"REQUEST, infinite deviation", "11 01 0100 01000000 01000000" Z8 Z8 Z8 "0000807f 0200 0000", DECODE_OUT_OF_RANGE},
+    {"REQUEST, deviation no number", "11 01 0100 01000000 01000000" Z8 Z8 Z8 "0000c07f 0200 0000", DECODE_OUT_OF_RANGE},
+    {"REQUEST, less than one process", "11 01 0100 01000000 01000000" Z8 Z8 Z8 "0000803f 0200 ff00",
+     DECODE_OUT_OF_RANGE},
+    {"REQUEST of 16 before it", "11 01 0110 01000000 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST of one before it, cut", "11 01 0101 02000000 01000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
+    {"REQUEST of one before none", "11 00 0101 00000000 01000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST of one before it, data", "11 05 0101 02000000 01000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"REQUEST of one before it, reserved", "11 01 0101 02000000 01000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 "00000000 0000 0100",
      DECODE_NOT_ZERO},
-    {"REQUEST of one before it, infinite deviation", "11 01 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 "0000807f 0200 0000",
+    {"REQUEST of one before it, infinite deviation",
+     "11 01 0101 02000000 01000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 "0000807f 0200 0000", DECODE_OUT_OF_RANGE},
+
+    {"RESULT flag done", "12 01 0000 01000000 01000000" ONE Z8, DECODE_UNKNOWN_FLAG},
+    {"RESULT number", "12 00 0100 01000000 01000000" ONE Z8, DECODE_NOT_ZERO},
+    {"RESULT of no iteration", "12 00 0000 01000000 01000000" Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"RESULT inline and data", "12 06 0000 01000000 01000000" ONE Z8 "aa", DECODE_OUT_OF_RANGE},
+    {"RESULT inline without bytes", "12 02 0000 01000000 01000000" ONE Z8, DECODE_TOO_SHORT},
+    {"RESULT data with bytes", "12 04 0000 01000000 01000000" ONE Z8 ONE "aa", DECODE_TOO_LONG},
+    {"RESULT of chunk 0", "12 00 0000 00000000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
+
+    {"ASSIGN flag", "13 02 0000 01000000 01000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
+    {"ASSIGN of two, careful", "13 01 0100 01000000 01000000" Z8 ONE Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of 17", "13 00 1000 01000000 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of 257", "13 00 0001 01000000 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of two, cut", "13 00 0100 01000000 01000000" Z8 ONE Z8, DECODE_TOO_SHORT},
+    {"ASSIGN of two, the second of no iteration", "13 00 0100 01000000 01000000" Z8 ONE ONE Z8, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of two, the second past the end", "13 00 0100 01000000 01000000" Z8 ONE F8 ONE, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of no iteration", "13 00 0000 01000000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"ASSIGN past the end", "13 00 0000 01000000 01000000" F8 ONE, DECODE_OUT_OF_RANGE},
+    {"ASSIGN past the end by its count", "13 00 0000 01000000 01000000" ONE F8, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of chunk 0", "13 00 0000 00000000 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
+
+    {"END flag", "14 08 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"END number", "14 00 0100 00000000 01000000", DECODE_NOT_ZERO},
+    {"END id", "14 01 0000 00000001 01000000", DECODE_NOT_ZERO},
+
+    {"NEIGHBOUR flag", "1a 01 0000 05000000 01000000" ONE, DECODE_UNKNOWN_FLAG},
+    {"NEIGHBOUR number", "1a 00 0100 05000000 01000000" ONE, DECODE_NOT_ZERO},
+    {"NEIGHBOUR of the first iteration", "1a 00 0000 05000000 01000000" Z8, DECODE_OUT_OF_RANGE},
+    {"BOUNDARY flag", "1b 01 0000 00000000 01000000" ONE Z8, DECODE_UNKNOWN_FLAG},
+    {"BOUNDARY of nothing", "1b 00 0000 00000000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"BOUNDARY inline without bytes", "1b 02 0000 00000000 01000000" ONE Z8, DECODE_TOO_SHORT},
+    {"BOUNDARY id", "1b 02 0000 01000000 01000000" ONE Z8 "aa", DECODE_NOT_ZERO},
+    {"BOUNDARY at the first iteration", "1b 02 0000 00000000 01000000" Z8 Z8 "aa", DECODE_OUT_OF_RANGE},
+    {"BOUNDARY past the end", "1b 02 0000 00000000 01000000" ONE F8 "aa", DECODE_OUT_OF_RANGE},
+    {"BOUNDARY data past the end", "1b 04 0000 00000000 01000000" ONE F8 ONE, DECODE_OUT_OF_RANGE},
+    {"BOUNDARY data of 2 GiB", "1b 04 0000 00000000 01000000" ONE Z8 "0000008000000000", DECODE_OUT_OF_RANGE},
+    {"QUIESCE flag", "1c 01 0100 05000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"QUIESCED flag", "1d 01 0100 05000000 01000000" Z8, DECODE_UNKNOWN_FLAG},
+    {"QUIESCED of the first iteration", "1d 00 0100 05000000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"QUIESCED with 65 seams", "1d 00 0100 05000000 01000000 4100000000000000", DECODE_OUT_OF_RANGE},
+    {"QUIESCED without its seam", "1d 00 0100 05000000 01000000" ONE, DECODE_TOO_SHORT},
+    {"QUIESCED with another seam", "1d 00 0100 05000000 01000000" Z8 ONE, DECODE_TOO_LONG},
+    {"RESTART flag", "1e 01 0100 05000000 01000000" ONE, DECODE_UNKNOWN_FLAG},
+    {"RESTART from the beginning by somebody", "1e 00 0100 05000000 01000000" Z8, DECODE_NOT_ZERO},
+    {"THREADS flag", "19 01 0200 00000000 01000000 0000803f 00000000" ONE Z8 Z8, DECODE_UNKNOWN_FLAG},
+    {"THREADS of none", "19 00 0000 00000000 01000000 0000803f 00000000" ONE "01000000 02000000" Z8,
+     DECODE_OUT_OF_RANGE},
+    {"THREADS of one that shares nothing", "19 00 0100 00000000 01000000 0000803f 00000000" ONE Z8 Z8,
+     DECODE_OUT_OF_RANGE},
+    {"THREADS below the mean", "19 00 0200 00000000 01000000 0000003f 00000000" ONE Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"THREADS not a number", "19 00 0200 00000000 01000000 0000803f 0000c07f" ONE Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"THREADS with enough cores", "19 00 0200 00000000 01000000 0000803f 00000000" ONE "04000000 02000000" Z8,
+     DECODE_OUT_OF_RANGE},
+    {"THREADS with a time and no cores", "19 00 0200 00000000 01000000 0000803f 00000000" ONE Z8 ONE,
+     DECODE_OUT_OF_RANGE},
+    {"THREADS with workers and no cores", "19 00 0200 00000000 01000000 0000803f 00000000" ONE "00000000 02000000" Z8,
      DECODE_OUT_OF_RANGE},
 
-    {"RESULT flag done", "12 01 0000 01000000" ONE Z8, DECODE_UNKNOWN_FLAG},
-    {"RESULT number", "12 00 0100 01000000" ONE Z8, DECODE_NOT_ZERO},
-    {"RESULT of no iteration", "12 00 0000 01000000" Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"RESULT inline and data", "12 06 0000 01000000" ONE Z8 "aa", DECODE_OUT_OF_RANGE},
-    {"RESULT inline without bytes", "12 02 0000 01000000" ONE Z8, DECODE_TOO_SHORT},
-    {"RESULT data with bytes", "12 04 0000 01000000" ONE Z8 ONE "aa", DECODE_TOO_LONG},
-    {"RESULT of chunk 0", "12 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"GOODBYE flag", "15 01 0000 00000000 01000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"GOODBYE number", "15 00 0100 00000000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
+    {"GOODBYE id", "15 00 0000 00010000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
 
-    {"ASSIGN flag", "13 02 0000 01000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
-    {"ASSIGN of two, careful", "13 01 0100 01000000" Z8 ONE Z8 ONE, DECODE_OUT_OF_RANGE},
-    {"ASSIGN of 17", "13 00 1000 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
-    {"ASSIGN of 257", "13 00 0001 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
-    {"ASSIGN of two, cut", "13 00 0100 01000000" Z8 ONE Z8, DECODE_TOO_SHORT},
-    {"ASSIGN of two, the second of no iteration", "13 00 0100 01000000" Z8 ONE ONE Z8, DECODE_OUT_OF_RANGE},
-    {"ASSIGN of two, the second past the end", "13 00 0100 01000000" Z8 ONE F8 ONE, DECODE_OUT_OF_RANGE},
-    {"ASSIGN of no iteration", "13 00 0000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
-    {"ASSIGN past the end", "13 00 0000 01000000" F8 ONE, DECODE_OUT_OF_RANGE},
-    {"ASSIGN past the end by its count", "13 00 0000 01000000" ONE F8, DECODE_OUT_OF_RANGE},
-    {"ASSIGN of chunk 0", "13 00 0000 00000000" Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"REPORT flag", "20 02 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"REPORT of 161 ranges", "20 00 a100 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"REPORT of nothing in a range", "20 00 0100 00000000 01000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REPORT past the end", "20 00 0100 00000000 01000000" F8 ONE Z8, DECODE_OUT_OF_RANGE},
+    {"REPORT wrong in its second range", "20 00 0200 00000000 01000000" Z8 ONE Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
 
-    {"END flag", "14 08 0000 00000000", DECODE_UNKNOWN_FLAG},
-    {"END number", "14 00 0100 00000000", DECODE_NOT_ZERO},
-    {"END id", "14 01 0000 00000001", DECODE_NOT_ZERO},
+    {"REFILL flag", "21 08 0100 00000000 01000000" Z8 ONE "00000000", DECODE_UNKNOWN_FLAG},
+    {"REFILL id", "21 00 0100 01000000 01000000" Z8 ONE "00000000", DECODE_NOT_ZERO},
+    {"REFILL of 201 chunks", "21 00 c900 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"REFILL of nothing, not empty", "21 00 0000 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"REFILL empty with a chunk", "21 02 0100 00000000 01000000" Z8 ONE "00000000", DECODE_OUT_OF_RANGE},
+    {"REFILL empty, and more follows", "21 03 0000 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"REFILL of a chunk, and all has begun", "21 04 0100 00000000 01000000" Z8 ONE "00000000", DECODE_OUT_OF_RANGE},
+    {"REFILL of no iteration", "21 00 0100 00000000 01000000" Z8 Z8 "00000000", DECODE_OUT_OF_RANGE},
+    {"REFILL past the end", "21 00 0100 00000000 01000000" F8 ONE "00000000", DECODE_OUT_OF_RANGE},
 
-    {"NEIGHBOUR flag", "1a 01 0000 05000000" ONE, DECODE_UNKNOWN_FLAG},
-    {"NEIGHBOUR number", "1a 00 0100 05000000" ONE, DECODE_NOT_ZERO},
-    {"NEIGHBOUR of the first iteration", "1a 00 0000 05000000" Z8, DECODE_OUT_OF_RANGE},
-    {"BOUNDARY flag", "1b 01 0000 00000000" ONE Z8, DECODE_UNKNOWN_FLAG},
-    {"BOUNDARY of nothing", "1b 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
-    {"BOUNDARY inline without bytes", "1b 02 0000 00000000" ONE Z8, DECODE_TOO_SHORT},
-    {"BOUNDARY id", "1b 02 0000 01000000" ONE Z8 "aa", DECODE_NOT_ZERO},
-    {"BOUNDARY at the first iteration", "1b 02 0000 00000000" Z8 Z8 "aa", DECODE_OUT_OF_RANGE},
-    {"BOUNDARY past the end", "1b 02 0000 00000000" ONE F8 "aa", DECODE_OUT_OF_RANGE},
-    {"BOUNDARY data past the end", "1b 04 0000 00000000" ONE F8 ONE, DECODE_OUT_OF_RANGE},
-    {"BOUNDARY data of 2 GiB", "1b 04 0000 00000000" ONE Z8 "0000008000000000", DECODE_OUT_OF_RANGE},
-    {"QUIESCE flag", "1c 01 0100 05000000", DECODE_UNKNOWN_FLAG},
-    {"QUIESCED flag", "1d 01 0100 05000000" Z8, DECODE_UNKNOWN_FLAG},
-    {"QUIESCED of the first iteration", "1d 00 0100 05000000" ONE Z8, DECODE_OUT_OF_RANGE},
-    {"QUIESCED with 65 seams", "1d 00 0100 05000000 4100000000000000", DECODE_OUT_OF_RANGE},
-    {"QUIESCED without its seam", "1d 00 0100 05000000" ONE, DECODE_TOO_SHORT},
-    {"QUIESCED with another seam", "1d 00 0100 05000000" Z8 ONE, DECODE_TOO_LONG},
-    {"RESTART flag", "1e 01 0100 05000000" ONE, DECODE_UNKNOWN_FLAG},
-    {"RESTART from the beginning by somebody", "1e 00 0100 05000000" Z8, DECODE_NOT_ZERO},
-    {"THREADS flag", "19 01 0200 00000000 0000803f 00000000" ONE Z8 Z8, DECODE_UNKNOWN_FLAG},
-    {"THREADS of none", "19 00 0000 00000000 0000803f 00000000" ONE "01000000 02000000" Z8, DECODE_OUT_OF_RANGE},
-    {"THREADS of one that shares nothing", "19 00 0100 00000000 0000803f 00000000" ONE Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"THREADS below the mean", "19 00 0200 00000000 0000003f 00000000" ONE Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"THREADS not a number", "19 00 0200 00000000 0000803f 0000c07f" ONE Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"THREADS with enough cores", "19 00 0200 00000000 0000803f 00000000" ONE "04000000 02000000" Z8,
+    {"STATS flag", "22 01 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"STATS id", "22 00 0000 01000000 01000000", DECODE_NOT_ZERO},
+    {"STATS of 61 workers", "22 00 3d00 00000000 01000000", DECODE_OUT_OF_RANGE},
+
+    {"FATAL flag", "23 01 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"FATAL of 401 bytes", "23 00 9101 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"FATAL with a NUL", "23 00 0300 00000000 01000000 610062", DECODE_OUT_OF_RANGE},
+    {"FATAL of two lines", "23 00 0300 00000000 01000000 610a62", DECODE_OUT_OF_RANGE},
+    {"FATAL with an escape", "23 00 0300 00000000 01000000 611b62", DECODE_OUT_OF_RANGE},
+
+    {"ECHO flag", "16 01 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"ECHO number", "16 00 0001 00000000 01000000", DECODE_NOT_ZERO},
+
+    {"FEEDBACK flag", "25 01 0100 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"FEEDBACK id", "25 00 0100 01000000 01000000", DECODE_NOT_ZERO},
+    {"FEEDBACK of nobody", "25 00 0000 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"FEEDBACK of 101 workers", "25 00 6500 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"FEEDBACK of no chunk", "25 00 0100 00000000 01000000 00000000 00000000" ONE Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"FEEDBACK of fewer iterations than chunks", "25 00 0100 00000000 01000000 00000000 02000000" ONE Z8 Z8 Z8,
      DECODE_OUT_OF_RANGE},
-    {"THREADS with a time and no cores", "19 00 0200 00000000 0000803f 00000000" ONE Z8 ONE, DECODE_OUT_OF_RANGE},
-    {"THREADS with workers and no cores", "19 00 0200 00000000 0000803f 00000000" ONE "00000000 02000000" Z8,
+    {"FEEDBACK, negative deviation", "25 00 0100 00000000 01000000 00000000 01000000" ONE Z8 Z8 "00000080 02000000",
      DECODE_OUT_OF_RANGE},
-
-    {"GOODBYE flag", "15 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"GOODBYE number", "15 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
-    {"GOODBYE id", "15 00 0000 00010000" ONE ONE ONE, DECODE_NOT_ZERO},
-
-    {"REPORT flag", "20 02 0000 00000000", DECODE_UNKNOWN_FLAG},
-    {"REPORT of 161 ranges", "20 00 a100 00000000", DECODE_OUT_OF_RANGE},
-    {"REPORT of nothing in a range", "20 00 0100 00000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REPORT past the end", "20 00 0100 00000000" F8 ONE Z8, DECODE_OUT_OF_RANGE},
-    {"REPORT wrong in its second range", "20 00 0200 00000000" Z8 ONE Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-
-    {"REFILL flag", "21 08 0100 00000000" Z8 ONE "00000000", DECODE_UNKNOWN_FLAG},
-    {"REFILL id", "21 00 0100 01000000" Z8 ONE "00000000", DECODE_NOT_ZERO},
-    {"REFILL of 201 chunks", "21 00 c900 00000000", DECODE_OUT_OF_RANGE},
-    {"REFILL of nothing, not empty", "21 00 0000 00000000", DECODE_OUT_OF_RANGE},
-    {"REFILL empty with a chunk", "21 02 0100 00000000" Z8 ONE "00000000", DECODE_OUT_OF_RANGE},
-    {"REFILL empty, and more follows", "21 03 0000 00000000", DECODE_OUT_OF_RANGE},
-    {"REFILL of a chunk, and all has begun", "21 04 0100 00000000" Z8 ONE "00000000", DECODE_OUT_OF_RANGE},
-    {"REFILL of no iteration", "21 00 0100 00000000" Z8 Z8 "00000000", DECODE_OUT_OF_RANGE},
-    {"REFILL past the end", "21 00 0100 00000000" F8 ONE "00000000", DECODE_OUT_OF_RANGE},
-
-    {"STATS flag", "22 01 0000 00000000", DECODE_UNKNOWN_FLAG},
-    {"STATS id", "22 00 0000 01000000", DECODE_NOT_ZERO},
-    {"STATS of 61 workers", "22 00 3d00 00000000", DECODE_OUT_OF_RANGE},
-
-    {"FATAL flag", "23 01 0000 00000000", DECODE_UNKNOWN_FLAG},
-    {"FATAL of 401 bytes", "23 00 9101 00000000", DECODE_OUT_OF_RANGE},
-    {"FATAL with a NUL", "23 00 0300 00000000 610062", DECODE_OUT_OF_RANGE},
-    {"FATAL of two lines", "23 00 0300 00000000 610a62", DECODE_OUT_OF_RANGE},
-    {"FATAL with an escape", "23 00 0300 00000000 611b62", DECODE_OUT_OF_RANGE},
-
-    {"ECHO flag", "16 01 0000 00000000", DECODE_UNKNOWN_FLAG},
-    {"ECHO number", "16 00 0001 00000000", DECODE_NOT_ZERO},
-
-    {"FEEDBACK flag", "25 01 0100 00000000", DECODE_UNKNOWN_FLAG},
-    {"FEEDBACK id", "25 00 0100 01000000", DECODE_NOT_ZERO},
-    {"FEEDBACK of nobody", "25 00 0000 00000000", DECODE_OUT_OF_RANGE},
-    {"FEEDBACK of 101 workers", "25 00 6500 00000000", DECODE_OUT_OF_RANGE},
-    {"FEEDBACK of no chunk", "25 00 0100 00000000 00000000 00000000" ONE Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"FEEDBACK of fewer iterations than chunks", "25 00 0100 00000000 00000000 02000000" ONE Z8 Z8 Z8,
-     DECODE_OUT_OF_RANGE},
-    {"FEEDBACK, negative deviation", "25 00 0100 00000000 00000000 01000000" ONE Z8 Z8 "00000080 02000000",
-     DECODE_OUT_OF_RANGE},
-    {"FEEDBACK, deviation of one sample", "25 00 0100 00000000 00000000 01000000" ONE Z8 Z8 "0000803f 01000000",
-     DECODE_NOT_ZERO},
+    {"FEEDBACK, deviation of one sample",
+     "25 00 0100 00000000 01000000 00000000 01000000" ONE Z8 Z8 "0000803f 01000000", DECODE_NOT_ZERO},
     {"FEEDBACK, wrong in its second record",
-     "25 00 0200 00000000 00000000 01000000" ONE Z8 Z8 Z8 "00000000 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+     "25 00 0200 00000000 01000000 00000000 01000000" ONE Z8 Z8 Z8 "00000000 01000000" Z8 Z8 Z8 Z8,
+     DECODE_OUT_OF_RANGE},
 
-    {"LOADS flag", "2a 01 0100 00000000 00000000 0001", DECODE_UNKNOWN_FLAG},
-    {"LOADS id", "2a 00 0100 01000000 00000000 0001", DECODE_NOT_ZERO},
-    {"LOADS of nobody", "2a 00 0000 00000000", DECODE_OUT_OF_RANGE},
-    {"LOADS of 401 workers", "2a 00 9101 00000000", DECODE_OUT_OF_RANGE},
-    {"LOADS of less than one process", "2a 00 0100 00000000 00000000 ff00", DECODE_OUT_OF_RANGE},
-    {"LOADS, wrong in its second record", "2a 00 0200 00000000 00000000 0001 01000000 0000", DECODE_OUT_OF_RANGE},
+    {"LOADS flag", "2a 01 0100 00000000 01000000 00000000 0001", DECODE_UNKNOWN_FLAG},
+    {"LOADS id", "2a 00 0100 01000000 01000000 00000000 0001", DECODE_NOT_ZERO},
+    {"LOADS of nobody", "2a 00 0000 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"LOADS of 401 workers", "2a 00 9101 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"LOADS of less than one process", "2a 00 0100 00000000 01000000 00000000 ff00", DECODE_OUT_OF_RANGE},
+    {"LOADS, wrong in its second record", "2a 00 0200 00000000 01000000 00000000 0001 01000000 0000",
+     DECODE_OUT_OF_RANGE},
 
-    {"ADOPT flag", "17 01 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"ADOPT number", "17 00 0100 00000000" ONE ONE, DECODE_NOT_ZERO},
-    {"ADOPT of nothing that begins somewhere", "17 00 0000 00000000" ONE Z8, DECODE_NOT_ZERO},
-    {"ADOPT past the end", "17 00 0000 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
+    {"ADOPT flag", "17 01 0000 00000000 01000000" ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"ADOPT number", "17 00 0100 00000000 01000000" ONE ONE, DECODE_NOT_ZERO},
+    {"ADOPT of nothing that begins somewhere", "17 00 0000 00000000 01000000" ONE Z8, DECODE_NOT_ZERO},
+    {"ADOPT past the end", "17 00 0000 00000000 01000000" F8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"WORKER_LOST flag", "26 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"WORKER_LOST number", "26 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
-    {"WORKER_LOST at nothing that begins somewhere", "26 00 0000 00000000" ONE ONE Z8, DECODE_NOT_ZERO},
-    {"WORKER_LOST past the end", "26 00 0000 00000000" ONE F8 ONE, DECODE_OUT_OF_RANGE},
+    {"WORKER_LOST flag", "26 01 0000 00000000 01000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"WORKER_LOST number", "26 00 0100 00000000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
+    {"WORKER_LOST at nothing that begins somewhere", "26 00 0000 00000000 01000000" ONE ONE Z8, DECODE_NOT_ZERO},
+    {"WORKER_LOST past the end", "26 00 0000 00000000 01000000" ONE F8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"ITERATIONS_FAILED flag", "18 04 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"ITERATIONS_FAILED of no iteration", "18 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
-    {"ITERATIONS_FAILED past the end", "18 00 0000 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
-    {"ITERATIONS_FAILED of 401 bytes", "18 00 9101 00000000" ONE ONE, DECODE_OUT_OF_RANGE},
-    {"ITERATIONS_FAILED of two lines", "18 00 0300 00000000" ONE ONE "610a62", DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_FAILED flag", "18 04 0000 00000000 01000000" ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"ITERATIONS_FAILED of no iteration", "18 00 0000 00000000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_FAILED past the end", "18 00 0000 00000000 01000000" F8 ONE, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_FAILED of 401 bytes", "18 00 9101 00000000 01000000" ONE ONE, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_FAILED of two lines", "18 00 0300 00000000 01000000" ONE ONE "610a62", DECODE_OUT_OF_RANGE},
 
-    {"POISON flag", "29 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"POISON number", "29 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
-    {"POISON of no iteration", "29 00 0000 00000000" ONE Z8 ONE, DECODE_OUT_OF_RANGE},
-    {"POISON past the end", "29 00 0000 00000000" F8 ONE ONE, DECODE_OUT_OF_RANGE},
-    {"POISON of nothing", "29 00 0000 00000000" ONE ONE Z8, DECODE_OUT_OF_RANGE},
-    {"POISON that failed nowhere, at a rank", "29 00 0000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
+    {"POISON flag", "29 01 0000 00000000 01000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"POISON number", "29 00 0100 00000000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
+    {"POISON of no iteration", "29 00 0000 00000000 01000000" ONE Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"POISON past the end", "29 00 0000 00000000 01000000" F8 ONE ONE, DECODE_OUT_OF_RANGE},
+    {"POISON of nothing", "29 00 0000 00000000 01000000" ONE ONE Z8, DECODE_OUT_OF_RANGE},
+    {"POISON that failed nowhere, at a rank", "29 00 0000 01000000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
 
-    {"RECOVERY_COUNTS flag", "27 01 0000 00000000" ONE ONE ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"RECOVERY_COUNTS id", "27 00 0000 01000000" ONE ONE ONE ONE, DECODE_NOT_ZERO},
+    {"RECOVERY_COUNTS flag", "27 01 0000 00000000 01000000" ONE ONE ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"RECOVERY_COUNTS id", "27 00 0000 01000000 01000000" ONE ONE ONE ONE, DECODE_NOT_ZERO},
 
-    {"ITERATIONS_GIVEN_UP flag", "28 01 0100 00000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
-    {"ITERATIONS_GIVEN_UP id", "28 00 0100 01000000" Z8 ONE, DECODE_NOT_ZERO},
-    {"ITERATIONS_GIVEN_UP of nothing", "28 00 0000 00000000", DECODE_OUT_OF_RANGE},
-    {"ITERATIONS_GIVEN_UP of 201 ranges", "28 00 c900 00000000", DECODE_OUT_OF_RANGE},
-    {"ITERATIONS_GIVEN_UP of no iteration", "28 00 0100 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
-    {"ITERATIONS_GIVEN_UP past the end", "28 00 0100 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_GIVEN_UP flag", "28 01 0100 00000000 01000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
+    {"ITERATIONS_GIVEN_UP id", "28 00 0100 01000000 01000000" Z8 ONE, DECODE_NOT_ZERO},
+    {"ITERATIONS_GIVEN_UP of nothing", "28 00 0000 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_GIVEN_UP of 201 ranges", "28 00 c900 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_GIVEN_UP of no iteration", "28 00 0100 00000000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_GIVEN_UP past the end", "28 00 0100 00000000 01000000" F8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"VERIFIED flag", "2d 04 0300 00000000" Z8 Z8 Z8 ONE Z8, DECODE_UNKNOWN_FLAG},
-    {"VERIFIED of which both are wrong", "2d 03 0300 00000000" Z8 Z8 Z8 ONE Z8, DECODE_OUT_OF_RANGE},
-    {"VERIFIED by one", "2d 00 0100 00000000" Z8 Z8 Z8 ONE Z8, DECODE_OUT_OF_RANGE},
-    {"VERIFIED by four", "2d 00 0400 00000000" Z8 Z8 Z8 ONE Z8, DECODE_OUT_OF_RANGE},
-    {"VERIFIED decided by two", "2d 01 0200 00000000" Z8 Z8 Z8 ONE Z8, DECODE_NOT_ZERO},
-    {"VERIFIED by two, and a third", "2d 00 0200 00000000" Z8 Z8 Z8 ONE "00000000 01000000", DECODE_NOT_ZERO},
-    {"VERIFIED by none, and wrong", "2d 01 0000 00000000" Z8 Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
-    {"VERIFIED by none, id", "2d 00 0000 01000000" Z8 Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
-    {"VERIFIED by none, range", "2d 00 0000 00000000" Z8 Z8 Z8 ONE Z8, DECODE_NOT_ZERO},
-    {"VERIFIED by none, second", "2d 00 0000 00000000" Z8 Z8 Z8 Z8 "01000000 00000000", DECODE_NOT_ZERO},
-    {"VERIFIED of no iteration", "2d 00 0200 00000000" Z8 Z8 ONE Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"VERIFIED past the end", "2d 00 0300 00000000" Z8 Z8 F8 ONE Z8, DECODE_OUT_OF_RANGE},
+    {"VERIFIED flag", "2d 04 0300 00000000 01000000" Z8 Z8 Z8 ONE Z8, DECODE_UNKNOWN_FLAG},
+    {"VERIFIED of which both are wrong", "2d 03 0300 00000000 01000000" Z8 Z8 Z8 ONE Z8, DECODE_OUT_OF_RANGE},
+    {"VERIFIED by one", "2d 00 0100 00000000 01000000" Z8 Z8 Z8 ONE Z8, DECODE_OUT_OF_RANGE},
+    {"VERIFIED by four", "2d 00 0400 00000000 01000000" Z8 Z8 Z8 ONE Z8, DECODE_OUT_OF_RANGE},
+    {"VERIFIED decided by two", "2d 01 0200 00000000 01000000" Z8 Z8 Z8 ONE Z8, DECODE_NOT_ZERO},
+    {"VERIFIED by two, and a third", "2d 00 0200 00000000 01000000" Z8 Z8 Z8 ONE "00000000 01000000", DECODE_NOT_ZERO},
+    {"VERIFIED by none, and wrong", "2d 01 0000 00000000 01000000" Z8 Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"VERIFIED by none, id", "2d 00 0000 01000000 01000000" Z8 Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"VERIFIED by none, range", "2d 00 0000 00000000 01000000" Z8 Z8 Z8 ONE Z8, DECODE_NOT_ZERO},
+    {"VERIFIED by none, second", "2d 00 0000 00000000 01000000" Z8 Z8 Z8 Z8 "01000000 00000000", DECODE_NOT_ZERO},
+    {"VERIFIED of no iteration", "2d 00 0200 00000000 01000000" Z8 Z8 ONE Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"VERIFIED past the end", "2d 00 0300 00000000 01000000" Z8 Z8 F8 ONE Z8, DECODE_OUT_OF_RANGE},
 
-    {"RECALL flag", "2b 01 0000 01000000", DECODE_UNKNOWN_FLAG},
-    {"RECALL number", "2b 00 0100 01000000", DECODE_NOT_ZERO},
-    {"RECALL for nobody", "2b 00 0000 00000000", DECODE_OUT_OF_RANGE},
+    {"RECALL flag", "2b 01 0000 01000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"RECALL number", "2b 00 0100 01000000 01000000", DECODE_NOT_ZERO},
+    {"RECALL for nobody", "2b 00 0000 00000000 01000000", DECODE_OUT_OF_RANGE},
 
-    {"RETURNED flag", "2c 01 0100 00000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
-    {"RETURNED id", "2c 00 0100 01000000" Z8 ONE, DECODE_NOT_ZERO},
-    {"RETURNED of 201 ranges", "2c 00 c900 00000000", DECODE_OUT_OF_RANGE},
-    {"RETURNED of no iteration", "2c 00 0100 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
-    {"RETURNED past the end", "2c 00 0100 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
+    {"RETURNED flag", "2c 01 0100 00000000 01000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
+    {"RETURNED id", "2c 00 0100 01000000 01000000" Z8 ONE, DECODE_NOT_ZERO},
+    {"RETURNED of 201 ranges", "2c 00 c900 00000000 01000000", DECODE_OUT_OF_RANGE},
+    {"RETURNED of no iteration", "2c 00 0100 00000000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"RETURNED past the end", "2c 00 0100 00000000 01000000" F8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"DRAIN flag", "24 01 0000 00000000", DECODE_UNKNOWN_FLAG},
-    {"DRAIN number", "24 00 0001 00000000", DECODE_NOT_ZERO},
-    {"DRAIN id", "24 00 0000 ff000000", DECODE_NOT_ZERO},
+    {"DRAIN flag", "24 01 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"DRAIN number", "24 00 0001 00000000 01000000", DECODE_NOT_ZERO},
+    {"DRAIN id", "24 00 0000 ff000000 01000000", DECODE_NOT_ZERO},
 };
 
 static size_t hex_bytes(const char *hex, unsigned char *out)
@@ -423,6 +455,7 @@ START_TEST(too_large_a_count_is_an_error_with_all_its_records_there)
             memset(bytes, '!', size); /* every field, also as a range, is then in its own limits */
             memset(bytes, 0, HEADER_BYTES);
             bytes[0] = counts[i].type;
+            bytes[HEADER_AT_JOB] = 1;
             wire_put16(bytes + 2, (uint16_t)(counts[i].limit + over));
             if (counts[i].type == MESSAGE_SPEED) /* the mean, the only field that '!' leaves too small */
                 wire_put_double(bytes + HEADER_BYTES + SPEED_AT_REALS, 1);
@@ -444,7 +477,7 @@ START_TEST(a_speed_may_be_at_its_limits)
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
         unsigned char body[SPEED_BODY_MAX], bytes[MESSAGE_MAX];
         struct message message = speed_message(&allowed[i], body), got;
-        ck_assert_int_eq(message_decode(&got, bytes, message_encode(&message, bytes)), DECODE_OK);
+        ck_assert_int_eq(message_decode(&got, bytes, message_encode(&message, FIRST_JOB, bytes)), DECODE_OK);
     }
 }
 END_TEST
@@ -462,7 +495,7 @@ START_TEST(an_inline_payload_ends_at_its_limit)
             ck_assert_ptr_nonnull(bytes);
             bytes[0] = (unsigned char)carriers[i].type;
             bytes[1] = carriers[i].type == MESSAGE_REQUEST ? FLAG_DONE | FLAG_INLINE : FLAG_INLINE;
-            bytes[4] = bytes[8] = 1;
+            bytes[4] = bytes[HEADER_AT_JOB] = bytes[HEADER_BYTES] = 1;
             ck_assert_int_eq(message_decode(&got, bytes, carriers[i].fixed + payload),
                              payload > INLINE_MAX ? DECODE_TOO_LONG : DECODE_OK);
             free(bytes);
@@ -474,7 +507,7 @@ END_TEST
 START_TEST(a_problem_is_one_line_of_any_language)
 {
     for (unsigned value = 0; value < 256; value++) {
-        const unsigned char bytes[] = {MESSAGE_FATAL, 0, 3, 0, 0, 0, 0, 0, 'a', (unsigned char)value, 'b'};
+        const unsigned char bytes[] = {MESSAGE_FATAL, 0, 3, 0, 0, 0, 0, 0, 1, 0, 0, 0, 'a', (unsigned char)value, 'b'};
         struct message got;
         bool control = value < ' ' || value == 0x7f;
         ck_assert_int_eq(message_decode(&got, bytes, sizeof bytes), control ? DECODE_OUT_OF_RANGE : DECODE_OK);
@@ -501,7 +534,7 @@ START_TEST(every_unknown_flag_is_rejected)
         for (unsigned bit = 1; bit < 256; bit <<= 1) {
             unsigned char bytes[MESSAGE_MAX];
             struct message got;
-            size_t size = message_encode(&samples[i].message, bytes);
+            size_t size = message_encode(&samples[i].message, FIRST_JOB, bytes);
             bytes[1] |= (unsigned char)bit;
             if (!(known & bit))
                 ck_assert_int_eq(message_decode(&got, bytes, size), DECODE_UNKNOWN_FLAG);
@@ -708,8 +741,9 @@ int main(void)
 {
     Suite *suite = suite_create("proto messages");
     TCase *all = tcase_create("messages");
-    tcase_add_test(all, request_and_assign_take_at_most_64_bytes_together);
+    tcase_add_test(all, request_and_assign_take_at_most_72_bytes_together);
     tcase_add_test(all, every_message_survives_the_round_trip);
+    tcase_add_test(all, every_message_keeps_its_job);
     tcase_add_test(all, encode_writes_nothing_behind_its_size);
     tcase_add_test(all, every_truncation_is_too_short_or_a_shorter_payload);
     tcase_add_test(all, every_message_with_a_byte_more_is_too_long_or_a_longer_payload);
