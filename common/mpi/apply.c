@@ -31,10 +31,10 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
 {
     struct error error;
     assert(driver->effects->store != NULL);
-    heartbeat_release(&driver->runtime->heartbeat);
+    heartbeat_release(&driver->link->runtime->heartbeat);
     int result = driver->effects->store(driver->effects->context, part, data, bytes, &error);
-    heartbeat_retake(&driver->runtime->heartbeat);
-    driver->now_ns = driver->ops->now(); /* the disk may have taken its time */
+    heartbeat_retake(&driver->link->runtime->heartbeat);
+    driver->link->now_ns = driver->link->ops->now(); /* the disk may have taken its time */
     driver_note_stored(driver, part, result, &error);
 }
 
@@ -42,10 +42,10 @@ void driver_probe(struct driver *driver)
 {
     struct speed speed;
     struct event event = {.type = EVENT_PROBED, .speed = &speed};
-    heartbeat_release(&driver->runtime->heartbeat);
+    heartbeat_release(&driver->link->runtime->heartbeat);
     executor_probe(driver->effects->executor, &speed);
-    heartbeat_retake(&driver->runtime->heartbeat);
-    driver->now_ns = driver->ops->now();
+    heartbeat_retake(&driver->link->runtime->heartbeat);
+    driver->link->now_ns = driver->link->ops->now();
     driver_step(driver, &event);
 }
 
@@ -55,14 +55,14 @@ static bool apply_durably(struct driver *driver, const struct action *action)
 {
     const struct effects *effects = driver->effects;
     struct error error;
-    heartbeat_release(&driver->runtime->heartbeat);
+    heartbeat_release(&driver->link->runtime->heartbeat);
     int result = action->type == ACTION_SYNC     ? effects->sync(effects->context, &error)
                  : action->type == ACTION_DEATHS ? effects->deaths(effects->context, &action->deaths, &error)
                  : action->type == ACTION_POINT
                      ? effects->point(effects->context, action, &error)
                      : effects->journal(effects->context, action->journal.ranges, action->journal.count,
                                         action->journal.digest, &error);
-    heartbeat_retake(&driver->runtime->heartbeat);
+    heartbeat_retake(&driver->link->runtime->heartbeat);
     if (result < 0 && driver->outcome.problem.text[0] == '\0')
         driver->outcome.problem = error;
     return result >= 0;
@@ -74,6 +74,7 @@ static void apply_boundary(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
     struct inbound inbound = {
+        .user = &driver->user,
         .from = action->boundary.from,
         .first = action->boundary.first,
         .offset = action->boundary.offset,
@@ -81,7 +82,7 @@ static void apply_boundary(struct driver *driver, const struct action *action)
         .is_late = action->boundary.is_late,
     };
     void *room;
-    assert(driver->runtime->exchanges);
+    assert(driver->link->runtime->exchanges);
     if (inbound.is_late)
         room = inbound.room = malloc(inbound.bytes);
     else if (action->boundary.data == NULL)
@@ -90,19 +91,20 @@ static void apply_boundary(struct driver *driver, const struct action *action)
         executor_take_boundary(executor, inbound.first, inbound.offset, action->boundary.data, inbound.bytes);
         return;
     }
-    if (room == NULL || net_await(&driver->net, &inbound, room) < 0)
-        driver_give_up(driver, "out of memory for boundary data");
+    if (room == NULL || net_await(&driver->link->net, &inbound, room) < 0)
+        link_give_up(driver->link, "out of memory for boundary data");
 }
 
 /* Has the loop stand still, as a worker was lost. Boundary data that are still being sent are their receivers' to
  * drop. */
 static void apply_quiesce(struct driver *driver, const struct action *action)
 {
-    driver->runtime->degraded = true;
+    driver->link->runtime->degraded = true;
     driver->releases.count = 0;
-    net_quiesce_inbound(&driver->net);
-    peers_move(&driver->runtime->peers, action->quiesce.lost, PEER_NAMED);
-    net_cancel_inbound(&driver->net, action->quiesce.lost);
+    net_quiesce_inbound(&driver->link->net);
+    peers_move(&driver->link->runtime->peers, action->quiesce.lost, PEER_NAMED);
+    net_cancel_inbound(&driver->link->net, action->quiesce.lost);
+    driver->share.has_chunk = false;
     executor_quiesce(driver->effects->executor, action->quiesce.boundaries, action->quiesce.count);
 }
 
@@ -111,9 +113,9 @@ static void apply_growth(struct driver *driver)
 {
     struct outcome *outcome = &driver->outcome;
     struct error error;
-    heartbeat_release(&driver->runtime->heartbeat);
+    heartbeat_release(&driver->link->runtime->heartbeat);
     outcome->has_grown = driver->effects->grow(driver->effects->context, &outcome->growth, &error) == 0;
-    heartbeat_retake(&driver->runtime->heartbeat);
+    heartbeat_retake(&driver->link->runtime->heartbeat);
     if (!outcome->has_grown && outcome->problem.text[0] == '\0')
         outcome->problem = error;
 }
@@ -127,6 +129,7 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_SEND: driver_send(driver, action->send.to, &action->send.message); break;
     case ACTION_PROBE: driver->outcome.wants_probe = true; break; /* after the step */
     case ACTION_RUN:
+        driver->share.has_chunk = true;
         if (effects->chunk_begins != NULL)
             effects->chunk_begins(effects->context, action->run.first, action->run.count);
         executor_begin(executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
@@ -140,8 +143,9 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_MARK: executor_set_mark(executor, action->run.mark); break;
     case ACTION_STORE: driver_store(driver, &action->store.part, action->store.data, action->store.bytes); break;
     case ACTION_COLLECT:
-        if (net_collect(&driver->net, &action->store.part, action->store.from, action->store.bytes) < 0)
-            driver_give_up(driver, "out of memory for results");
+        if (net_collect(&driver->link->net, &driver->user, &action->store.part, action->store.from,
+                        action->store.bytes) < 0)
+            link_give_up(driver->link, "out of memory for results");
         break;
     case ACTION_DEATHS:
     case ACTION_POINT:
@@ -152,11 +156,11 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_RELEASE: driver_release(driver, action->boundary_at); break;
     case ACTION_QUIESCE: apply_quiesce(driver, action); break;
     case ACTION_RESTART: executor_restart(executor, action->boundary_at); break;
-    case ACTION_DROP: driver_drop(driver, action->drop.rank, action->drop.text); break;
+    case ACTION_DROP: link_drop(driver->link, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         if (driver->state == DRIVER_RUNS)
             driver->state = DRIVER_EXITS;
-        driver->exit_ns = driver->now_ns;
+        driver->exit_ns = driver->link->now_ns;
         driver->status = action->exit.status;
         break;
     }

@@ -24,9 +24,8 @@ struct deferred_message {
     unsigned char bytes[MESSAGE_MAX];
 };
 
-static void defer_message(struct driver *driver, unsigned from, const unsigned char *bytes, size_t size)
+int deferred_put(struct deferred *deferred, unsigned from, const unsigned char *bytes, size_t size)
 {
-    struct deferred *deferred = &driver->deferred;
     struct deferred_message *message = malloc(sizeof *message);
     struct deferred_message **messages =
         grow(deferred->messages, deferred->count, &deferred->room, sizeof(struct deferred_message *));
@@ -34,41 +33,61 @@ static void defer_message(struct driver *driver, unsigned from, const unsigned c
         deferred->messages = messages;
     if (messages == NULL || message == NULL) {
         free(message);
-        driver_give_up(driver, "out of memory for a message");
-        return;
+        return -1;
     }
     message->from = from;
     message->size = size;
     memcpy(message->bytes, bytes, size);
     messages[deferred->count++] = message;
+    return 0;
 }
 
-void deferred_look(struct driver *driver)
+unsigned deferred_from(const struct deferred *deferred, size_t i)
 {
-    const struct topology *topology = &driver->runtime->topology;
-    struct peers *peers = &driver->runtime->peers;
+    assert(i < deferred->count);
+    return deferred->messages[i]->from;
+}
+
+uint32_t deferred_job(const struct deferred *deferred, size_t i)
+{
+    struct message message;
+    assert(i < deferred->count);
+    const bool is_one =
+        message_decode(&message, deferred->messages[i]->bytes, deferred->messages[i]->size) == DECODE_OK;
+    return is_one ? message.job : 0;
+}
+
+void deferred_look(struct link *link)
+{
+    const struct topology *topology = &link->runtime->topology;
+    struct peers *peers = &link->runtime->peers;
     const unsigned char *bytes;
     size_t size;
     unsigned from;
     struct message message;
-    if (!driver->runtime->exchanges || !net_poll(&driver->net, &from, &bytes, &size))
+    if (!link->runtime->exchanges || !net_poll(&link->net, &from, &bytes, &size))
         return;
-    defer_message(driver, from, bytes, size);
-    if (driver->runtime->hellos[from].role == ROLE_WORKER || message_decode(&message, bytes, size) != DECODE_OK)
+    if (deferred_put(&link->deferred, from, bytes, size) < 0) {
+        link_give_up(link, "out of memory for a message");
         return;
-    if (message.type == MESSAGE_QUIESCE && message.quiesce.rank < driver->runtime->ranks)
+    }
+    if (link->runtime->hellos[from].role == ROLE_WORKER || message_decode(&message, bytes, size) != DECODE_OK)
+        return;
+    if (message.type == MESSAGE_QUIESCE && message.quiesce.rank < link->runtime->ranks)
         peers_move(peers, message.quiesce.rank, PEER_NAMED);
-    for (unsigned w = 0; message.type == MESSAGE_END && w < topology->workers; w++)
-        if (topology->worker_rank[w] != driver->runtime->rank)
+    for (unsigned w = 0; message.type == MESSAGE_END && !link->expects_jobs && w < topology->workers; w++)
+        if (topology->worker_rank[w] != link->runtime->rank)
             peers_move(peers, topology->worker_rank[w], PEER_DISMISS);
 }
 
-void deferred_take(struct deferred *deferred, unsigned *from, const unsigned char **bytes, size_t *size)
+void deferred_take(struct deferred *deferred, size_t i, unsigned *from, const unsigned char **bytes, size_t *size)
 {
-    assert(deferred->count > 0 && deferred->count <= deferred->room);
+    assert(i < deferred->count && deferred->count <= deferred->room);
     free(deferred->open);
-    deferred->open = deferred->messages[0];
-    memmove(deferred->messages, deferred->messages + 1, --deferred->count * sizeof(struct deferred_message *));
+    deferred->open = deferred->messages[i];
+    deferred->count--;
+    memmove(&deferred->messages[i], &deferred->messages[i + 1],
+            (deferred->count - i) * sizeof(struct deferred_message *));
     *from = deferred->open->from;
     *bytes = deferred->open->bytes;
     *size = deferred->open->size;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Control messages that came while there was no room to send, and are handled later: see deferred.c. */
+/* Control messages that are handled later, as they came while there was no room to send (deferred.c), or before their
+ * job (early.c). */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-struct driver;
+struct link;
 struct deferred_message;
 
 struct deferred {
@@ -15,9 +17,16 @@ struct deferred {
 };
 
 /* Takes the next message from MPI and defers it, where this rank exchanges boundary data. */
-void deferred_look(struct driver *driver);
+void deferred_look(struct link *link);
 
-/* Takes the oldest deferred message, of which there is one. The bytes stay until the next call. */
-void deferred_take(struct deferred *deferred, unsigned *from, const unsigned char **bytes, size_t *size);
+/* Keeps a message behind the others. -1 when memory is out. */
+int deferred_put(struct deferred *deferred, unsigned from, const unsigned char *bytes, size_t size);
+
+/* Sender and job of message `i`. */
+unsigned deferred_from(const struct deferred *deferred, size_t i);
+uint32_t deferred_job(const struct deferred *deferred, size_t i);
+
+/* Takes message `i`, 0 being the oldest. The bytes stay until the next call. */
+void deferred_take(struct deferred *deferred, size_t i, unsigned *from, const unsigned char **bytes, size_t *size);
 
 void deferred_fini(struct deferred *deferred);

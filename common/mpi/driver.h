@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine that is driven, for the files that do so: loop.c (turns, events in), apply.c (actions out), send.c
- * (messages out), deferred.c (messages that wait) and leave.c (ranks that end). */
+/* A link, and the machines that it drives, for the files that do so: loop.c (turns, events in), link.c (jobs come and
+ * go), arbiter.c (whose chunk is computed), apply.c (actions out), send.c (messages out), deferred.c and early.c
+ * (messages that wait) and leave.c (ranks that end). */
 #pragma once
 
 #include "common/machine/machine.h"
 #include "common/mpi/deferred.h"
+#include "common/mpi/link.h"
 #include "common/mpi/net.h"
 #include "common/mpi/wait.h"
 #include "common/util/error.h"
@@ -49,31 +51,66 @@ struct outcome {
     bool sync_failed;     /* the SEND that comes next is left out, as it says what is not so */
 };
 
-enum driver_state { DRIVER_RUNS, DRIVER_EXITS, DRIVER_BROKEN };
+/* The share of a job in the time for computing: see arbiter.c. */
+struct share {
+    uint64_t pass; /* time used, over the weight */
+    uint64_t used_ns;
+    uint64_t held_since_ns; /* another process has computed for it since then; 0: none does */
+    unsigned weight;
+    unsigned round; /* the latest turn of computing in which it had its chance */
+    bool has_chunk;
+    bool was_idle; /* had nothing to compute when it had its latest chance */
+};
 
+enum driver_state { DRIVER_RUNS, DRIVER_EXITS };
+
+/* The machine of one job. */
 struct driver {
-    struct runtime *runtime;
-    const struct runtime_ops *ops; /* the runtime's */
+    struct net_user user; /* the first member: see driver_of() */
+    struct link *link;
+    struct driver *next; /* of the next job */
     const struct machine *machine;
     const struct effects *effects;
-    struct net net;
-    struct wait wait;
     struct actions actions;
     struct action_sink sink;
-    struct deferred deferred;
     struct releases releases;
     struct stores stores;
     struct outcome outcome;
-    uint64_t now_ns;
-    bool now_is_fresh;              /* now_ns was read just now, while there was nothing to do */
-    unsigned since_clock;           /* messages handled since the clock was read */
-    uint64_t looked_ns;             /* when a computing rank last looked at the messages */
-    bool computed;                  /* the last turn computed */
-    bool received_while_waiting;    /* a message was handled in wait_idle() */
-    uint64_t next_tick_ns, exit_ns; /* exit_ns: when the rank began to exit */
+    struct wait_work work;
+    struct share share;
+    uint64_t next_tick_ns, exit_ns; /* exit_ns: when the machine exited */
     enum driver_state state;
     int status;
 };
+
+struct link {
+    struct runtime *runtime;
+    const struct runtime_ops *ops; /* the runtime's */
+    struct net net;
+    struct wait wait;
+    struct deferred deferred;
+    struct deferred early;  /* messages of jobs that are not there yet, and what their senders have sent after them */
+    bool early_is_due;      /* a job has come for which some of them may have waited */
+    bool expects_jobs;      /* see link_expect_jobs() */
+    bool is_broken;         /* the run ends */
+    struct driver *drivers; /* in the order of their jobs; owned */
+    uint32_t newest;        /* number of the latest job; 0: there was none yet */
+    unsigned round;         /* turns of computing while there were several jobs */
+    uint64_t pass;          /* that of the driver that computed last, before it did */
+    uint64_t compute_ns;    /* when the driver that has its chance began to compute; several only */
+    uint64_t now_ns;
+    bool now_is_fresh;           /* now_ns was read just now, while there was nothing to do */
+    unsigned since_clock;        /* messages handled since the clock was read */
+    uint64_t looked_ns;          /* when a computing rank last looked at the messages */
+    bool computed;               /* the last turn computed */
+    bool computes;               /* a job has an executor */
+    bool received_while_waiting; /* a message was handled in wait_idle() */
+};
+
+static inline struct driver *driver_of(struct net_user *user)
+{
+    return (struct driver *)user;
+}
 
 /* --- loop.c --- */
 
@@ -81,13 +118,36 @@ struct driver {
 void driver_step(struct driver *driver, struct event *event);
 
 /* Handles up to `most` control messages that have come. Returns whether there was one. */
-bool driver_receive(struct driver *driver, unsigned most);
+bool link_receive(struct link *link, unsigned most);
 
 /* Takes a data message that has come, if there is one, to the output. */
-bool driver_receive_data(struct driver *driver);
+bool link_receive_data(struct link *link);
 
 /* Tells the machine of all that has been stored. */
 void driver_deliver_stored(struct driver *driver);
+
+/* True where a machine runs, or may come to. */
+bool link_runs(const struct link *link);
+
+/* --- arbiter.c --- */
+
+/* The job that is first to compute in this turn, of several; NULL: none has anything to compute with. */
+struct driver *arbiter_begin(struct link *link);
+
+/* Charges the job for what it `computed`, if it could, and says which one has its chance now. NULL: the turn is over.
+ */
+struct driver *arbiter_next(struct driver *driver, bool computed);
+
+/* --- early.c --- */
+
+/* True where the message has to wait: its job is not there yet, or an earlier one of its sender waits. */
+bool early_must_wait(const struct link *link, unsigned from, const struct message *message);
+
+/* Takes the oldest message whose job is there by now. False where there is none. The bytes stay until the next call. */
+bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);
+
+/* Drops a message of a job that is over, with its payload. */
+void link_drop_late(struct link *link, unsigned from, const struct message *message);
 
 /* --- apply.c --- */
 
@@ -109,7 +169,7 @@ void driver_probe(struct driver *driver);
 void driver_send(void *context, unsigned to, const struct message *message);
 
 /* Gives back what finished sends have borrowed, and rings their receivers. Returns whether one had finished. */
-bool driver_progress_sends(struct driver *driver);
+bool link_progress_sends(struct link *link);
 
 /* Releases the boundary data of a boundary once nothing of them is being sent. */
 void driver_release(struct driver *driver, uint64_t boundary_at);
@@ -120,12 +180,11 @@ void driver_delay(struct driver *driver);
 /* --- leave.c --- */
 
 /* Says why this rank cannot go on, and ends the run. */
-void driver_give_up(struct driver *driver, const char *text);
+void link_give_up(struct link *link, const char *text);
 
-/* Takes a rank for lost whose process may still be there. Its loss is told behind the step, by driver_lose_fenced().
- */
-void driver_drop(struct driver *driver, unsigned rank, const char *text);
-void driver_lose_fenced(struct driver *driver);
+/* Takes a rank for lost whose process may still be there. Its loss is told behind the step, by link_lose_fenced(). */
+void link_drop(struct link *link, unsigned rank, const char *text);
+void link_lose_fenced(struct link *link);
 
 /* Deals with peers that have ended; ends this rank if others take it for lost, or the supermaster is gone. */
-void driver_look_at_peers(struct driver *driver);
+void link_look_at_peers(struct link *link);

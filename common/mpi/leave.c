@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-void driver_give_up(struct driver *driver, const char *text)
+void link_give_up(struct link *link, const char *text)
 {
-    fprintf(stderr, "%s: rank %u: %s\n", role_name(driver->runtime->role), driver->runtime->rank, text);
-    driver->state = DRIVER_BROKEN;
-    MPI_Abort(driver->runtime->world, EXIT_STATUS_FAILED);
+    fprintf(stderr, "%s: rank %u: %s\n", role_name(link->runtime->role), link->runtime->rank, text);
+    link->is_broken = true;
+    MPI_Abort(link->runtime->world, EXIT_STATUS_FAILED);
 }
 
 static _Noreturn void exit_failed(struct runtime *runtime)
@@ -59,35 +59,40 @@ static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
 
-static void take_last_messages(struct driver *driver)
+static void take_last_messages(struct link *link)
 {
     unsigned empty = 0;
     for (unsigned looks = 0; empty < LAST_LOOKS && looks < LAST_LOOKS_MAX; looks++) {
-        bool any = driver_receive(driver, 1);
-        any |= driver_receive_data(driver);
+        bool any = link_receive(link, 1);
+        any |= link_receive_data(link);
         empty = any ? 0 : empty + 1;
     }
 }
 
 /* Gives up data that were to be received from a rank that has ended, as they will not come. */
-static void cancel_data(struct driver *driver, unsigned rank)
+static void cancel_data(struct link *link, unsigned rank)
 {
     struct event stored = {.type = EVENT_STORED, .lost = true};
+    struct net_user *user;
     int result;
-    while ((result = net_cancel(&driver->net, rank, &stored.part)) > 0)
-        driver_step(driver, &stored);
+    while ((result = net_cancel(&link->net, rank, &user, &stored.part)) > 0)
+        if (user != NULL)
+            driver_step(driver_of(user), &stored);
     if (result < 0)
-        driver_give_up(driver, "out of memory for results");
-    net_cancel_inbound(&driver->net, rank);
-    driver_deliver_stored(driver);
+        link_give_up(link, "out of memory for results");
+    net_cancel_inbound(&link->net, rank);
+    for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next)
+        driver_deliver_stored(driver);
 }
 
-static void deliver_loss(struct driver *driver, unsigned rank)
+static void deliver_loss(struct link *link, unsigned rank)
 {
-    struct event lost = {.type = EVENT_RANK_LOST, .from = rank};
-    assert(peers_state(&driver->runtime->peers, rank) == PEER_LOST);
-    driver_step(driver, &lost);
-    cancel_data(driver, rank);
+    assert(peers_state(&link->runtime->peers, rank) == PEER_LOST);
+    for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next) {
+        struct event lost = {.type = EVENT_RANK_LOST, .from = rank};
+        driver_step(driver, &lost);
+    }
+    cancel_data(link, rank);
 }
 
 /* Has the workers of a lost master and the supermaster watch each other, as the workers and their master have done. */
@@ -103,9 +108,9 @@ static void watch_orphans(struct runtime *runtime, unsigned master)
             runtime->ops->watch(runtime, topology->worker_rank[w]);
 }
 
-void driver_drop(struct driver *driver, unsigned rank, const char *text)
+void link_drop(struct link *link, unsigned rank, const char *text)
 {
-    struct runtime *runtime = driver->runtime;
+    struct runtime *runtime = link->runtime;
     bool is_supermaster = rank == runtime->topology.supermaster;
     if (!peers_can_receive(&runtime->peers, rank))
         return;
@@ -119,39 +124,39 @@ void driver_drop(struct driver *driver, unsigned rank, const char *text)
     runtime->ops->fence(runtime, rank);
 }
 
-void driver_lose_fenced(struct driver *driver)
+void link_lose_fenced(struct link *link)
 {
     unsigned rank;
-    while (peers_take_fenced(&driver->runtime->peers, &rank)) {
-        deliver_loss(driver, rank);
-        watch_orphans(driver->runtime, rank);
+    while (peers_take_fenced(&link->runtime->peers, &rank)) {
+        deliver_loss(link, rank);
+        watch_orphans(link->runtime, rank);
     }
 }
 
 /* The process of a peer may have ended: in order, as it does where the run has lost somebody, or it is lost itself. Its
  * last messages may tell of its loss before: then the machine knows, and nothing is left to be done. */
-void driver_look_at_peers(struct driver *driver)
+void link_look_at_peers(struct link *link)
 {
-    struct runtime *runtime = driver->runtime;
+    struct runtime *runtime = link->runtime;
     unsigned ended;
     bool in_order;
-    runtime->ops->look_at_peers(runtime, driver->now_ns);
+    runtime->ops->look_at_peers(runtime, link->now_ns);
     const char *why_fenced = runtime->ops->fenced(runtime);
     if (why_fenced != NULL)
         exit_fenced(runtime, why_fenced);
-    for (; peers_take_ended(&runtime->peers, &ended, &in_order); runtime->ops->look_at_peers(runtime, driver->now_ns)) {
+    for (; peers_take_ended(&runtime->peers, &ended, &in_order); runtime->ops->look_at_peers(runtime, link->now_ns)) {
         assert(ended != runtime->rank);
         runtime->degraded = true;
-        take_last_messages(driver);
-        if (driver->state != DRIVER_RUNS || peers_state(&runtime->peers, ended) != PEER_CLOSED)
+        take_last_messages(link);
+        if (!link_runs(link) || peers_state(&runtime->peers, ended) != PEER_CLOSED)
             continue;
         if (ended == runtime->topology.supermaster)
             exit_orphaned(runtime, in_order);
         if (in_order)
-            cancel_data(driver, ended);
+            cancel_data(link, ended);
         else {
             peers_move(&runtime->peers, ended, PEER_LOSE);
-            deliver_loss(driver, ended);
+            deliver_loss(link, ended);
         }
         watch_orphans(runtime, ended);
     }

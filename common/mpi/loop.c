@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Driving a machine: events in, actions out, in a turn that never blocks while there is something to do. */
+/* The turns of a link: events in, actions out, in a turn that never blocks while there is something to do. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -14,13 +14,12 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* --- events --- */
 
 void driver_step(struct driver *driver, struct event *event)
 {
-    event->now_ns = driver->now_ns;
+    event->now_ns = driver->link->now_ns;
     driver->machine->step(driver->machine->self, event, &driver->actions);
     driver_delay(driver); /* for chunks that are not sent on in this step */
     if (driver->outcome.wants_probe) {
@@ -43,14 +42,8 @@ void driver_step(struct driver *driver, struct event *event)
         driver->outcome.problem.text[0] = '\0';
         driver_step(driver, &told);
     }
-    if (driver->runtime->peers.fenced > 0)
-        driver_lose_fenced(driver);
-}
-
-static void driver_step_simple(struct driver *driver, enum event_type type, const char *text)
-{
-    struct event event = {.type = type, .text = text};
-    driver_step(driver, &event);
+    if (driver->link->runtime->peers.fenced > 0)
+        link_lose_fenced(driver->link);
 }
 
 void driver_deliver_stored(struct driver *driver)
@@ -71,77 +64,116 @@ void driver_deliver_stored(struct driver *driver)
 
 /* Reads the clock. That takes a tenth of a round trip, so no message waits for it: it is read when there is nothing to
  * do, and after what may have taken long. A message's time is some hundred nanoseconds old. */
-static void driver_refresh_clock(struct driver *driver)
+static void link_refresh_clock(struct link *link)
 {
-    if (!driver->now_is_fresh)
-        driver->now_ns = driver->ops->now();
-    driver->now_is_fresh = true;
-    driver->since_clock = 0;
+    if (!link->now_is_fresh)
+        link->now_ns = link->ops->now();
+    link->now_is_fresh = true;
+    link->since_clock = 0;
 }
 
-bool driver_receive(struct driver *driver, unsigned most)
+static struct driver *find_driver(const struct link *link, uint32_t job)
 {
-    struct runtime *runtime = driver->runtime;
+    struct driver *driver = link->drivers;
+    while (driver != NULL && driver->user.job != job)
+        driver = driver->next;
+    return driver;
+}
+
+static void drop_sender(struct link *link, unsigned from, const char *reason)
+{
+    char text[120];
+    snprintf(text, sizeof text, "sent a message that is not of the protocol (%s)", reason);
+    link_drop(link, from, text);
+    link_lose_fenced(link);
+}
+
+/* Notes what a message says of the ranks, whatever becomes of its job. */
+static void note_end(struct link *link, const struct end *end)
+{
+    link->runtime->has_end |= !link->expects_jobs;
+    link->runtime->degraded |= end->degraded; /* the rank may have lost nobody itself */
+}
+
+/* Handles a message; one that has waited does not wait again. */
+static void handle_message(struct link *link, unsigned from, const unsigned char *bytes, size_t size, bool has_waited)
+{
+    struct message message;
+    enum decode_result reason = message_decode(&message, bytes, size);
+    if (reason != DECODE_OK) {
+        drop_sender(link, from, decode_result_text(reason));
+        return;
+    }
+    if (link->expects_jobs && !has_waited && early_must_wait(link, from, &message)) {
+        if (deferred_put(&link->early, from, bytes, size) < 0)
+            link_give_up(link, "out of memory for a message");
+        return;
+    }
+    struct driver *driver = find_driver(link, message.job);
+    if (driver == NULL) {
+        if (link->expects_jobs)
+            link_drop_late(link, from, &message);
+        else
+            drop_sender(link, from, "of a job that there is not");
+        return;
+    }
+    struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
+    if (message.type == MESSAGE_END)
+        note_end(link, &message.end);
+    driver_step(driver, &event);
+    driver_deliver_stored(driver);
+}
+
+bool link_receive(struct link *link, unsigned most)
+{
     const unsigned char *bytes;
     size_t size;
     unsigned from, count = 0;
-    struct message message;
     while (count < most) {
-        if (driver->deferred.count > 0)
-            deferred_take(&driver->deferred, &from, &bytes, &size); /* came before those that MPI has */
-        else if (!net_poll(&driver->net, &from, &bytes, &size))
+        const bool has_waited = link->early_is_due && early_take(link, &from, &bytes, &size);
+        if (!has_waited && link->deferred.count > 0)
+            deferred_take(&link->deferred, 0, &from, &bytes, &size); /* came before those that MPI has */
+        else if (!has_waited && !net_poll(&link->net, &from, &bytes, &size))
             break;
         count++;
-        driver->now_is_fresh = false;
-        driver->since_clock++;
-        heartbeat_heard(&runtime->heartbeat, from);
-        if (!peers_can_receive(&runtime->peers, from))
-            continue;
-        enum decode_result reason = message_decode(&message, bytes, size);
-        if (reason == DECODE_OK) {
-            struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
-            if (message.type == MESSAGE_END) {
-                runtime->has_end = true;
-                runtime->degraded |= message.end.degraded; /* the rank may have lost nobody itself */
-            }
-            driver_step(driver, &event);
-        } else {
-            char text[120];
-            snprintf(text, sizeof text, "sent a message that is not of the protocol (%s)", decode_result_text(reason));
-            driver_drop(driver, from, text);
-            driver_lose_fenced(driver);
-        }
-        driver_deliver_stored(driver);
+        link->now_is_fresh = false;
+        link->since_clock++;
+        heartbeat_heard(&link->runtime->heartbeat, from);
+        if (peers_can_receive(&link->runtime->peers, from))
+            handle_message(link, from, bytes, size, has_waited);
     }
     return count > 0;
 }
 
-bool driver_receive_data(struct driver *driver)
+bool link_receive_data(struct link *link)
 {
-    struct collect *collect = net_poll_collect(&driver->net);
+    struct collect *collect = net_poll_collect(&link->net);
     if (collect == NULL)
         return false;
-    heartbeat_heard(&driver->runtime->heartbeat, collect->from);
-    if (part_is_unwanted(&collect->part))
+    struct driver *driver = collect->user != NULL ? driver_of(collect->user) : NULL;
+    heartbeat_heard(&link->runtime->heartbeat, collect->from);
+    if (driver != NULL && part_is_unwanted(&collect->part))
         driver_note_stored(driver, &collect->part, 0, NULL);
-    else
+    else if (driver != NULL)
         driver_store(driver, &collect->part, collect->buffer, collect->bytes);
-    if (net_collected(&driver->net, collect) < 0)
-        driver_give_up(driver, "out of memory for results");
-    driver_deliver_stored(driver);
+    if (net_collected(&link->net, collect) < 0)
+        link_give_up(link, "out of memory for results");
+    if (driver != NULL)
+        driver_deliver_stored(driver);
     return true;
 }
 
-static bool driver_receive_boundary(struct driver *driver)
+static bool link_receive_boundary(struct link *link)
 {
     struct inbound arrived;
-    if (!net_poll_inbound(&driver->net, &arrived))
+    if (!net_poll_inbound(&link->net, &arrived))
         return false;
-    heartbeat_heard(&driver->runtime->heartbeat, arrived.from);
+    heartbeat_heard(&link->runtime->heartbeat, arrived.from);
     if (arrived.is_late)
         free(arrived.room);
     else
-        executor_boundary_came(driver->effects->executor, arrived.first, arrived.offset, arrived.bytes);
+        executor_boundary_came(driver_of(arrived.user)->effects->executor, arrived.first, arrived.offset,
+                               arrived.bytes);
     return true;
 }
 
@@ -150,183 +182,158 @@ static bool driver_receive_boundary(struct driver *driver)
 /* Length of a turn of computing after which messages are looked at before its event is. */
 #define LONG_TURN_NS 2000u
 
+/* Lets the executor compute for a turn. False where it cannot. */
 static bool driver_compute(struct driver *driver)
 {
+    struct link *link = driver->link;
     const struct effects *effects = driver->effects;
     struct load_meter *meter = effects->meter;
     struct event event = {0};
     if (effects->executor == NULL)
         return false;
-    heartbeat_release(&driver->runtime->heartbeat);
+    heartbeat_release(&link->runtime->heartbeat);
     enum turn turn = executor_advance(effects->executor, &event);
-    heartbeat_retake(&driver->runtime->heartbeat);
+    heartbeat_retake(&link->runtime->heartbeat);
     if (turn == TURN_BLOCKED) {
         if (meter != NULL)
             load_meter_pause(meter);
         return false;
     }
-    uint64_t before_ns = driver->now_ns;
-    driver->now_ns = event.now_ns > 0 ? event.now_ns : driver->ops->now();
-    driver->since_clock = 0;
-    if (meter != NULL && load_meter_look(meter, driver->now_ns)) { /* the machine knows it before it asks for more */
+    uint64_t before_ns = link->now_ns;
+    link->now_ns = event.now_ns > 0 ? event.now_ns : link->ops->now();
+    link->since_clock = 0;
+    if (meter != NULL && load_meter_look(meter, link->now_ns)) { /* the machine knows it before it asks for more */
         struct event load = {.type = EVENT_LOAD, .load = load_to_wire(meter->load)};
         driver_step(driver, &load);
     }
     if (turn == TURN_EVENT) {
-        if (event.type == EVENT_FINISHED && effects->chunk_ends != NULL)
-            effects->chunk_ends(effects->context, &event.chunk);
+        if (event.type == EVENT_FINISHED) {
+            driver->share.has_chunk = false;
+            if (effects->chunk_ends != NULL)
+                effects->chunk_ends(effects->context, &event.chunk);
+        }
         /* a message that came in the meantime came before the event; a QUIESCE would make the event one of a chunk that
          * is given up */
-        if (driver->now_ns - before_ns > LONG_TURN_NS && !driver->runtime->exchanges)
-            driver_receive(driver, 1);
+        if (link->now_ns - before_ns > LONG_TURN_NS && !link->runtime->exchanges)
+            link_receive(link, 1);
         driver_step(driver, &event);
     }
     return true;
 }
 
-static void driver_look_at_time(struct driver *driver)
+static bool link_compute(struct link *link)
 {
-    const struct machine *machine = driver->machine;
-    driver->ops->look(&driver->wait, driver->now_ns);
-    driver_look_at_peers(driver);
-    if (driver->wait.drain) {
-        driver->wait.drain = false;
+    struct driver *driver = link->drivers;
+    const bool is_shared = driver != NULL && driver->next != NULL;
+    bool computed = false;
+    if (is_shared)
+        driver = arbiter_begin(link);
+    while (driver != NULL) {
+        computed = driver->state == DRIVER_RUNS && driver_compute(driver);
+        driver = is_shared ? arbiter_next(driver, computed) : NULL;
+    }
+    return computed;
+}
+
+/* A signal has asked this rank to drain: all its jobs. */
+static void drain(struct link *link)
+{
+    for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next) {
+        struct event event = {.type = EVENT_DRAIN};
         if (driver->effects->asked != NULL)
             driver->effects->asked(driver->effects->context);
-        driver_step_simple(driver, EVENT_DRAIN, NULL);
+        driver_step(driver, &event);
     }
-    if (machine->deadline(machine->self) <= driver->now_ns)
-        driver_step_simple(driver, EVENT_TIMER, NULL);
-    if (driver->next_tick_ns <= driver->now_ns) {
-        heartbeat_release(&driver->runtime->heartbeat);
-        driver->effects->tick(driver->effects->context, driver->now_ns); /* a terminal may be held */
-        heartbeat_retake(&driver->runtime->heartbeat);
-        driver->next_tick_ns = driver->now_ns + driver->effects->tick_ns;
+}
+
+static void driver_look_at_time(struct driver *driver)
+{
+    struct link *link = driver->link;
+    const struct machine *machine = driver->machine;
+    if (machine->deadline(machine->self) <= link->now_ns) {
+        struct event event = {.type = EVENT_TIMER};
+        driver_step(driver, &event);
     }
+    if (driver->next_tick_ns <= link->now_ns) {
+        heartbeat_release(&link->runtime->heartbeat);
+        driver->effects->tick(driver->effects->context, link->now_ns); /* a terminal may be held */
+        heartbeat_retake(&link->runtime->heartbeat);
+        driver->next_tick_ns = link->now_ns + driver->effects->tick_ns;
+    }
+}
+
+static void link_look_at_time(struct link *link)
+{
+    link->ops->look(&link->wait, link->now_ns);
+    link_look_at_peers(link);
+    if (link->wait.drain) {
+        link->wait.drain = false;
+        drain(link);
+    }
+    for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next)
+        driver_look_at_time(driver);
 }
 
 /* Looks for messages while waiting. A message that it finds is handled at once: MPI has told of it, and will not tell
  * again. */
 static bool receive_while_waiting(void *context)
 {
-    struct driver *driver = context;
-    driver->received_while_waiting = driver_receive(driver, 1);
-    return driver->received_while_waiting;
+    struct link *link = context;
+    link->received_while_waiting = link_receive(link, 1);
+    return link->received_while_waiting;
 }
 
-/* Waits for a message, a signal or the next deadline, as nothing has happened in this turn. */
-static void driver_idle(struct driver *driver)
+/* Waits for a message, a signal or the next deadline of any job, as nothing has happened in this turn. */
+static void link_idle(struct link *link)
 {
-    uint64_t until_ns = driver->machine->deadline(driver->machine->self);
-    if (driver->next_tick_ns < until_ns)
-        until_ns = driver->next_tick_ns;
-    if (driver->ops->idle(&driver->wait, driver->runtime, driver->now_ns, until_ns, net_is_pending(&driver->net),
-                          receive_while_waiting, driver))
-        driver_refresh_clock(driver);
+    uint64_t until_ns = NEVER;
+    for (const struct driver *driver = link->drivers; driver != NULL; driver = driver->next) {
+        const uint64_t due_ns = driver->machine->deadline(driver->machine->self);
+        until_ns = due_ns < until_ns ? due_ns : until_ns;
+        until_ns = driver->next_tick_ns < until_ns ? driver->next_tick_ns : until_ns;
+    }
+    if (link->ops->idle(&link->wait, link->runtime, link->now_ns, until_ns, net_is_pending(&link->net),
+                        receive_while_waiting, link))
+        link_refresh_clock(link);
+}
+
+bool link_runs(const struct link *link)
+{
+    const struct driver *driver = link->drivers;
+    while (driver != NULL && driver->state != DRIVER_RUNS)
+        driver = driver->next;
+    return !link->is_broken && (driver != NULL || link->expects_jobs);
 }
 
 /* Messages, sends, data, computing, time. A rank that computes handles one message a turn. Between two short chunks
  * that are here it looks for messages later, when it has nothing to compute: a look takes as long as a chunk, and where
  * ranks share cores MPI gives this one away when there is no message. Neither does it look first where it slept for its
  * kernel, and not for a message. */
-static void driver_turn(struct driver *driver)
+void link_turn(struct link *link)
 {
-    const unsigned most = driver->effects->executor == NULL ? MESSAGES_PER_TURN : 1;
-    bool later =
-        wait_take_work(&driver->wait) || (driver->computed && driver->now_ns - driver->looked_ns < LONG_TURN_NS);
-    bool happened = driver->received_while_waiting;
-    driver->received_while_waiting = false;
+    const unsigned most = link->computes ? 1 : MESSAGES_PER_TURN;
+    bool later = wait_take_work(&link->wait) || (link->computed && link->now_ns - link->looked_ns < LONG_TURN_NS);
+    bool happened = link->received_while_waiting;
+    link->received_while_waiting = false;
     if (!later) {
-        driver->looked_ns = driver->now_ns;
-        happened = happened || driver_receive(driver, most);
+        link->looked_ns = link->now_ns;
+        happened = happened || link_receive(link, most);
     }
-    happened |= driver_progress_sends(driver);
-    happened |= driver_receive_data(driver);
-    happened |= driver_receive_boundary(driver);
-    driver->computed = driver->state == DRIVER_RUNS && driver_compute(driver);
-    happened |= driver->computed;
-    if (later && !driver->computed) {
-        driver->looked_ns = driver->now_ns;
-        happened |= driver_receive(driver, most);
+    happened |= link->net.send_count > 0 && link_progress_sends(link);
+    happened |= link_receive_data(link);
+    happened |= link_receive_boundary(link);
+    link->computed = link_compute(link);
+    happened |= link->computed;
+    if (later && !link->computed) {
+        link->looked_ns = link->now_ns;
+        happened |= link_receive(link, most);
     }
-    if (!happened || driver->since_clock >= CLOCK_MESSAGES)
-        driver_refresh_clock(driver);
-    driver_look_at_time(driver);
-    driver->now_is_fresh = false;
+    if (!happened || link->since_clock >= CLOCK_MESSAGES)
+        link_refresh_clock(link);
+    link_look_at_time(link);
+    link->now_is_fresh = false;
     if (happened)
-        wait_reset(&driver->wait);
-    else if (driver->state == DRIVER_RUNS || driver->net.send_count > 0)
-        driver_idle(driver);
-}
-
-/* --- start and end --- */
-
-static int driver_init(struct driver *driver)
-{
-    struct runtime *runtime = driver->runtime;
-    const struct effects *effects = driver->effects;
-    const unsigned receives = runtime->role == ROLE_WORKER ? 4 : RECEIVES_MAX;
-    driver->stores.events = calloc(STORES_MAX, sizeof *driver->stores.events);
-    driver->stores.errors = calloc(STORES_MAX, sizeof *driver->stores.errors);
-    driver->sink = (struct action_sink){driver_send, driver_apply, driver};
-    actions_init_sink(&driver->actions, &driver->sink);
-    driver->next_tick_ns = effects->tick != NULL && effects->tick_ns > 0 ? 0 : NEVER;
-    if (driver->stores.events == NULL || driver->stores.errors == NULL || driver->ops->watch_all(runtime) < 0 ||
-        driver->ops->open_wait(&driver->wait, runtime, effects) < 0)
-        return -1;
-    if (net_init(&driver->net, runtime, receives) < 0)
-        return -1;
-    runtime->net = &driver->net;
-    return 0;
-}
-
-static void driver_fini(struct driver *driver)
-{
-    assert(peers_check(&driver->runtime->peers));
-    driver->runtime->net = NULL;
-    if (!driver->runtime->degraded) /* else MPI is let be */
-        net_fini(&driver->net);
-    driver->ops->close_wait(&driver->wait);
-    actions_fini(&driver->actions);
-    deferred_fini(&driver->deferred);
-    free(driver->stores.events);
-    free(driver->stores.errors);
-    free(driver->releases.items);
-}
-
-/* Time for the last sends: messages to a lost rank of another node, of which nobody tells, stay for ever. */
-#define LAST_SENDS_NS 2000000000u
-
-static bool driver_goes_on(const struct driver *driver)
-{
-    bool late = driver->runtime->degraded && driver->now_ns > driver->exit_ns + LAST_SENDS_NS;
-    return driver->state == DRIVER_RUNS || (driver->state == DRIVER_EXITS && driver->net.send_count > 0 && !late);
-}
-
-int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
-                  const char *failure)
-{
-    struct driver driver = {.runtime = runtime, .ops = runtime->ops, .machine = machine, .effects = effects};
-    struct error error;
-    assert(runtime->grouped && runtime->ops != NULL);
-    runtime->exchanges = effects->executor != NULL && executor_is_dependent(effects->executor);
-    if (runtime->ops->prepare(runtime, &error) < 0) {
-        if (error.text[0] != '\0')
-            driver_give_up(&driver, error.text);
-        for (;;) /* the rank of this node that says why ends them all */
-            pause();
-    }
-    if (driver_init(&driver) < 0) {
-        driver_give_up(&driver, "cannot prepare: out of memory, or of files");
-        return EXIT_STATUS_FAILED;
-    }
-    if (effects->begun != NULL)
-        effects->begun(effects->context);
-    driver.now_ns = runtime->ops->now();
-    driver_step_simple(&driver, failure == NULL ? EVENT_START : EVENT_FATAL, failure);
-    while (driver_goes_on(&driver))
-        driver_turn(&driver);
-    driver_fini(&driver);
-    heartbeat_release(&runtime->heartbeat); /* until runtime_wait(): the output may still have to be finished */
-    return driver.status;
+        wait_reset(&link->wait);
+    else if (link_runs(link) || link->net.send_count > 0)
+        link_idle(link);
 }

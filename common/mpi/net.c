@@ -217,16 +217,17 @@ static void begin_send(struct net *net, struct send_slot *slot)
         send_is_gone(net, slot);
 }
 
-int net_send(struct net *net, unsigned to, uint32_t job, const struct message *message)
+int net_send(struct net *net, unsigned to, struct net_user *user, const struct message *message)
 {
     struct send_slot *slot = take_slot(net);
     const bool is_copied = message->type == MESSAGE_BOUNDARY && message->payload == PAYLOAD_INLINE;
     if (slot == NULL)
         return -1;
-    slot->start = encode(slot, message, job, is_copied, &slot->size);
+    slot->start = encode(slot, message, user->job, is_copied, &slot->size);
     if (slot->start == NULL)
         return -1;
     slot->to = to;
+    slot->user = user;
     slot->payload = message->payload == PAYLOAD_NONE || is_copied ? NULL : message->payload_data;
     slot->data_bytes = message->payload == PAYLOAD_DATA ? message->payload_bytes : 0;
     slot->control = slot->data = MPI_REQUEST_NULL;
@@ -237,6 +238,7 @@ int net_send(struct net *net, unsigned to, uint32_t job, const struct message *m
         net->held_count++;
     net->send_count++;
     net->begun++;
+    user->pending++;
     return 0;
 }
 
@@ -277,13 +279,15 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     return true;
 }
 
-bool net_sent(struct net *net, unsigned *to, const void **payload)
+bool net_sent(struct net *net, struct net_user **user, unsigned *to, const void **payload)
 {
     if (net->send_count == 0)
         return false;
     struct send_slot *slot = net->sends[net->send_first];
     if (!send_is_over(net, slot))
         return false;
+    *user = slot->user;
+    (*user)->pending--;
     *to = slot->to;
     *payload = slot->payload;
     net->send_first = send_place(net, 1);
@@ -303,6 +307,7 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
             return -1;
         slot->capacity = wanted->bytes;
     }
+    slot->user = wanted->user;
     slot->part = wanted->part;
     slot->from = wanted->from;
     slot->bytes = wanted->bytes;
@@ -311,9 +316,9 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
     return 0;
 }
 
-int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes)
+int net_collect(struct net *net, struct net_user *user, const struct part *part, unsigned from, uint64_t bytes)
 {
-    const struct collect wanted = {.part = *part, .from = from, .bytes = bytes};
+    const struct collect wanted = {.user = user, .part = *part, .from = from, .bytes = bytes};
     net->collects_active++;
     for (unsigned i = 0; net->waiting_count == 0 && i < COLLECTS_MAX; i++)
         if (!net->collects[i].active)
@@ -353,6 +358,12 @@ int net_collected(struct net *net, struct collect *collect)
     return start_collect(net, collect, &wanted);
 }
 
+static void count_inbound(const struct inbound *inbound, int more)
+{
+    if (inbound->user != NULL)
+        inbound->user->pending += (unsigned)more;
+}
+
 int net_await(struct net *net, const struct inbound *wanted, void *room)
 {
     struct inbound *ring =
@@ -362,6 +373,7 @@ int net_await(struct net *net, const struct inbound *wanted, void *room)
     net->inbound = ring;
     struct inbound *inbound = &net->inbound[(net->inbound_first + net->inbound_count++) % net->inbound_capacity];
     *inbound = *wanted;
+    count_inbound(wanted, 1);
     MPI_Irecv(room, (int)wanted->bytes, MPI_BYTE, (int)wanted->from, TAG_DATA, net->comm, &inbound->request);
     return 0;
 }
@@ -376,6 +388,7 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived)
     if (!net_has_arrived(net, result, is_here))
         return false;
     *arrived = *oldest;
+    count_inbound(arrived, -1);
     net->inbound_first = (net->inbound_first + 1) % net->inbound_capacity;
     net->inbound_count--;
     return true;
@@ -395,6 +408,7 @@ void net_cancel_inbound(struct net *net, unsigned from)
         if (inbound->from == from) {
             MPI_Cancel(&inbound->request);
             free_request(&inbound->request);
+            count_inbound(inbound, -1);
         } else
             net->inbound[(net->inbound_first + kept++) % net->inbound_capacity] = *inbound;
     }
@@ -402,12 +416,13 @@ void net_cancel_inbound(struct net *net, unsigned from)
 }
 
 /* Leaves the buffer of a message that is being received to MPI, which may not be through with it. */
-int net_cancel(struct net *net, unsigned from, struct part *part)
+int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part)
 {
     for (unsigned i = 0; i < net->waiting_count; i++) {
         unsigned at = (net->waiting_first + i) % net->waiting_capacity;
         if (net->waiting[at].from != from)
             continue;
+        *user = net->waiting[at].user;
         *part = net->waiting[at].part;
         for (; i + 1 < net->waiting_count; i++)
             net->waiting[(net->waiting_first + i) % net->waiting_capacity] =
@@ -420,6 +435,7 @@ int net_cancel(struct net *net, unsigned from, struct part *part)
         struct collect *collect = &net->collects[i];
         if (!collect->active || collect->from != from)
             continue;
+        *user = collect->user;
         *part = collect->part;
         MPI_Cancel(&collect->request);
         free_request(&collect->request);
@@ -428,4 +444,16 @@ int net_cancel(struct net *net, unsigned from, struct part *part)
         return net_collected(net, collect) < 0 ? -1 : 1;
     }
     return 0;
+}
+
+void net_forget(struct net *net, const struct net_user *user)
+{
+    for (unsigned i = 0; i < COLLECTS_MAX; i++)
+        if (net->collects[i].user == user)
+            net->collects[i].user = NULL;
+    for (unsigned i = 0; i < net->waiting_count; i++) {
+        struct collect *waiting = &net->waiting[(net->waiting_first + i) % net->waiting_capacity];
+        if (waiting->user == user)
+            waiting->user = NULL;
+    }
 }

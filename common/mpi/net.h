@@ -23,6 +23,12 @@
 
 struct runtime;
 
+/* A job that sends and receives. */
+struct net_user {
+    uint32_t job;
+    unsigned pending; /* sends of it that are not over, and boundary data that are on their way to it */
+};
+
 /* A message on its way out is in one of these states. */
 enum send_state {
     SEND_HELD,  /* waits behind another to the same rank */
@@ -36,13 +42,15 @@ struct send_slot {
     MPI_Request control, data;
     const unsigned char *start; /* the message; in `bytes`, in `large`, or before its payload */
     size_t size;
-    const void *payload; /* to be released when both are gone */
-    size_t data_bytes;   /* of a data message with the payload; 0: there is none */
+    struct net_user *user; /* borrowed */
+    const void *payload;   /* to be released when both are gone */
+    size_t data_bytes;     /* of a data message with the payload; 0: there is none */
     enum send_state state;
     unsigned to;
 };
 
 struct collect {
+    struct net_user *user; /* borrowed; NULL: what arrives is dropped */
     struct part part;
     unsigned from;
     uint64_t bytes;
@@ -54,6 +62,7 @@ struct collect {
 
 /* Boundary data that are on their way from another worker. */
 struct inbound {
+    struct net_user *user; /* borrowed; NULL: that of no job, and late */
     unsigned from;
     uint64_t first, offset, bytes;
     bool is_late; /* the data are not wanted any more */
@@ -107,8 +116,8 @@ static inline bool net_has_arrived(struct net *net, int result, int arrived)
 /* True if few messages are on their way out; false: who can wait progresses the sends first. */
 bool net_can_send(const struct net *net);
 
-/* Sends a message of `job`, or holds it until what was sent to that rank before is gone. -1 when memory is out. */
-int net_send(struct net *net, unsigned to, uint32_t job, const struct message *message);
+/* Sends a message, or holds it until what was sent to that rank before is gone. -1 when memory is out. */
+int net_send(struct net *net, unsigned to, struct net_user *user, const struct message *message);
 
 /* Sends the oldest held message that can go now, and says to whom. False where there is none. */
 bool net_send_held(struct net *net, unsigned *to);
@@ -116,12 +125,12 @@ bool net_send_held(struct net *net, unsigned *to);
 /* True where no message to the rank, and no beat, is still on its way out. */
 bool net_is_clear(struct net *net, unsigned to);
 
-/* Takes one finished send from the ring: its receiver and its payload (NULL if none). False when the oldest is not
- * through. One to a rank to which nothing is sent any more is through. */
-bool net_sent(struct net *net, unsigned *to, const void **payload);
+/* Takes one finished send from the ring: whose it is, its receiver and its payload (NULL if none). False when the
+ * oldest is not through. One to a rank to which nothing is sent any more is through. */
+bool net_sent(struct net *net, struct net_user **user, unsigned *to, const void **payload);
 
-/* Receives a data message. -1 when memory is out. */
-int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes);
+/* Receives a data message; one for nobody (NULL) is dropped. -1 when memory is out. */
+int net_collect(struct net *net, struct net_user *user, const struct part *part, unsigned from, uint64_t bytes);
 
 /* Returns a data message that has arrived, or NULL; to be given back by net_collected(). */
 struct collect *net_poll_collect(struct net *net);
@@ -137,8 +146,12 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived);
 void net_quiesce_inbound(struct net *net);
 void net_cancel_inbound(struct net *net, unsigned from);
 
-/* Gives up a data message from a rank that is lost, and says which; 0 where there is none, -1 when memory is out. */
-int net_cancel(struct net *net, unsigned from, struct part *part);
+/* Gives up a data message from a rank that is lost, and says whose and which; 0 where there is none, -1 when memory is
+ * out. */
+int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);
+
+/* Has what is still received for a job go to nobody. It has nothing pending. */
+void net_forget(struct net *net, const struct net_user *user);
 
 static inline bool net_is_pending(const struct net *net)
 {

@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct effects;
 struct error;
+struct executor;
 struct net;
 struct runtime;
 struct wait;
+struct wait_work;
 
 struct runtime_ops {
     /* --- time --- */
@@ -46,8 +47,11 @@ struct runtime_ops {
     void (*ring)(struct runtime *runtime, unsigned rank); /* wakes the receiver of what was sent */
 
     /* --- waiting: see wait.h --- */
-    int (*open_wait)(struct wait *wait, struct runtime *runtime, const struct effects *effects); /* -1: memory is out */
+    int (*open_wait)(struct wait *wait, struct runtime *runtime); /* -1: memory is out */
     void (*close_wait)(struct wait *wait);
+    /* Waits from now on for what an executor (NULL: none) waits for, too. -1: memory is out. */
+    int (*begin_work)(struct wait *wait, struct wait_work *work, const struct executor *executor);
+    void (*end_work)(struct wait *wait, struct wait_work *work);
     void (*look)(struct wait *wait, uint64_t now_ns); /* looks at signals and timers */
     /* Waits as wait_idle() does. */
     bool (*idle)(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,

@@ -75,17 +75,27 @@ static bool real_has_far_peers(const struct runtime *runtime)
     return false;
 }
 
-static int real_open_wait(struct wait *wait, struct runtime *runtime, const struct effects *effects)
+static int real_open_wait(struct wait *wait, struct runtime *runtime)
 {
-    const int descriptor = effects->executor != NULL ? executor_descriptor(effects->executor) : -1;
     assert(runtime->watch.peers != NULL);
-    if (wait_init(wait, &runtime->doorbell, runtime->cores_are_free) < 0 || wait_watch(wait, &runtime->watch) < 0 ||
-        wait_for_work(wait, descriptor) < 0)
+    if (wait_init(wait, &runtime->doorbell, runtime->cores_are_free) < 0 || wait_watch(wait, &runtime->watch) < 0)
         return -1;
-    wait->is_away = effects->executor != NULL ? &effects->executor->is_away : NULL;
     wait->far_peers = real_has_far_peers(runtime);
     wait->patient = runtime->role == ROLE_WORKER;
     return 0;
+}
+
+static int real_begin_work(struct wait *wait, struct wait_work *work, const struct executor *executor)
+{
+    if (executor == NULL)
+        return 0;
+    return wait_begin_work(wait, work, executor_descriptor(executor), &executor->is_away);
+}
+
+static void real_end_work(struct wait *wait, struct wait_work *work)
+{
+    (void)wait;
+    wait_end_work(work);
 }
 
 static bool real_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
@@ -112,6 +122,8 @@ const struct runtime_ops runtime_mpi_ops = {
     .ring = real_ring,
     .open_wait = real_open_wait,
     .close_wait = wait_fini,
+    .begin_work = real_begin_work,
+    .end_work = real_end_work,
     .look = wait_look,
     .idle = real_idle,
 };

@@ -18,7 +18,7 @@ static void release_halos(struct driver *driver)
     struct releases *releases = &driver->releases;
     size_t left = 0;
     for (size_t i = 0; i < releases->count; i++)
-        if (releases->items[i].over <= driver->net.over)
+        if (releases->items[i].over <= driver->link->net.over)
             executor_release(driver->effects->executor, releases->items[i].boundary_at);
         else
             releases->items[left++] = releases->items[i];
@@ -30,31 +30,33 @@ void driver_release(struct driver *driver, uint64_t boundary_at)
     struct releases *releases = &driver->releases;
     struct release *items = grow(releases->items, releases->count, &releases->room, sizeof *items);
     if (items == NULL) {
-        driver_give_up(driver, "out of memory for boundary data");
+        link_give_up(driver->link, "out of memory for boundary data");
         return;
     }
     releases->items = items;
-    items[releases->count++] = (struct release){boundary_at, driver->net.begun};
+    items[releases->count++] = (struct release){boundary_at, driver->link->net.begun};
     release_halos(driver);
 }
 
-bool driver_progress_sends(struct driver *driver)
+bool link_progress_sends(struct link *link)
 {
+    struct net_user *user;
     unsigned to;
     const void *payload;
     bool any = false;
-    while (net_sent(&driver->net, &to, &payload)) {
+    while (net_sent(&link->net, &user, &to, &payload)) {
         if (payload != NULL)
-            executor_sent(driver->effects->executor, payload);
-        driver->ops->ring(driver->runtime, to);
+            executor_sent(driver_of(user)->effects->executor, payload);
+        link->ops->ring(link->runtime, to);
         any = true;
     }
-    while (net_send_held(&driver->net, &to)) {
-        driver->ops->ring(driver->runtime, to);
+    while (net_send_held(&link->net, &to)) {
+        link->ops->ring(link->runtime, to);
         any = true;
     }
-    if (any && driver->releases.count > 0)
-        release_halos(driver);
+    for (struct driver *driver = link->drivers; any && driver != NULL; driver = driver->next)
+        if (driver->releases.count > 0)
+            release_halos(driver);
     return any;
 }
 
@@ -65,8 +67,8 @@ void driver_delay(struct driver *driver)
     driver->actions.calculations = driver->actions.assignments = 0;
     if (delay_ns == 0)
         return;
-    driver->ops->delay(driver->runtime, delay_ns);
-    driver->now_ns = driver->ops->now();
+    driver->link->ops->delay(driver->link->runtime, delay_ns);
+    driver->link->now_ns = driver->link->ops->now();
 }
 
 /* Number of looks for room to send between two looks for ended peers. */
@@ -75,22 +77,22 @@ void driver_delay(struct driver *driver)
 /* True where somebody finds out if the receiver of a message has ended, while this rank waits for that message to be
  * gone. Of far receivers of boundary data only the rank knows that serves this one. Where that has ended, too, the
  * supermaster tells, but not before it is asked to serve this rank: nothing can be waited for from then on. */
-static bool may_wait(const struct driver *driver)
+static bool may_wait(const struct link *link)
 {
-    const struct runtime *runtime = driver->runtime;
+    const struct runtime *runtime = link->runtime;
     return !runtime->exchanges || peers_can_send(&runtime->peers, runtime_master_of(runtime, runtime->rank));
 }
 
 /* Waits until few messages are on their way out. */
-static void make_room_to_send(struct driver *driver)
+static void make_room_to_send(struct link *link)
 {
-    for (unsigned looks = 1; !net_can_send(&driver->net) && may_wait(driver); looks++) {
-        driver_progress_sends(driver);
-        deferred_look(driver);
+    for (unsigned looks = 1; !net_can_send(&link->net) && may_wait(link); looks++) {
+        link_progress_sends(link);
+        deferred_look(link);
         if (looks % LOOKS_PER_END == 0) {
-            const uint64_t now_ns = driver->ops->now();
-            driver->ops->look(&driver->wait, now_ns); /* the kernel tells of ends there */
-            driver->ops->look_at_peers(driver->runtime, now_ns);
+            const uint64_t now_ns = link->ops->now();
+            link->ops->look(&link->wait, now_ns); /* the kernel tells of ends there */
+            link->ops->look_at_peers(link->runtime, now_ns);
         }
     }
 }
@@ -98,9 +100,10 @@ static void make_room_to_send(struct driver *driver)
 void driver_send(void *context, unsigned to, const struct message *message)
 {
     struct driver *driver = context;
+    struct link *link = driver->link;
     const struct effects *effects = driver->effects;
     struct message told;
-    assert(to < driver->runtime->ranks);
+    assert(to < link->runtime->ranks);
     if (driver->outcome.sync_failed) {
         driver->outcome.sync_failed = false;
         return;
@@ -111,23 +114,23 @@ void driver_send(void *context, unsigned to, const struct message *message)
         message = &told;
     }
     driver_delay(driver);
-    driver->runtime->has_end |= message->type == MESSAGE_END;
+    link->runtime->has_end |= message->type == MESSAGE_END && !link->expects_jobs;
     if (message->type == MESSAGE_END && message->end.degraded) {
-        driver->runtime->degraded = true;
+        link->runtime->degraded = true;
         if (effects->parting != NULL)
             effects->parting(effects->context);
     }
-    make_room_to_send(driver);
-    if (!peers_can_send(&driver->runtime->peers, to)) {
+    make_room_to_send(link);
+    if (!peers_can_send(&link->runtime->peers, to)) {
         if (message->payload != PAYLOAD_NONE && effects->executor != NULL) /* masters pass on what they borrow */
             executor_sent(effects->executor, message->payload_data);
         return;
     }
-    if (net_send(&driver->net, to, FIRST_JOB, message) < 0) {
-        driver_give_up(driver, "out of memory for a message");
+    if (net_send(&link->net, to, &driver->user, message) < 0) {
+        link_give_up(link, "out of memory for a message");
         return;
     }
-    driver_progress_sends(driver);
-    if (driver->net.send_count > 0) /* else the receiver has been rung for this very message */
-        driver->ops->ring(driver->runtime, to);
+    link_progress_sends(link);
+    if (link->net.send_count > 0) /* else the receiver has been rung for this very message */
+        link->ops->ring(link->runtime, to);
 }

@@ -133,12 +133,31 @@ static void on_work(evutil_socket_t descriptor, short what, void *context)
     ((struct wait *)context)->work_is_ready = true;
 }
 
-int wait_for_work(struct wait *wait, int descriptor)
+int wait_begin_work(struct wait *wait, struct wait_work *work, int descriptor, const bool *is_away)
 {
-    if (descriptor < 0)
-        return 0;
-    wait->work = event_new(wait->base, descriptor, EV_READ, on_work, wait);
-    return wait->work == NULL ? -1 : 0;
+    *work = (struct wait_work){.is_away = is_away};
+    if (descriptor >= 0) {
+        work->event = event_new(wait->base, descriptor, EV_READ, on_work, wait);
+        if (work->event == NULL)
+            return -1;
+    }
+    work->wait = wait;
+    work->next = wait->works;
+    wait->works = work;
+    return 0;
+}
+
+void wait_end_work(struct wait_work *work)
+{
+    if (work->wait == NULL)
+        return;
+    struct wait_work **place = &work->wait->works;
+    while (*place != work)
+        place = &(*place)->next;
+    *place = work->next;
+    if (work->event != NULL)
+        event_free(work->event);
+    *work = (struct wait_work){0};
 }
 
 void wait_fini(struct wait *wait)
@@ -154,8 +173,6 @@ void wait_fini(struct wait *wait)
         event_free(wait->timer);
     if (wait->ends != NULL)
         event_free(wait->ends);
-    if (wait->work != NULL)
-        event_free(wait->work);
     if (wait->base != NULL)
         event_base_free(wait->base);
 }
@@ -175,11 +192,14 @@ static void wait_sleep(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
     uint64_t span_us = (until_ns - now_ns + 999) / 1000;
     const struct timeval span = {.tv_sec = (time_t)(span_us / 1000000), .tv_usec = (suseconds_t)(span_us % 1000000)};
     event_add(wait->timer, &span);
-    if (wait->work != NULL) /* only here: it stays readable until the kernel has looked, a mere look would not end */
-        event_add(wait->work, NULL);
+    for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
+        if (work->event !=
+            NULL) /* only here: it stays readable until the kernel has looked, a mere look would not end */
+            event_add(work->event, NULL);
     event_base_loop(wait->base, EVLOOP_ONCE);
-    if (wait->work != NULL)
-        event_del(wait->work);
+    for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
+        if (work->event != NULL)
+            event_del(work->event);
     event_del(wait->timer);
 }
 
@@ -193,6 +213,14 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static bool work_is_away(const struct wait *wait)
+{
+    for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
+        if (work->is_away != NULL && *work->is_away)
+            return true;
+    return false;
+}
+
 bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context)
 {
@@ -200,8 +228,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
         wait->idle_since_ns = now_ns;
         wait->nap_ns = NAP_MIN_NS;
     }
-    if ((wait->is_away == NULL || !*wait->is_away) &&
-        now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS)) {
+    if (!work_is_away(wait) && now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS)) {
         if (!wait->cores_are_free) {
             sched_yield();
             return true;

@@ -11,23 +11,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Work that is done elsewhere, for which this rank waits. */
+struct wait_work {
+    struct event *event;    /* its descriptor is readable; owned; NULL: it has none */
+    const bool *is_away;    /* a process that wants the core does it; borrowed */
+    struct wait *wait;      /* NULL: it has not begun */
+    struct wait_work *next; /* borrowed */
+};
+
 /* Signals that ask to drain. */
 struct wait {
     struct event_base *base; /* owned */
     struct event *signals[DRAIN_SIGNALS];
     struct event *bell;
     struct event *timer;
-    struct event *ends;     /* event at the end of a peer; NULL: none is watched */
-    struct event *work;     /* event that a kernel waits for; NULL: none */
-    bool work_is_ready;     /* has ended the sleep */
-    const bool *is_away;    /* the work is done by a process that wants the core; NULL: by nobody but this rank */
-    bool cores_are_free;    /* each rank of this node can have a core of its own */
-    bool far_peers;         /* messages may come from where no doorbell reaches */
-    bool patient;           /* no other rank waits for this one while it waits */
-    bool drain;             /* a signal asked for it; cleared by the loop */
-    uint64_t idle_since_ns; /* NEVER while busy */
-    uint64_t nap_ns;        /* next nap, while something is pending or peers are far */
-    uint64_t looked_at_ns;  /* last time at libevent */
+    struct event *ends;      /* event at the end of a peer; NULL: none is watched */
+    struct wait_work *works; /* borrowed */
+    bool work_is_ready;      /* has ended the sleep */
+    bool cores_are_free;     /* each rank of this node can have a core of its own */
+    bool far_peers;          /* messages may come from where no doorbell reaches */
+    bool patient;            /* no other rank waits for this one while it waits */
+    bool drain;              /* a signal asked for it; cleared by the loop */
+    uint64_t idle_since_ns;  /* NEVER while busy */
+    uint64_t nap_ns;         /* next nap, while something is pending or peers are far */
+    uint64_t looked_at_ns;   /* last time at libevent */
 };
 
 /* Has a signal that asks to drain remembered from now on until wait_init(); it ends nobody. The first one calls `tell`
@@ -40,8 +47,11 @@ void wait_fini(struct wait *wait);
 /* Has waiting end, and wait_look() notice, when a peer ends. -1 when memory is out. */
 int wait_watch(struct wait *wait, struct watch *watch);
 
-/* Has waiting end when the descriptor is readable; -1 stands for none. -1 when memory is out. */
-int wait_for_work(struct wait *wait, int descriptor);
+/* Has waiting end when the descriptor is readable (-1 stands for none), and begin with sleep while `is_away` (NULL:
+ * never). -1 when memory is out. */
+int wait_begin_work(struct wait *wait, struct wait_work *work, int descriptor, const bool *is_away);
+/* Before the end of the wait; nothing where it has not begun. */
+void wait_end_work(struct wait_work *work);
 
 /* True, once, where the kernel's descriptor has ended the last sleep. */
 static inline bool wait_take_work(struct wait *wait)

@@ -25,12 +25,14 @@
 
 static unsigned char data[100000];
 static struct net net;
+static struct net_user user = {.job = FIRST_JOB};
 
 static void progress(void)
 {
     unsigned to;
     const void *payload;
-    while (net_sent(&net, &to, &payload))
+    struct net_user *sender;
+    while (net_sent(&net, &sender, &to, &payload))
         ;
     while (net_send_held(&net, &to))
         ;
@@ -38,7 +40,7 @@ static void progress(void)
 
 static void send_to_second(struct message message)
 {
-    if (!net_can_send(&net) || net_send(&net, 1, FIRST_JOB, &message) < 0)
+    if (!net_can_send(&net) || net_send(&net, 1, &user, &message) < 0)
         exit(EXIT_FAILURE);
 }
 

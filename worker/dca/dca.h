@@ -33,6 +33,7 @@ struct dca {
     bool exec_open;
     struct load_meter meter; /* with weighting acp */
     struct wait wait;
+    struct wait_work work; /* the kernel's */
     uint64_t start_ns;
     uint64_t looked_compute_ns; /* computed since the last look at the clock */
     unsigned looked_chunks;

@@ -59,11 +59,13 @@ int dca_prepare_waiting(struct dca *dca)
         return -1;
     dca->wait.far_peers = dca_work_has_far_peers(dca);
     wait_reset(&dca->wait);
-    return wait_for_work(&dca->wait, dca->exec_open ? executor_descriptor(&dca->exec.executor) : -1);
+    return wait_begin_work(&dca->wait, &dca->work, dca->exec_open ? executor_descriptor(&dca->exec.executor) : -1,
+                           NULL);
 }
 
 void dca_finish_waiting(struct dca *dca)
 {
+    wait_end_work(&dca->work);
     if (dca->wait.base != NULL)
         wait_fini(&dca->wait);
 }

@@ -48,9 +48,8 @@ static bool quiet_claim_report(struct runtime *runtime)
     return true;
 }
 
-static int quiet_open_wait(struct wait *wait, struct runtime *runtime, const struct effects *effects)
+static int quiet_open_wait(struct wait *wait, struct runtime *runtime)
 {
-    (void)effects;
     *wait = (struct wait){.cores_are_free = runtime->cores_are_free, .idle_since_ns = NEVER};
     return 0;
 }
@@ -58,6 +57,17 @@ static int quiet_open_wait(struct wait *wait, struct runtime *runtime, const str
 static void quiet_close_wait(struct wait *wait)
 {
     (void)wait;
+}
+
+static int quiet_begin_work(struct wait *wait, struct wait_work *work, const struct executor *executor)
+{
+    (void)wait, (void)work, (void)executor;
+    return 0;
+}
+
+static void quiet_end_work(struct wait *wait, struct wait_work *work)
+{
+    (void)wait, (void)work;
 }
 
 static void quiet_look(struct wait *wait, uint64_t now_ns)
@@ -83,6 +93,8 @@ const struct runtime_ops simulated_ops = {
     .ring = quiet_towards,
     .open_wait = quiet_open_wait,
     .close_wait = quiet_close_wait,
+    .begin_work = quiet_begin_work,
+    .end_work = quiet_end_work,
     .look = quiet_look,
     .idle = mailbox_idle,
 };

@@ -102,6 +102,7 @@ static const struct runtime_ops played = {.sends = ROOM, .start_receive = start_
 static unsigned char data[BYTES];
 static struct runtime runtime;
 static struct net net;
+static struct net_user user = {.job = FIRST_JOB};
 
 static void set_up(void)
 {
@@ -120,14 +121,14 @@ static void tear_down(void)
 static void send_small(unsigned to)
 {
     const struct message message = {.type = MESSAGE_RECALL};
-    ck_assert_int_eq(net_send(&net, to, FIRST_JOB, &message), 0);
+    ck_assert_int_eq(net_send(&net, to, &user, &message), 0);
 }
 
 static void send_large(unsigned to)
 {
     const struct message message = {
         .type = MESSAGE_BOUNDARY, .payload = PAYLOAD_DATA, .payload_data = data, .payload_bytes = BYTES};
-    ck_assert_int_eq(net_send(&net, to, FIRST_JOB, &message), 0);
+    ck_assert_int_eq(net_send(&net, to, &user, &message), 0);
 }
 
 /* Takes and sends what can be. Returns how many sends are over. */
@@ -135,7 +136,8 @@ static unsigned progress(void)
 {
     unsigned to, over = 0;
     const void *payload;
-    while (net_sent(&net, &to, &payload))
+    struct net_user *sender;
+    while (net_sent(&net, &sender, &to, &payload))
         over++;
     while (net_send_held(&net, &to))
         ;
@@ -248,6 +250,7 @@ static unsigned worker_ranks[] = {WORKER, FAR}, masters_of[] = {0, 0}, master_ra
 static struct hello hellos[RANKS] = {
     {.role = ROLE_SUPERMASTER}, {.role = ROLE_MASTER}, {.role = ROLE_WORKER}, {.role = ROLE_WORKER}};
 static const struct effects effects;
+static struct link link_;
 static struct driver driver;
 static unsigned looks;
 static bool master_dies; /* at the third look; else it tells then that the far worker is lost */
@@ -313,27 +316,28 @@ static void send_until_room_is_waited_for(void)
                                          .master_of = masters_of,
                                          .master_rank = master_ranks};
     peers_move(&runtime.peers, MASTER, PEER_WATCH);
-    driver = (struct driver){.runtime = &runtime, .ops = &driven, .effects = &effects};
-    ck_assert_int_eq(net_init(&driver.net, &runtime, 1), 0);
+    link_ = (struct link){.runtime = &runtime, .ops = &driven, .drivers = &driver, .newest = FIRST_JOB};
+    driver = (struct driver){.user.job = FIRST_JOB, .link = &link_, .effects = &effects};
+    ck_assert_int_eq(net_init(&link_.net, &runtime, 1), 0);
     for (unsigned i = 0; i <= ROOM; i++)
         driver_send(&driver, FAR, &message);
     ck_assert_uint_ge(looks, 3);
     ck_assert_int_eq(begun_count, 1);
 }
 
-static void end_driver(void)
+static void end_link(void)
 {
-    net_fini(&driver.net);
-    deferred_fini(&driver.deferred);
+    net_fini(&link_.net);
+    deferred_fini(&link_.deferred);
 }
 
 START_TEST(a_worker_waits_for_room_until_it_is_told_of_a_loss)
 {
     master_dies = false;
     send_until_room_is_waited_for();
-    ck_assert_uint_eq(driver.net.send_count, 0);
-    ck_assert_uint_eq(driver.deferred.count, 1);
-    end_driver();
+    ck_assert_uint_eq(link_.net.send_count, 0);
+    ck_assert_uint_eq(link_.deferred.count, 1);
+    end_link();
 }
 END_TEST
 
@@ -342,23 +346,23 @@ START_TEST(a_worker_that_has_lost_its_master_waits_for_no_room)
     const struct message adopt = {.type = MESSAGE_ADOPT};
     master_dies = true;
     send_until_room_is_waited_for();
-    ck_assert_uint_eq(driver.net.send_count, ROOM + 1);
+    ck_assert_uint_eq(link_.net.send_count, ROOM + 1);
     for (unsigned i = 0; i < 3 * ROOM; i++)
         driver_send(&driver, SUPERMASTER, &adopt);
-    ck_assert_uint_eq(driver.net.send_count, 4 * ROOM + 1);
+    ck_assert_uint_eq(link_.net.send_count, 4 * ROOM + 1);
     assert_begun(1, SUPERMASTER, TAG_CONTROL);
     for (int i = 0; i < 2 + 3 * ROOM; i++) {
         if (i > 0 && i < begun_count)
             begun[i].gone = true;
-        driver_progress_sends(&driver);
+        link_progress_sends(&link_);
     }
     ck_assert_int_eq(begun_count, 1 + 3 * ROOM);
-    ck_assert_uint_eq(driver.net.send_count, 4 * ROOM + 1);
+    ck_assert_uint_eq(link_.net.send_count, 4 * ROOM + 1);
     peers_move(&runtime.peers, FAR, PEER_NAMED);
-    driver_progress_sends(&driver);
-    ck_assert_uint_eq(driver.net.send_count, 0);
-    ck_assert_uint_eq(driver.net.held_count, 0);
-    end_driver();
+    link_progress_sends(&link_);
+    ck_assert_uint_eq(link_.net.send_count, 0);
+    ck_assert_uint_eq(link_.net.held_count, 0);
+    end_link();
 }
 END_TEST
 

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages of jobs that are not there yet, and of jobs that are over. A job comes down the tree, and what another rank
+ * says of it may be here before. It waits then, and with it all that its sender says after it: data messages of one
+ * sender come in the order in which they are announced. */
+#include "common/mpi/driver.h"
+
+#include "proto/message.h"
+
+#include <stdlib.h>
+
+/* True where one of the first `count` messages is of this sender. */
+static bool any_from(const struct deferred *early, unsigned from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (deferred_from(early, i) == from)
+            return true;
+    return false;
+}
+
+bool early_must_wait(const struct link *link, unsigned from, const struct message *message)
+{
+    return message->job > link->newest || any_from(&link->early, from, link->early.count);
+}
+
+bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
+{
+    struct deferred *early = &link->early;
+    for (size_t i = 0; i < early->count; i++) {
+        if (any_from(early, deferred_from(early, i), i) || deferred_job(early, i) > link->newest)
+            continue;
+        deferred_take(early, i, from, bytes, size);
+        return true;
+    }
+    link->early_is_due = false;
+    return false;
+}
+
+/* Boundary data go to nowhere by the same way as others of their sender: in the order in which they are announced. */
+static int drop_boundary(struct link *link, unsigned from, const struct message *message)
+{
+    struct inbound inbound = {
+        .from = from, .bytes = message->payload_bytes, .is_late = true, .room = malloc(message->payload_bytes)};
+    return inbound.room == NULL ? -1 : net_await(&link->net, &inbound, inbound.room);
+}
+
+void link_drop_late(struct link *link, unsigned from, const struct message *message)
+{
+    int result = 0;
+    if (message->payload == PAYLOAD_DATA)
+        result = message->type == MESSAGE_BOUNDARY
+                     ? drop_boundary(link, from, message)
+                     : net_collect(&link->net, NULL, &(struct part){0}, from, message->payload_bytes);
+    if (result < 0)
+        link_give_up(link, "out of memory for results");
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Beginning and end of a link, and the jobs that come and go on it. */
+#include "common/mpi/link.h"
+#include "common/machine/executor.h"
+#include "common/machine/machine.h"
+#include "common/mpi/driver.h"
+#include "common/mpi/ops.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/util/error.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* --- the link --- */
+
+static int link_init(struct link *link)
+{
+    struct runtime *runtime = link->runtime;
+    const unsigned receives = runtime->role == ROLE_WORKER ? 4 : RECEIVES_MAX;
+    if (link->ops->watch_all(runtime) < 0 || link->ops->open_wait(&link->wait, runtime) < 0)
+        return -1;
+    if (net_init(&link->net, runtime, receives) < 0)
+        return -1;
+    runtime->net = &link->net;
+    return 0;
+}
+
+struct link *link_open(struct runtime *runtime, bool exchanges)
+{
+    struct link *link = calloc(1, sizeof *link);
+    struct error error;
+    assert(runtime->grouped && runtime->ops != NULL);
+    if (link == NULL)
+        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    *link = (struct link){.runtime = runtime, .ops = runtime->ops};
+    runtime->exchanges = exchanges;
+    if (runtime->ops->prepare(runtime, &error) < 0) {
+        if (error.text[0] != '\0')
+            link_give_up(link, error.text);
+        for (;;) /* the rank of this node that says why ends them all */
+            pause();
+    }
+    if (link_init(link) < 0) {
+        link_give_up(link, "cannot prepare: out of memory, or of files");
+        free(link);
+        return NULL;
+    }
+    link->now_ns = runtime->ops->now();
+    return link;
+}
+
+void link_expect_jobs(struct link *link)
+{
+    link->expects_jobs = true;
+}
+
+static void driver_free(struct driver *driver)
+{
+    actions_fini(&driver->actions);
+    free(driver->stores.events);
+    free(driver->stores.errors);
+    free(driver->releases.items);
+    free(driver);
+}
+
+void link_close(struct link *link)
+{
+    struct runtime *runtime = link->runtime;
+    assert(peers_check(&runtime->peers));
+    runtime->net = NULL;
+    if (!runtime->degraded) /* else MPI is let be */
+        net_fini(&link->net);
+    while (link->drivers != NULL) {
+        struct driver *driver = link->drivers;
+        link->drivers = driver->next;
+        link->ops->end_work(&link->wait, &driver->work);
+        driver_free(driver);
+    }
+    link->ops->close_wait(&link->wait);
+    deferred_fini(&link->deferred);
+    deferred_fini(&link->early);
+    free(link);
+    heartbeat_release(&runtime->heartbeat); /* until runtime_wait(): the output may still have to be finished */
+}
+
+/* --- jobs --- */
+
+static struct driver *driver_new(struct link *link, const struct part_of_job *part)
+{
+    const struct effects *effects = part->effects;
+    struct driver *driver = calloc(1, sizeof *driver);
+    if (driver == NULL)
+        return NULL;
+    driver->user.job = part->job;
+    driver->link = link;
+    driver->machine = part->machine;
+    driver->effects = effects;
+    driver->share = (struct share){.weight = part->weight, .was_idle = true};
+    driver->stores.events = calloc(STORES_MAX, sizeof *driver->stores.events);
+    driver->stores.errors = calloc(STORES_MAX, sizeof *driver->stores.errors);
+    driver->sink = (struct action_sink){driver_send, driver_apply, driver};
+    actions_init_sink(&driver->actions, &driver->sink);
+    driver->next_tick_ns = effects->tick != NULL && effects->tick_ns > 0 ? 0 : NEVER;
+    if (driver->stores.events == NULL || driver->stores.errors == NULL ||
+        link->ops->begin_work(&link->wait, &driver->work, effects->executor) < 0) {
+        driver_free(driver);
+        return NULL;
+    }
+    return driver;
+}
+
+/* Tells a machine that begins of the ranks that were lost before. */
+static void tell_losses(struct driver *driver)
+{
+    const struct runtime *runtime = driver->link->runtime;
+    for (unsigned i = 0; i < runtime->ranks; i++) {
+        struct event lost = {.type = EVENT_RANK_LOST, .from = i};
+        if (driver->state == DRIVER_RUNS && i != runtime->rank && peers_state(&runtime->peers, i) == PEER_LOST)
+            driver_step(driver, &lost);
+    }
+}
+
+struct driver *link_add(struct link *link, const struct part_of_job *part)
+{
+    const struct executor *executor = part->effects->executor;
+    assert(part->job > link->newest && part->weight > 0);
+    assert(link->runtime->exchanges || executor == NULL || !executor_is_dependent(executor));
+    struct driver *driver = driver_new(link, part), **end = &link->drivers;
+    if (driver == NULL) {
+        link_give_up(link, "cannot prepare: out of memory, or of files");
+        return NULL;
+    }
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = driver;
+    link->newest = part->job;
+    link->computes |= executor != NULL;
+    link->early_is_due = link->early.count > 0;
+    if (part->effects->begun != NULL)
+        part->effects->begun(part->effects->context);
+    link->now_ns = link->ops->now();
+    struct event start = {.type = part->failure == NULL ? EVENT_START : EVENT_FATAL, .text = part->failure};
+    driver_step(driver, &start);
+    tell_losses(driver);
+    return driver;
+}
+
+/* Time for the last sends: messages to a lost rank of another node, of which nobody tells, stay for ever. */
+#define LAST_SENDS_NS 2000000000u
+
+bool driver_goes_on(const struct driver *driver)
+{
+    const struct link *link = driver->link;
+    const bool late = link->runtime->degraded && link->now_ns > driver->exit_ns + LAST_SENDS_NS;
+    return !link->is_broken && (driver->state == DRIVER_RUNS || (driver->user.pending > 0 && !late));
+}
+
+int link_remove(struct link *link, struct driver *driver)
+{
+    struct driver **place = &link->drivers;
+    const int status = driver->status;
+    assert(!driver_goes_on(driver));
+    while (*place != driver)
+        place = &(*place)->next;
+    *place = driver->next;
+    net_forget(&link->net, &driver->user);
+    link->ops->end_work(&link->wait, &driver->work);
+    link->computes = false;
+    for (const struct driver *other = link->drivers; other != NULL; other = other->next)
+        link->computes |= other->effects->executor != NULL;
+    driver_free(driver);
+    return status;
+}
+
+uint64_t driver_used_ns(const struct driver *driver)
+{
+    return driver->share.used_ns;
+}
+
+int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
+                  const char *failure)
+{
+    const struct part_of_job part = {
+        .job = FIRST_JOB, .weight = 1, .machine = machine, .effects = effects, .failure = failure};
+    struct link *link = link_open(runtime, effects->executor != NULL && executor_is_dependent(effects->executor));
+    struct driver *driver = link != NULL ? link_add(link, &part) : NULL;
+    if (driver == NULL)
+        return EXIT_STATUS_FAILED;
+    while (driver_goes_on(driver))
+        link_turn(link);
+    const int status = driver->status;
+    link_close(link);
+    return status;
+}
