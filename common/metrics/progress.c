@@ -58,8 +58,7 @@ static void make_count(struct piece *piece, const struct progress *progress)
              human_count(total, progress->total), progress->grows ? " so far" : "");
 }
 
-/* Iterations per second, 0 where it cannot be known. */
-static double rate(const struct progress *progress)
+double progress_rate(const struct progress *progress)
 {
     if (progress->elapsed_s <= 0 || progress->done <= progress->resumed)
         return 0;
@@ -69,13 +68,13 @@ static double rate(const struct progress *progress)
 static void make_rate(struct piece *piece, const struct progress *progress)
 {
     char text[HUMAN_MAX];
-    if (rate(progress) > 0)
-        strcpy(piece->text, human_rate(text, rate(progress)));
+    if (progress_rate(progress) > 0)
+        strcpy(piece->text, human_rate(text, progress_rate(progress)));
 }
 
 double progress_left_s(const struct progress *progress)
 {
-    return rate(progress) > 0 ? (double)(progress->total - progress->done) / rate(progress) : -1;
+    return progress_rate(progress) > 0 ? (double)(progress->total - progress->done) / progress_rate(progress) : -1;
 }
 
 static void make_time(struct piece *piece, const struct progress *progress)
@@ -173,8 +172,8 @@ const char *progress_log(const struct progress *progress, const char *end, char 
     make_count(&count, progress);
     snprintf(line, PROGRESS_LINE_MAX, "%s: %s (%s)", progress->name, count.text,
              percent.text + strspn(percent.text, " "));
-    if (rate(progress) > 0)
-        add_part(line, ", %s", human_rate(text, rate(progress)));
+    if (progress_rate(progress) > 0)
+        add_part(line, ", %s", human_rate(text, progress_rate(progress)));
     if (progress->draining)
         add_part(line, ", draining");
     else if (end != NULL && progress->done < progress->total)

@@ -23,6 +23,9 @@ struct progress {
  * important first. Returns `line`. */
 const char *progress_line(const struct progress *progress, unsigned width, bool utf8, char line[PROGRESS_LINE_MAX]);
 
+/* Iterations per second; 0 where it cannot be known. */
+double progress_rate(const struct progress *progress);
+
 /* Seconds until the end, as the rate promises; below 0 where nobody knows. */
 double progress_left_s(const struct progress *progress);
 

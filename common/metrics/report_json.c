@@ -3,6 +3,7 @@
  *
  * The head is one indented object; the workers follow with one line each, so that thousands of them stay readable. */
 #include "common/metrics/report.h"
+#include "common/metrics/json_text.h"
 #include "common/predict/choose.h"
 #include "common/util/text.h"
 #include "hdss/kernel.h"
@@ -16,31 +17,6 @@
 
 #define TIME_TEXT_MAX 72
 
-static json_t *integer(uint64_t value)
-{
-    return value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value);
-}
-
-static json_t *real(double value)
-{
-    return json_real(isfinite(value) ? value : 0);
-}
-
-/* Makes a string; a file name may be no UTF-8, which JSON cannot hold. */
-static json_t *string(const char *text)
-{
-    json_t *value = json_string(text);
-    char *copy = value == NULL ? strdup(text) : NULL;
-    if (copy == NULL)
-        return value;
-    for (char *c = copy; *c != '\0'; c++)
-        if ((unsigned char)*c >= 0x80)
-            *c = '?';
-    value = json_string(copy);
-    free(copy);
-    return value;
-}
-
 /* The word number `index` of "a|b|c". */
 static json_t *choice(const char *choices, uint64_t index)
 {
@@ -53,9 +29,9 @@ static json_t *kernel_value(const struct hdss_param *param, union hdss_value val
 {
     switch (param->kind) {
     case HDSS_PARAM_INTEGER: return json_integer(value.integer);
-    case HDSS_PARAM_REAL: return real(value.real);
+    case HDSS_PARAM_REAL: return json_of_number(value.real);
     case HDSS_PARAM_CHOICE: return choice(param->choices, (uint64_t)value.integer);
-    case HDSS_PARAM_TEXT: return string(value.text);
+    case HDSS_PARAM_TEXT: return json_of_text(value.text);
     }
     return NULL;
 }
@@ -72,8 +48,8 @@ static json_t *kernel_params(const struct report *report)
 static json_t *technique_value(const struct technique_param *param, union sched_value value)
 {
     switch (param->kind) {
-    case SCHED_PARAM_INTEGER: return integer(value.integer);
-    case SCHED_PARAM_REAL: return real(value.real);
+    case SCHED_PARAM_INTEGER: return json_of_count(value.integer);
+    case SCHED_PARAM_REAL: return json_of_number(value.real);
     case SCHED_PARAM_CHOICE: return choice(param->choices, value.integer);
     }
     return NULL;
@@ -95,7 +71,7 @@ static json_t *technique_measured(const struct report *report)
 {
     json_t *object = json_object();
     for (unsigned i = 0; i < report->measured_count; i++)
-        json_object_set_new(object, report->measured[i].name, real(report->measured[i].value));
+        json_object_set_new(object, report->measured[i].name, json_of_number(report->measured[i].value));
     return object;
 }
 
@@ -107,9 +83,9 @@ static json_t *technique_choice(const struct choice *choice)
     for (unsigned i = 0; i < choice->count; i++) {
         const struct candidate *candidate = &choice->candidates[i];
         json_object_set_new(predicted, candidate->spec.technique->name,
-                            candidate->predicted_s > 0 ? real(candidate->predicted_s) : json_null());
+                            candidate->predicted_s > 0 ? json_of_number(candidate->predicted_s) : json_null());
     }
-    return json_pack("{s:o, s:o}", "decisions", integer(choice->times), "predicted_s", predicted);
+    return json_pack("{s:o, s:o}", "decisions", json_of_count(choice->times), "predicted_s", predicted);
 }
 
 static json_t *technique_of(const struct report *report)
@@ -117,7 +93,7 @@ static json_t *technique_of(const struct report *report)
     json_t *object =
         json_pack("{s:s, s:o, s:o, s:s, s:o}", "name", report->technique.technique->name, "params",
                   technique_params(&report->technique), "measured", technique_measured(report), "weighting",
-                  sched_weighting_name(report->weighting), "min_chunk", integer(report->min_chunk));
+                  sched_weighting_name(report->weighting), "min_chunk", json_of_count(report->min_chunk));
     if (report->technique_by_kernel)
         json_object_set_new(object, "default", json_string("kernel"));
     if (report->choice != NULL)
@@ -142,18 +118,18 @@ static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
 
 static void set_figures(json_t *object, const struct report *report)
 {
-    json_object_set_new(object, "elapsed_s", real(report->elapsed_s));
-    json_object_set_new(object, "startup_s", real(report->startup_s));
-    json_object_set_new(object, "compute_s", real(report->compute_s));
-    json_object_set_new(object, "overhead_s", real(report->overhead_s));
-    json_object_set_new(object, "efficiency", real(report->efficiency));
+    json_object_set_new(object, "elapsed_s", json_of_number(report->elapsed_s));
+    json_object_set_new(object, "startup_s", json_of_number(report->startup_s));
+    json_object_set_new(object, "compute_s", json_of_number(report->compute_s));
+    json_object_set_new(object, "overhead_s", json_of_number(report->overhead_s));
+    json_object_set_new(object, "efficiency", json_of_number(report->efficiency));
     if (report->shared.cores > 0)
-        json_object_set_new(
-            object, "shared",
-            json_pack("{s:o, s:o}", "cores", real(report->shared.cores), "compute_s", real(report->shared.compute_s)));
+        json_object_set_new(object, "shared",
+                            json_pack("{s:o, s:o}", "cores", json_of_number(report->shared.cores), "compute_s",
+                                      json_of_number(report->shared.compute_s)));
     json_object_set_new(object, "imbalance",
-                        json_pack("{s:o, s:o}", "max_over_mean", real(report->imbalance.max_over_mean), "cov",
-                                  real(report->imbalance.cov)));
+                        json_pack("{s:o, s:o}", "max_over_mean", json_of_number(report->imbalance.max_over_mean), "cov",
+                                  json_of_number(report->imbalance.cov)));
 }
 
 /* Sets the imbalance of the threads within a worker, beside that of the workers. */
@@ -161,13 +137,13 @@ static void set_thread_level(json_t *object, const struct report *report)
 {
     if (report->thread_technique == NULL)
         return;
-    json_object_set_new(object, "threads",
-                        json_pack("{s:o, s:{s:s, s:o}, s:o, s:{s:o, s:o}}", "count",
-                                  integer(report->thread_level.threads), "technique", "name",
-                                  report->thread_technique->technique->name, "params",
-                                  technique_params(report->thread_technique), "chunks",
-                                  integer(report->thread_level.chunks), "imbalance", "max_over_mean",
-                                  real(report->thread_level.max_over_mean), "cov", real(report->thread_level.cov)));
+    json_object_set_new(
+        object, "threads",
+        json_pack("{s:o, s:{s:s, s:o}, s:o, s:{s:o, s:o}}", "count", json_of_count(report->thread_level.threads),
+                  "technique", "name", report->thread_technique->technique->name, "params",
+                  technique_params(report->thread_technique), "chunks", json_of_count(report->thread_level.chunks),
+                  "imbalance", "max_over_mean", json_of_number(report->thread_level.max_over_mean), "cov",
+                  json_of_number(report->thread_level.cov)));
 }
 
 static const char *outcome_name(enum report_outcome outcome)
@@ -187,20 +163,22 @@ static void set_counters(json_t *object, const struct report *report)
     char checksum[20];
     bool is_real = report->simulated == NULL;
     snprintf(checksum, sizeof checksum, "%016" PRIx64, report->checksum);
-    json_object_set_new(object, "chunks", integer(report->chunks));
-    json_object_set_new(object, "refills", integer(report->refills));
+    json_object_set_new(object, "chunks", json_of_count(report->chunks));
+    json_object_set_new(object, "refills", json_of_count(report->refills));
     json_object_set_new(object, "recalls",
-                        json_pack("{s:o, s:o, s:o}", "count", integer(report->recalls.count), "iterations",
-                                  integer(report->recalls.iterations), "worth_s", real(report->recalls.worth_s)));
-    json_object_set_new(object, "messages", integer(report->messages));
-    json_object_set_new(object, "bytes_on_wire", integer(report->bytes_on_wire));
+                        json_pack("{s:o, s:o, s:o}", "count", json_of_count(report->recalls.count), "iterations",
+                                  json_of_count(report->recalls.iterations), "worth_s",
+                                  json_of_number(report->recalls.worth_s)));
+    json_object_set_new(object, "messages", json_of_count(report->messages));
+    json_object_set_new(object, "bytes_on_wire", json_of_count(report->bytes_on_wire));
     json_object_set_new(object, "checksum", is_real ? json_string(checksum) : json_null());
-    json_t *counts = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o}", "lost_workers", integer(faults->lost_workers), "lost_masters",
-        integer(faults->lost_masters), "reissued_chunks", integer(faults->reissued_chunks), "duplicate_results",
-        integer(faults->duplicate_results), "resumed_iterations", integer(faults->resumed_iterations));
+    json_t *counts =
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "lost_workers", json_of_count(faults->lost_workers), "lost_masters",
+                  json_of_count(faults->lost_masters), "reissued_chunks", json_of_count(faults->reissued_chunks),
+                  "duplicate_results", json_of_count(faults->duplicate_results), "resumed_iterations",
+                  json_of_count(faults->resumed_iterations));
     if (faults->late_workers > 0)
-        json_object_set_new(counts, "late_workers", integer(faults->late_workers));
+        json_object_set_new(counts, "late_workers", json_of_count(faults->late_workers));
     json_object_set_new(object, "faults", counts);
 }
 
@@ -209,7 +187,8 @@ static json_t *list_ranges(const struct range *ranges, size_t count)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_pack("[o, o]", integer(ranges[i].first), integer(ranges[i].count)));
+        json_array_append_new(array,
+                              json_pack("[o, o]", json_of_count(ranges[i].first), json_of_count(ranges[i].count)));
     return array;
 }
 
@@ -220,11 +199,11 @@ static json_t *failures(const struct report *report)
     for (size_t i = 0; i < report->failure_count; i++) {
         const struct report_failure *failure = &report->failures[i];
         if (failure->given_up)
-            json_array_append_new(array,
-                                  json_pack("{s:o, s:o, s:o, s:o}", "first", integer(failure->range.first), "count",
-                                            integer(failure->range.count), "worker",
-                                            failure->rank == REPORT_NO_RANK ? json_null() : integer(failure->rank),
-                                            "reason", string(failure->text)));
+            json_array_append_new(
+                array, json_pack("{s:o, s:o, s:o, s:o}", "first", json_of_count(failure->range.first), "count",
+                                 json_of_count(failure->range.count), "worker",
+                                 failure->rank == REPORT_NO_RANK ? json_null() : json_of_count(failure->rank), "reason",
+                                 json_of_text(failure->text)));
     }
     return array;
 }
@@ -239,17 +218,17 @@ static void set_verify(json_t *object, const struct report_verify *verify)
         const struct report_mismatch *mismatch = &verify->list[i];
         json_t *workers = json_array();
         for (unsigned k = 0; k < mismatch->workers; k++)
-            json_array_append_new(workers, integer(mismatch->rank[k]));
-        json_array_append_new(mismatches,
-                              json_pack("{s:o, s:o, s:o, s:o}", "first", integer(mismatch->range.first), "count",
-                                        integer(mismatch->range.count), "workers", workers, "wrong",
-                                        mismatch->wrong < 0 ? json_null() : integer(mismatch->rank[mismatch->wrong])));
+            json_array_append_new(workers, json_of_count(mismatch->rank[k]));
+        json_array_append_new(
+            mismatches, json_pack("{s:o, s:o, s:o, s:o}", "first", json_of_count(mismatch->range.first), "count",
+                                  json_of_count(mismatch->range.count), "workers", workers, "wrong",
+                                  mismatch->wrong < 0 ? json_null() : json_of_count(mismatch->rank[mismatch->wrong])));
     }
     json_object_set_new(object, "verify",
-                        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "share", real(verify->share), "seed",
-                                  integer(verify->seed), "alike", integer(verify->alike), "differing",
-                                  integer(verify->differing), "unverified", integer(verify->unverified), "mismatches",
-                                  mismatches));
+                        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "share", json_of_number(verify->share), "seed",
+                                  json_of_count(verify->seed), "alike", json_of_count(verify->alike), "differing",
+                                  json_of_count(verify->differing), "unverified", json_of_count(verify->unverified),
+                                  "mismatches", mismatches));
 }
 
 static void set_simulated(json_t *object, const struct report_simulation *simulated)
@@ -257,20 +236,20 @@ static void set_simulated(json_t *object, const struct report_simulation *simula
     if (simulated == NULL)
         return;
     json_t *facts =
-        json_pack("{s:s, s:o, s:o, s:o}", "backend", simulated->backend, "platform", string(simulated->platform),
-                  "platform_nodes", integer(simulated->nodes), "costs", string(simulated->costs));
+        json_pack("{s:s, s:o, s:o, s:o}", "backend", simulated->backend, "platform", json_of_text(simulated->platform),
+                  "platform_nodes", json_of_count(simulated->nodes), "costs", json_of_text(simulated->costs));
     if (simulated->seed > 0)
-        json_object_set_new(facts, "seed", integer(simulated->seed));
+        json_object_set_new(facts, "seed", json_of_count(simulated->seed));
     if (simulated->repetitions > 0) {
-        json_object_set_new(facts, "repetitions", integer(simulated->repetitions));
+        json_object_set_new(facts, "repetitions", json_of_count(simulated->repetitions));
         json_object_set_new(facts, "elapsed_s",
-                            json_pack("{s:o, s:o, s:o}", "least", real(simulated->least_s), "median",
-                                      real(simulated->median_s), "most", real(simulated->most_s)));
+                            json_pack("{s:o, s:o, s:o}", "least", json_of_number(simulated->least_s), "median",
+                                      json_of_number(simulated->median_s), "most", json_of_number(simulated->most_s)));
     }
     if (simulated->supermaster_busy >= 0)
-        json_object_set_new(facts, "supermaster_busy", real(simulated->supermaster_busy));
+        json_object_set_new(facts, "supermaster_busy", json_of_number(simulated->supermaster_busy));
     if (simulated->master_busy >= 0)
-        json_object_set_new(facts, "master_busy", real(simulated->master_busy));
+        json_object_set_new(facts, "master_busy", json_of_number(simulated->master_busy));
     json_object_set_new(object, "simulated", facts);
 }
 
@@ -285,14 +264,14 @@ static json_t *make_head(const struct report *report)
                         json_pack("{s:s, s:o}", "name", report->kernel->name, "params", kernel_params(report)));
     json_object_set_new(object, "technique", technique_of(report));
     if (report->sync_points > 0)
-        json_object_set_new(object, "sync_points", integer(report->sync_points));
+        json_object_set_new(object, "sync_points", json_of_count(report->sync_points));
     json_object_set_new(object, "outcome", json_string(outcome_name(report->outcome)));
-    json_object_set_new(object, "first", integer(report->first));
-    json_object_set_new(object, "iterations", integer(report->iterations));
-    json_object_set_new(object, "done", integer(report->done));
-    json_object_set_new(object, "masters", integer(report->masters));
-    json_object_set_new(object, "workers", integer(report->workers));
-    json_object_set_new(object, "nodes", integer(report->nodes));
+    json_object_set_new(object, "first", json_of_count(report->first));
+    json_object_set_new(object, "iterations", json_of_count(report->iterations));
+    json_object_set_new(object, "done", json_of_count(report->done));
+    json_object_set_new(object, "masters", json_of_count(report->masters));
+    json_object_set_new(object, "workers", json_of_count(report->workers));
+    json_object_set_new(object, "nodes", json_of_count(report->nodes));
     json_object_set_new(object, "started_at", report->simulated == NULL ? json_string(started_at) : json_null());
     set_simulated(object, report->simulated);
     set_figures(object, report);
@@ -307,22 +286,24 @@ static json_t *make_head(const struct report *report)
 
 static json_t *make_worker(const struct report_worker *worker)
 {
-    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", integer(worker->rank), "node",
-                               integer(worker->node), "master", integer(worker->master), "power", real(worker->power),
-                               "iterations", integer(worker->iterations), "chunks", integer(worker->chunks),
-                               "compute_s", real(worker->compute_s), "wait_s", real(worker->wait_s));
+    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", json_of_count(worker->rank), "node",
+                               json_of_count(worker->node), "master", json_of_count(worker->master), "power",
+                               json_of_number(worker->power), "iterations", json_of_count(worker->iterations), "chunks",
+                               json_of_count(worker->chunks), "compute_s", json_of_number(worker->compute_s), "wait_s",
+                               json_of_number(worker->wait_s));
     if (worker->weight > 0)
-        json_object_set_new(object, "weight", real(worker->weight));
+        json_object_set_new(object, "weight", json_of_number(worker->weight));
     if (worker->threads > 0)
         json_object_set_new(object, "threads",
-                            json_pack("{s:o, s:o, s:o, s:o}", "count", integer(worker->threads), "chunks",
-                                      integer(worker->thread_chunks), "max_over_mean",
-                                      real(worker->thread_max_over_mean), "cov", real(worker->thread_cov)));
+                            json_pack("{s:o, s:o, s:o, s:o}", "count", json_of_count(worker->threads), "chunks",
+                                      json_of_count(worker->thread_chunks), "max_over_mean",
+                                      json_of_number(worker->thread_max_over_mean), "cov",
+                                      json_of_number(worker->thread_cov)));
     if (worker->load > 0)
-        json_object_set_new(object, "load", real(worker->load));
+        json_object_set_new(object, "load", json_of_number(worker->load));
     if (worker->cores > 0) {
-        json_object_set_new(object, "cores", real(worker->cores));
-        json_object_set_new(object, "processor_s", real(worker->processor_s));
+        json_object_set_new(object, "cores", json_of_number(worker->cores));
+        json_object_set_new(object, "processor_s", json_of_number(worker->processor_s));
     }
     return object;
 }
@@ -330,12 +311,13 @@ static json_t *make_worker(const struct report_worker *worker)
 /* Makes a step: what was cut in it for each worker, in the order of worker_stats. */
 static json_t *make_step(const struct report *report, const struct report_step *step)
 {
-    json_t *object = json_pack("{s:o, s:o}", "elapsed_s", real(step->elapsed_s), "chunks", integer(step->chunks));
+    json_t *object =
+        json_pack("{s:o, s:o}", "elapsed_s", json_of_number(step->elapsed_s), "chunks", json_of_count(step->chunks));
     if (step->cut == NULL)
         return object;
     json_t *list = json_array();
     for (unsigned w = 0; w < report->workers; w++)
-        json_array_append_new(list, integer(step->cut[w]));
+        json_array_append_new(list, json_of_count(step->cut[w]));
     json_object_set_new(object, "iterations", list);
     return object;
 }
