@@ -5,6 +5,7 @@
 #include "common/config/description.h"
 #include "common/config/job.h"
 #include "common/config/run_spec.h"
+#include "common/control/control.h"
 #include "common/job/job_setup.h"
 #include "common/job/journal.h"
 #include "common/job/journal_format.h"
@@ -20,6 +21,7 @@
 #include "common/metrics/report.h"
 #include "common/mpi/runtime.h"
 #include "common/results/results.h"
+#include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 #include "common/util/text.h"
@@ -31,6 +33,7 @@
 #include "worker/helper/ask.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +44,12 @@ struct program {
     const struct topology *topology;
     struct supermaster supermaster;
     bool supermaster_ready;
+    int argc; /* the job's words */
+    char **argv;
+    struct control *control;                  /* NULL: nobody can ask; owned */
+    struct control_source control_source;     /* of `control` */
+    char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
+    uint64_t ended_ns;                        /* when the machine had ended; 0: it has not */
     unsigned losses_said, failures_said, mismatches_said;
     bool failure_said;     /* the reason of the failure is printed */
     unsigned *costs_ranks; /* [costs_count] ranks of the workers, which write costs; owned */
@@ -169,12 +178,10 @@ static void print_failure(void *context)
     program->failure_said = supermaster->failure.text[0] != '\0';
 }
 
-static void show_progress(void *context, uint64_t now_ns)
+static struct progress measure_progress(const struct program *program, uint64_t now_ns)
 {
-    struct program *program = context;
     const struct supermaster *supermaster = &program->supermaster;
-    print_faults(program);
-    const struct progress progress = {
+    return (struct progress){
         .name = program->root.setup.kernel->name,
         .done = supermaster->ledger.done,
         .total = supermaster->ledger.loop.count,
@@ -186,7 +193,58 @@ static void show_progress(void *context, uint64_t now_ns)
         .grows = supermaster->ledger.grows,
         .draining = supermaster->state == SUPERMASTER_ENDING && !ledger_is_complete(&supermaster->ledger),
     };
+}
+
+static void show_progress(void *context, uint64_t now_ns)
+{
+    struct program *program = context;
+    print_faults(program);
+    const struct progress progress = measure_progress(program, now_ns);
     root_show_progress(&program->root, &progress);
+}
+
+/* --- who asks how it goes --- */
+
+static void tell_job(void *context, struct control_job *job)
+{
+    struct program *program = context;
+    const struct supermaster *supermaster = &program->supermaster;
+    const struct job_setup *setup = &program->root.setup;
+    const bool is_choosing = setup->job.spec.technique_auto && !supermaster->sched_ready;
+    const struct sched_spec *spec =
+        supermaster->sched_ready ? &supermaster->sched.spec : &supermaster->config.spec->technique;
+    snprintf(program->technique_text, sizeof program->technique_text, RUN_TECHNIQUE_AUTO);
+    if (!is_choosing)
+        sched_spec_format(spec, program->technique_text, sizeof program->technique_text);
+    job->kernel = setup->kernel->name;
+    job->command = program->argv + 1;
+    job->words = program->argc - 1;
+    job->progress = measure_progress(program, program->ended_ns > 0 ? program->ended_ns : runtime_now());
+    job->state = job->progress.draining                  ? CONTROL_DRAINING
+                 : supermaster->first_assign_ns == NEVER ? CONTROL_WAITING
+                                                         : CONTROL_RUNNING;
+    job->failed = ranges_total(&supermaster->ledger.failed);
+    job->technique = program->technique_text;
+    job->topology = report_topology_name(program->topology->masters > 0 ? REPORT_HIERARCHICAL : REPORT_CENTRAL);
+    job->output = setup->job.output;
+}
+
+/* As a batch system asks, so that there is one way to drain. */
+static void drain_job(void *context)
+{
+    (void)context;
+    raise(SIGTERM);
+}
+
+/* Has the run found by whoever asks for it. Without a socket it goes on as well. */
+static void open_control(struct program *program, int argc, char **argv)
+{
+    if (program->root.setup.job.control_off)
+        return;
+    program->argc = argc;
+    program->argv = argv;
+    program->control_source = (struct control_source){.context = program, .tell = tell_job, .drain = drain_job};
+    program->control = control_new(runtime_base(program->runtime), program->root.version, &program->control_source);
 }
 
 static void begun(void *context)
@@ -280,6 +338,7 @@ static int supermaster_run_loop(struct program *program)
         .assignment_ns = program->root.setup.job.spec.assignment_ns,
     };
     int status = runtime_drive(program->runtime, &machine, &effects, NULL);
+    program->ended_ns = runtime_now();
     const struct supermaster *supermaster = &program->supermaster;
     print_failure(program);
     if (supermaster->losses.count > 0)
@@ -366,6 +425,7 @@ static int share_and_run(struct program *program, int argc, char **argv)
     if (!shared)
         return status;
     note_costs_ranks(program);
+    open_control(program, argc, argv);
     return supermaster_run_loop(program);
 }
 
@@ -384,12 +444,13 @@ static int join_costs(struct program *program, int status)
  * MPI_Finalize any more, and kills who waits for it. Returns the exit status. */
 static int finish(struct program *program, int status)
 {
-    if (program->supermaster_ready)
-        supermaster_fini(&program->supermaster);
     runtime_wait(program->runtime);
     status = join_costs(program, status);
     free(program->costs_ranks);
     root_clear_away(&program->root);
+    control_free(program->control, status);
+    if (program->supermaster_ready)
+        supermaster_fini(&program->supermaster);
     status_tell_end(STATUS_LEAD, status, runtime_is_degraded(program->runtime));
     return status;
 }

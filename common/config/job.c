@@ -270,6 +270,10 @@ static const struct option_row results[] = {
      "where standard error is no terminal: write a line of the log that often (default 60)",
      TAKES_SECONDS(struct job, log_every_ns, JOB_LOG_EVERY_MAX_S), .given = offsetof(struct job, log_every_given),
      .not_for = OPTION_STUDY | OPTION_SIMULATE},
+    {"control", 0, "auto|off", NULL,
+     "auto: hdss jobs, show, wait and cancel find the run by a socket that only its user can open; off: they do not "
+     "(default auto)",
+     TAKES_CHOICE(struct job, control_off), .not_for = OPTION_DCA | OPTION_SIMULATE},
     {"summary", 0, "text|json|none", NULL,
      "what is printed at the end: a summary for people, the report as JSON, or nothing (default text)",
      TAKES_CHOICE(struct job, summary), .not_for = OPTION_STUDY},

@@ -46,6 +46,7 @@ struct job {
     enum job_earlier earlier;
     enum job_progress progress;
     enum job_summary summary;
+    bool control_off; /* --control off: nobody can ask the run how it goes */
     bool log_every_given;
     uint64_t log_every_ns; /* from line to line of the log where the progress is one */
     bool inputs_given;

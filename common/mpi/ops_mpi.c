@@ -78,7 +78,8 @@ static bool real_has_far_peers(const struct runtime *runtime)
 static int real_open_wait(struct wait *wait, struct runtime *runtime)
 {
     assert(runtime->watch.peers != NULL);
-    if (wait_init(wait, &runtime->doorbell, runtime->cores_are_free) < 0 || wait_watch(wait, &runtime->watch) < 0)
+    if (wait_init(wait, &runtime->doorbell, runtime->cores_are_free, runtime->base) < 0 ||
+        wait_watch(wait, &runtime->watch) < 0)
         return -1;
     wait->far_peers = real_has_far_peers(runtime);
     wait->patient = runtime->role == ROLE_WORKER;

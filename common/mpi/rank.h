@@ -34,7 +34,8 @@ struct runtime {
     struct watch watch;
     struct heartbeat heartbeat;
     struct ulfm ulfm;
-    struct net *net; /* borrowed; NULL but while a machine is driven */
+    struct event_base *base; /* owned; NULL: the rank's waiting makes its own */
+    struct net *net;         /* borrowed; NULL but while a machine is driven */
     bool cores_are_free;
     bool is_blind;           /* a pid is not the same process to all ranks of the node */
     bool can_run_heartbeats; /* each worker could run them while it computes */

@@ -80,6 +80,12 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
 /* Groups the ranks, each for itself; valid until runtime_leave(). NULL when memory is out. */
 const struct topology *runtime_group(struct runtime *runtime, bool by_node);
 
+/* The base of libevent in which this rank waits: events that its program adds are served while a machine is driven,
+ * within a millisecond where there is work. To be called before runtime_drive(); borrowed until runtime_leave(). NULL
+ * when memory or files are out. */
+struct event_base;
+struct event_base *runtime_base(struct runtime *runtime);
+
 unsigned runtime_rank(const struct runtime *runtime);
 unsigned runtime_ranks(const struct runtime *runtime);
 

@@ -339,6 +339,13 @@ static void on_alarm(int signal)
     _exit(finalize_status);
 }
 
+struct event_base *runtime_base(struct runtime *runtime)
+{
+    if (runtime->base == NULL)
+        runtime->base = wait_new_base();
+    return runtime->base;
+}
+
 void runtime_leave(struct runtime *runtime, int status)
 {
     runtime_wait(runtime);
@@ -362,6 +369,8 @@ void runtime_leave(struct runtime *runtime, int status)
     alarm(most_s);
     MPI_Finalize();
     alarm(0);
+    if (runtime->base != NULL)
+        event_base_free(runtime->base);
     free(runtime->hellos);
     free(runtime->words);
     free(runtime->word);

@@ -82,7 +82,7 @@ static void on_timer(evutil_socket_t unused, short what, void *context)
     (void)unused, (void)what, (void)context;
 }
 
-static struct event_base *new_base(void)
+struct event_base *wait_new_base(void)
 {
     struct event_config *config = event_config_new();
     if (config == NULL)
@@ -94,10 +94,15 @@ static struct event_base *new_base(void)
     return base;
 }
 
-int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
+int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base)
 {
-    *wait = (struct wait){.cores_are_free = cores_are_free, .idle_since_ns = NEVER, .nap_ns = NAP_MIN_NS};
-    wait->base = new_base();
+    *wait = (struct wait){.base = base,
+                          .has_own_base = base == NULL,
+                          .cores_are_free = cores_are_free,
+                          .idle_since_ns = NEVER,
+                          .nap_ns = NAP_MIN_NS};
+    if (wait->has_own_base)
+        wait->base = wait_new_base();
     if (wait->base == NULL)
         return -1;
     wait->bell = event_new(wait->base, doorbell->socket, EV_READ | EV_PERSIST, on_bell, wait);
@@ -173,7 +178,7 @@ void wait_fini(struct wait *wait)
         event_free(wait->timer);
     if (wait->ends != NULL)
         event_free(wait->ends);
-    if (wait->base != NULL)
+    if (wait->has_own_base && wait->base != NULL)
         event_base_free(wait->base);
 }
 

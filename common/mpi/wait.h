@@ -21,7 +21,8 @@ struct wait_work {
 
 /* Signals that ask to drain. */
 struct wait {
-    struct event_base *base; /* owned */
+    struct event_base *base; /* owned where has_own_base is true */
+    bool has_own_base;
     struct event *signals[DRAIN_SIGNALS];
     struct event *bell;
     struct event *timer;
@@ -41,7 +42,11 @@ struct wait {
  * from its handler; NULL: nobody is told. */
 void wait_catch_early(void (*tell)(void));
 
-int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free);
+/* A base to wait in. NULL when memory or files are out. */
+struct event_base *wait_new_base(void);
+
+/* `base`: of wait_new_base(), borrowed; NULL: one is made. -1 when memory is out. */
+int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base);
 void wait_fini(struct wait *wait);
 
 /* Has waiting end, and wait_look() notice, when a peer ends. -1 when memory is out. */

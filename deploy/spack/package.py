@@ -19,6 +19,7 @@ class Hdss(MesonPackage):
     version("main")
 
     variant("png", default=True, description="pictures as results")
+    variant("control", default=True, description="the control socket of a running job")
     variant("openmp", default=True, description="several threads in a worker")
     variant("python", default=True, description="kernels written in Python")
     variant("simgrid", default=False, description="hdss simulate --backend simgrid")
@@ -40,7 +41,7 @@ class Hdss(MesonPackage):
 
     def meson_args(self):
         args = ["-Dtests=true" if self.run_tests else "-Dtests=false"]
-        for part in ("png", "openmp", "python", "simgrid"):
+        for part in ("png", "control", "openmp", "python", "simgrid"):
             args.append("-D{0}={1}".format(part, "enabled" if self.spec.satisfies("+" + part) else "disabled"))
         if self.spec.satisfies("^mpich"):
             args.append("-Dmpi=mpich")

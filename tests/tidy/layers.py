@@ -36,6 +36,7 @@ LEVELS = [
     ("common/dca/book.[ch]", 2),
     ("common/dca/intent.[ch]", 2),
     ("common/dca/*", 4),
+    ("common/control/*", 4),
     ("common/job/*", 4),
     ("common/mpi/*", 4),
     ("common/os/*", 4),

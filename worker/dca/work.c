@@ -55,7 +55,7 @@ static bool dca_work_has_far_peers(const struct dca *dca)
 
 int dca_prepare_waiting(struct dca *dca)
 {
-    if (wait_init(&dca->wait, &dca->runtime->doorbell, dca->runtime->cores_are_free) < 0)
+    if (wait_init(&dca->wait, &dca->runtime->doorbell, dca->runtime->cores_are_free, NULL) < 0)
         return -1;
     dca->wait.far_peers = dca_work_has_far_peers(dca);
     wait_reset(&dca->wait);

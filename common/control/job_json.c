@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* A job as JSON: see job_json.h. The names and meanings of the fields are a promise: docs/CONTROL.md has them. */
+#include "common/control/job_json.h"
+
+#include "common/metrics/json_text.h"
+#include "common/util/error.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* An end that is further away than a hundred years is none. */
+#define LEFT_MAX_S 3e9
+
+#define TIME_TEXT_MAX 40
+
+const char *control_state_name(enum control_state state)
+{
+    static const char *const names[] = {"waiting", "running", "draining", "done", "failed", "cancelled"};
+    return names[state];
+}
+
+enum control_state control_state_at_end(int status)
+{
+    switch (status) {
+    case EXIT_STATUS_DONE: return CONTROL_DONE;
+    case EXIT_STATUS_DRAINED: return CONTROL_CANCELLED;
+    default: return CONTROL_FAILED;
+    }
+}
+
+static json_t *words_json(char *const *words, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_of_text(words[i]));
+    return list;
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? json_of_text(text) : json_null();
+}
+
+json_t *control_job_json(const struct control_job *job)
+{
+    const struct progress *progress = &job->progress;
+    const double left_s = progress_left_s(progress);
+    const bool is_over = job->status >= 0;
+    const bool is_foreseen = !is_over && job->state == CONTROL_RUNNING && !progress->grows && left_s >= 0;
+    json_t *object = json_object();
+    json_object_set_new(object, "id", json_of_count(job->id));
+    json_object_set_new(object, "name", json_null()); /* only jobs of a set have one */
+    json_object_set_new(object, "kernel", json_of_text(job->kernel));
+    json_object_set_new(object, "command", words_json(job->command, job->words));
+    json_object_set_new(object, "folder", json_of_text(job->folder));
+    json_object_set_new(object, "state", json_string(control_state_name(job->state)));
+    json_object_set_new(object, "done", json_of_count(progress->done));
+    json_object_set_new(object, "total", progress->grows ? json_null() : json_of_count(progress->total));
+    json_object_set_new(object, "failed", json_of_count(job->failed));
+    json_object_set_new(object, "rate_per_s", json_of_number(progress_rate(progress)));
+    json_object_set_new(object, "elapsed_s", json_of_number(progress->elapsed_s));
+    json_object_set_new(object, "eta_s", is_foreseen && left_s < LEFT_MAX_S ? json_of_number(left_s) : json_null());
+    json_object_set_new(object, "workers", json_of_count(progress->workers));
+    json_object_set_new(object, "busy", json_of_count(is_over ? 0 : progress->busy));
+    json_object_set_new(object, "lost", json_of_count(progress->lost));
+    json_object_set_new(object, "technique", text_or_null(job->technique));
+    json_object_set_new(object, "topology", json_of_text(job->topology));
+    json_object_set_new(object, "output", text_or_null(job->output));
+    json_object_set_new(object, "status", is_over ? json_integer(job->status) : json_null());
+    return object;
+}
+
+/* The names of user and host are those that the environment and the kernel say: a directory service that does not
+ * answer must not hold a run up. */
+json_t *control_session_json(const struct control_session *session)
+{
+    char host[HOST_NAME_MAX + 1] = "", started[TIME_TEXT_MAX] = "";
+    struct tm parts;
+    const char *user = getenv("LOGNAME");
+    if (user == NULL)
+        user = getenv("USER");
+    gethostname(host, sizeof host - 1);
+    if (gmtime_r(&session->started, &parts) != NULL)
+        strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    json_t *object = json_object();
+    json_object_set_new(object, "program", json_string("hdss"));
+    json_object_set_new(object, "version", json_of_text(session->version));
+    json_object_set_new(object, "api", json_integer(1));
+    json_object_set_new(object, "kind", json_string("run"));
+    json_object_set_new(object, "name", json_of_text(session->name));
+    json_object_set_new(object, "pid", json_integer(getpid()));
+    json_object_set_new(object, "host", json_of_text(host));
+    json_object_set_new(object, "uid", json_integer((json_int_t)geteuid()));
+    json_object_set_new(object, "user", text_or_null(user));
+    json_object_set_new(object, "started", json_string(started));
+    return object;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* A job and its session as the control socket tells of them: see docs/CONTROL.md. */
+#pragma once
+
+#include "common/metrics/progress.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+enum control_state {
+    CONTROL_WAITING,  /* no iteration has been assigned yet */
+    CONTROL_RUNNING,  /* also while the output is finished */
+    CONTROL_DRAINING, /* nothing begins any more */
+    CONTROL_DONE,
+    CONTROL_FAILED,
+    CONTROL_CANCELLED, /* over after a drain, whoever asked for it */
+};
+
+/* All of it is borrowed. */
+struct control_job {
+    uint64_t id;
+    const char *kernel;
+    char *const *command; /* [words] words of the job's command line, without the program */
+    int words;
+    const char *folder; /* working directory */
+    enum control_state state;
+    struct progress progress;
+    uint64_t failed; /* iterations that are given up */
+    const char *technique;
+    const char *topology;
+    const char *output; /* empty: none */
+    int status;         /* exit status, once the job is over; below 0: it is not */
+};
+
+struct control_session {
+    const char *name;    /* "run-1234" */
+    const char *version; /* version of HDSS */
+    time_t started;
+};
+
+const char *control_state_name(enum control_state state);
+
+/* The state of a job that has ended with this exit status. */
+enum control_state control_state_at_end(int status);
+
+/* References of the caller's; NULL when memory is out. */
+json_t *control_job_json(const struct control_job *job);
+json_t *control_session_json(const struct control_session *session);

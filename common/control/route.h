@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The paths of the control socket: see docs/CONTROL.md. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The longest time that a request may wait for a change, in seconds. */
+#define CONTROL_WAIT_MAX_S 30
+
+enum control_place {
+    CONTROL_SESSION, /* /v1 */
+    CONTROL_JOBS,    /* /v1/jobs */
+    CONTROL_JOB,     /* /v1/jobs/ID */
+};
+
+struct control_route {
+    enum control_place place;
+    uint64_t job;    /* of CONTROL_JOB: its ID */
+    unsigned wait_s; /* of CONTROL_JOB: how long to wait for a change; 0: not at all */
+};
+
+/* Reads the path and the query of a request. 0; or the status of the answer, 400 or 404, with one line. */
+int control_route_read(struct control_route *route, const char *uri, struct error *error);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* The folder of the control sockets: one for a user on a machine, which only that user can enter.
+ *
+ * It is hdss under XDG_RUNTIME_DIR where that is this user's, else hdss-UID under TMPDIR, else under /tmp: the first of
+ * them in which a socket can be made. Others may write in the last two, and may have put a folder or a link of that
+ * name there: a folder is used only if it is one, of this user, with no right for anybody else. Nobody else can put
+ * another one in its place then, as such folders are sticky. A file system that machines share is passed over: a socket
+ * is of use on its own machine alone, where it would seem to be left over to others.
+ *
+ * A socket is bound under another name, listens, and then gets its own. So a name whose socket refuses is one that
+ * nobody will listen to any more, and whoever looks removes it: what is left of a run that was killed. */
+#include "common/control/socket.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Clients that may wait to be accepted: few, as they are accepted one after another. */
+#define BACKLOG 16
+/* Age in seconds at which a socket that never got its name belongs to nobody. */
+#define UNNAMED_MAX_S 600
+/* Times that a folder is made anew, where another run removes it as its last one. */
+#define MAKES_MAX 3
+
+_Static_assert(CONTROL_PATH_MAX == sizeof((struct sockaddr_un *)0)->sun_path, "the path of a socket");
+
+/* --- the folder --- */
+
+static void add_folder(struct control_folders *folders, const char *base, bool is_own)
+{
+    char *path = folders->path[folders->count];
+    const int length = is_own ? snprintf(path, CONTROL_PATH_MAX, "%s/hdss", base)
+                              : snprintf(path, CONTROL_PATH_MAX, "%s/hdss-%u", base, (unsigned)geteuid());
+    if (base[0] != '/' || length >= CONTROL_PATH_MAX)
+        return;
+    for (unsigned i = 0; i < folders->count; i++)
+        if (strcmp(folders->path[i], path) == 0)
+            return;
+    folders->count++;
+}
+
+void control_folders(struct control_folders *folders)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR"), *temporary = getenv("TMPDIR");
+    struct stat status;
+    folders->count = 0;
+    if (runtime != NULL && stat(runtime, &status) == 0 && status.st_uid == geteuid())
+        add_folder(folders, runtime, true);
+    if (temporary != NULL)
+        add_folder(folders, temporary, false);
+    add_folder(folders, "/tmp", false);
+}
+
+static bool is_on_shared_file_system(int folder)
+{
+    /* NFS, Lustre, GPFS, BeeGFS, Ceph, SMB 1 and later */
+    static const unsigned shared[] = {0x6969, 0x0bd00bd0, 0x47504653, 0x19830326, 0x00c36400, 0xff534d42, 0xfe534d42};
+    struct statfs system;
+    if (fstatfs(folder, &system) < 0)
+        return true;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if ((unsigned)system.f_type == shared[i])
+            return true;
+    return false;
+}
+
+int control_folder_open(const char *path, bool make, struct error *error)
+{
+    struct stat status;
+    error->text[0] = '\0';
+    if (make && mkdir(path, 0700) < 0 && errno != EEXIST)
+        return error_set(error, "cannot make the folder %s: %s", path, strerror(errno));
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        return errno == ENOENT && !make ? -1 : error_set(error, "%s: %s", path, strerror(errno));
+    if (fstat(folder, &status) < 0 || status.st_uid != geteuid())
+        error_set(error, "%s belongs to another user", path);
+    else if ((status.st_mode & 077) != 0)
+        error_set(error, "%s has the mode %04o; accepted: 0700", path, (unsigned)status.st_mode & 07777);
+    else if (is_on_shared_file_system(folder))
+        error_set(error, "%s is on a file system that other machines may have, too", path);
+    else
+        return folder;
+    close(folder);
+    return -1;
+}
+
+/* --- the socket --- */
+
+static int socket_address(struct sockaddr_un *address, const char *path)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address->sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address->sun_path, path);
+    return 0;
+}
+
+/* The mode is that of the socket before it has a name, so that it is never another one. */
+static int bind_and_listen(const char *path)
+{
+    struct sockaddr_un address;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (socket_address(&address, path) == 0 && fchmod(fd, 0600) == 0) {
+        unlink(path);
+        if (bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 && chmod(path, 0600) == 0 &&
+            listen(fd, BACKLOG) == 0)
+            return fd;
+    }
+    const int reason = errno;
+    unlink(path);
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
+static int listen_in(const char *folder, struct control_socket *made, const char *name, struct error *error)
+{
+    char unnamed[CONTROL_PATH_MAX];
+    if (snprintf(made->path, sizeof made->path, "%s/%s" CONTROL_ENDING, folder, name) >= (int)sizeof made->path ||
+        snprintf(unnamed, sizeof unnamed, "%s/.new-%d", folder, (int)getpid()) >= (int)sizeof unnamed)
+        return error_set(error, "%s is too long for the name of a socket, which has %d bytes at most", folder,
+                         CONTROL_PATH_MAX - 1);
+    made->fd = bind_and_listen(unnamed);
+    if (made->fd >= 0 && rename(unnamed, made->path) == 0)
+        return 0;
+    error_set(error, "cannot make the socket %s: %s", made->path, strerror(errno));
+    if (made->fd >= 0) {
+        close(made->fd);
+        unlink(unnamed);
+    }
+    return -1;
+}
+
+int control_listen(struct control_socket *made, const char *name, struct error *error)
+{
+    struct control_folders folders;
+    control_folders(&folders);
+    for (unsigned i = 0; i < folders.count * MAKES_MAX; i++) {
+        const char *path = folders.path[i / MAKES_MAX];
+        const int folder = control_folder_open(path, true, error);
+        const int result = folder >= 0 ? listen_in(path, made, name, error) : -1;
+        if (folder >= 0)
+            close(folder);
+        if (result == 0)
+            return 0;
+    }
+    *made = (struct control_socket){.fd = -1};
+    return -1;
+}
+
+void control_unlink(struct control_socket *made)
+{
+    char folder[CONTROL_PATH_MAX];
+    if (made->path[0] == '\0')
+        return;
+    unlink(made->path);
+    strcpy(folder, made->path);
+    *strrchr(folder, '/') = '\0';
+    rmdir(folder); /* fails while other runs are there */
+    made->path[0] = '\0';
+}
+
+int control_connect(const char *path)
+{
+    struct sockaddr_un address;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (socket_address(&address, path) == 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    const int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
+/* --- finding --- */
+
+/* True where somebody listens, or could: a full queue of clients is an answer, too. */
+static bool is_served(const char *path)
+{
+    const int fd = control_connect(path);
+    const bool served = fd >= 0 || errno != ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    return served;
+}
+
+static void clear_unnamed(int folder, const char *name)
+{
+    struct stat status;
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(status.st_mode) &&
+        time(NULL) - status.st_mtime > UNNAMED_MAX_S)
+        unlinkat(folder, name, 0);
+}
+
+static void each_of(const char *path, int folder, void (*each)(void *context, const char *path, const char *name),
+                    void *context)
+{
+    char socket_path[CONTROL_PATH_MAX], name[CONTROL_NAME_MAX];
+    const struct dirent *entry;
+    struct stat status;
+    DIR *open = fdopendir(folder);
+    if (open == NULL)
+        close(folder);
+    while (open != NULL && (entry = readdir(open)) != NULL) {
+        const size_t length = strlen(entry->d_name), ending = strlen(CONTROL_ENDING);
+        if (strncmp(entry->d_name, ".new-", 5) == 0)
+            clear_unnamed(folder, entry->d_name);
+        if (entry->d_name[0] == '.' || length <= ending || length - ending >= sizeof name ||
+            strcmp(entry->d_name + length - ending, CONTROL_ENDING) != 0 ||
+            fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISSOCK(status.st_mode) ||
+            snprintf(socket_path, sizeof socket_path, "%s/%s", path, entry->d_name) >= (int)sizeof socket_path)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(length - ending), entry->d_name);
+        if (is_served(socket_path))
+            each(context, socket_path, name);
+        else
+            unlinkat(folder, entry->d_name, 0);
+    }
+    if (open != NULL)
+        closedir(open);
+}
+
+void control_each(void (*each)(void *context, const char *path, const char *name), void *context)
+{
+    struct control_folders folders;
+    struct error error;
+    control_folders(&folders);
+    for (unsigned i = 0; i < folders.count; i++) {
+        const int folder = control_folder_open(folders.path[i], false, &error);
+        if (folder < 0)
+            continue;
+        each_of(folders.path[i], folder, each, context);
+        rmdir(folders.path[i]); /* left over by a run that was killed; fails while a socket is there */
+    }
+}
+
+/* --- the peer --- */
+
+bool control_user_may(uid_t user, uid_t own)
+{
+    return user == own || user == 0;
+}
+
+bool control_peer_may(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && control_user_may(peer.uid, geteuid());
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the control socket is, and who may have it: folders of others, links, modes, paths that are too long, what a
+ * killed run leaves; the paths of requests; a job as JSON. */
+#include "common/control/job_json.h"
+#include "common/control/route.h"
+#include "common/control/socket.h"
+#include "common/util/error.h"
+#include "tests/lib/scratch.h"
+#include "tests/lib/suite.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOBODY 65534
+
+static char folder[] = "/tmp/hdss-test-control-XXXXXX";
+static char own[64]; /* the folder of the sockets under TMPDIR */
+static struct control_socket made;
+static struct error error;
+static unsigned found;
+static char found_name[CONTROL_NAME_MAX];
+
+static void set_up(void)
+{
+    scratch_enter(folder);
+    unsetenv("XDG_RUNTIME_DIR");
+    setenv("TMPDIR", folder, 1);
+    snprintf(own, sizeof own, "%s/hdss-%u", folder, (unsigned)geteuid());
+    made = (struct control_socket){.fd = -1};
+    found = 0;
+}
+
+static void tear_down(void)
+{
+    if (made.fd >= 0)
+        close(made.fd);
+    scratch_leave(folder);
+}
+
+static void count(void *context, const char *path, const char *name)
+{
+    (void)context;
+    if (strncmp(path, folder, strlen(folder)) != 0)
+        return; /* another run of this user's */
+    found++;
+    strcpy(found_name, name);
+}
+
+static void listen_as(const char *name)
+{
+    ck_assert_msg(control_listen(&made, name, &error) == 0, "%s", error.text);
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat status;
+    ck_assert_int_eq(lstat(path, &status), 0);
+    return (unsigned)status.st_mode & 07777;
+}
+
+START_TEST(folder_and_socket_are_the_users_alone)
+{
+    const mode_t before = umask(0);
+    listen_as("run-1");
+    umask(before);
+    ck_assert_uint_eq(mode_of(own), 0700);
+    ck_assert_uint_eq(mode_of(made.path), 0600);
+    const int client = control_connect(made.path);
+    ck_assert_int_ge(client, 0);
+    ck_assert(control_peer_may(client));
+    close(client);
+    control_each(count, NULL);
+    ck_assert_uint_eq(found, 1);
+    ck_assert_str_eq(found_name, "run-1");
+    control_unlink(&made);
+    ck_assert_int_ne(access(own, F_OK), 0); /* the folder went with its last socket */
+}
+END_TEST
+
+START_TEST(the_folder_of_the_session_comes_first)
+{
+    struct control_folders folders;
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    control_folders(&folders);
+    ck_assert_uint_eq(folders.count, 3);
+    listen_as("run-1");
+    ck_assert_ptr_nonnull(strstr(made.path, "/hdss/run-1.sock"));
+    control_unlink(&made);
+}
+END_TEST
+
+/* TMPDIR is /tmp for the test of what comes second: the socket goes elsewhere, or nowhere. */
+static void check_passed_over(const char *why)
+{
+    const int opened = control_folder_open(own, true, &error);
+    ck_assert_int_lt(opened, 0);
+    ck_assert_msg(strstr(error.text, why) != NULL, "%s", error.text);
+    listen_as("run-1");
+    ck_assert_int_ne(strncmp(made.path, own, strlen(own)), 0);
+    control_unlink(&made);
+}
+
+START_TEST(a_folder_that_others_may_enter_is_passed_over)
+{
+    ck_assert_int_eq(mkdir(own, 0700), 0);
+    ck_assert_int_eq(chmod(own, 0750), 0);
+    check_passed_over("mode 0750");
+}
+END_TEST
+
+START_TEST(a_link_is_passed_over)
+{
+    ck_assert_int_eq(mkdir("elsewhere", 0700), 0);
+    ck_assert_int_eq(symlink("elsewhere", own), 0);
+    check_passed_over(own);
+    ck_assert_int_eq(rmdir("elsewhere"), 0); /* nothing was put there */
+}
+END_TEST
+
+START_TEST(a_file_is_passed_over)
+{
+    FILE *file = fopen(own, "w");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+    check_passed_over("Not a directory");
+}
+END_TEST
+
+START_TEST(a_folder_of_somebody_else_is_passed_over)
+{
+    if (geteuid() != 0)
+        return; /* only root can give one away */
+    ck_assert_int_eq(mkdir(own, 0700), 0);
+    ck_assert_int_eq(chown(own, NOBODY, NOBODY), 0);
+    check_passed_over("belongs to another user");
+}
+END_TEST
+
+START_TEST(a_path_that_is_too_long_is_refused)
+{
+    char longest[100];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    ck_assert_int_eq(mkdir(longest, 0700), 0);
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, longest);
+    setenv("TMPDIR", path, 1);
+    listen_as("run-1");
+    ck_assert_int_eq(strncmp(made.path, "/tmp/hdss-", 10), 0);
+    ck_assert_ptr_null(strchr(made.path, 'x'));
+    control_unlink(&made);
+}
+END_TEST
+
+START_TEST(a_socket_that_was_left_over_is_removed)
+{
+    struct control_socket left;
+    listen_as("run-1");
+    left = made;
+    close(left.fd);
+    listen_as("run-2");
+    control_each(count, NULL);
+    ck_assert_uint_eq(found, 1);
+    ck_assert_str_eq(found_name, "run-2");
+    ck_assert_int_ne(access(left.path, F_OK), 0);
+    ck_assert_int_eq(access(made.path, F_OK), 0);
+    control_unlink(&made);
+}
+END_TEST
+
+START_TEST(nothing_but_sockets_is_touched)
+{
+    char path[CONTROL_PATH_MAX];
+    ck_assert_int_eq(mkdir(own, 0700), 0);
+    snprintf(path, sizeof path, "%s/mine.sock", own);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+    control_each(count, NULL);
+    ck_assert_uint_eq(found, 0);
+    ck_assert_int_eq(access(path, F_OK), 0);
+}
+END_TEST
+
+/* Exits with errno of connecting as somebody else. */
+static int errno_as_nobody(const char *path)
+{
+    int status;
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        if (setuid(NOBODY) < 0)
+            _exit(99);
+        _exit(control_connect(path) < 0 ? errno : 0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return WEXITSTATUS(status);
+}
+
+START_TEST(another_user_cannot_connect)
+{
+    if (geteuid() != 0)
+        return;
+    ck_assert_int_eq(chmod(folder, 0755), 0);
+    listen_as("run-1");
+    ck_assert_int_eq(errno_as_nobody(made.path), EACCES);
+    ck_assert_int_eq(chmod(own, 0755), 0); /* the socket itself is closed to others, too */
+    ck_assert_int_eq(errno_as_nobody(made.path), EACCES);
+    control_unlink(&made);
+}
+END_TEST
+
+START_TEST(root_and_the_user_may_ask)
+{
+    ck_assert(control_user_may(1000, 1000));
+    ck_assert(control_user_may(0, 1000));
+    ck_assert(!control_user_may(1001, 1000));
+    ck_assert(!control_user_may(1000, 0));
+    ck_assert(!control_peer_may(STDIN_FILENO)); /* no socket */
+}
+END_TEST
+
+static void check_route(const char *uri, enum control_place place, uint64_t job, unsigned wait_s)
+{
+    struct control_route route;
+    ck_assert_msg(control_route_read(&route, uri, &error) == 0, "%s: %s", uri, error.text);
+    ck_assert_int_eq(route.place, place);
+    ck_assert_uint_eq(route.job, job);
+    ck_assert_uint_eq(route.wait_s, wait_s);
+}
+
+static void check_refused(const char *uri, int status)
+{
+    struct control_route route;
+    ck_assert_msg(control_route_read(&route, uri, &error) == status, "%s", uri);
+    ck_assert_str_ne(error.text, "");
+}
+
+START_TEST(paths_are_read)
+{
+    static const char *const unknown[] = {
+        "",          "/",           "/v2",         "/v11",        "/v1/",        "/v1/job",
+        "/v1/jobs/", "/v1/jobs/x",  "/v1/jobs/1/", "/v1/jobs/1x", "/v1/jobs/-1", "/v1/jobs/9223372036854775808",
+        "v1",        "http://x/v1", "/v1/jobs1",   "/?/v1"};
+    static const char *const bad[] = {"/v1?",
+                                      "/v1/jobs?wait=1",
+                                      "/v1/jobs/1?",
+                                      "/v1/jobs/1?wait=",
+                                      "/v1/jobs/1?wait=31",
+                                      "/v1/jobs/1?wait=1x",
+                                      "/v1/jobs/1?wait=1&wait=2",
+                                      "/v1/jobs/1?Wait=1"};
+    check_route("/v1", CONTROL_SESSION, 0, 0);
+    check_route("/v1/jobs", CONTROL_JOBS, 0, 0);
+    check_route("/v1/jobs/1", CONTROL_JOB, 1, 0);
+    check_route("/v1/jobs/9223372036854775807", CONTROL_JOB, INT64_MAX, 0);
+    check_route("/v1/jobs/7?wait=30", CONTROL_JOB, 7, 30);
+    check_route("/v1/jobs/7?wait=0", CONTROL_JOB, 7, 0);
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        check_refused(unknown[i], 404);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check_refused(bad[i], 400);
+}
+END_TEST
+
+static struct control_job job(void)
+{
+    static char word[] = "synthetic", second[] = "name=\xff";
+    static char *words[] = {word, second};
+    return (struct control_job){
+        .id = 1,
+        .kernel = "synthetic",
+        .command = words,
+        .words = 2,
+        .folder = "/home/me",
+        .state = CONTROL_RUNNING,
+        .progress = {.done = 30, .resumed = 10, .total = 50, .elapsed_s = 2, .busy = 3, .workers = 4, .lost = 1},
+        .failed = 5,
+        .technique = "fac2",
+        .topology = "central",
+        .output = "",
+        .status = -1,
+    };
+}
+
+static void check_json(const struct control_job *from, const char *expected)
+{
+    json_t *object = control_job_json(from);
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    ck_assert_str_eq(text, expected);
+    free(text);
+    json_decref(object);
+}
+
+START_TEST(a_job_is_told_as_it_is)
+{
+    struct control_job from = job();
+    check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
+                      "\"folder\":\"/home/me\",\"state\":\"running\",\"done\":30,\"total\":50,\"failed\":5,"
+                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":2.0,\"workers\":4,\"busy\":3,\"lost\":1,"
+                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":null,\"status\":null}");
+    from.progress.grows = true;
+    from.output = "a.npy";
+    check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
+                      "\"folder\":\"/home/me\",\"state\":\"running\",\"done\":30,\"total\":null,\"failed\":5,"
+                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"workers\":4,\"busy\":3,\"lost\":1,"
+                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":null}");
+    from.progress.grows = false;
+    from.status = 4;
+    from.state = control_state_at_end(4);
+    check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
+                      "\"folder\":\"/home/me\",\"state\":\"cancelled\",\"done\":30,\"total\":50,\"failed\":5,"
+                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"workers\":4,\"busy\":0,\"lost\":1,"
+                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":4}");
+    ck_assert_int_eq(control_state_at_end(0), CONTROL_DONE);
+    ck_assert_int_eq(control_state_at_end(3), CONTROL_FAILED);
+    ck_assert_int_eq(control_state_at_end(1), CONTROL_FAILED);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("control socket");
+    TCase *tests = tcase_create("sockets");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, folder_and_socket_are_the_users_alone);
+    tcase_add_test(tests, the_folder_of_the_session_comes_first);
+    tcase_add_test(tests, a_folder_that_others_may_enter_is_passed_over);
+    tcase_add_test(tests, a_link_is_passed_over);
+    tcase_add_test(tests, a_file_is_passed_over);
+    tcase_add_test(tests, a_folder_of_somebody_else_is_passed_over);
+    tcase_add_test(tests, a_path_that_is_too_long_is_refused);
+    tcase_add_test(tests, a_socket_that_was_left_over_is_removed);
+    tcase_add_test(tests, nothing_but_sockets_is_touched);
+    tcase_add_test(tests, another_user_cannot_connect);
+    tcase_add_test(tests, root_and_the_user_may_ask);
+    suite_add_tcase(suite, tests);
+    TCase *answers = tcase_create("answers");
+    tcase_add_test(answers, paths_are_read);
+    tcase_add_test(answers, a_job_is_told_as_it_is);
+    suite_add_tcase(suite, answers);
+    return suite_run(suite);
+}
