@@ -11,6 +11,7 @@ enum operands {
     OPERANDS_TECHNIQUE,  /* a technique, or `auto` */
     OPERANDS_TECHNIQUES, /* techniques with their parameters */
     OPERANDS_FILE,       /* a file */
+    OPERANDS_RUNS,       /* runs that go on */
     OPERANDS_COMMAND,    /* a command line: any files */
 };
 
@@ -39,6 +40,10 @@ int command_chunks(int argc, char **argv);
 int command_collapse(int argc, char **argv);
 int command_exec(int argc, char **argv);
 int command_log(int argc, char **argv);
+int command_cancel(int argc, char **argv);
+int command_jobs(int argc, char **argv);
+int command_show(int argc, char **argv);
+int command_wait(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_study(int argc, char **argv);
@@ -48,6 +53,10 @@ void chunks_grammar(struct grammar *grammar);
 void collapse_grammar(struct grammar *grammar);
 void exec_grammar(struct grammar *grammar);
 void log_grammar(struct grammar *grammar);
+void cancel_grammar(struct grammar *grammar);
+void jobs_grammar(struct grammar *grammar);
+void show_grammar(struct grammar *grammar);
+void wait_grammar(struct grammar *grammar);
 void run_grammar(struct grammar *grammar);
 void simulate_grammar(struct grammar *grammar);
 void study_grammar(struct grammar *grammar);

@@ -11,6 +11,7 @@
 #include "common/config/params.h"
 #include "common/config/rank_options.h"
 #include "common/config/run_spec.h"
+#include "common/control/socket.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
@@ -175,6 +176,12 @@ static void offer_params(const struct place *place)
     }
 }
 
+static void offer_run(void *context, const char *path, const char *name)
+{
+    (void)path;
+    offer(context, 0, name, "", "");
+}
+
 static void offer_operands(const struct place *place)
 {
     switch (place->grammar.operands) {
@@ -196,6 +203,7 @@ static void offer_operands(const struct place *place)
         if (place->operands == 0)
             offer_names(place, 0, "files");
         break;
+    case OPERANDS_RUNS: control_each(offer_run, (void *)place); break;
     case OPERANDS_COMMAND: offer_names(place, 0, "files"); break;
     }
 }

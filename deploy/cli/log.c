@@ -6,6 +6,7 @@
 #include "common/metrics/reasons.h"
 #include "common/util/ranges.h"
 #include "common/util/text.h"
+#include "deploy/cli/columns.h"
 #include "deploy/cli/log_file.h"
 
 #include <errno.h>
@@ -14,13 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SLOWEST_SHOWN 5
-#define WIDTH_MIN     40
-#define WIDTH_NONE    4000 /* where no terminal cuts lines */
 #define INDENT        "               "
 
 struct log_request {
@@ -69,17 +66,6 @@ static int log_say(const struct error *error, int status)
     fflush(stdout);
     fprintf(stderr, "hdss log: %s\n", error->text);
     return status;
-}
-
-/* Columns of the terminal; what goes elsewhere is not cut. */
-static unsigned log_width(void)
-{
-    struct winsize size;
-    if (!isatty(STDOUT_FILENO))
-        return WIDTH_NONE;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 ? 80
-           : size.ws_col < WIDTH_MIN                                       ? WIDTH_MIN
-                                                                           : size.ws_col;
 }
 
 static char *time_text(char text[40], double seconds)
@@ -151,7 +137,7 @@ static int by_runtime(const void *a, const void *b)
 static int print_table(struct log_file *log, bool failed, uint64_t most, struct error *error)
 {
     const struct log_record **records = calloc(log->count + 1, sizeof *records);
-    const unsigned width = log_width(), digits = digits_of_last(log);
+    const unsigned width = columns_of_output(), digits = digits_of_last(log);
     size_t count = 0;
     int result = 0;
     if (records == NULL)
@@ -265,7 +251,7 @@ static void print_reasons(struct log_sums *sums)
     struct text text;
     text_init(&text);
     reasons_sort(&sums->reasons);
-    reasons_add_text(&sums->reasons, &text, "  reasons      ", INDENT, log_width());
+    reasons_add_text(&sums->reasons, &text, "  reasons      ", INDENT, columns_of_output());
     if (text.data != NULL)
         fputs(text.data, stdout);
     text_fini(&text);

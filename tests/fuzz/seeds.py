@@ -726,6 +726,16 @@ BLOCKS = {
     "cut": shared([(0, b"abc")])[:-9], "no-length": b"\0" + b"\x20\0\0", "long": b"\0" + struct.pack("<Q", 2**64 - 1) + bytes(16),
 }
 
+HALF = (b'{"id":1,"name":null,"kernel":"mandelbrot","command":["mandelbrot","width=9"],"folder":"/home/me/pictures","state":"running","done":5000,"total":10000,'
+        b'"failed":2,"rate_per_s":1234.5,"elapsed_s":4.5,"eta_s":4.05,"workers":8,"busy":7,"lost":1,"technique":"fac2","topology":"central","output":"a.png","status":null}')
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+JOBS = {
+    "one": b"\x50" + OK + HALF, "list": b"\x28" + OK + b'{"session":{"name":"run-1"},"jobs":[' + HALF + b"]}", "narrow": b"\x01" + OK + HALF,
+    "open": b"\x50" + OK + b'{"state":"running","done":3,"total":null}', "over": b"\x50" + OK + b'{"kernel":"k","state":"failed","done":1e300,"total":-1,"status":3}',
+    "control": b"\x50" + OK + b'{"kernel":"\\u001b[2J\\u009b","state":"\\u0000x","folder":"/\\n"}', "long": b"\x50" + OK + b'{"state":"x","folder":"/' + "\u00e4".encode() * 300 + b'"}',
+    "error": b"\x50HTTP/1.1 409 Conflict\r\n\r\n" + b'{"error":"no \\u001b"}', "no-error": b"\x50HTTP/1.1 500 x\r\n\r\n{}", "page": b"\x50HTTP/1.1 400 Bad Request\r\n\r\n<HTML>",
+    "empty": b"\x50", "no-end": b"\x50HTTP/1.1 200 OK\r\n", "status": b"\x50HTTP/1.1 2 0 OK\r\n\r\n{}", "array": b"\x50" + OK + b"[]",
+}
 ROUTES = {
     "session": b"/v1", "jobs": b"/v1/jobs", "job": b"/v1/jobs/1", "largest": b"/v1/jobs/9223372036854775807", "too-large": b"/v1/jobs/9223372036854775808",
     "wait": b"/v1/jobs/17?wait=30", "too-long": b"/v1/jobs/1?wait=31", "empty": b"", "root": b"/", "version": b"/v2/jobs", "query": b"/v1?a=b", "no-id": b"/v1/jobs/",
@@ -735,7 +745,7 @@ ROUTES = {
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
-    "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
+    "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
     "exec": EXECS, "earlier": EARLIER, "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,
 }

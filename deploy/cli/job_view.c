@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs as people read them: see job_view.h. What a socket says is shown as text only: no control character of it
+ * reaches a terminal. */
+#include "deploy/cli/job_view.h"
+
+#include "common/metrics/human.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELL_MAX   72 /* bytes, of KERNEL_MAX characters */
+#define GAP        2
+#define KERNEL_MAX 16
+#define FOLDER_MIN 8
+
+/* --- reading --- */
+
+static int answer_of(struct control_answer *answer, const char *body, size_t length, struct error *error)
+{
+    json_error_t reason;
+    answer->json = json_loadb(body, length, 0, &reason);
+    if (!json_is_object(answer->json)) {
+        json_decref(answer->json);
+        answer->json = NULL;
+        return error_set(error, "its answer, of status %d, is no JSON", answer->status);
+    }
+    if (answer->status < 300)
+        return 0;
+    const char *text = json_string_value(json_object_get(answer->json, "error"));
+    error_set(error, "%.300s", text != NULL && text[0] != '\0' ? text : "it refuses, and does not say why");
+    json_decref(answer->json);
+    answer->json = NULL;
+    return -1;
+}
+
+int control_answer_read(struct control_answer *answer, const char *bytes, size_t length, struct error *error)
+{
+    static const char version[] = "HTTP/1.", end[] = "\r\n\r\n";
+    const char *body = memmem(bytes, length, end, strlen(end));
+    *answer = (struct control_answer){0};
+    if (body == NULL || length < 12 || memcmp(bytes, version, strlen(version)) != 0 || bytes[8] != ' ')
+        return error_set(error, "its answer is no HTTP");
+    for (int i = 9; i < 12; i++) {
+        if (bytes[i] < '0' || bytes[i] > '9')
+            return error_set(error, "its answer is no HTTP");
+        answer->status = 10 * answer->status + bytes[i] - '0';
+    }
+    body += strlen(end);
+    return answer_of(answer, body, length - (size_t)(body - bytes), error);
+}
+
+static const char *text_of(json_t *json, const char *name)
+{
+    const char *text = json_string_value(json_object_get(json, name));
+    return text != NULL ? text : "";
+}
+
+/* Below 0 where there is none. */
+static double number_of(json_t *json, const char *name)
+{
+    const json_t *value = json_object_get(json, name);
+    return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+static double count_of(json_t *json, const char *name)
+{
+    return fmax(number_of(json, name), 0);
+}
+
+int job_view_read(struct job_view *view, json_t *json, struct error *error)
+{
+    if (!json_is_object(json) || text_of(json, "state")[0] == '\0')
+        return error_set(error, "its answer is no job");
+    const double status = number_of(json, "status");
+    view->json = json_incref(json);
+    view->kernel = text_of(json, "kernel");
+    view->state = text_of(json, "state");
+    view->folder = text_of(json, "folder");
+    view->technique = text_of(json, "technique");
+    view->topology = text_of(json, "topology");
+    view->output = text_of(json, "output");
+    view->done = count_of(json, "done");
+    view->failed = count_of(json, "failed");
+    view->rate = count_of(json, "rate_per_s");
+    view->elapsed_s = count_of(json, "elapsed_s");
+    view->workers = count_of(json, "workers");
+    view->busy = count_of(json, "busy");
+    view->lost = count_of(json, "lost");
+    view->total = number_of(json, "total");
+    view->left_s = number_of(json, "eta_s");
+    view->status = status >= 0 && status < 256 ? (int)status : -1;
+    return 0;
+}
+
+/* --- the list --- */
+
+void job_list_fini(struct job_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        json_decref(list->items[i].json);
+    free(list->items);
+    *list = (struct job_list){0};
+}
+
+struct job_view *job_list_add(struct job_list *list, const char *session)
+{
+    if (list->count == list->room) {
+        const size_t room = list->room > 0 ? 2 * list->room : 16;
+        struct job_view *items = realloc(list->items, room * sizeof *items);
+        if (items == NULL)
+            return NULL;
+        list->items = items;
+        list->room = room;
+    }
+    struct job_view *view = &list->items[list->count++];
+    *view = (struct job_view){.state = "silent",
+                              .kernel = "",
+                              .folder = "",
+                              .technique = "",
+                              .topology = "",
+                              .output = "",
+                              .total = -1,
+                              .left_s = -1,
+                              .status = -1};
+    snprintf(view->session, sizeof view->session, "%s", session);
+    return view;
+}
+
+/* The name behind "run-", which may be left out. */
+static const char *number_in(const char *session)
+{
+    return strncmp(session, "run-", 4) == 0 ? session + 4 : session;
+}
+
+struct job_view *job_list_find(struct job_list *list, const char *word, struct error *error)
+{
+    struct job_view *found = NULL;
+    unsigned count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct job_view *view = &list->items[i];
+        const char *number = number_in(view->session);
+        if (strcmp(view->session, word) == 0 || strcmp(number, word) == 0)
+            return view;
+        if (word[0] != '\0' &&
+            (strncmp(view->session, word, strlen(word)) == 0 || strncmp(number, word, strlen(word)) == 0)) {
+            found = view;
+            count++;
+        }
+    }
+    if (count == 1)
+        return found;
+    if (count > 1)
+        error_set(error, "'%.60s' is how %u of them begin; `hdss jobs` lists them", word, count);
+    else
+        error_set(error, "'%.60s' is no run of yours on this machine; `hdss jobs` lists those that are there", word);
+    return NULL;
+}
+
+/* --- figures --- */
+
+static const char *whole(char text[HUMAN_MAX], double number)
+{
+    return number < 1e18 ? human_count(text, (uint64_t)number) : human_si(text, number);
+}
+
+/* All is only what is all. */
+static double percent_done(const struct job_view *view)
+{
+    const double percent = 100 * (view->done + view->failed) / view->total;
+    return view->done + view->failed < view->total && percent > 99.9 ? 99.9 : fmin(percent, 100);
+}
+
+void job_view_print_done(const struct job_view *view, struct text *text)
+{
+    char done[HUMAN_MAX], total[HUMAN_MAX], failed[HUMAN_MAX];
+    text_add(text, "%s", whole(done, view->done));
+    if (view->total >= 0)
+        text_add(text, " of %s", whole(total, view->total));
+    if (view->total > 0)
+        text_add(text, " (%.1f %%)", percent_done(view));
+    if (view->failed > 0)
+        text_add(text, ", %s given up", whole(failed, view->failed));
+}
+
+/* --- the table --- */
+
+enum column { ID, KERNEL, STATE, DONE, RATE, LEFT, WORKERS, FOLDER, COLUMNS };
+
+static const char *const headings[COLUMNS] = {"ID", "KERNEL", "STATE", "DONE", "RATE", "ETA", "WORKERS", "FOLDER"};
+static const bool is_number[COLUMNS] = {[DONE] = true, [RATE] = true, [LEFT] = true, [WORKERS] = true};
+/* Columns in the order in which they are left out where there is no room. */
+static const enum column dispensable[] = {FOLDER, WORKERS, RATE, LEFT, KERNEL, DONE, STATE};
+
+struct row {
+    char cell[COLUMNS][CELL_MAX];
+    const char *folder; /* borrowed */
+};
+
+/* Copies up to KERNEL_MAX whole characters of UTF-8. */
+static void copy_cell(char cell[CELL_MAX], const char *from)
+{
+    unsigned columns = 0;
+    size_t length = 0;
+    for (; from[length] != '\0'; length++) {
+        columns += ((unsigned char)from[length] & 0xc0) != 0x80;
+        if (columns > KERNEL_MAX)
+            break;
+    }
+    memcpy(cell, from, length);
+    cell[length] = '\0';
+}
+
+static void make_row(struct row *row, const struct job_view *view)
+{
+    char text[HUMAN_MAX], number[HUMAN_MAX];
+    *row = (struct row){.folder = view->folder};
+    snprintf(row->cell[ID], CELL_MAX, "%.*s", CELL_MAX - 1, view->session);
+    copy_cell(row->cell[KERNEL], view->kernel);
+    copy_cell(row->cell[STATE], view->state);
+    if (view->json == NULL)
+        return;
+    if (view->total > 0)
+        snprintf(row->cell[DONE], CELL_MAX, "%.0f %%", floor(percent_done(view)));
+    else if (view->total < 0)
+        snprintf(row->cell[DONE], CELL_MAX, "%s", human_si(text, view->done));
+    if (view->rate > 0)
+        snprintf(row->cell[RATE], CELL_MAX, "%s", human_rate(text, view->rate));
+    if (view->left_s >= 0)
+        snprintf(row->cell[LEFT], CELL_MAX, "%s", human_duration(text, view->left_s));
+    snprintf(row->cell[WORKERS], CELL_MAX, "%s/%s", whole(text, view->busy), whole(number, view->workers));
+}
+
+/* Adds at most `most` characters of UTF-8, and returns how many: what a terminal would obey becomes '?'. */
+static unsigned add_plain(struct text *text, const char *from, unsigned most)
+{
+    unsigned columns = 0;
+    for (; *from != '\0'; from++) {
+        const unsigned char byte = (unsigned char)*from;
+        const bool goes_on = (byte & 0xc0) == 0x80;
+        if (!goes_on && columns == most)
+            break;
+        columns += !goes_on;
+        if (byte == 0xc2 && (unsigned char)from[1] < 0xa0 && from[1] != '\0') { /* a control character of two bytes */
+            text_add(text, "?");
+            from++;
+        } else
+            text_add(text, "%c", byte < ' ' || byte == 0x7f ? '?' : (int)byte);
+    }
+    return columns;
+}
+
+static unsigned columns_in(const char *text)
+{
+    unsigned columns = 0;
+    for (; *text != '\0'; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+/* The end of a path says most: what is too long loses its beginning. */
+static void add_path(struct text *text, const char *path, unsigned most)
+{
+    unsigned columns = columns_in(path);
+    if (columns > most) {
+        text_add(text, "..");
+        for (; columns > most - 2; path++)
+            columns -= ((unsigned char)path[1] & 0xc0) != 0x80;
+    }
+    add_plain(text, path, most);
+}
+
+static void add_cell(struct text *text, const char *cell, unsigned width, bool to_the_right, bool is_last)
+{
+    const unsigned columns = columns_in(cell), blanks = columns < width ? width - columns : 0;
+    if (to_the_right)
+        text_repeat(text, " ", blanks);
+    add_plain(text, cell, width);
+    if (!to_the_right && !is_last)
+        text_repeat(text, " ", blanks);
+}
+
+static unsigned sum_of(const unsigned widths[COLUMNS])
+{
+    unsigned sum = 0;
+    for (int c = 0; c < COLUMNS; c++)
+        if (widths[c] > 0)
+            sum += widths[c] + (sum > 0 ? GAP : 0);
+    return sum;
+}
+
+static void set_widths(unsigned widths[COLUMNS], const struct row *rows, size_t count, unsigned width)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        widths[c] = (unsigned)strlen(headings[c]);
+        for (size_t r = 0; r < count; r++) {
+            const unsigned columns = columns_in(c == FOLDER ? rows[r].folder : rows[r].cell[c]);
+            widths[c] = columns > widths[c] ? columns : widths[c];
+        }
+    }
+    const unsigned others = sum_of(widths) - widths[FOLDER];
+    if (others + widths[FOLDER] > width && others + FOLDER_MIN <= width)
+        widths[FOLDER] = width - others;
+    for (size_t i = 0; i < sizeof dispensable / sizeof *dispensable && sum_of(widths) > width; i++)
+        widths[dispensable[i]] = 0;
+    if (widths[ID] > width)
+        widths[ID] = width;
+}
+
+/* NULL: the headings. */
+static void add_row(struct text *text, const unsigned widths[COLUMNS], const struct row *row)
+{
+    int last = COLUMNS - 1;
+    while (last > 0 && widths[last] == 0)
+        last--;
+    for (int c = 0; c <= last; c++) {
+        if (widths[c] == 0)
+            continue;
+        if (c > 0)
+            text_repeat(text, " ", GAP);
+        if (c == FOLDER && row != NULL)
+            add_path(text, row->folder, widths[c]);
+        else
+            add_cell(text, row != NULL ? row->cell[c] : headings[c], widths[c], is_number[c], c == last);
+    }
+    while (text->data != NULL && text->length > 0 && text->data[text->length - 1] == ' ')
+        text->length--; /* of cells without anything */
+    text_add(text, "\n");
+}
+
+void job_list_print(const struct job_list *list, unsigned width, struct text *text)
+{
+    unsigned widths[COLUMNS];
+    struct row *rows = calloc(list->count + 1, sizeof *rows);
+    if (rows == NULL) {
+        text->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        make_row(&rows[i], &list->items[i]);
+    set_widths(widths, rows, list->count, width);
+    add_row(text, widths, NULL);
+    for (size_t i = 0; i < list->count; i++)
+        add_row(text, widths, &rows[i]);
+    free(rows);
+}
+
+/* --- one job --- */
+
+static void add_line(struct text *text, const char *name, const char *value)
+{
+    if (value[0] == '\0')
+        return;
+    text_add(text, "  %-10s ", name);
+    add_plain(text, value, UINT_MAX);
+    text_add(text, "\n");
+}
+
+static void add_command(struct text *text, json_t *words)
+{
+    size_t i;
+    json_t *word;
+    text_add(text, "  %-10s", "command");
+    json_array_foreach(words, i, word)
+    {
+        text_add(text, " ");
+        add_plain(text, json_is_string(word) ? json_string_value(word) : "?", UINT_MAX);
+    }
+    text_add(text, "\n");
+}
+
+void job_view_print(const struct job_view *view, struct text *text)
+{
+    char figure[HUMAN_MAX], number[HUMAN_MAX];
+    text_add(text, "%s: ", view->session);
+    add_plain(text, view->kernel, UINT_MAX);
+    text_add(text, view->kernel[0] != '\0' ? ", " : "");
+    add_plain(text, view->state, UINT_MAX);
+    text_add(text, "\n");
+    if (view->json == NULL)
+        return;
+    add_command(text, json_object_get(view->json, "command"));
+    add_line(text, "folder", view->folder);
+    text_add(text, "  %-10s ", "done");
+    job_view_print_done(view, text);
+    text_add(text, "\n");
+    if (view->rate > 0)
+        add_line(text, "rate", human_rate(figure, view->rate));
+    add_line(text, "elapsed", human_duration(figure, view->elapsed_s));
+    if (view->left_s >= 0)
+        add_line(text, "left", human_duration(figure, view->left_s));
+    text_add(text, "  %-10s %s of %s busy", "workers", whole(figure, view->busy), whole(number, view->workers));
+    if (view->lost > 0)
+        text_add(text, ", %s lost", whole(figure, view->lost));
+    text_add(text, "\n");
+    add_line(text, "technique", view->technique);
+    add_line(text, "topology", view->topology);
+    add_line(text, "output", view->output);
+    if (view->status >= 0)
+        text_add(text, "  %-10s %d\n", "status", view->status);
+}

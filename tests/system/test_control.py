@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""Runs that go on are listed, shown, waited for and cancelled, by their user alone, and nobody who asks holds them up."""
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from launch import (HDSS, SUPERMASTER, finish, job, long, main, ranks_of, run, start, wait_until)
+
+NOBODY = 65534
+
+
+# A run that goes on until it is cancelled.
+SLEEPING = [HDSS, 'run', '--workers', '2', '--power', 'equal', '--technique', 'ss', 'synthetic', 'iterations=100000', 'mean=1000', 'distribution=constant',
+            'mode=sleep']
+
+
+def here():
+    """Sockets in a folder of this test's own."""
+    os.environ.pop('XDG_RUNTIME_DIR', None)
+    os.environ['TMPDIR'] = os.getcwd()
+    os.chmod('.', 0o755)
+    return os.path.join(os.getcwd(), f'hdss-{os.getuid()}')
+
+
+def sockets(folder):
+    return sorted(name for name in os.listdir(folder) if name.endswith('.sock')) if os.path.isdir(folder) else []
+
+
+def jobs():
+    return json.loads(run([HDSS, 'jobs', '--format', 'json']).out)
+
+
+def begin():
+    process = start(SLEEPING)
+    wait_until(lambda: any(one.get('state') == 'running' and one['done'] > 0 for one in jobs()), 'a run that says how it goes')
+    return process
+
+
+def connect(path):
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(path)  # waits for its turn; with a time limit it would not
+    client.settimeout(30)
+    return client
+
+
+def ask(path, head=b'GET /v1/jobs/1 HTTP/1.1\r\nConnection: close\r\n\r\n'):
+    with connect(path) as client:
+        client.sendall(head)
+        answer = b''
+        while piece := client.recv(65536):
+            answer += piece
+    return answer
+
+
+# Run as another user: what becomes of connecting and asking.
+STRANGER = '''
+import os, socket, sys
+os.setgid(65534); os.setuid(65534)
+client = socket.socket(socket.AF_UNIX)
+try:
+    client.connect(sys.argv[1])
+    client.sendall(b"DELETE /v1/jobs/1 HTTP/1.1\\r\\nConnection: close\\r\\n\\r\\n")
+    print(client.recv(100))
+except OSError as error:
+    print(type(error).__name__)
+'''
+
+
+def stranger(path):
+    return subprocess.run([sys.executable, '-c', STRANGER, path], capture_output=True, text=True, check=False, timeout=60).stdout.strip()
+
+
+def refuse_a_stranger(folder, path):
+    if os.getuid() != 0:
+        return
+    assert stranger(path) == 'PermissionError'
+    os.chmod(folder, 0o755)
+    os.chmod(path, 0o666)  # nothing is left but who is at the other end
+    assert stranger(path) in ("b''", 'ConnectionResetError', 'BrokenPipeError'), stranger(path)
+    os.chmod(folder, 0o700)
+
+
+def be_stuck(path):
+    """One client sends half a request, and one reads no answer: others are answered, and the run goes on."""
+    half, mute = connect(path), connect(path)
+    half.sendall(b'GET /v1/jobs/1 HT')
+    mute.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    mute.setblocking(False)
+    try:
+        while True:
+            mute.send(b'GET /v1/jobs HTTP/1.1\r\n\r\n' * 100)
+    except BlockingIOError:
+        pass
+    before = done_by(path)
+    wait_until(lambda: done_by(path) > before, 'work beside stuck clients')
+    return half, mute
+
+
+def done_by(path):
+    head, _, body = ask(path).partition(b'\r\n\r\n')
+    assert head.startswith(b'HTTP/1.1 200'), head
+    return json.loads(body)['done']
+
+
+def test_a_run_is_listed_shown_cancelled_and_waited_for():
+    folder = here()
+    assert run([HDSS, 'jobs']).out == 'no run of yours is there on this machine\n'
+    process = begin()
+    name = sockets(folder)[0].removesuffix('.sock')
+    supermaster = ranks_of(process, SUPERMASTER)[0]
+    assert name == f'run-{supermaster}', (name, supermaster)
+    assert os.stat(folder).st_mode & 0o7777 == 0o700 and os.stat(f'{folder}/{name}.sock').st_mode & 0o7777 == 0o600
+    lines = run([HDSS, 'jobs']).out.splitlines()
+    assert len(lines) == 2 and lines[1].split()[:3] == [name, 'synthetic', 'running'] and lines[1].endswith(os.getcwd()), lines
+    told = json.loads(run([HDSS, 'show', str(supermaster), '--format', 'json']).out)
+    assert told['session'] == name and told['total'] == 100000 and told['workers'] == 2 and told['technique'] == 'ss', told
+    assert told['command'][-4:] == ['iterations=100000', 'mean=1000', 'distribution=constant', 'mode=sleep'] and told['status'] is None, told
+    assert f'{name}: synthetic, running\n' in run([HDSS, 'show']).out
+    wrong = run([HDSS, 'show', 'x'])
+    assert wrong.status == 1 and wrong.err == ["hdss show: 'x' is no run of yours on this machine; `hdss jobs` lists those that are there"], wrong
+    assert run([HDSS, 'complete', 'hdss', 'wait', 'run-']).out.split() == [name]
+    refuse_a_stranger(folder, f'{folder}/{name}.sock')
+    stuck = be_stuck(f'{folder}/{name}.sock')
+    waits = start([HDSS, 'wait'])
+    cancelled = run([HDSS, 'cancel', name])
+    assert cancelled.status == 0 and cancelled.out == f'{name} drains: what runs is finished and kept\n', cancelled
+    result, waited = finish(process), finish(waits)
+    assert result.status == 4 and 'stopped by a signal after a clean drain' in result.out, result
+    assert waited.status == 4 and waited.out.startswith(f'{name}: cancelled, '), waited
+    assert not os.path.exists(folder), os.listdir(folder)
+    for client in stuck:
+        client.close()
+
+
+@long
+def test_what_a_killed_run_leaves_is_removed():
+    folder = here()
+    process = begin()
+    killed = ranks_of(process, SUPERMASTER)[0]
+    os.kill(killed, signal.SIGKILL)
+    assert finish(process).status == 1
+    assert sockets(folder) == [f'run-{killed}.sock']
+    assert run([HDSS, 'jobs', '--format', 'json']).out == '[]\n' and not os.path.exists(folder)
+
+
+def test_a_run_goes_on_without_a_socket():
+    folder = here()
+    line = job(0, 1, ['synthetic', 'iterations=10', 'mean=0'])
+    with open(folder, 'w', encoding='utf-8'):  # TMPDIR has no folder for it, and XDG_RUNTIME_DIR is not this user's
+        os.environ['XDG_RUNTIME_DIR'] = '/proc/1'
+    result = run(line)
+    assert result.status == 0 and result.err == [], result
+    assert os.path.getsize(folder) == 0
+
+
+@long
+def test_a_thousand_idle_clients_are_served():
+    folder = here()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 4096:
+        return 'no room for so many descriptors'
+    process = begin()
+    path = os.path.join(folder, sockets(folder)[0])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, hard))
+    crowd = [connect(path) for _ in range(1000)]
+    began = time.monotonic()
+    for client in crowd:
+        client.sendall(b'GET /v1/jobs/1 HTTP/1.1\r\n\r\n')
+    for client in crowd:
+        assert client.recv(100).startswith(b'HTTP/1.1 200')
+    print(f'# 1,000 were answered in {time.monotonic() - began:.2f} s')
+    assert b'"state":"running"' in ask(path)
+    for client in crowd:
+        client.close()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert run([HDSS, 'cancel']).status == 0
+    assert finish(process).status == 4
+
+
+if __name__ == '__main__':
+    sys.exit(main([
+        test_a_run_is_listed_shown_cancelled_and_waited_for,
+        test_what_a_killed_run_leaves_is_removed,
+        test_a_run_goes_on_without_a_socket,
+        test_a_thousand_idle_clients_are_served,
+    ]))
