@@ -55,11 +55,14 @@ const char *human_count(char text[HUMAN_MAX], uint64_t count)
     return text;
 }
 
+/* Beyond the largest of the units. */
+#define SI_MAX 1e21
+
 const char *human_si(char text[HUMAN_MAX], double value)
 {
     static const char *const units[] = {"", " k", " M", " G", " T", " P", " E"};
     size_t unit = 0;
-    if (!isfinite(value) || value < 0)
+    if (!(value >= 0 && value < SI_MAX))
         return strcpy(text, "?");
     while (value >= 999.5 && unit + 1 < sizeof units / sizeof *units) {
         value /= 1000;

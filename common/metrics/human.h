@@ -16,7 +16,7 @@ const char *human_duration(char text[HUMAN_MAX], double seconds);
 /* "1,234,567". Returns `text`. */
 const char *human_count(char text[HUMAN_MAX], uint64_t count);
 
-/* "319", "45.6 k", "1.23 M" and so on, the prefix by powers of 1000; "?" for what is not finite. Returns `text`. */
+/* "319", "45.6 k", "1.23 M" and so on, the prefix by powers of 1000; "?" below 0 and from 10^21 on. Returns `text`. */
 const char *human_si(char text[HUMAN_MAX], double value);
 
 /* "319/s", "5.10 k/s", and for what is slow "12.5/min", "3/h". Returns `text`. */

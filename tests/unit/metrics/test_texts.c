@@ -54,6 +54,9 @@ START_TEST(counts_read_well)
     ck_assert_str_eq(human_count(text, 999), "999");
     ck_assert_str_eq(human_count(text, 1000), "1,000");
     ck_assert_str_eq(human_count(text, UINT64_MAX), "18,446,744,073,709,551,615");
+    ck_assert_str_eq(human_si(text, 1e20), "100 E");
+    ck_assert_str_eq(human_si(text, 1e21), "?");
+    ck_assert_str_eq(human_si(text, -1), "?");
     ck_assert_str_eq(human_si(text, 0), "0");
     ck_assert_str_eq(human_si(text, 319), "319");
     ck_assert_str_eq(human_si(text, 3.14159), "3.14");
