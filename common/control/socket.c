@@ -145,23 +145,6 @@ static int listen_in(const char *folder, struct control_socket *made, const char
     return -1;
 }
 
-int control_listen(struct control_socket *made, const char *name, struct error *error)
-{
-    struct control_folders folders;
-    control_folders(&folders);
-    for (unsigned i = 0; i < folders.count * MAKES_MAX; i++) {
-        const char *path = folders.path[i / MAKES_MAX];
-        const int folder = control_folder_open(path, true, error);
-        const int result = folder >= 0 ? listen_in(path, made, name, error) : -1;
-        if (folder >= 0)
-            close(folder);
-        if (result == 0)
-            return 0;
-    }
-    *made = (struct control_socket){.fd = -1};
-    return -1;
-}
-
 void control_unlink(struct control_socket *made)
 {
     char folder[CONTROL_PATH_MAX];
@@ -248,6 +231,30 @@ void control_each(void (*each)(void *context, const char *path, const char *name
         each_of(folders.path[i], folder, each, context);
         rmdir(folders.path[i]); /* left over by a run that was killed; fails while a socket is there */
     }
+}
+
+/* For the sake of those that nobody listens to, which are removed. */
+static void pass_by(void *context, const char *path, const char *name)
+{
+    (void)context, (void)path, (void)name;
+}
+
+int control_listen(struct control_socket *made, const char *name, struct error *error)
+{
+    struct control_folders folders;
+    control_each(pass_by, NULL);
+    control_folders(&folders);
+    for (unsigned i = 0; i < folders.count * MAKES_MAX; i++) {
+        const char *path = folders.path[i / MAKES_MAX];
+        const int folder = control_folder_open(path, true, error);
+        const int result = folder >= 0 ? listen_in(path, made, name, error) : -1;
+        if (folder >= 0)
+            close(folder);
+        if (result == 0)
+            return 0;
+    }
+    *made = (struct control_socket){.fd = -1};
+    return -1;
 }
 
 /* --- the peer --- */

@@ -33,7 +33,8 @@ void control_folders(struct control_folders *folders);
  * not of this user alone; then with one line, which is empty where it is merely missing. */
 int control_folder_open(const char *path, bool make, struct error *error);
 
-/* Makes the socket NAME.sock in the first of the folders that can have it, and listens. -1 with one line. */
+/* Makes the socket NAME.sock in the first of the folders that can have it, and listens. Those that nobody listens to
+ * any more are removed. -1 with one line. */
 int control_listen(struct control_socket *made, const char *name, struct error *error);
 
 /* Removes the socket's name, and the folder if it was the last. */
