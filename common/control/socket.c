@@ -233,16 +233,20 @@ void control_each(void (*each)(void *context, const char *path, const char *name
     }
 }
 
-/* For the sake of those that nobody listens to, which are removed. */
 static void pass_by(void *context, const char *path, const char *name)
 {
     (void)context, (void)path, (void)name;
 }
 
+void control_clear(void)
+{
+    control_each(pass_by, NULL);
+}
+
 int control_listen(struct control_socket *made, const char *name, struct error *error)
 {
     struct control_folders folders;
-    control_each(pass_by, NULL);
+    control_clear();
     control_folders(&folders);
     for (unsigned i = 0; i < folders.count * MAKES_MAX; i++) {
         const char *path = folders.path[i / MAKES_MAX];

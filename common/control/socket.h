@@ -47,6 +47,9 @@ int control_connect(const char *path);
  * with the path and the name without its ending. */
 void control_each(void (*each)(void *context, const char *path, const char *name), void *context);
 
+/* Removes the sockets that nobody listens to, and the folders that have no other: they are of runs that were killed. */
+void control_clear(void);
+
 /* True if the process at the other end is of this user, or of root. */
 bool control_peer_may(int fd);
 

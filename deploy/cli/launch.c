@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mpirun as a child: see launch.h. */
 #include "deploy/cli/launch.h"
+#include "common/control/socket.h"
 #include "common/mpi/folder.h"
 #include "common/os/process.h"
 #include "common/os/signals.h"
@@ -700,10 +701,12 @@ static void launch_clear(const struct child *child)
 {
     const bool told = !child->how->reports || (child->watch.ended && !child->watch.degraded);
     const bool in_order = child->status == 0 && told && child->end_ms == 0 && !child->watch.cleared;
-    if (!in_order)
+    if (!in_order) {
         end_orphans(child);
-    if (!in_order && child->how->clear != NULL)
-        child->how->clear(child->pid);
+        control_clear();
+        if (child->how->clear != NULL)
+            child->how->clear(child->pid);
+    }
     folder_clear_all();
 }
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from launch import (HDSS, SUPERMASTER, finish, job, long, main, ranks_of, run, start, wait_until)
+from launch import (HDSS, SUPERMASTER, finish, job, kill_tree, long, main, ranks_of, run, start, wait_until)
 
 NOBODY = 65534
 
@@ -141,10 +141,14 @@ def test_a_run_is_listed_shown_cancelled_and_waited_for():
 def test_what_a_killed_run_leaves_is_removed():
     folder = here()
     process = begin()
-    killed = ranks_of(process, SUPERMASTER)[0]
-    os.kill(killed, signal.SIGKILL)
-    assert finish(process).status == 1
-    assert sockets(folder) == [f'run-{killed}.sock']
+    os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
+    assert finish(process).status == 1 and not os.path.exists(folder)
+    process = begin()
+    supermaster = ranks_of(process, SUPERMASTER)[0]
+    kill_tree(process.pid)
+    assert finish(process).status == -signal.SIGKILL
+    wait_until(lambda: not os.path.exists(f'/proc/{supermaster}'), 'the end of the supermaster')
+    assert sockets(folder) == [f'run-{supermaster}.sock']
     assert run([HDSS, 'jobs', '--format', 'json']).out == '[]\n' and not os.path.exists(folder)
 
 
