@@ -4,7 +4,7 @@
 
 #include "common/control/job_json.h"
 
-/* Where the answers come from, and what a client can ask for. */
+/* The source of the answers, and the receiver of requests to drain. */
 struct control_source {
     void *context;
     /* Tells what is known of the job at this moment; `status` and the state at its end are filled in by the caller. */

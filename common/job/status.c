@@ -73,7 +73,7 @@ bool status_tell_summary(const char *text)
     return told;
 }
 
-/* What finds no room is left out: the next line comes soon. */
+/* A line that finds no room is left out: the next one comes soon. */
 bool status_tell_progress(const char *text)
 {
     int file = status_open_pipe(PROGRESS_VARIABLE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which iterations wait for others: see precedence.h. */
+/* Iterations that wait for others: see precedence.h. */
 #include "common/util/precedence.h"
 
 #include "common/util/grow.h"

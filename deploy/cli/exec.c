@@ -267,7 +267,7 @@ static bool exec_has_order(const struct exec_run *run)
     return found;
 }
 
-/* What reads the arguments bit by bit, or leaves some out, is not for tasks that wait for others. */
+/* Options that read the arguments bit by bit, or leave some out, are not for tasks that wait for others. */
 static int exec_check_order(const struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;

@@ -302,7 +302,7 @@ static int print_bytes(struct follow *follow, const unsigned char *from, uint32_
                                           : print_put(follow, outlet, from, length, &task->at, error);
 }
 
-/* What was printed of it while the task ran is left out. */
+/* Lines that were printed while the task ran are left out. */
 static int print_stream(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     const unsigned stream = follow->task.stream;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tasks write while they run: the fragments in a folder that their workers add to
+/* The lines that tasks write while they run: the fragments in a folder that their workers add to
  * (worker/kernels/exec/fragments.h), by the tries of the tasks. Files that are read and have a successor are removed.
  */
 #pragma once

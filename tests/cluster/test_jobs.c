@@ -331,7 +331,7 @@ struct work {
     struct buffer buffers[2];
 };
 
-/* What a rank has of a job. */
+/* The part of a job that a rank has. */
 struct seat {
     struct driver *driver; /* NULL: it is not there yet, or over */
     bool is_over;

@@ -233,7 +233,7 @@ START_TEST(a_run_is_resumed)
 }
 END_TEST
 
-/* What waits may be done, and what it waits for not: results of an earlier run were removed. */
+/* A task may be done while one that it waits for is not: results of an earlier run were removed. */
 START_TEST(what_is_done_stays_done)
 {
     struct precedence precedence = chains(1);

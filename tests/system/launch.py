@@ -266,7 +266,7 @@ def main(tests):
         except Exception as problem:
             failed += 1
             print(f'not ok {number} - {name}', flush=True)
-            # What is wrong, and where, comes first: a long output is cut at its end.
+            # The error and its place come first: a long output is cut at its end.
             frame = traceback.extract_tb(problem.__traceback__)[-1]
             text = f'{os.path.basename(frame.filename)}:{frame.lineno}: {type(problem).__name__}: {problem}'
             for line in [*text.splitlines(), *traceback.format_tb(problem.__traceback__)]:

@@ -86,7 +86,7 @@ def refuse_a_stranger(folder, path):
 
 
 def be_stuck(path):
-    """One client sends half a request, and one reads no answer: others are answered, and the run goes on."""
+    """A client sends half a request, another reads no answer: all others are answered, and the run goes on."""
     half, mute = connect(path), connect(path)
     half.sendall(b'GET /v1/jobs/1 HT')
     mute.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)

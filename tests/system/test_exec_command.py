@@ -174,7 +174,7 @@ def tasks_in(folder):
 
 
 def test_a_delay_is_between_tasks():
-    """Of workers that are free. It is that between what they are given: a busy machine may begin a task late. From the last look at the list
+    """The delay lies between two tasks that free workers are given: a busy machine may begin a task late. From the last look at the list
     that found one task to the first that found three it has passed at least once."""
     process = subprocess.Popen([HDSS, 'exec', '-k', '-j2', '--delay', '0.4', 'echo', ':::', *'abc'], stdout=subprocess.PIPE, text=True,
                                env={**environment(), 'TMPDIR': os.getcwd()})

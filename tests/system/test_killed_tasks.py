@@ -109,7 +109,7 @@ def check_files():
     with open('all.log', encoding='utf-8') as file:
         rows = [line.split('\t') for line in file][1:]
     assert [(int(row[0]), row[6]) for row in rows] == [(task, '7' if fails(task) else '0') for task in range(1, TASKS + 1)]
-    # What --resume failed needs is kept.
+    # The files that --resume failed needs are kept.
     kept = ['all', 'all.err', 'all.journal', 'all.list', 'all.log', 'all.parts', 'ended', 'numbers', 'report.json']
     assert sorted(os.listdir('.')) == kept, os.listdir('.')
 

@@ -188,7 +188,7 @@ static bool answer_inputs(const struct answerer *answerer, size_t size)
     return answer(answerer, result == 0 ? said : NULL, line);
 }
 
-/* What the kernel tells of iterations that wait for others, from the n-th on. */
+/* The pairs that the kernel tells of iterations that wait for others, from the n-th on. */
 struct precedence_answer {
     struct hdss_precedence calls; /* first: what the kernel is given */
     struct text text;

@@ -204,7 +204,7 @@ enum hdss_threads {
     HDSS_THREADS_NONE,  /* a worker has one thread */
 };
 
-/* What precedence() is given to tell with. */
+/* A kernel tells by these in precedence(). */
 struct hdss_precedence {
     /* Iteration `iteration` waits for iteration `other`, be it said once or more. Returns 0, or -1: then precedence()
      * returns that. */

@@ -741,7 +741,7 @@ START_TEST(in_order_the_next_task_is_the_one_that_is_seen)
 }
 END_TEST
 
-/* What was printed stays, and the try that counts is printed anew. */
+/* Lines that were printed stay, and the try that counts is printed anew. */
 START_TEST(a_task_that_is_tried_again_is_printed_again)
 {
     struct results_sink sink;

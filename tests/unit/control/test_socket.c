@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the control socket is, and who may have it: folders of others, links, modes, paths that are too long, what a
- * killed run leaves; the paths of requests; a job as JSON. */
+/* The place of the control socket, and who may have it: folders of others, links, modes, paths that are too long, what
+ * a killed run leaves; the paths of requests; a job as JSON. */
 #include "common/control/job_json.h"
 #include "common/control/route.h"
 #include "common/control/socket.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What tasks write while they run, for who wants to see it before they end: whole lines, as fragments of the streams.
+/* The lines that tasks write while they run, for those who want to see it before they end: whole lines, as fragments of
+ * the streams.
  *
  * A worker adds them to files of its own in a folder, named RANK-NUMBER, each behind a head, which is a line:
  *
