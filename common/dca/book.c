@@ -171,8 +171,10 @@ void dca_book_hold(struct dca_book *book, unsigned rank, const struct range *ran
 
 void dca_book_close_gap(struct dca_book *book, uint64_t start)
 {
-    if (!book->gap_is_closed && !book->stopped && start < book->core->iterations)
+    if (!book->gap_is_closed && !book->stopped && start < book->core->iterations) {
+        assert(book->others < book->ranks - 1);
         dca_book_put(book, &(struct range){start, book->core->iterations - start});
+    }
     book->gap_is_closed = true;
 }
 

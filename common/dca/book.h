@@ -78,7 +78,7 @@ bool dca_book_suspects(const struct dca_book *book, const struct range *range);
 void dca_book_hold(struct dca_book *book, unsigned rank, const struct range *range);
 
 /* Notes that nobody draws from the counters any more, of which `start` iterations are drawn: by step the rest is that
- * of steps that were lost without their starts. */
+ * of steps that were lost without their starts. There is none where no rank is lost and the run is not to end. */
 void dca_book_close_gap(struct dca_book *book, uint64_t start);
 
 /* Returns what is to be put into the queue, which stays here until dca_book_has_put(); NULL: nothing. */

@@ -324,13 +324,14 @@ static bool dca_queue_settle(struct dca_queue *queue, const struct dca_view *vie
     return atomic_compare_exchange_strong(&queue->head, &head, dca_queue_head_at(view, head, ENDED));
 }
 
-bool dca_queue_relieve(struct dca_queue *queue, const struct dca_view *view, struct dca_book *book, uint64_t drawn)
+bool dca_queue_relieve(struct dca_queue *queue, const struct dca_view *view, struct dca_book *book,
+                       uint64_t (*count_drawn)(void *context), void *context)
 {
     if (atomic_load(&queue->stopped))
         dca_book_stop(book);
     if (!dca_queue_is_drained(queue))
         return false;
-    dca_book_close_gap(book, drawn);
+    dca_book_close_gap(book, count_drawn(context));
     const struct range *lost = dca_book_to_put(book);
     if (lost == NULL)
         return dca_queue_settle(queue, view);

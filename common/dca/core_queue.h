@@ -133,12 +133,14 @@ void dca_queue_give(struct dca_queue *queue, const struct dca_view *view, const 
 /* --- losses, for rank 0 --- */
 
 /* Takes over what the lost `worker` has begun in the queue, so that others can go on. `drawn` iterations are drawn from
- * the counters, of which the worker may have taken the last ones and not put them into the queue yet. Fills `chunk`
- * with what it was to compute. False: nothing. */
+ * the counters, as counted after the loss, of which the worker may have taken the last ones and not put them into the
+ * queue yet. Fills `chunk` with what it was to compute. False: nothing. */
 bool dca_queue_lose(struct dca_queue *queue, const struct dca_view *view, unsigned worker, uint64_t drawn,
                     struct range *chunk);
 
 /* Has the queue go on without what was lost: puts iterations of the book into it when it is drained, and ends it when
- * it is drained, nothing is lost, and each worker that is not lost is hungry. `drawn` as above. True: workers that wait
- * for the queue are to look again. */
-bool dca_queue_relieve(struct dca_queue *queue, const struct dca_view *view, struct dca_book *book, uint64_t drawn);
+ * it is drained, nothing is lost, and each worker that is not lost is hungry. `count_drawn` returns how many iterations
+ * are drawn from the counters; it is called when the queue has been found drained, as the others may draw until then.
+ * True: workers that wait for the queue are to look again. */
+bool dca_queue_relieve(struct dca_queue *queue, const struct dca_view *view, struct dca_book *book,
+                       uint64_t (*count_drawn)(void *context), void *context);

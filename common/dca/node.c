@@ -267,6 +267,11 @@ static uint64_t node_drawn(struct share *share)
     return dca_drawn(&share->core, value);
 }
 
+static uint64_t node_count_drawn(void *context)
+{
+    return node_drawn(context);
+}
+
 static void node_lose(struct share *share, unsigned rank)
 {
     struct node *own = share->own;
@@ -285,7 +290,7 @@ static void node_look_at_losses(struct share *share)
     bool any = false;
     for (; share->host->lost(share, &rank); any = true)
         node_lose(share, rank);
-    if (dca_queue_relieve(own->queue, &own->view, &own->book, node_drawn(share)) || any)
+    if (dca_queue_relieve(own->queue, &own->view, &own->book, node_count_drawn, share) || any)
         node_ring(share);
     assert(dca_book_check(&own->book) == NULL);
 }

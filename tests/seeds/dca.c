@@ -16,7 +16,8 @@
  *
  * In one of two runs without queues, or on one node, of two workers or more, rank 0 keeps its book, and any other
  * worker may be lost at any moment: by node also in the middle of a draw, and of what it puts into the queue, and rank
- * 0 finds out later. Then what counts as done is what a worker has told when it draws again or leaves, and all
+ * 0 finds out later. The others also go on in the middle of a look of rank 0 at the queue. Nothing is given again where
+ * nobody was lost. Then what counts as done is what a worker has told when it draws again or leaves, and all
  * iterations are computed whoever is lost. */
 #include "common/dca/book.h"
 #include "common/dca/core.h"
@@ -88,6 +89,7 @@ struct world {
     struct random losses; /* of losses alone, likewise */
     bool has_book;
     struct dca_book book;
+    bool any_is_lost;
     bool keeps; /* by node: the workers keep their intents */
     struct dca_intents intents;
     _Alignas(64) unsigned char intent_memory[INTENT_BYTES];
@@ -563,6 +565,7 @@ static void lose(struct world *world, unsigned w)
     struct range range;
     if (world->trace)
         printf("worker %2u is lost\n", w);
+    world->any_is_lost = true;
     tally.lost++;
     if (world->keeps) {
         tally.lost_by_node++;
@@ -575,12 +578,24 @@ static void lose(struct world *world, unsigned w)
     world->drawers[w].pending = LOST;
 }
 
+static void happen(struct world *world, unsigned w);
+
+/* The others go on between the moment of the count and that at which rank 0 has it. */
+static uint64_t count_drawn_slowly(void *context)
+{
+    struct world *world = context;
+    const uint64_t drawn = dca_drawn(&world->cores[0], world->counters[dca_first_counter(&world->cores[0])]);
+    while (!lost_by_chance(world, 31))
+        happen(world, (unsigned)random_between(&world->losses, 1, world->workers - 1));
+    return drawn;
+}
+
 /* Rank 0 finds out that the worker is lost. */
 static void find_lost(struct world *world, unsigned w)
 {
     struct drawer *drawer = &world->drawers[w];
     const struct dca_queue *queue = &world->queues[0];
-    const uint64_t drawn = dca_drawn(&world->cores[0], world->counters[dca_first_counter(&world->cores[0])]);
+    const uint64_t drawn = count_drawn_slowly(world);
     const char *wrong = dca_intent_check(&world->intents, w, queue->head, world->iterations);
     struct range chunk, range;
     uint64_t told;
@@ -601,14 +616,13 @@ static void find_lost(struct world *world, unsigned w)
 static void look_at_queue(struct world *world)
 {
     const enum pending pending = world->drawers[0].pending;
-    const uint64_t drawn = dca_drawn(&world->cores[0], world->counters[dca_first_counter(&world->cores[0])]);
     if ((pending != COMPUTING && pending != WAITING && pending != HUNGRY) || !lost_by_chance(world, 3))
         return;
     const uint64_t before = world->book.reissued;
     for (unsigned w = 1; w < world->workers; w++)
         if (world->drawers[w].is_missed && lost_by_chance(world, 1))
             find_lost(world, w);
-    dca_queue_relieve(&world->queues[0], &world->views[0], &world->book, drawn);
+    dca_queue_relieve(&world->queues[0], &world->views[0], &world->book, count_drawn_slowly, world);
     tally.again_by_node += world->book.reissued - before;
     const char *wrong = dca_book_check(&world->book);
     if (wrong != NULL)
@@ -718,6 +732,8 @@ static const char *run(uint64_t seed, bool trace)
         complain(&world, "iterations are lost");
     if (world.wrong == NULL && done > world.iterations)
         complain(&world, "there are more iterations than in the loop");
+    if (world.has_book && world.book.reissued > 0 && !world.any_is_lost)
+        complain(&world, "iterations are given again, and nobody was lost");
     if (trace || world.wrong != NULL)
         printf("# %s: %" PRIu64 " done%s\n", world.what, done, world.stopped ? ", stopped" : "");
     const char *wrong = world.wrong;

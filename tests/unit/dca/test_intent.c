@@ -121,13 +121,26 @@ static void open_process(struct process *process, struct shared *shared, unsigne
     dca_view_keep(&process->view, &process->intents, worker, book);
 }
 
+static uint64_t count_drawn(const struct process *process)
+{
+    const uint64_t start = process->shared->start;
+    return start < process->iterations ? start : process->iterations;
+}
+
+/* The others go on while it returns. */
+static uint64_t count_drawn_slowly(void *context)
+{
+    const uint64_t drawn = count_drawn(context);
+    sched_yield();
+    return drawn;
+}
+
 static void find_lost(struct process *process, struct dca_book *book, unsigned worker)
 {
     struct dca_queue *queue = &process->shared->queue;
     struct range chunk, range;
-    const uint64_t start = process->shared->start;
     ck_assert_ptr_eq(dca_intent_check(&process->intents, worker, queue->head, process->iterations), NULL);
-    dca_queue_lose(queue, &process->view, worker, start < process->iterations ? start : process->iterations, &chunk);
+    dca_queue_lose(queue, &process->view, worker, count_drawn(process), &chunk);
     dca_book_hold(book, worker, &chunk);
     dca_book_lose(book, worker, &range);
 }
@@ -164,7 +177,7 @@ static uint64_t contend(struct random *random, const char *technique, uint64_t i
             children[w] = 0;
             find_lost(&process, &kept, w);
         }
-        dca_queue_relieve(&shared->queue, &process.view, &kept, iterations);
+        dca_queue_relieve(&shared->queue, &process.view, &kept, count_drawn_slowly, &process);
         if (!advance(&process))
             break;
     }
@@ -276,6 +289,12 @@ START_TEST(who_gave_holds_the_rest)
 }
 END_TEST
 
+static uint64_t count_all(void *context)
+{
+    (void)context;
+    return 1000;
+}
+
 /* Rank 0 puts it into the drained queue, and leaves it to the last worker but itself. */
 START_TEST(rank_0_takes_what_was_lost_when_it_is_the_last)
 {
@@ -288,10 +307,10 @@ START_TEST(rank_0_takes_what_was_lost_when_it_is_the_last)
     ck_assert(dca_queue_lose(&here.queue, &processes[0].view, 1, 1000, &chunk));
     dca_book_hold(&book, 1, &chunk);
     ck_assert_uint_eq(dca_book_lose(&book, 1, &lost), 1);
-    ck_assert(!dca_queue_relieve(&here.queue, &processes[0].view, &book, 1000)); /* it is not drained */
+    ck_assert(!dca_queue_relieve(&here.queue, &processes[0].view, &book, count_all, NULL)); /* it is not drained */
     ck_assert_int_eq(draw(0), DCA_REFILL);
     dca_queue_end(&here.queue, &processes[0].view, true);
-    ck_assert(dca_queue_relieve(&here.queue, &processes[0].view, &book, 1000));
+    ck_assert(dca_queue_relieve(&here.queue, &processes[0].view, &book, count_all, NULL));
     ck_assert_int_eq(draw(0), DCA_WAIT);
     ck_assert_int_eq(draw(2), DCA_DRAWN);
     expect_chunk(0, 17); /* the first of fac2 among three */
@@ -303,12 +322,50 @@ START_TEST(rank_0_takes_what_was_lost_when_it_is_the_last)
     for (enum dca_drawn drawn = draw(0); drawn != DCA_END; drawn = draw(0)) {
         sum += drawn == DCA_DRAWN ? chunk.count : 0;
         if (drawn == DCA_HUNGRY)
-            dca_queue_relieve(&here.queue, &processes[0].view, &book, 1000);
+            dca_queue_relieve(&here.queue, &processes[0].view, &book, count_all, NULL);
         if (drawn == DCA_HUNGRY)
             dca_queue_wake(&here.queue, &processes[0].view);
     }
     ck_assert_uint_eq(sum, 100);
     ck_assert_uint_eq(book.reissued, 2);
+    close_node();
+}
+END_TEST
+
+/* Worker 1 refills the queue, draws all, and drains the queue, where the queue is not drained yet. */
+static void draw_all(void)
+{
+    if (dca_queue_is_drained(&here.queue))
+        return;
+    ck_assert_int_eq(draw(1), DCA_REFILL);
+    here.start = 1000;
+    dca_queue_refill(&here.queue, &processes[1].view, &(struct range){0, 1000});
+    while (draw(1) == DCA_DRAWN)
+        ;
+    dca_queue_end(&here.queue, &processes[1].view, true);
+    ck_assert_int_eq(draw(1), DCA_HUNGRY);
+}
+
+/* Worker 1 draws all between the moment of the count and that at which rank 0 has it. */
+static uint64_t count_before_others_draw(void *context)
+{
+    const uint64_t drawn = count_drawn(context);
+    draw_all();
+    return drawn;
+}
+
+START_TEST(nothing_is_reissued_because_rank_0_looks_slowly)
+{
+    open_node("static");
+    dca_queue_relieve(&here.queue, &processes[0].view, &book, count_before_others_draw, &processes[0]);
+    draw_all();
+    ck_assert_int_eq(draw(0), DCA_HUNGRY);
+    dca_queue_relieve(&here.queue, &processes[0].view, &book, count_before_others_draw, &processes[0]);
+    ck_assert_uint_eq(book.reissued, 0);
+    ck_assert(dca_queue_is_drained(&here.queue)); /* worker 2 has not looked yet */
+    ck_assert_int_eq(draw(2), DCA_HUNGRY);
+    ck_assert(dca_queue_relieve(&here.queue, &processes[0].view, &book, count_before_others_draw, &processes[0]));
+    ck_assert_int_eq(draw(0), DCA_END);
     close_node();
 }
 END_TEST
@@ -323,6 +380,7 @@ int main(void)
     tcase = tcase_create("losses");
     tcase_add_test(tcase, who_gave_holds_the_rest);
     tcase_add_test(tcase, rank_0_takes_what_was_lost_when_it_is_the_last);
+    tcase_add_test(tcase, nothing_is_reissued_because_rank_0_looks_slowly);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
