@@ -26,6 +26,7 @@
 #include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
+#include "common/mpi/ulfm.h"
 
 #include <assert.h>
 #include <poll.h>
@@ -77,15 +78,20 @@ static void take_heartbeat(struct heartbeat *heartbeat, unsigned from)
         send_heartbeat(heartbeat, from, BEAT_FENCED);
 }
 
+static bool has_beat(struct heartbeat *heartbeat, MPI_Status *status)
+{
+    int arrived, result = MPI_Test(&heartbeat->receive, &arrived, status);
+    return ulfm_has_arrived(result, arrived);
+}
+
 void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns)
 {
     MPI_Status status;
-    int arrived;
     if (heartbeat->beats == NULL || now_ns < heartbeat->due_ns)
         return;
     struct peers *peers = &heartbeat->runtime->peers;
     heartbeat->due_ns = now_ns + HEARTBEAT_NS;
-    while (MPI_Test(&heartbeat->receive, &arrived, &status) == MPI_SUCCESS && arrived) {
+    while (has_beat(heartbeat, &status)) {
         take_heartbeat(heartbeat, (unsigned)status.MPI_SOURCE);
         MPI_Start(&heartbeat->receive);
     }

@@ -19,6 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void init_receive(struct net *net, unsigned place)
+{
+    MPI_Recv_init(net->receive_bytes[place], MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, TAG_CONTROL, net->comm,
+                  &net->receives[place]);
+}
+
 int net_init(struct net *net, struct runtime *runtime, unsigned receives)
 {
     assert(receives > 0 && receives <= RECEIVES_MAX);
@@ -39,18 +45,30 @@ int net_init(struct net *net, struct runtime *runtime, unsigned receives)
         return -1;
     }
     for (unsigned i = 0; i < receives; i++) {
-        MPI_Recv_init(net->receive_bytes[i], MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, TAG_CONTROL, net->comm,
-                      &net->receives[i]);
+        init_receive(net, i);
         net->ops->start_receive(net, i);
     }
     return 0;
 }
 
-/* Starts the receive again whose bytes were in use, once its message has been answered. */
-static void release_held(struct net *net)
+/* Starts the oldest receive again, behind the others. */
+static void restart_oldest(struct net *net)
 {
     net->ops->start_receive(net, net->receive_head);
     net->receive_head = net->receive_head + 1 < net->receive_count ? net->receive_head + 1 : 0;
+}
+
+void net_renew_receive(struct net *net)
+{
+    assert(!net->receive_held);
+    init_receive(net, net->receive_head);
+    restart_oldest(net);
+}
+
+/* Starts the receive again whose bytes were in use, once its message has been answered. */
+static void release_held(struct net *net)
+{
+    restart_oldest(net);
     net->receive_held = false;
 }
 
@@ -65,6 +83,8 @@ void net_fini(struct net *net)
     }
     for (unsigned i = 0; i < net->inbound_count; i++) { /* the run has failed */
         MPI_Request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].request;
+        if (*request == MPI_REQUEST_NULL)
+            continue;
         MPI_Cancel(request);
         MPI_Wait(request, MPI_STATUS_IGNORE);
     }
@@ -81,10 +101,11 @@ void net_fini(struct net *net)
     free(net->waiting);
 }
 
-void net_note_error(struct net *net, int result)
+bool net_note_error(struct net *net, int result, int arrived)
 {
     if (!ulfm_is_loss(net->ulfm, result))
         MPI_Abort(net->comm, 1);
+    return ulfm_has_arrived(result, arrived);
 }
 
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size)
@@ -262,6 +283,14 @@ static void free_request(MPI_Request *request)
         MPI_Request_free(request);
 }
 
+/* Gives up what is being received: MPI may still write it. A request that is over already is none. */
+static void cancel_request(MPI_Request *request)
+{
+    if (*request != MPI_REQUEST_NULL)
+        MPI_Cancel(request);
+    free_request(request);
+}
+
 /* True where the send is over. The message to a rank that has ended is never read, though MPI may still hold it: its
  * bytes may change. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
@@ -312,6 +341,7 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
     slot->from = wanted->from;
     slot->bytes = wanted->bytes;
     slot->active = true;
+    slot->has_failed = false;
     MPI_Irecv(slot->buffer, (int)slot->bytes, MPI_BYTE, (int)slot->from, TAG_DATA, net->comm, &slot->request);
     return 0;
 }
@@ -332,14 +362,23 @@ int net_collect(struct net *net, struct net_user *user, const struct part *part,
     return 0;
 }
 
+/* True where the data of a receive are here. Those of one that has failed never are: it stays until the loss of its
+ * sender is delivered, though MPI has freed the request as it does that of one that is over. */
+static bool data_are_here(struct net *net, MPI_Request *request, bool *has_failed)
+{
+    int arrived = !*has_failed, result = MPI_SUCCESS;
+    if (*request != MPI_REQUEST_NULL) /* else who waited for it has found it here */
+        result = MPI_Test(request, &arrived, MPI_STATUS_IGNORE);
+    const bool are_here = net_has_arrived(net, result, arrived);
+    *has_failed |= arrived && !are_here;
+    return are_here;
+}
+
 struct collect *net_poll_collect(struct net *net)
 {
     for (unsigned i = 0; net->collects_active > 0 && i < COLLECTS_MAX; i++) {
         struct collect *collect = &net->collects[i];
-        int arrived = collect->active, result = MPI_SUCCESS;
-        if (collect->active && collect->request != MPI_REQUEST_NULL) /* else who waited for it has found it here */
-            result = MPI_Test(&collect->request, &arrived, MPI_STATUS_IGNORE);
-        if (net_has_arrived(net, result, arrived))
+        if (collect->active && data_are_here(net, &collect->request, &collect->has_failed))
             return collect;
     }
     return NULL;
@@ -380,12 +419,10 @@ int net_await(struct net *net, const struct inbound *wanted, void *room)
 
 bool net_poll_inbound(struct net *net, struct inbound *arrived)
 {
-    int is_here;
     if (net->inbound_count == 0)
         return false;
     struct inbound *oldest = &net->inbound[net->inbound_first];
-    int result = MPI_Test(&oldest->request, &is_here, MPI_STATUS_IGNORE);
-    if (!net_has_arrived(net, result, is_here))
+    if (!data_are_here(net, &oldest->request, &oldest->has_failed))
         return false;
     *arrived = *oldest;
     count_inbound(arrived, -1);
@@ -406,8 +443,7 @@ void net_cancel_inbound(struct net *net, unsigned from)
     for (unsigned i = 0; i < net->inbound_count; i++) {
         struct inbound *inbound = &net->inbound[(net->inbound_first + i) % net->inbound_capacity];
         if (inbound->from == from) {
-            MPI_Cancel(&inbound->request);
-            free_request(&inbound->request);
+            cancel_request(&inbound->request);
             count_inbound(inbound, -1);
         } else
             net->inbound[(net->inbound_first + kept++) % net->inbound_capacity] = *inbound;
@@ -437,8 +473,7 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
             continue;
         *user = collect->user;
         *part = collect->part;
-        MPI_Cancel(&collect->request);
-        free_request(&collect->request);
+        cancel_request(&collect->request);
         collect->buffer = NULL;
         collect->capacity = 0;
         return net_collected(net, collect) < 0 ? -1 : 1;

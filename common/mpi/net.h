@@ -58,6 +58,7 @@ struct collect {
     uint64_t capacity;
     MPI_Request request;
     bool active;
+    bool has_failed; /* with its sender */
 };
 
 /* Boundary data that are on their way from another worker. */
@@ -68,6 +69,7 @@ struct inbound {
     bool is_late; /* the data are not wanted any more */
     void *room;   /* room for late data that have no other place; owned */
     MPI_Request request;
+    bool has_failed; /* with its sender */
 };
 
 struct net {
@@ -100,18 +102,18 @@ void net_fini(struct net *net);
 /* A received control message, or false. The bytes stay until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
 
-/* An MPI operation has failed. Where errors are not fatal of themselves, only those of lost ranks are not: another one
- * ends the run. */
-void net_note_error(struct net *net, int result);
+/* Testing a receive has returned an error. Where errors are not fatal of themselves, only those of lost ranks are not:
+ * another one ends the run. True where the message is here all the same. */
+bool net_note_error(struct net *net, int result, int arrived);
 
 /* True where a receive has its message, by the result of testing it. */
 static inline bool net_has_arrived(struct net *net, int result, int arrived)
 {
-    if (result == MPI_SUCCESS)
-        return arrived;
-    net_note_error(net, result);
-    return false;
+    return result == MPI_SUCCESS ? arrived : net_note_error(net, result, arrived);
 }
+
+/* Puts a new receive in place of the oldest one, which MPI has freed as it failed with its sender. */
+void net_renew_receive(struct net *net);
 
 /* True if few messages are on their way out; false: who can wait progresses the sends first. */
 bool net_can_send(const struct net *net);

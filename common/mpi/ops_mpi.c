@@ -55,8 +55,12 @@ static bool real_announce(struct net *net, unsigned to, size_t bytes)
  * be looked at. */
 static bool real_find_message(struct net *net, MPI_Status *status)
 {
-    int arrived, result = MPI_Test(&net->receives[net->receive_head], &arrived, status);
-    return net_has_arrived(net, result, arrived);
+    MPI_Request *oldest = &net->receives[net->receive_head];
+    int arrived, result = MPI_Test(oldest, &arrived, status);
+    const bool has_arrived = net_has_arrived(net, result, arrived);
+    if (*oldest == MPI_REQUEST_NULL)
+        net_renew_receive(net);
+    return has_arrived;
 }
 
 static void real_ring(struct runtime *runtime, unsigned rank)

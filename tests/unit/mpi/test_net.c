@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ring of sends: a message waits until the one before it to the same rank is gone, and is given up where that rank
- * is lost; a rank waits for room only as long as somebody tells of such losses. MPI is played here: a message is gone
- * when the test says so. */
+ * is lost; a rank waits for room only as long as somebody tells of such losses. And receives that fail with their
+ * sender. MPI is played here, with ULFM: a message is gone when the test says so. */
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 #include "common/mpi/driver.h"
@@ -14,6 +14,7 @@
 #include "proto/message.h"
 #include "tests/lib/suite.h"
 
+#include <mpi-ext.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,9 +43,69 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
     return MPI_SUCCESS;
 }
 
+/* Receives, numbered behind the sends; the errors that testing them returns, which end one unless it is pending. */
+#define FIRST_RECEIVE 100
+static int receive_results[3];
+
+static bool is_receive(MPI_Request request)
+{
+    return (intptr_t)request >= FIRST_RECEIVE && (intptr_t)request < FIRST_RECEIVE + 3;
+}
+
+static MPI_Request receive_request(unsigned place)
+{
+    return (MPI_Request)(intptr_t)(FIRST_RECEIVE + place);
+}
+
+static int test_receive(MPI_Request *request, int *is_over, MPI_Status *status)
+{
+    const int result = receive_results[(intptr_t)*request - FIRST_RECEIVE];
+    *is_over = result != MPI_SUCCESS;
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_SOURCE = 1;
+    if (result == MPIX_ERR_PROC_FAILED)
+        *request = MPI_REQUEST_NULL;
+    return result;
+}
+
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    (void)buffer, (void)count, (void)type, (void)tag, (void)comm;
+    *request = receive_request((unsigned)from);
+    return MPI_SUCCESS;
+}
+
+static int started;
+
+int MPI_Start(MPI_Request *request)
+{
+    (void)request;
+    started++;
+    return MPI_SUCCESS;
+}
+
+int MPI_Error_class(int result, int *class)
+{
+    *class = result;
+    return MPI_SUCCESS;
+}
+
+int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failed)
+{
+    (void)comm, (void)failed;
+    return MPI_ERR_OTHER;
+}
+
+int MPIX_Comm_ack_failed(MPI_Comm comm, int count, int *done)
+{
+    (void)comm, (void)count, (void)done;
+    return MPI_ERR_OTHER;
+}
+
 int MPI_Test(MPI_Request *request, int *is_over, MPI_Status *status)
 {
-    (void)status;
+    if (is_receive(*request))
+        return test_receive(request, is_over, status);
     *is_over = *request == MPI_REQUEST_NULL || begun[(intptr_t)*request - 1].gone;
     if (*is_over)
         *request = MPI_REQUEST_NULL;
@@ -106,7 +167,9 @@ static struct net_user user = {.job = FIRST_JOB};
 
 static void set_up(void)
 {
-    begun_count = 0;
+    begun_count = started = 0;
+    for (int i = 0; i < 3; i++)
+        receive_results[i] = MPI_SUCCESS;
     runtime = (struct runtime){.ops = &played, .ranks = RANKS};
     ck_assert_int_eq(peers_init(&runtime.peers, RANKS), 0);
     ck_assert_int_eq(net_init(&net, &runtime, 1), 0);
@@ -239,6 +302,59 @@ START_TEST(a_message_waits_for_a_beat)
     begun[1].gone = true;
     ck_assert(net_is_clear(&net, 2));
     ck_assert_uint_eq(progress(), 1);
+}
+END_TEST
+
+/* --- receives that fail with their sender --- */
+
+START_TEST(data_of_a_lost_rank_are_never_here)
+{
+    struct net_user to = {0}, *whose = NULL;
+    const struct part part = {.first = 7};
+    const struct inbound inbound = {.user = &to, .from = 1, .bytes = BYTES};
+    struct inbound arrived;
+    struct part given_up;
+    receive_results[1] = MPIX_ERR_PROC_FAILED;
+    ck_assert_int_eq(net_collect(&net, &to, &part, 1, BYTES), 0);
+    ck_assert_int_eq(net_await(&net, &inbound, data), 0);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_ptr_null(net_poll_collect(&net));
+        ck_assert(!net_poll_inbound(&net, &arrived));
+    }
+    ck_assert(runtime.ulfm.told);
+    ck_assert_int_eq(net_cancel(&net, 1, &whose, &given_up), 1);
+    ck_assert_ptr_eq(whose, &to);
+    ck_assert_uint_eq(given_up.first, 7);
+    ck_assert_int_eq(net_cancel(&net, 1, &whose, &given_up), 0);
+    net_cancel_inbound(&net, 1);
+    ck_assert_uint_eq(net.inbound_count, 0);
+}
+END_TEST
+
+START_TEST(a_message_that_arrives_behind_a_failure_is_taken)
+{
+    MPI_Status status;
+    net.receives[0] = receive_request(0);
+    receive_results[0] = MPIX_ERR_PROC_FAILED_PENDING;
+    ck_assert(runtime_mpi_ops.find_message(&net, &status));
+    ck_assert_int_eq(status.MPI_SOURCE, 1);
+    ck_assert(runtime.ulfm.told);
+    ck_assert_int_eq(started, 0);
+}
+END_TEST
+
+START_TEST(a_receive_that_failed_with_its_sender_is_renewed)
+{
+    MPI_Status status;
+    runtime.ops = net.ops = &runtime_mpi_ops;
+    net.receive_count = 2;
+    net.receives[0] = receive_request(0);
+    net.receives[1] = receive_request(1);
+    receive_results[0] = MPIX_ERR_PROC_FAILED;
+    ck_assert(!runtime_mpi_ops.find_message(&net, &status));
+    ck_assert_int_eq(started, 1);
+    ck_assert_uint_eq(net.receive_head, 1);
+    net.receive_count = 1;
 }
 END_TEST
 
@@ -377,6 +493,9 @@ int main(void)
     tcase_add_test(tests, a_message_waits_for_a_beat);
     tcase_add_test(tests, a_worker_waits_for_room_until_it_is_told_of_a_loss);
     tcase_add_test(tests, a_worker_that_has_lost_its_master_waits_for_no_room);
+    tcase_add_test(tests, data_of_a_lost_rank_are_never_here);
+    tcase_add_test(tests, a_message_that_arrives_behind_a_failure_is_taken);
+    tcase_add_test(tests, a_receive_that_failed_with_its_sender_is_renewed);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -90,6 +90,16 @@ START_TEST(it_is_asked_once_a_second_or_when_an_operation_failed)
 }
 END_TEST
 
+START_TEST(a_message_that_arrives_behind_a_failure_is_taken)
+{
+    ck_assert(ulfm_has_arrived(MPI_SUCCESS, 1));
+    ck_assert(!ulfm_has_arrived(MPI_SUCCESS, 0));
+    ck_assert(ulfm_has_arrived(MPIX_ERR_PROC_FAILED_PENDING, 1));
+    ck_assert(!ulfm_has_arrived(MPIX_ERR_PROC_FAILED_PENDING, 0));
+    ck_assert(!ulfm_has_arrived(MPIX_ERR_PROC_FAILED, 1));
+}
+END_TEST
+
 int main(void)
 {
     setenv("CK_FORK", "no", 1); /* MPI is not for children */
@@ -100,6 +110,7 @@ int main(void)
     tcase_add_test(all, a_failed_rank_ends_once_and_is_acknowledged);
     tcase_add_test(all, who_is_not_watched_does_not_end);
     tcase_add_test(all, it_is_asked_once_a_second_or_when_an_operation_failed);
+    tcase_add_test(all, a_message_that_arrives_behind_a_failure_is_taken);
     suite_add_tcase(suite, all);
     int failed = suite_run(suite);
     MPI_Finalize();
