@@ -322,6 +322,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     if (running->count == 0)
         return;
     service->assigned_at_futile = NEVER;
+    service->lease_due_ns = 0; /* nobody may have had a chunk at the last look for overdue ones */
     worker->chunks_assigned = 1;
     worker->holds = 1;
     worker->heard_ns = now_ns;

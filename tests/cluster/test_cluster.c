@@ -360,6 +360,38 @@ START_TEST(the_end_does_not_wait_for_a_worker_that_hangs)
 }
 END_TEST
 
+static double twenty_ms(void *context, uint64_t iteration)
+{
+    (void)context, (void)iteration;
+    return 20e6;
+}
+
+/* Both masters are lost, and then a worker stands still that may be the only one with something to do. In some runs the
+ * supermaster hears of the second loss from that worker, when others wait already and nobody has a chunk that could be
+ * overdue. */
+START_TEST(who_waits_gets_what_a_worker_hangs_with_that_was_adopted_later)
+{
+    for (unsigned i = 0; i < 2 * 2 * 4 * 8; i++) {
+        struct virtual_config config = cluster_plain(2, 4, "ss", 1);
+        const unsigned earlier = 1 + i % 2, hung = 3 + i / 4 % 4;
+        const struct virtual_fault faults[] = {
+            {VIRTUAL_KILL, earlier, 2000000}, {VIRTUAL_KILL, 3 - earlier, 4000000}, {VIRTUAL_STOP, hung, 6000000}};
+        config.cost_ns = twenty_ms;
+        config.spec.recall = i / 2 % 2 ? RUN_RECALL_ON : RUN_RECALL_OFF;
+        config.faults = faults;
+        config.fault_count = 3;
+        config.detect_ns = 1000000;
+        config.fault_seed = i / 16;
+        struct virtual_result result;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_msg(result.status == EXIT_STATUS_DONE, "run %u: master %u lost first, rank %u hung: status %d", i,
+                      earlier, hung, result.status);
+        ck_assert_uint_eq(result.supermaster->ledger.done, 1);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 START_TEST(faster_workers_get_larger_chunks)
 {
     const double speeds[] = {1, 2, 4, 1};
@@ -662,6 +694,7 @@ int main(void)
     tcase_add_test(all, a_failing_store_ends_the_run);
     tcase_add_test(all, losses_are_survived_and_counted);
     tcase_add_test(all, the_end_does_not_wait_for_a_worker_that_hangs);
+    tcase_add_test(all, who_waits_gets_what_a_worker_hangs_with_that_was_adopted_later);
     tcase_add_test(all, faster_workers_get_larger_chunks);
     tcase_add_test(all, asking_ahead_hides_the_network);
     tcase_add_test(all, a_seed_shuffles_what_comes_at_one_moment);
