@@ -396,8 +396,15 @@ void service_verify_end(struct service *service)
 
 /* --- where nobody is left --- */
 
-/* The time from which on nobody counts on a worker: it has nothing but what others have done already, and does not
- * answer, or it has nothing and does not ask, or gets nothing as it does not answer. NEVER for all others. */
+/* True where results are still to come of the grant. None are where its last iterations failed and the worker has not
+ * told of its end, and none count where another worker has them. */
+static bool is_awaited(const struct grant *grant)
+{
+    return grant->chunk != 0 && !grant->computed && grant->received < grant->count && grant->copy_owner != OWNER_OTHER;
+}
+
+/* The time from which on nobody counts on a worker: it has nothing of which results are awaited, and does not answer,
+ * or it has nothing and does not ask, or gets nothing as it does not answer. NEVER for all others. */
 static uint64_t hangs_from_ns(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -406,7 +413,7 @@ static uint64_t hangs_from_ns(const struct service *service, unsigned w)
     if (worker->chunks_assigned == 0) /* it may still probe */
         return service->first_assign_ns + LEASE_UNKNOWN_NS;
     for (uint32_t i = 0; i < worker->slots; i++)
-        if (worker->grants[i].chunk != 0 && !worker->grants[i].computed && worker->grants[i].copy_owner != OWNER_OTHER)
+        if (is_awaited(&worker->grants[i]))
             return NEVER;
     const uint64_t due_ns = service_answer_due_ns(service, worker);
     return due_ns < NEVER - PATIENCE_NS ? due_ns + PATIENCE_NS : NEVER;

@@ -202,6 +202,35 @@ START_TEST(who_dies_or_hangs_holds_up_nothing)
 }
 END_TEST
 
+/* The last iteration of each chunk fails with the second worker. */
+static enum virtual_outcome fails_at_the_end(void *context, unsigned rank, uint64_t iteration)
+{
+    const unsigned masters = *(const unsigned *)context;
+    return rank == masters + 2 && iteration % 5 == 4 ? VIRTUAL_FAILS : VIRTUAL_WORKS;
+}
+
+/* One of two stands still at any moment, also behind the failure of its chunk's last iteration. What the other has
+ * computed counts as it is. */
+START_TEST(who_hangs_behind_a_failure_holds_up_nothing)
+{
+    struct virtual_result result;
+    for (unsigned masters = 0; masters <= 1; masters++)
+        for (uint64_t event = 1; event <= 16; event++) {
+            struct virtual_config config = verified(masters, 2, "css:chunk=5", 50, 1);
+            const struct virtual_fault fault = {.type = VIRTUAL_STOP, .rank = masters + 2, .at_event = event};
+            config.faults = &fault;
+            config.fault_count = 1;
+            config.spec.retries = 1;
+            config.outcome = fails_at_the_end;
+            config.context = &masters;
+            struct virtual_cluster *cluster = run(config, &result);
+            assert_right(&config, &result);
+            ck_assert_uint_gt(result.supermaster->verifications.unverified, 0);
+            virtual_free(cluster);
+        }
+}
+END_TEST
+
 /* Worker `liar` computes wrongly, and the only worker that can decide stands still for two seconds. */
 START_TEST(who_is_late_is_waited_for_to_decide)
 {
@@ -255,6 +284,7 @@ int main(void)
     tcase_add_test(cases, who_is_wrong_is_dropped);
     tcase_add_test(cases, without_a_third_nobody_decides);
     tcase_add_test(cases, who_dies_or_hangs_holds_up_nothing);
+    tcase_add_test(cases, who_hangs_behind_a_failure_holds_up_nothing);
     tcase_add_test(cases, who_is_late_is_waited_for_to_decide);
     tcase_add_test(cases, a_drain_tells_nothing_as_done_that_was_not_compared);
     suite_add_tcase(suite, cases);
