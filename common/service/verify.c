@@ -439,7 +439,8 @@ static bool is_there(const struct service *service, unsigned w, uint64_t now_ns)
     return is_able(service, w) && hangs_from_ns(service, w) > now_ns;
 }
 
-/* No more are let go at once than a step may tell as done. */
+/* No more are let go at once than a step may tell as done. What is kept for somebody is looked at again when nobody
+ * counts on that one any more: those who wait for its end may all be served by others. */
 void service_verify_expire(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
@@ -476,6 +477,11 @@ void service_verify_expire(struct service *service, uint64_t now_ns)
             close_verification(service, verify_dequeue(service, queue, before));
         }
     }
+    for (unsigned w = 0; verify->queued > 0 && w < service->worker_count; w++)
+        if (is_there(service, w, now_ns)) {
+            const uint64_t due_ns = hangs_from_ns(service, w);
+            verify->close_due_ns = due_ns < verify->close_due_ns ? due_ns : verify->close_due_ns;
+        }
 }
 
 bool service_take_verified(struct service *service, struct verified *verified)

@@ -231,6 +231,23 @@ START_TEST(who_hangs_behind_a_failure_holds_up_nothing)
 }
 END_TEST
 
+/* One of two workers never asks for anything; the other one computes all, waits for it to compare, and dies. */
+START_TEST(nobody_waits_for_ever_for_who_never_asks)
+{
+    struct virtual_result result;
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        struct virtual_config config = verified(masters, 2, "css:chunk=5", 50, 1);
+        const struct virtual_fault faults[] = {{VIRTUAL_STOP, masters + 2, 0}, {VIRTUAL_KILL, masters + 1, 1000000000}};
+        config.faults = faults;
+        config.fault_count = 2;
+        struct virtual_cluster *cluster = run(config, &result);
+        assert_right(&config, &result);
+        ck_assert_uint_eq(result.supermaster->verifications.unverified, config.count);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 /* Worker `liar` computes wrongly, and the only worker that can decide stands still for two seconds. */
 START_TEST(who_is_late_is_waited_for_to_decide)
 {
@@ -285,6 +302,7 @@ int main(void)
     tcase_add_test(cases, without_a_third_nobody_decides);
     tcase_add_test(cases, who_dies_or_hangs_holds_up_nothing);
     tcase_add_test(cases, who_hangs_behind_a_failure_holds_up_nothing);
+    tcase_add_test(cases, nobody_waits_for_ever_for_who_never_asks);
     tcase_add_test(cases, who_is_late_is_waited_for_to_decide);
     tcase_add_test(cases, a_drain_tells_nothing_as_done_that_was_not_compared);
     suite_add_tcase(suite, cases);
