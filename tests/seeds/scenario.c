@@ -355,6 +355,8 @@ static void make_verification(struct scenario *scenario)
     config->spec.verify = random_between(&random, 0, 1) ? 1 : 1 - random_uniform(&random);
     config->spec.verify_seed = random_next(&random);
     config->spec.verify_action = (enum run_verify_action)random_between(&random, 0, 1);
+    if (scenario->hangs || scenario->stops_for_good) /* who is dropped may be the one that was left alone */
+        config->spec.verify_action = RUN_VERIFY_FAIL;
     if (random_between(&random, 0, 2) > 0)
         return;
     scenario->liar = config->masters + (unsigned)random_between(&random, 1, config->workers);
@@ -429,8 +431,6 @@ static void make_deaths(struct scenario *scenario)
     struct random random;
     struct virtual_config *config = &scenario->config;
     random_init(&random, scenario->seed + SPLITMIX64_STEP / 19);
-    if (scenario->hangs || scenario->stops_for_good) /* who is dropped may be the one that was left alone */
-        config->spec.verify_action = RUN_VERIFY_FAIL;
     if (config->count > 0 && config->lies == NULL && random_between(&random, 0, 3) > 0)
         make_deadly(scenario, &random);
     add_deaths(scenario);
