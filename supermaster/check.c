@@ -101,6 +101,7 @@ void supermaster_check(const struct supermaster *supermaster)
     check_own_service(supermaster);
     check_remaining_work(supermaster);
     supermaster_check_waits(supermaster);
+    supermaster_check_nodes(supermaster);
     check_worker_status(supermaster);
     check_missing_speeds(supermaster);
     check_recalls_between_masters(supermaster);

@@ -54,6 +54,8 @@ static void supermaster_on_committed(void *owner, const struct part *part)
 {
     struct supermaster *supermaster = owner;
     const struct done_record done = {part->first, part->count, part->digest, part->has_failed};
+    if (supermaster_judges_nodes(supermaster))
+        supermaster_note_outcome(supermaster, part->worker, &done);
     if (!supermaster_commit(supermaster, own_holder(supermaster, part->worker), &done))
         supermaster_fail(supermaster, supermaster->config.topology->supermaster,
                          "results came for iterations that were never handed out");
@@ -192,7 +194,7 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
     if (supermaster_allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
         supermaster_deaths_init(supermaster) < 0 || supermaster_steps_init(supermaster) < 0 ||
-        supermaster_waits_init(supermaster) < 0) {
+        supermaster_waits_init(supermaster) < 0 || supermaster_nodes_init(supermaster) < 0) {
         supermaster_fini(supermaster);
         return error_set(error, "out of memory for %u workers", config->topology->workers);
     }
@@ -223,6 +225,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_verified_fini(supermaster);
     supermaster_steps_fini(supermaster);
     supermaster_waits_fini(supermaster);
+    supermaster_nodes_fini(supermaster);
     boundary_list_fini(&supermaster->boundaries);
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
@@ -385,6 +388,8 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
     uint64_t done = supermaster->ledger.done;
     supermaster_handle(supermaster, event);
     look_at_time_step(supermaster);
+    if (supermaster->nodes.has_suspect)
+        supermaster_look_at_suspect(supermaster);
     const unsigned news = service_take_news(&supermaster->service);
     if (news != 0 || supermaster->losses.look_again)
         supermaster_handle_losses(supermaster, news);

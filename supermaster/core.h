@@ -14,6 +14,8 @@
 #include "supermaster/ledger.h"
 #include "supermaster/supermaster.h"
 
+#include <limits.h>
+
 static inline bool is_central(const struct supermaster *supermaster)
 {
     return supermaster->config.topology->masters == 0;
@@ -190,6 +192,8 @@ void supermaster_note_given(struct supermaster *supermaster, unsigned m);
 void supermaster_look_at_recalls(struct supermaster *supermaster);
 /* Master `m` has left, or is told to: it answers no RECALL. */
 void supermaster_forget_recall(struct supermaster *supermaster, unsigned m);
+/* Master `m` waits for recalled work no more; it may still be asked for some. */
+void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m);
 /* Notes what was counted of recalls, here or by a master. */
 void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
 
@@ -263,6 +267,36 @@ void supermaster_receive_verified(struct supermaster *supermaster, const struct 
 void supermaster_take_own_verified(struct supermaster *supermaster);
 /* Likewise, as results differ, and drops a worker that is wrong where that is wanted. */
 void supermaster_take_own_mismatches(struct supermaster *supermaster);
+
+/* aside.c: nodes on which tasks fail that work elsewhere */
+int supermaster_nodes_init(struct supermaster *supermaster); /* -1 when memory is out */
+void supermaster_nodes_fini(struct supermaster *supermaster);
+static inline bool supermaster_judges_nodes(const struct supermaster *supermaster)
+{
+    return supermaster->nodes.list != NULL;
+}
+
+/* Where nodes are judged: notes what became of tasks that a worker of the supermaster's service, or of master `m`, has
+ * run. */
+void supermaster_note_outcome(struct supermaster *supermaster, unsigned w, const struct done_record *done);
+void supermaster_note_outcome_of_master(struct supermaster *supermaster, unsigned m, const struct done_record *done);
+/* Tasks did not work with a worker, whether they are tried again or not. */
+void supermaster_note_failed_try(struct supermaster *supermaster, const struct iterations_failed *failure);
+/* By the end of a step, where there is a suspect: puts the node aside on which tasks have failed in this step, if it is
+ * the reason. */
+void supermaster_look_at_suspect(struct supermaster *supermaster);
+/* True if master `m` gets no refills; supermaster_keep_refill() notes that it has asked for one. */
+static inline bool supermaster_is_master_aside(const struct supermaster *supermaster, unsigned m)
+{
+    const struct nodes *nodes = &supermaster->nodes;
+    return nodes->aside > 0 && nodes->master_node[m] != UINT_MAX && nodes->list[nodes->master_node[m]].is_aside;
+}
+void supermaster_keep_refill(struct supermaster *supermaster, unsigned m);
+/* Worker `w` was adopted, perhaps of a node that is put aside. */
+void supermaster_note_adopted(struct supermaster *supermaster, unsigned w);
+/* Has nodes that are put aside get work again where all workers of others are lost. */
+void supermaster_take_back_if_alone(struct supermaster *supermaster);
+void supermaster_check_nodes(const struct supermaster *supermaster);
 
 /* drain.c: the end of the run, for whatever reason */
 void supermaster_end(struct supermaster *supermaster);

@@ -96,6 +96,7 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
         supermaster_note_deaths(supermaster,
                                 &(struct poison){.first = failure->first, .count = failure->count, .failures = 1},
                                 failure->final);
+    supermaster_note_failed_try(supermaster, failure);
     const bool ends_loop = failure->died && !failure->final &&
                            supermaster_is_needed(supermaster, failure->first, failure->count) &&
                            supermaster_has_died_too_often(supermaster, failure->first, failure->count);

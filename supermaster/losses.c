@@ -243,6 +243,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     supermaster_waive_speed(supermaster, w);
     service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns,
                   supermaster->actions);
+    supermaster_note_adopted(supermaster, w);
     if (supermaster->state == SUPERMASTER_QUIESCED)
         supermaster_quiesce_adopted(supermaster, w);
     if (supermaster->state < SUPERMASTER_ENDING)
@@ -336,6 +337,7 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 {
     supermaster->losses.look_again = false;
     supermaster_losses_take_news(supermaster, news);
+    supermaster_take_back_if_alone(supermaster);
     supermaster_restart_if_due(supermaster);
     if (!supermaster->losses.serve_due)
         return;

@@ -50,7 +50,7 @@ struct program {
     struct control_source control_source;     /* of `control` */
     char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
     uint64_t ended_ns;                        /* when the machine had ended; 0: it has not */
-    unsigned losses_said, failures_said, mismatches_said;
+    unsigned losses_said, failures_said, mismatches_said, asides_said;
     bool failure_said;     /* the reason of the failure is printed */
     unsigned *costs_ranks; /* [costs_count] ranks of the workers, which write costs; owned */
     unsigned costs_count;
@@ -160,6 +160,10 @@ static void print_faults(struct program *program)
     }
     for (; program->mismatches_said < supermaster_mismatch_count(&program->supermaster); program->mismatches_said++) {
         supermaster_mismatch_text(&program->supermaster, program->mismatches_said, &text);
+        root_print_failure(&program->root, text.text, program->root.rank);
+    }
+    for (; program->asides_said < supermaster_aside_count(&program->supermaster); program->asides_said++) {
+        supermaster_aside_text(&program->supermaster, program->asides_said, &text);
         root_print_failure(&program->root, text.text, program->root.rank);
     }
     for (; program->losses_said < supermaster_loss_count(&program->supermaster); program->losses_said++) {

@@ -49,6 +49,11 @@ void supermaster_note_given(struct supermaster *supermaster, unsigned m)
     recalls->state[m] = recalls->state[m] >= RECALL_SENT ? RECALL_OUTDATED : RECALL_POSSIBLE;
 }
 
+void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m)
+{
+    set_waiting(&supermaster->recalls, m, 0);
+}
+
 void supermaster_forget_recall(struct supermaster *supermaster, unsigned m)
 {
     struct recalls *recalls = &supermaster->recalls;

@@ -142,10 +142,16 @@ static void receive_report(struct supermaster *supermaster, unsigned m, const st
             supermaster_refuse(supermaster, "sent results of iterations that were never handed out");
             return;
         }
+        if (supermaster_judges_nodes(supermaster))
+            supermaster_note_outcome_of_master(supermaster, m, &done);
     }
     supermaster->busy[m] = message->report.busy;
     if (!message->report.refill || supermaster->state > SUPERMASTER_SERVING || supermaster->losses.dismissed[m])
         return;
+    if (supermaster_is_master_aside(supermaster, m)) {
+        supermaster_keep_refill(supermaster, m);
+        return;
+    }
     supermaster->refills_parked[m]++;
     if (supermaster->state == SUPERMASTER_SERVING)
         supermaster_serve_refill(supermaster, m, 0);

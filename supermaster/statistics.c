@@ -138,5 +138,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->failed = report->failed_count > 0 ? ranges_at(&supermaster->ledger.failed, 0) : NULL;
     report->failures = supermaster->failures.list;
     report->failure_count = supermaster->failures.count;
+    report->aside = supermaster->nodes.events;
+    report->aside_count = supermaster->nodes.event_count;
     report->outcome = outcome(supermaster);
 }

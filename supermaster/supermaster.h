@@ -212,6 +212,38 @@ struct verifications {
     uint64_t seen; /* ranges that differ */
 };
 
+/* Number of ends of tasks that are remembered, and of failed ones of each node. */
+#define OUTCOMES_KEPT 256
+#define STREAK_KEPT   16
+
+struct task_outcome {
+    uint64_t task;
+    unsigned node;
+    bool failed;
+};
+
+struct judged_node {
+    uint64_t failed;              /* tasks that failed there since one worked there */
+    uint64_t first, last;         /* the lowest and the highest of them */
+    uint64_t latest[STREAK_KEPT]; /* the latest of them; the i-th, from 0, at i modulo STREAK_KEPT */
+    bool is_mixed;                /* a master serves its workers together with others: it is not judged */
+    bool is_aside;
+};
+
+/* Nodes on which tasks fail that work elsewhere: see aside.c. */
+struct nodes {
+    struct judged_node *list;    /* [nodes of the topology]; owned; NULL: nothing is counted */
+    struct task_outcome *recent; /* [OUTCOMES_KEPT] the i-th end, from 0, at i modulo that; owned */
+    uint64_t recent_count;
+    unsigned *master_node;  /* [masters] the node of all of its workers, or none; owned */
+    unsigned *refills_kept; /* [masters] refills that masters of nodes put aside have asked for; owned */
+    bool has_suspect;       /* `suspect` is a node to look at by the end of the step */
+    unsigned suspect;
+    unsigned aside;              /* nodes that are put aside */
+    struct report_aside *events; /* [event_count] owned */
+    unsigned event_count;
+};
+
 /* The supermaster's statistics of a worker at the end. */
 struct worker_statistics {
     double speed; /* relative; 0 until known */
@@ -272,6 +304,7 @@ struct supermaster {
     struct points points;
     struct failures failures;
     struct verifications verifications;
+    struct nodes nodes;
 };
 
 /* -1 with one line in `error` when the technique refuses its parameters or memory is out. */
@@ -302,6 +335,10 @@ void supermaster_failure_text(const struct supermaster *supermaster, unsigned i,
 /* Number of mismatches to tell of so far, at most MISMATCHES_TOLD + 1, and a line about the i-th of them. */
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);
 void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i, struct error *text);
+
+/* Number of times that a node was put aside, or got work again, so far, and a line about the i-th of them. */
+unsigned supermaster_aside_count(const struct supermaster *supermaster);
+void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
 /* True where results differed and the run is to fail for it: a dropped worker whom two others have proved wrong is no
  * reason. */

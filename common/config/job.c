@@ -231,6 +231,11 @@ static const struct option_row workers[] = {
      "they "
      "are given up; the run goes on without them (default 2)",
      TAKES_INTEGER(struct job, spec.retries, 0, RUN_RETRIES_MAX), .not_for = OPTION_DCA},
+    {"node-failures", 0, "N|off", "off, an integer from 1 to 100",
+     "of tasks: a node on which N of them fail one after another, while those beside them in the list work on other "
+     "nodes, is put aside: it gets no more (default 10)",
+     TAKES_INTEGER(struct job, spec.node_failures, 1, RUN_NODE_FAILURES_MAX), .zero = "off",
+     .not_for = OPTION_DCA | OPTION_SIMULATE},
     {"verify", 0, "SHARE[:SEED]", "a number above 0, up to 1, and an integer from 0 as seed",
      "compute this share of the iterations, drawn by the seed, a second time with another worker and compare the "
      "results; where they differ a third worker decides (default: none; seed 1)",

@@ -13,6 +13,7 @@ void run_spec_init(struct run_spec *spec)
         .power = RUN_POWER_MEASURE,
         .threads = 1,
         .retries = RUN_RETRIES,
+        .node_failures = RUN_NODE_FAILURES,
         .drain_ns = RUN_DRAIN_S * UINT64_C(1000000000),
     };
     sched_spec_parse(&spec->technique, RUN_TECHNIQUE, NULL);

@@ -43,6 +43,7 @@ struct run_spec {
     struct sched_spec thread_technique;   /* technique among the threads of a worker */
     uint64_t sync_points;    /* points in each chunk of a loop with dependencies; 0: RUN_SYNC_POINTS for each worker */
     unsigned retries;        /* new tries of iterations at which the kernel fails */
+    unsigned node_failures;  /* tasks in a row at which a node may be put aside, see --node-failures; 0: none is */
     uint64_t drain_ns;       /* workers may finish their chunks for so long after a drain */
     uint64_t calculation_ns; /* for studies: the calculation of each chunk takes so much longer */
     uint64_t assignment_ns;  /* for studies: the assignment of each chunk takes so much longer */
@@ -58,6 +59,8 @@ struct run_spec {
 #define RUN_SYNC_POINTS       3
 #define RUN_RETRIES           2 /* unless --retries gives another number */
 #define RUN_RETRIES_MAX       100
+#define RUN_NODE_FAILURES     10 /* unless --node-failures gives another number */
+#define RUN_NODE_FAILURES_MAX 100
 #define RUN_VERIFY_SEED       1  /* unless --verify gives another */
 #define RUN_DRAIN_S           20 /* unless --drain-time gives another time */
 #define RUN_DRAIN_MAX_S       1000000

@@ -73,6 +73,14 @@ struct report_failure {
 
 #define REPORT_NO_RANK UINT_MAX
 
+/* A node on which tasks failed that work elsewhere, and that was put aside; or, later, got work again. */
+struct report_aside {
+    unsigned node;
+    uint64_t failed;         /* tasks that failed there one after another */
+    unsigned worked, beside; /* tasks of other nodes between them: those that worked, and all */
+    bool is_back;            /* it got work again, as all others were lost; nothing else is told of that */
+};
+
 /* Iterations for which two workers have computed different results. */
 struct report_mismatch {
     struct range range;
@@ -134,6 +142,8 @@ struct report {
     size_t failed_count;
     const struct report_failure *failures; /* [failure_count] in order of arrival; of very many not all */
     size_t failure_count;
+    const struct report_aside *aside; /* [aside_count] in order of arrival */
+    size_t aside_count;
     const struct range *failed_tasks; /* [failed_task_count] done, but called failed by the kernel; in order */
     size_t failed_task_count;
     const struct reasons *reasons;            /* why they have failed; NULL: not known */

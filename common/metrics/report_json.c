@@ -208,6 +208,24 @@ static json_t *failures(const struct report *report)
     return array;
 }
 
+/* Lists the nodes that were put aside, where there are any. */
+static void set_aside(json_t *object, const struct report *report)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < report->aside_count; i++) {
+        const struct report_aside *aside = &report->aside[i];
+        if (!aside->is_back)
+            json_array_append_new(array, json_pack("{s:o, s:o, s:o, s:o}", "node", json_of_count(aside->node), "failed",
+                                                   json_of_count(aside->failed), "worked_elsewhere",
+                                                   json_of_count(aside->worked), "ended_elsewhere",
+                                                   json_of_count(aside->beside)));
+    }
+    if (report->aside_count > 0)
+        json_object_set_new(object, "put_aside", array);
+    else
+        json_decref(array);
+}
+
 /* Sets what was computed a second time, where that was wanted. */
 static void set_verify(json_t *object, const struct report_verify *verify)
 {
@@ -277,6 +295,7 @@ static json_t *make_head(const struct report *report)
     set_figures(object, report);
     set_thread_level(object, report);
     set_counters(object, report);
+    set_aside(object, report);
     set_verify(object, &report->verify);
     json_object_set_new(object, "failed", list_ranges(report->failed, report->failed_count));
     json_object_set_new(object, "failures", failures(report));

@@ -367,6 +367,19 @@ static void summary_add_faults(struct text *text, const struct report *report)
         text_add(text, "\n");
 }
 
+static void add_aside(struct text *text, const struct report *report)
+{
+    char failed[HUMAN_MAX];
+    unsigned shown = 0;
+    for (size_t i = 0; i < report->aside_count && shown < FAILED_SHOWN; i++) {
+        const struct report_aside *aside = &report->aside[i];
+        if (!aside->is_back)
+            text_add(text, "%snode %u, after %s failed tasks while %u of %u beside them worked elsewhere\n",
+                     shown++ == 0 ? "  put aside    " : "               ", aside->node,
+                     human_count(failed, aside->failed), aside->worked, aside->beside);
+    }
+}
+
 /* "3:2", or of tasks "4-5". */
 static void add_range(struct text *text, const struct range *range, bool are_tasks)
 {
@@ -446,6 +459,7 @@ static void add_results(struct text *text, const struct report *report, unsigned
     human_si(bytes, (double)report->bytes_on_wire);
     text_add(text, ", %s%sB\n", bytes, strchr(bytes, ' ') != NULL ? "" : " ");
     summary_add_faults(text, report);
+    add_aside(text, report);
     add_verify(text, report);
     bool are_tasks = report->are_tasks;
     summary_add_ranges(text, "  given up     ", report->failed, report->failed_count, are_tasks);

@@ -75,23 +75,27 @@ static void check_waiting(const struct service *service)
     }
     for (unsigned i = 0; i < service->waiting_count; i++) {
         unsigned w = service->waiting[(service->waiting_first + i) % service->worker_count];
-        assert(service->workers[w].asks > 0 && "who waits asks for a chunk");
+        assert(service->workers[w].asks > 0 && !service->workers[w].is_aside && "who waits asks for a chunk");
         asks += service->workers[w].asks;
     }
-    for (unsigned w = 0; w < service->worker_count; w++)
-        askers += service->workers[w].asks > 0;
+    for (unsigned w = 0; w < service->worker_count; w++) {
+        askers += service->workers[w].asks > 0 && !service->workers[w].is_aside;
+        asks += service->workers[w].is_aside ? service->workers[w].asks : 0;
+    }
     assert(askers == service->waiting_count && "who asks waits, and once");
     assert(asks == service->asks_waiting && "the chunks that are waited for are those that are asked for");
 }
 
 static void check_served_counts(const struct service *service)
 {
-    unsigned busy = 0, present = 0, gone = 0;
+    unsigned busy = 0, present = 0, gone = 0, aside = 0;
     for (unsigned w = 0; w < service->worker_count; w++) {
         busy += service->workers[w].holds > 0;
         present += service->workers[w].present;
         gone += service->workers[w].gone;
+        aside += service->workers[w].is_aside && !service->workers[w].gone;
     }
+    assert(aside == service->aside && "put aside are those who are, and are not gone");
     assert(busy == service->busy && "busy are those who hold a chunk");
     assert(present == service->present && "present are those who are served, or were");
     assert(gone == service->gone && "gone are those who said goodbye or are lost");
@@ -103,7 +107,7 @@ static void check_recalls(const struct service *service)
     for (unsigned w = 0; w < service->worker_count; w++) {
         const struct served *worker = &service->workers[w];
         open += worker->recall >= RECALL_SENT;
-        beginners += worker->present && !worker->gone && worker->chunks_assigned == 0;
+        beginners += worker->present && !worker->gone && !worker->is_aside && worker->chunks_assigned == 0;
         assert((worker->recall < RECALL_SENT || (worker->present && !worker->gone)) &&
                "who is asked for work is served");
         assert((worker->owed > 0) == (worker->recall >= RECALL_LATE) && worker->owed <= 1 + worker->recalled_all &&

@@ -211,15 +211,17 @@ static bool holds_in_vain(struct served *worker)
     return in_vain > 1 || (in_vain == 1 && oldest->copy_owner != OWNER_OTHER);
 }
 
-/* The loser of a copy may be stopped, too, and is then sent no more than this. Nobody waits for its answer, so that it
- * is late from the beginning; what else it has may be copied in the meantime. */
+/* The loser of a copy may be stopped, too, and is then sent no more than this, and so may who is put aside. Nobody
+ * waits for the answer, so that it is late from the beginning; what else the worker has may be copied in the meantime.
+ */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions)
 {
     struct served *worker = &service->workers[w];
     if (!service_recalls(service) || worker->gone || worker->recalled_all || worker->recall == RECALL_FUTILE ||
-        !holds_in_vain(worker))
+        !(worker->is_aside ? worker->holds > 0 : holds_in_vain(worker)))
         return;
-    REASON(service->reasons, "stops rank %u: another has what it computes", service->ranks[w]);
+    REASON(service->reasons, "stops rank %u: %s", service->ranks[w],
+           worker->is_aside ? "it is put aside" : "another has what it computes");
     uint64_t due_ns = service_answer_due_ns(service, worker);
     if (worker->recall < RECALL_LATE)
         worker->recall = RECALL_LATE;
@@ -234,7 +236,7 @@ void service_stop_loser(struct service *service, unsigned w, struct actions *act
 void service_forget_recall(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
-    service->beginners -= worker->chunks_assigned == 0;
+    service->beginners -= worker->chunks_assigned == 0 && !worker->is_aside;
     if (worker->recall >= RECALL_SENT)
         service->recalls_open--;
     worker->recall = RECALL_FUTILE;
@@ -346,7 +348,7 @@ static unsigned take_requeued(struct service *service, unsigned waiting, struct 
     unsigned count = 0;
     for (unsigned i = 0; i < service->requeued_count; i++)
         left += service->requeued[i].range.count;
-    left = recall_share(left, service->present - service->gone, waiting);
+    left = recall_share(left, service_able(service), waiting);
     for (; left > 0 && count < most; count++) {
         ranges[count] = service->requeued[--service->requeued_count].range;
         left -= ranges[count].count < left ? ranges[count].count : left;
@@ -357,9 +359,8 @@ static unsigned take_requeued(struct service *service, unsigned waiting, struct 
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
 {
     unsigned count = 0;
-    uint64_t left = service->recalled_count > 0
-                        ? 0
-                        : recall_share(pool_total(&service->pool), service->present - service->gone, waiting);
+    uint64_t left =
+        service->recalled_count > 0 ? 0 : recall_share(pool_total(&service->pool), service_able(service), waiting);
     while (service->recalled_count > 0 && count < most)
         ranges[count++] = service->recalled[--service->recalled_count];
     while (left > 0 && count < most && pool_take_newest(&service->pool, left, &ranges[count]))

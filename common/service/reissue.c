@@ -104,7 +104,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
 static bool has_others(const struct service *service, unsigned w)
 {
     for (unsigned v = 0; v < service->worker_count; v++)
-        if (v != w && service->workers[v].present && !service->workers[v].gone)
+        if (v != w && service->workers[v].present && !service->workers[v].gone && !service->workers[v].is_aside)
             return true;
     return false;
 }
@@ -210,7 +210,7 @@ struct grant *service_running_grant(struct served *worker)
     return oldest;
 }
 
-static void leave_queue(struct service *service, unsigned w)
+void service_leave_queue(struct service *service, unsigned w)
 {
     unsigned kept = 0, first = service->waiting_first, capacity = service->worker_count;
     for (unsigned i = 0; i < service->waiting_count; i++) {
@@ -271,9 +271,10 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     service->busy -= worker->holds > 0;
     worker->holds = 0;
     service_forget_recall(service, w);
-    leave_queue(service, w);
+    service_leave_queue(service, w);
     worker->gone = true;
     service->gone++;
+    service->aside -= worker->is_aside;
     if (service->requeued_count > 0 || service_has_vain_recall(service))
         service->news |= SERVICE_RETURNED; /* the requeued work may have been kept for this worker */
     if (service->verify.held > 0)

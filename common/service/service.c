@@ -256,7 +256,7 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
     return 0;
 }
 
-static void service_enqueue(struct service *service, unsigned w)
+void service_enqueue(struct service *service, unsigned w)
 {
     unsigned last = service->waiting_first + service->waiting_count++;
     service->waiting[last < service->worker_count ? last : last - service->worker_count] = w;
@@ -320,7 +320,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         const unsigned asks = message->request.asks;
         if (worker->asks + asks > ASKS_MAX)
             return error_set(error, "asks for more than %d chunks at once", ASKS_MAX);
-        if (worker->asks == 0 && asks > 0)
+        if (worker->asks == 0 && asks > 0 && !worker->is_aside)
             service_enqueue(service, w);
         worker->asks += asks;
         service->asks_waiting += asks;
@@ -413,6 +413,7 @@ static int service_receive_goodbye(struct service *service, unsigned w, const st
     service_note_standstill(service);
     service_forget_recall(service, w);
     worker->gone = true;
+    service->aside -= worker->is_aside;
     worker->wait_ns += message->goodbye.wait_ns;
     worker->messages = message->goodbye.messages;
     worker->bytes = message->goodbye.bytes;
@@ -791,6 +792,43 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
     send_answers(service, actions);
     if (has_nothing && service->source != SOURCE_FLOWS)
         serve_leftovers(service, now_ns, actions);
+}
+
+void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+{
+    struct served *worker = &service->workers[w];
+    if (!worker->present || worker->gone || worker->is_aside || service->state == SERVICE_ENDING)
+        return;
+    const unsigned asks = worker->asks;
+    service_leave_queue(service, w);
+    worker->asks = asks;
+    service->asks_waiting += asks;
+    worker->is_aside = true;
+    service->aside++;
+    service->beginners -= worker->chunks_assigned == 0;
+    if (service->verify.held > 0)
+        service->verify.close_due_ns = now_ns; /* the worker may have been the only one to compute some of it again */
+    service_stop_loser(service, w, actions);
+}
+
+void service_take_back(struct service *service, unsigned w)
+{
+    struct served *worker = &service->workers[w];
+    if (!worker->is_aside || worker->gone || service->state == SERVICE_ENDING)
+        return;
+    worker->is_aside = false;
+    service->aside--;
+    service->beginners += worker->chunks_assigned == 0;
+    if (worker->asks > 0)
+        service_enqueue(service, w);
+}
+
+unsigned service_idle_aside(const struct service *service)
+{
+    unsigned idle = 0;
+    for (unsigned w = 0; w < service->worker_count; w++)
+        idle += service->workers[w].is_aside && !service->workers[w].gone && service->workers[w].holds == 0;
+    return idle;
 }
 
 void service_stored(struct service *service, const struct event *event, struct actions *actions)

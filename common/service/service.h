@@ -118,6 +118,7 @@ struct served {
     uint8_t owed;      /* RETURNEDs that are to come: one, or two where the second RECALL is that for everything */
     bool recalled_all; /* a RECALL for everything is unanswered */
     bool shuns_verifications; /* it has returned one: it gets no other as long as it has something else */
+    bool is_aside;            /* it gets nothing more, and is not in the queue: see service_put_aside() */
     bool is_wrong;            /* two others agree that its results are wrong, and the owner does not know it yet */
     uint16_t load;            /* load of the worker's core, as in a REQUEST; 0: not told */
     uint16_t load_told;       /* kept by the owner */
@@ -212,7 +213,7 @@ struct service {
     struct pool pool;
     unsigned *waiting; /* ring of worker indices that asked, each once: they get a chunk in turn; owned */
     unsigned waiting_first, waiting_count;
-    unsigned asks_waiting; /* chunks that the waiting workers asked for */
+    unsigned asks_waiting; /* chunks that the waiting workers and those put aside asked for */
     unsigned *answered;    /* workers that get an ASSIGN in this step; owned */
     unsigned answered_count;
     uint64_t record_bytes;
@@ -222,6 +223,7 @@ struct service {
     unsigned present;      /* workers that are served here, or were */
     unsigned beginners;    /* workers served here that were not assigned a chunk yet */
     unsigned gone;         /* workers among `present` that said goodbye or are lost */
+    unsigned aside;        /* workers among `present` that are put aside, and not gone */
     unsigned state;        /* enum service_state */
     unsigned news;         /* enum service_news, not yet taken by the owner */
     unsigned source;       /* enum service_source */
@@ -300,6 +302,12 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns);
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
                    struct actions *actions);
 
+/* Puts worker `w` aside: it is given nothing more, and asked for what it has not begun. It finishes what it has begun,
+ * and waits for the END. Nothing happens where it is put aside, gone, or not served here. */
+void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions);
+/* Worker `w` gets work again, as one that never was put aside. The owner serves afterwards. */
+void service_take_back(struct service *service, unsigned w);
+
 /* Knowledge of others about iterations: adds to what is known here, says how much it is at least, or that nothing is
  * held against them any more. */
 void service_poison(struct service *service, const struct poison *more);
@@ -331,10 +339,20 @@ static inline uint64_t service_deadline(const struct service *service)
     return lease_ns < service->elsewhere_due_ns ? lease_ns : service->elsewhere_due_ns;
 }
 
+/* Workers that may be given work. */
+static inline unsigned service_able(const struct service *service)
+{
+    return service->present - service->gone - service->aside;
+}
+
+/* Workers among those that are put aside that hold nothing. */
+unsigned service_idle_aside(const struct service *service);
+
 /* Workers that hold nothing, and wait for work or are about to ask for it. */
 static inline unsigned service_idle(const struct service *service)
 {
-    return service->present - service->gone - service->busy;
+    unsigned idle_aside = service->aside > 0 ? service_idle_aside(service) : 0;
+    return service->present - service->gone - service->busy - idle_aside;
 }
 
 /* True if there is nobody left to recall work from, and nobody is asked. */

@@ -30,6 +30,12 @@ void service_begin_to_serve(struct service *service, unsigned w);
 /* service.c: what the worker was assigned and has not finished is no longer with it. */
 void service_drop_unfinished(struct service *service, unsigned w);
 
+/* service.c: the worker, which asks for chunks, waits for them behind the others. */
+void service_enqueue(struct service *service, unsigned w);
+
+/* reissue.c: the worker waits for nothing any more. */
+void service_leave_queue(struct service *service, unsigned w);
+
 /* order.c: loops with dependencies */
 /* Tells workers who computes the chunk behind theirs, for all chunks assigned in this step. The ASSIGNs themselves
  * have been sent before. */
@@ -58,7 +64,7 @@ void service_give_up_recall(struct service *service, unsigned w);
 /* Gives up those that are late with their answer, and sets when to look again; most often there is nothing to look at.
  */
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns);
-/* The results of worker `w` may count no more: has it give up what it has not begun, to be free for other work. */
+/* The results of worker `w` may count no more, or it is put aside: has it give up what it has not begun. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions);
 /* Worker `w` is gone, and will not answer. */
 void service_forget_recall(struct service *service, unsigned w);

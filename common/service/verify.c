@@ -112,7 +112,7 @@ static void verify_remove(struct service *service, struct verification *verifica
 
 static bool is_able(const struct service *service, uint32_t w)
 {
-    return service->workers[w].present && !service->workers[w].gone;
+    return service->workers[w].present && !service->workers[w].gone && !service->workers[w].is_aside;
 }
 
 /* Workers among `able` that may compute the verification. */
@@ -144,7 +144,7 @@ static bool is_drawn(const struct service *service, const struct part *part)
 bool service_hold_back(struct service *service, const struct part *part)
 {
     struct verify *verify = &service->verify;
-    unsigned others = service->present - service->gone - is_able(service, part->worker);
+    unsigned others = service_able(service) - is_able(service, part->worker);
     if (!is_drawn(service, part))
         return false;
     if (service->state == SERVICE_ENDING)
@@ -297,7 +297,7 @@ static void compare_two(struct service *service, unsigned w, struct verification
     verification->tries = 0;
     verification->not_with = VERIFY_NONE;
     verify->disputed++;
-    if (service->state == SERVICE_ENDING || candidates(service, verification, service->present - service->gone) == 0)
+    if (service->state == SERVICE_ENDING || candidates(service, verification, service_able(service)) == 0)
         close_verification(service, verification);
     else
         verify_enqueue(service, verification);

@@ -77,5 +77,18 @@ def test_results_cross_the_network():
     return over(2, test)
 
 
+def test_a_node_on_which_all_tasks_fail_is_put_aside():
+    def test(nodes):
+        bad = nodes.names[1]
+        with open('tasks.txt', 'w') as file:
+            file.writelines(f"sh -c 'test $(hostname) != {bad} && sleep 0.0{i % 3 + 1}'\n" for i in range(60))
+        result = finish(start(nodes.hdss(['--masters', 0, '--workers', 4, '--mpi-args', '--map-by node', '--report', 'report.json',
+                                          '--node-failures', 4, 'exec', 'tasks=tasks.txt'])))
+        told = [line for line in result.err if 'node 1 is put aside: the last ' in line and '--node-failures off keeps it' in line]
+        assert result.status == 3 and len(told) == 1, result
+        assert report()['done'] == 60 and [row['node'] for row in report()['put_aside']] == [1], report()
+    return over(2, test)
+
+
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

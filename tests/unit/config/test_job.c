@@ -54,6 +54,15 @@ START_TEST(a_share_is_verified)
 }
 END_TEST
 
+START_TEST(nodes_are_put_aside_or_not)
+{
+    ck_assert_int_eq(parse("--node-failures 3 toy"), 0);
+    ck_assert_uint_eq(job.spec.node_failures, 3);
+    ck_assert_int_eq(parse("--node-failures off toy"), 0);
+    ck_assert_uint_eq(job.spec.node_failures, 0);
+}
+END_TEST
+
 START_TEST(a_kernel_alone_has_the_defaults)
 {
     ck_assert_int_eq(parse("mandelbrot"), 0);
@@ -66,6 +75,7 @@ START_TEST(a_kernel_alone_has_the_defaults)
     ck_assert_int_eq(job.spec.group_by, RUN_GROUP_BY_NODE);
     ck_assert_int_eq(job.spec.ask_ahead, ASK_AHEAD_AUTO);
     ck_assert_uint_eq(job.spec.retries, 2);
+    ck_assert_uint_eq(job.spec.node_failures, 10);
     ck_assert_uint_eq(job.first, 0);
     ck_assert_uint_eq(job.count, UINT64_MAX);
     ck_assert_int_eq(job.spec.power, RUN_POWER_MEASURE);
@@ -194,6 +204,7 @@ static const struct {
     {"--iteration-timeout off toy",
      "--iteration-timeout 'off': accepted: auto, none, a number of seconds from 0.001 to 1000000"},
     {"--retries -1 toy", "--retries '-1': accepted: an integer from 0 to 100"},
+    {"--node-failures 0 toy", "--node-failures '0': accepted: off, an integer from 1 to 100"},
     {"--retries 101 toy", "--retries '101': accepted: an integer from 0 to 100"},
     {"--ask-ahead 0 toy", "--ask-ahead '0': accepted: auto, off, an integer from 1 to 8"},
     {"--ask-ahead 9 toy", "--ask-ahead '9': accepted: auto, off, an integer from 1 to 8"},
@@ -454,6 +465,7 @@ int main(void)
     tcase_add_test(tests, a_kernel_alone_has_the_defaults);
     tcase_add_test(tests, parts_are_joined_unless_it_is_said_otherwise);
     tcase_add_test(tests, a_share_is_verified);
+    tcase_add_test(tests, nodes_are_put_aside_or_not);
     tcase_add_test(tests, every_option_is_taken);
     tcase_add_test(tests, an_option_stands_for_a_parameter);
     tcase_add_test(tests, powers_come_as_a_list_or_from_a_file);

@@ -121,6 +121,30 @@ START_TEST(late_workers_are_told_where_there_are_any)
 }
 END_TEST
 
+START_TEST(nodes_that_were_put_aside_are_listed)
+{
+    const struct report_aside aside[] = {{.node = 2, .failed = 11, .worked = 19, .beside = 20},
+                                         {.node = 2, .is_back = true}};
+    for (size_t count = 0; count <= 2; count++) {
+        struct report report = sample_report(&spec);
+        report.aside = aside;
+        report.aside_count = count;
+        report_compute(&report);
+        char *text = report_json(&report);
+        json_t *object = json_loads(text, 0, NULL);
+        const json_t *list = json_object_get(object, "put_aside");
+        ck_assert_uint_eq(json_array_size(list), count > 0);
+        const json_t *first = json_array_get(list, 0);
+        ck_assert(count == 0 || json_integer_value(json_object_get(first, "node")) == 2);
+        ck_assert(count == 0 || json_integer_value(json_object_get(first, "failed")) == 11);
+        ck_assert(count == 0 || json_integer_value(json_object_get(first, "worked_elsewhere")) == 19);
+        ck_assert(count == 0 || json_integer_value(json_object_get(first, "ended_elsewhere")) == 20);
+        json_decref(object);
+        free(text);
+    }
+}
+END_TEST
+
 START_TEST(nothing_done_divides_nothing_by_zero)
 {
     static const struct report_worker idle[2] = {{.rank = 1}, {.rank = 2}};
@@ -323,6 +347,7 @@ int main(void)
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, figures_follow_from_the_measurements);
     tcase_add_test(tests, late_workers_are_told_where_there_are_any);
+    tcase_add_test(tests, nodes_that_were_put_aside_are_listed);
     tcase_add_test(tests, nothing_done_divides_nothing_by_zero);
     tcase_add_test(tests, workers_that_share_cores_are_measured_by_these);
     tcase_add_test(tests, only_nodes_with_too_few_cores_count_by_these);

@@ -195,6 +195,9 @@ START_TEST(a_central_run_that_was_drained)
     report.nodes = 1;
     report.faults.lost_workers = 2;
     report.faults.late_workers = 1;
+    const struct report_aside aside = {.node = 1, .failed = 1200, .worked = 19, .beside = 20};
+    report.aside = &aside;
+    report.aside_count = 1;
     report.output = "m.npy";
     report.cores = 8; /* enough: no note */
     check_summary(&report, 60, false,
@@ -207,6 +210,7 @@ START_TEST(a_central_run_that_was_drained)
                   "  imbalance    1.250 max/mean of the workers' finishing times, cov 0.177\n"
                   "  traffic      40 messages, 1.54 kB\n"
                   "  faults       2 lost workers, 1 late worker, 1 duplicate result\n"
+                  "  put aside    node 1, after 1,200 failed tasks while 19 of 20 beside them worked elsewhere\n"
                   "  checksum     000000000000abc0\n"
                   "  output       m.npy (4 of its records not computed: zero)\n"
                   "  worker  iterations  share of the time spent computing\n"
