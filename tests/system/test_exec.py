@@ -353,7 +353,8 @@ def test_a_run_that_was_killed_is_resumed_with_what_is_left():
 
 
 def test_a_guard_that_is_stopped_does_not_hold_up_the_end():
-    stop = 'for process in $(cat /proc/$PPID/task/*/children); do grep -q guard /proc/$process/comm && kill -STOP $process && echo stopped; done; true'
+    stop = ('for try in $(seq 100); do for process in $(cat /proc/$PPID/task/*/children); do '
+            'grep -q guard /proc/$process/comm && kill -STOP $process && echo stopped && exit 0; done; sleep 0.05; done')  # its name is late
     result = run_job(0, 2, [*tasks([stop] * 3), 'shell=yes', '--output', 'o'])
     check(result)
     assert read('o') == 'stopped\n' * 3, read('o')

@@ -81,7 +81,7 @@ def test_a_node_on_which_all_tasks_fail_is_put_aside():
     def test(nodes):
         bad = nodes.names[1]
         with open('tasks.txt', 'w') as file:
-            file.writelines(f"sh -c 'test $(hostname) != {bad} && sleep 0.0{i % 3 + 1}'\n" for i in range(60))
+            file.writelines(f"sh -c 'sleep 0.0{i % 3 + 3}; test $(hostname) != {bad}'\n" for i in range(60))  # failing takes as long
         result = finish(start(nodes.hdss(['--masters', 0, '--workers', 4, '--mpi-args', '--map-by node', '--report', 'report.json',
                                           '--node-failures', 4, 'exec', 'tasks=tasks.txt'])))
         told = [line for line in result.err if 'node 1 is put aside: the last ' in line and '--node-failures off keeps it' in line]
