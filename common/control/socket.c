@@ -2,7 +2,7 @@
 /* The folder of the control sockets: one for a user on a machine, which only that user can enter.
  *
  * It is hdss under XDG_RUNTIME_DIR where that is this user's, else hdss-UID under TMPDIR, else under /tmp: the first of
- * them in which a socket can be made. Others may write in the last two, and may have put a folder or a link of that
+ * them in which a socket can be made; HDSS_CONTROL_DIR takes the place of all three. Others may write in the last two, and may have put a folder or a link of that
  * name there: a folder is used only if it is one, of this user, with no right for anybody else. Nobody else can put
  * another one in its place then, as such folders are sticky. A file system that machines share is passed over: a socket
  * is of use on its own machine alone, where it would seem to be left over to others.
@@ -50,9 +50,13 @@ static void add_folder(struct control_folders *folders, const char *base, bool i
 
 void control_folders(struct control_folders *folders)
 {
-    const char *runtime = getenv("XDG_RUNTIME_DIR"), *temporary = getenv("TMPDIR");
+    const char *only = getenv("HDSS_CONTROL_DIR"), *runtime = getenv("XDG_RUNTIME_DIR"), *temporary = getenv("TMPDIR");
     struct stat status;
     folders->count = 0;
+    if (only != NULL) {
+        add_folder(folders, only, false);
+        return;
+    }
     if (runtime != NULL && stat(runtime, &status) == 0 && status.st_uid == geteuid())
         add_folder(folders, runtime, true);
     if (temporary != NULL)

@@ -50,7 +50,7 @@ static void set_up(void)
 {
     scratch_enter(folder);
     unsetenv("XDG_RUNTIME_DIR");
-    setenv("TMPDIR", folder, 1);
+    setenv("HDSS_CONTROL_DIR", folder, 1);
     signal(SIGPIPE, SIG_IGN); /* as in a rank */
     state = (struct control_job){.kernel = "k", .state = CONTROL_RUNNING, .progress = {.total = 10, .workers = 1}};
     drains = 0;

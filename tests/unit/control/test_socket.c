@@ -29,6 +29,7 @@ static void set_up(void)
     scratch_enter(folder);
     unsetenv("XDG_RUNTIME_DIR");
     setenv("TMPDIR", folder, 1);
+    setenv("HDSS_CONTROL_DIR", folder, 1); /* where no run of the user's is */
     snprintf(own, sizeof own, "%s/hdss-%u", folder, (unsigned)geteuid());
     made = (struct control_socket){.fd = -1};
     found = 0;
@@ -86,6 +87,10 @@ START_TEST(the_folder_of_the_session_comes_first)
     struct control_folders folders;
     setenv("XDG_RUNTIME_DIR", folder, 1);
     control_folders(&folders);
+    ck_assert_uint_eq(folders.count, 1);
+    ck_assert_str_eq(folders.path[0], own);
+    unsetenv("HDSS_CONTROL_DIR");
+    control_folders(&folders);
     ck_assert_uint_eq(folders.count, 3);
     listen_as("run-1");
     ck_assert_ptr_nonnull(strstr(made.path, "/hdss/run-1.sock"));
@@ -99,6 +104,7 @@ static void check_passed_over(const char *why)
     const int opened = control_folder_open(own, true, &error);
     ck_assert_int_lt(opened, 0);
     ck_assert_msg(strstr(error.text, why) != NULL, "%s", error.text);
+    unsetenv("HDSS_CONTROL_DIR");
     listen_as("run-1");
     ck_assert_int_ne(strncmp(made.path, own, strlen(own)), 0);
     control_unlink(&made);
