@@ -283,7 +283,7 @@ static void free_request(MPI_Request *request)
         MPI_Request_free(request);
 }
 
-/* Gives up what is being received: MPI may still write it. A request that is over already is none. */
+/* Gives up what is being received. A request that is over already is none. */
 static void cancel_request(MPI_Request *request)
 {
     if (*request != MPI_REQUEST_NULL)
@@ -473,9 +473,11 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
             continue;
         *user = collect->user;
         *part = collect->part;
-        cancel_request(&collect->request);
-        collect->buffer = NULL;
-        collect->capacity = 0;
+        if (collect->request != MPI_REQUEST_NULL) { /* MPI may still write there */
+            cancel_request(&collect->request);
+            collect->buffer = NULL;
+            collect->capacity = 0;
+        }
         return net_collected(net, collect) < 0 ? -1 : 1;
     }
     return 0;

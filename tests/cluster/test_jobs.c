@@ -525,13 +525,6 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    for (current = 0; current < RANKS; current++) {
-        while (under_way[current] != NULL)
-            drop(&under_way[current]);
-        link_close(links[current]);
-        peers_fini(&runtimes[current].peers);
-        topology_fini(&runtimes[current].topology);
-    }
     for (unsigned j = 0; j < job_count; j++) {
         free(jobs[j].computed);
         free(jobs[j].stored);
@@ -542,6 +535,14 @@ static void tear_down(void)
         for (unsigned rank = WORKER; rank < RANKS; rank++)
             for (unsigned i = 0; i < 2; i++)
                 free(seats[rank][j].work.buffers[i].bytes);
+    }
+    for (current = 0; current < RANKS; current++) {
+        while (under_way[current] != NULL)
+            drop(&under_way[current]);
+        runtimes[current].degraded = false; /* else the net is left to MPI */
+        link_close(links[current]);
+        peers_fini(&runtimes[current].peers);
+        topology_fini(&runtimes[current].topology);
     }
 }
 
