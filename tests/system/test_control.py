@@ -106,6 +106,21 @@ def done_by(path):
     return json.loads(body)['done']
 
 
+def socket_of(process):
+    try:
+        links = [os.readlink(f'/proc/{process.pid}/fd/{descriptor}') for descriptor in os.listdir(f'/proc/{process.pid}/fd')]
+    except FileNotFoundError:
+        return None
+    return next((link for link in links if link.startswith('socket:')), None)
+
+
+def waits_at_a_socket(process):
+    """It looks whether somebody listens at each socket, and connects anew to ask: the one that stays is that."""
+    before = socket_of(process)
+    time.sleep(0.2)
+    return before is not None and socket_of(process) == before
+
+
 def test_a_run_is_listed_shown_cancelled_and_waited_for():
     folder = here()
     assert run([HDSS, 'jobs']).out == 'no run of yours is there on this machine\n'
@@ -126,6 +141,7 @@ def test_a_run_is_listed_shown_cancelled_and_waited_for():
     refuse_a_stranger(folder, f'{folder}/{name}.sock')
     stuck = be_stuck(f'{folder}/{name}.sock')
     waits = start([HDSS, 'wait'])
+    wait_until(lambda: waits_at_a_socket(waits), 'hdss wait')
     cancelled = run([HDSS, 'cancel', name])
     assert cancelled.status == 0 and cancelled.out == f'{name} drains: what runs is finished and kept\n', cancelled
     result, waited = finish(process), finish(waits)
