@@ -2,10 +2,11 @@
 /* The folder of the control sockets: one for a user on a machine, which only that user can enter.
  *
  * It is hdss under XDG_RUNTIME_DIR where that is this user's, else hdss-UID under TMPDIR, else under /tmp: the first of
- * them in which a socket can be made; HDSS_CONTROL_DIR takes the place of all three. Others may write in the last two, and may have put a folder or a link of that
- * name there: a folder is used only if it is one, of this user, with no right for anybody else. Nobody else can put
- * another one in its place then, as such folders are sticky. A file system that machines share is passed over: a socket
- * is of use on its own machine alone, where it would seem to be left over to others.
+ * them in which a socket can be made; HDSS_CONTROL_DIR takes the place of all three. Others may write in the last two,
+ * and may have put a folder or a link of that name there: a folder is used only if it is one, of this user, with no
+ * right for anybody else. Nobody else can put another one in its place then, as such folders are sticky. A file system
+ * that machines share is passed over: a socket is of use on its own machine alone, where it would seem to be left over
+ * to others.
  *
  * A socket is bound under another name, listens, and then gets its own. So a name whose socket refuses is one that
  * nobody will listen to any more, and whoever looks removes it: what is left of a run that was killed. */

@@ -39,8 +39,8 @@ unsigned cores_usable(void)
 
 #define FOUR(word) word, word, word, word
 
-/* All of them: the kernel takes those that there are and that the job may use. Nothing of it is on the stack, as a child
- * of spawn.c has one that the sanitizers do not know of. */
+/* All CPUs: the kernel takes those that there are and that the job may use. Nothing of it is on the stack, as a
+ * child of spawn.c has one that the sanitizers do not know of. */
 static const unsigned long every_cpu[] = {FOUR(FOUR(FOUR(FOUR(~0ul))))};
 
 _Static_assert(sizeof every_cpu == CPU_SETS * sizeof(cpu_set_t), "as many as sets");
