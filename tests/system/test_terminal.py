@@ -13,8 +13,8 @@ CLEAR = '\r\x1b[K'
 JOB = ['run', '-j', '2', '--power', 'equal', 'synthetic', 'iterations=300', 'mean=2000']
 
 
-def seen(words, columns=80, key=None, **variables):
-    """Status of `hdss WORDS` on a terminal of so many columns, and what it wrote there. The key is pressed when a worker is busy."""
+def seen(words, columns=80, key=None, when=b' 2 of 2 busy', **variables):
+    """Status of `hdss WORDS` on a terminal of so many columns, and what it wrote there. The key is pressed when `when`, a pattern, is there."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
     env = {name: value for name, value in environment().items() if name != 'NO_COLOR'} | {'TERM': 'xterm'} | variables
@@ -33,7 +33,7 @@ def seen(words, columns=80, key=None, **variables):
         except OSError:
             break
         text += piece
-        if key is not None and b' 2 of 2 busy' in text:
+        if key is not None and re.search(when, text):
             os.write(leader, key)
             key = None
     os.close(leader)
@@ -60,8 +60,8 @@ def test_messages_stand_on_lines_of_their_own():
 def test_the_progress_line_stays_beside_what_tasks_print():
     """And a run that is stopped says how far it has come."""
     words = ['exec', '--bar', '-j2', '--joblog', 'log', '--shell', 'sleep 0.1; echo {}', ':::', *map(str, range(40))]
-    status, text = seen(words, columns=60, key=b'\x03')
-    assert status == 4 and re.search(r'\r\x1b\[K[0-9]+\n([0-9]+\n)*\r[^\r\n]+busy\x1b\[K', text), text
+    status, text = seen(words, columns=60, key=b'\x03', when=rb'\r\x1b\[K[0-9]+\r\n([0-9]+\r\n)*\r[^\r\n]+busy\x1b\[K')
+    assert status == 4, text
     assert re.search('hdss exec: stopped: [0-9]+ of 40 tasks have ended; the same line with --resume runs the others\n$', text), text
 
 
