@@ -82,6 +82,14 @@ static int add_file(struct live *live, const char *name, struct error *error)
     return 0;
 }
 
+/* The files of a rank in the order in which it wrote them. */
+static int compare_files(const void *one, const void *other)
+{
+    const struct live_file *a = one, *b = other;
+    return a->rank != b->rank ? (a->rank > b->rank) - (a->rank < b->rank)
+                              : (a->number > b->number) - (a->number < b->number);
+}
+
 static int list_files(struct live *live, struct error *error)
 {
     int result = 0;
@@ -91,6 +99,8 @@ static int list_files(struct live *live, struct error *error)
     for (const struct dirent *entry; result == 0 && (entry = readdir(folder)) != NULL;)
         result = add_file(live, entry->d_name, error);
     closedir(folder);
+    if (live->file_count > 1)
+        qsort(live->files, live->file_count, sizeof *live->files, compare_files);
     return result;
 }
 

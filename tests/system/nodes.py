@@ -104,9 +104,9 @@ class Nodes:
             words += ([':'] if i else []) + ['-n', str(count), *openmpi.of_program(count, self.names, variables), *map(str, program)]
         return inside(self.names[0], openmpi.set_before(variables, words))
 
-    def hdss(self, words):
-        """The command of an `hdss run` on the first of the nodes, which are its hosts."""
-        hosts = ','.join(f'{name}:8' for name in self.names)
+    def hdss(self, words, slots=8):
+        """The command of an `hdss run` on the first of the nodes, which are its hosts, filled one after another."""
+        hosts = ','.join(f'{name}:{slots}' for name in self.names)
         return inside(self.names[0], openmpi.set_before(NETWORK, [HDSS, 'run', '--hosts', hosts, *map(str, words)]))
 
 
