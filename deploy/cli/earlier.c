@@ -3,6 +3,7 @@
 #include "deploy/cli/earlier.h"
 
 #include "common/util/digest.h"
+#include "common/util/grow.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The number of a line that is damaged may be anything. */
-#define TASKS_MAX 1000000000u
 
 /* GNU parallel quotes in another way than we do: what quotes is left out there. A newline is a NUL in its log, and \n
  * in ours. */
@@ -31,28 +29,60 @@ static int earlier_no_memory(const struct earlier *earlier, struct error *error)
     return error_set(error, "%.200s: out of memory for its tasks", earlier->log);
 }
 
-/* The last line of a task counts. */
 static int earlier_take_line(struct earlier *earlier, const char *line, size_t length, uint64_t number,
                              struct error *error)
 {
     struct task_row row;
     if (!task_row_read(&row, earlier->kind, line, length))
         return error_set(error, "%.200s, line %" PRIu64 ": no line of a task log", earlier->log, number);
-    if (row.number > TASKS_MAX)
-        return error_set(error, "%.200s, line %" PRIu64 ": no run has a task %" PRIu64, earlier->log, number,
-                         row.number);
-    if (row.number > earlier->count) {
-        const uint64_t count = 2 * row.number;
-        uint64_t *grown = realloc(earlier->digests, count * sizeof *grown);
-        if (grown == NULL)
-            return earlier_no_memory(earlier, error);
-        memset(grown + earlier->count, 0, (count - earlier->count) * sizeof *grown);
-        earlier->digests = grown;
-        earlier->count = count;
-    }
+    struct earlier_task *grown = grow(earlier->tasks_done, earlier->count, &earlier->capacity, sizeof *grown);
+    if (grown == NULL)
+        return earlier_no_memory(earlier, error);
     const bool again = earlier->again_failed && task_row_failed(&row);
-    earlier->digests[row.number - 1] = again ? 0 : digest_command(earlier->kind, row.command.at, row.command.length);
+    earlier->tasks_done = grown;
+    earlier->tasks_done[earlier->count++] =
+        (struct earlier_task){.number = row.number,
+                              .line = number,
+                              .digest = again ? 0 : digest_command(earlier->kind, row.command.at, row.command.length)};
     return 0;
+}
+
+static int compare_tasks(const void *one, const void *other)
+{
+    const struct earlier_task *a = one, *b = other;
+    return a->number != b->number ? (a->number > b->number) - (a->number < b->number)
+                                  : (a->line > b->line) - (a->line < b->line);
+}
+
+/* Sorts the tasks, and keeps the last line of each. */
+static void sort_tasks(struct earlier *earlier)
+{
+    size_t kept = 0;
+    if (earlier->count > 1)
+        qsort(earlier->tasks_done, earlier->count, sizeof *earlier->tasks_done, compare_tasks);
+    for (size_t i = 0; i < earlier->count; i++)
+        if (i + 1 == earlier->count || earlier->tasks_done[i + 1].number != earlier->tasks_done[i].number)
+            earlier->tasks_done[kept++] = earlier->tasks_done[i];
+    earlier->count = kept;
+}
+
+/* The digest of the command of a task that is done, else 0. */
+static uint64_t digest_of(const struct earlier *earlier, uint64_t number)
+{
+    size_t from = 0;
+    for (size_t to = earlier->count; from < to;) {
+        const size_t middle = from + (to - from) / 2;
+        if (earlier->tasks_done[middle].number < number)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < earlier->count && earlier->tasks_done[from].number == number ? earlier->tasks_done[from].digest : 0;
+}
+
+bool earlier_has(const struct earlier *earlier, uint64_t number)
+{
+    return digest_of(earlier, number) != 0;
 }
 
 /* Hands over each line that has its end, with its number. */
@@ -86,6 +116,7 @@ int earlier_read(struct earlier *earlier, const char *log, bool again_failed, st
     if (file == NULL)
         return error_set(error, "%.200s: %s", log, strerror(errno));
     int result = earlier_each_line(earlier, file, earlier_take_line, error);
+    sort_tasks(earlier);
     fclose(file);
     return result;
 }
@@ -97,7 +128,7 @@ void earlier_fini(struct earlier *earlier)
     task_list_end(&earlier->list, false, NULL);
     if (earlier->path[0] != '\0')
         unlink(earlier->path);
-    free(earlier->digests);
+    free(earlier->tasks_done);
     *earlier = (struct earlier){0};
 }
 
@@ -182,7 +213,7 @@ int earlier_compare(struct earlier *earlier, struct error *error)
         if (tasks_get(tasks, earlier->compared, error) < 0)
             return -1;
         tasks_text(tasks, text, sizeof text);
-        if (earlier->digests[tasks->order - 1] != digest_command(earlier->kind, text, strlen(text)))
+        if (digest_of(earlier, tasks->order) != digest_command(earlier->kind, text, strlen(text)))
             return refuse_change(earlier, tasks->order, text, error);
     }
     return 0;

@@ -11,12 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The last line that the log has of a task. */
+struct earlier_task {
+    uint64_t number; /* of the task, from 1 on */
+    uint64_t line;
+    uint64_t digest; /* of its command; 0: it is to be run */
+};
+
 struct earlier {
     const char *log; /* borrowed; NULL: there is none */
     enum task_log kind;
-    bool again_failed; /* those that failed are run again */
-    uint64_t *digests; /* of the command of task i + 1; 0: it is to be run. Owned */
-    uint64_t count;
+    bool again_failed;               /* those that failed are run again */
+    struct earlier_task *tasks_done; /* by number; owned */
+    size_t count, capacity;
     /* the rows of tasks that are done, to be compared */
     char path[1024]; /* their list */
     struct tasks_source source;
@@ -35,10 +42,7 @@ void earlier_fini(struct earlier *earlier);
 int earlier_begin(struct earlier *earlier, const char *path, const struct tasks_source *source, struct error *error);
 
 /* True if the task, which counts from 1, is not to be run. */
-static inline bool earlier_has(const struct earlier *earlier, uint64_t number)
-{
-    return number <= earlier->count && earlier->digests[number - 1] != 0;
-}
+bool earlier_has(const struct earlier *earlier, uint64_t number);
 
 /* Compares the rows that were added to the list since. -1 with one line that names that of the log. */
 int earlier_compare(struct earlier *earlier, struct error *error);

@@ -86,7 +86,7 @@ static int exec_take_jobs(void *target, const char *value, struct error *error)
     snprintf(digits, sizeof digits, "%.*s", (int)strcspn(value + is_signed, "%"), value + is_signed);
     if (strspn(digits, "0123456789.") != strlen(digits) || number_parse_real(digits, &number) < 0 ||
         (is_share && (is_signed || value[strlen(value) - 1] != '%')) ||
-        (!is_share && number != (double)(int64_t)number))
+        (!is_share && (number > WORKERS_MAX || number != (double)(int64_t)number)))
         return -1;
     double workers = is_share          ? number * cores / 100
                      : value[0] == '+' ? cores + number

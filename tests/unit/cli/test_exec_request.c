@@ -143,6 +143,8 @@ static const struct {
     {"--keep-ordr", "unknown option --keep-ordr; did you mean --keep-order?"},
     {"-j x", "--jobs 'x': accepted: a number from 1, a share of the cores, +N or -N"},
     {"-j", "--jobs needs a value: accepted: a number from 1, a share of the cores, +N or -N"},
+    {"-j 99999999999999999999999 echo",
+     "--jobs '99999999999999999999999': accepted: a number from 1, a share of the cores, +N or -N"},
     {"-j 0 echo", "--jobs: '0' is not there: it would begin all tasks at once; accepted: N, N%, +N or -N"},
     {"--halt now", "--halt 'now': accepted: " HALT_ACCEPTED},
     {"--timeout 2x", "--timeout '2x': accepted: seconds, or a number with s, m, h or d"},
