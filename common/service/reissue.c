@@ -109,6 +109,27 @@ static bool has_others(const struct service *service, unsigned w)
     return false;
 }
 
+/* True where another worker than `w` waits that has nothing to do, and may be given chunks. */
+static bool another_is_idle(const struct service *service, unsigned w)
+{
+    for (unsigned v = 0; v < service->worker_count; v++) {
+        const struct served *other = &service->workers[v];
+        if (v != w && other->asks > 0 && other->holds == 0 && !other->is_aside && other->recall < RECALL_LATE)
+            return true;
+    }
+    return false;
+}
+
+/* When worker `w`, with which the range failed, may have it again. Where nobody else is idle the time counts from the
+ * last failure: another may have the range meanwhile and return it again and again, which must not begin it anew. */
+static uint64_t kept_until_ns(struct service *service, unsigned w, const struct requeued *requeued)
+{
+    if (service->failed_ns == NEVER) /* it failed with the service that had the worker before */
+        service->failed_ns = requeued->since_ns;
+    const bool by_itself = requeued->since_ns < service->failed_ns || another_is_idle(service, w);
+    return ELSEWHERE_NS + (by_itself ? requeued->since_ns : service->failed_ns);
+}
+
 /* Iterations at the beginning of `requeued` that worker `w` may get now. 0 where they are kept for another worker, or
  * where they have taken a worker down and `w` still holds a chunk: if `w` died, too, nobody could tell which of the two
  * did it. */
@@ -117,7 +138,6 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
 {
     struct poison poison;
     uint64_t count = poison_look(&service->poisons, &requeued->range, &poison);
-    uint64_t due_ns = requeued->since_ns + ELSEWHERE_NS;
     *isolated = poison.deaths >= ISOLATED_DEATHS;
     count = *isolated && service->no_isolation ? 1 : count;
     if (poison.deaths > 0 && service->workers[w].holds > 0) {
@@ -126,7 +146,10 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
                service->ranks[w], requeued->range.first, poison.deaths);
         return 0;
     }
-    if (poison.failures == 0 || poison.failed_by != service->ranks[w] || due_ns <= now_ns || !has_others(service, w))
+    if (poison.failures == 0 || poison.failed_by != service->ranks[w] || !has_others(service, w))
+        return count;
+    const uint64_t due_ns = kept_until_ns(service, w, requeued);
+    if (due_ns <= now_ns)
         return count;
     service->elsewhere_due_ns = due_ns < service->elsewhere_due_ns ? due_ns : service->elsewhere_due_ns;
     REASON(service->reasons, "rank %u does not get [%" PRIu64 ", ...) yet: it failed there, and another may try",
@@ -712,6 +735,7 @@ void service_iterations_failed(struct service *service, unsigned w, struct grant
     if (grant->copy_owner == OWNER_OTHER)
         return;
     told.id = service->ranks[w];
+    service->failed_ns = now_ns;
     service_poison(service,
                    &(struct poison){.first = told.first, .count = told.count, .failures = 1, .failed_by = told.id});
     piece = first_piece(service, &told, told.first);

@@ -37,6 +37,7 @@ int service_init(struct service *service, const struct service_config *config)
         .worker_count = config->workers,
         .record_bytes = config->record_bytes,
         .elsewhere_due_ns = NEVER,
+        .failed_ns = NEVER,
         .no_speculation = config->no_speculation,
         .no_isolation = config->no_isolation,
         .dependent = config->dependent,

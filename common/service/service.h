@@ -240,6 +240,7 @@ struct service {
     unsigned waiting_elsewhere;  /* idle workers that others serve, for whom work is recalled here, too */
     struct poison_set poisons;   /* deaths and failures of iterations that are neither done nor given up */
     uint64_t elsewhere_due_ns;   /* when what waits for another worker, or for a slot, waits no longer; NEVER */
+    uint64_t failed_ns;          /* when iterations failed here last; NEVER: none have */
     struct loss *losses;         /* owned */
     unsigned loss_count, losses_told;
     size_t loss_capacity;

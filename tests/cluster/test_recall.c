@@ -352,6 +352,34 @@ START_TEST(what_was_asked_ahead_is_taken_from_who_is_in_a_long_iteration)
 }
 END_TEST
 
+static enum virtual_outcome one_fails(void *context, unsigned rank, uint64_t iteration)
+{
+    (void)context, (void)rank;
+    return iteration == 2 ? VIRTUAL_FAILS : VIRTUAL_WORKS;
+}
+
+/* A worker becomes so slow that its answer to a RECALL is always late. It gets an iteration that failed with the other
+ * one, is asked for it as that one is idle, and returns it. The other one may have it a second after the failure. */
+START_TEST(what_failed_with_the_idle_worker_does_not_come_back_for_ever)
+{
+    struct virtual_result result;
+    for (uint64_t event = 1; event <= 20; event++) {
+        struct virtual_config config = cluster_plain(0, 2, "ss", 10);
+        const struct virtual_fault fault = {.type = VIRTUAL_SLOW, .rank = 1, .at_event = event, .factor = 50000};
+        config.cost_ns = half_a_us;
+        config.service_ns = 2000;
+        config.faults = &fault;
+        config.fault_count = 1;
+        config.spec.retries = 2;
+        config.spec.ask_ahead = ASK_AHEAD_FIXED;
+        config.spec.ask_ahead_chunks = 10;
+        config.outcome = one_fails;
+        config.limit_ns = UINT64_C(100000000000);
+        run(config, 1, &result);
+    }
+}
+END_TEST
+
 static double ms_of(const char *line)
 {
     double us;
@@ -676,6 +704,7 @@ int main(void)
     tcase_add_test(all, a_copy_of_the_fastest_is_not_given_up_for_a_third);
     tcase_add_test(all, a_worker_in_a_long_iteration_answers_late);
     tcase_add_test(all, what_was_asked_ahead_is_taken_from_who_is_in_a_long_iteration);
+    tcase_add_test(all, what_failed_with_the_idle_worker_does_not_come_back_for_ever);
     tcase_add_test(all, nothing_begins_after_a_drain);
     tcase_add_test(all, recalled_iterations_that_fail_are_given_up);
     tcase_add_test(all, a_worker_that_returns_what_it_cannot_is_dropped);

@@ -377,6 +377,26 @@ START_TEST(what_failed_is_tried_by_another)
 }
 END_TEST
 
+/* The second has had the iteration for long when it is lost: the third gets it, and not the first, which failed. */
+START_TEST(what_failed_goes_to_who_else_is_idle)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    ck_assert_int_eq(request(&owner, 0, 2, 0, PAYLOAD_NONE, 0), 0);
+    ck_assert_int_eq(tell_failure(&owner, 0, 1, 0, false, 0), 0);
+    ck_assert_int_eq(request(&owner, 1, 1, 0, PAYLOAD_NONE, 10), 0);
+    assert_assigned(&owner, 5, 0, 1);
+    ck_assert_int_eq(request(&owner, 0, 0, 1, PAYLOAD_NONE, 20), 0);
+    ck_assert_int_eq(request(&owner, 2, 1, 0, PAYLOAD_NONE, 30), 0);
+    actions_clear(&owner.actions);
+    service_lost(&owner.service, 1, 3 * ELSEWHERE_NS);
+    service_serve(&owner.service, 3 * ELSEWHERE_NS, &owner.actions);
+    assert_assigned(&owner, 9, 0, 1);
+    close_service(&owner);
+}
+END_TEST
+
 START_TEST(who_failed_tries_again_where_no_other_comes)
 {
     struct owner owner;
@@ -653,6 +673,7 @@ int main(void)
     tcase_add_test(all, what_killed_two_workers_goes_alone_and_with_care);
     tcase_add_test(all, what_killed_two_workers_goes_one_by_one_where_nothing_is_run_in_a_child);
     tcase_add_test(all, what_failed_is_tried_by_another);
+    tcase_add_test(all, what_failed_goes_to_who_else_is_idle);
     tcase_add_test(all, who_failed_tries_again_where_no_other_comes);
     tcase_add_test(all, a_copy_that_fails_leaves_it_to_the_other);
     tcase_add_test(all, a_copy_that_fails_for_good_ends_it);
