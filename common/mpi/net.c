@@ -283,12 +283,14 @@ static void free_request(MPI_Request *request)
         MPI_Request_free(request);
 }
 
-/* Gives up what is being received. A request that is over already is none. */
-static void cancel_request(MPI_Request *request)
+/* Gives up what is being received. True where MPI may still write it: a request that is over already is none. */
+static bool cancel_request(MPI_Request *request)
 {
-    if (*request != MPI_REQUEST_NULL)
-        MPI_Cancel(request);
-    free_request(request);
+    if (*request == MPI_REQUEST_NULL)
+        return false;
+    MPI_Cancel(request);
+    MPI_Request_free(request);
+    return true;
 }
 
 /* True where the send is over. The message to a rank that has ended is never read, though MPI may still hold it: its
@@ -473,8 +475,7 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
             continue;
         *user = collect->user;
         *part = collect->part;
-        if (collect->request != MPI_REQUEST_NULL) { /* MPI may still write there */
-            cancel_request(&collect->request);
+        if (cancel_request(&collect->request)) {
             collect->buffer = NULL;
             collect->capacity = 0;
         }
