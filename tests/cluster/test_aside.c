@@ -115,7 +115,7 @@ START_TEST(a_node_that_fails_all_gets_no_more)
 }
 END_TEST
 
-/* They are tried again elsewhere, and done. */
+/* Tasks that failed there are tried again elsewhere, and done. */
 START_TEST(failed_tries_count_too)
 {
     for (unsigned masters = 0; masters <= NODES; masters += NODES) {

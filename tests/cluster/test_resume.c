@@ -180,18 +180,24 @@ START_TEST(a_technique_cuts_what_is_left)
 }
 END_TEST
 
+/* A journalled loop of 100,000 chunks of one iteration. */
+static struct virtual_config short_chunks(unsigned masters)
+{
+    return (struct virtual_config){.masters = masters,
+                                   .workers = 4,
+                                   .nodes = 1,
+                                   .technique = "ss",
+                                   .spec.min_chunk = 1,
+                                   .count = 100000,
+                                   .latency_ns = 2000,
+                                   .service_ns = 500,
+                                   .journal = true};
+}
+
 /* 100,000 chunks in 0.05 s of virtual time and more make few writes: by time, not by chunk. */
 START_TEST(groups_are_written_by_time)
 {
-    struct virtual_config config = {.masters = (unsigned)_i,
-                                    .workers = 4,
-                                    .nodes = 1,
-                                    .technique = "ss",
-                                    .spec.min_chunk = 1,
-                                    .count = 100000,
-                                    .latency_ns = 2000,
-                                    .service_ns = 500,
-                                    .journal = true};
+    struct virtual_config config = short_chunks((unsigned)_i);
     struct virtual_result result;
     struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
@@ -209,18 +215,10 @@ START_TEST(what_has_effects_is_recorded_at_once)
     uint64_t missing = 0;
     for (uint64_t at_ns = 1000000; at_ns < 4000000; at_ns += 300000) {
         const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = 0, .at_ns = at_ns};
-        struct virtual_config config = {.masters = (unsigned)_i / 2,
-                                        .workers = 4,
-                                        .nodes = 1,
-                                        .technique = "ss",
-                                        .spec.min_chunk = 1,
-                                        .count = 100000,
-                                        .latency_ns = 2000,
-                                        .service_ns = 500,
-                                        .no_speculation = _i % 2 == 0,
-                                        .faults = &fault,
-                                        .fault_count = 1,
-                                        .journal = true};
+        struct virtual_config config = short_chunks((unsigned)_i / 2);
+        config.no_speculation = _i % 2 == 0;
+        config.faults = &fault;
+        config.fault_count = 1;
         struct virtual_cluster *cluster = cluster_new(&config);
         const struct virtual_result result = virtual_run(cluster);
         ck_assert_uint_gt(result.supermaster->ledger.done, 0);

@@ -209,7 +209,7 @@ static enum virtual_outcome fails_at_the_end(void *context, unsigned rank, uint6
     return rank == masters + 2 && iteration % 5 == 4 ? VIRTUAL_FAILS : VIRTUAL_WORKS;
 }
 
-/* One of two stands still at any moment, also behind the failure of its chunk's last iteration. What the other has
+/* Worker 2 of two stands still at any moment, also behind the failure of its chunk's last iteration. What the other has
  * computed counts as it is. */
 START_TEST(who_hangs_behind_a_failure_holds_up_nothing)
 {
@@ -231,7 +231,7 @@ START_TEST(who_hangs_behind_a_failure_holds_up_nothing)
 }
 END_TEST
 
-/* One of two workers never asks for anything; the other one computes all, waits for it to compare, and dies. */
+/* A worker of two never asks for anything; the other one computes all, waits for it to compare, and dies. */
 START_TEST(nobody_waits_for_ever_for_who_never_asks)
 {
     struct virtual_result result;
