@@ -157,17 +157,23 @@ class Slurm:
         assert said.returncode == 0, said
         return said.stdout.strip()
 
+    def facts(self, job):
+        """{name: value} of what scontrol says of the job."""
+        said = self.ask('scontrol', 'show', 'job', '-o', job).stdout
+        return dict(word.split('=', 1) for word in said.split() if '=' in word)
+
+    def is_there(self, job):
+        """Whether the job has still to begin, or to end."""
+        return self.facts(job).get('JobState') in RUNNING
+
     def wait(self, job):
         """The exit status of the job, or the signal of which it died as a negative number; and what it has printed."""
-        def facts():
-            said = self.ask('scontrol', 'show', 'job', '-o', job).stdout
-            return dict(word.split('=', 1) for word in said.split() if '=' in word)
         try:
-            wait_until(lambda: facts().get('JobState') not in RUNNING, f'the end of job {job}', TIMEOUT_S)
+            wait_until(lambda: not self.is_there(job), f'the end of job {job}', TIMEOUT_S)
         except AssertionError as late:
             self.ask('scancel', job)
             raise AssertionError(f'{late}\n{text_of("job.out")}\n{self.last_words()}') from None
-        status, number = map(int, facts()['ExitCode'].split(':'))
+        status, number = map(int, self.facts(job)['ExitCode'].split(':'))
         return -number if number else status, text_of('job.out')
 
 

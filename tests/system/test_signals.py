@@ -286,7 +286,8 @@ def test_of_a_launcher_that_is_killed_nothing_stays():
         send(mpirun if whom == 'mpirun' else [*mpirun, *(pid for pid in below if pid not in mpirun)], number)
         wait_until(lambda: number != signal.SIGINT or process.poll() is not None or send(mpirun, number), 'the end')
         result = finish(process)
-        assert result.status == 1, result
+        # SIGINT has mpirun send its ranks SIGTERM first: where they are quick they have drained before it kills them.
+        assert result.status == 1 or (number == signal.SIGINT and result.status == 4), result
         wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in below), 'the end of the ranks')
         left = os.listdir('own') + [path for path in shared if os.path.exists(path)]
         assert left == [], (whom, number, left)
