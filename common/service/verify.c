@@ -373,8 +373,11 @@ void service_abandon_verification(struct service *service, unsigned w, struct gr
         close_verification(service, verification);
     else {
         verify_enqueue(service, verification);
-        if (was_lost)
+        if (was_lost) {
             service->verify.close_due_ns = 0;
+            service->reissued++;
+            service->news |= SERVICE_COUNTED;
+        }
     }
 }
 

@@ -202,6 +202,29 @@ START_TEST(who_dies_or_hangs_holds_up_nothing)
 }
 END_TEST
 
+/* Worker 3 of three stands still behind its second ASSIGN, which is for what another has computed. A third computes
+ * that instead: it is handed out again, as every chunk of a worker that hangs, and the supermaster knows that somebody
+ * looks after it. */
+START_TEST(what_is_to_be_compared_is_handed_out_again)
+{
+    struct virtual_result result;
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned masters = i % 2;
+        struct virtual_config config = verified(masters, 3, "css:chunk=10", 30, 1);
+        const struct virtual_fault fault = {.type = VIRTUAL_STOP, .rank = masters + 3, .at_event = 4};
+        config.faults = &fault;
+        config.fault_count = 1;
+        config.spec.ask_ahead = ASK_AHEAD_OFF;
+        config.spec.recall = i / 2 ? RUN_RECALL_ON : RUN_RECALL_OFF;
+        struct virtual_cluster *cluster = run(config, &result);
+        assert_right(&config, &result);
+        ck_assert_uint_eq(result.supermaster->verifications.unverified, 0);
+        ck_assert_uint_eq(result.supermaster->losses.reissued, 1);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 /* The last iteration of each chunk fails with the second worker. */
 static enum virtual_outcome fails_at_the_end(void *context, unsigned rank, uint64_t iteration)
 {
@@ -301,6 +324,7 @@ int main(void)
     tcase_add_test(cases, who_is_wrong_is_dropped);
     tcase_add_test(cases, without_a_third_nobody_decides);
     tcase_add_test(cases, who_dies_or_hangs_holds_up_nothing);
+    tcase_add_test(cases, what_is_to_be_compared_is_handed_out_again);
     tcase_add_test(cases, who_hangs_behind_a_failure_holds_up_nothing);
     tcase_add_test(cases, nobody_waits_for_ever_for_who_never_asks);
     tcase_add_test(cases, who_is_late_is_waited_for_to_decide);
