@@ -746,6 +746,8 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
     uint64_t assigned = service->assigned;
     if (service_recalls(service)) {
         service_give_up_late_recalls(service, now_ns);
+        if (service->recalled_count > 0)
+            service->elsewhere_due_ns = now_ns; /* for who waits, but not in this step, whose ASSIGNs borrow `more` */
         service_recall(service, now_ns, actions);
     }
     serve_copies(service, now_ns, actions);

@@ -397,6 +397,33 @@ START_TEST(what_failed_goes_to_who_else_is_idle)
 }
 END_TEST
 
+/* The first has two chunks and does not answer a RECALL. When its second chunk is taken from it the others have been
+ * served in this step: the next one is due at once. */
+START_TEST(what_is_taken_from_who_is_late_goes_to_who_waits)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    owner.spec.recall = RUN_RECALL_ON;
+    for (unsigned i = 0; i < 4; i++)
+        pool_put(&owner.service.pool, 0, (struct range){10 * i, 10});
+    service_set_source(&owner.service, SOURCE_IS_DRY);
+    for (unsigned w = 0; w < 3; w++)
+        ck_assert_int_eq(request(&owner, w, 1, 0, PAYLOAD_NONE, 0), 0);
+    ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 0), 0);
+    assert_assigned(&owner, 3, 30, 10);
+    ck_assert_int_eq(request(&owner, 1, 1, 1, PAYLOAD_NONE, 1000), 0);
+    ck_assert_uint_eq(owner.service.recalls_open, 1);
+    ck_assert_int_eq(request(&owner, 2, 1, 1, PAYLOAD_NONE, 1000 + SILENCE_MIN_NS), 0);
+    ck_assert_uint_eq(service_recalled_iterations(&owner.service), 10);
+    ck_assert_uint_le(service_deadline(&owner.service), 1000 + SILENCE_MIN_NS);
+    actions_clear(&owner.actions);
+    service_expire(&owner.service, 1000 + SILENCE_MIN_NS, &owner.actions);
+    ck_assert_uint_eq(service_recalled_iterations(&owner.service), 0);
+    service_check(&owner.service);
+    close_service(&owner);
+}
+END_TEST
+
 START_TEST(who_failed_tries_again_where_no_other_comes)
 {
     struct owner owner;
@@ -674,6 +701,7 @@ int main(void)
     tcase_add_test(all, what_killed_two_workers_goes_one_by_one_where_nothing_is_run_in_a_child);
     tcase_add_test(all, what_failed_is_tried_by_another);
     tcase_add_test(all, what_failed_goes_to_who_else_is_idle);
+    tcase_add_test(all, what_is_taken_from_who_is_late_goes_to_who_waits);
     tcase_add_test(all, who_failed_tries_again_where_no_other_comes);
     tcase_add_test(all, a_copy_that_fails_leaves_it_to_the_other);
     tcase_add_test(all, a_copy_that_fails_for_good_ends_it);
