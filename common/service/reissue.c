@@ -449,6 +449,8 @@ void service_note_speeds(struct service *service, const double *mean_s)
 
 void service_note_growth(struct service *service, bool may_grow)
 {
+    if (service->may_grow && !may_grow)
+        service->elsewhere_due_ns = 0; /* who is told may be in the middle of a step that has served already */
     service->may_grow = may_grow;
     service->lease_due_ns = 0; /* what is overdue is so at another time */
 }

@@ -239,7 +239,7 @@ struct service {
     uint64_t recall_due_ns;      /* when to look whether an answer is late; NEVER: none is waited for */
     unsigned waiting_elsewhere;  /* idle workers that others serve, for whom work is recalled here, too */
     struct poison_set poisons;   /* deaths and failures of iterations that are neither done nor given up */
-    uint64_t elsewhere_due_ns;   /* when what waits for another worker, or for a slot, waits no longer; NEVER */
+    uint64_t elsewhere_due_ns;   /* when what waits for another worker, a slot or the next step does no longer; NEVER */
     uint64_t failed_ns;          /* when iterations failed here last; NEVER: none have */
     struct loss *losses;         /* owned */
     unsigned loss_count, losses_told;
@@ -282,7 +282,7 @@ unsigned service_find(const struct service *service, unsigned rank);
 void service_note_speeds(struct service *service, const double *mean_s);
 
 /* Tells whether iterations may still come that nobody knows of yet. Workers then wait for those, and a copy is made
- * only of what is overdue by its lease, as without recall. The owner serves afterwards. */
+ * only of what is overdue by its lease, as without recall. Where no more may come they are served again at once. */
 void service_note_growth(struct service *service, bool may_grow);
 
 /* Takes a REQUEST, RESULT, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what

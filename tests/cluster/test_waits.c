@@ -252,6 +252,44 @@ START_TEST(what_is_done_stays_done)
 }
 END_TEST
 
+static enum virtual_outcome fails_at_0(void *context, unsigned rank, uint64_t iteration)
+{
+    (void)context, (void)rank;
+    return iteration == 0 ? VIRTUAL_FAILS : VIRTUAL_WORKS;
+}
+
+/* The last iteration waits for the first, which fails, and is not run: nothing is held back any more, and the one
+ * between them, whose worker stands still, is given to others. Nobody else sends a message: the first worker stands
+ * still, too. */
+START_TEST(what_hangs_is_copied_when_nothing_waits_any_more)
+{
+    for (unsigned masters = 0; masters <= 1; masters++)
+        for (uint64_t event = 2; event <= 4; event++) {
+            const struct virtual_fault faults[] = {{.type = VIRTUAL_STOP, .rank = masters + 1, .at_event = event},
+                                                   {.type = VIRTUAL_STOP, .rank = masters + 2, .at_event = 2}};
+            struct precedence precedence;
+            precedence_init(&precedence);
+            ck_assert_int_eq(precedence_add(&precedence, 2, 0), 0);
+            ck_assert_int_eq(precedence_close(&precedence, 3), 0);
+            struct virtual_config config = config_of(masters, &precedence);
+            struct virtual_result result;
+            config.count = 3;
+            config.no_speculation = false;
+            config.spec.ask_ahead = ASK_AHEAD_OFF;
+            config.spec.retries = 0;
+            config.outcome = fails_at_0;
+            config.faults = faults;
+            config.fault_count = 2;
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
+            ck_assert_int_eq(result.status, EXIT_STATUS_TASKS);
+            ck_assert_uint_eq(result.supermaster->ledger.done, 1);
+            ck_assert_uint_eq(ranges_total(&result.supermaster->ledger.failed), 2);
+            virtual_free(cluster);
+            precedence_fini(&precedence);
+        }
+}
+END_TEST
+
 /* With verification what is set free waits until both have computed the same. */
 START_TEST(what_is_verified_counts_then)
 {
@@ -280,6 +318,7 @@ int main(void)
     tcase_add_test(tcase, losses_are_made_good);
     tcase_add_test(tcase, a_run_is_resumed);
     tcase_add_test(tcase, what_is_done_stays_done);
+    tcase_add_test(tcase, what_hangs_is_copied_when_nothing_waits_any_more);
     tcase_add_test(tcase, what_is_verified_counts_then);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
