@@ -123,8 +123,45 @@ static void check_recalls(const struct service *service)
            "nothing of a loop with dependencies is recalled");
 }
 
+/* True where the worker waits for a chunk, has nothing to do, and has room for one. */
+static bool is_idle_with_room(const struct service *service, unsigned w)
+{
+    const struct served *worker = &service->workers[w];
+    return worker->asks > 0 && worker->holds == 0 && !worker->is_aside && worker->recall < RECALL_LATE &&
+           grant_numbered(service, w, chunk_number_after(worker->chunks_assigned))->chunk == 0;
+}
+
+/* True where results are to come of a chunk of the worker, which may hang. */
+static bool is_waited_for(const struct service *service, unsigned w)
+{
+    const struct served *worker = &service->workers[w];
+    for (uint32_t i = 0; i < worker->slots; i++) {
+        const struct grant *grant = &worker->grants[i];
+        if (grant->chunk != 0 && !grant->computed && grant->received < grant->count && grant->copy_owner != OWNER_OTHER)
+            return true;
+    }
+    return false;
+}
+
+/* Checks that somebody looks again where a worker is idle and nothing new is to come. Another may hang that has a
+ * chunk, or work is kept for another: no message would ever come. */
+static void check_next_look(const struct service *service)
+{
+    bool is_idle = false, something_is_open = service->requeued_count + service->recalled_count > 0;
+    if (service->state != SERVICE_SERVING || service->source == SOURCE_FLOWS || service->dependent ||
+        service->no_speculation)
+        return;
+    for (unsigned w = 0; w < service->worker_count; w++) {
+        is_idle |= is_idle_with_room(service, w);
+        something_is_open |= is_waited_for(service, w);
+    }
+    assert((!is_idle || !something_is_open || service_deadline(service) != NEVER) &&
+           "where a worker is idle and work is open a look is due");
+}
+
 void service_check(const struct service *service)
 {
+    check_next_look(service);
     for (unsigned w = 0; w < service->worker_count; w++)
         check_served(service, w);
     check_served_counts(service);
