@@ -58,10 +58,12 @@ static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned ch
     struct beat *beat = &heartbeat->beats[to];
     struct net *net = heartbeat->runtime->net;
     assert(beat->is_far || kind == BEAT_FENCED);
-    if (net != NULL ? !net_is_clear(net, to) : !heartbeat_is_through(heartbeat, to))
+    const struct runtime_ops *ops = heartbeat->runtime->ops;
+    if (net != NULL ? !net_is_clear(net, to) : !heartbeat_is_through(heartbeat, ops, to))
         return;
     beat->sent = kind;
     MPI_Isend(&beat->sent, 1, MPI_BYTE, (int)to, TAG_HEARTBEAT, heartbeat->runtime->world, &beat->request);
+    ops->is_sent(&beat->request);
 }
 
 /* Takes a heartbeat. A peer that beats though it was taken for lost lives after all, and is told. */

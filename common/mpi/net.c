@@ -7,7 +7,11 @@
  * A message is given to MPI only when the one before it to the same rank is gone. A control message is gone at once as
  * a rule. Where its receiver has died it may stay for ever, and Open MPI 4 must not be given another one then: its TCP
  * transport adds an event for the connection that it has just closed, and the next send puts that event into its list a
- * second time, which makes a ring of it. The rank would turn in there, within MPI_Test(), and never come back. */
+ * second time, which makes a ring of it. The rank would turn in there, within MPI_Test(), and never come back.
+ *
+ * MPI says of a short message that it is over while its bytes still wait for room in the connection. Where that breaks
+ * then, Open MPI ends the rank, also with ULFM ("Send error after request freed", 5.0.7), unless it has its request
+ * back: so each send is looked at as soon as MPI was given it, heartbeats too. */
 #include "common/mpi/net.h"
 
 #include "common/mpi/peers.h"
@@ -200,13 +204,12 @@ static unsigned char *encode(struct send_slot *slot, const struct message *messa
 /* True once the message is gone; its data follow it at once. */
 static bool send_is_gone(struct net *net, struct send_slot *slot)
 {
-    int is_gone = 1; /* SimGrid does not say so of no request */
-    if (slot->state == SEND_BEGUN) {
-        MPI_Test(&slot->control, &is_gone, MPI_STATUS_IGNORE);
-        if (is_gone && slot->data_bytes > 0 && peers_can_send(net->peers, slot->to))
+    if (slot->state == SEND_BEGUN && net->ops->is_sent(&slot->control)) {
+        slot->state = SEND_GONE;
+        if (slot->data_bytes > 0 && peers_can_send(net->peers, slot->to)) {
             MPI_Isend(slot->payload, (int)slot->data_bytes, MPI_BYTE, (int)slot->to, TAG_DATA, net->comm, &slot->data);
-        if (is_gone)
-            slot->state = SEND_GONE;
+            net->ops->is_sent(&slot->data);
+        }
     }
     return slot->state == SEND_GONE;
 }
@@ -219,7 +222,7 @@ static bool way_is_free(struct net *net, unsigned to, unsigned count)
         if (slot->to == to && !send_is_gone(net, slot))
             return false;
     }
-    return heartbeat_is_through(net->heartbeat, to);
+    return heartbeat_is_through(net->heartbeat, net->ops, to);
 }
 
 bool net_is_clear(struct net *net, unsigned to)
@@ -234,8 +237,7 @@ static void begin_send(struct net *net, struct send_slot *slot)
         MPI_Isend(slot->start, (int)slot->size, MPI_BYTE, (int)slot->to, TAG_CONTROL, net->comm, &slot->control);
     else
         slot->data_bytes = 0;
-    if (slot->data_bytes > 0)
-        send_is_gone(net, slot);
+    send_is_gone(net, slot);
 }
 
 int net_send(struct net *net, unsigned to, struct net_user *user, const struct message *message)
@@ -297,10 +299,7 @@ static bool cancel_request(MPI_Request *request)
  * bytes may change. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
 {
-    int is_over = send_is_gone(net, slot);
-    if (is_over && slot->data != MPI_REQUEST_NULL)
-        MPI_Test(&slot->data, &is_over, MPI_STATUS_IGNORE);
-    if (is_over)
+    if (send_is_gone(net, slot) && (slot->data == MPI_REQUEST_NULL || net->ops->is_sent(&slot->data)))
         return true;
     if (peers_can_send(net->peers, slot->to))
         return false;

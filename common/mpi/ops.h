@@ -44,6 +44,8 @@ struct runtime_ops {
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
     /* True where a control message has come: then net->receive_head is its receive. */
     bool (*find_message)(struct net *net, MPI_Status *status);
+    /* True where a send is over, and MPI has its request back. */
+    bool (*is_sent)(MPI_Request *request);
     void (*ring)(struct runtime *runtime, unsigned rank); /* wakes the receiver of what was sent */
 
     /* --- waiting: see wait.h --- */

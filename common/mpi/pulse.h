@@ -2,6 +2,8 @@
 /* Peers whose process nobody here can watch: see heartbeat.c. */
 #pragma once
 
+#include "common/mpi/ops.h"
+
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -52,12 +54,9 @@ static inline void heartbeat_heard(struct heartbeat *heartbeat, unsigned rank)
 }
 
 /* True where no beat to `rank` is still on its way out. */
-static inline bool heartbeat_is_through(struct heartbeat *heartbeat, unsigned rank)
+static inline bool heartbeat_is_through(struct heartbeat *heartbeat, const struct runtime_ops *ops, unsigned rank)
 {
-    int is_through = 1;
-    if (heartbeat->beats != NULL && heartbeat->beats[rank].request != MPI_REQUEST_NULL)
-        MPI_Test(&heartbeat->beats[rank].request, &is_through, MPI_STATUS_IGNORE);
-    return is_through;
+    return heartbeat->beats == NULL || ops->is_sent(&heartbeat->beats[rank].request);
 }
 
 /* Lets the thread use MPI, around what may take long and uses no MPI. */

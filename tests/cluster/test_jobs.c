@@ -282,6 +282,11 @@ static bool played_idle(struct wait *wait, struct runtime *runtime, uint64_t now
     return true;
 }
 
+static bool played_is_sent(MPI_Request *request)
+{
+    return *request == MPI_REQUEST_NULL;
+}
+
 static const struct runtime_ops played = {
     .now = played_now,
     .delay = played_delay,
@@ -296,6 +301,7 @@ static const struct runtime_ops played = {
     .start_receive = played_start_receive,
     .announce = played_announce,
     .find_message = played_find_message,
+    .is_sent = played_is_sent,
     .ring = played_towards,
     .open_wait = played_open_wait,
     .close_wait = played_close_wait,
