@@ -41,10 +41,10 @@ def undisturbed():
 
 
 def choose(found, chance):
-    """One rank or two, at least one worker is left."""
+    """One rank or two, at least one worker is left. At the end of a run the workers may have gone before the others."""
     workers = [rank for rank in sorted(found) if NAMES[found[rank][1]] == os.path.basename(WORKER)]
     masters = [rank for rank in sorted(found) if NAMES[found[rank][1]] == os.path.basename(MASTER)]
-    candidates = chance.sample(workers, len(workers) - 1) + masters
+    candidates = chance.sample(workers, max(0, len(workers) - 1)) + masters
     return chance.sample(candidates, min(len(candidates), chance.choice([1, 1, 2])))
 
 
