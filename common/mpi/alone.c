@@ -29,21 +29,42 @@ int runtime_watch_alone(struct runtime *runtime, struct wait *wait)
     return detect_begin(runtime) < 0 ? -1 : wait_watch(wait, &runtime->watch);
 }
 
+void runtime_claim_end(const struct runtime *runtime)
+{
+    while (runtime->guard.is_on && !guard_is_caller())
+        pause(); /* the thread finds the same loss */
+}
+
 void runtime_abort_alone(struct runtime *runtime)
 {
     runtime->ops->claim_report(runtime);
     runtime->ops->abandon(runtime);
     fflush(stderr);
-    MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    if (!guard_is_caller()) /* the other ranks have such a thread, too */
+        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
     _exit(EXIT_STATUS_FAILED);
 }
 
 /* Rank 0 decided who computes what, and is gone. Ranks that do not see it are ended by the launcher. */
 static _Noreturn void exit_without_leader(struct runtime *runtime)
 {
+    runtime_claim_end(runtime);
     if (runtime->ops->claim_report(runtime))
         fprintf(stderr, "%s: rank %u: rank 0 was lost: the run ends\n", role_name(runtime->role), runtime->rank);
     runtime_abort_alone(runtime);
+}
+
+static void lose_leader(void *context, unsigned rank)
+{
+    assert(rank == 0);
+    exit_without_leader(context);
+}
+
+int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, unsigned rank), void *context)
+{
+    if (runtime->rank == 0)
+        return guard_begin(&runtime->guard, &runtime->watch, lost, context);
+    return guard_begin(&runtime->guard, &runtime->watch, lose_leader, runtime);
 }
 
 bool runtime_take_lost(struct runtime *runtime, unsigned *rank)

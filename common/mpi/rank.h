@@ -4,6 +4,7 @@
 
 #include "common/machine/topology.h"
 #include "common/mpi/doorbell.h"
+#include "common/mpi/guard.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/ulfm.h"
@@ -32,6 +33,7 @@ struct runtime {
     struct peers peers; /* once runtime_drive() has begun */
     struct doorbell doorbell;
     struct watch watch;
+    struct guard guard;
     struct heartbeat heartbeat;
     struct ulfm ulfm;
     struct event_base *base; /* owned; NULL: the rank's waiting makes its own */
@@ -69,6 +71,14 @@ int runtime_watch_alone(struct runtime *runtime, struct wait *wait);
 /* For rank 0: true where another rank was lost, each once; the run is degraded then. On any other rank false, and the
  * loss of rank 0 ends this process, and the run. */
 bool runtime_take_lost(struct runtime *runtime, unsigned *rank);
+
+/* Has a thread find losses, too, from now on, while this rank may wait in MPI for what a lost one holds. At rank 0 it
+ * calls `lost`, which ends the process; on any other rank it ends that itself. -1 when memory, files or threads are
+ * out. */
+int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, unsigned rank), void *context);
+
+/* Before it is said why the run ends: one thread alone says so, on another one this does not return. */
+void runtime_claim_end(const struct runtime *runtime);
 
 /* Ends the run, as a rank was lost. No other rank says why: this one has. */
 _Noreturn void runtime_abort_alone(struct runtime *runtime);

@@ -26,6 +26,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +123,33 @@ void watch_look(struct watch *watch)
         epoll_ctl(watch->set, EPOLL_CTL_DEL, peer->process, NULL);
         detect_end(watch->runtime, peer->rank);
     }
+}
+
+void watch_add_to(const struct watch *watch, int set)
+{
+    for (unsigned i = 0; i < watch->count; i++) {
+        struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = i};
+        if (watch->peers[i].process >= 0)
+            epoll_ctl(set, EPOLL_CTL_ADD, watch->peers[i].process, &event);
+    }
+}
+
+static bool has_ended(const struct watched *peer)
+{
+    struct pollfd file = {.fd = peer->process, .events = POLLIN};
+    if (peer->process >= 0)
+        return poll(&file, 1, 0) == 1;
+    return peer->means == WATCH_TOO_LATE || (kill(peer->pid, 0) < 0 && errno == ESRCH);
+}
+
+bool watch_has_lost(const struct watch *watch, unsigned *rank)
+{
+    for (unsigned i = 0; i < watch->count; i++) {
+        *rank = watch->peers[i].rank;
+        if (has_ended(&watch->peers[i]) && !doorbell_has_left(&watch->runtime->doorbell, *rank))
+            return true;
+    }
+    return false;
 }
 
 /* Several ranks of the node may find it: one of them says so. */

@@ -41,5 +41,9 @@ void watch_begin(struct watch *watch, unsigned rank);
 
 /* Reports the ends of which the kernel tells. */
 void watch_look(struct watch *watch);
+/* For a thread beside the rank's own. Has the epoll set become readable, once for each, when one of the peers ends. */
+void watch_add_to(const struct watch *watch, int set);
+/* Likewise. True where one of the peers has ended and not left in order: says which. */
+bool watch_has_lost(const struct watch *watch, unsigned *rank);
 /* Asks for those whose end the kernel does not tell, and ends masters that are stopped, once a second. */
 void watch_ask(struct watch *watch, uint64_t now_ns);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Workers alone (--dca): the same results as the hierarchy, whatever the mode, technique and number of ranks; wrong use, drains, failures."""
+import glob
 import hashlib
 import itertools
 import os
@@ -9,8 +10,9 @@ import time
 
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, launched, long, main, mpirun_line, ranks_of, report, run, start, wait_until
 from nodes import Nodes
-from openmpi import IS_5, ONE_SIDED_FAR, RECOVERING, WITHOUT_FILES
+from openmpi import IS_5, ONE_SIDED_FAR, RECOVERING, WITHOUT_FILES, rank_of
 from test_drain import LONG, check_drained, results_have_come
+from test_faults import lines_with
 
 MODES = ['rma', 'two-sided', 'node']
 ALL_MODES = MODES + ['rma:atomics=2', 'two-sided:exchanges=2']
@@ -258,16 +260,46 @@ def test_a_rank_that_fails_ends_the_run_with_one_line():
         assert len(result.err) == 1 and 'rank 2' in result.err[0] and 'File too large' in result.err[0], result
 
 
+LOST_OVER_RMA = [HDSS, 'run', '--dca', 'rma', '--workers', '3', '--technique', 'ss', '--output', 'out.bin', 'synthetic', 'iterations=30000',
+                 'mean=4000', 'mode=sleep', 'distribution=constant']
+GOING_ON = ['--mpi-args', ' '.join(RECOVERING)]
+
+
+def finish_lost(process):
+    """The lines of a run that has lost a worker over rma and ends soon."""
+    result = finish(process)
+    assert result.status == 1 and result.seconds < 20, result
+    os.remove('out.bin')
+    return result
+
+
 def test_a_lost_worker_ends_the_run_and_is_explained():
-    for more in ([], ['--mpi-args', ' '.join(RECOVERING)]):
-        process = start([HDSS, 'run', '--dca', 'rma', '--workers', '3', *more, '--technique', 'ss', '--output', 'out.bin', 'synthetic',
-                         'iterations=30000', 'mean=4000', 'mode=sleep', 'distribution=constant'])
+    for more in ([], GOING_ON):
+        process = start([*LOST_OVER_RMA[:2], *more, *LOST_OVER_RMA[2:]])
         wait_until(results_have_come, 'the first result')
         os.kill(ranks_of(process, WORKER)[-1], signal.SIGKILL)
-        result = finish(process)
-        told = [line for line in result.err if 'was lost, and what it had drawn over rma with it: the run ends' in line]
-        assert result.status == 1 and len(told) == 1 and told[0].startswith('worker: ') and result.seconds < 20, result
-        os.remove('out.bin')
+        result = finish_lost(process)
+        told = lines_with(result, 'was lost, and what it had drawn over rma with it: the run ends')
+        if not more and not told:  # mpirun, which ends all ranks by itself then, was quicker
+            told = lines_with(result, 'hdss: a process of the run was ended by SIGKILL: workers alone')
+        assert len(told) == 1, result
+
+
+def wait_until_waiting():
+    """{rank: pid} of three ranks that KEPT_LOCK keeps in MPI."""
+    wait_until(lambda: len(glob.glob('waits.*')) == 3, 'three ranks in MPI')
+    found = {rank_of(int(name.split('.')[1])): int(name.split('.')[1]) for name in glob.glob('waits.*')}
+    for pid in found.values():
+        os.remove(f'waits.{pid}')
+    return found
+
+
+def test_a_rank_killed_with_the_lock_of_the_counters_ends_the_run():
+    for rank, text in (2, 'worker: worker rank 2 on node 0 was lost, and what it had drawn over rma'), (0, 'rank 0 was lost: the run ends'):
+        process = start(['env', 'LD_PRELOAD=' + os.environ['KEPT_LOCK'], *LOST_OVER_RMA[:2], *GOING_ON, *LOST_OVER_RMA[2:]])
+        os.kill(wait_until_waiting()[rank], signal.SIGKILL)
+        result = finish_lost(process)
+        assert len(lines_with(result, text)) == 1, result
 
 
 @long

@@ -3,10 +3,10 @@
  *
  * Rank 0 can tell which chunk a lost rank had where it has given it out (two-sided), or on one node, where each rank
  * has written it into shared memory (node): see common/dca/book.h. Its own loss is the end of the run; so is any loss
- * over rma, where the others would wait in MPI for ever. Here is what is not the loop: rank 0 and the others watch one
- * another (common/mpi/alone.c), and all that is exchanged before the first draw and behind the last one goes between
- * rank 0 and one other rank, so that nobody waits for a third one that is dead. Each message is short enough that MPI
- * sends it without the receiver's help. */
+ * over rma, where the others may wait in MPI for ever: there a thread looks for it, too (common/mpi/guard.c). Here is
+ * what is not the loop: rank 0 and the others watch one another (common/mpi/alone.c), and all that is exchanged before
+ * the first draw and behind the last one goes between rank 0 and one other rank, so that nobody waits for a third one
+ * that is dead. Each message is short enough that MPI sends it without the receiver's help. */
 #include "worker/dca/loss.h"
 
 #include "common/config/run_spec.h"
@@ -64,6 +64,27 @@ void dca_loss_settle(struct dca *dca)
     share->deaths_max = dca->root.setup.job.spec.retries;
 }
 
+/* For rank 0: the others may wait in MPI for the lost one. */
+static _Noreturn void end_by_loss(struct dca *dca, unsigned rank, const char *reason)
+{
+    struct error text;
+    runtime_claim_end(dca->runtime);
+    error_set(&text, "worker rank %u on node %u was lost%s", rank, dca->topology->worker_node[rank], reason);
+    root_print_failure(&dca->root, text.text, dca->rank);
+    status_tell_end(STATUS_LEAD, EXIT_STATUS_FAILED, true);
+    runtime_abort_alone(dca->runtime);
+}
+
+#define BEFORE_BEGIN " before the run had begun: the run ends"
+#define DRAWN_BY_RMA                                                                                                   \
+    ", and what it had drawn over rma with it: the run ends. --dca two-sided and node survive that on one machine, "   \
+    "and so does a run without --dca"
+
+static void end_by_drawn(void *context, unsigned rank)
+{
+    end_by_loss(context, rank, DRAWN_BY_RMA);
+}
+
 int dca_loss_watch(struct dca *dca)
 {
     if (!dca->watches)
@@ -72,13 +93,20 @@ int dca_loss_watch(struct dca *dca)
     dca->all = calloc(dca->ranks, sizeof *dca->all);
     if (dca->lost == NULL || dca->all == NULL)
         return error_set(&dca->root.error, "out of memory for %u workers", dca->ranks);
-    if (runtime_watch_alone(dca->runtime, &dca->wait) < 0)
-        return error_set(&dca->root.error, "cannot watch the other ranks: out of memory, or of files");
+    if (runtime_watch_alone(dca->runtime, &dca->wait) < 0 ||
+        (dca->share.transport == &transport_rma && runtime_guard_alone(dca->runtime, end_by_drawn, dca) < 0))
+        return error_set(&dca->root.error, "cannot watch the other ranks: out of memory, files or threads");
     return 0;
+}
+
+void dca_loss_stop_guard(struct dca *dca)
+{
+    guard_end(&dca->runtime->guard);
 }
 
 void dca_loss_fini(struct dca *dca)
 {
+    dca_loss_stop_guard(dca);
     free(dca->lost);
     free(dca->all);
 }
@@ -96,21 +124,6 @@ bool dca_loss_take(struct share *share, unsigned *rank)
     root_print_failure(&dca->root, text.text, dca->rank);
     return true;
 }
-
-/* For rank 0: the others may wait in MPI for the lost one. */
-static _Noreturn void end_by_loss(struct dca *dca, unsigned rank, const char *reason)
-{
-    struct error text;
-    error_set(&text, "worker rank %u on node %u was lost%s", rank, dca->topology->worker_node[rank], reason);
-    root_print_failure(&dca->root, text.text, dca->rank);
-    status_tell_end(STATUS_LEAD, EXIT_STATUS_FAILED, true);
-    runtime_abort_alone(dca->runtime);
-}
-
-#define BEFORE_BEGIN " before the run had begun: the run ends"
-#define DRAWN_BY_RMA                                                                                                   \
-    ", and what it had drawn over rma with it: the run ends. --dca two-sided and node survive that on one machine, "   \
-    "and so does a run without --dca"
 
 void dca_loss_look(struct dca *dca)
 {

@@ -18,6 +18,8 @@ void dca_loss_fini(struct dca *dca);
 
 /* Returns when all ranks have called it, asleep. Where one of them is lost the run ends. */
 void dca_loss_wait_for_all(struct dca *dca);
+/* Ends the thread that finds losses over rma: what is left to do needs the others no more than to hear how it went. */
+void dca_loss_stop_guard(struct dca *dca);
 /* Ends the run where rank 0 is gone, or another one whose loss is not survived. */
 void dca_loss_look(struct dca *dca);
 

@@ -432,6 +432,7 @@ static int dca_program_conclude(struct dca *dca)
     if (have)
         MPI_Gather(&dca->figures, sizeof dca->figures, MPI_BYTE, all, sizeof dca->figures, MPI_BYTE, 0,
                    dca->runtime->world);
+    dca_loss_stop_guard(dca);
     if (all != NULL)
         status = dca_program_print_outcome(dca, all, status);
     dca_loss_wait_for_all(dca); /* asleep while rank 0 makes the output */
@@ -487,10 +488,13 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
     return busy_start(dca->options.worker.load, &root->error); /* before MPI begins: copies of this process */
 }
 
-/* True where the kernel may have threads of its own: loaded kernels may, the built-in ones do not. */
+/* True where the kernel may have threads of its own: loaded kernels may, the built-in ones do not; and over rma, where
+ * this rank has one (loss.c). */
 static bool may_have_threads(const struct dca *dca)
 {
     const struct hdss_kernel *kernel = dca->root.setup.kernel;
+    if (dca->options.worker.dca == WORKER_DCA_RMA)
+        return true;
     return !dca->options.worker.no_threads && kernel != NULL && kernel_find(kernel->name) != kernel;
 }
 
