@@ -90,15 +90,17 @@ void supermaster_quiesce(struct supermaster *supermaster, unsigned rank)
     service_quiesce(&supermaster->service, &message.quiesce, supermaster->actions);
 }
 
-/* Notes the worker's boundary data. */
+/* Notes the worker's boundary data, up to the first that cannot be. */
 static void note_checkpoints(struct supermaster *supermaster, const struct message *message)
 {
     const struct supermaster_config *config = &supermaster->config;
     for (unsigned i = 0; i < message->record_count; i++) {
         uint64_t boundary_at = boundary_record_get(message->records, i);
-        if (boundary_at <= config->first || boundary_at >= config->first + config->count)
+        if (boundary_at <= config->first || boundary_at >= config->first + config->count) {
             supermaster_refuse(supermaster, "has boundary data where no chunk ends");
-        else if (boundary_list_add(&supermaster->recovery.checkpoints, boundary_at, message->quiesced.rank) < 0)
+            return;
+        }
+        if (boundary_list_add(&supermaster->recovery.checkpoints, boundary_at, message->quiesced.rank) < 0)
             recovery_fail_without_memory(supermaster);
     }
 }
