@@ -58,12 +58,10 @@ static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned ch
     struct beat *beat = &heartbeat->beats[to];
     struct net *net = heartbeat->runtime->net;
     assert(beat->is_far || kind == BEAT_FENCED);
-    const struct runtime_ops *ops = heartbeat->runtime->ops;
-    if (net != NULL ? !net_is_clear(net, to) : !heartbeat_is_through(heartbeat, ops, to))
+    if (net != NULL ? !net_is_clear(net, to) : !heartbeat_is_through(heartbeat, heartbeat->runtime->ops, to))
         return;
     beat->sent = kind;
     MPI_Isend(&beat->sent, 1, MPI_BYTE, (int)to, TAG_HEARTBEAT, heartbeat->runtime->world, &beat->request);
-    ops->is_sent(&beat->request);
 }
 
 /* Takes a heartbeat. A peer that beats though it was taken for lost lives after all, and is told. */

@@ -9,9 +9,10 @@
  * transport adds an event for the connection that it has just closed, and the next send puts that event into its list a
  * second time, which makes a ring of it. The rank would turn in there, within MPI_Test(), and never come back.
  *
- * MPI says of a short message that it is over while its bytes still wait for room in the connection. Where that breaks
- * then, Open MPI ends the rank, also with ULFM ("Send error after request freed", 5.0.7), unless it has its request
- * back: so each send is looked at as soon as MPI was given it, heartbeats too. */
+ * Nor is a send tested before it is over. MPI_Test() of one to a rank that Open MPI 5 knows to have failed calls it
+ * over with an error, though its bytes still wait for room in the connection, and takes its request back the next time
+ * only. Where the connection is closed in between, Open MPI ends the rank ("Send error after request freed", 5.0.7).
+ * MPI_Request_get_status() leaves the request as it is: ops_mpi.c. */
 #include "common/mpi/net.h"
 
 #include "common/mpi/peers.h"
@@ -206,10 +207,8 @@ static bool send_is_gone(struct net *net, struct send_slot *slot)
 {
     if (slot->state == SEND_BEGUN && net->ops->is_sent(&slot->control)) {
         slot->state = SEND_GONE;
-        if (slot->data_bytes > 0 && peers_can_send(net->peers, slot->to)) {
+        if (slot->data_bytes > 0 && peers_can_send(net->peers, slot->to))
             MPI_Isend(slot->payload, (int)slot->data_bytes, MPI_BYTE, (int)slot->to, TAG_DATA, net->comm, &slot->data);
-            net->ops->is_sent(&slot->data);
-        }
     }
     return slot->state == SEND_GONE;
 }
@@ -237,7 +236,8 @@ static void begin_send(struct net *net, struct send_slot *slot)
         MPI_Isend(slot->start, (int)slot->size, MPI_BYTE, (int)slot->to, TAG_CONTROL, net->comm, &slot->control);
     else
         slot->data_bytes = 0;
-    send_is_gone(net, slot);
+    if (slot->data_bytes > 0)
+        send_is_gone(net, slot);
 }
 
 int net_send(struct net *net, unsigned to, struct net_user *user, const struct message *message)

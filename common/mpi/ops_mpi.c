@@ -63,8 +63,7 @@ static bool real_find_message(struct net *net, MPI_Status *status)
     return has_arrived;
 }
 
-/* Tests a request only where it is over. Of one that is not, to a rank that Open MPI 5 knows to have failed, MPI_Test()
- * makes one that is over, and lets messages progress before it takes it back: see net.c. */
+/* Tests a request only where it is over: see net.c. */
 static bool real_is_sent(MPI_Request *request)
 {
     int is_over = 1;
