@@ -326,6 +326,20 @@ static void supermaster_receive(struct supermaster *supermaster, const struct ev
         supermaster_refuse(supermaster, "sent a message to the supermaster, which does not serve it");
 }
 
+/* Overdue chunks are looked for, and those who should have left are waited for no longer. What was set free is handed
+ * out in a step of its own, as the service serves once in a step. */
+static void look_after_time(struct supermaster *supermaster)
+{
+    const bool serves = service_deadline(&supermaster->service) <= supermaster->now_ns;
+    service_expire(&supermaster->service, supermaster->now_ns, supermaster->actions);
+    supermaster_expire_orphans(supermaster);
+    supermaster_expire_speeds(supermaster);
+    supermaster_look_at_masters(supermaster);
+    supermaster_look_for_growth(supermaster);
+    if (!serves)
+        supermaster_serve_set_free(supermaster);
+}
+
 static void supermaster_handle(struct supermaster *supermaster, const struct event *event)
 {
     switch (event->type) {
@@ -346,14 +360,7 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
         break;
     case EVENT_DRAIN: supermaster_end(supermaster); break;
     case EVENT_RANK_LOST: supermaster_receive_loss(supermaster, event->from); break;
-    case EVENT_TIMER: /* overdue chunks are looked for, and those who should have left are waited for no longer */
-        service_expire(&supermaster->service, supermaster->now_ns, supermaster->actions);
-        supermaster_expire_orphans(supermaster);
-        supermaster_expire_speeds(supermaster);
-        supermaster_look_at_masters(supermaster);
-        supermaster_look_for_growth(supermaster);
-        supermaster_serve_set_free(supermaster);
-        break;
+    case EVENT_TIMER: look_after_time(supermaster); break;
     case EVENT_GROWN: supermaster_receive_growth(supermaster, &event->growth); break;
     case EVENT_FATAL: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
     default: break;
