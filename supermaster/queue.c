@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* The queue of a set: see queue.h.
+ *
+ * A job is found by its number in buckets. The jobs that may begin stand in a heap by number and priority, in which one
+ * that is cancelled or begun stays until it comes to the top: there is room for twice the jobs that are not over, so
+ * that nothing but a submission needs memory, and what has become stale is cleared out before the room is short.
+ * Each job knows those that are after it. An end walks along them, and along those whom it cancels thereby, in the list
+ * of jobs that are over: no recursion, however long the chain. */
+#include "supermaster/queue.h"
+
+#include "common/util/grow.h"
+#include "common/util/heap.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define BUCKETS_LEAST 64
+
+struct queue_ready {
+    int priority;
+    uint32_t id;
+};
+
+static bool is_before(const void *item, const void *other, const void *context)
+{
+    const struct queue_ready *a = item, *b = other;
+    (void)context;
+    return a->priority != b->priority ? a->priority > b->priority : a->id < b->id;
+}
+
+static const struct heap_kind ready_heap = {sizeof(struct queue_ready), 4, is_before};
+
+static size_t live_count(const struct queue *queue)
+{
+    return queue->waiting + queue->running;
+}
+
+/* --- jobs by number --- */
+
+static struct queue_job **bucket_of(const struct queue *queue, uint32_t id)
+{
+    return &queue->buckets[id & (queue->bucket_count - 1)];
+}
+
+struct queue_job *queue_find(const struct queue *queue, uint32_t id)
+{
+    struct queue_job *job = queue->bucket_count > 0 ? *bucket_of(queue, id) : NULL;
+    while (job != NULL && job->id != id)
+        job = job->next_of_bucket;
+    return job;
+}
+
+static int reserve_buckets(struct queue *queue)
+{
+    const size_t jobs = live_count(queue) + queue->ended + 1;
+    if (jobs <= queue->bucket_count)
+        return 0;
+    const size_t count = queue->bucket_count > 0 ? 2 * queue->bucket_count : BUCKETS_LEAST;
+    struct queue_job **buckets = (struct queue_job **)calloc(count, sizeof *buckets);
+    if (buckets == NULL)
+        return -1;
+    free((void *)queue->buckets);
+    queue->buckets = buckets;
+    queue->bucket_count = count;
+    for (struct queue_job *job = queue->first; job != NULL; job = job->next) {
+        job->next_of_bucket = *bucket_of(queue, job->id);
+        *bucket_of(queue, job->id) = job;
+    }
+    return 0;
+}
+
+static void list_job(struct queue *queue, struct queue_job *job)
+{
+    job->previous = queue->last;
+    *(queue->last != NULL ? &queue->last->next : &queue->first) = job;
+    queue->last = job;
+    job->next_of_bucket = *bucket_of(queue, job->id);
+    *bucket_of(queue, job->id) = job;
+}
+
+static void free_job(struct queue_job *job)
+{
+    submission_fini(&job->submission);
+    free(job->dependents);
+    free(job);
+}
+
+static void forget(struct queue *queue, struct queue_job *job)
+{
+    struct queue_job **place = bucket_of(queue, job->id);
+    while (*place != job)
+        place = &(*place)->next_of_bucket;
+    *place = job->next_of_bucket;
+    *(job->previous != NULL ? &job->previous->next : &queue->first) = job->next;
+    *(job->next != NULL ? &job->next->previous : &queue->last) = job->previous;
+    free_job(job);
+}
+
+static void forget_oldest(struct queue *queue)
+{
+    while (queue->ended > QUEUE_ENDED_MAX) {
+        struct queue_job *oldest = queue->first_ended;
+        queue->first_ended = oldest->next_ended;
+        queue->ended--;
+        forget(queue, oldest);
+    }
+}
+
+/* --- jobs that may begin --- */
+
+/* The waiting job of this entry that may begin; NULL: the entry is stale. */
+static struct queue_job *ready_job(const struct queue *queue, const struct queue_ready *entry)
+{
+    struct queue_job *job = queue_find(queue, entry->id);
+    return job != NULL && job->state == QUEUE_WAITING && job->awaited == 0 ? job : NULL;
+}
+
+static void put_ready(struct queue *queue, const struct queue_ready *entry)
+{
+    queue->ready[queue->ready_count] = *entry;
+    heap_sift_up(&ready_heap, NULL, queue->ready, queue->ready_count++);
+}
+
+static void drop_top(struct queue *queue)
+{
+    queue->ready[0] = queue->ready[--queue->ready_count];
+    if (queue->ready_count > 0)
+        heap_sift_down(&ready_heap, NULL, queue->ready, queue->ready_count, 0);
+}
+
+static void clear_stale(struct queue *queue)
+{
+    const size_t count = queue->ready_count;
+    queue->ready_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct queue_ready entry = queue->ready[i];
+        if (ready_job(queue, &entry) != NULL)
+            put_ready(queue, &entry);
+    }
+}
+
+static void note_ready(struct queue *queue, const struct queue_job *job)
+{
+    if (queue->ready_count == queue->ready_room)
+        clear_stale(queue);
+    assert(queue->ready_count < queue->ready_room);
+    put_ready(queue, &(struct queue_ready){job->submission.priority, job->id});
+}
+
+static int reserve_ready(struct queue *queue)
+{
+    while (queue->ready_room < 2 * (live_count(queue) + 1)) {
+        void *items = grow(queue->ready, queue->ready_room, &queue->ready_room, sizeof *queue->ready);
+        if (items == NULL)
+            return -1;
+        queue->ready = items;
+    }
+    return 0;
+}
+
+struct queue_job *queue_next(struct queue *queue)
+{
+    if (queue->mode == QUEUE_STOPPED || queue->running >= queue->at_once)
+        return NULL;
+    for (; queue->ready_count > 0; drop_top(queue)) {
+        struct queue_job *job = ready_job(queue, &queue->ready[0]);
+        if (job != NULL)
+            return job;
+    }
+    return NULL;
+}
+
+/* --- ends --- */
+
+static void list_ended(struct queue *queue, struct queue_job *job, enum queue_state state, int status, int64_t now_s)
+{
+    *(job->state == QUEUE_RUNNING ? &queue->running : &queue->waiting) -= 1;
+    job->state = state;
+    job->status = status;
+    job->ended_s = now_s;
+    submission_forget_environment(&job->submission);
+    *(queue->ended > 0 ? &queue->last_ended->next_ended : &queue->first_ended) = job;
+    queue->last_ended = job;
+    queue->ended++;
+}
+
+/* Tells the job of this number, which is after the other, that this one is over. */
+static void tell_dependent(struct queue *queue, uint32_t id, const struct queue_job *job)
+{
+    struct queue_job *dependent = queue_find(queue, id);
+    if (dependent == NULL)
+        return; /* cancelled, and forgotten */
+    dependent->awaited--;
+    if (dependent->state != QUEUE_WAITING)
+        return;
+    if (job->state != QUEUE_DONE) {
+        dependent->cancelled_by = job->id;
+        list_ended(queue, dependent, QUEUE_CANCELLED, EXIT_STATUS_DRAINED, job->ended_s);
+    } else if (dependent->awaited == 0)
+        note_ready(queue, dependent);
+}
+
+/* The job is over, and thereby all those that are after it where it is not done, and those after them. */
+static void end(struct queue *queue, struct queue_job *job, enum queue_state state, int status, int64_t now_s)
+{
+    list_ended(queue, job, state, status, now_s);
+    for (struct queue_job *ended = job; ended != NULL; ended = ended->next_ended) {
+        for (size_t i = 0; i < ended->dependent_count; i++)
+            tell_dependent(queue, ended->dependents[i], ended);
+        free(ended->dependents);
+        ended->dependents = NULL;
+        ended->dependent_count = ended->dependent_room = 0;
+    }
+}
+
+static enum queue_state state_at_end(int status)
+{
+    switch (status) {
+    case EXIT_STATUS_DONE: return QUEUE_DONE;
+    case EXIT_STATUS_DRAINED: return QUEUE_CANCELLED;
+    default: return QUEUE_FAILED;
+    }
+}
+
+bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s)
+{
+    assert(job->state == QUEUE_RUNNING);
+    forget_oldest(queue);
+    if (queue->mode == QUEUE_STOPPED && status == EXIT_STATUS_DRAINED && !job->is_cancelled) {
+        job->state = QUEUE_WAITING;
+        job->has_run = true;
+        queue->running--;
+        queue->waiting++;
+        return false;
+    }
+    end(queue, job, state_at_end(status), status, now_s);
+    return true;
+}
+
+void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s)
+{
+    if (job->state == QUEUE_RUNNING)
+        job->is_cancelled = true;
+    else if (job->state == QUEUE_WAITING) {
+        job->is_cancelled = true;
+        end(queue, job, QUEUE_CANCELLED, EXIT_STATUS_DRAINED, now_s);
+    }
+}
+
+/* --- beginnings --- */
+
+void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s)
+{
+    assert(job->state == QUEUE_WAITING && job->awaited == 0);
+    job->state = QUEUE_RUNNING;
+    job->began_s = now_s;
+    queue->waiting--;
+    queue->running++;
+}
+
+/* Has the jobs of its `after` that are not over know its number. -1 when memory is out: some may know it. */
+static int wait_for_others(struct queue *queue, struct queue_job *job)
+{
+    const struct submission *submission = &job->submission;
+    for (size_t i = 0; i < submission->after_count; i++) {
+        struct queue_job *other = queue_find(queue, submission->after[i]);
+        if (other == NULL || other->state > QUEUE_RUNNING)
+            continue;
+        uint32_t *grown =
+            grow(other->dependents, other->dependent_count, &other->dependent_room, sizeof *other->dependents);
+        if (grown == NULL)
+            return -1;
+        other->dependents = grown;
+        grown[other->dependent_count++] = job->id;
+        job->awaited++;
+    }
+    return 0;
+}
+
+/* The first job of `after` that is over and not done; 0: none. */
+static uint32_t find_failed(const struct queue *queue, const struct submission *submission)
+{
+    for (size_t i = 0; i < submission->after_count; i++) {
+        const struct queue_job *other = queue_find(queue, submission->after[i]);
+        if (other != NULL && (other->state == QUEUE_FAILED || other->state == QUEUE_CANCELLED))
+            return other->id;
+    }
+    return 0;
+}
+
+struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submission *submission, int64_t submitted_s)
+{
+    assert(id > queue->newest);
+    struct queue_job *job = calloc(1, sizeof *job);
+    if (job == NULL || reserve_buckets(queue) < 0 || reserve_ready(queue) < 0) {
+        free(job);
+        return NULL;
+    }
+    *job = (struct queue_job){.id = id, .status = -1, .submitted_s = submitted_s, .submission = *submission};
+    queue->newest = id; /* also where this fails: those that know the number must not take another job for this one */
+    if (wait_for_others(queue, job) < 0) {
+        free(job);
+        return NULL;
+    }
+    *submission = (struct submission){0};
+    queue->waiting++;
+    list_job(queue, job);
+    job->cancelled_by = find_failed(queue, &job->submission);
+    if (job->cancelled_by != 0)
+        end(queue, job, QUEUE_CANCELLED, EXIT_STATUS_DRAINED, submitted_s);
+    else if (job->awaited == 0)
+        note_ready(queue, job);
+    return job;
+}
+
+struct queue_job *queue_submit(struct queue *queue, struct submission *submission, int64_t now_s, struct error *error)
+{
+    if (queue->mode != QUEUE_OPEN) {
+        error_set(error, "the set is about to end and takes no further jobs");
+        return NULL;
+    }
+    if (live_count(queue) >= QUEUE_LIVE_MAX || queue->newest == UINT32_MAX) {
+        error_set(error, "the set has %d jobs that wait or run, and takes no more", QUEUE_LIVE_MAX);
+        return NULL;
+    }
+    forget_oldest(queue);
+    for (size_t i = 0; i < submission->after_count; i++) {
+        const uint32_t id = submission->after[i];
+        if (queue_find(queue, id) == NULL) {
+            error_set(error, "after %" PRIu32 ": %s", id,
+                      id == 0 || id > queue->newest ? "there is no such job"
+                                                    : "this job ended long ago, and is forgotten");
+            return NULL;
+        }
+    }
+    struct queue_job *job = queue_restore(queue, queue->newest + 1, submission, now_s);
+    if (job == NULL)
+        error_set(error, "out of memory");
+    return job;
+}
+
+void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s)
+{
+    forget_oldest(queue);
+    job->cancelled_by = cancelled_by;
+    end(queue, job, state_at_end(status), status, ended_s);
+}
+
+void queue_restart(struct queue *queue, int64_t now_s)
+{
+    forget_oldest(queue);
+    queue->ready_count = 0;
+    for (struct queue_job *job = queue->first; job != NULL; job = job->next) {
+        if (job->state == QUEUE_RUNNING) {
+            job->state = QUEUE_WAITING;
+            job->has_run = true;
+            queue->running--;
+            queue->waiting++;
+        }
+        if (job->state == QUEUE_WAITING && job->awaited == 0)
+            note_ready(queue, job);
+    }
+    for (struct queue_job *job = queue->first; job != NULL; job = job->next)
+        if (job->state == QUEUE_WAITING && job->is_cancelled)
+            end(queue, job, QUEUE_CANCELLED, EXIT_STATUS_DRAINED, now_s);
+}
+
+/* --- the whole --- */
+
+void queue_init(struct queue *queue, unsigned at_once)
+{
+    assert(at_once > 0);
+    *queue = (struct queue){.mode = QUEUE_OPEN, .at_once = at_once};
+}
+
+void queue_fini(struct queue *queue)
+{
+    for (struct queue_job *job = queue->first, *next; job != NULL; job = next) {
+        next = job->next;
+        free_job(job);
+    }
+    free((void *)queue->buckets);
+    free(queue->ready);
+    *queue = (struct queue){0};
+}
+
+void queue_close(struct queue *queue)
+{
+    if (queue->mode == QUEUE_OPEN)
+        queue->mode = QUEUE_CLOSED;
+}
+
+void queue_stop(struct queue *queue)
+{
+    queue->mode = QUEUE_STOPPED;
+}
+
+bool queue_is_idle(const struct queue *queue)
+{
+    return live_count(queue) == 0;
+}
+
+bool queue_is_over(const struct queue *queue)
+{
+    return (queue->mode == QUEUE_CLOSED && queue_is_idle(queue)) ||
+           (queue->mode == QUEUE_STOPPED && queue->running == 0);
+}
+
+/* --- invariants --- */
+
+static bool is_in_heap(const struct queue *queue, const struct queue_job *job)
+{
+    for (size_t i = 0; i < queue->ready_count; i++)
+        if (queue->ready[i].id == job->id)
+            return true;
+    return false;
+}
+
+static void check_job(const struct queue *queue, const struct queue_job *job)
+{
+    size_t awaited = 0;
+    assert(queue_find(queue, job->id) == job && "a job is found by its number");
+    assert((job->previous == NULL ? queue->first == job : job->previous->id < job->id) && "numbers rise");
+    assert((job->status >= 0) == (job->state > QUEUE_RUNNING) && "a job that is over has a status");
+    assert((job->state != QUEUE_DONE || job->status == EXIT_STATUS_DONE) && "a job that is done has ended well");
+    for (size_t i = 0; i < job->submission.after_count; i++) {
+        const struct queue_job *other = queue_find(queue, job->submission.after[i]);
+        const bool goes_on = other != NULL && other->state <= QUEUE_RUNNING;
+        awaited += goes_on;
+        assert((job->state == QUEUE_CANCELLED || !goes_on || job->state == QUEUE_WAITING) &&
+               "no job begins before those that it is after");
+        assert((job->state == QUEUE_CANCELLED || other == NULL || goes_on || other->state == QUEUE_DONE) &&
+               "a job whose others are not done is cancelled");
+    }
+    assert(awaited == job->awaited && "a job waits for those that are not over");
+    if (job->state == QUEUE_WAITING && awaited == 0 && queue->mode != QUEUE_STOPPED)
+        assert(is_in_heap(queue, job) && "a job that may begin will");
+}
+
+void queue_check(const struct queue *queue)
+{
+    size_t counts[] = {0, 0, 0, 0, 0}, ended = 0;
+    for (const struct queue_job *job = queue->first; job != NULL; job = job->next) {
+        check_job(queue, job);
+        counts[job->state]++;
+        assert((job->next != NULL || queue->last == job) && "the last job is the last");
+    }
+    for (const struct queue_job *job = queue->ended > 0 ? queue->first_ended : NULL; job != NULL; job = job->next_ended)
+        ended++;
+    assert(counts[QUEUE_WAITING] == queue->waiting && counts[QUEUE_RUNNING] == queue->running && "jobs are counted");
+    assert(counts[QUEUE_DONE] + counts[QUEUE_FAILED] + counts[QUEUE_CANCELLED] == queue->ended &&
+           ended == queue->ended && "jobs that are over are listed");
+    assert(queue->running <= queue->at_once && "as many jobs run as may");
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The queue of a set: the jobs that were submitted, and which of them begins next. Pure: times come in, and what is to
+ * be kept on disk is written by others (queue_journal.h).
+ *
+ *     waiting --begun--> running --over--> done | failed | cancelled
+ *        |                  |
+ *        |                  +--over, where the set has stopped it--> waiting
+ *        +--cancelled, or a job that it is after is not done--> cancelled
+ *
+ * Of the jobs that may begin the one with the highest priority is next, of those the one with the lowest number. A job
+ * may begin once all that it is `after` are done; where one of them fails or is cancelled, it is cancelled. The latest
+ * jobs that are over are remembered, so that memory does not grow with the jobs that a set has had. */
+#pragma once
+
+#include "common/config/submission.h"
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Jobs that run at once, unless told. */
+#define QUEUE_AT_ONCE 8
+/* Jobs that are over and are remembered. */
+#define QUEUE_ENDED_MAX 1000
+/* Jobs that are not over. */
+#define QUEUE_LIVE_MAX 1000000
+
+enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE_CANCELLED };
+
+struct queue_job {
+    uint32_t id; /* 1, 2, .. as they are submitted */
+    enum queue_state state;
+    bool is_cancelled; /* asked to end while it runs */
+    bool has_run;      /* began before, and was stopped with the set: goes on from its own journal */
+    int status;        /* exit status once it is over, else -1 */
+    uint32_t
+        cancelled_by; /* the job that it is after, and that is not done: it was cancelled as of that; 0: it was not */
+    int64_t submitted_s, began_s, ended_s; /* seconds since 1970; 0: not yet */
+    struct submission submission;          /* owned; without its environment once it is over */
+    struct queue_job *previous, *next;     /* by number */
+
+    /* the queue's alone */
+    size_t awaited;       /* entries of `after` that are not over */
+    uint32_t *dependents; /* [dependent_count] jobs that are after it, as often as they say so; owned */
+    size_t dependent_count, dependent_room;
+    struct queue_job *next_of_bucket;
+    struct queue_job *next_ended; /* that was over next */
+};
+
+/* What a set takes and begins. */
+enum queue_mode {
+    QUEUE_OPEN,
+    QUEUE_CLOSED,  /* takes no job any more, and is over with the last one */
+    QUEUE_STOPPED, /* begins none either: those that wait are for the next set */
+};
+
+struct queue_ready;
+
+struct queue {
+    enum queue_mode mode;
+    unsigned at_once; /* jobs that run at once, at most */
+    uint32_t newest;  /* number of the latest job */
+    size_t waiting, running, ended;
+    struct queue_job *first, *last; /* by number; owned */
+    struct queue_job *first_ended, *last_ended;
+    struct queue_job **buckets; /* [bucket_count], a power of 2, by number; owned */
+    size_t bucket_count;
+    struct queue_ready *ready; /* [ready_count] a heap of jobs that may begin, and of some that could; owned */
+    size_t ready_count, ready_room;
+};
+
+void queue_init(struct queue *queue, unsigned at_once);
+void queue_fini(struct queue *queue);
+
+/* Takes a job, with all that the submission has. It may be over at once, where one of those that it is after is not
+ * done. NULL with one line where the set takes none, there are too many, or `after` names a job that is not there: the
+ * submission is still the caller's. */
+struct queue_job *queue_submit(struct queue *queue, struct submission *submission, int64_t now_s, struct error *error);
+
+/* The job of this number; NULL: there is none, or it is no longer remembered. */
+struct queue_job *queue_find(const struct queue *queue, uint32_t id);
+
+/* The job that is to begin now; NULL: none. It stays so until queue_begun() or queue_cancel(). */
+struct queue_job *queue_next(struct queue *queue);
+void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
+
+/* The job, which runs, has ended with this exit status. Returns whether it is over: one that a stopped set has drained,
+ * and nobody has cancelled, waits for the next set. `job` may be forgotten with the next submission or end. */
+bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s);
+
+/* Cancels a job that waits; one that runs is noted as cancelled, and the caller ends it. Those that are over stay as
+ * they are. */
+void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s);
+
+/* Takes no job any more, or begins none either. A set that has stopped is not closed again. */
+void queue_close(struct queue *queue);
+void queue_stop(struct queue *queue);
+
+/* True where the set is to end: closed and all jobs are over, or stopped and none runs. */
+bool queue_is_over(const struct queue *queue);
+
+/* True where no job waits or runs. */
+bool queue_is_idle(const struct queue *queue);
+
+/* --- for the journal --- */
+
+/* Takes a job with the number that it had, above all others; jobs of `after` that are not there are done. NULL when
+ * memory is out: the submission is still the caller's. */
+struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submission *submission, int64_t submitted_s);
+
+/* The job, which waits or runs, is over, as it was then. */
+void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s);
+
+/* The supermaster that had the queue has ended: jobs that ran wait, to go on, or are cancelled where that was asked. */
+void queue_restart(struct queue *queue, int64_t now_s);
+
+/* Stops the program where an invariant does not hold. */
+void queue_check(const struct queue *queue);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* The queue of a set: order, jobs that are after others, cancels, ends of the set, and what is remembered. */
+#include "supermaster/queue.h"
+#include "tests/lib/suite.h"
+
+#include <string.h>
+
+static struct queue queue;
+static struct error error;
+
+static void set_up(void)
+{
+    queue_init(&queue, 2);
+    error = (struct error){0};
+}
+
+static void tear_down(void)
+{
+    queue_check(&queue);
+    queue_fini(&queue);
+}
+
+/* A submission after `count` others. */
+static struct submission job_after(int priority, size_t count, const uint32_t *after)
+{
+    struct submission submission = {.priority = priority, .weight = 1, .after_count = count};
+    submission.environment = calloc(2, sizeof *submission.environment);
+    submission.environment[submission.environment_count++] = strdup("A=b");
+    submission.after = malloc((count + 1) * sizeof *after);
+    if (count > 0)
+        memcpy(submission.after, after, count * sizeof *after);
+    return submission;
+}
+
+static struct queue_job *submit_after(int priority, size_t count, const uint32_t *after)
+{
+    struct submission submission = job_after(priority, count, after);
+    struct queue_job *job = queue_submit(&queue, &submission, 100, &error);
+    ck_assert_msg(job != NULL, "%s", error.text);
+    ck_assert_ptr_null(submission.environment);
+    queue_check(&queue);
+    return job;
+}
+
+static struct queue_job *submit(int priority)
+{
+    return submit_after(priority, 0, NULL);
+}
+
+/* Begins the next job, which is this one; 0: none. */
+static void begin(uint32_t id)
+{
+    struct queue_job *job = queue_next(&queue);
+    ck_assert_uint_eq(job != NULL ? job->id : 0, id);
+    ck_assert_ptr_eq(queue_next(&queue), job);
+    if (job != NULL)
+        queue_begun(&queue, job, 200);
+    queue_check(&queue);
+}
+
+static void over(uint32_t id, int status)
+{
+    ck_assert(queue_over(&queue, queue_find(&queue, id), status, 300));
+    queue_check(&queue);
+}
+
+static void cancel(uint32_t id)
+{
+    queue_cancel(&queue, queue_find(&queue, id), 400);
+    queue_check(&queue);
+}
+
+static enum queue_state state_of(uint32_t id)
+{
+    return queue_find(&queue, id)->state;
+}
+
+START_TEST(priority_then_number)
+{
+    const struct queue_job *first = submit(0);
+    submit(0);
+    submit(5);
+    submit(-5);
+    ck_assert_uint_eq(first->id, 1);
+    ck_assert_int_eq(first->submitted_s, 100);
+    begin(3);
+    begin(1);
+    begin(0); /* two at once */
+    ck_assert_int_eq(first->began_s, 200);
+    over(3, EXIT_STATUS_DONE);
+    ck_assert_int_eq(state_of(3), QUEUE_DONE);
+    ck_assert_int_eq(queue_find(&queue, 3)->ended_s, 300);
+    ck_assert_ptr_null(queue_find(&queue, 3)->submission.environment);
+    begin(2);
+    over(1, EXIT_STATUS_TASKS);
+    ck_assert_int_eq(state_of(1), QUEUE_FAILED);
+    begin(4);
+    over(2, EXIT_STATUS_DRAINED);
+    ck_assert_int_eq(state_of(2), QUEUE_CANCELLED);
+    over(4, EXIT_STATUS_DONE);
+    ck_assert(queue_is_idle(&queue) && !queue_is_over(&queue));
+}
+END_TEST
+
+START_TEST(a_job_begins_after_others)
+{
+    submit(0);
+    submit(0);
+    submit_after(9, 3, (const uint32_t[]){1, 2, 1});
+    submit_after(9, 1, (const uint32_t[]){3});
+    begin(1);
+    over(1, EXIT_STATUS_DONE);
+    begin(2);
+    begin(0);
+    over(2, EXIT_STATUS_DONE);
+    begin(3);
+    begin(0);
+    over(3, EXIT_STATUS_DONE);
+    submit_after(0, 2, (const uint32_t[]){1, 2}); /* which are done */
+    begin(4);
+    begin(5);
+}
+END_TEST
+
+/* A chain that a recursion would not get through. */
+START_TEST(what_is_after_a_failure_is_cancelled)
+{
+    enum { CHAIN = 200000 };
+    submit(0);
+    submit(0);
+    for (uint32_t id = 1; id < CHAIN; id++) {
+        const uint32_t after[] = {id == 1 ? 1 : id + 1, 2};
+        struct submission submission = job_after(0, 2, after);
+        ck_assert_ptr_nonnull(queue_submit(&queue, &submission, 0, &error));
+    }
+    begin(1);
+    begin(2);
+    ck_assert(queue_over(&queue, queue_find(&queue, 1), EXIT_STATUS_FAILED, 300));
+    ck_assert_int_eq(state_of(3), QUEUE_CANCELLED);
+    ck_assert_uint_eq(queue_find(&queue, 3)->cancelled_by, 1);
+    ck_assert_uint_eq(queue_find(&queue, CHAIN)->cancelled_by, CHAIN - 1);
+    ck_assert_int_eq(queue_find(&queue, CHAIN)->status, EXIT_STATUS_DRAINED);
+    ck_assert_uint_eq(queue.waiting, 0);
+    submit_after(0, 1, (const uint32_t[]){CHAIN});
+    ck_assert_int_eq(state_of(CHAIN + 2), QUEUE_CANCELLED);
+    ck_assert_ptr_null(queue_find(&queue, 3)); /* forgotten, though job 2 knows it */
+    over(2, EXIT_STATUS_DONE);
+    ck_assert(queue_is_idle(&queue));
+}
+END_TEST
+
+START_TEST(cancels)
+{
+    submit(0);
+    submit(0);
+    submit_after(0, 1, (const uint32_t[]){2});
+    begin(1);
+    cancel(1);
+    cancel(1);
+    ck_assert_int_eq(state_of(1), QUEUE_RUNNING);
+    ck_assert(queue_find(&queue, 1)->is_cancelled);
+    cancel(2);
+    ck_assert_int_eq(state_of(2), QUEUE_CANCELLED);
+    ck_assert_int_eq(state_of(3), QUEUE_CANCELLED);
+    ck_assert_uint_eq(queue_find(&queue, 3)->cancelled_by, 2);
+    begin(0);
+    over(1, EXIT_STATUS_DONE); /* it was faster */
+    cancel(1);
+    ck_assert_int_eq(state_of(1), QUEUE_DONE);
+    for (unsigned i = 0; i < 1000; i++) { /* what is stale does not fill the heap */
+        submit(-1);
+        cancel(queue.newest);
+    }
+    ck_assert_uint_le(queue.ready_room, 16);
+}
+END_TEST
+
+START_TEST(a_closed_set_ends_with_its_last_job)
+{
+    struct submission submission = job_after(0, 0, NULL);
+    submit(0);
+    submit_after(0, 1, (const uint32_t[]){1});
+    queue_close(&queue);
+    ck_assert_ptr_null(queue_submit(&queue, &submission, 0, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "takes no further jobs"));
+    ck_assert_ptr_nonnull(submission.environment);
+    submission_fini(&submission);
+    begin(1);
+    over(1, EXIT_STATUS_DONE);
+    ck_assert(!queue_is_over(&queue));
+    begin(2);
+    over(2, EXIT_STATUS_DONE);
+    ck_assert(queue_is_over(&queue));
+}
+END_TEST
+
+START_TEST(a_stopped_set_keeps_what_is_not_done)
+{
+    submit(0);
+    submit(0);
+    submit(0);
+    begin(1);
+    begin(2);
+    cancel(2);
+    queue_stop(&queue);
+    begin(0);
+    ck_assert(!queue_over(&queue, queue_find(&queue, 1), EXIT_STATUS_DRAINED, 300));
+    ck_assert(!queue_is_over(&queue));
+    over(2, EXIT_STATUS_DRAINED);
+    ck_assert(queue_is_over(&queue) && !queue_is_idle(&queue));
+    ck_assert_int_eq(state_of(1), QUEUE_WAITING);
+    ck_assert(queue_find(&queue, 1)->has_run && queue_find(&queue, 1)->submission.environment != NULL);
+    ck_assert_int_eq(state_of(2), QUEUE_CANCELLED);
+    ck_assert_int_eq(state_of(3), QUEUE_WAITING);
+}
+END_TEST
+
+START_TEST(unknown_others_are_refused)
+{
+    for (unsigned id = 0; id < 3; id += 2) {
+        struct submission submission = job_after(0, 1, &id);
+        ck_assert_ptr_null(queue_submit(&queue, &submission, 0, &error));
+        ck_assert_ptr_nonnull(strstr(error.text, "there is no such job"));
+        submission_fini(&submission);
+    }
+    for (unsigned i = 0; i < QUEUE_ENDED_MAX + 10; i++) {
+        submit(0);
+        begin(queue.newest);
+        over(queue.newest, EXIT_STATUS_DONE);
+    }
+    struct submission submission = job_after(0, 1, (const uint32_t[]){2});
+    ck_assert_ptr_null(queue_submit(&queue, &submission, 0, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "is forgotten"));
+    submission_fini(&submission);
+    ck_assert_uint_le(queue.ended, QUEUE_ENDED_MAX + 1);
+    ck_assert_ptr_nonnull(queue_find(&queue, 11));
+}
+END_TEST
+
+/* As a journal tells it: numbers that have holes, others that are done and forgotten, and jobs that ran. */
+START_TEST(a_restart)
+{
+    struct submission submissions[] = {job_after(0, 1, (const uint32_t[]){3}), job_after(0, 0, NULL),
+                                       job_after(1, 1, (const uint32_t[]){7}), job_after(0, 0, NULL),
+                                       job_after(0, 1, (const uint32_t[]){4})};
+    queue_begun(&queue, queue_restore(&queue, 4, &submissions[0], 10), 11);
+    queue_restore(&queue, 7, &submissions[1], 12);
+    queue_restore(&queue, 8, &submissions[2], 12);
+    struct queue_job *cancelled = queue_restore(&queue, 9, &submissions[3], 12);
+    queue_begun(&queue, cancelled, 13);
+    queue_cancel(&queue, cancelled, 13);
+    queue_restore_end(&queue, queue_restore(&queue, 10, &submissions[4], 12), EXIT_STATUS_DRAINED, 5, 14);
+    queue_restart(&queue, 20);
+    queue_check(&queue);
+    ck_assert_uint_eq(queue.newest, 10);
+    ck_assert_int_eq(state_of(9), QUEUE_CANCELLED);
+    ck_assert_int_eq(state_of(10), QUEUE_CANCELLED);
+    ck_assert_uint_eq(queue_find(&queue, 10)->cancelled_by, 5);
+    ck_assert(queue_find(&queue, 4)->has_run);
+    begin(4);
+    begin(7);
+    over(7, EXIT_STATUS_DONE);
+    begin(8);
+    ck_assert_uint_eq(submit(0)->id, 11);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("queue");
+    TCase *tcase = tcase_create("queue");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, priority_then_number);
+    tcase_add_test(tcase, a_job_begins_after_others);
+    tcase_add_test(tcase, what_is_after_a_failure_is_cancelled);
+    tcase_add_test(tcase, cancels);
+    tcase_add_test(tcase, a_closed_set_ends_with_its_last_job);
+    tcase_add_test(tcase, a_stopped_set_keeps_what_is_not_done);
+    tcase_add_test(tcase, unknown_others_are_refused);
+    tcase_add_test(tcase, a_restart);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
