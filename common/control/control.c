@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The control socket of a run: HTTP over a Unix socket, by libevent's evhttp, in the event base that the rank waits in.
- * docs/CONTROL.md has what is asked and answered.
+/* The control socket of a run or of a set: HTTP over a Unix socket, by libevent's evhttp, in the event base that the
+ * rank waits in. docs/CONTROL.md has what is asked and answered.
  *
  * Nothing here runs unless a client has sent something, so that a run of which nobody asks pays for one descriptor in
  * the base. A client never delays a chunk by more than some hundred microseconds: the machine is only read, never
  * stepped; an answer is small, and goes out as its reader takes it; clients are accepted a few at a time; and where
  * many have sent something, the loop over what is ready is broken off after a turn's share, and goes on in a later one.
+ * A list of jobs, and jobs that are submitted, are long: they are worked off job by job, within that share. What was
+ * submitted meanwhile, by whomever, is on disk before any of it is answered: with one write for all.
  *
  * Who may ask: the folder and the socket are the user's alone (socket.c). Beside that the user at the other end is
  * looked up before any byte of a client's is read as HTTP. */
@@ -13,6 +15,8 @@
 
 #include "common/control/route.h"
 #include "common/control/socket.h"
+#include "common/control/submission_json.h"
+#include "common/metrics/json_text.h"
 #include "common/os/clock.h"
 #include "common/util/error.h"
 
@@ -27,6 +31,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Limits of a request. */
@@ -34,6 +39,10 @@
 #define BODY_MAX    1048576
 /* A client that sends or takes nothing for so long is let go. */
 #define IDLE_MAX_S 60
+/* Bytes of output in one answer. */
+#define OUTPUT_MAX 1048576
+/* Jobs in one list. */
+#define LIST_MAX 10000
 /* Requests that wait for a change at a time. */
 #define WAITERS_MAX 4096
 /* Time between two looks whether there is a change, while a request waits for it. */
@@ -53,12 +62,17 @@
 #define LAST_ANSWERS_US 100000
 
 #define STATUS_OK          200
+#define STATUS_CREATED     201
 #define STATUS_ACCEPTED    202
+#define STATUS_BAD         400
 #define STATUS_NOT_FOUND   404
 #define STATUS_NO_METHOD   405
 #define STATUS_CONFLICT    409
 #define STATUS_UNAVAILABLE 503
 #define STATUS_BROKEN      500
+
+#define JSON_TYPE "application/json"
+#define NO_JOB    "there is no such job, or it ended long ago"
 
 /* The number of the job of a run. */
 #define ONLY_JOB 1
@@ -66,9 +80,26 @@
 /* A request that waits for another state of the job. */
 struct waiter {
     struct evhttp_request *request; /* evhttp frees it with its answer, also where its client has gone */
+    uint64_t job;
     enum control_state state;
     uint64_t until_ns;
     struct waiter *next;
+};
+
+/* A request whose answer is made job by job. */
+struct task {
+    struct evhttp_request *request; /* as a waiter's */
+    struct evbuffer *body;          /* the answer, as far as it is made; owned */
+    int status;
+    /* Adds one job. False where there is none left. */
+    bool (*step)(struct control *control, struct task *task);
+    uint64_t at;         /* of a list: number of the job before the next one */
+    json_t *submissions; /* an array, or NULL; owned */
+    bool is_array;       /* the client has sent one */
+    size_t count;        /* jobs that have been added */
+    uint64_t *ids;       /* [submissions] jobs that were taken; owned */
+    size_t id_count;
+    struct task *next;
 };
 
 struct control {
@@ -82,26 +113,34 @@ struct control {
     struct evhttp *http;              /* owned, with its listener */
     struct evconnlistener *listener;  /* of `http` */
     struct event *look, *accept_soon; /* timers; owned */
+    struct event *work;               /* there are tasks; owned */
+    struct task *tasks, **tasks_end;  /* owned */
+    struct task *made, **made_end;    /* answers that go out once all that was submitted is on disk; owned */
     struct waiter *waiters;           /* owned */
     unsigned waiting, accepted;
     uint64_t share_began_ns;
-    int status;         /* of the job that is over; below 0: it is not */
+    int status;         /* of the run's job that is over; below 0: it is not */
     unsigned unsent;    /* last answers that have not gone out */
     bool was_asked;     /* somebody has ever asked */
-    bool was_cancelled; /* by a client */
+    bool was_cancelled; /* the run, by a client */
+    bool is_over;       /* control_free() */
     bool late;          /* the last answers have had their time */
 };
 
 /* --- a client's share of the time --- */
 
-/* Breaks the loop off where clients have had their share of this turn; what is ready then stays so. */
-static void rest(struct control *control)
+/* Breaks the loop off where clients have had their share of this turn; what is ready then stays so. True where it has.
+ */
+static bool rest(struct control *control)
 {
     const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     if (now_ns - control->share_began_ns > TURN_NS)
         control->share_began_ns = now_ns;
-    else if (now_ns - control->share_began_ns > SHARE_NS)
+    else if (now_ns - control->share_began_ns > SHARE_NS) {
         event_base_loopbreak(control->base);
+        return true;
+    }
+    return false;
 }
 
 static void set_timer(struct event *timer, long us)
@@ -112,65 +151,272 @@ static void set_timer(struct event *timer, long us)
 
 /* --- answers --- */
 
+/* Sends the answer; the body stays the caller's. */
+static void send_body(struct evhttp_request *request, int status, const char *type, struct evbuffer *body)
+{
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    evhttp_add_header(headers, "Content-Type", type);
+    evhttp_add_header(headers, "Cache-Control", "no-store");
+    if (status == STATUS_NO_METHOD)
+        evhttp_add_header(headers, "Allow", "GET, POST, DELETE");
+    evhttp_send_reply(request, status, NULL, body);
+}
+
+/* Adds the object, which it takes. False when memory is out. */
+static bool add_json(struct evbuffer *body, json_t *object)
+{
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    const bool added = body != NULL && text != NULL && evbuffer_add(body, text, strlen(text)) == 0;
+    json_decref(object);
+    free(text);
+    return added;
+}
+
 /* Sends the object, which it takes. */
 static void send_json(struct evhttp_request *request, int status, json_t *object)
 {
     struct evbuffer *body = evbuffer_new();
-    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
-    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-    json_decref(object);
-    if (text == NULL)
+    if (!add_json(body, object) || evbuffer_add(body, "\n", 1) < 0)
         status = STATUS_BROKEN;
-    evhttp_add_header(headers, "Content-Type", "application/json");
-    evhttp_add_header(headers, "Cache-Control", "no-store");
-    if (status == STATUS_NO_METHOD)
-        evhttp_add_header(headers, "Allow", "GET, DELETE");
-    if (body != NULL && text != NULL)
-        evbuffer_add_printf(body, "%s\n", text);
-    evhttp_send_reply(request, status, NULL, body);
+    send_body(request, status, JSON_TYPE, body);
     if (body != NULL)
         evbuffer_free(body);
-    free(text);
+}
+
+static json_t *error_json(const char *text)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "error", json_of_text(text));
+    return object;
 }
 
 static void send_error(struct evhttp_request *request, int status, const char *text)
 {
-    json_t *object = json_object();
-    json_object_set_new(object, "error", json_string(text));
-    send_json(request, status, object);
+    send_json(request, status, error_json(text));
 }
 
-static void look_at_job(struct control *control, struct control_job *job)
+static bool is_set(const struct control *control)
 {
-    *job = (struct control_job){.id = ONLY_JOB, .folder = control->folder, .status = -1};
+    return control->source->set != NULL;
+}
+
+/* False where there is no such job. */
+static bool look_at_job(struct control *control, uint64_t id, struct control_job *job)
+{
+    *job = (struct control_job){.id = id, .folder = control->folder, .status = -1, .weight = 1};
+    if (id == 0 || (!is_set(control) && id != ONLY_JOB))
+        return false;
     control->source->tell(control->source->context, job);
+    if (is_set(control))
+        return job->id != 0;
     if (control->was_cancelled)
         job->state = CONTROL_DRAINING;
     job->status = control->status;
     if (control->status >= 0)
         job->state = control_state_at_end(control->status);
-}
-
-static json_t *job_json(struct control *control)
-{
-    struct control_job job;
-    look_at_job(control, &job);
-    return control_job_json(&job);
+    return true;
 }
 
 static json_t *session_json(const struct control *control)
 {
-    const struct control_session session = {control->name, control->version, control->started};
+    const struct control_session session = {is_set(control) ? "set" : "run", control->name, control->version,
+                                            control->started};
     return control_session_json(&session);
 }
 
-static json_t *jobs_json(struct control *control)
+/* --- answers that are made job by job --- */
+
+static void free_task(struct task *task)
 {
-    json_t *object = json_object(), *jobs = json_array();
-    json_array_append_new(jobs, job_json(control));
-    json_object_set_new(object, "session", session_json(control));
-    json_object_set_new(object, "jobs", jobs);
-    return object;
+    if (task->body != NULL)
+        evbuffer_free(task->body);
+    json_decref(task->submissions);
+    free(task->ids);
+    free(task);
+}
+
+/* Adds a job, or an error, to those that are there. */
+static void add_to_answer(struct task *task, json_t *object)
+{
+    if ((task->count++ > 0 && evbuffer_add(task->body, ",", 1) < 0) || !add_json(task->body, object))
+        task->status = STATUS_BROKEN;
+}
+
+static bool list_next_job(struct control *control, struct task *task)
+{
+    struct control_job job;
+    const uint64_t id = is_set(control)       ? control->source->next(control->source->context, task->at)
+                        : task->at < ONLY_JOB ? ONLY_JOB
+                                              : 0;
+    if (id == 0 || task->count == LIST_MAX) {
+        evbuffer_add_printf(task->body, "],\"next\":");
+        add_json(task->body, id != 0 ? json_of_count(id) : json_null());
+        evbuffer_add_printf(task->body, "}\n");
+        return false;
+    }
+    task->at = id;
+    if (look_at_job(control, id, &job))
+        add_to_answer(task, control_job_json(&job));
+    return true;
+}
+
+/* Has the set take one of the jobs that the client has sent. The status of one that comes alone is the answer's. */
+static bool submit_next_job(struct control *control, struct task *task)
+{
+    struct submission submission;
+    struct control_job job;
+    struct error error = {0};
+    uint64_t id = 0;
+    if (task->count == json_array_size(task->submissions)) {
+        evbuffer_add_printf(task->body, task->is_array ? "]\n" : "\n");
+        return false;
+    }
+    int refusal = STATUS_BAD;
+    if (submission_read(&submission, json_array_get(task->submissions, task->count), &error) == 0) {
+        refusal = control->source->submit(control->source->context, &submission, &id, &error);
+        submission_fini(&submission);
+    }
+    if (refusal == 0)
+        task->ids[task->id_count++] = id;
+    else if (!task->is_array)
+        task->status = refusal;
+    add_to_answer(task,
+                  refusal == 0 && look_at_job(control, id, &job) ? control_job_json(&job) : error_json(error.text));
+    return true;
+}
+
+/* Jobs that are not on disk must not run: whoever sent them is told that they are not taken. */
+static void undo(struct control *control, struct task *task, const struct error *error)
+{
+    for (size_t i = 0; i < task->id_count; i++)
+        control->source->cancel(control->source->context, task->ids[i]);
+    evbuffer_drain(task->body, evbuffer_get_length(task->body));
+    add_json(task->body, error_json(error->text));
+    evbuffer_add(task->body, "\n", 1);
+    task->status = STATUS_BROKEN;
+}
+
+/* Sends what is made, once it is on disk. */
+static void send_made(struct control *control)
+{
+    struct error error = {0};
+    bool submits = false;
+    for (const struct task *task = control->made; task != NULL; task = task->next)
+        submits |= task->id_count > 0;
+    const bool is_kept = !submits || control->source->commit(control->source->context, &error) == 0;
+    for (struct task *task = control->made, *next; task != NULL; task = next) {
+        next = task->next;
+        if (!is_kept && task->id_count > 0)
+            undo(control, task, &error);
+        send_body(task->request, task->status, JSON_TYPE, task->body);
+        free_task(task);
+    }
+    control->made = NULL;
+    control->made_end = &control->made;
+}
+
+static void work(struct control *control, bool may_rest)
+{
+    while (control->tasks != NULL) {
+        struct task *task = control->tasks;
+        if (!task->step(control, task)) {
+            control->tasks = task->next;
+            if (control->tasks == NULL)
+                control->tasks_end = &control->tasks;
+            task->next = NULL;
+            *control->made_end = task;
+            control->made_end = &task->next;
+        }
+        if (may_rest && rest(control))
+            break;
+    }
+    send_made(control);
+}
+
+static void on_work(evutil_socket_t unused, short what, void *context)
+{
+    struct control *control = context;
+    (void)unused, (void)what;
+    work(control, true);
+    if (control->tasks != NULL)
+        set_timer(control->work, 0);
+}
+
+/* Begins to make an answer, behind what is ready now. */
+static struct task *new_task(struct control *control, struct evhttp_request *request)
+{
+    struct task *task = calloc(1, sizeof *task);
+    struct evbuffer *body = evbuffer_new();
+    if (task == NULL || body == NULL) {
+        free(task);
+        if (body != NULL)
+            evbuffer_free(body);
+        send_error(request, STATUS_UNAVAILABLE, "out of memory");
+        return NULL;
+    }
+    *task = (struct task){.request = request, .body = body, .status = STATUS_OK};
+    if (control->tasks == NULL)
+        event_active(control->work, EV_TIMEOUT, 0);
+    *control->tasks_end = task;
+    control->tasks_end = &task->next;
+    return task;
+}
+
+static void answer_list(struct control *control, struct evhttp_request *request, uint64_t from)
+{
+    struct task *task = new_task(control, request);
+    if (task == NULL)
+        return;
+    task->step = list_next_job;
+    task->at = from > 0 ? from - 1 : 0;
+    evbuffer_add_printf(task->body, "{\"session\":");
+    add_json(task->body, session_json(control));
+    evbuffer_add_printf(task->body, ",\"jobs\":[");
+}
+
+/* The jobs that the request has, as an array. NULL with one line. */
+static json_t *read_body(struct evhttp_request *request, bool *is_array, struct error *error)
+{
+    struct evbuffer *input = evhttp_request_get_input_buffer(request);
+    const size_t size = evbuffer_get_length(input);
+    const char *bytes = size > 0 ? (const char *)evbuffer_pullup(input, -1) : "";
+    json_error_t problem;
+    json_t *object = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
+    *is_array = json_is_array(object);
+    if (object == NULL)
+        error_set(error, "the body is no JSON: %s (line %d)", problem.text, problem.line);
+    if (object == NULL || *is_array)
+        return object;
+    json_t *array = json_array();
+    json_array_append_new(array, object);
+    return array;
+}
+
+static void answer_submission(struct control *control, struct evhttp_request *request)
+{
+    struct error error = {0};
+    bool is_array;
+    json_t *submissions = read_body(request, &is_array, &error);
+    uint64_t *ids = submissions != NULL ? malloc((json_array_size(submissions) + 1) * sizeof *ids) : NULL;
+    struct task *task = NULL;
+    if (submissions == NULL)
+        send_error(request, STATUS_BAD, error.text);
+    else if (ids == NULL)
+        send_error(request, STATUS_UNAVAILABLE, "out of memory");
+    else
+        task = new_task(control, request);
+    if (task == NULL) {
+        json_decref(submissions);
+        free(ids);
+        return;
+    }
+    task->step = submit_next_job;
+    task->status = STATUS_CREATED;
+    task->submissions = submissions;
+    task->is_array = is_array;
+    task->ids = ids;
+    if (is_array)
+        evbuffer_add(task->body, "[", 1);
 }
 
 /* --- requests that wait --- */
@@ -183,23 +429,31 @@ static void note_sent(struct evhttp_request *request, void *context)
         control->unsent--;
 }
 
+static void answer_waiter(struct control *control, const struct waiter *waiter, const struct control_job *job)
+{
+    if (control->is_over) {
+        control->unsent += evhttp_request_get_connection(waiter->request) != NULL;
+        evhttp_request_set_on_complete_cb(waiter->request, note_sent, control);
+    }
+    if (job != NULL)
+        send_json(waiter->request, STATUS_OK, control_job_json(job));
+    else
+        send_error(waiter->request, STATUS_NOT_FOUND, NO_JOB);
+}
+
 /* Answers those that wait for another state than this one, and those whose time is over. */
 static void answer_waiters(struct control *control)
 {
     const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    struct control_job job;
-    look_at_job(control, &job);
     for (struct waiter **place = &control->waiters; *place != NULL;) {
         struct waiter *waiter = *place;
-        if (waiter->state == job.state && now_ns < waiter->until_ns) {
+        struct control_job job;
+        const bool is_there = look_at_job(control, waiter->job, &job);
+        if (is_there && waiter->state == job.state && now_ns < waiter->until_ns && !control->is_over) {
             place = &waiter->next;
             continue;
         }
-        if (control->status >= 0) {
-            control->unsent += evhttp_request_get_connection(waiter->request) != NULL;
-            evhttp_request_set_on_complete_cb(waiter->request, note_sent, control);
-        }
-        send_json(waiter->request, STATUS_OK, control_job_json(&job));
+        answer_waiter(control, waiter, is_there ? &job : NULL);
         *place = waiter->next;
         free(waiter);
         control->waiting--;
@@ -216,7 +470,7 @@ static void on_look(evutil_socket_t unused, short what, void *context)
 }
 
 static void wait_for_change(struct control *control, struct evhttp_request *request, unsigned wait_s,
-                            enum control_state state)
+                            const struct control_job *job)
 {
     struct waiter *waiter = control->waiting < WAITERS_MAX ? malloc(sizeof *waiter) : NULL;
     if (waiter == NULL) {
@@ -224,7 +478,8 @@ static void wait_for_change(struct control *control, struct evhttp_request *requ
         return;
     }
     *waiter = (struct waiter){.request = request,
-                              .state = state,
+                              .job = job->id,
+                              .state = job->state,
                               .until_ns = clock_ns(CLOCK_MONOTONIC) + UINT64_C(1000000000) * wait_s,
                               .next = control->waiters};
     control->waiters = waiter;
@@ -235,29 +490,107 @@ static void wait_for_change(struct control *control, struct evhttp_request *requ
 
 /* --- requests --- */
 
-static void answer_get(struct control *control, struct evhttp_request *request, const struct control_route *route)
+static void answer_job(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
     struct control_job job;
+    if (!look_at_job(control, route->job, &job))
+        send_error(request, STATUS_NOT_FOUND, is_set(control) ? NO_JOB : "a run has job 1 alone");
+    else if (route->wait_s > 0 && job.status < 0)
+        wait_for_change(control, request, route->wait_s, &job);
+    else
+        send_json(request, STATUS_OK, control_job_json(&job));
+}
+
+/* Adds what the file has from there on, as far as it belongs into one answer. It is read as its client takes it. */
+static void add_output(struct evbuffer *body, int fd, uint64_t from)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || (uint64_t)status.st_size <= from) {
+        close(fd);
+        return;
+    }
+    const uint64_t left = (uint64_t)status.st_size - from;
+    evbuffer_add_file(body, fd, (ev_off_t)from, (ev_off_t)(left < OUTPUT_MAX ? left : OUTPUT_MAX)); /* closes it */
+}
+
+static void answer_output(struct control *control, struct evhttp_request *request, const struct control_route *route)
+{
+    struct control_job job;
+    if (!is_set(control)) {
+        send_error(request, STATUS_CONFLICT, "a run writes to its own terminal or files");
+        return;
+    }
+    if (!look_at_job(control, route->job, &job)) {
+        send_error(request, STATUS_NOT_FOUND, NO_JOB);
+        return;
+    }
+    struct evbuffer *body = evbuffer_new();
+    const int fd = control->source->output(control->source->context, route->job, route->stream);
+    if (fd >= 0 && body != NULL)
+        add_output(body, fd, route->from);
+    else if (fd >= 0)
+        close(fd);
+    send_body(request, body != NULL ? STATUS_OK : STATUS_UNAVAILABLE, "text/plain", body);
+    if (body != NULL)
+        evbuffer_free(body);
+}
+
+static void answer_get(struct control *control, struct evhttp_request *request, const struct control_route *route)
+{
     switch (route->place) {
     case CONTROL_SESSION: send_json(request, STATUS_OK, session_json(control)); break;
-    case CONTROL_JOBS: send_json(request, STATUS_OK, jobs_json(control)); break;
-    case CONTROL_JOB:
-        look_at_job(control, &job);
-        if (route->wait_s > 0 && job.status < 0)
-            wait_for_change(control, request, route->wait_s, job.state);
-        else
-            send_json(request, STATUS_OK, control_job_json(&job));
-        break;
+    case CONTROL_JOBS: answer_list(control, request, route->from); break;
+    case CONTROL_JOB: answer_job(control, request, route); break;
+    case CONTROL_OUTPUT: answer_output(control, request, route); break;
+    case CONTROL_END: send_error(request, STATUS_NO_METHOD, "accepted: POST"); break;
     }
 }
 
 /* A second request changes nothing; a job that is over cannot be cancelled any more, which its state says. */
-static void answer_delete(struct control *control, struct evhttp_request *request)
+static void answer_delete(struct control *control, struct evhttp_request *request, uint64_t id)
 {
-    if (control->status < 0)
+    struct control_job job;
+    if (!look_at_job(control, id, &job)) {
+        send_error(request, STATUS_NOT_FOUND, is_set(control) ? NO_JOB : "a run has job 1 alone");
+        return;
+    }
+    if (is_set(control))
+        control->source->cancel(control->source->context, id);
+    else if (control->status < 0)
         control->source->drain(control->source->context);
     control->was_cancelled = true;
-    send_json(request, STATUS_ACCEPTED, job_json(control));
+    look_at_job(control, id, &job);
+    send_json(request, STATUS_ACCEPTED, control_job_json(&job));
+}
+
+static void answer_end(struct control *control, struct evhttp_request *request)
+{
+    struct error error;
+    bool is_array;
+    json_t *body = read_body(request, &is_array, &error);
+    const json_t *object = !is_array ? json_array_get(body, 0) : NULL;
+    const char *mode = json_string_value(json_object_get(object, "mode"));
+    const bool drains = mode != NULL && strcmp(mode, "drain") == 0, ends_now = mode != NULL && strcmp(mode, "now") == 0;
+    const bool is_known = (drains || ends_now) && json_object_size(object) == 1;
+    json_decref(body);
+    if (!is_known) {
+        send_error(request, STATUS_BAD, "accepted: {\"mode\": \"drain\"} or {\"mode\": \"now\"}");
+        return;
+    }
+    (drains ? control->source->close : control->source->drain)(control->source->context);
+    send_json(request, STATUS_ACCEPTED, session_json(control));
+}
+
+static void answer_post(struct control *control, struct evhttp_request *request, enum control_place place)
+{
+    if (!is_set(control))
+        send_error(request, STATUS_CONFLICT,
+                   place == CONTROL_JOBS ? "a run takes no further jobs"
+                                         : "a run ends with its job, which DELETE drains");
+    else if (place == CONTROL_JOBS)
+        answer_submission(control, request);
+    else
+        answer_end(control, request);
 }
 
 static void on_request(struct evhttp_request *request, void *context)
@@ -270,16 +603,14 @@ static void on_request(struct evhttp_request *request, void *context)
     control->was_asked = true;
     if (refusal != 0)
         send_error(request, refusal, error.text);
-    else if (route.place == CONTROL_JOB && route.job != ONLY_JOB)
-        send_error(request, STATUS_NOT_FOUND, "a run has job 1 alone");
     else if (method == EVHTTP_REQ_GET)
         answer_get(control, request, &route);
     else if (method == EVHTTP_REQ_DELETE && route.place == CONTROL_JOB)
-        answer_delete(control, request);
-    else if (method == EVHTTP_REQ_POST && route.place == CONTROL_JOBS)
-        send_error(request, STATUS_CONFLICT, "a run takes no further jobs");
+        answer_delete(control, request, route.job);
+    else if (method == EVHTTP_REQ_POST && (route.place == CONTROL_JOBS || route.place == CONTROL_END))
+        answer_post(control, request, route.place);
     else
-        send_error(request, STATUS_NO_METHOD, "accepted: GET, and DELETE of a job");
+        send_error(request, STATUS_NO_METHOD, "accepted: GET, POST of jobs or an end, and DELETE of a job");
 }
 
 /* --- clients --- */
@@ -373,12 +704,13 @@ static int serve(struct control *control)
     control->http = evhttp_new(control->base);
     control->look = event_new(control->base, -1, 0, on_look, control);
     control->accept_soon = event_new(control->base, -1, 0, on_accept_soon, control);
+    control->work = event_new(control->base, -1, 0, on_work, control);
     control->listener = evconnlistener_new(control->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0,
                                            control->socket.fd);
     if (control->listener == NULL)
         return -1;
     control->socket.fd = -1; /* it is the listener's now */
-    if (control->http == NULL || control->look == NULL || control->accept_soon == NULL ||
+    if (control->http == NULL || control->look == NULL || control->accept_soon == NULL || control->work == NULL ||
         evhttp_bind_listener(control->http, control->listener) == NULL) {
         evconnlistener_free(control->listener);
         return -1;
@@ -402,6 +734,8 @@ static void release(struct control *control)
         event_free(control->look);
     if (control->accept_soon != NULL)
         event_free(control->accept_soon);
+    if (control->work != NULL)
+        event_free(control->work);
     if (control->socket.fd >= 0)
         close(control->socket.fd);
     free(control);
@@ -415,10 +749,17 @@ struct control *control_new(struct event_base *base, const char *version, const 
         return NULL;
     *control = (struct control){
         .base = base, .source = source, .version = version, .started = time(NULL), .status = -1, .socket = {.fd = -1}};
-    snprintf(control->name, sizeof control->name, "run-%d", (int)getpid());
+    control->tasks_end = &control->tasks;
+    control->made_end = &control->made;
+    if (is_set(control))
+        snprintf(control->name, sizeof control->name, "%s", source->set);
+    else
+        snprintf(control->name, sizeof control->name, "run-%d", (int)getpid());
     if (getcwd(control->folder, sizeof control->folder) == NULL)
         control->folder[0] = '\0';
-    if (control_listen(&control->socket, control->name, &error) < 0 || serve(control) < 0) {
+    const bool listens = control_listen(&control->socket, control->name, &error) == 0;
+    if (!listens || serve(control) < 0) {
+        error_set(source->error, "%s", listens ? "out of memory for the control socket" : error.text);
         release(control);
         return NULL;
     }
@@ -437,6 +778,7 @@ static void give_last_answers(struct control *control)
 {
     struct event *timer = event_new(control->base, -1, 0, on_late, control);
     event_base_loop(control->base, EVLOOP_NONBLOCK);
+    work(control, false);
     answer_waiters(control);
     if (timer != NULL)
         set_timer(timer, LAST_ANSWERS_US);
@@ -446,11 +788,18 @@ static void give_last_answers(struct control *control)
         event_free(timer);
 }
 
+void control_note_change(struct control *control)
+{
+    if (control != NULL && control->waiters != NULL)
+        set_timer(control->look, 0);
+}
+
 void control_free(struct control *control, int status)
 {
     if (control == NULL)
         return;
     control->status = status;
+    control->is_over = true;
     control_unlink(&control->socket);
     if (control->was_asked)
         give_last_answers(control);

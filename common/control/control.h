@@ -1,24 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* The control socket of a run, which answers what there is to know of it and lets it be cancelled: see control.c. */
+/* The control socket of a run or of a set, which answers what there is to know of its jobs, lets them be cancelled, and
+ * takes those of a set: see control.c. */
 #pragma once
 
+#include "common/config/submission.h"
 #include "common/control/job_json.h"
+#include "common/control/route.h"
+#include "common/util/error.h"
 
-/* The source of the answers, and the receiver of requests to drain. */
+/* The source of the answers, and the receiver of what is asked for. A run has one job, of the number 1, and of what
+ * follows only `tell` and `drain`. */
 struct control_source {
     void *context;
-    /* Tells what is known of the job at this moment; `status` and the state at its end are filled in by the caller. */
+    /* Tells what is known at this moment of the job whose number is in `job`, which is 0 afterwards where there is
+     * none. Of a run's job `status` and the state at its end are filled in by the caller. */
     void (*tell)(void *context, struct control_job *job);
-    /* Asks the job to drain. */
+    /* Asks the run or the set to drain, as after SIGTERM. */
     void (*drain)(void *context);
+
+    const char *set;     /* the name of the set and of its socket; NULL: a run */
+    struct error *error; /* where it is said why a set has no socket */
+    /* The number of the first job behind this one; 0: there is none. */
+    uint64_t (*next)(void *context, uint64_t id);
+    /* Asks the job to end. */
+    void (*cancel)(void *context, uint64_t id);
+    /* Takes a job, with all that the submission has. 0 with its number; or the status of the answer, 400, 409 or 503,
+     * with one line, and the submission is still the caller's. */
+    int (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
+    /* Has all jobs that were taken on disk. -1 with one line. */
+    int (*commit)(void *context, struct error *error);
+    /* Opens what the job has written so far, for the caller to close. -1: nothing. */
+    int (*output)(void *context, uint64_t id, enum control_stream stream);
+    /* Asks the set to take no further job, and to end with the last one. */
+    void (*close)(void *context);
 };
 
 struct control;
 struct event_base;
 
-/* Makes the socket run-PID and has what comes there answered whenever the base is looked at. `version` and `source` are
- * borrowed. NULL where there can be none, be it as no folder can have it: a run goes on without. */
+/* Makes the socket run-PID, or that of the set, and has what comes there answered whenever the base is looked at.
+ * `version` and `source` are borrowed. NULL where there can be none, be it as no folder can have it: a run goes on
+ * without. */
 struct control *control_new(struct event_base *base, const char *version, const struct control_source *source);
 
-/* The job is over: whoever waits for that is told. Then the socket is gone. NULL is fine. Before the base is freed. */
+/* The state of a job of the set is another one now: whoever waits for that is told in the next turn. NULL is fine. */
+void control_note_change(struct control *control);
+
+/* The run, with this exit status, or the set is over: whoever waits is told. Then the socket is gone. NULL is fine.
+ * Before the base is freed. */
 void control_free(struct control *control, int status);

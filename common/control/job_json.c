@@ -42,6 +42,24 @@ static json_t *text_or_null(const char *text)
     return text != NULL && text[0] != '\0' ? json_of_text(text) : json_null();
 }
 
+static json_t *numbers_json(const uint32_t *numbers, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_of_count(numbers[i]));
+    return list;
+}
+
+static json_t *time_or_null(time_t time)
+{
+    char text[TIME_TEXT_MAX] = "";
+    struct tm parts;
+    if (time == 0 || gmtime_r(&time, &parts) == NULL)
+        return json_null();
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return json_string(text);
+}
+
 json_t *control_job_json(const struct control_job *job)
 {
     const struct progress *progress = &job->progress;
@@ -50,7 +68,7 @@ json_t *control_job_json(const struct control_job *job)
     const bool is_foreseen = !is_over && job->state == CONTROL_RUNNING && !progress->grows && left_s >= 0;
     json_t *object = json_object();
     json_object_set_new(object, "id", json_of_count(job->id));
-    json_object_set_new(object, "name", json_null()); /* only jobs of a set have one */
+    json_object_set_new(object, "name", text_or_null(job->name));
     json_object_set_new(object, "kernel", json_of_text(job->kernel));
     json_object_set_new(object, "command", words_json(job->command, job->words));
     json_object_set_new(object, "folder", json_of_text(job->folder));
@@ -68,6 +86,14 @@ json_t *control_job_json(const struct control_job *job)
     json_object_set_new(object, "topology", json_of_text(job->topology));
     json_object_set_new(object, "output", text_or_null(job->output));
     json_object_set_new(object, "status", is_over ? json_integer(job->status) : json_null());
+    json_object_set_new(object, "priority", json_integer(job->priority));
+    json_object_set_new(object, "weight", json_of_count(job->weight));
+    json_object_set_new(object, "after", numbers_json(job->after, job->after_count));
+    json_object_set_new(object, "cancelled_by",
+                        job->cancelled_by != 0 ? json_of_count(job->cancelled_by) : json_null());
+    json_object_set_new(object, "submitted", time_or_null(job->submitted));
+    json_object_set_new(object, "began", time_or_null(job->began));
+    json_object_set_new(object, "ended", time_or_null(job->ended));
     return object;
 }
 
@@ -75,24 +101,21 @@ json_t *control_job_json(const struct control_job *job)
  * answer must not hold a run up. */
 json_t *control_session_json(const struct control_session *session)
 {
-    char host[HOST_NAME_MAX + 1] = "", started[TIME_TEXT_MAX] = "";
-    struct tm parts;
+    char host[HOST_NAME_MAX + 1] = "";
     const char *user = getenv("LOGNAME");
     if (user == NULL)
         user = getenv("USER");
     gethostname(host, sizeof host - 1);
-    if (gmtime_r(&session->started, &parts) != NULL)
-        strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &parts);
     json_t *object = json_object();
     json_object_set_new(object, "program", json_string("hdss"));
     json_object_set_new(object, "version", json_of_text(session->version));
     json_object_set_new(object, "api", json_integer(1));
-    json_object_set_new(object, "kind", json_string("run"));
+    json_object_set_new(object, "kind", json_string(session->kind));
     json_object_set_new(object, "name", json_of_text(session->name));
     json_object_set_new(object, "pid", json_integer(getpid()));
     json_object_set_new(object, "host", json_of_text(host));
     json_object_set_new(object, "uid", json_integer((json_int_t)geteuid()));
     json_object_set_new(object, "user", text_or_null(user));
-    json_object_set_new(object, "started", json_string(started));
+    json_object_set_new(object, "started", time_or_null(session->started));
     return object;
 }

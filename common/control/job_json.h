@@ -21,6 +21,7 @@ enum control_state {
 /* All of it is borrowed. */
 struct control_job {
     uint64_t id;
+    const char *name; /* NULL: none */
     const char *kernel;
     char *const *command; /* [words] words of the job's command line, without the program */
     int words;
@@ -32,10 +33,18 @@ struct control_job {
     const char *topology;
     const char *output; /* empty: none */
     int status;         /* exit status, once the job is over; below 0: it is not */
+    /* of a job of a set */
+    int priority;
+    unsigned weight;
+    const uint32_t *after; /* [after_count] jobs that are to be done before */
+    size_t after_count;
+    uint64_t cancelled_by;          /* the job of `after` for which it was cancelled; 0: none */
+    time_t submitted, began, ended; /* 0: not yet */
 };
 
 struct control_session {
-    const char *name;    /* "run-1234" */
+    const char *kind;    /* "run" or "set" */
+    const char *name;    /* "run-1234", or that of the set */
     const char *version; /* version of HDSS */
     time_t started;
 };

@@ -6,8 +6,14 @@
 
 struct control *control_new(struct event_base *base, const char *version, const struct control_source *source)
 {
-    (void)base, (void)version, (void)source;
+    (void)base, (void)version;
+    error_set(source->error, "this build has no control socket (-Dcontrol=disabled)");
     return NULL;
+}
+
+void control_note_change(struct control *control)
+{
+    (void)control;
 }
 
 void control_free(struct control *control, int status)

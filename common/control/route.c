@@ -20,32 +20,78 @@ static bool read_number(const char *text, size_t length, uint64_t most, uint64_t
     return length > 0;
 }
 
-static int read_query(struct control_route *route, const char *query, struct error *error)
+/* The value of the word, "name=value", where it has this name; else NULL. */
+static const char *value_of(const char *word, size_t length, const char *name)
 {
-    static const char wait[] = "wait=";
-    uint64_t seconds;
-    if (route->place == CONTROL_JOB && strncmp(query, wait, strlen(wait)) == 0 &&
-        read_number(query + strlen(wait), strlen(query + strlen(wait)), CONTROL_WAIT_MAX_S, &seconds)) {
-        route->wait_s = (unsigned)seconds;
-        return 0;
-    }
-    error_set(error, "the query '%.100s' is unknown; accepted: wait=SECONDS, 0 to %d, of a job", query,
-              CONTROL_WAIT_MAX_S);
-    return BAD_REQUEST;
+    const size_t prefix = strlen(name);
+    return length > prefix && strncmp(word, name, prefix) == 0 ? word + prefix : NULL;
 }
 
-/* Reads "/v1", "/v1/jobs" or "/v1/jobs/ID". */
+/* Reads one "name=value" of a query. */
+static bool read_word(struct control_route *route, const char *word, size_t length)
+{
+    const char *wait = value_of(word, length, "wait="), *from = value_of(word, length, "from="),
+               *stream = value_of(word, length, "stream=");
+    uint64_t seconds;
+    if (wait != NULL && route->place == CONTROL_JOB) {
+        if (!read_number(wait, (size_t)(word + length - wait), CONTROL_WAIT_MAX_S, &seconds))
+            return false;
+        route->wait_s = (unsigned)seconds;
+        return true;
+    }
+    if (from != NULL && (route->place == CONTROL_OUTPUT || route->place == CONTROL_JOBS))
+        return read_number(from, (size_t)(word + length - from), INT64_MAX, &route->from);
+    if (stream == NULL || route->place != CONTROL_OUTPUT || word + length != stream + strlen("out"))
+        return false;
+    route->stream = strncmp(stream, "err", strlen("err")) == 0 ? CONTROL_ERR : CONTROL_OUT;
+    return route->stream == CONTROL_ERR || strncmp(stream, "out", strlen("out")) == 0;
+}
+
+/* True where an earlier word of the query has the name of this one. */
+static bool is_repeated(const char *query, const char *word)
+{
+    const size_t name = strcspn(word, "=&");
+    for (const char *earlier = query; earlier < word; earlier += strcspn(earlier, "&") + 1)
+        if (strncmp(earlier, word, name + 1) == 0)
+            return true;
+    return false;
+}
+
+static int read_query(struct control_route *route, const char *query, struct error *error)
+{
+    for (const char *word = query, *end;; word = end + 1) {
+        end = word + strcspn(word, "&");
+        if (is_repeated(query, word) || !read_word(route, word, (size_t)(end - word))) {
+            error_set(error,
+                      "the query '%.100s' is unknown; accepted: wait=SECONDS, 0 to %d, of a job, from=ID of jobs, "
+                      "stream=out|err and from=OFFSET of an output",
+                      query, CONTROL_WAIT_MAX_S);
+            return BAD_REQUEST;
+        }
+        if (*end == '\0')
+            return 0;
+    }
+}
+
+static bool is_path(const char *path, size_t length, const char *expected)
+{
+    return length == strlen(expected) && strncmp(path, expected, length) == 0;
+}
+
+/* Reads "/v1", "/v1/end", "/v1/jobs", "/v1/jobs/ID" or "/v1/jobs/ID/output". */
 static bool read_place(struct control_route *route, const char *path, size_t length)
 {
-    static const char session[] = "/v1", jobs[] = "/v1/jobs";
-    const size_t least = strlen(jobs);
-    route->place = length == strlen(session) ? CONTROL_SESSION : length == least ? CONTROL_JOBS : CONTROL_JOB;
-    if (route->place == CONTROL_SESSION)
-        return strncmp(path, session, length) == 0;
-    if (length < least || strncmp(path, jobs, least) != 0)
-        return false;
-    return route->place == CONTROL_JOBS ||
-           (path[least] == '/' && read_number(path + least + 1, length - least - 1, INT64_MAX, &route->job));
+    static const char jobs[] = "/v1/jobs/", output[] = "/output";
+    const size_t before = strlen(jobs), behind = strlen(output);
+    if (length <= before || strncmp(path, jobs, before) != 0) {
+        route->place = is_path(path, length, "/v1/jobs")  ? CONTROL_JOBS
+                       : is_path(path, length, "/v1/end") ? CONTROL_END
+                                                          : CONTROL_SESSION;
+        return route->place != CONTROL_SESSION || is_path(path, length, "/v1");
+    }
+    const bool is_output = length > before + behind && strncmp(path + length - behind, output, behind) == 0;
+    route->place = is_output ? CONTROL_OUTPUT : CONTROL_JOB;
+    return read_number(path + before, length - before - (is_output ? behind : 0), INT64_MAX, &route->job);
 }
 
 int control_route_read(struct control_route *route, const char *uri, struct error *error)
@@ -55,7 +101,7 @@ int control_route_read(struct control_route *route, const char *uri, struct erro
     *route = (struct control_route){.place = CONTROL_SESSION};
     if (read_place(route, uri, length))
         return query != NULL ? read_query(route, query + 1, error) : 0;
-    error_set(error, "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID", (int)(length < 100 ? length : 100),
-              uri);
+    error_set(error, "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/output, /v1/end",
+              (int)(length < 100 ? length : 100), uri);
     return NOT_FOUND;
 }

@@ -14,12 +14,18 @@ enum control_place {
     CONTROL_SESSION, /* /v1 */
     CONTROL_JOBS,    /* /v1/jobs */
     CONTROL_JOB,     /* /v1/jobs/ID */
+    CONTROL_OUTPUT,  /* /v1/jobs/ID/output */
+    CONTROL_END,     /* /v1/end */
 };
+
+enum control_stream { CONTROL_OUT, CONTROL_ERR };
 
 struct control_route {
     enum control_place place;
-    uint64_t job;    /* of CONTROL_JOB: its ID */
-    unsigned wait_s; /* of CONTROL_JOB: how long to wait for a change; 0: not at all */
+    uint64_t job;               /* of CONTROL_JOB and CONTROL_OUTPUT: its ID */
+    unsigned wait_s;            /* of CONTROL_JOB: how long to wait for a change; 0: not at all */
+    uint64_t from;              /* of CONTROL_JOBS: the first ID, of CONTROL_OUTPUT: the first byte; 0 unless asked */
+    enum control_stream stream; /* of CONTROL_OUTPUT */
 };
 
 /* Reads the path and the query of a request. 0; or the status of the answer, 400 or 404, with one line. */

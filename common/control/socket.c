@@ -31,6 +31,8 @@
 #define UNNAMED_MAX_S 600
 /* Times that a folder is made anew, where another run removes it as its last one. */
 #define MAKES_MAX 3
+/* The result of a socket that is there, and listened to. */
+#define NAME_IS_TAKEN (-2)
 
 _Static_assert(CONTROL_PATH_MAX == sizeof((struct sockaddr_un *)0)->sun_path, "the path of a socket");
 
@@ -132,6 +134,7 @@ static int bind_and_listen(const char *path)
     return -1;
 }
 
+/* 0, -1, or NAME_IS_TAKEN. */
 static int listen_in(const char *folder, struct control_socket *made, const char *name, struct error *error)
 {
     char unnamed[CONTROL_PATH_MAX];
@@ -140,14 +143,16 @@ static int listen_in(const char *folder, struct control_socket *made, const char
         return error_set(error, "%s is too long for the name of a socket, which has %d bytes at most", folder,
                          CONTROL_PATH_MAX - 1);
     made->fd = bind_and_listen(unnamed);
-    if (made->fd >= 0 && rename(unnamed, made->path) == 0)
-        return 0;
-    error_set(error, "cannot make the socket %s: %s", made->path, strerror(errno));
-    if (made->fd >= 0) {
-        close(made->fd);
+    const bool is_named = made->fd >= 0 && link(unnamed, made->path) == 0;
+    const int reason = errno;
+    if (made->fd >= 0)
         unlink(unnamed);
-    }
-    return -1;
+    if (is_named)
+        return 0;
+    error_set(error, "cannot make the socket %s: %s", made->path, strerror(reason));
+    if (made->fd >= 0)
+        close(made->fd);
+    return reason == EEXIST ? NAME_IS_TAKEN : -1;
 }
 
 void control_unlink(struct control_socket *made)
@@ -261,6 +266,8 @@ int control_listen(struct control_socket *made, const char *name, struct error *
             close(folder);
         if (result == 0)
             return 0;
+        if (result == NAME_IS_TAKEN)
+            break;
     }
     *made = (struct control_socket){.fd = -1};
     return -1;

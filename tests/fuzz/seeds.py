@@ -739,13 +739,21 @@ JOBS = {
 ROUTES = {
     "session": b"/v1", "jobs": b"/v1/jobs", "job": b"/v1/jobs/1", "largest": b"/v1/jobs/9223372036854775807", "too-large": b"/v1/jobs/9223372036854775808",
     "wait": b"/v1/jobs/17?wait=30", "too-long": b"/v1/jobs/1?wait=31", "empty": b"", "root": b"/", "version": b"/v2/jobs", "query": b"/v1?a=b", "no-id": b"/v1/jobs/",
-    "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1",
+    "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1", "end": b"/v1/end", "output": b"/v1/jobs/3/output", "stream": b"/v1/jobs/3/output?stream=err&from=100",
+    "twice": b"/v1/jobs/3/output?from=1&from=1", "from": b"/v1/jobs?from=10001", "other-stream": b"/v1/jobs/3/output?stream=in",
+}
+SUBMISSIONS = {
+    "least": b'{"words":["k"],"folder":"/"}', "empty": b"{}", "array": b"[]", "text": b'"k"', "cut": b'{"words":["k"],"folder":"/',
+    "all": b'{"words":["synthetic","iterations=9","-N"],"folder":"/home/me","umask":18,"environment":["A=b","C="],"name":"n","priority":-1000,"weight":1000,"after":[1,4294967295]}',
+    "null": b'{"words":["k"],"folder":"/","name":null}', "nul": b'{"words":["k\\u0000"],"folder":"/"}', "field": b'{"words":["k"],"folder":"/","x\\n":1}',
+    "numbers": b'{"words":["k"],"folder":"/","umask":-1,"weight":1e3,"priority":1001,"after":[0,4294967296]}', "environment": b'{"words":["k"],"folder":"/","environment":["A","=b"]}',
+    "twice": b'{"words":["k"],"words":["k"],"folder":"/"}', "bytes": b'{"words":["\xff"],"folder":"/"}', "after": b'{"words":["k"],"folder":"/","after":"3"}',
 }
 
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
-    "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
+    "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
     "exec": EXECS, "earlier": EARLIER, "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,
 }

@@ -121,9 +121,11 @@ START_TEST(it_refuses)
     check_has(ASK("DELETE /v1/jobs/2"), "404", "{\"error\":");
     check_has(ASK("GET /"), "404", "{\"error\":");
     check_has(ASK("GET /v1?x"), "400", "{\"error\":");
-    check_has(ASK("PUT /v1/jobs"), "405", "Allow: GET, DELETE");
+    check_has(ASK("PUT /v1/jobs"), "405", "Allow: GET, POST, DELETE");
     check_has(ASK("DELETE /v1/jobs"), "405", "{\"error\":");
     check_has(ASK("POST /v1/jobs"), "409", "{\"error\":");
+    check_has(ASK("POST /v1/end"), "409", "{\"error\":");
+    check_has(ASK("GET /v1/jobs/1/output"), "409", "{\"error\":");
     ck_assert_uint_eq(drains, 0);
     check_has(take(begin("no HTTP\r\n\r\n")), "400", "Bad Request"); /* evhttp's own */
 }

@@ -267,6 +267,14 @@ START_TEST(paths_are_read)
                                       "/v1/jobs/1?wait=31",
                                       "/v1/jobs/1?wait=1x",
                                       "/v1/jobs/1?wait=1&wait=2",
+                                      "/v1/jobs/1?wait=1&",
+                                      "/v1/jobs/1?from=1",
+                                      "/v1/jobs?stream=out",
+                                      "/v1/jobs?from=",
+                                      "/v1/end?from=1",
+                                      "/v1/jobs/1/output?stream=output",
+                                      "/v1/jobs/1/output?from=-1",
+                                      "/v1/jobs/1/output?from=1&stream=err&from=1",
                                       "/v1/jobs/1?Wait=1"};
     check_route("/v1", CONTROL_SESSION, 0, 0);
     check_route("/v1/jobs", CONTROL_JOBS, 0, 0);
@@ -274,6 +282,13 @@ START_TEST(paths_are_read)
     check_route("/v1/jobs/9223372036854775807", CONTROL_JOB, INT64_MAX, 0);
     check_route("/v1/jobs/7?wait=30", CONTROL_JOB, 7, 30);
     check_route("/v1/jobs/7?wait=0", CONTROL_JOB, 7, 0);
+    check_route("/v1/end", CONTROL_END, 0, 0);
+    check_route("/v1/jobs/7/output", CONTROL_OUTPUT, 7, 0);
+    struct control_route route;
+    ck_assert_int_eq(control_route_read(&route, "/v1/jobs/7/output?from=12&stream=err", NULL), 0);
+    ck_assert(route.from == 12 && route.stream == CONTROL_ERR && route.job == 7);
+    ck_assert_int_eq(control_route_read(&route, "/v1/jobs?from=12", NULL), 0);
+    ck_assert_uint_eq(route.from, 12);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         check_refused(unknown[i], 404);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -298,6 +313,7 @@ static struct control_job job(void)
         .topology = "central",
         .output = "",
         .status = -1,
+        .weight = 1,
     };
 }
 
@@ -310,29 +326,51 @@ static void check_json(const struct control_job *from, const char *expected)
     json_decref(object);
 }
 
+#define OF_A_RUN                                                                                                       \
+    ",\"priority\":0,\"weight\":1,\"after\":[],\"cancelled_by\":null,\"submitted\":null,\"began\":null,\"ended\":"     \
+    "null}"
+
 START_TEST(a_job_is_told_as_it_is)
 {
     struct control_job from = job();
     check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
                       "\"folder\":\"/home/me\",\"state\":\"running\",\"done\":30,\"total\":50,\"failed\":5,"
                       "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":2.0,\"workers\":4,\"busy\":3,\"lost\":1,"
-                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":null,\"status\":null}");
+                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":null,\"status\":null" OF_A_RUN);
     from.progress.grows = true;
     from.output = "a.npy";
     check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
                       "\"folder\":\"/home/me\",\"state\":\"running\",\"done\":30,\"total\":null,\"failed\":5,"
                       "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"workers\":4,\"busy\":3,\"lost\":1,"
-                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":null}");
+                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":null" OF_A_RUN);
     from.progress.grows = false;
     from.status = 4;
     from.state = control_state_at_end(4);
     check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
                       "\"folder\":\"/home/me\",\"state\":\"cancelled\",\"done\":30,\"total\":50,\"failed\":5,"
                       "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"workers\":4,\"busy\":0,\"lost\":1,"
-                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":4}");
+                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":4" OF_A_RUN);
     ck_assert_int_eq(control_state_at_end(0), CONTROL_DONE);
     ck_assert_int_eq(control_state_at_end(3), CONTROL_FAILED);
     ck_assert_int_eq(control_state_at_end(1), CONTROL_FAILED);
+    from = job();
+    from.name = "n";
+    from.priority = -2;
+    from.weight = 3;
+    from.after = (const uint32_t[]){1, 7};
+    from.after_count = 2;
+    from.cancelled_by = 7;
+    from.submitted = 1;
+    from.began = 61;
+    from.ended = 3601;
+    json_t *object = control_job_json(&from);
+    char *text = json_dumps(object, JSON_COMPACT);
+    ck_assert_ptr_nonnull(strstr(text, "{\"id\":1,\"name\":\"n\",\"kernel\""));
+    ck_assert_ptr_nonnull(strstr(
+        text, "\"priority\":-2,\"weight\":3,\"after\":[1,7],\"cancelled_by\":7,\"submitted\":\"1970-01-01T00:00:01Z\","
+              "\"began\":\"1970-01-01T00:01:01Z\",\"ended\":\"1970-01-01T01:00:01Z\"}"));
+    free(text);
+    json_decref(object);
 }
 END_TEST
 

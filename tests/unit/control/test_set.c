@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* The control socket of a set: jobs that are submitted, alone and many at once, cancelled, listed and waited for, what
+ * they wrote, and the end of the set. */
+#include "common/control/control.h"
+#include "common/control/socket.h"
+#include "common/control/submission_json.h"
+#include "tests/lib/scratch.h"
+#include "tests/lib/suite.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ANSWER_MAX 8000000
+#define JOBS_MAX   20000
+
+static char folder[] = "/tmp/hdss-test-set-XXXXXX";
+static char path[CONTROL_PATH_MAX];
+static struct event_base *base;
+static struct control *control;
+static struct error error;
+
+/* The set behind the socket. */
+static struct {
+    uint64_t newest;
+    enum control_state states[JOBS_MAX];
+    unsigned priority, commits, drains, closes;
+    bool disk_is_full;
+} set;
+
+static void tell(void *context, struct control_job *job)
+{
+    (void)context;
+    if (job->id > set.newest) {
+        job->id = 0;
+        return;
+    }
+    job->kernel = "k";
+    job->topology = "central";
+    job->state = set.states[job->id];
+    job->status = job->state == CONTROL_CANCELLED ? EXIT_STATUS_DRAINED : -1;
+    job->submitted = 1;
+}
+
+static uint64_t next(void *context, uint64_t id)
+{
+    (void)context;
+    return id < set.newest ? id + 1 : 0;
+}
+
+static void cancel(void *context, uint64_t id)
+{
+    (void)context;
+    set.states[id] = CONTROL_CANCELLED;
+}
+
+static int submit(void *context, struct submission *submission, uint64_t *id, struct error *refusal)
+{
+    (void)context;
+    if (strcmp(submission->words[0], "nonsense") == 0) {
+        error_set(refusal, "no kernel 'nonsense'");
+        return 400;
+    }
+    *id = ++set.newest;
+    set.states[*id] = CONTROL_WAITING;
+    submission_fini(submission);
+    return 0;
+}
+
+static int commit(void *context, struct error *problem)
+{
+    (void)context;
+    set.commits++;
+    return set.disk_is_full ? error_set(problem, "the disk is full") : 0;
+}
+
+static int output(void *context, uint64_t id, enum control_stream stream)
+{
+    (void)context;
+    return id == 1 ? open(stream == CONTROL_ERR ? "err" : "out", O_RDONLY | O_CLOEXEC) : -1;
+}
+
+static void drain(void *context)
+{
+    (void)context;
+    set.drains++;
+}
+
+static void close_set(void *context)
+{
+    (void)context;
+    set.closes++;
+}
+
+static const struct control_source source = {.tell = tell,
+                                             .drain = drain,
+                                             .set = "a",
+                                             .error = &error,
+                                             .next = next,
+                                             .cancel = cancel,
+                                             .submit = submit,
+                                             .commit = commit,
+                                             .output = output,
+                                             .close = close_set};
+
+static void set_up(void)
+{
+    scratch_enter(folder);
+    unsetenv("XDG_RUNTIME_DIR");
+    setenv("HDSS_CONTROL_DIR", folder, 1);
+    signal(SIGPIPE, SIG_IGN); /* as in a rank */
+    memset(&set, 0, sizeof set);
+    base = event_base_new();
+    control = control_new(base, "1.2.3", &source);
+    ck_assert_msg(control != NULL, "%s", error.text);
+    snprintf(path, sizeof path, "%s/hdss-%u/a.sock", folder, (unsigned)geteuid());
+}
+
+static void tear_down(void)
+{
+    control_free(control, 0);
+    event_base_free(base);
+    scratch_leave(folder);
+}
+
+static void look(void)
+{
+    event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+static int begin(const char *line, const char *body)
+{
+    char head[400];
+    const int client = control_connect(path);
+    ck_assert_int_ge(client, 0);
+    snprintf(head, sizeof head, "%s HTTP/1.1\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", line, strlen(body));
+    ck_assert_int_eq(send(client, head, strlen(head), MSG_NOSIGNAL), (ssize_t)strlen(head));
+    for (size_t sent = 0; sent < strlen(body);) {
+        const ssize_t more = send(client, body + sent, strlen(body) - sent, MSG_NOSIGNAL);
+        ck_assert(more > 0 || errno == EAGAIN);
+        sent += more > 0 ? (size_t)more : 0;
+        if (sent < strlen(body))
+            look();
+    }
+    return client;
+}
+
+/* All that comes until the connection ends. */
+static const char *take(int client)
+{
+    static char answer[ANSWER_MAX];
+    size_t length = 0;
+    ssize_t got;
+    do {
+        look();
+        got = recv(client, answer + length, sizeof answer - 1 - length, 0);
+        if (got > 0)
+            length += (size_t)got;
+    } while (got > 0 || (got < 0 && errno == EAGAIN));
+    answer[length] = '\0';
+    close(client);
+    return answer;
+}
+
+static const char *ask(const char *line, const char *body)
+{
+    return take(begin(line, body));
+}
+
+static void check_has(const char *answer, const char *status, const char *text)
+{
+    ck_assert_msg(strncmp(answer + strlen("HTTP/1.1 "), status, strlen(status)) == 0, "%.1000s", answer);
+    ck_assert_msg(strstr(answer, text) != NULL, "%.1000s", answer);
+}
+
+static unsigned count_of(const char *text, const char *piece)
+{
+    unsigned count = 0;
+    for (; (text = strstr(text, piece)) != NULL; text++)
+        count++;
+    return count;
+}
+
+#define JOB "{\"words\":[\"k\"],\"folder\":\"/\"}"
+
+START_TEST(a_job_is_taken)
+{
+    check_has(ask("GET /v1", ""), "200", "\"kind\":\"set\",\"name\":\"a\"");
+    check_has(ask("GET /v1/jobs", ""), "200", "\"jobs\":[],\"next\":null}");
+    check_has(ask("POST /v1/jobs", JOB), "201", "\r\n\r\n{\"id\":1,");
+    ck_assert_uint_eq(set.commits, 1);
+    check_has(ask("GET /v1/jobs/1", ""), "200", "\"state\":\"waiting\"");
+    check_has(ask("GET /v1/jobs/1", ""), "200", "\"submitted\":\"1970-01-01T00:00:01Z\",\"began\":null");
+    check_has(ask("GET /v1/jobs/2", ""), "404", "{\"error\":");
+    check_has(ask("GET /v1/jobs/2/output", ""), "404", "{\"error\":");
+    check_has(ask("DELETE /v1/jobs/1", ""), "202", "\"state\":\"cancelled\"");
+    check_has(ask("DELETE /v1/jobs/2", ""), "404", "{\"error\":");
+    ck_assert_uint_eq(set.drains, 0);
+}
+END_TEST
+
+START_TEST(nonsense_is_refused)
+{
+    check_has(ask("POST /v1/jobs", "{\"words\":[\"nonsense\"],\"folder\":\"/\"}"), "400",
+              "{\"error\":\"no kernel 'nonsense'\"}");
+    check_has(ask("POST /v1/jobs", ""), "400", "{\"error\":\"the body is no JSON");
+    check_has(ask("POST /v1/jobs", "{"), "400", "{\"error\":\"the body is no JSON");
+    check_has(ask("POST /v1/jobs", "{\"folder\":\"/\"}"), "400", "{\"error\":\"'words' is missing\"}");
+    check_has(ask("PUT /v1/jobs", JOB), "405", "{\"error\":");
+    ck_assert_uint_eq(set.newest, 0);
+    ck_assert_uint_eq(set.commits, 0);
+}
+END_TEST
+
+START_TEST(many_jobs_are_taken_at_once)
+{
+    enum { MANY = 12000 };
+    static char body[MANY * sizeof JOB + 100];
+    char *end = body;
+    *end++ = '[';
+    for (unsigned i = 0; i < MANY; i++)
+        end += sprintf(end, "%s,", i == 1 ? "7" : JOB);
+    strcpy(end - 1, "]");
+    const char *answer = ask("POST /v1/jobs", body);
+    check_has(answer, "201", "[{\"id\":1,");
+    ck_assert_uint_eq(count_of(answer, "{\"id\":"), MANY - 1);
+    ck_assert_uint_eq(count_of(answer, ",{\"error\":\"a job is no object\"},{\"id\":2,"), 1);
+    ck_assert_uint_eq(set.commits, 1);
+    answer = ask("GET /v1/jobs", "");
+    check_has(answer, "200", "],\"next\":10001}");
+    ck_assert_uint_eq(count_of(answer, "{\"id\":"), 10000);
+    answer = ask("GET /v1/jobs?from=10001", "");
+    check_has(answer, "200", "\"jobs\":[{\"id\":10001,");
+    check_has(answer, "200", "],\"next\":null}");
+    check_has(ask("POST /v1/jobs", "[]"), "201", "\r\n\r\n[]\n");
+}
+END_TEST
+
+/* A machine on which much else happens may answer each client before it hears the next one: so there are some rounds.
+ */
+START_TEST(one_write_for_all_clients)
+{
+    int clients[5];
+    unsigned rounds = 0;
+    while (rounds++ < 100 && set.commits == set.newest) {
+        for (unsigned i = 0; i < 5; i++)
+            clients[i] = begin("POST /v1/jobs", JOB);
+        for (unsigned i = 0; i < 5; i++)
+            check_has(take(clients[i]), "201", "{\"id\":");
+    }
+    ck_assert_uint_lt(set.commits, set.newest);
+}
+END_TEST
+
+START_TEST(what_is_not_on_disk_is_not_taken)
+{
+    set.disk_is_full = true;
+    check_has(ask("POST /v1/jobs", JOB), "500", "\r\n\r\n{\"error\":\"the disk is full\"}\n");
+    ck_assert_int_eq(set.states[1], CONTROL_CANCELLED);
+}
+END_TEST
+
+START_TEST(a_change_is_told)
+{
+    ask("POST /v1/jobs", "[" JOB "," JOB "]");
+    const int first = begin("GET /v1/jobs/1?wait=30", ""), second = begin("GET /v1/jobs/2?wait=30", "");
+    char byte;
+    for (unsigned i = 0; i < 20; i++)
+        look();
+    set.states[2] = CONTROL_RUNNING;
+    control_note_change(control);
+    check_has(take(second), "200", "\"id\":2,");
+    ck_assert_int_lt(recv(first, &byte, 1, 0), 0);
+    control_free(control, 0);
+    control = NULL;
+    char answer[4096] = "";
+    ck_assert_int_gt(recv(first, answer, sizeof answer - 1, 0), 0);
+    check_has(answer, "200", "\"state\":\"waiting\"");
+    close(first);
+}
+END_TEST
+
+START_TEST(output_is_given)
+{
+    FILE *file = fopen("out", "w");
+    for (unsigned i = 0; i < 300000; i++)
+        fprintf(file, "%06u\n", i);
+    fclose(file);
+    ask("POST /v1/jobs", "[" JOB "," JOB "]");
+    const char *answer = ask("GET /v1/jobs/1/output?stream=out", "");
+    check_has(answer, "200", "Content-Type: text/plain");
+    ck_assert_uint_eq(strlen(strstr(answer, "\r\n\r\n") + 4), 1048576);
+    check_has(ask("GET /v1/jobs/1/output?from=2099986", ""), "200", "\r\n\r\n299998\n299999\n");
+    check_has(ask("GET /v1/jobs/1/output?from=2100000&stream=out", ""), "200", "Content-Length: 0");
+    check_has(ask("GET /v1/jobs/1/output?stream=err", ""), "200", "Content-Length: 0");
+    check_has(ask("GET /v1/jobs/2/output", ""), "200", "Content-Length: 0");
+    check_has(ask("GET /v1/jobs/1/output?stream=both", ""), "400", "{\"error\":");
+}
+END_TEST
+
+START_TEST(the_set_is_told_to_end)
+{
+    check_has(ask("POST /v1/end", "{\"mode\":\"drain\"}"), "202", "\"kind\":\"set\"");
+    ck_assert_uint_eq(set.closes, 1);
+    ck_assert_uint_eq(set.drains, 0);
+    check_has(ask("POST /v1/end", "{\"mode\":\"now\"}"), "202", "\"kind\":\"set\"");
+    ck_assert_uint_eq(set.drains, 1);
+    check_has(ask("POST /v1/end", "{\"mode\":\"later\"}"), "400", "{\"error\":");
+    check_has(ask("POST /v1/end", "[{\"mode\":\"now\"}]"), "400", "{\"error\":");
+    check_has(ask("POST /v1/end", ""), "400", "{\"error\":");
+    check_has(ask("GET /v1/end", ""), "405", "{\"error\":");
+    ck_assert_uint_eq(set.closes + set.drains, 2);
+}
+END_TEST
+
+START_TEST(a_name_is_taken_once)
+{
+    ck_assert_ptr_null(control_new(base, "1.2.3", &source));
+    ck_assert_msg(strstr(error.text, "File exists") != NULL, "%s", error.text);
+    check_has(ask("GET /v1", ""), "200", "\"name\":\"a\"");
+}
+END_TEST
+
+/* --- submissions --- */
+
+static int read_text(struct submission *submission, const char *text)
+{
+    json_t *object = json_loads(text, 0, NULL);
+    ck_assert_ptr_nonnull(object);
+    const int result = submission_read(submission, object, &error);
+    json_decref(object);
+    return result;
+}
+
+START_TEST(a_submission_has_all_fields)
+{
+    struct submission submission, again;
+    ck_assert_int_eq(read_text(&submission, JOB), 0);
+    ck_assert_uint_eq(submission.weight, 1);
+    ck_assert_uint_eq(submission.umask, 022);
+    submission_fini(&submission);
+    ck_assert_int_eq(read_text(&submission,
+                               "{\"words\":[\"synthetic\",\"-N\"],\"folder\":\"/a b\",\"umask\":7,\"environment\":"
+                               "[\"A=\",\"B=c=d\"],\"name\":\"n\",\"priority\":-3,\"weight\":9,\"after\":[3,1]}"),
+                     0);
+    json_t *object = submission_json(&submission);
+    ck_assert_int_eq(submission_read(&again, object, &error), 0);
+    json_decref(object);
+    ck_assert_uint_eq(again.word_count, 2);
+    ck_assert_str_eq(again.words[1], "-N");
+    ck_assert_ptr_null(again.words[2]);
+    ck_assert_str_eq(again.folder, "/a b");
+    ck_assert_uint_eq(again.umask, 7);
+    ck_assert_uint_eq(again.environment_count, 2);
+    ck_assert_str_eq(again.environment[1], "B=c=d");
+    ck_assert_str_eq(again.name, "n");
+    ck_assert_int_eq(again.priority, -3);
+    ck_assert_uint_eq(again.weight, 9);
+    ck_assert(again.after_count == 2 && again.after[0] == 3 && again.after[1] == 1);
+    submission_fini(&submission);
+    submission_fini(&again);
+}
+END_TEST
+
+START_TEST(a_submission_is_refused)
+{
+    static const struct {
+        const char *text, *complaint;
+    } cases[] = {
+        {"[]", "no object"},
+        {"{}", "'words' is missing"},
+        {"{\"words\":[\"k\"]}", "'folder' is missing"},
+        {"{\"words\":[],\"folder\":\"/\"}", "'words' has 0 words"},
+        {"{\"words\":\"k\",\"folder\":\"/\"}", "'words' is no list"},
+        {"{\"words\":[\"k\",1],\"folder\":\"/\"}", "'words' is no list"},
+        {"{\"words\":[\"k\"],\"folder\":\"a\"}", "'folder' is no absolute path"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"umask\":512}", "'umask' is no integer from 0 to 511"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"environment\":[\"A\"]}", "'environment' has 'A'"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"environment\":[\"=A\"]}", "'environment' has '=A'"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"name\":\"\"}", "'name' is neither"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"name\":\"a\\n\"}", "'name' is neither"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"priority\":1001}", "'priority' is no integer from -1000 to 1000"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"weight\":0}", "'weight' is no integer from 1 to 1000"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"weight\":1.5}", "'weight' is no integer"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"after\":[0]}", "'after' is no integer from 1"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"after\":3}", "'after' is no list"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"wait\":3}", "the field 'wait' is unknown"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct submission submission;
+        ck_assert_int_eq(read_text(&submission, cases[i].text), -1);
+        ck_assert_msg(strstr(error.text, cases[i].complaint) != NULL, "%s: %s", cases[i].text, error.text);
+        ck_assert_ptr_null(submission.words);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("set");
+    TCase *tcase = tcase_create("socket"), *reading = tcase_create("submission");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, a_job_is_taken);
+    tcase_add_test(tcase, nonsense_is_refused);
+    tcase_add_test(tcase, many_jobs_are_taken_at_once);
+    tcase_add_test(tcase, one_write_for_all_clients);
+    tcase_add_test(tcase, what_is_not_on_disk_is_not_taken);
+    tcase_add_test(tcase, a_change_is_told);
+    tcase_add_test(tcase, output_is_given);
+    tcase_add_test(tcase, the_set_is_told_to_end);
+    tcase_add_test(tcase, a_name_is_taken_once);
+    suite_add_tcase(suite, tcase);
+    tcase_add_test(reading, a_submission_has_all_fields);
+    tcase_add_test(reading, a_submission_is_refused);
+    suite_add_tcase(suite, reading);
+    return suite_run(suite);
+}
