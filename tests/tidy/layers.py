@@ -40,6 +40,7 @@ LEVELS = [
     ("common/job/*", 4),
     ("common/mpi/*", 4),
     ("common/os/*", 4),
+    ("supermaster/set/*", 4),
     ("common/results/*", 4),
     ("common/include/dls4lb/*", 4),
     ("common/include/hdss/hdss.h", 4),  # the library, which needs MPI

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* The queue's journal in bytes: see queue_format.h. */
+#include "supermaster/set/queue_format.h"
+
+#include "common/control/submission_json.h"
+#include "common/util/crc.h"
+#include "proto/wire.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char magic[8] = {'H', 'D', 'S', 'S', 'Q', 'U', 'E', 'U'};
+
+enum { VERSION_AT = 8, NEWEST_AT = 12, HEAD_CRC_AT = 16 };
+enum {
+    TEXT_BYTES_AT = 0,
+    CRC_AT = 4,
+    KIND_AT = 8,
+    JOB_AT = 12,
+    TIME_AT = 16,
+    STATUS_AT = 24,
+    BY_AT = 28,
+    TEXT_AT = 32
+};
+
+/* The largest exit status. */
+#define STATUS_MAX 255
+
+/* --- writing --- */
+
+static uint32_t record_crc(const unsigned char *record, size_t size, uint32_t before)
+{
+    return crc32c(crc32c(before, record, CRC_AT), record + KIND_AT, size - KIND_AT);
+}
+
+uint32_t queue_head_put(uint32_t newest, unsigned char *out)
+{
+    memcpy(out, magic, sizeof magic);
+    wire_put32(out + VERSION_AT, QUEUE_FORMAT_VERSION);
+    wire_put32(out + NEWEST_AT, newest);
+    const uint32_t crc = crc32c(0, out, HEAD_CRC_AT);
+    wire_put32(out + HEAD_CRC_AT, crc);
+    return crc;
+}
+
+uint32_t queue_record_put(const struct queue_record *record, uint32_t before, unsigned char *out)
+{
+    wire_put32(out + TEXT_BYTES_AT, record->text_bytes);
+    wire_put32(out + KIND_AT, record->kind);
+    wire_put32(out + JOB_AT, record->job);
+    wire_put64(out + TIME_AT, (uint64_t)record->time_s);
+    wire_put32(out + STATUS_AT, record->status);
+    wire_put32(out + BY_AT, record->cancelled_by);
+    if (record->text_bytes > 0)
+        memcpy(out + TEXT_AT, record->text, record->text_bytes);
+    const uint32_t crc = record_crc(out, queue_record_size(record->text_bytes), before);
+    wire_put32(out + CRC_AT, crc);
+    return crc;
+}
+
+/* --- reading --- */
+
+/* Reads the record at `bytes`, of which `left` are there. Returns its size; 0 where it is torn. */
+static size_t read_record(struct queue_record *record, const unsigned char *bytes, size_t left, uint32_t *crc)
+{
+    if (left < QUEUE_RECORD_BYTES)
+        return 0;
+    const uint32_t text_bytes = wire_get32(bytes + TEXT_BYTES_AT);
+    if (text_bytes > QUEUE_TEXT_MAX || text_bytes > left - QUEUE_RECORD_BYTES)
+        return 0;
+    const size_t size = queue_record_size(text_bytes);
+    const uint32_t own = record_crc(bytes, size, *crc);
+    if (wire_get32(bytes + CRC_AT) != own)
+        return 0;
+    *crc = own;
+    *record = (struct queue_record){.kind = (enum queue_record_kind)wire_get32(bytes + KIND_AT),
+                                    .job = wire_get32(bytes + JOB_AT),
+                                    .time_s = (int64_t)wire_get64(bytes + TIME_AT),
+                                    .status = wire_get32(bytes + STATUS_AT),
+                                    .cancelled_by = wire_get32(bytes + BY_AT),
+                                    .text = (const char *)bytes + TEXT_AT,
+                                    .text_bytes = text_bytes};
+    return size;
+}
+
+static int contradict(const struct queue_record *record, struct error *error)
+{
+    return error_set(error, "contradicts itself, of job %" PRIu32, record->job);
+}
+
+static int replay_submission(struct queue *queue, const struct queue_record *record, struct error *error)
+{
+    struct submission submission;
+    struct error reason;
+    json_t *object = json_loadb(record->text, record->text_bytes, JSON_REJECT_DUPLICATES, NULL);
+    const int result =
+        object != NULL && record->job > queue->newest ? submission_read(&submission, object, &reason) : -1;
+    json_decref(object);
+    if (result < 0)
+        return contradict(record, error);
+    if (queue_restore(queue, record->job, &submission, record->time_s) != NULL)
+        return 0;
+    submission_fini(&submission);
+    return error_set(error, "out of memory");
+}
+
+/* A job that went on in a later set has begun more than once. One that was cancelled as another was not done is told to
+ * be over where the file was written anew, though that follows from the other. */
+static int replay_change(struct queue *queue, struct queue_job *job, const struct queue_record *record,
+                         struct error *error)
+{
+    const bool is_over = job->state > QUEUE_RUNNING;
+    if (record->kind == QUEUE_OVER && record->status <= STATUS_MAX) {
+        if (is_over)
+            job->ended_s = record->time_s;
+        else
+            queue_restore_end(queue, job, (int)record->status, record->cancelled_by, record->time_s);
+        return 0;
+    }
+    if (record->kind == QUEUE_BEGUN && job->state == QUEUE_RUNNING) {
+        job->began_s = record->time_s;
+        return 0;
+    }
+    if (record->kind == QUEUE_BEGUN && !is_over && job->awaited == 0) {
+        queue_begun(queue, job, record->time_s);
+        return 0;
+    }
+    if (record->kind != QUEUE_ASKED_TO_END)
+        return contradict(record, error);
+    queue_cancel(queue, job, record->time_s);
+    return 0;
+}
+
+static int replay_record(struct queue *queue, const struct queue_record *record, struct error *error)
+{
+    if (record->kind == QUEUE_SUBMITTED)
+        return replay_submission(queue, record, error);
+    struct queue_job *job = queue_find(queue, record->job);
+    return job != NULL && record->text_bytes == 0 ? replay_change(queue, job, record, error)
+                                                  : contradict(record, error);
+}
+
+/* Reads the head, whose `newest` is given. -1 with one line. */
+static int read_head(const unsigned char *bytes, size_t size, uint32_t *newest, uint32_t *crc, struct error *error)
+{
+    if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
+        return error_set(error, "is not the journal of a queue");
+    if (size < QUEUE_HEAD_BYTES || wire_get32(bytes + HEAD_CRC_AT) != crc32c(0, bytes, HEAD_CRC_AT))
+        return error_set(error, "is torn or corrupted at its beginning");
+    if (wire_get32(bytes + VERSION_AT) != QUEUE_FORMAT_VERSION)
+        return error_set(error, "is a journal of another version of HDSS");
+    *newest = wire_get32(bytes + NEWEST_AT);
+    *crc = wire_get32(bytes + HEAD_CRC_AT);
+    return 0;
+}
+
+int64_t queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, uint32_t *crc, struct error *error)
+{
+    struct queue_record record;
+    uint32_t newest = 0;
+    if (read_head(bytes, size, &newest, crc, error) < 0)
+        return -1;
+    size_t valid = QUEUE_HEAD_BYTES;
+    for (size_t taken; (taken = read_record(&record, bytes + valid, size - valid, crc)) > 0; valid += taken)
+        if (replay_record(queue, &record, error) < 0)
+            return -1;
+    if (queue->newest < newest)
+        queue->newest = newest;
+    return (int64_t)valid;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* The format of the queue's journal: what has become of the jobs of a set, in bytes. No file is touched here.
+ *
+ * A file is a head and records, all integers little-endian:
+ *
+ *     head     "HDSSQUEU"  u32 version  u32 newest  u32 CRC
+ *     record   u32 bytes of the text  u32 CRC  u32 kind  u32 job  i64 time  u32 status  u32 cancelled_by  the text
+ *
+ * `newest` is the largest number that was given to a job when the file was begun. A record says that a job was
+ * submitted, with the submission as JSON (docs/CONTROL.md); has begun; is over, with its exit status, and the job for
+ * which it was cancelled; or was to be cancelled. What is not of its kind is 0. That jobs are cancelled as others are
+ * not done follows from those. A CRC is that of all bytes of its head or record but itself, begun with the CRC that
+ * stands before it, as in journal_format.h: what follows the first bad byte is not believed. */
+#pragma once
+
+#include "common/util/error.h"
+#include "supermaster/queue.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* To be raised when the layout or the meaning of a record changes. */
+#define QUEUE_FORMAT_VERSION 1
+
+#define QUEUE_HEAD_BYTES   20
+#define QUEUE_RECORD_BYTES 32 /* without its text */
+#define QUEUE_TEXT_MAX     (8u << 20)
+
+enum queue_record_kind { QUEUE_SUBMITTED = 1, QUEUE_BEGUN, QUEUE_OVER, QUEUE_ASKED_TO_END };
+
+struct queue_record {
+    enum queue_record_kind kind;
+    uint32_t job;
+    int64_t time_s;
+    uint32_t status, cancelled_by; /* QUEUE_OVER */
+    const char *text;              /* [text_bytes] QUEUE_SUBMITTED; borrowed */
+    uint32_t text_bytes;
+};
+
+static inline size_t queue_record_size(uint32_t text_bytes)
+{
+    return QUEUE_RECORD_BYTES + (size_t)text_bytes;
+}
+
+/* Write a head or a record to `out`, which has room for it. They return the CRC for the next record. */
+uint32_t queue_head_put(uint32_t newest, unsigned char *out);
+uint32_t queue_record_put(const struct queue_record *record, uint32_t before, unsigned char *out);
+
+/* Takes the records of a file of `size` bytes into a queue that has no jobs. Jobs that have begun run. Returns how many
+ * bytes are good: what follows is torn, and to be cut off. -1 with one line for what is no such file, or contradicts
+ * itself, and when memory is out; the queue may have jobs then. `*crc` receives the CRC for the next record. */
+int64_t queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, uint32_t *crc, struct error *error);
