@@ -99,7 +99,7 @@ static void forget(struct queue *queue, struct queue_job *job)
 
 static void forget_oldest(struct queue *queue)
 {
-    while (queue->ended > QUEUE_ENDED_MAX) {
+    while (queue->ended > queue->ended_max) {
         struct queue_job *oldest = queue->first_ended;
         queue->first_ended = oldest->next_ended;
         queue->ended--;
@@ -371,7 +371,7 @@ void queue_restart(struct queue *queue, int64_t now_s)
 void queue_init(struct queue *queue, unsigned at_once)
 {
     assert(at_once > 0);
-    *queue = (struct queue){.mode = QUEUE_OPEN, .at_once = at_once};
+    *queue = (struct queue){.mode = QUEUE_OPEN, .at_once = at_once, .ended_max = QUEUE_ENDED_MAX};
 }
 
 void queue_fini(struct queue *queue)

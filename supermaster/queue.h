@@ -21,7 +21,7 @@
 
 /* Jobs that run at once, unless told. */
 #define QUEUE_AT_ONCE 8
-/* Jobs that are over and are remembered. */
+/* Jobs that are over and are remembered, unless told. */
 #define QUEUE_ENDED_MAX 1000
 /* Jobs that are not over. */
 #define QUEUE_LIVE_MAX 1000000
@@ -60,6 +60,7 @@ struct queue_ready;
 struct queue {
     enum queue_mode mode;
     unsigned at_once; /* jobs that run at once, at most */
+    size_t ended_max; /* jobs that are over and are remembered */
     uint32_t newest;  /* number of the latest job */
     size_t waiting, running, ended;
     struct queue_job *first, *last; /* by number; owned */

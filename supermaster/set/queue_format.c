@@ -7,6 +7,7 @@
 #include "proto/wire.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char magic[8] = {'H', 'D', 'S', 'S', 'Q', 'U', 'E', 'U'};
@@ -25,6 +26,8 @@ enum {
 
 /* The largest exit status. */
 #define STATUS_MAX 255
+/* The least room for notes. */
+#define NOTES_LEAST 4096
 
 /* --- writing --- */
 
@@ -56,6 +59,102 @@ uint32_t queue_record_put(const struct queue_record *record, uint32_t before, un
     const uint32_t crc = record_crc(out, queue_record_size(record->text_bytes), before);
     wire_put32(out + CRC_AT, crc);
     return crc;
+}
+
+/* --- notes --- */
+
+/* Room for `size` bytes more; NULL when memory is out. */
+static unsigned char *make_room(struct queue_notes *notes, size_t size)
+{
+    size_t room = notes->room > 0 ? notes->room : NOTES_LEAST;
+    while (room < notes->size + size)
+        room *= 2;
+    unsigned char *bytes = room > notes->room && !notes->failed ? realloc(notes->bytes, room) : notes->bytes;
+    notes->failed |= bytes == NULL;
+    if (notes->failed)
+        return NULL;
+    notes->bytes = bytes;
+    notes->room = room;
+    return bytes + notes->size;
+}
+
+static void note(struct queue_notes *notes, const struct queue_record *record)
+{
+    const size_t size = queue_record_size(record->text_bytes);
+    unsigned char *out = make_room(notes, size);
+    if (out == NULL)
+        return;
+    notes->crc = queue_record_put(record, notes->crc, out);
+    notes->size += size;
+}
+
+void queue_note_submitted(struct queue_notes *notes, const struct queue_job *job)
+{
+    json_t *object = submission_json(&job->submission);
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+    const size_t bytes = text != NULL ? strlen(text) : 0;
+    json_decref(object);
+    if (text != NULL && bytes <= QUEUE_TEXT_MAX)
+        note(notes, &(struct queue_record){.kind = QUEUE_SUBMITTED,
+                                           .job = job->id,
+                                           .time_s = job->submitted_s,
+                                           .cancelled_by = job->cancelled_by,
+                                           .text = text,
+                                           .text_bytes = (uint32_t)bytes});
+    else
+        notes->failed = true;
+    free(text);
+}
+
+void queue_note_begun(struct queue_notes *notes, const struct queue_job *job)
+{
+    note(notes, &(struct queue_record){.kind = QUEUE_BEGUN, .job = job->id, .time_s = job->began_s});
+}
+
+void queue_note_over(struct queue_notes *notes, const struct queue_job *job)
+{
+    note(notes, &(struct queue_record){.kind = QUEUE_OVER,
+                                       .job = job->id,
+                                       .time_s = job->ended_s,
+                                       .status = (uint32_t)job->status & STATUS_MAX,
+                                       .cancelled_by = job->cancelled_by});
+}
+
+void queue_note_cancelled(struct queue_notes *notes, const struct queue_job *job)
+{
+    note(notes, &(struct queue_record){.kind = QUEUE_ASKED_TO_END, .job = job->id, .time_s = job->ended_s});
+}
+
+/* All that is to be known of a job. */
+static void note_whole(struct queue_notes *notes, const struct queue_job *job)
+{
+    queue_note_submitted(notes, job);
+    if (job->state > QUEUE_RUNNING) {
+        queue_note_over(notes, job);
+        return;
+    }
+    if (job->state == QUEUE_RUNNING || job->has_run)
+        queue_note_begun(notes, job);
+    if (job->is_cancelled)
+        queue_note_cancelled(notes, job);
+}
+
+void queue_note_all(struct queue_notes *notes, const struct queue *queue)
+{
+    queue_notes_fini(notes);
+    unsigned char *head = make_room(notes, QUEUE_HEAD_BYTES);
+    if (head == NULL)
+        return;
+    notes->crc = queue_head_put(queue->newest, head);
+    notes->size = QUEUE_HEAD_BYTES;
+    for (const struct queue_job *job = queue->first; job != NULL; job = job->next)
+        note_whole(notes, job);
+}
+
+void queue_notes_fini(struct queue_notes *notes)
+{
+    free(notes->bytes);
+    *notes = (struct queue_notes){.crc = notes->crc};
 }
 
 /* --- reading --- */
@@ -98,7 +197,10 @@ static int replay_submission(struct queue *queue, const struct queue_record *rec
     json_decref(object);
     if (result < 0)
         return contradict(record, error);
-    if (queue_restore(queue, record->job, &submission, record->time_s) != NULL)
+    struct queue_job *job = queue_restore(queue, record->job, &submission, record->time_s);
+    if (job != NULL && job->state == QUEUE_WAITING && record->cancelled_by != 0)
+        queue_restore_end(queue, job, EXIT_STATUS_DRAINED, record->cancelled_by, record->time_s);
+    if (job != NULL)
         return 0;
     submission_fini(&submission);
     return error_set(error, "out of memory");

@@ -7,15 +7,18 @@
  *     record   u32 bytes of the text  u32 CRC  u32 kind  u32 job  i64 time  u32 status  u32 cancelled_by  the text
  *
  * `newest` is the largest number that was given to a job when the file was begun. A record says that a job was
- * submitted, with the submission as JSON (docs/CONTROL.md); has begun; is over, with its exit status, and the job for
- * which it was cancelled; or was to be cancelled. What is not of its kind is 0. That jobs are cancelled as others are
- * not done follows from those. A CRC is that of all bytes of its head or record but itself, begun with the CRC that
- * stands before it, as in journal_format.h: what follows the first bad byte is not believed. */
+ * submitted, with the submission as JSON (docs/CONTROL.md), and the job for which it was cancelled at once; has begun;
+ * is over, with its exit status, and the job for which it was cancelled; or was to be cancelled. What is not of its
+ * kind is 0. That a job which waits is cancelled as another one is not done follows from the record of that one; of a
+ * job that is submitted later it is said, as the other one may be forgotten where the file is read. A CRC is that of
+ * all bytes of its head or record but itself, begun with the CRC that stands before it, as in journal_format.h: what
+ * follows the first bad byte is not believed. */
 #pragma once
 
 #include "common/util/error.h"
 #include "supermaster/queue.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +48,26 @@ static inline size_t queue_record_size(uint32_t text_bytes)
 /* Write a head or a record to `out`, which has room for it. They return the CRC for the next record. */
 uint32_t queue_head_put(uint32_t newest, unsigned char *out);
 uint32_t queue_record_put(const struct queue_record *record, uint32_t before, unsigned char *out);
+
+/* Bytes of a journal that are not in its file yet. */
+struct queue_notes {
+    unsigned char *bytes; /* [size], of which `room` are there; owned */
+    size_t size, room;
+    uint32_t crc; /* for the next record */
+    bool failed;  /* memory was out: what is noted misses something, and nothing more is noted */
+};
+
+void queue_notes_fini(struct queue_notes *notes);
+
+/* Note what the queue has just been told of a job: that it is there, has begun, is over, or is to be cancelled. Jobs
+ * that are cancelled thereby are noted with it. */
+void queue_note_submitted(struct queue_notes *notes, const struct queue_job *job);
+void queue_note_begun(struct queue_notes *notes, const struct queue_job *job);
+void queue_note_over(struct queue_notes *notes, const struct queue_job *job);
+void queue_note_cancelled(struct queue_notes *notes, const struct queue_job *job);
+
+/* Notes a head and all that is to be known of the jobs that the queue has, in the place of what was noted. */
+void queue_note_all(struct queue_notes *notes, const struct queue *queue);
 
 /* Takes the records of a file of `size` bytes into a queue that has no jobs. Jobs that have begun run. Returns how many
  * bytes are good: what follows is torn, and to be cut off. -1 with one line for what is no such file, or contradicts

@@ -3,7 +3,6 @@
  * bytes behind them say what the queue has, unless `is_stale`: then only the queue itself does. */
 #include "supermaster/set/queue_journal.h"
 
-#include "common/control/submission_json.h"
 #include "common/os/files.h"
 #include "supermaster/set/queue_format.h"
 
@@ -20,11 +19,9 @@ struct queue_journal {
     char *path, *temporary; /* owned */
     int fd;
     uint64_t size, least; /* bytes of the file; and those that it had when it was written anew */
-    uint32_t crc;         /* for the next record */
-    unsigned char *noted; /* [noted_bytes] records that are not in the file; owned */
-    size_t noted_bytes, noted_room;
+    struct queue_notes notes;
     bool is_unsynced; /* something in the file may not be on disk */
-    bool is_stale;    /* memory was out for a record, or a write has failed: it is to be written anew */
+    bool is_stale;    /* a write has failed: it is to be written anew */
 };
 
 static int fail(const struct queue_journal *journal, const char *what, struct error *error)
@@ -34,109 +31,37 @@ static int fail(const struct queue_journal *journal, const char *what, struct er
 
 /* --- notes --- */
 
-static int make_room(struct queue_journal *journal, size_t size)
-{
-    size_t room = journal->noted_room > 0 ? journal->noted_room : 4096;
-    while (room < journal->noted_bytes + size)
-        room *= 2;
-    unsigned char *bytes = room > journal->noted_room ? realloc(journal->noted, room) : journal->noted;
-    if (bytes == NULL)
-        return -1;
-    journal->noted = bytes;
-    journal->noted_room = room;
-    return 0;
-}
-
-static void note(struct queue_journal *journal, const struct queue_record *record)
-{
-    const size_t size = queue_record_size(record->text_bytes);
-    if (journal->is_stale)
-        return;
-    if (make_room(journal, size) < 0) {
-        journal->is_stale = true;
-        return;
-    }
-    journal->crc = queue_record_put(record, journal->crc, journal->noted + journal->noted_bytes);
-    journal->noted_bytes += size;
-}
-
 void queue_journal_submitted(struct queue_journal *journal, const struct queue_job *job)
 {
-    json_t *object = submission_json(&job->submission);
-    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
-    const size_t bytes = text != NULL ? strlen(text) : 0;
-    json_decref(object);
-    if (text != NULL && bytes <= QUEUE_TEXT_MAX)
-        note(journal, &(struct queue_record){.kind = QUEUE_SUBMITTED,
-                                             .job = job->id,
-                                             .time_s = job->submitted_s,
-                                             .text = text,
-                                             .text_bytes = (uint32_t)bytes});
-    else
-        journal->is_stale = true;
-    free(text);
+    queue_note_submitted(&journal->notes, job);
 }
 
 void queue_journal_begun(struct queue_journal *journal, const struct queue_job *job)
 {
-    note(journal, &(struct queue_record){.kind = QUEUE_BEGUN, .job = job->id, .time_s = job->began_s});
+    queue_note_begun(&journal->notes, job);
 }
 
 void queue_journal_over(struct queue_journal *journal, const struct queue_job *job)
 {
-    note(journal, &(struct queue_record){.kind = QUEUE_OVER,
-                                         .job = job->id,
-                                         .time_s = job->ended_s,
-                                         .status = (uint32_t)job->status & 0xff,
-                                         .cancelled_by = job->cancelled_by});
+    queue_note_over(&journal->notes, job);
 }
 
 void queue_journal_cancelled(struct queue_journal *journal, const struct queue_job *job)
 {
-    note(journal, &(struct queue_record){.kind = QUEUE_ASKED_TO_END, .job = job->id, .time_s = job->ended_s});
-}
-
-/* All that is to be known of a job. */
-static void note_whole(struct queue_journal *journal, const struct queue_job *job)
-{
-    queue_journal_submitted(journal, job);
-    if (job->state > QUEUE_RUNNING) {
-        queue_journal_over(journal, job);
-        return;
-    }
-    if (job->state == QUEUE_RUNNING || job->has_run)
-        queue_journal_begun(journal, job);
-    if (job->is_cancelled)
-        queue_journal_cancelled(journal, job);
+    queue_note_cancelled(&journal->notes, job);
 }
 
 /* --- the file --- */
 
-static void drop_notes(struct queue_journal *journal)
-{
-    free(journal->noted);
-    journal->noted = NULL;
-    journal->noted_bytes = journal->noted_room = 0;
-}
-
-/* Makes the temporary file, with the head and the jobs that the queue has. -1 with errno. */
+/* Fills the temporary file with all that is to be known of the jobs that the queue has. -1 with errno. */
 static int write_anew(struct queue_journal *journal, int fd)
 {
-    unsigned char head[QUEUE_HEAD_BYTES];
-    drop_notes(journal);
-    journal->is_stale = false;
-    journal->crc = queue_head_put(journal->queue->newest, head);
-    for (const struct queue_job *job = journal->queue->first; job != NULL; job = job->next)
-        note_whole(journal, job);
-    if (journal->is_stale) {
+    queue_note_all(&journal->notes, journal->queue);
+    if (journal->notes.failed) {
         errno = ENOMEM;
         return -1;
     }
-    journal->size = sizeof head + journal->noted_bytes;
-    return file_write_at(fd, head, sizeof head, 0) < 0 ||
-                   file_write_at(fd, journal->noted, journal->noted_bytes, sizeof head) < 0 || fdatasync(fd) < 0
-               ? -1
-               : 0;
+    return file_write_at(fd, journal->notes.bytes, journal->notes.size, 0) < 0 || fdatasync(fd) < 0 ? -1 : 0;
 }
 
 /* Writes the journal under the temporary name and gives it its own. On failure the old file, if any, is as it was. */
@@ -158,8 +83,9 @@ static int replace(struct queue_journal *journal, struct error *error)
     if (journal->fd >= 0)
         close(journal->fd);
     journal->fd = fd;
-    journal->least = journal->size;
-    drop_notes(journal);
+    journal->size = journal->least = journal->notes.size;
+    queue_notes_fini(&journal->notes);
+    journal->is_stale = false;
     if (file_sync_name(journal->path) < 0) {
         journal->is_stale = true;
         return fail(journal, "cannot write", error);
@@ -175,20 +101,21 @@ static bool has_grown(const struct queue_journal *journal)
 
 bool queue_journal_is_due(const struct queue_journal *journal)
 {
-    return journal->noted_bytes > 0 || journal->is_stale;
+    return journal->notes.size > 0 || journal->notes.failed || journal->is_stale;
 }
 
 int queue_journal_commit(struct queue_journal *journal, bool sync, struct error *error)
 {
-    if (journal->is_stale || has_grown(journal))
+    struct queue_notes *notes = &journal->notes;
+    if (journal->is_stale || notes->failed || has_grown(journal))
         return replace(journal, error);
-    if (journal->noted_bytes > 0) {
-        if (file_write_at(journal->fd, journal->noted, journal->noted_bytes, journal->size) < 0) {
+    if (notes->size > 0) {
+        if (file_write_at(journal->fd, notes->bytes, notes->size, journal->size) < 0) {
             journal->is_stale = true;
             return fail(journal, "cannot write", error);
         }
-        journal->size += journal->noted_bytes;
-        journal->noted_bytes = 0;
+        journal->size += notes->size;
+        notes->size = 0;
         journal->is_unsynced = true;
     }
     if (sync && journal->is_unsynced && fdatasync(journal->fd) < 0) {
@@ -220,7 +147,7 @@ static int read_file(struct queue_journal *journal, struct error *error)
     struct error reason;
     if (result != 0)
         fail(journal, "cannot read", error);
-    else if (queue_replay(journal->queue, bytes, size, &journal->crc, &reason) < 0)
+    else if (queue_replay(journal->queue, bytes, size, &journal->notes.crc, &reason) < 0)
         result = error_set(error, "%.200s: %.200s", journal->path, reason.text);
     free(bytes);
     return result != 0 ? -1 : 0;
@@ -274,7 +201,7 @@ void queue_journal_close(struct queue_journal *journal)
         return;
     if (journal->fd >= 0)
         close(journal->fd);
-    drop_notes(journal);
+    queue_notes_fini(&journal->notes);
     free(journal->path);
     free(journal->temporary);
     free(journal);
