@@ -201,8 +201,9 @@ static void clear_unnamed(int folder, const char *name)
         unlinkat(folder, name, 0);
 }
 
-static void each_of(const char *path, int folder, void (*each)(void *context, const char *path, const char *name),
-                    void *context)
+/* A socket that nobody listens to is removed, unless `unasked`. */
+static void each_of(const char *path, int folder, bool unasked,
+                    void (*each)(void *context, const char *path, const char *name), void *context)
 {
     char socket_path[CONTROL_PATH_MAX], name[CONTROL_NAME_MAX];
     const struct dirent *entry;
@@ -220,7 +221,7 @@ static void each_of(const char *path, int folder, void (*each)(void *context, co
             snprintf(socket_path, sizeof socket_path, "%s/%s", path, entry->d_name) >= (int)sizeof socket_path)
             continue;
         snprintf(name, sizeof name, "%.*s", (int)(length - ending), entry->d_name);
-        if (is_served(socket_path))
+        if (unasked || is_served(socket_path))
             each(context, socket_path, name);
         else
             unlinkat(folder, entry->d_name, 0);
@@ -229,7 +230,7 @@ static void each_of(const char *path, int folder, void (*each)(void *context, co
         closedir(open);
 }
 
-void control_each(void (*each)(void *context, const char *path, const char *name), void *context)
+static void each_in_all(bool unasked, void (*each)(void *context, const char *path, const char *name), void *context)
 {
     struct control_folders folders;
     struct error error;
@@ -238,9 +239,19 @@ void control_each(void (*each)(void *context, const char *path, const char *name
         const int folder = control_folder_open(folders.path[i], false, &error);
         if (folder < 0)
             continue;
-        each_of(folders.path[i], folder, each, context);
+        each_of(folders.path[i], folder, unasked, each, context);
         rmdir(folders.path[i]); /* left over by a run that was killed; fails while a socket is there */
     }
+}
+
+void control_each(void (*each)(void *context, const char *path, const char *name), void *context)
+{
+    each_in_all(false, each, context);
+}
+
+void control_each_unasked(void (*each)(void *context, const char *path, const char *name), void *context)
+{
+    each_in_all(true, each, context);
 }
 
 static void pass_by(void *context, const char *path, const char *name)

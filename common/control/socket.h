@@ -47,6 +47,9 @@ int control_connect(const char *path);
  * with the path and the name without its ending. */
 void control_each(void (*each)(void *context, const char *path, const char *name), void *context);
 
+/* The same without connecting to any: some may be of runs that were killed. */
+void control_each_unasked(void (*each)(void *context, const char *path, const char *name), void *context);
+
 /* Removes the sockets that nobody listens to, and the folders that have no other: they are of runs that were killed. */
 void control_clear(void);
 

@@ -1,116 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking the control sockets: see ask_control.h. A request goes out in HTTP/1.1 and asks for the connection to be
- * closed, so that the answer is all that comes. libevent's client of HTTP knows no Unix sockets before version 2.2. */
+/* Asking the control sockets: see ask_control.h. */
 #include "deploy/cli/ask_control.h"
 
-#include "common/os/clock.h"
+#include "deploy/cli/sets.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
-#define ANSWER_MAX (16u << 20)
-#define PIECE      65536u
-#define LIST_MS    2000
-/* Between two tries to connect to a run whose queue is full. */
-#define TRY_MS 10
-
-static int64_t now_ms(void)
-{
-    return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
-}
-
-/* Waits until the socket is ready. False when the time is over. */
-static bool wait_for(int fd, short what, int64_t until_ms)
-{
-    for (;;) {
-        const int64_t left_ms = until_ms - now_ms();
-        struct pollfd waits = {fd, what, 0};
-        const int ready = poll(&waits, 1, left_ms > 0 ? (int)left_ms : 0);
-        if (ready > 0)
-            return true;
-        if (ready == 0 || errno != EINTR)
-            return false;
-    }
-}
-
-static int connect_until(const char *path, int64_t until_ms)
-{
-    for (;;) {
-        const int fd = control_connect(path);
-        if (fd >= 0 || errno != EAGAIN || now_ms() >= until_ms)
-            return fd;
-        poll(NULL, 0, TRY_MS);
-    }
-}
-
-static enum ask_end send_all(int fd, const char *bytes, size_t length, int64_t until_ms)
-{
-    while (length > 0) {
-        const ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EAGAIN && errno != EINTR)
-            return ASK_GONE;
-        if (sent < 0 && !wait_for(fd, POLLOUT, until_ms))
-            return ASK_SILENT;
-        bytes += sent > 0 ? sent : 0;
-        length -= sent > 0 ? (size_t)sent : 0;
-    }
-    return ASK_ANSWERED;
-}
-
-/* Takes all until the connection ends into `*bytes`, which the caller frees. */
-static enum ask_end take_all(int fd, char **bytes, size_t *length, int64_t until_ms)
-{
-    size_t room = 0;
-    for (*length = 0; *length < ANSWER_MAX;) {
-        if (room - *length < PIECE) {
-            char *more = realloc(*bytes, room + PIECE);
-            if (more == NULL)
-                return ASK_REFUSED;
-            *bytes = more;
-            room += PIECE;
-        }
-        const ssize_t got = recv(fd, *bytes + *length, room - *length, 0);
-        if (got == 0 || (got < 0 && errno == ECONNRESET))
-            return *length > 0 ? ASK_ANSWERED : ASK_GONE;
-        if (got < 0 && !wait_for(fd, POLLIN, until_ms))
-            return ASK_SILENT;
-        *length += got > 0 ? (size_t)got : 0;
-    }
-    return ASK_REFUSED;
-}
+#define LIST_MS 2000
 
 enum ask_end control_ask(const char *path, const char *method, const char *target, int timeout_ms,
                          struct control_answer *answer, struct error *error)
 {
-    char request[256], *bytes = NULL;
-    size_t length = 0;
-    const int64_t until_ms = now_ms() + timeout_ms;
-    const int fd = connect_until(path, until_ms);
-    *answer = (struct control_answer){0};
-    if (fd < 0) {
-        const enum ask_end end = errno == ECONNREFUSED || errno == ENOENT ? ASK_GONE : ASK_SILENT;
-        error_set(error, "%s: %s", path, strerror(errno));
-        return end;
-    }
-    const int size =
-        snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: hdss\r\nConnection: close\r\n\r\n", method, target);
-    enum ask_end end = send_all(fd, request, (size_t)size, until_ms);
-    if (end == ASK_ANSWERED)
-        end = take_all(fd, &bytes, &length, until_ms);
-    close(fd);
-    if (end == ASK_ANSWERED && control_answer_read(answer, bytes, length, error) < 0)
-        end = ASK_REFUSED;
-    else if (end == ASK_REFUSED)
-        error_set(error, "its answer is too long");
-    else if (end != ASK_ANSWERED)
-        error_set(error, end == ASK_SILENT ? "it does not answer" : "it has ended");
-    free(bytes);
+    struct control_client client;
+    control_client_init(&client, path);
+    const enum ask_end end = control_client_ask(&client, method, target, NULL, timeout_ms, answer, error);
+    control_client_fini(&client);
     return end;
 }
 
@@ -118,36 +24,103 @@ enum ask_end control_ask(const char *path, const char *method, const char *targe
 
 struct listing {
     struct job_list *list;
+    enum listed listed;
+    json_t *sets; /* borrowed; NULL: they are not asked for */
     bool failed;
 };
 
-static void list_session(void *context, const char *path, const char *name)
+/* The number of jobs of a set by what they do. */
+struct census {
+    json_int_t running, waiting, over;
+};
+
+static void count_job(struct census *census, const struct job_view *view)
 {
-    struct listing *listing = context;
+    if (view->status >= 0 || job_state_is_over(view->state))
+        census->over++;
+    else if (strcmp(view->state, "waiting") == 0)
+        census->waiting++;
+    else
+        census->running++;
+}
+
+static void list_job(struct listing *listing, const char *path, const char *name, json_t *json, struct census *census)
+{
+    struct error error;
+    struct job_view seen = {0}, *view;
+    if (job_view_read(&seen, json, &error) < 0)
+        return;
+    count_job(census, &seen);
+    const bool is_listed = listing->listed == LISTED_ALL || seen.status < 0;
+    json_decref(seen.json);
+    if (!is_listed)
+        return;
+    view = job_list_add(listing->list, name, seen.job);
+    if (view == NULL || job_view_read(view, json, &error) < 0) {
+        listing->failed = true;
+        return;
+    }
+    snprintf(view->path, sizeof view->path, "%s", path);
+}
+
+static void list_set(struct listing *listing, const char *path, const char *name)
+{
+    struct control_answer answer;
+    struct error error;
+    struct census census = {0};
+    json_t *json;
+    size_t i;
+    const enum ask_end end = control_ask(path, "GET", "/v1/jobs", LIST_MS, &answer, &error);
+    json_array_foreach(json_object_get(answer.json, "jobs"), i, json)
+    {
+        list_job(listing, path, name, json, &census);
+    }
+    if (end != ASK_GONE && listing->sets != NULL) {
+        json_t *object = json_pack("{s:s, s:b, s:I, s:I, s:I}", "set", name, "answers", end == ASK_ANSWERED, "running",
+                                   census.running, "waiting", census.waiting, "over", census.over);
+        json_t *session = json_object_get(answer.json, "session");
+        if (json_is_object(session))
+            json_object_update_missing(object, session);
+        listing->failed |= json_array_append_new(listing->sets, object) < 0;
+    }
+    control_answer_fini(&answer);
+}
+
+static void list_run(struct listing *listing, const char *path, const char *name)
+{
     struct control_answer answer;
     struct error error;
     const enum ask_end end = control_ask(path, "GET", "/v1/jobs", LIST_MS, &answer, &error);
     if (end == ASK_GONE)
         return;
-    struct job_view *view = job_list_add(listing->list, name);
+    struct job_view *view = job_list_add(listing->list, name, 1);
     if (view == NULL) {
         listing->failed = true;
     } else {
         snprintf(view->path, sizeof view->path, "%s", path);
         job_view_read(view, json_array_get(json_object_get(answer.json, "jobs"), 0), &error);
     }
-    json_decref(answer.json);
+    control_answer_fini(&answer);
 }
 
-/* As numbers are ordered: "run-9" comes before "run-10". */
+static void list_session(void *context, const char *path, const char *name)
+{
+    struct listing *listing = context;
+    if (!sets_is_name(name))
+        list_run(listing, path, name);
+    else if (listing->listed != LISTED_RUNS)
+        list_set(listing, path, name);
+}
+
+/* As numbers are ordered: "run-9" comes before "run-10", and "night/9" before "night/10". */
 static int by_name(const void *a, const void *b)
 {
-    return strverscmp(((const struct job_view *)a)->session, ((const struct job_view *)b)->session);
+    return strverscmp(((const struct job_view *)a)->id, ((const struct job_view *)b)->id);
 }
 
-int control_list_jobs(struct job_list *list)
+int control_list_jobs(struct job_list *list, enum listed listed, json_t *sets)
 {
-    struct listing listing = {.list = list};
+    struct listing listing = {.list = list, .listed = listed, .sets = sets};
     control_each(list_session, &listing);
     if (list->count > 0)
         qsort(list->items, list->count, sizeof *list->items, by_name);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking the control sockets of this user's runs. */
+/* Asking the control sockets of this user's runs and sets. */
 #pragma once
 
+#include "deploy/cli/control_client.h"
 #include "deploy/cli/job_view.h"
 
-/* The end of a question. */
-enum ask_end {
-    ASK_ANSWERED,
-    ASK_REFUSED, /* the run has answered with an error, or with what is none of ours */
-    ASK_SILENT,  /* somebody listens, and has not answered in time */
-    ASK_GONE,    /* nobody listens, or the run has ended meanwhile */
-};
-
-/* Asks by one request. The answer's JSON is the caller's; with one line in `error` unless it is answered. */
+/* Asks by one question over a connection of its own. The answer is the caller's; with one line in `error` unless it is
+ * answered. */
 enum ask_end control_ask(const char *path, const char *method, const char *target, int timeout_ms,
                          struct control_answer *answer, struct error *error);
 
-/* Lists the jobs of all of this user's runs on this machine, in the order of their names; one that does not answer is
- * there without JSON. -1 when memory is out. */
-int control_list_jobs(struct job_list *list);
+/* Which jobs are listed. */
+enum listed {
+    LISTED_RUNS,  /* those of runs */
+    LISTED_ALIVE, /* those of sets that are not over, too */
+    LISTED_ALL,   /* and those that are */
+};
+
+/* Lists the jobs of this user's runs and sets on this machine, in the order of their names; a run that does not answer
+ * is there without JSON. With `sets` other than NULL each set is added to that array, as an object with what it says of
+ * itself and the numbers of its jobs. -1 when memory is out. */
+int control_list_jobs(struct job_list *list, enum listed listed, json_t *sets);

@@ -11,7 +11,8 @@ enum operands {
     OPERANDS_TECHNIQUE,  /* a technique, or `auto` */
     OPERANDS_TECHNIQUES, /* techniques with their parameters */
     OPERANDS_FILE,       /* a file */
-    OPERANDS_RUNS,       /* runs that go on */
+    OPERANDS_RUNS,       /* jobs that go on */
+    OPERANDS_SETS,       /* sets that are up */
     OPERANDS_COMMAND,    /* a command line: any files */
 };
 
@@ -41,10 +42,15 @@ int command_collapse(int argc, char **argv);
 int command_exec(int argc, char **argv);
 int command_log(int argc, char **argv);
 int command_cancel(int argc, char **argv);
+int command_down(int argc, char **argv);
+int command_drain(int argc, char **argv);
 int command_jobs(int argc, char **argv);
+int command_output(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_wait(int argc, char **argv);
 int command_run(int argc, char **argv);
+int command_submit(int argc, char **argv);
+int command_up(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_study(int argc, char **argv);
 void techniques_grammar(struct grammar *grammar);
@@ -54,10 +60,15 @@ void collapse_grammar(struct grammar *grammar);
 void exec_grammar(struct grammar *grammar);
 void log_grammar(struct grammar *grammar);
 void cancel_grammar(struct grammar *grammar);
+void down_grammar(struct grammar *grammar);
+void drain_grammar(struct grammar *grammar);
 void jobs_grammar(struct grammar *grammar);
+void output_grammar(struct grammar *grammar);
 void show_grammar(struct grammar *grammar);
 void wait_grammar(struct grammar *grammar);
 void run_grammar(struct grammar *grammar);
+void submit_grammar(struct grammar *grammar);
+void up_grammar(struct grammar *grammar);
 void simulate_grammar(struct grammar *grammar);
 void study_grammar(struct grammar *grammar);
 

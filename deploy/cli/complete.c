@@ -5,13 +5,14 @@
  *
  * All of it comes from the tables from which the command lines are parsed. Of kernels only the built-in ones are looked
  * at: pressing the tab key never loads code of a user's. */
+#include "deploy/cli/ask_control.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/sets.h"
 #include "common/config/dca_options.h"
 #include "common/config/job.h"
 #include "common/config/params.h"
 #include "common/config/rank_options.h"
 #include "common/config/run_spec.h"
-#include "common/control/socket.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
@@ -104,6 +105,34 @@ static void offer_techniques(const struct place *place, size_t kept, bool with_p
         offer(place, kept, techniques[i]->name, "", techniques[i]->title);
 }
 
+/* Names of sets, or IDs of jobs, stand behind `kept` characters of the word. */
+struct offer_behind {
+    const struct place *place;
+    size_t kept;
+};
+
+static void offer_set(void *context, const char *path, const char *name)
+{
+    const struct offer_behind *behind = context;
+    (void)path;
+    offer(behind->place, behind->kept, name, "", "");
+}
+
+static void offer_sets(const struct place *place, size_t kept)
+{
+    sets_each(offer_set, &(struct offer_behind){place, kept});
+}
+
+/* Runs, and the jobs of sets that are not over. */
+static void offer_jobs(const struct place *place, size_t kept)
+{
+    struct job_list list = {0};
+    control_list_jobs(&list, LISTED_ALIVE, NULL);
+    for (size_t i = 0; i < list.count; i++)
+        offer(place, kept, list.items[i].id, "", "");
+    job_list_fini(&list);
+}
+
 /* Offers values as the table names them: "none|power", "measure|equal|FILE", "SPEC". */
 static void offer_values(const struct place *place, size_t kept, const struct option_row *row)
 {
@@ -117,6 +146,10 @@ static void offer_values(const struct place *place, size_t kept, const struct op
         offer_names(place, kept, "files");
     if (strstr(value, "FOLDER") != NULL)
         offer_names(place, kept, "folders");
+    if (strcmp(value, "SET") == 0)
+        offer_sets(place, kept);
+    if (strcmp(value, "ID") == 0)
+        offer_jobs(place, kept);
 }
 
 static void offer_options(const struct place *place)
@@ -176,12 +209,6 @@ static void offer_params(const struct place *place)
     }
 }
 
-static void offer_run(void *context, const char *path, const char *name)
-{
-    (void)path;
-    offer(context, 0, name, "", "");
-}
-
 static void offer_operands(const struct place *place)
 {
     switch (place->grammar.operands) {
@@ -203,7 +230,11 @@ static void offer_operands(const struct place *place)
         if (place->operands == 0)
             offer_names(place, 0, "files");
         break;
-    case OPERANDS_RUNS: control_each(offer_run, (void *)place); break;
+    case OPERANDS_RUNS: offer_jobs(place, 0); break;
+    case OPERANDS_SETS:
+        if (place->operands == 0)
+            offer_sets(place, 0);
+        break;
     case OPERANDS_COMMAND: offer_names(place, 0, "files"); break;
     }
 }

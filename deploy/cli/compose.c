@@ -207,7 +207,7 @@ static void add_job(const struct launch_plan *launch_plan, struct argv *line)
     static const char *const quiet[] = {"--progress", "never", "--summary", "none"};
     for (size_t i = 0; launch_plan->quiet && i < sizeof quiet / sizeof *quiet; i++)
         argv_add(line, quiet[i]);
-    if (launch_plan->hosts.count > 0 && isatty(STDERR_FILENO) && !launch_plan->quiet) {
+    if (launch_plan->hosts.count > 0 && isatty(STDERR_FILENO) && !launch_plan->quiet && !launch_plan->serves) {
         argv_add(line, "--progress");
         argv_add(line, "always");
     }

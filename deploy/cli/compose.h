@@ -33,9 +33,12 @@ struct launch_plan {
     bool checked;           /* by check.h */
     char *shown;            /* text that a dry run shows behind the line; owned */
     bool dry_run;
-    bool quiet;        /* nothing is printed but what is wrong */
-    bool verbose;      /* the line is shown */
-    unsigned restarts; /* starts after that of a lost run, at most */
+    const char *set;           /* the job is for this set, and nothing is launched; borrowed; NULL: it is launched */
+    const char *launch_option; /* an option of a launch that was given; borrowed; NULL: none was */
+    bool serves;               /* the line has no job: the supermaster serves a set */
+    bool quiet;                /* nothing is printed but what is wrong */
+    bool verbose;              /* the line is shown */
+    unsigned restarts;         /* starts after that of a lost run, at most */
     bool restarts_given;
     char journal[JOB_JOURNAL_PATH_MAX]; /* that of the job, where it may be started again; else empty */
     unsigned job_end;                   /* place in the line behind the supermaster's words */

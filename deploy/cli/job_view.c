@@ -5,6 +5,7 @@
 
 #include "common/metrics/human.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,51 +19,22 @@
 
 /* --- reading --- */
 
-static int answer_of(struct control_answer *answer, const char *body, size_t length, struct error *error)
-{
-    json_error_t reason;
-    answer->json = json_loadb(body, length, 0, &reason);
-    if (!json_is_object(answer->json)) {
-        json_decref(answer->json);
-        answer->json = NULL;
-        return error_set(error, "its answer, of status %d, is no JSON", answer->status);
-    }
-    if (answer->status < 300)
-        return 0;
-    const char *text = json_string_value(json_object_get(answer->json, "error"));
-    error_set(error, "%.300s", text != NULL && text[0] != '\0' ? text : "it refuses, and does not say why");
-    json_decref(answer->json);
-    answer->json = NULL;
-    return -1;
-}
-
-int control_answer_read(struct control_answer *answer, const char *bytes, size_t length, struct error *error)
-{
-    static const char version[] = "HTTP/1.", end[] = "\r\n\r\n";
-    const char *body = memmem(bytes, length, end, strlen(end));
-    *answer = (struct control_answer){0};
-    if (body == NULL || length < 12 || memcmp(bytes, version, strlen(version)) != 0 || bytes[8] != ' ')
-        return error_set(error, "its answer is no HTTP");
-    for (int i = 9; i < 12; i++) {
-        if (bytes[i] < '0' || bytes[i] > '9')
-            return error_set(error, "its answer is no HTTP");
-        answer->status = 10 * answer->status + bytes[i] - '0';
-    }
-    body += strlen(end);
-    return answer_of(answer, body, length - (size_t)(body - bytes), error);
-}
-
 static const char *text_of(json_t *json, const char *name)
 {
     const char *text = json_string_value(json_object_get(json, name));
     return text != NULL ? text : "";
 }
 
+static double number_or(json_t *json, const char *name, double otherwise)
+{
+    const json_t *value = json_object_get(json, name);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
 /* Below 0 where there is none. */
 static double number_of(json_t *json, const char *name)
 {
-    const json_t *value = json_object_get(json, name);
-    return json_is_number(value) ? json_number_value(value) : -1;
+    return number_or(json, name, -1);
 }
 
 static double count_of(json_t *json, const char *name)
@@ -75,7 +47,11 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     if (!json_is_object(json) || text_of(json, "state")[0] == '\0')
         return error_set(error, "its answer is no job");
     const double status = number_of(json, "status");
+    const double number = number_of(json, "id");
+    if (number >= 1 && number < 1e18)
+        view->job = (uint64_t)number;
     view->json = json_incref(json);
+    view->name = text_of(json, "name");
     view->kernel = text_of(json, "kernel");
     view->state = text_of(json, "state");
     view->folder = text_of(json, "folder");
@@ -105,7 +81,12 @@ void job_list_fini(struct job_list *list)
     *list = (struct job_list){0};
 }
 
-struct job_view *job_list_add(struct job_list *list, const char *session)
+static bool is_run(const char *session)
+{
+    return strncmp(session, "run-", 4) == 0;
+}
+
+struct job_view *job_list_add(struct job_list *list, const char *session, uint64_t job)
 {
     if (list->count == list->room) {
         const size_t room = list->room > 0 ? 2 * list->room : 16;
@@ -116,7 +97,9 @@ struct job_view *job_list_add(struct job_list *list, const char *session)
         list->room = room;
     }
     struct job_view *view = &list->items[list->count++];
-    *view = (struct job_view){.state = "silent",
+    *view = (struct job_view){.job = job,
+                              .state = "silent",
+                              .name = "",
                               .kernel = "",
                               .folder = "",
                               .technique = "",
@@ -126,13 +109,17 @@ struct job_view *job_list_add(struct job_list *list, const char *session)
                               .left_s = -1,
                               .status = -1};
     snprintf(view->session, sizeof view->session, "%s", session);
+    if (is_run(session))
+        snprintf(view->id, sizeof view->id, "%s", session);
+    else
+        snprintf(view->id, sizeof view->id, "%s/%" PRIu64, session, job);
     return view;
 }
 
 /* The name behind "run-", which may be left out. */
 static const char *number_in(const char *session)
 {
-    return strncmp(session, "run-", 4) == 0 ? session + 4 : session;
+    return is_run(session) ? session + 4 : session;
 }
 
 struct job_view *job_list_find(struct job_list *list, const char *word, struct error *error)
@@ -141,6 +128,8 @@ struct job_view *job_list_find(struct job_list *list, const char *word, struct e
     unsigned count = 0;
     for (size_t i = 0; i < list->count; i++) {
         struct job_view *view = &list->items[i];
+        if (!is_run(view->session))
+            continue;
         const char *number = number_in(view->session);
         if (strcmp(view->session, word) == 0 || strcmp(number, word) == 0)
             return view;
@@ -157,6 +146,11 @@ struct job_view *job_list_find(struct job_list *list, const char *word, struct e
     else
         error_set(error, "'%.60s' is no run of yours on this machine; `hdss jobs` lists those that are there", word);
     return NULL;
+}
+
+bool job_state_is_over(const char *state)
+{
+    return strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 || strcmp(state, "cancelled") == 0;
 }
 
 /* --- figures --- */
@@ -187,12 +181,13 @@ void job_view_print_done(const struct job_view *view, struct text *text)
 
 /* --- the table --- */
 
-enum column { ID, KERNEL, STATE, DONE, RATE, LEFT, WORKERS, FOLDER, COLUMNS };
+enum column { ID, NAME, KERNEL, STATE, DONE, RATE, LEFT, WORKERS, FOLDER, COLUMNS };
 
-static const char *const headings[COLUMNS] = {"ID", "KERNEL", "STATE", "DONE", "RATE", "ETA", "WORKERS", "FOLDER"};
+static const char *const headings[COLUMNS] = {"ID",   "NAME", "KERNEL",  "STATE", "DONE",
+                                              "RATE", "ETA",  "WORKERS", "FOLDER"};
 static const bool is_number[COLUMNS] = {[DONE] = true, [RATE] = true, [LEFT] = true, [WORKERS] = true};
 /* Columns in the order in which they are left out where there is no room. */
-static const enum column dispensable[] = {FOLDER, WORKERS, RATE, LEFT, KERNEL, DONE, STATE};
+static const enum column dispensable[] = {FOLDER, WORKERS, RATE, LEFT, KERNEL, NAME, DONE, STATE};
 
 struct row {
     char cell[COLUMNS][CELL_MAX];
@@ -217,7 +212,8 @@ static void make_row(struct row *row, const struct job_view *view)
 {
     char text[HUMAN_MAX], number[HUMAN_MAX];
     *row = (struct row){.folder = view->folder};
-    snprintf(row->cell[ID], CELL_MAX, "%.*s", CELL_MAX - 1, view->session);
+    snprintf(row->cell[ID], CELL_MAX, "%.*s", CELL_MAX - 1, view->id);
+    copy_cell(row->cell[NAME], view->name);
     copy_cell(row->cell[KERNEL], view->kernel);
     copy_cell(row->cell[STATE], view->state);
     if (view->json == NULL)
@@ -291,6 +287,15 @@ static unsigned sum_of(const unsigned widths[COLUMNS])
     return sum;
 }
 
+/* Names are a thing of sets: where no job has one there is no such column. */
+static bool has_names(const struct row *rows, size_t count)
+{
+    for (size_t r = 0; r < count; r++)
+        if (rows[r].cell[NAME][0] != '\0')
+            return true;
+    return false;
+}
+
 static void set_widths(unsigned widths[COLUMNS], const struct row *rows, size_t count, unsigned width)
 {
     for (int c = 0; c < COLUMNS; c++) {
@@ -300,6 +305,8 @@ static void set_widths(unsigned widths[COLUMNS], const struct row *rows, size_t 
             widths[c] = columns > widths[c] ? columns : widths[c];
         }
     }
+    if (!has_names(rows, count))
+        widths[NAME] = 0;
     const unsigned others = sum_of(widths) - widths[FOLDER];
     if (others + widths[FOLDER] > width && others + FOLDER_MIN <= width)
         widths[FOLDER] = width - others;
@@ -358,6 +365,31 @@ static void add_line(struct text *text, const char *name, const char *value)
     text_add(text, "\n");
 }
 
+/* What only jobs of sets have. */
+static void add_set_lines(const struct job_view *view, struct text *text)
+{
+    static const char *const times[] = {"submitted", "began", "ended"};
+    const double priority = number_or(view->json, "priority", 0), weight = number_or(view->json, "weight", 1);
+    const json_t *after = json_object_get(view->json, "after");
+    size_t i;
+    json_t *id;
+    add_line(text, "name", view->name);
+    if (priority != 0)
+        text_add(text, "  %-10s %.0f\n", "priority", priority);
+    if (weight != 1)
+        text_add(text, "  %-10s %.0f\n", "weight", weight);
+    if (json_array_size(after) > 0)
+        text_add(text, "  %-10s", "after");
+    json_array_foreach(after, i, id)
+    {
+        text_add(text, " %s/%.0f", view->session, json_number_value(id));
+    }
+    if (json_array_size(after) > 0)
+        text_add(text, "\n");
+    for (i = 0; i < sizeof times / sizeof *times; i++)
+        add_line(text, times[i], text_of(view->json, times[i]));
+}
+
 static void add_command(struct text *text, json_t *words)
 {
     size_t i;
@@ -374,13 +406,14 @@ static void add_command(struct text *text, json_t *words)
 void job_view_print(const struct job_view *view, struct text *text)
 {
     char figure[HUMAN_MAX], number[HUMAN_MAX];
-    text_add(text, "%s: ", view->session);
+    text_add(text, "%s: ", view->id);
     add_plain(text, view->kernel, UINT_MAX);
     text_add(text, view->kernel[0] != '\0' ? ", " : "");
     add_plain(text, view->state, UINT_MAX);
     text_add(text, "\n");
     if (view->json == NULL)
         return;
+    add_set_lines(view, text);
     add_command(text, json_object_get(view->json, "command"));
     add_line(text, "folder", view->folder);
     text_add(text, "  %-10s ", "done");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs as the control sockets of runs tell of them, and as people read them: see docs/CONTROL.md. */
+/* Jobs as the control sockets of runs and sets tell of them, and as people read them: see docs/CONTROL.md. */
 #pragma once
 
 #include "common/control/socket.h"
@@ -7,20 +7,19 @@
 #include "common/util/text.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* An answer of HTTP. */
-struct control_answer {
-    int status;
-    json_t *json; /* an object; owned */
-};
-
-/* A job of a run. The texts are borrowed from `json`. */
+/* A job of a run or set. The texts are borrowed from `json`. */
 struct job_view {
-    char session[CONTROL_NAME_MAX];                                      /* "run-1234" */
+    char session[CONTROL_NAME_MAX];                                      /* "run-1234", or the name of the set */
+    char id[CONTROL_NAME_MAX + 24];                                      /* "run-1234", or "NAME/3" in a set */
     char path[CONTROL_PATH_MAX];                                         /* of the socket */
+    uint64_t job;                                                        /* its number there */
     json_t *json;                                                        /* owned; NULL: the run did not answer */
     const char *kernel, *state, *folder, *technique, *topology, *output; /* empty where nothing is said */
+    const char *name;                                                    /* that its user gave it; empty: none */
     double done, failed, rate, elapsed_s, workers, busy, lost;
     double total, left_s; /* below 0: not known */
     int status;           /* below 0: the job is not over */
@@ -31,18 +30,15 @@ struct job_list {
     size_t count, room;
 };
 
-/* Reads an answer; that of an error, too, with its line in `error` and -1, as where it is none at all. */
-int control_answer_read(struct control_answer *answer, const char *bytes, size_t length, struct error *error);
-
 /* Takes what is known of a job, of which it holds a reference. -1 with one line where it is no job. */
 int job_view_read(struct job_view *view, json_t *json, struct error *error);
 
 void job_list_fini(struct job_list *list);
 
-/* A job at the end of the list, empty but for the name; NULL when memory is out. */
-struct job_view *job_list_add(struct job_list *list, const char *session);
+/* A job at the end of the list, empty but for its session and number; NULL when memory is out. */
+struct job_view *job_list_add(struct job_list *list, const char *session, uint64_t job);
 
-/* The job that the word names: "run-17", "17", or how the name or number of one alone begins. NULL with one line. */
+/* The run that the word names: "run-17", "17", or how the name or number of one alone begins. NULL with one line. */
 struct job_view *job_list_find(struct job_list *list, const char *word, struct error *error);
 
 /* The jobs as a table with a heading, of at most `width` columns. */
@@ -50,6 +46,9 @@ void job_list_print(const struct job_list *list, unsigned width, struct text *te
 
 /* All that is known of the job, over some lines. */
 void job_view_print(const struct job_view *view, struct text *text);
+
+/* True for what a job is called that is over. */
+bool job_state_is_over(const char *state);
 
 /* "4,000 of 10,000 (40.0 %)" */
 void job_view_print_done(const struct job_view *view, struct text *text);

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss jobs, show, wait and cancel: runs of this user on this machine, asked by their control sockets. */
+/* hdss jobs, show, wait, cancel and output: jobs of this user's runs and sets on this machine, asked by their control
+ * sockets. */
 #include "deploy/cli/ask_control.h"
 #include "deploy/cli/columns.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/find_job.h"
+#include "deploy/cli/job_output.h"
 
 #include "common/control/route.h"
 
+#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,51 +24,93 @@
 _Static_assert(WAIT_S <= CONTROL_WAIT_MAX_S, "the time for which a request may wait");
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
+enum streams { STREAMS_BOTH, STREAMS_OUT, STREAMS_ERR };
 
 struct jobs_request {
     enum format format;
+    bool all;
+    bool follows;
+    enum streams streams;
+    const char *set;          /* borrowed from argv; NULL: none is named */
     const char *ids[IDS_MAX]; /* borrowed from argv */
     unsigned count;
 };
 
-static const struct option_row format_rows[] = {
-    {"format", 0, "text|json", NULL, "text for people, or JSON as docs/CONTROL.md has it (default text)",
-     TAKES_CHOICE(struct jobs_request, format)},
+#define FORMAT_ROW                                                                                                     \
+    {                                                                                                                  \
+        "format", 0, "text|json", NULL, "text for people, or JSON as docs/CONTROL.md has it (default text)",           \
+            TAKES_CHOICE(struct jobs_request, format)                                                                  \
+    }
+#define SET_ROW                                                                                                        \
+    {                                                                                                                  \
+        "set", 0, "SET", NULL, "the set of which the job is (default: HDSS_SET, that of the batch job, the only one)", \
+            TAKES_WORD(struct jobs_request, set), .least = 1                                                           \
+    }
+
+static const struct option_row jobs_rows[] = {
+    {"all", 0, NULL, NULL, "jobs of sets that are over, too, as far as their set still knows them",
+     TAKES_FLAG(struct jobs_request, all)},
+    FORMAT_ROW,
+    {NULL},
+};
+
+static const struct option_row show_rows[] = {SET_ROW, FORMAT_ROW, {NULL}};
+
+static const struct option_row set_rows[] = {SET_ROW, {NULL}};
+
+static const struct option_row output_rows[] = {
+    {"stream", 0, "both|out|err", NULL,
+     "what the job has printed on standard output, on standard error, or both, each where it belongs (default both)",
+     TAKES_CHOICE(struct jobs_request, streams)},
+    {"follow", 'f', NULL, NULL, "go on until the job is over", TAKES_FLAG(struct jobs_request, follows)},
+    SET_ROW,
     {NULL},
 };
 
 #define ID_NOTE                                                                                                        \
-    "ID is that of `hdss jobs`, run-PID, where `run-` and the end may be left out as long as it fits one run alone. "  \
-    "Without ID the only run that there is is meant."
+    "ID is that of `hdss jobs`: NAME/3 of a job of the set NAME, or 3 where it is clear which set is meant; run-PID "  \
+    "of a run, where `run-` and the end may be left out as long as it fits one run alone. Without ID the only job "    \
+    "that goes on is meant."
 
 static const struct options jobs_options = {
-    .usage = "hdss jobs [--format text|json]",
-    .about = "Lists your runs on this machine: how far they are, how fast, when the end is expected.",
-    .sections = {{"Options", format_rows}, {"Help", options_common}},
+    .usage = "hdss jobs [--all] [--format text|json]",
+    .about = "Lists your runs and the jobs of your sets on this machine: how far they are, how fast, when the end is "
+             "expected.",
+    .sections = {{"Options", jobs_rows}, {"Help", options_common}},
     .notes = "A run that does not answer is `silent`: it is stopped, or finishes a large output.\n"
              "Not found are runs with --control off and those of workers alone (--dca).",
 };
 
 static const struct options show_options = {
-    .usage = "hdss show [ID]... [--format text|json]",
-    .about = "Shows all that is known of a run while it goes on.",
-    .sections = {{"Options", format_rows}, {"Help", options_common}},
+    .usage = "hdss show [ID]... [--set SET] [--format text|json]",
+    .about = "Shows all that is known of a job while it goes on, and of one of a set afterwards.",
+    .sections = {{"Options", show_rows}, {"Help", options_common}},
     .notes = ID_NOTE,
 };
 
 static const struct options wait_options = {
-    .usage = "hdss wait [ID]...",
-    .about = "Waits for the end of runs, and says how they ended.",
-    .sections = {{"Help", options_common}},
-    .notes = ID_NOTE
-    "\nExit status: that of the run, of several the first that is not 0; 1 where it is not known how a run ended.",
+    .usage = "hdss wait [ID]... [--set SET]",
+    .about = "Waits for the end of jobs, and says how they ended.",
+    .sections = {{"Options", set_rows}, {"Help", options_common}},
+    .notes =
+        ID_NOTE "\nExit status: that of the job, of several the first that is not 0; 1 where it is not known how a "
+                "job ended; 2 where there is no such job.",
 };
 
 static const struct options cancel_options = {
-    .usage = "hdss cancel [ID]...",
-    .about = "Has runs drain, as Ctrl-C does: what runs is finished and kept, nothing begins. Returns at once.",
-    .sections = {{"Help", options_common}},
+    .usage = "hdss cancel [ID]... [--set SET]",
+    .about =
+        "Has jobs drain, as Ctrl-C does: what runs is finished and kept, nothing begins. One that waits in its set "
+        "never begins. Returns at once.",
+    .sections = {{"Options", set_rows}, {"Help", options_common}},
     .notes = ID_NOTE,
+};
+
+static const struct options output_options = {
+    .usage = "hdss output [ID]... [--stream both|out|err] [--follow] [--set SET]",
+    .about = "Prints what jobs of a set have printed: their summaries, notes and errors.",
+    .sections = {{"Options", output_rows}, {"Help", options_common}},
+    .notes = ID_NOTE "\nWhat a run prints is where it was started, and is not known here.",
 };
 
 /* --- words --- */
@@ -108,47 +155,30 @@ static int jobs_put(const char *program, struct text *text)
 
 /* --- the jobs that are meant --- */
 
-/* Without words the only job is meant. NULL with one line. */
-static struct job_view *only_job(struct job_list *list, struct error *error)
-{
-    if (list->count == 1)
-        return &list->items[0];
-    error_set(error,
-              list->count == 0 ? "no run of yours is there on this machine"
-                               : "%zu runs are there: say which; `hdss jobs` lists them",
-              list->count);
-    return NULL;
-}
-
 /* Does `act` for each job that is meant, all of which must be there. Returns the first exit status that is not 0. */
 static int jobs_each(const char *program, const struct jobs_request *request,
                      int (*act)(const char *program, struct job_view *view, void *context), void *context)
 {
-    struct job_list list = {0};
-    struct job_view *meant[IDS_MAX];
+    struct job_list meant = {0};
     struct error error;
-    const unsigned count = request->count > 0 ? request->count : 1;
-    int status = EXIT_STATUS_DONE;
-    if (control_list_jobs(&list) < 0)
-        status = jobs_fail(program, "out of memory", EXIT_STATUS_FAILED);
-    for (unsigned i = 0; i < count && status == EXIT_STATUS_DONE; i++) {
-        meant[i] = request->count > 0 ? job_list_find(&list, request->ids[i], &error) : only_job(&list, &error);
-        if (meant[i] == NULL)
-            status = jobs_fail(program, error.text, EXIT_STATUS_FAILED);
+    int status = EXIT_STATUS_DONE, result = 0;
+    if (request->count == 0)
+        result = find_only_job(&meant, request->set, &error);
+    for (unsigned i = 0; i < request->count && result == 0; i++)
+        result = find_job(&meant, request->set, request->ids[i], &error);
+    if (result < 0)
+        status = jobs_fail(program, error.text, EXIT_STATUS_USAGE);
+    for (size_t i = 0; i < meant.count && result == 0; i++) {
+        const int one = act(program, &meant.items[i], context);
+        status = status == EXIT_STATUS_DONE ? one : status;
     }
-    if (status == EXIT_STATUS_DONE) {
-        for (unsigned i = 0; i < count; i++) {
-            const int result = act(program, meant[i], context);
-            status = status == EXIT_STATUS_DONE ? result : status;
-        }
-    }
-    job_list_fini(&list);
+    job_list_fini(&meant);
     return status;
 }
 
 /* --- jobs --- */
 
-/* The job with the name of its run, as a reference of the caller's. */
+/* The job with the name of its run or set, as a reference of the caller's. */
 static json_t *jobs_json_of(const struct job_view *view)
 {
     json_t *object = json_object();
@@ -168,6 +198,28 @@ static void jobs_add_json(json_t *json, struct text *text)
     json_decref(json);
 }
 
+/* A line for each set, whether it has jobs or not. */
+static void print_sets(json_t *sets, struct text *text)
+{
+    size_t i;
+    json_t *set;
+    json_array_foreach(sets, i, set)
+    {
+        const json_int_t running = json_integer_value(json_object_get(set, "running")),
+                         waiting = json_integer_value(json_object_get(set, "waiting")),
+                         over = json_integer_value(json_object_get(set, "over")),
+                         workers = json_integer_value(json_object_get(set, "workers"));
+        text_add(text, "set %s: ", json_string_value(json_object_get(set, "set")));
+        if (!json_is_true(json_object_get(set, "answers"))) {
+            text_add(text, "silent\n");
+            continue;
+        }
+        if (workers > 0)
+            text_add(text, "%jd worker%s, ", (intmax_t)workers, workers > 1 ? "s" : "");
+        text_add(text, "%jd running, %jd waiting, %jd over\n", (intmax_t)running, (intmax_t)waiting, (intmax_t)over);
+    }
+}
+
 int command_jobs(int argc, char **argv)
 {
     static const char program[] = "hdss jobs";
@@ -177,7 +229,8 @@ int command_jobs(int argc, char **argv)
     int status = jobs_parse(program, &jobs_options, false, argc, argv, &request);
     if (status >= 0)
         return status;
-    if (control_list_jobs(&list) < 0)
+    json_t *sets = json_array();
+    if (control_list_jobs(&list, request.all ? LISTED_ALL : LISTED_ALIVE, sets) < 0)
         return jobs_fail(program, "out of memory", EXIT_STATUS_FAILED);
     text_init(&text);
     if (request.format == FORMAT_JSON) {
@@ -185,11 +238,15 @@ int command_jobs(int argc, char **argv)
         for (size_t i = 0; i < list.count; i++)
             json_array_append_new(array, jobs_json_of(&list.items[i]));
         jobs_add_json(array, &text);
-    } else if (list.count == 0)
+    } else if (list.count == 0 && json_array_size(sets) == 0)
         text_add(&text, "no run of yours is there on this machine\n");
-    else
-        job_list_print(&list, columns_of_output(), &text);
+    else {
+        if (list.count > 0)
+            job_list_print(&list, columns_of_output(), &text);
+        print_sets(sets, &text);
+    }
     status = jobs_put(program, &text);
+    json_decref(sets);
     job_list_fini(&list);
     return status;
 }
@@ -223,7 +280,7 @@ static int tell_end(const char *program, const struct job_view *view)
 {
     struct text text;
     text_init(&text);
-    text_add(&text, "%s: %s, ", view->session, view->state);
+    text_add(&text, "%s: %s, ", view->id, view->state);
     job_view_print_done(view, &text);
     text_add(&text, "\n");
     const int status = jobs_put(program, &text);
@@ -236,25 +293,27 @@ static int wait_for_job(const char *program, struct job_view *view, void *contex
     char target[64];
     struct error error, text;
     (void)context;
-    snprintf(target, sizeof target, "/v1/jobs/1?wait=%d", WAIT_S);
+    if (view->status >= 0)
+        return tell_end(program, view);
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64 "?wait=%d", view->job, WAIT_S);
     for (;;) {
         struct control_answer answer;
         const enum ask_end end = control_ask(view->path, "GET", target, WAIT_MS, &answer, &error);
         if (end == ASK_GONE) {
-            error_set(&text, "%s has ended, and it is not known how", view->session);
+            error_set(&text, "%s has ended, and it is not known how", view->id);
             return jobs_fail(program, text.text, EXIT_STATUS_FAILED);
         }
         struct job_view now = *view;
         if (end == ASK_REFUSED || (end == ASK_ANSWERED && job_view_read(&now, answer.json, &error) < 0)) {
-            json_decref(answer.json);
-            error_set(&text, "%s: %.400s", view->session, error.text);
+            control_answer_fini(&answer);
+            error_set(&text, "%s: %.400s", view->id, error.text);
             return jobs_fail(program, text.text, EXIT_STATUS_FAILED);
         }
         if (end == ASK_ANSWERED) {
             json_decref(view->json);
             *view = now;
-            json_decref(answer.json);
         }
+        control_answer_fini(&answer);
         if (view->status >= 0)
             return tell_end(program, view);
     }
@@ -274,14 +333,19 @@ static int cancel_job(const char *program, struct job_view *view, void *context)
 {
     struct control_answer answer;
     struct error error, text;
+    char target[64];
     (void)context;
-    const enum ask_end end = control_ask(view->path, "DELETE", "/v1/jobs/1", ANSWER_MS, &answer, &error);
-    json_decref(answer.json);
-    if (end == ASK_ANSWERED) {
-        printf("%s drains: what runs is finished and kept\n", view->session);
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, view->job);
+    const enum ask_end end = control_ask(view->path, "DELETE", target, ANSWER_MS, &answer, &error);
+    const char *state = json_string_value(json_object_get(answer.json, "state"));
+    if (state != NULL && job_state_is_over(state))
+        printf("%s is over: %s\n", view->id, state);
+    else if (end == ASK_ANSWERED)
+        printf("%s drains: what runs is finished and kept\n", view->id);
+    control_answer_fini(&answer);
+    if (end == ASK_ANSWERED)
         return commands_end_page(program);
-    }
-    error_set(&text, "%s: %.400s", view->session, error.text);
+    error_set(&text, "%s: %.400s", view->id, error.text);
     return jobs_fail(program, text.text, EXIT_STATUS_FAILED);
 }
 
@@ -291,6 +355,59 @@ int command_cancel(int argc, char **argv)
     struct jobs_request request = {0};
     const int status = jobs_parse(program, &cancel_options, true, argc, argv, &request);
     return status >= 0 ? status : jobs_each(program, &request, cancel_job, NULL);
+}
+
+/* --- output --- */
+
+#define FOLLOW_MS 500
+
+/* Prints what is there of the streams that are wanted. */
+static enum ask_end print_streams(struct control_client *client, const struct job_view *view, enum streams streams,
+                                  uint64_t from[JOB_STREAMS], struct error *error)
+{
+    enum ask_end end = ASK_ANSWERED;
+    if (streams != STREAMS_OUT)
+        end = job_output_copy(client, view->job, JOB_STREAM_ERR, &from[JOB_STREAM_ERR], stderr, error);
+    if (streams != STREAMS_ERR && end == ASK_ANSWERED)
+        end = job_output_copy(client, view->job, JOB_STREAM_OUT, &from[JOB_STREAM_OUT], stdout, error);
+    fflush(stdout);
+    return end;
+}
+
+static int print_output(const char *program, struct job_view *view, void *context)
+{
+    const struct jobs_request *request = context;
+    struct control_client client;
+    struct control_answer answer;
+    struct error error, text;
+    uint64_t from[JOB_STREAMS] = {0};
+    char target[64];
+    bool is_over = !request->follows || view->status >= 0;
+    control_client_init(&client, view->path);
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, view->job);
+    enum ask_end end = print_streams(&client, view, request->streams, from, &error);
+    while (end == ASK_ANSWERED && !is_over) {
+        poll(NULL, 0, FOLLOW_MS);
+        end = control_client_ask(&client, "GET", target, NULL, ANSWER_MS, &answer, &error);
+        const char *state = json_string_value(json_object_get(answer.json, "state"));
+        is_over = state == NULL || job_state_is_over(state);
+        control_answer_fini(&answer);
+        if (end == ASK_ANSWERED)
+            end = print_streams(&client, view, request->streams, from, &error);
+    }
+    control_client_fini(&client);
+    if (end == ASK_ANSWERED)
+        return commands_end_page(program);
+    error_set(&text, "%s: %.400s", view->id, error.text);
+    return jobs_fail(program, text.text, EXIT_STATUS_FAILED);
+}
+
+int command_output(int argc, char **argv)
+{
+    static const char program[] = "hdss output";
+    struct jobs_request request = {0};
+    const int status = jobs_parse(program, &output_options, true, argc, argv, &request);
+    return status >= 0 ? status : jobs_each(program, &request, print_output, &request);
 }
 
 /* --- the tables --- */
@@ -313,4 +430,9 @@ void wait_grammar(struct grammar *grammar)
 void cancel_grammar(struct grammar *grammar)
 {
     *grammar = (struct grammar){cancel_options, OPERANDS_RUNS};
+}
+
+void output_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){output_options, OPERANDS_RUNS};
 }

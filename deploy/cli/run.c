@@ -24,6 +24,7 @@
 #include "deploy/cli/mistakes.h"
 #include "deploy/cli/restarts.h"
 #include "deploy/cli/run_log.h"
+#include "deploy/cli/submission.h"
 #include "hdss/kernel.h"
 #include "worker/helper/ask.h"
 #include "worker/kernels/kernels.h"
@@ -142,7 +143,7 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
 /* More often than this nothing gets better by itself. */
 #define RESTARTS_MAX 1000
 
-static const struct option_row launch_rows[] = {
+const struct option_row launch_place_rows[] = {
     {"workers", 'j', "W", "auto, an integer from 1 to 2^20",
      "workers in all (default: one for each usable core of this machine, or of the hosts)",
      TAKES_INTEGER(struct launch_plan, workers, 1, RANKS_MAX), .zero = "auto"},
@@ -164,6 +165,27 @@ static const struct option_row launch_rows[] = {
      "bind each worker to one core, with N processes beside it that compute without end, for studies: one number for "
      "all, or one for each worker",
      run_command_take_load},
+    {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI, or where HDSS is built with MPICH its mpiexec",
+     "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)",
+     TAKES_WORD(struct launch_plan, mpirun), .least = 1},
+    {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
+     take_mpi_args},
+    {"time-limit", 0, "auto|none|TIME", "auto, none, or seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
+     "the run may take so long, and drains before; auto: what is left of a job of Slurm's (default auto)",
+     take_time_limit},
+    {"time-margin", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
+     "how long before its time limit the run drains (default a tenth of it, at most a minute)", take_time_margin},
+    {"verbose", 'v', NULL, NULL, "print the line before it is run", TAKES_FLAG(struct launch_plan, verbose),
+     .not_for = OPTION_STUDY},
+    {NULL},
+};
+
+static const struct option_row run_rows[] = {
+    {"set", 0, "SET", NULL,
+     "launch nothing, but hand the job to this set of `hdss up`, as `hdss submit --wait` does; options of the launch "
+     "are "
+     "those of the set",
+     TAKES_WORD(struct launch_plan, set), .least = 1, .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "launch workers alone, which draw their chunks themselves: see worker(1)", run_command_take_dca,
      .not_for = OPTION_STUDY},
@@ -171,28 +193,16 @@ static const struct option_row launch_rows[] = {
      "with --dca node: how the workers of a node share its chunks", run_command_take_node_technique},
     {"break-after", 0, "N", "an integer from 1 to 2^63", "with --dca: rank 0 looks after the others every N iterations",
      run_command_take_break_after},
-    {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI, or where HDSS is built with MPICH its mpiexec",
-     "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)",
-     TAKES_WORD(struct launch_plan, mpirun), .least = 1},
-    {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
-     take_mpi_args},
     {"restarts", 0, "N", NULL,
      "start a run that lost its supermaster again, with --resume, N times at most (default 3 where a journal is kept)",
      TAKES_INTEGER(struct launch_plan, restarts, 0, RESTARTS_MAX),
      .given = offsetof(struct launch_plan, restarts_given), .not_for = OPTION_STUDY},
-    {"time-limit", 0, "auto|none|TIME", "auto, none, or seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
-     "the run may take so long, and drains before; auto: what is left of a job of Slurm's (default auto)",
-     take_time_limit},
-    {"time-margin", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
-     "how long before its time limit the run drains (default a tenth of it, at most a minute)", take_time_margin},
     {"dry-run", 0, NULL, NULL,
      "check all that can be known before a launch; print the line, how long the loop is and the first three tasks; run "
      "nothing",
      TAKES_FLAG(struct launch_plan, dry_run), .not_for = OPTION_STUDY},
     {"quiet", 'q', NULL, NULL, "print nothing but what is wrong: as --progress never --summary none",
      TAKES_FLAG(struct launch_plan, quiet), .not_for = OPTION_STUDY},
-    {"verbose", 'v', NULL, NULL, "print the line before it is run", TAKES_FLAG(struct launch_plan, verbose),
-     .not_for = OPTION_STUDY},
     {NULL},
 };
 
@@ -201,7 +211,7 @@ static const struct options launch_options = {
     .about =
         "Composes the mpirun line that runs KERNEL with a supermaster, masters and workers, or with --dca with workers "
         "alone, and runs it.",
-    .sections = {{"Launch", launch_rows}, {"Help", options_common}},
+    .sections = {{"Launch", launch_place_rows}, {"Run", run_rows}, {"Help", options_common}},
     .notes =
         "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
         "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
@@ -224,7 +234,7 @@ static struct options all_options(void)
 {
     struct options all = launch_options;
     const struct option_section *section = job_options()->sections;
-    for (unsigned i = 2; i + 1 < OPTIONS_SECTIONS_MAX && section->title != NULL; section++)
+    for (unsigned i = 3; i + 1 < OPTIONS_SECTIONS_MAX && section->title != NULL; section++)
         if (section->rows != options_common)
             all.sections[i++] = *section;
     return all;
@@ -283,6 +293,22 @@ static int run_command_check_job(struct launch_plan *launch_plan, struct error *
     return launch_plan->restarts_given && launch_plan->restarts > 0 ? find_journal(launch_plan, error) : 0;
 }
 
+/* A set is launched already. */
+static int check_for_set(const struct launch_plan *launch_plan, struct error *error)
+{
+    if (launch_plan->launch_option != NULL)
+        return error_set(error, "--%s is for a launch; accepted with --set: options of the job, --quiet",
+                         launch_plan->launch_option);
+    return 0;
+}
+
+/* Notes an option of a launch that makes no sense for a job of a set. */
+static void note_launch_option(struct launch_plan *launch_plan, const char *name)
+{
+    if (strcmp(name, "set") != 0 && strcmp(name, "quiet") != 0)
+        launch_plan->launch_option = name;
+}
+
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
 static int take_arguments(struct launch_plan *launch_plan, const struct options *all, int argc, char **argv,
                           struct error *error)
@@ -297,6 +323,7 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
             int result = option_apply(&word, launch_plan, error);
             if (result != 0)
                 return result;
+            note_launch_option(launch_plan, word.row->name);
             continue;
         }
         for (int i = first; i < reader.at; i++)
@@ -304,7 +331,7 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
     }
     if (more < 0 || run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
         return -1;
-    return run_command_check_job(launch_plan, error);
+    return launch_plan->set != NULL ? check_for_set(launch_plan, error) : run_command_check_job(launch_plan, error);
 }
 
 static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv, struct error *error)
@@ -363,6 +390,11 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
     char path[JOB_JOURNAL_PATH_MAX];
     how->kept = NULL;
     how->is_resumable = false;
+    if (launch_plan->serves) {
+        how->is_resumable = true;
+        how->kept = "; what is stored is kept, and `hdss up --resume` goes on with the jobs";
+        return;
+    }
     if (how->is_passing || !launch_plan->checked || launch_plan->dca.count > 0 || !launch_plan_leads_here(launch_plan))
         return;
     how->is_resumable = job_journal_path(&launch_plan->setup.job, path)[0] != '\0';
@@ -424,6 +456,8 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
 /* The text behind the loss of a rank where there is no journal to go on from. */
 static const char *without_journal(const struct launch_plan *launch_plan)
 {
+    if (launch_plan->serves)
+        return "; `hdss up --resume` goes on with its jobs";
     if (launch_plan->dca.count == 0)
         return "";
     return launch_plan->survives ? DCA_LOSS_OF_RANK_0 : DCA_LOSS;
@@ -464,7 +498,7 @@ static int run_logged(const struct launch_plan *launch_plan, struct argv *line, 
 /* Only what a journal says is gone on with. */
 static void set_restarts(struct launch_plan *launch_plan)
 {
-    if (launch_plan->dca.count == 0 && launch_plan->journal[0] == '\0')
+    if (!launch_plan->serves && launch_plan->dca.count == 0 && launch_plan->journal[0] == '\0')
         job_journal_path(&launch_plan->setup.job, launch_plan->journal);
 }
 
@@ -489,7 +523,7 @@ static void say_crowded(const struct launch_plan *launch_plan)
              "%u workers share %u core%s, more than %d each: they start slowly and take turns; without --workers there "
              "is one for each core",
              launch_plan->workers, cores, cores == 1 ? "" : "s", CROWD);
-    say_note("hdss run", text);
+    say_note(launch_plan->serves ? "hdss up" : "hdss run", text);
 }
 
 /* Composes the line, shows it and runs it. */
@@ -498,7 +532,8 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
     struct argv line = {0};
     FILE *shown = line_is_shown_to(launch_plan, how);
     int status = EXIT_STATUS_USAGE;
-    bool is_right = compose(launch_plan, &line, error) == 0 && check_launch_plan(launch_plan, error) == 0;
+    bool is_right =
+        compose(launch_plan, &line, error) == 0 && (launch_plan->serves || check_launch_plan(launch_plan, error) == 0);
     ask_end();
     if (is_right) {
         if (how->log == NULL)
@@ -523,7 +558,9 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         set_restarts(launch_plan);
         how->begin_ms = (int64_t)(launch_plan->setup.job.spec.drain_ns / 1000000);
         how->ranks = (launch_plan->dca.count == 0) + launch_plan->masters + launch_plan->workers;
-        status = launch_plan->dry_run ? EXIT_STATUS_DONE : run_logged(launch_plan, &line, how);
+        status = launch_plan->dry_run  ? EXIT_STATUS_DONE
+                 : launch_plan->serves ? run_line(launch_plan, &line, how)
+                                       : run_logged(launch_plan, &line, how);
         restore_tasks(tasks);
     }
     argv_fini(&line);
@@ -548,7 +585,7 @@ static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
     how->drain_ms = launch_clock_ms() + 1000 * (span_s > 0 ? span_s : 0);
 }
 
-static int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
+int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     if (launcher_check_place(error) < 0 || find_hosts(launch_plan, error) < 0 ||
         launcher_choose(launch_plan->mpirun, &launch_plan->launcher, error) < 0)
@@ -603,10 +640,24 @@ int run_words(int argc, char **argv, bool restarts, struct launch *how, struct e
     if (read_arguments(&launch_plan, argc, argv, error) == 0) {
         if (!restarts)
             launch_plan.restarts = 0;
-        status = run_launch_plan(&launch_plan, how, error);
+        if (launch_plan.set != NULL)
+            error_set(error, "--set: accepted by `hdss run` itself");
+        else
+            status = run_launch_plan(&launch_plan, how, error);
     }
     launch_plan_fini(&launch_plan);
     return status;
+}
+
+/* Hands the job to a set, and is there until it is over. */
+static int run_in_set(const struct launch_plan *launch_plan, int argc, char **argv, struct error *error)
+{
+    struct submission_request request = SUBMISSION_DEFAULT;
+    const struct options all = all_options();
+    request.set = launch_plan->set;
+    request.waits = true;
+    request.quiet = launch_plan->quiet;
+    return submission_make("hdss run", &request, &launch_plan->job, &all, argc, argv, error);
 }
 
 int command_run(int argc, char **argv)
@@ -617,7 +668,9 @@ int command_run(int argc, char **argv)
     int status = EXIT_STATUS_USAGE;
     take_signals_of_run(end_before_launch);
     int result = read_arguments(&launch_plan, argc, argv, &error);
-    if (result == 0)
+    if (result == 0 && launch_plan.set != NULL)
+        status = run_in_set(&launch_plan, argc, argv, &error);
+    else if (result == 0)
         status = run_launch_plan(&launch_plan, &how, &error);
     else if (result > 0)
         status = show_page("hdss run", &launch_options, result);

@@ -4,6 +4,7 @@
 
 #include "common/config/options.h"
 #include "common/util/error.h"
+#include "deploy/cli/compose.h"
 #include "deploy/cli/launch.h"
 
 #include <stdbool.h>
@@ -24,3 +25,9 @@ const struct option_row *run_find_option(const char *name);
 /* Runs the command line as `how` says; one that is lost is not started again unless `restarts`. Returns an enum
  * exit_status; the error is empty where the run itself says what is wrong. */
 int run_words(int argc, char **argv, bool restarts, struct launch *how, struct error *error);
+
+/* The options that say where ranks run and how they are launched; their target is a struct launch_plan. */
+extern const struct option_row launch_place_rows[];
+
+/* Composes the line of the plan and runs it. Returns as run_words(). */
+int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error);

@@ -5,6 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "common/util/error.h"
 #include "common/util/text.h"
+#include "deploy/cli/control_answer.h"
 #include "deploy/cli/job_view.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@ static void show(json_t *json, unsigned width)
     struct job_list list = {0};
     struct error error = {0};
     struct text text;
-    struct job_view *view = job_list_add(&list, "run-1");
+    struct job_view *view = job_list_add(&list, "night", 7);
     REQUIRE(view != NULL);
     if (job_view_read(view, json, &error) < 0)
         require_one_line(error.text);
@@ -52,13 +53,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     char *copy = malloc(size); /* as long as it must be, so that a step beyond it is seen */
     REQUIRE(copy != NULL);
     memcpy(copy, bytes + 1, size - 1);
+    REQUIRE(control_answer_size(copy, size - 1) > 0);
     if (control_answer_read(&answer, copy, size - 1, &error) < 0) {
         require_one_line(error.text);
-        REQUIRE(answer.json == NULL);
+        REQUIRE(answer.json == NULL && answer.text == NULL);
     } else {
+        REQUIRE((answer.json == NULL) != (answer.text == NULL));
         show(answer.json, width);
         show(json_array_get(json_object_get(answer.json, "jobs"), 0), width);
-        json_decref(answer.json);
+        control_answer_fini(&answer);
     }
     free(copy);
     return 0;

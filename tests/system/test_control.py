@@ -136,7 +136,7 @@ def test_a_run_is_listed_shown_cancelled_and_waited_for():
     assert told['command'][-4:] == ['iterations=100000', 'mean=1000', 'distribution=constant', 'mode=sleep'] and told['status'] is None, told
     assert f'{name}: synthetic, running\n' in run([HDSS, 'show']).out
     wrong = run([HDSS, 'show', 'x'])
-    assert wrong.status == 1 and wrong.err == ["hdss show: 'x' is no run of yours on this machine; `hdss jobs` lists those that are there"], wrong
+    assert wrong.status == 2 and wrong.err == ["hdss show: 'x' is no run of yours on this machine; `hdss jobs` lists those that are there"], wrong
     assert run([HDSS, 'complete', 'hdss', 'wait', 'run-']).out.split() == [name]
     refuse_a_stranger(folder, f'{folder}/{name}.sock')
     stuck = be_stuck(f'{folder}/{name}.sock')

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss jobs and show: answers that are read or refused, jobs found by how their names begin, tables that fit. */
+#include "deploy/cli/control_answer.h"
+#include "deploy/cli/find_job.h"
 #include "deploy/cli/job_view.h"
+#include "deploy/cli/sets.h"
 #include "tests/lib/suite.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct job_list list;
 static struct error error;
 
-static struct job_view *add(const char *name, const char *json)
+static struct job_view *add_to(const char *session, uint64_t job, const char *json)
 {
-    struct job_view *view = job_list_add(&list, name);
+    struct job_view *view = job_list_add(&list, session, job);
     ck_assert_ptr_nonnull(view);
     if (json != NULL) {
         json_t *object = json_loads(json, 0, NULL);
@@ -20,6 +24,11 @@ static struct job_view *add(const char *name, const char *json)
         json_decref(object);
     }
     return view;
+}
+
+static struct job_view *add(const char *name, const char *json)
+{
+    return add_to(name, 1, json);
 }
 
 #define HALF                                                                                                           \
@@ -83,6 +92,19 @@ START_TEST(all_is_done_only_when_it_is)
 }
 END_TEST
 
+START_TEST(jobs_of_sets_have_numbers_and_names)
+{
+    add_to("night", 7, "{\"id\":7,\"kernel\":\"k\",\"name\":\"first\",\"state\":\"running\",\"done\":5,\"total\":10}");
+    add_to("night", 12, "{\"id\":12,\"kernel\":\"k\",\"name\":null,\"state\":\"waiting\",\"done\":0,\"total\":10}");
+    check_table(50, "ID        NAME   KERNEL  STATE    DONE  RATE  ETA\n"
+                    "night/7   first  k       running  50 %\n"
+                    "night/12         k       waiting   0 %\n");
+    check_table(35, "ID        NAME   STATE    DONE\n"
+                    "night/7   first  running  50 %\n"
+                    "night/12         waiting   0 %\n");
+}
+END_TEST
+
 static void check_shown(const struct job_view *view, const char *expected)
 {
     struct text text;
@@ -110,6 +132,22 @@ START_TEST(a_job_is_shown)
                 "  topology   central\n"
                 "  status     3\n");
     check_shown(add("run-2", NULL), "run-2: silent\n");
+    check_shown(
+        add_to("night", 3,
+               "{\"id\":3,\"kernel\":\"k\",\"command\":[\"k\"],\"state\":\"done\",\"name\":\"second\",\"priority\":-2,"
+               "\"weight\":3,\"after\":[1,2],\"submitted\":\"2026-02-28T17:05:09Z\",\"began\":null,\"total\":0,"
+               "\"status\":0}"),
+        "night/3: k, done\n"
+        "  name       second\n"
+        "  priority   -2\n"
+        "  weight     3\n"
+        "  after      night/1 night/2\n"
+        "  submitted  2026-02-28T17:05:09Z\n"
+        "  command    k\n"
+        "  done       0 of 0\n"
+        "  elapsed    0 s\n"
+        "  workers    0 of 0 busy\n"
+        "  status     0\n");
 }
 END_TEST
 
@@ -125,6 +163,7 @@ START_TEST(jobs_are_found_by_how_they_begin)
     add("run-12", NULL);
     add("run-123", NULL);
     add("run-45", NULL);
+    add_to("12", 4, NULL); /* a set is no run */
     check_found("run-12", "run-12");
     check_found("12", "run-12");
     check_found("123", "run-123");
@@ -141,6 +180,61 @@ static int read_answer(const char *bytes, struct control_answer *answer)
 {
     return control_answer_read(answer, bytes, strlen(bytes), &error);
 }
+
+START_TEST(answers_end_where_their_heads_say)
+{
+    static const char whole[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\ncontent-length:  5\r\n\r\nhello";
+    static const char *const endless[] = {"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+                                          "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n"};
+    struct control_answer answer;
+    for (size_t length = 0; length + 1 < sizeof whole; length++)
+        ck_assert_uint_gt(control_answer_size(whole, length), length);
+    ck_assert_uint_eq(control_answer_size(whole, sizeof whole - 1), sizeof whole - 1);
+    ck_assert_int_eq(read_answer(whole, &answer), 0);
+    ck_assert_ptr_null(answer.json);
+    ck_assert_str_eq(answer.text, "hello");
+    ck_assert_uint_eq(answer.length, 5);
+    control_answer_fini(&answer);
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
+        ck_assert_uint_eq(control_answer_size(endless[i], strlen(endless[i])), SIZE_MAX);
+}
+END_TEST
+
+START_TEST(sets_have_names_that_runs_have_not)
+{
+    ck_assert(sets_is_name("night") && sets_is_name("4711") && sets_is_name("4711.server_1-b") && sets_is_name("run"));
+    ck_assert(!sets_is_name("") && !sets_is_name("run-17") && !sets_is_name(".new") && !sets_is_name("-a"));
+    ck_assert(!sets_is_name("a/b") && !sets_is_name("a b"));
+    ck_assert(!sets_is_name("a2345678901234567890123456789012345678901"));
+}
+END_TEST
+
+START_TEST(a_batch_job_names_its_set)
+{
+    char name[SET_NAME_MAX];
+    unsetenv("SLURM_JOB_ID");
+    unsetenv("PBS_JOBID");
+    unsetenv("LSB_JOBID");
+    sets_default_name(name);
+    ck_assert_str_eq(name, "set");
+    setenv("PBS_JOBID", "4711[3].server", 1);
+    sets_default_name(name);
+    ck_assert_str_eq(name, "4711");
+    setenv("SLURM_JOB_ID", "12", 1);
+    sets_default_name(name);
+    ck_assert_str_eq(name, "12");
+}
+END_TEST
+
+START_TEST(numbers_of_jobs_are_read)
+{
+    ck_assert_uint_eq(find_job_number("3"), 3);
+    ck_assert_uint_eq(find_job_number("night/12"), 12);
+    ck_assert_uint_eq(find_job_number("night/"), 0);
+    ck_assert_uint_eq(find_job_number("night/1x"), 0);
+    ck_assert_uint_eq(find_job_number("99999999999999999999"), 0);
+}
+END_TEST
 
 START_TEST(answers_are_read)
 {
@@ -174,6 +268,11 @@ int main(void)
     tcase_add_test(tests, a_job_is_shown);
     tcase_add_test(tests, jobs_are_found_by_how_they_begin);
     tcase_add_test(tests, answers_are_read);
+    tcase_add_test(tests, jobs_of_sets_have_numbers_and_names);
+    tcase_add_test(tests, answers_end_where_their_heads_say);
+    tcase_add_test(tests, sets_have_names_that_runs_have_not);
+    tcase_add_test(tests, a_batch_job_names_its_set);
+    tcase_add_test(tests, numbers_of_jobs_are_read);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

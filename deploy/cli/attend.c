@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Being there while a job goes on: see attend.h. One question waits for a change of the job; beside it, over another
+ * connection, how far it is and what it has printed are asked for now and then. */
+#include "deploy/cli/attend.h"
+
+#include "common/control/route.h"
+#include "common/job/terminal.h"
+#include "common/metrics/progress.h"
+#include "common/os/clock.h"
+#include "deploy/cli/colour.h"
+#include "deploy/cli/job_output.h"
+#include "deploy/cli/job_view.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ANSWER_MS 10000
+/* The longest time of a question that waits for a change. */
+#define WAIT_S 25
+/* Time between two looks where a line is shown, and where none is; and between two at what the job has printed. */
+#define LOOK_MS      200
+#define REST_MS      10000
+#define PRINTED_MS   1000
+#define SET_MESSAGES 512
+
+_Static_assert(WAIT_S <= CONTROL_WAIT_MAX_S, "the time for which a request may wait");
+
+struct attendance {
+    const struct attended *attended;
+    struct control_client *waits; /* borrowed */
+    struct control_client asks;
+    struct terminal terminal;
+    struct job_view now;
+    uint64_t shown[JOB_STREAMS]; /* bytes of what it has printed */
+    int64_t printed_ms;          /* when that was looked at */
+    bool is_over;
+    unsigned asked; /* signals that have come */
+};
+
+int attend_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t taken;
+    sigemptyset(&taken);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction action;
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&taken, numbers[i]);
+    }
+    sigprocmask(SIG_BLOCK, &taken, NULL);
+    return signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+bool attend_shows_progress(const struct job *as)
+{
+    return as->progress != JOB_PROGRESS_NEVER && isatty(STDERR_FILENO);
+}
+
+static int64_t now_ms(void)
+{
+    return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
+}
+
+static void say(struct attendance *at, const char *text)
+{
+    char line[SET_MESSAGES];
+    terminal_clear(&at->terminal);
+    fflush(stdout);
+    snprintf(line, sizeof line, "%s/%" PRIu64 " %s", at->attended->set, at->attended->job, text);
+    say_note(at->attended->program, line);
+}
+
+/* --- what it prints --- */
+
+/* Writes the summary's first word in the colour that it has behind a run. */
+static void print_first(const char *text, size_t length, int status)
+{
+    size_t word = 0;
+    while (word < length && islower((unsigned char)text[word]))
+        word++;
+    const bool is_state = word > 0 && word < length && text[word] == ':' && colour_is_on(STDOUT_FILENO);
+    if (is_state)
+        printf("%s%.*s:" COLOUR_END,
+               status == EXIT_STATUS_DONE     ? COLOUR_GOOD
+               : status == EXIT_STATUS_FAILED ? COLOUR_BAD
+                                              : COLOUR_WARN,
+               (int)word, text);
+    fwrite(text + (is_state ? word + 1 : 0), 1, length - (is_state ? word + 1 : 0), stdout);
+}
+
+static void show_printed(struct attendance *at, struct control_client *client)
+{
+    struct error error;
+    at->printed_ms = now_ms();
+    if (at->attended->silent)
+        return;
+    for (int stream = JOB_STREAMS - 1; stream >= 0; stream--) {
+        struct control_answer answer;
+        uint64_t from;
+        do {
+            from = at->shown[stream];
+            if (job_output_take(client, at->attended->job, stream, &at->shown[stream], &answer, &error) ==
+                    ASK_ANSWERED &&
+                answer.length > 0) {
+                terminal_clear(&at->terminal);
+                if (stream == JOB_STREAM_ERR)
+                    fwrite(answer.text, 1, answer.length, stderr);
+                else if (from == 0 && at->is_over)
+                    print_first(answer.text, answer.length, at->now.status);
+                else
+                    fwrite(answer.text, 1, answer.length, stdout);
+                fflush(stream == JOB_STREAM_ERR ? stderr : stdout);
+            }
+            control_answer_fini(&answer);
+        } while (at->shown[stream] - from >= 65536);
+    }
+}
+
+/* --- how far it is --- */
+
+static void show_line(struct attendance *at)
+{
+    char line[PROGRESS_LINE_MAX];
+    const struct job_view *now = &at->now;
+    if (at->terminal.mode != TERMINAL_IN_PLACE || at->is_over)
+        return;
+    if (strcmp(now->state, "waiting") == 0 && now->elapsed_s <= 0) {
+        snprintf(line, sizeof line, "%s/%" PRIu64 " waits", at->attended->set, at->attended->job);
+        terminal_show(&at->terminal, line);
+        return;
+    }
+    const double earlier = now->done - now->rate * now->elapsed_s;
+    const struct progress progress = {
+        .name = now->kernel,
+        .done = (uint64_t)now->done,
+        .total = now->total > 0 ? (uint64_t)now->total : 0,
+        .resumed = earlier > 0.5 ? (uint64_t)earlier : 0,
+        .elapsed_s = now->elapsed_s,
+        .busy = (unsigned)fmin(now->busy, 1e9),
+        .workers = (unsigned)fmin(now->workers, 1e9),
+        .lost = (unsigned)fmin(now->lost, 1e9),
+        .draining = strcmp(now->state, "draining") == 0,
+        .grows = now->total < 0,
+    };
+    terminal_show(&at->terminal, progress_line(&progress, at->terminal.width, at->terminal.utf8, line));
+}
+
+static void take_view(struct attendance *at, json_t *json)
+{
+    struct job_view seen = {0};
+    struct error error;
+    if (job_view_read(&seen, json, &error) < 0)
+        return;
+    json_decref(at->now.json);
+    at->now = seen;
+    at->is_over = seen.status >= 0 || job_state_is_over(seen.state);
+}
+
+/* The look that is due now and then beside the question that waits. */
+static void look(struct attendance *at)
+{
+    struct control_answer answer;
+    struct error error;
+    char target[64];
+    if (at->terminal.mode == TERMINAL_IN_PLACE) {
+        snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, at->attended->job);
+        if (control_client_ask(&at->asks, "GET", target, NULL, ANSWER_MS, &answer, &error) == ASK_ANSWERED) {
+            const bool was_over = at->is_over;
+            take_view(at, answer.json);
+            at->is_over = was_over; /* the question that waits tells it */
+        }
+        control_answer_fini(&answer);
+    }
+    if (now_ms() - at->printed_ms >= PRINTED_MS)
+        show_printed(at, &at->asks);
+    show_line(at);
+}
+
+/* --- signals --- */
+
+static void cancel(struct attendance *at)
+{
+    struct control_answer answer;
+    struct error error;
+    char target[64];
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, at->attended->job);
+    const enum ask_end end = control_client_ask(&at->asks, "DELETE", target, NULL, ANSWER_MS, &answer, &error);
+    control_answer_fini(&answer);
+    if (end == ASK_ANSWERED)
+        say(at,
+            "is cancelled: nothing of it begins any more, and what runs is finished and kept; once more to leave it");
+    else {
+        char text[SET_MESSAGES];
+        snprintf(text, sizeof text, "cannot be cancelled: %.400s", error.text);
+        say(at, text);
+    }
+}
+
+/* True if the job is to be left. */
+static bool take_signals(struct attendance *at)
+{
+    struct signalfd_siginfo info;
+    while (read(at->attended->signals, &info, sizeof info) == sizeof info)
+        at->asked++;
+    if (at->asked == 0)
+        return false;
+    if (at->attended->leaves || at->asked > 1) {
+        say(at, "goes on; `hdss wait` waits for it, `hdss output` shows what it prints");
+        return true;
+    }
+    cancel(at);
+    return false;
+}
+
+/* --- until it is over --- */
+
+static enum ask_end ask_for_change(struct attendance *at, struct error *error)
+{
+    char target[64];
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64 "?wait=%d", at->attended->job, WAIT_S);
+    return control_client_send(at->waits, "GET", target, NULL, ANSWER_MS, error);
+}
+
+/* Takes the answer that has come, and asks anew. */
+static enum ask_end take_change(struct attendance *at, struct error *error)
+{
+    struct control_answer answer;
+    const enum ask_end end = control_client_take(at->waits, ANSWER_MS, &answer, error);
+    if (end == ASK_ANSWERED) {
+        take_view(at, answer.json);
+        show_line(at);
+    }
+    control_answer_fini(&answer);
+    return end == ASK_ANSWERED && !at->is_over ? ask_for_change(at, error) : end == ASK_SILENT ? ASK_ANSWERED : end;
+}
+
+/* Below 0: the job is over; else the exit status. */
+static int attend_until_over(struct attendance *at)
+{
+    struct error error;
+    const int tick_ms = at->terminal.mode == TERMINAL_IN_PLACE ? LOOK_MS : REST_MS;
+    enum ask_end end = ask_for_change(at, &error);
+    int64_t look_ms = now_ms() + tick_ms;
+    while (end == ASK_ANSWERED && !at->is_over) {
+        struct pollfd ready[] = {{at->waits->fd, POLLIN, 0}, {at->attended->signals, POLLIN, 0}};
+        const int64_t left_ms = look_ms - now_ms();
+        const int count = poll(ready, 2, left_ms > 0 ? (int)left_ms : 0);
+        if (count > 0 && ready[1].revents != 0 && take_signals(at))
+            return EXIT_STATUS_DRAINED;
+        if (count > 0 && ready[0].revents != 0)
+            end = take_change(at, &error);
+        if (now_ms() >= look_ms) {
+            if (!at->is_over)
+                look(at);
+            look_ms = now_ms() + tick_ms;
+        }
+    }
+    if (end == ASK_ANSWERED)
+        return -1;
+    char text[SET_MESSAGES];
+    snprintf(text, sizeof text,
+             "is out of sight: %.200s; `hdss up --resume` goes on with the jobs of a set that was lost", error.text);
+    say(at, text);
+    return EXIT_STATUS_FAILED;
+}
+
+int attend_job(struct control_client *client, const struct attended *attended, json_t **last)
+{
+    struct attendance at = {.attended = attended, .waits = client, .now = {.state = "waiting", .kernel = ""}};
+    control_client_init(&at.asks, client->path);
+    terminal_init(&at.terminal, attended->as);
+    if (attended->silent || !attend_shows_progress(attended->as))
+        at.terminal.mode = TERMINAL_NONE;
+    int status = attend_until_over(&at);
+    terminal_clear(&at.terminal);
+    if (status < 0) {
+        show_printed(&at, client);
+        status = at.now.status >= 0 ? at.now.status : EXIT_STATUS_FAILED;
+    }
+    if (last != NULL)
+        *last = json_incref(at.now.json);
+    json_decref(at.now.json);
+    control_client_fini(&at.asks);
+    return status;
+}

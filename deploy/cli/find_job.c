@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding jobs: see find_job.h. A job of a set is asked for by its number, without a look at all the others. */
+#include "deploy/cli/find_job.h"
+
+#include "deploy/cli/ask_control.h"
+#include "deploy/cli/sets.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ANSWER_MS 10000
+
+uint64_t find_job_number(const char *word)
+{
+    const char *slash = strrchr(word, '/'), *digits = slash != NULL ? slash + 1 : word;
+    uint64_t number = 0;
+    for (const char *digit = digits; *digit != '\0'; digit++) {
+        if (*digit < '0' || *digit > '9' || number > (INT64_MAX - 9) / 10)
+            return 0;
+        number = 10 * number + (uint64_t)(*digit - '0');
+    }
+    return number;
+}
+
+/* Adds what the set says of the job. `status` is that of its answer. */
+static int ask_for_job(struct job_list *found, const struct set_place *set, uint64_t number, int *status,
+                       struct error *error)
+{
+    struct control_answer answer;
+    struct error why;
+    char target[64];
+    int result = -1;
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, number);
+    const enum ask_end end = control_ask(set->path, "GET", target, ANSWER_MS, &answer, &why);
+    *status = answer.status;
+    if (end != ASK_ANSWERED) {
+        error_set(error, "%s/%" PRIu64 ": %.400s", set->name, number, why.text);
+    } else {
+        struct job_view *view = job_list_add(found, set->name, number);
+        result = view != NULL ? job_view_read(view, answer.json, error) : error_set(error, "out of memory");
+        if (view != NULL)
+            snprintf(view->path, sizeof view->path, "%s", set->path);
+    }
+    control_answer_fini(&answer);
+    return result;
+}
+
+static int find_in_named_set(struct job_list *found, const char *word, struct error *error)
+{
+    struct set_place set;
+    char name[CONTROL_NAME_MAX];
+    int status;
+    const uint64_t number = find_job_number(word);
+    snprintf(name, sizeof name, "%.*s", (int)(strrchr(word, '/') - word), word);
+    if (number == 0)
+        return error_set(error, "'%.60s' is no ID of a job; accepted: NAME/3, 3, run-17", word);
+    return sets_find(name, &set, error) < 0 ? -1 : ask_for_job(found, &set, number, &status, error);
+}
+
+/* Copies a view whose texts are borrowed from JSON that both hold. */
+static int add_view(struct job_list *found, const struct job_view *view, struct error *error)
+{
+    struct job_view *copy = job_list_add(found, view->session, view->job);
+    if (copy == NULL)
+        return error_set(error, "out of memory");
+    *copy = *view;
+    json_incref(copy->json);
+    return 0;
+}
+
+static int find_run(struct job_list *found, const char *word, struct error *error)
+{
+    struct job_list runs = {0};
+    if (control_list_jobs(&runs, LISTED_RUNS, NULL) < 0) {
+        job_list_fini(&runs);
+        return error_set(error, "out of memory");
+    }
+    const struct job_view *view = job_list_find(&runs, word, error);
+    const int result = view != NULL ? add_view(found, view, error) : -1;
+    job_list_fini(&runs);
+    return result;
+}
+
+int find_job(struct job_list *found, const char *set, const char *word, struct error *error)
+{
+    struct set_place place;
+    struct error why;
+    int status = 0;
+    const uint64_t number = find_job_number(word);
+    if (strchr(word, '/') != NULL)
+        return find_in_named_set(found, word, error);
+    const bool is_set = (number > 0 || set != NULL) && sets_find(set, &place, &why) == 0;
+    if (set != NULL && !is_set) {
+        *error = why;
+        return -1;
+    }
+    if (set != NULL && number == 0)
+        return error_set(error, "'%.60s' is no ID of a job of a set; accepted: NAME/3, 3", word);
+    if (!is_set)
+        return find_run(found, word, error);
+    if (ask_for_job(found, &place, number, &status, error) == 0)
+        return 0;
+    return set == NULL && find_run(found, word, &why) == 0 ? 0 : -1;
+}
+
+int find_only_job(struct job_list *found, const char *set, struct error *error)
+{
+    struct set_place place;
+    struct job_list all = {0};
+    const struct job_view *only = NULL;
+    unsigned count = 0;
+    if (set != NULL && sets_find(set, &place, error) < 0)
+        return -1;
+    int result = control_list_jobs(&all, LISTED_ALIVE, NULL) < 0 ? error_set(error, "out of memory") : 0;
+    for (size_t i = 0; result == 0 && i < all.count; i++) {
+        if (set != NULL && strcmp(all.items[i].session, place.name) != 0)
+            continue;
+        only = &all.items[i];
+        count++;
+    }
+    if (result == 0 && count == 0)
+        result = set != NULL ? error_set(error, "no job goes on in the set %s", place.name)
+                             : error_set(error, "no run of yours is there on this machine");
+    else if (result == 0 && count > 1)
+        result = error_set(
+            error, "%u %s are there: say which; `hdss jobs` lists them", count,
+            strchr(all.items[0].id, '/') != NULL || strchr(all.items[all.count - 1].id, '/') != NULL ? "jobs" : "runs");
+    else if (result == 0)
+        result = add_view(found, only, error);
+    job_list_fini(&all);
+    return result;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* hdss drain and down: the end of a set. */
+#include "deploy/cli/colour.h"
+#include "deploy/cli/commands.h"
+#include "deploy/cli/control_client.h"
+#include "deploy/cli/sets.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_MS 10000
+/* Time between two looks whether the set is still there. */
+#define LOOK_MS     20
+#define LOOK_MAX_MS 500
+
+struct end_request {
+    const char *set;
+    bool waits;
+};
+
+#define SET_ROW                                                                                                        \
+    {                                                                                                                  \
+        "set", 0, "SET", NULL, "the set, as the word SET (default: HDSS_SET, that of the batch job, the only one)",    \
+            TAKES_WORD(struct end_request, set), .least = 1                                                            \
+    }
+
+static const struct option_row drain_rows[] = {
+    SET_ROW,
+    {"wait", 'w', NULL, NULL, "return when the set has ended", TAKES_FLAG(struct end_request, waits)},
+    {NULL},
+};
+
+static const struct option_row down_rows[] = {SET_ROW, {NULL}};
+
+static const struct options drain_options = {
+    .usage = "hdss drain [SET] [--wait]",
+    .about = "Has a set end when all of its jobs are over: it takes no further ones. Returns at once.",
+    .sections = {{"Options", drain_rows}, {"Help", options_common}},
+};
+
+static const struct options down_options = {
+    .usage = "hdss down [SET]",
+    .about = "Ends a set: jobs that run drain, so that what runs is finished and kept, and no other begins. Returns "
+             "when it has ended.",
+    .sections = {{"Options", down_rows}, {"Help", options_common}},
+    .notes = "`hdss up --resume` goes on with the jobs that are not over.",
+};
+
+static int take_set(void *target, const char *word, struct error *error)
+{
+    struct end_request *request = target;
+    if (request->set != NULL && strcmp(request->set, word) != 0)
+        return error_set(error, "one set is accepted; '%.60s' would be a second one", word);
+    request->set = word;
+    return 0;
+}
+
+/* Somebody listens there, or will accept further clients. */
+static bool is_there(const char *path)
+{
+    const int fd = control_connect(path);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || errno == EAGAIN;
+}
+
+static void wait_for_end(const char *path)
+{
+    for (int ms = LOOK_MS; is_there(path); ms = ms < LOOK_MAX_MS ? ms + LOOK_MS : ms)
+        poll(NULL, 0, ms);
+}
+
+/* The error is empty where all is said. */
+static int end_set(const char *program, const struct end_request *request, const char *body, const char *said,
+                   struct error *error)
+{
+    struct set_place set;
+    struct control_client client;
+    struct control_answer answer;
+    if (sets_find(request->set, &set, error) < 0)
+        return EXIT_STATUS_USAGE;
+    control_client_init(&client, set.path);
+    const enum ask_end end = control_client_ask(&client, "POST", "/v1/end", body, ANSWER_MS, &answer, error);
+    control_answer_fini(&answer);
+    control_client_fini(&client);
+    if (end != ASK_ANSWERED) {
+        struct error why = *error;
+        error_set(error, "the set %s: %.400s", set.name, why.text);
+        return EXIT_STATUS_FAILED;
+    }
+    error->text[0] = '\0';
+    if (request->waits)
+        wait_for_end(set.path);
+    printf("%s %s\n", set.name, request->waits ? "has ended" : said);
+    return commands_end_page(program);
+}
+
+static int run_end(const char *program, const struct options *options, int argc, char **argv, bool waits,
+                   const char *body, const char *said)
+{
+    struct end_request request = {0};
+    struct error error = {0};
+    int status = EXIT_STATUS_USAGE;
+    const int result = options_parse(options, argc, argv, &request, take_set, &error);
+    request.waits |= waits;
+    if (result > 0)
+        status = show_page(program, options, result);
+    else if (result == 0)
+        status = end_set(program, &request, body, said, &error);
+    if (error.text[0] != '\0')
+        say_error(program, error.text);
+    return status;
+}
+
+int command_drain(int argc, char **argv)
+{
+    return run_end("hdss drain", &drain_options, argc, argv, false, "{\"mode\": \"drain\"}",
+                   "drains: it ends when its jobs are over");
+}
+
+int command_down(int argc, char **argv)
+{
+    return run_end("hdss down", &down_options, argc, argv, true, "{\"mode\": \"now\"}", "");
+}
+
+void drain_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){drain_options, OPERANDS_SETS};
+}
+
+void down_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){down_options, OPERANDS_SETS};
+}

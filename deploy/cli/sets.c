@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding sets: see sets.h. To find one by its name connects to nothing. */
+#include "deploy/cli/sets.h"
+
+#include "common/util/text.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RUN_BEGINS   "run-"
+#define DEFAULT_NAME "set"
+
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+bool sets_is_name(const char *name)
+{
+    size_t length = 0;
+    for (; name[length] != '\0'; length++)
+        if (!is_letter(name[length]) && (length == 0 || (name[length] != '.' && name[length] != '-')))
+            return false;
+    return length > 0 && length < SET_NAME_MAX && strncmp(name, RUN_BEGINS, strlen(RUN_BEGINS)) != 0;
+}
+
+int sets_check_name(const char *name, struct error *error)
+{
+    if (sets_is_name(name))
+        return 0;
+    return error_set(error,
+                     "'%.60s' cannot be the name of a set; accepted: up to %d letters, digits, '.', '_' and '-', of "
+                     "which '.' and '-' and \"" RUN_BEGINS "\" cannot be the first",
+                     name, SET_NAME_MAX - 1);
+}
+
+/* The ID of the batch job, as a name; false outside of one. */
+static bool batch_name(char name[SET_NAME_MAX])
+{
+    static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        const char *id = getenv(jobs[i]);
+        if (id == NULL || id[0] == '\0')
+            continue;
+        size_t length = 0;
+        for (; length + 1 < SET_NAME_MAX && (is_letter(id[length]) || (length > 0 && id[length] == '.')); length++)
+            name[length] = id[length];
+        name[length] = '\0';
+        return sets_is_name(name);
+    }
+    return false;
+}
+
+void sets_default_name(char name[SET_NAME_MAX])
+{
+    if (!batch_name(name))
+        strcpy(name, DEFAULT_NAME);
+}
+
+/* True where there is a socket of that name in one of the folders. */
+static bool find_named(const char *name, struct set_place *set)
+{
+    struct control_folders folders;
+    struct stat status;
+    struct error error;
+    control_folders(&folders);
+    for (unsigned i = 0; i < folders.count; i++) {
+        const int folder = control_folder_open(folders.path[i], false, &error);
+        if (folder < 0)
+            continue;
+        char file[SET_NAME_MAX + sizeof CONTROL_ENDING];
+        snprintf(file, sizeof file, "%s" CONTROL_ENDING, name);
+        const bool is_there = fstatat(folder, file, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(status.st_mode);
+        close(folder);
+        if (is_there && snprintf(set->path, sizeof set->path, "%s/%s", folders.path[i], file) < (int)sizeof set->path) {
+            snprintf(set->name, sizeof set->name, "%s", name);
+            return true;
+        }
+    }
+    return false;
+}
+
+struct each_set {
+    void (*each)(void *context, const char *path, const char *name);
+    void *context;
+};
+
+static void pass_set(void *context, const char *path, const char *name)
+{
+    const struct each_set *all = context;
+    if (sets_is_name(name))
+        all->each(all->context, path, name);
+}
+
+void sets_each(void (*each)(void *context, const char *path, const char *name), void *context)
+{
+    struct each_set all = {each, context};
+    control_each(pass_set, &all);
+}
+
+struct only_set {
+    struct set_place *set;
+    struct text names;
+    unsigned count;
+};
+
+static void take_set(void *context, const char *path, const char *name)
+{
+    struct only_set *only = context;
+    text_add(&only->names, "%s%s", only->count++ > 0 ? ", " : "", name);
+    snprintf(only->set->name, sizeof only->set->name, "%s", name);
+    snprintf(only->set->path, sizeof only->set->path, "%s", path);
+}
+
+/* Where there is one name alone nobody needs to be asked whether it is still there. */
+static int find_only(struct set_place *set, struct error *error)
+{
+    struct only_set only = {.set = set};
+    text_init(&only.names);
+    control_each_unasked(pass_set, &(struct each_set){take_set, &only});
+    if (only.count > 1) {
+        only.count = 0;
+        text_fini(&only.names);
+        text_init(&only.names);
+        sets_each(take_set, &only);
+    }
+    char *names = text_take(&only.names);
+    if (only.count == 0)
+        error_set(error, "no set of yours is up on this machine; `hdss up` starts one");
+    else if (only.count > 1)
+        error_set(error, "%u sets are up: %.200s; say which by --set or " SET_VARIABLE, only.count,
+                  names != NULL ? names : "");
+    free(names);
+    return only.count == 1 ? 0 : -1;
+}
+
+int sets_find(const char *given, struct set_place *set, struct error *error)
+{
+    const char *variable = getenv(SET_VARIABLE);
+    const char *name = given != NULL ? given : variable != NULL && variable[0] != '\0' ? variable : NULL;
+    char batch[SET_NAME_MAX];
+    if (name == NULL)
+        return batch_name(batch) && find_named(batch, set) ? 0 : find_only(set, error);
+    if (sets_is_name(name) && find_named(name, set))
+        return 0;
+    return error_set(error, "%s'%.60s' is no set of yours on this machine; `hdss jobs` shows those that are up",
+                     given == NULL ? SET_VARIABLE ": " : "", name);
+}

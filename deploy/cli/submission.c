@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* From the words of a job to a job of a set: see submission.h, and docs/CONTROL.md for what goes over the socket. */
+#include "deploy/cli/submission.h"
+
+#include "deploy/cli/attend.h"
+#include "deploy/cli/colour.h"
+#include "deploy/cli/commands.h"
+#include "deploy/cli/control_client.h"
+#include "deploy/cli/find_job.h"
+#include "deploy/cli/job_view.h"
+#include "deploy/cli/mistakes.h"
+#include "deploy/cli/sets.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ANSWER_MS   30000
+#define BAD_REQUEST 400
+#define CONFLICT    409
+
+/* --- the submission as JSON --- */
+
+/* What the job says of its progress and its end where it is shown here already, or not at all; what the user says
+ * stands behind and wins. */
+static void add_quiet_words(json_t *words, const struct submission_request *request, const struct job *as)
+{
+    const bool shows = request->waits && (request->quiet || request->is_json || attend_shows_progress(as));
+    if (shows) {
+        json_array_append_new(words, json_string("--progress"));
+        json_array_append_new(words, json_string("never"));
+    }
+    if (request->quiet) {
+        json_array_append_new(words, json_string("--summary"));
+        json_array_append_new(words, json_string("none"));
+    }
+}
+
+static json_t *words_of(const struct submission_request *request, const struct argv *job, const struct job *as,
+                        struct error *error)
+{
+    json_t *words = json_array();
+    add_quiet_words(words, request, as);
+    for (unsigned i = 1; i < job->count; i++)
+        if (json_array_append_new(words, json_string(job->items[i])) < 0) {
+            json_decref(words);
+            error_set(error, "the word '%.100s' is not UTF-8, as all that a set takes must be", job->items[i]);
+            return NULL;
+        }
+    return words;
+}
+
+/* A variable that is not UTF-8 does not go along. */
+static json_t *environment_json(void)
+{
+    json_t *array = json_array();
+    for (char **variable = environ; *variable != NULL; variable++)
+        if (strchr(*variable, '=') != NULL)
+            json_array_append_new(array, json_string(*variable));
+    return array;
+}
+
+static json_t *after_json(const struct submission_request *request, const char *set, struct error *error)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < request->after_count; i++) {
+        const char *id = request->after[i], *slash = strrchr(id, '/');
+        const uint64_t number = find_job_number(id);
+        if (number > 0 && (slash == NULL || (strncmp(id, set, strlen(set)) == 0 && id + strlen(set) == slash))) {
+            json_array_append_new(array, json_integer((json_int_t)number));
+            continue;
+        }
+        json_decref(array);
+        error_set(error, "--after '%.60s'; accepted: IDs of jobs of the set %s, as %s/3 or 3", id, set, set);
+        return NULL;
+    }
+    return array;
+}
+
+static mode_t mask(void)
+{
+    const mode_t own = umask(0);
+    umask(own);
+    return own;
+}
+
+/* To be freed; NULL with one line. */
+static char *submission_text(const struct submission_request *request, const char *set, const struct argv *job,
+                             const struct job *as, struct error *error)
+{
+    char folder[PATH_MAX];
+    if (getcwd(folder, sizeof folder) == NULL) {
+        error_set(error, "cannot tell the working directory: %s", strerror(errno));
+        return NULL;
+    }
+    json_t *words = words_of(request, job, as, error);
+    json_t *after = words != NULL ? after_json(request, set, error) : NULL;
+    if (after == NULL) {
+        json_decref(words);
+        return NULL;
+    }
+    json_t *object = json_pack("{s:o, s:s, s:i, s:o, s:s?, s:I, s:i, s:o}", "words", words, "folder", folder, "umask",
+                               (int)mask(), "environment", environment_json(), "name", request->name, "priority",
+                               (json_int_t)request->priority, "weight", (int)request->weight, "after", after);
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+    if (text == NULL)
+        error_set(error, "the name of the job or of its folder is not UTF-8, as all that a set takes must be");
+    json_decref(object);
+    return text;
+}
+
+/* --- what becomes of it --- */
+
+static int print_json(const char *program, json_t *json)
+{
+    char *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;
+    printf("%s\n", text != NULL ? text : "null");
+    free(text);
+    return commands_end_page(program);
+}
+
+/* A job that has no number is none. */
+static uint64_t number_of_job(const struct control_answer *answer)
+{
+    const json_int_t id = json_integer_value(json_object_get(answer->json, "id"));
+    return id > 0 ? (uint64_t)id : 0;
+}
+
+static int be_there(const char *program, const struct submission_request *request, struct control_client *client,
+                    const struct set_place *set, uint64_t number, const struct job *as, int signals)
+{
+    json_t *last = NULL;
+    const struct attended attended = {.program = program,
+                                      .set = set->name,
+                                      .job = number,
+                                      .as = as,
+                                      .leaves = request->leaves,
+                                      .silent = request->is_json,
+                                      .signals = signals};
+    int status = attend_job(client, &attended, &last);
+    if (request->is_json && print_json(program, last) != EXIT_STATUS_DONE)
+        status = EXIT_STATUS_FAILED;
+    json_decref(last);
+    return status;
+}
+
+/* A wrong job is explained as `hdss run` explains it. */
+static int refused(const struct control_answer *answer, enum ask_end end, const struct set_place *set,
+                   const struct options *options, int argc, char *const *argv, struct error *error)
+{
+    if (answer->status == BAD_REQUEST) {
+        mistakes_explain(options, argc, argv, error);
+        return EXIT_STATUS_USAGE;
+    }
+    struct error why = *error;
+    error_set(error, "the set %s: %.400s", set->name, why.text);
+    return end == ASK_GONE ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
+}
+
+static int hand_over(const char *program, const struct submission_request *request, const struct set_place *set,
+                     const char *text, const struct job *as, const struct options *options, int argc, char *const *argv,
+                     struct error *error)
+{
+    struct control_client client;
+    struct control_answer answer;
+    const int signals = request->waits ? attend_signals() : -1;
+    int status;
+    control_client_init(&client, set->path);
+    const enum ask_end end = control_client_ask(&client, "POST", "/v1/jobs", text, ANSWER_MS, &answer, error);
+    const uint64_t number = end == ASK_ANSWERED ? number_of_job(&answer) : 0;
+    if (end != ASK_ANSWERED)
+        status = refused(&answer, end, set, options, argc, argv, error);
+    else if (number == 0) {
+        error_set(error, "the set %s has answered with what is no job", set->name);
+        status = EXIT_STATUS_FAILED;
+    } else if (request->waits)
+        status = be_there(program, request, &client, set, number, as, signals);
+    else if (request->is_json)
+        status = print_json(program, answer.json);
+    else {
+        printf("%s/%" PRIu64 "\n", set->name, number);
+        status = commands_end_page(program);
+    }
+    control_answer_fini(&answer);
+    control_client_fini(&client);
+    return status;
+}
+
+int submission_make(const char *program, const struct submission_request *request, const struct argv *job,
+                    const struct options *options, int argc, char *const *argv, struct error *error)
+{
+    struct set_place set;
+    struct job as;
+    job_init(&as);
+    const int parsed = job_parse(&as, (int)job->count, job->items, error);
+    if (parsed != 0) {
+        if (parsed < 0)
+            mistakes_explain(options, argc, argv, error);
+        return EXIT_STATUS_USAGE;
+    }
+    if (sets_find(request->set, &set, error) < 0)
+        return EXIT_STATUS_USAGE;
+    char *text = submission_text(request, set.name, job, &as, error);
+    if (text == NULL)
+        return EXIT_STATUS_USAGE;
+    const int status = hand_over(program, request, &set, text, &as, options, argc, argv, error);
+    free(text);
+    return status;
+}

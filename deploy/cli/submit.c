@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* hdss submit: a job for a set, by the options that `hdss run` has for a job. */
+#include "deploy/cli/colour.h"
+#include "deploy/cli/commands.h"
+#include "deploy/cli/mistakes.h"
+#include "deploy/cli/submission.h"
+
+#include "common/config/job.h"
+#include "common/util/list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRIORITY_MAX 1000
+#define WEIGHT_MAX   1000
+
+static int take_priority(void *target, const char *value, struct error *error)
+{
+    char *end;
+    const long number = strtol(value, &end, 10);
+    (void)error;
+    if (end == value || *end != '\0' || number < -PRIORITY_MAX || number > PRIORITY_MAX)
+        return -1;
+    ((struct submission_request *)target)->priority = number;
+    return 0;
+}
+
+static int take_after(void *target, const char *value, struct error *error)
+{
+    struct submission_request *request = target;
+    if (request->after_count == SUBMISSION_AFTER_MAX)
+        return error_set(error, "%d jobs are accepted at most", SUBMISSION_AFTER_MAX);
+    request->after[request->after_count++] = value;
+    return value[0] != '\0' ? 0 : -1;
+}
+
+static const struct option_row submit_rows[] = {
+    {"set", 0, "SET", NULL, "the set that gets the job (default: HDSS_SET, that of the batch job, the only one)",
+     TAKES_WORD(struct submission_request, set), .least = 1},
+    {"wait", 'w', NULL, NULL,
+     "wait for the end, with the progress and the summary of `hdss run`; Ctrl-C cancels the job",
+     TAKES_FLAG(struct submission_request, waits)},
+    {"leave", 0, NULL, NULL, "with --wait: Ctrl-C leaves the job as it is, and ends the waiting alone",
+     TAKES_FLAG(struct submission_request, leaves)},
+    {"name", 0, "NAME", NULL, "a name for the job, for people: `hdss jobs` shows it",
+     TAKES_WORD(struct submission_request, name), .least = 1},
+    {"priority", 0, "P", "an integer from -1000 to 1000",
+     "a job of a higher priority comes before all of a lower one (default 0)", take_priority},
+    {"weight", 0, "X", NULL, "share of the workers among jobs of the same priority (default 1)",
+     TAKES_INTEGER(struct submission_request, weight, 1, WEIGHT_MAX)},
+    {"after", 0, "ID", "the ID of a job of the set", "begin when that job is done; may be given several times",
+     take_after},
+    {"quiet", 'q', NULL, NULL, "with --wait: print nothing but what is wrong",
+     TAKES_FLAG(struct submission_request, quiet)},
+    {"format", 0, "text|json", NULL, "print the ID, or the job as JSON, with --wait at its end (default text)",
+     TAKES_CHOICE(struct submission_request, is_json)},
+    {NULL},
+};
+
+static const struct options submit_options = {
+    .usage = "hdss submit [OPTION]... KERNEL [KEY=VALUE]...",
+    .about = "Hands a job to a set of daemons that `hdss up` has started, and prints its ID.",
+    .sections = {{"Submission", submit_rows}, {"Help", options_common}},
+    .notes =
+        "All options of the job are accepted as well: `supermaster --help` shows them.\n"
+        "The job runs in this folder, with this umask and environment. It is on disk when its ID is printed: `hdss up "
+        "--resume` goes on with it where the set is lost.\n"
+        "Example:\n"
+        "    hdss submit --wait --output m.npy mandelbrot width=2048\n"
+        "Exit status: 0 submitted; with --wait that of the job, as of `hdss run`, and 4 where it is left; 1 where it "
+        "is "
+        "not known how the job ended; 2 wrong use.",
+};
+
+/* Both tables in one, for parsing: what is not ours is the job's. */
+static struct options all_options(void)
+{
+    struct options all = submit_options;
+    const struct option_section *section = job_options()->sections;
+    for (unsigned i = 2; i + 1 < OPTIONS_SECTIONS_MAX && section->title != NULL; section++)
+        if (section->rows != options_common)
+            all.sections[i++] = *section;
+    return all;
+}
+
+void submit_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){all_options(), OPERANDS_KERNEL};
+}
+
+/* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
+static int take_arguments(struct submission_request *request, struct argv *job, const struct options *all, int argc,
+                          char **argv, struct error *error)
+{
+    struct options_reader reader;
+    struct options_word word;
+    int more, first;
+    options_reader_init(&reader, all, argc, argv);
+    argv_add(job, "supermaster");
+    while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
+        if (word.row != NULL && options_find(&submit_options, word.row->name) != NULL) {
+            const int result = option_apply(&word, request, error);
+            if (result != 0)
+                return result;
+            continue;
+        }
+        for (int i = first; i < reader.at; i++)
+            argv_add(job, argv[i]);
+    }
+    if (more == 0 && (request->leaves || request->quiet) && !request->waits)
+        return error_set(error, "%s: accepted with --wait", request->leaves ? "--leave" : "--quiet");
+    return more;
+}
+
+int command_submit(int argc, char **argv)
+{
+    static const char program[] = "hdss submit";
+    const struct options all = all_options();
+    struct submission_request request = SUBMISSION_DEFAULT;
+    struct argv job = {0};
+    struct error error = {0};
+    int status = EXIT_STATUS_USAGE;
+    const int result = take_arguments(&request, &job, &all, argc, argv, &error);
+    if (result > 0)
+        status = show_page(program, &submit_options, result);
+    else if (result < 0)
+        mistakes_explain(&all, argc, argv, &error);
+    else
+        status = submission_make(program, &request, &job, &all, argc, argv, &error);
+    if (error.text[0] != '\0')
+        say_error(program, error.text);
+    argv_fini(&job);
+    return status;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* hdss up: from the machines at hand to a set that waits for jobs.
+ *
+ * The line is that of `hdss run`, with a supermaster that serves in the place of one that has a job. It is launched in
+ * a session of its own, which this process waits for until the set answers. */
+#include "deploy/cli/colour.h"
+#include "deploy/cli/commands.h"
+#include "deploy/cli/compose.h"
+#include "deploy/cli/control_client.h"
+#include "deploy/cli/duration.h"
+#include "deploy/cli/launch.h"
+#include "deploy/cli/run.h"
+#include "deploy/cli/sets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWER_MS 2000
+/* Time between two looks whether the set answers. */
+#define LOOK_MS 10
+/* The longest part of the log that is shown of a set that did not come up. */
+#define SHOWN_MAX 65536
+
+static const char program[] = "hdss up";
+
+struct up_request {
+    struct launch_plan plan; /* the target of the launch's options */
+    const char *name;        /* borrowed; NULL: none is given */
+    const char *state;       /* folder; borrowed; NULL: none is given */
+    uint64_t idle_s;         /* 0: the set waits for ever */
+    bool foreground, resumes, is_json;
+};
+
+static int take_idle(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    uint64_t seconds;
+    if (duration_parse(value, &seconds) < 0 || seconds == 0)
+        return -1;
+    ((struct up_request *)target)->idle_s = seconds;
+    return 0;
+}
+
+static const struct option_row up_rows[] = {
+    {"name", 0, "NAME", NULL, "the name by which the set is found (default: the ID of the batch job, else `set`)",
+     TAKES_WORD(struct up_request, name), .least = 1},
+    {"foreground", 0, NULL, NULL, "return when the set has ended, as in the script of a batch job",
+     TAKES_FLAG(struct up_request, foreground)},
+    {"idle-timeout", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
+     "end after so long without a job (default: never)", take_idle},
+    {"resume", 0, NULL, NULL, "go on with the jobs that an earlier set of that name has left",
+     TAKES_FLAG(struct up_request, resumes)},
+    {"state", 0, "FOLDER", NULL,
+     "where the jobs and what they print are kept (default: hdss/NAME in XDG_STATE_HOME, or in ~/.local/state)",
+     TAKES_WORD(struct up_request, state), .least = 1},
+    {"dry-run", 0, NULL, NULL, "print the line; start nothing", TAKES_FLAG(struct up_request, plan.dry_run)},
+    {"format", 0, "text|json", NULL, "print a line, or what the set says of itself as JSON (default text)",
+     TAKES_CHOICE(struct up_request, is_json)},
+    {NULL},
+};
+
+_Static_assert(offsetof(struct up_request, plan) == 0, "options of the launch take the request for its plan");
+
+static const struct options up_options = {
+    .usage = "hdss up [OPTION]...",
+    .about =
+        "Starts a supermaster, masters and workers once, as a set that takes jobs by `hdss submit`, and returns when "
+        "it is ready.",
+    .sections = {{"Set", up_rows}, {"Launch", launch_place_rows}, {"Help", options_common}},
+    .notes = "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
+             "What the daemons themselves say is in the file `log` of the folder --state.\n"
+             "Example:\n"
+             "    hdss up --workers 8\n"
+             "    hdss submit --wait mandelbrot width=2048\n"
+             "    hdss down",
+};
+
+void up_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){up_options, OPERANDS_NONE};
+}
+
+/* --- the folder --- */
+
+static int make_folders(char *path, struct error *error)
+{
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        const int made = mkdir(path, 0777);
+        *slash = '/';
+        if (made < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+            return error_set(error, "cannot make the folder %.300s: %s", path, strerror(errno));
+    }
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return error_set(error, "cannot make the folder %.300s: %s", path, strerror(errno));
+    return 0;
+}
+
+/* The set's folder as an absolute path. */
+static int find_state(const struct up_request *request, const char *name, char path[PATH_MAX], struct error *error)
+{
+    const char *given = request->state, *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char folder[PATH_MAX] = "";
+    int length;
+    if (given != NULL && given[0] != '/' && getcwd(folder, sizeof folder) == NULL)
+        return error_set(error, "cannot tell the working directory: %s", strerror(errno));
+    if (given != NULL)
+        length = snprintf(path, PATH_MAX, "%s%s%s", folder, given[0] != '/' ? "/" : "", given);
+    else if (base != NULL && base[0] == '/')
+        length = snprintf(path, PATH_MAX, "%s/hdss/%s", base, name);
+    else if (home != NULL && home[0] == '/')
+        length = snprintf(path, PATH_MAX, "%s/.local/state/hdss/%s", home, name);
+    else
+        return error_set(error, "neither XDG_STATE_HOME nor HOME says where the set's folder can be; accepted: --state "
+                                "FOLDER");
+    return length < PATH_MAX ? 0 : error_set(error, "the path of the set's folder is too long");
+}
+
+/* --- the set that answers --- */
+
+/* True where a set of that name answers; its session is then the caller's. */
+static bool is_up(const char *name, json_t **session)
+{
+    struct set_place set;
+    struct control_client client;
+    struct control_answer answer;
+    struct error error;
+    *session = NULL;
+    if (sets_find(name, &set, &error) < 0)
+        return false;
+    control_client_init(&client, set.path);
+    const enum ask_end end = control_client_ask(&client, "GET", "/v1", NULL, ANSWER_MS, &answer, &error);
+    if (end == ASK_ANSWERED)
+        *session = json_incref(answer.json);
+    control_answer_fini(&answer);
+    control_client_fini(&client);
+    return end == ASK_ANSWERED;
+}
+
+static int say_up(const struct up_request *request, const char *name, const json_t *session)
+{
+    const json_int_t workers = json_integer_value(json_object_get(session, "workers"));
+    if (request->is_json) {
+        char *text = json_dumps(session, JSON_INDENT(2));
+        printf("%s\n", text != NULL ? text : "null");
+        free(text);
+    } else if (workers > 0)
+        printf("%s is up: %jd worker%s\n", name, (intmax_t)workers, workers > 1 ? "s" : "");
+    else
+        printf("%s is up\n", name);
+    return commands_end_page(program);
+}
+
+/* --- launching --- */
+
+static void add_words(struct up_request *request, const char *name, const char *state)
+{
+    struct argv *words = &request->plan.job;
+    argv_add(words, "supermaster");
+    argv_add_format(words, "--serve=%s", name);
+    argv_add(words, "--state");
+    argv_add(words, state);
+    if (request->idle_s > 0) {
+        argv_add(words, "--idle-timeout");
+        argv_add_format(words, "%ju", (uintmax_t)request->idle_s);
+    }
+    if (request->resumes)
+        argv_add(words, "--resume");
+}
+
+struct readiness {
+    const struct up_request *request;
+    const char *name;
+    bool said;
+};
+
+/* In the foreground: says that the set is up once it answers. */
+static enum launch_wish look_at_set(void *context, bool begun)
+{
+    struct readiness *readiness = context;
+    json_t *session;
+    if (!begun || readiness->said || !is_up(readiness->name, &session))
+        return LAUNCH_GOES_ON;
+    readiness->said = true;
+    say_up(readiness->request, readiness->name, session);
+    json_decref(session);
+    return LAUNCH_GOES_ON;
+}
+
+static int wait_for_set_ms(void *context)
+{
+    return ((struct readiness *)context)->said ? -1 : LOOK_MS;
+}
+
+static unsigned wait_for_nothing(void *context, struct pollfd *polled)
+{
+    (void)context, (void)polled;
+    return 0;
+}
+
+static int launch_set(struct up_request *request, const char *name, FILE *log, struct error *error)
+{
+    struct readiness readiness = {.request = request, .name = name};
+    const struct launch_side side = {look_at_set, wait_for_set_ms, wait_for_nothing, &readiness, NULL};
+    struct launch how = {.log = log, .side = log == NULL ? &side : NULL};
+    return run_launch_plan(&request->plan, &how, error);
+}
+
+/* The process that stays with the launcher. */
+static _Noreturn void stay(struct up_request *request, const char *name, int log)
+{
+    struct error error = {0};
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    setsid();
+    dup2(null, STDIN_FILENO);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    FILE *file = fdopen(log, "a");
+    setvbuf(file, NULL, _IOLBF, 0);
+    const int status = launch_set(request, name, file, &error);
+    if (error.text[0] != '\0')
+        say_error(program, error.text);
+    fflush(stdout);
+    fflush(file);
+    _exit(status);
+}
+
+/* Shows what the set has written since `from`. */
+static void show_log(int log, off_t from)
+{
+    static char bytes[SHOWN_MAX];
+    ssize_t count;
+    while ((count = pread(log, bytes, sizeof bytes, from)) > 0) {
+        fwrite(bytes, 1, (size_t)count, stderr);
+        from += count;
+    }
+}
+
+static volatile sig_atomic_t up_is_asked;
+
+static void note_signal_of_up(int number)
+{
+    (void)number;
+    up_is_asked = 1;
+}
+
+static void take_signals_of_up(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = note_signal_of_up}, before;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+}
+
+/* Waits until the set answers, or has failed to come up, of which the log says why. */
+static int wait_until_up(const struct up_request *request, const char *name, pid_t child, int log, off_t from)
+{
+    bool asked = false;
+    for (;;) {
+        json_t *session;
+        int status;
+        if (!asked && is_up(name, &session)) {
+            const int result = say_up(request, name, session);
+            json_decref(session);
+            return result;
+        }
+        if (waitpid(child, &status, WNOHANG) == child) {
+            show_log(log, from);
+            const int result = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_STATUS_FAILED;
+            return result == EXIT_STATUS_DONE ? EXIT_STATUS_FAILED : result;
+        }
+        if (up_is_asked && !asked)
+            kill(child, SIGTERM);
+        asked |= up_is_asked;
+        poll(NULL, 0, LOOK_MS);
+    }
+}
+
+static int start_apart(struct up_request *request, const char *name, const char *state, struct error *error)
+{
+    char path[PATH_MAX + 8];
+    snprintf(path, sizeof path, "%s/log", state);
+    const int log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log < 0) {
+        error_set(error, "cannot write %.300s: %s", path, strerror(errno));
+        return EXIT_STATUS_USAGE;
+    }
+    const off_t from = lseek(log, 0, SEEK_END);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0)
+        stay(request, name, log);
+    if (child < 0) {
+        error_set(error, "cannot start a process: %s", strerror(errno));
+        return EXIT_STATUS_FAILED;
+    }
+    take_signals_of_up();
+    const int status = wait_until_up(request, name, child, log, from);
+    close(log);
+    return status;
+}
+
+static int start_set(struct up_request *request, struct error *error)
+{
+    char name[SET_NAME_MAX], state[PATH_MAX];
+    json_t *session;
+    sets_default_name(name);
+    if (request->name != NULL && sets_check_name(request->name, error) < 0)
+        return EXIT_STATUS_USAGE;
+    if (request->name != NULL)
+        snprintf(name, sizeof name, "%s", request->name);
+    if (find_state(request, name, state, error) < 0)
+        return EXIT_STATUS_USAGE;
+    if (is_up(name, &session)) {
+        json_decref(session);
+        error_set(error, "the set %s is up already; another one needs another name: --name NAME", name);
+        return EXIT_STATUS_USAGE;
+    }
+    request->plan.serves = true;
+    request->plan.threads = 1;
+    request->plan.restarts = 0;
+    add_words(request, name, state);
+    if (!request->plan.dry_run && make_folders(state, error) < 0)
+        return EXIT_STATUS_USAGE;
+    return request->foreground || request->plan.dry_run ? launch_set(request, name, NULL, error)
+                                                        : start_apart(request, name, state, error);
+}
+
+int command_up(int argc, char **argv)
+{
+    struct up_request request = {.plan = LINEUP_DEFAULT};
+    struct error error = {0};
+    int status = EXIT_STATUS_USAGE;
+    const int result = options_parse(&up_options, argc, argv, &request, NULL, &error);
+    if (result > 0)
+        status = show_page(program, &up_options, result);
+    else if (result == 0)
+        status = start_set(&request, &error);
+    if (error.text[0] != '\0')
+        say_error(program, error.text);
+    launch_plan_fini(&request.plan);
+    return status;
+}
