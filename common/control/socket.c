@@ -240,7 +240,8 @@ static void each_in_all(bool unasked, void (*each)(void *context, const char *pa
         if (folder < 0)
             continue;
         each_of(folders.path[i], folder, unasked, each, context);
-        rmdir(folders.path[i]); /* left over by a run that was killed; fails while a socket is there */
+        if (!unasked)
+            rmdir(folders.path[i]); /* left over by a run that was killed; fails while a socket is there */
     }
 }
 

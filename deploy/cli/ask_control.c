@@ -4,6 +4,7 @@
 
 #include "deploy/cli/sets.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,18 +64,38 @@ static void list_job(struct listing *listing, const char *path, const char *name
     snprintf(view->path, sizeof view->path, "%s", path);
 }
 
-static void list_set(struct listing *listing, const char *path, const char *name)
+/* Asks for a part of the jobs, from that number on. Returns the first number of the next part; 0: it was the last. */
+static uint64_t list_part(struct listing *listing, struct control_client *client, const char *name, uint64_t from,
+                          struct census *census, struct control_answer *answer, enum ask_end *end)
 {
-    struct control_answer answer;
     struct error error;
-    struct census census = {0};
+    char target[64] = "/v1/jobs";
     json_t *json;
     size_t i;
-    const enum ask_end end = control_ask(path, "GET", "/v1/jobs", LIST_MS, &answer, &error);
-    json_array_foreach(json_object_get(answer.json, "jobs"), i, json)
+    if (from > 0)
+        snprintf(target, sizeof target, "/v1/jobs?from=%" PRIu64, from);
+    *end = control_client_ask(client, "GET", target, NULL, LIST_MS, answer, &error);
+    json_array_foreach(json_object_get(answer->json, "jobs"), i, json)
     {
-        list_job(listing, path, name, json, &census);
+        list_job(listing, client->path, name, json, census);
     }
+    const json_int_t next = json_integer_value(json_object_get(answer->json, "next"));
+    return next > 0 && (uint64_t)next > from ? (uint64_t)next : 0;
+}
+
+static void list_set(struct listing *listing, const char *path, const char *name)
+{
+    struct control_client client;
+    struct control_answer answer = {0};
+    struct census census = {0};
+    enum ask_end end;
+    uint64_t from = 0;
+    control_client_init(&client, path);
+    do {
+        control_answer_fini(&answer);
+        from = list_part(listing, &client, name, from, &census, &answer, &end);
+    } while (from > 0);
+    control_client_fini(&client);
     if (end != ASK_GONE && listing->sets != NULL) {
         json_t *object = json_pack("{s:s, s:b, s:I, s:I, s:I}", "set", name, "answers", end == ASK_ANSWERED, "running",
                                    census.running, "waiting", census.waiting, "over", census.over);

@@ -526,14 +526,24 @@ static void say_crowded(const struct launch_plan *launch_plan)
     say_note(launch_plan->serves ? "hdss up" : "hdss run", text);
 }
 
+/* A set is found by a socket on the machine of its supermaster. */
+static int check_set(const struct launch_plan *launch_plan, struct error *error)
+{
+    if (launch_plan_leads_here(launch_plan))
+        return 0;
+    return error_set(
+        error, "the set's supermaster would not be on this machine, and could be found only there; accepted: `hdss "
+               "up` on the first host");
+}
+
 /* Composes the line, shows it and runs it. */
 static int run_composed(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     struct argv line = {0};
     FILE *shown = line_is_shown_to(launch_plan, how);
     int status = EXIT_STATUS_USAGE;
-    bool is_right =
-        compose(launch_plan, &line, error) == 0 && (launch_plan->serves || check_launch_plan(launch_plan, error) == 0);
+    bool is_right = compose(launch_plan, &line, error) == 0 &&
+                    (launch_plan->serves ? check_set(launch_plan, error) : check_launch_plan(launch_plan, error)) == 0;
     ask_end();
     if (is_right) {
         if (how->log == NULL)

@@ -9,6 +9,7 @@
 #include "deploy/cli/control_client.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
+#include "deploy/cli/mistakes.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/sets.h"
 
@@ -27,6 +28,8 @@
 #define ANSWER_MS 2000
 /* Time between two looks whether the set answers. */
 #define LOOK_MS 10
+/* Jobs at once, at most. */
+#define AT_ONCE_MAX 64
 /* The longest part of the log that is shown of a set that did not come up. */
 #define SHOWN_MAX 65536
 
@@ -37,6 +40,8 @@ struct up_request {
     const char *name;        /* borrowed; NULL: none is given */
     const char *state;       /* folder; borrowed; NULL: none is given */
     uint64_t idle_s;         /* 0: the set waits for ever */
+    unsigned at_once;        /* jobs; 0: not given */
+    bool group_even, group_given;
     bool foreground, resumes, is_json;
 };
 
@@ -57,6 +62,11 @@ static const struct option_row up_rows[] = {
      TAKES_FLAG(struct up_request, foreground)},
     {"idle-timeout", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
      "end after so long without a job (default: never)", take_idle},
+    {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",
+     TAKES_INTEGER(struct up_request, at_once, 1, AT_ONCE_MAX)},
+    {"group-by", 0, "node|even", NULL,
+     "which master serves a worker: one on its own node where there is one, or dealt out evenly (default node)",
+     TAKES_CHOICE(struct up_request, group_even), .given = offsetof(struct up_request, group_given)},
     {"resume", 0, NULL, NULL, "go on with the jobs that an earlier set of that name has left",
      TAKES_FLAG(struct up_request, resumes)},
     {"state", 0, "FOLDER", NULL,
@@ -172,6 +182,14 @@ static void add_words(struct up_request *request, const char *name, const char *
     if (request->idle_s > 0) {
         argv_add(words, "--idle-timeout");
         argv_add_format(words, "%ju", (uintmax_t)request->idle_s);
+    }
+    if (request->at_once > 0) {
+        argv_add(words, "--jobs-at-once");
+        argv_add_format(words, "%u", request->at_once);
+    }
+    if (request->group_given) {
+        argv_add(words, "--group-by");
+        argv_add(words, request->group_even ? "even" : "node");
     }
     if (request->resumes)
         argv_add(words, "--resume");
@@ -346,6 +364,8 @@ int command_up(int argc, char **argv)
         status = show_page(program, &up_options, result);
     else if (result == 0)
         status = start_set(&request, &error);
+    else
+        mistakes_explain(&up_options, argc, argv, &error);
     if (error.text[0] != '\0')
         say_error(program, error.text);
     launch_plan_fini(&request.plan);

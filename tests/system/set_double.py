@@ -78,7 +78,8 @@ class SetDouble:
             if words == ['jobs'] and method == 'POST':
                 return self.submit(json.loads(body))
             if words == ['jobs']:
-                return 200, {'session': self.session(), 'jobs': self.jobs}
+                first = int(query.get('from', 1)) - 1  # two at a time
+                return 200, {'session': self.session(), 'jobs': self.jobs[first:first + 2], 'next': first + 3 if len(self.jobs) > first + 2 else None}
             if not 1 <= int(words[1]) <= len(self.jobs):
                 return 404, {'error': f'the set has no job {words[1]}'}
             job = self.jobs[int(words[1]) - 1]

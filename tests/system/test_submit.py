@@ -62,6 +62,8 @@ def test_jobs_are_listed_shown_and_cancelled():
         assert run([HDSS, 'complete', 'hdss', 'submit', '--after=']).out.split() == ['--after=night/1']
         assert run([HDSS, 'cancel']).out == 'night/1 is over: cancelled\n'
         assert double.jobs[0]['status'] == 4
+        run([HDSS, 'submit', *JOB])
+        assert run([HDSS, 'jobs']).out.splitlines()[1].startswith('night/3 ')
 
 
 def test_a_job_is_attended():
@@ -142,10 +144,10 @@ def test_what_is_wrong_is_said_in_a_line():
 
 def test_the_line_of_a_set_is_shown():
     here()
-    result = run([HDSS, 'up', '--dry-run', '--workers', '2', '--masters', '1', '--name', 'night', '--state', 'kept', '--idle-timeout', '2m', '--resume'])
+    result = run([HDSS, 'up', '--dry-run', '--workers', '2', '--masters', '1', '--name', 'night', '--state', 'kept', '--idle-timeout', '2m', '--jobs-at-once', '3', '--resume'])
     line = result.out
     assert result.status == 0 and not os.path.exists('kept'), result
-    assert f'supermaster --serve=night --state {os.getcwd()}/kept --idle-timeout 120 --resume : -n 1 ' in line and ' : -n 2 ' in line, line
+    assert f'supermaster --serve=night --state {os.getcwd()}/kept --idle-timeout 120 --jobs-at-once 3 --resume : -n 1 ' in line and ' : -n 2 ' in line, line
 
 
 if __name__ == '__main__':
