@@ -730,6 +730,8 @@ HALF = (b'{"id":1,"name":null,"kernel":"mandelbrot","command":["mandelbrot","wid
         b'"failed":2,"rate_per_s":1234.5,"elapsed_s":4.5,"eta_s":4.05,"workers":8,"busy":7,"lost":1,"technique":"fac2","topology":"central","output":"a.png","status":null}')
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 JOBS = {
+    "set": b"\x50" + OK + b'{"jobs":[{"id":7,"name":"first\\u0007","kernel":"k","state":"waiting","priority":-3,"weight":2,"after":[1,null],"submitted":"2026"}],"next":9}',
+    "text": b"\x50HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\ncontent-length: 5\r\n\r\nhello", "endless": b"\x50HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}",
     "one": b"\x50" + OK + HALF, "list": b"\x28" + OK + b'{"session":{"name":"run-1"},"jobs":[' + HALF + b"]}", "narrow": b"\x01" + OK + HALF,
     "open": b"\x50" + OK + b'{"state":"running","done":3,"total":null}', "over": b"\x50" + OK + b'{"kernel":"k","state":"failed","done":1e300,"total":-1,"status":3}',
     "control": b"\x50" + OK + b'{"kernel":"\\u001b[2J\\u009b","state":"\\u0000x","folder":"/\\n"}', "long": b"\x50" + OK + b'{"state":"x","folder":"/' + "\u00e4".encode() * 300 + b'"}',
