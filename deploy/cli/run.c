@@ -507,6 +507,8 @@ static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struc
 {
     if (launch_plan->dry_run)
         return stdout;
+    if (launch_plan->serves && !launch_plan->verbose)
+        return NULL;
     if (how->log != NULL)
         return how->log;
     return launch_plan->verbose || how->output == LAUNCH_OUTPUT_APART ? stderr : NULL;
