@@ -344,6 +344,7 @@ static int start_set(struct up_request *request, struct error *error)
         error_set(error, "the set %s is up already; another one needs another name: --name NAME", name);
         return EXIT_STATUS_USAGE;
     }
+    job_init(&request->plan.setup.job); /* for the time that ranks have to drain */
     request->plan.serves = true;
     request->plan.threads = 1;
     request->plan.restarts = 0;

@@ -3,7 +3,10 @@
 wrong is said in a line."""
 import json
 import os
+import pty
+import select
 import signal
+import subprocess
 import sys
 
 from launch import HDSS, finish, main, run, start, wait_until
@@ -78,6 +81,30 @@ def test_a_job_is_attended():
         wait_until(lambda: double.asked[-1] == ('GET', '/v1/jobs/4?wait=25'), 'a job that is attended')
         double.end(4, 'failed', 3)
         assert finish(process).status == 3
+
+
+def read_until(terminal, text):
+    """What the terminal shows until the text has come."""
+    shown = b''
+    while text not in shown:
+        assert select.select([terminal], [], [], 30)[0], shown
+        shown += os.read(terminal, 65536)
+    return shown
+
+
+def test_a_terminal_shows_the_progress():
+    with SetDouble(here(), 'night') as double:
+        terminal, end = pty.openpty()
+        process = subprocess.Popen([HDSS, 'submit', '--wait', *JOB], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=end)
+        wait_until(lambda: double.jobs, 'a job')
+        double.jobs[0].update(done=5, rate_per_s=2.5, elapsed_s=2, eta_s=2)
+        shown = read_until(terminal, b'50 %')
+        assert b'5 of 10' in shown and b'4 of 4 busy' in shown, shown
+        assert double.submissions[0]['words'] == ['--progress', 'never', *JOB], 'the job writes no log beside it'
+        double.end(1, 'done', 0)
+        assert process.communicate(timeout=30)[0] == b'done: all of it\n' and process.returncode == 0
+        os.close(end)
+        os.close(terminal)
 
 
 def attend_and_ask(double, words, number):
@@ -155,6 +182,7 @@ if __name__ == '__main__':
         test_jobs_are_handed_over,
         test_jobs_are_listed_shown_and_cancelled,
         test_a_job_is_attended,
+        test_a_terminal_shows_the_progress,
         test_a_signal_cancels_a_job_or_leaves_it,
         test_a_set_that_is_gone_is_said,
         test_a_set_ends,
