@@ -22,7 +22,8 @@
 
 #define ANSWER_MS   30000
 #define BAD_REQUEST 400
-#define CONFLICT    409
+/* The longest body that a set takes. */
+#define BODY_MAX (1u << 20)
 
 /* --- the submission as JSON --- */
 
@@ -108,7 +109,11 @@ static char *submission_text(const struct submission_request *request, const cha
                                (int)mask(), "environment", environment_json(), "name", request->name, "priority",
                                (json_int_t)request->priority, "weight", (int)request->weight, "after", after);
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
-    if (text == NULL)
+    if (text != NULL && strlen(text) > BODY_MAX) {
+        error_set(error, "the job is of %zu bytes with its environment; accepted: %u", strlen(text), BODY_MAX);
+        free(text);
+        text = NULL;
+    } else if (text == NULL)
         error_set(error, "the name of the job or of its folder is not UTF-8, as all that a set takes must be");
     json_decref(object);
     return text;
@@ -158,8 +163,12 @@ static int refused(const struct control_answer *answer, enum ask_end end, const 
         return EXIT_STATUS_USAGE;
     }
     struct error why = *error;
+    if (end == ASK_GONE) {
+        error_set(error, "the set %s was lost; `hdss up --resume` goes on with its jobs", set->name);
+        return EXIT_STATUS_USAGE;
+    }
     error_set(error, "the set %s: %.400s", set->name, why.text);
-    return end == ASK_GONE ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
+    return EXIT_STATUS_FAILED;
 }
 
 static int hand_over(const char *program, const struct submission_request *request, const struct set_place *set,

@@ -6,6 +6,7 @@ import os
 import pty
 import select
 import signal
+import socket
 import subprocess
 import sys
 
@@ -41,6 +42,12 @@ def test_jobs_are_handed_over():
         told = json.loads(run([HDSS, 'submit', '--set', 'night', '--after', 'night/1', '--after', '1', '--format', 'json', *JOB]).out)
         assert told['id'] == 2 and double.submissions[1]['after'] == [1, 1] and double.submissions[1]['name'] is None, told
         assert len(double.asked) == 2, 'a job costs one question'
+        large = {f'LARGE_{i}': 'x' * 100000 for i in range(11)}
+        os.environ.update(large)
+        result = run([HDSS, 'submit', *JOB])
+        assert result.status == 2 and 'bytes with its environment; accepted: 1048576' in result.err[0], result
+        for name in large:
+            del os.environ[name]
         os.umask(0o022)
 
 
@@ -145,8 +152,18 @@ def test_a_set_ends():
         assert finish(process).out == 'night has ended\n'
 
 
+def leave_a_socket(folder, name):
+    """As a set does that was killed."""
+    os.makedirs(folder, mode=0o700)
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(os.path.join(folder, f'{name}.sock'))
+
+
 def test_what_is_wrong_is_said_in_a_line():
     folder = here()
+    leave_a_socket(folder, 'dawn')
+    refused(['submit', *JOB], 'hdss submit: the set dawn was lost; `hdss up --resume` goes on with its jobs')
+    assert run([HDSS, 'jobs']).out == 'no run of yours is there on this machine\n' and not os.path.exists(folder)
     none = 'no set of yours is up on this machine; `hdss up` starts one'
     refused(['submit', *JOB], f'hdss submit: {none}')
     refused(['down'], f'hdss down: {none}')
