@@ -34,7 +34,9 @@ static int ask_for_job(struct job_list *found, const struct set_place *set, uint
     snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, number);
     const enum ask_end end = control_ask(set->path, "GET", target, ANSWER_MS, &answer, &why);
     *status = answer.status;
-    if (end != ASK_ANSWERED) {
+    if (end == ASK_GONE) {
+        sets_refuse_lost(set->name, error);
+    } else if (end != ASK_ANSWERED) {
         error_set(error, "%s/%" PRIu64 ": %.400s", set->name, number, why.text);
     } else {
         struct job_view *view = job_list_add(found, set->name, number);

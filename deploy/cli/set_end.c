@@ -86,6 +86,10 @@ static int end_set(const char *program, const struct end_request *request, const
     const enum ask_end end = control_client_ask(&client, "POST", "/v1/end", body, ANSWER_MS, &answer, error);
     control_answer_fini(&answer);
     control_client_fini(&client);
+    if (end == ASK_GONE) {
+        sets_refuse_lost(set.name, error);
+        return EXIT_STATUS_USAGE;
+    }
     if (end != ASK_ANSWERED) {
         struct error why = *error;
         error_set(error, "the set %s: %.400s", set.name, why.text);

@@ -151,3 +151,8 @@ int sets_find(const char *given, struct set_place *set, struct error *error)
     return error_set(error, "%s'%.60s' is no set of yours on this machine; `hdss jobs` shows those that are up",
                      given == NULL ? SET_VARIABLE ": " : "", name);
 }
+
+int sets_refuse_lost(const char *name, struct error *error)
+{
+    return error_set(error, "the set %s was lost; `hdss up --resume` goes on with its jobs", name);
+}

@@ -29,6 +29,9 @@ int sets_check_name(const char *name, struct error *error);
  * the only one. Nobody is asked whether it is still there. -1 with one line. */
 int sets_find(const char *given, struct set_place *set, struct error *error);
 
+/* The line for a set whose socket nobody listens to any more. Returns -1. */
+int sets_refuse_lost(const char *name, struct error *error);
+
 /* The name that a set gets where the user gives none: that of the batch job, or "set". */
 void sets_default_name(char name[SET_NAME_MAX]);
 

@@ -164,7 +164,7 @@ static int refused(const struct control_answer *answer, enum ask_end end, const 
     }
     struct error why = *error;
     if (end == ASK_GONE) {
-        error_set(error, "the set %s was lost; `hdss up --resume` goes on with its jobs", set->name);
+        sets_refuse_lost(set->name, error);
         return EXIT_STATUS_USAGE;
     }
     error_set(error, "the set %s: %.400s", set->name, why.text);
