@@ -112,13 +112,35 @@ static int refuse_early_option(int argc, char *const *argv, struct error *error)
     return error_set(error, "unknown option %.60s; `hdss --help` shows what there is", argv[0]);
 }
 
+/* What other systems that take jobs call a command, and what it is here. */
+static const struct {
+    const char *word, *meant;
+} other_commands[] = {
+    {"start", "up"},     {"server", "up"},     {"serve", "up"},    {"stop", "down"},      {"shutdown", "down"},
+    {"status", "jobs"},  {"list", "jobs"},     {"queue", "jobs"},  {"squeue", "jobs"},    {"qstat", "jobs"},
+    {"bjobs", "jobs"},   {"info", "show"},     {"kill", "cancel"}, {"scancel", "cancel"}, {"qdel", "cancel"},
+    {"bkill", "cancel"}, {"sbatch", "submit"}, {"qsub", "submit"}, {"bsub", "submit"},    {"tail", "output --follow"},
+};
+
+static const char *meant_by(const char *word)
+{
+    for (size_t i = 0; i < sizeof other_commands / sizeof *other_commands; i++)
+        if (strcmp(other_commands[i].word, word) == 0)
+            return other_commands[i].meant;
+    return NULL;
+}
+
 int mistakes_refuse_command(int argc, char *const *argv, struct error *error)
 {
-    const char *word = argv[0];
+    const char *word = argv[0], *meant = meant_by(word);
     struct suggestion nearest;
     struct stat found;
     if (word[0] == '-')
         return refuse_early_option(argc, argv, error);
+    if (meant != NULL) {
+        error_set(error, "unknown command '%.60s'; here it is %s", word, meant);
+        return add_program(word, error);
+    }
     suggest_init(&nearest, word);
     for (const struct command *command = commands; command->name != NULL; command++)
         suggest_offer(&nearest, command->name);

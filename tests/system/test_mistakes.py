@@ -23,6 +23,7 @@ COMMANDS = (
     ('rnu', "unknown command 'rnu'; did you mean run?"),
     ('kernels gss', "kernels: 'gss' is a technique; type: hdss techniques gss"),
     ('techniques mandelbrot', "techniques: 'mandelbrot' is a kernel; type: hdss kernels mandelbrot"),
+    ('status', "unknown command 'status'; here it is jobs"),
     ('help kernel', "unknown command 'kernel'; did you mean kernels?"),
     ('help nonsense', "unknown command 'nonsense'; `hdss --help` shows what there is"),
 )
