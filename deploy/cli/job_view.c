@@ -226,7 +226,8 @@ static void make_row(struct row *row, const struct job_view *view)
         snprintf(row->cell[RATE], CELL_MAX, "%s", human_rate(text, view->rate));
     if (view->left_s >= 0)
         snprintf(row->cell[LEFT], CELL_MAX, "%s", human_duration(text, view->left_s));
-    snprintf(row->cell[WORKERS], CELL_MAX, "%s/%s", whole(text, view->busy), whole(number, view->workers));
+    if (view->workers > 0)
+        snprintf(row->cell[WORKERS], CELL_MAX, "%s/%s", whole(text, view->busy), whole(number, view->workers));
 }
 
 /* Adds at most `most` characters of UTF-8, and returns how many: what a terminal would obey becomes '?'. */

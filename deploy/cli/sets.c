@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define RUN_BEGINS   "run-"
-#define DEFAULT_NAME "set"
+#define DEFAULT_NAME "main"
 
 static bool is_letter(char c)
 {

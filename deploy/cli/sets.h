@@ -32,7 +32,7 @@ int sets_find(const char *given, struct set_place *set, struct error *error);
 /* The line for a set whose socket nobody listens to any more. Returns -1. */
 int sets_refuse_lost(const char *name, struct error *error);
 
-/* The name that a set gets where the user gives none: that of the batch job, or "set". */
+/* The name that a set gets where the user gives none: that of the batch job, or "main". */
 void sets_default_name(char name[SET_NAME_MAX]);
 
 /* Calls `each` for each set of this user that listens on this machine. */

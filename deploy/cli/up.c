@@ -56,7 +56,7 @@ static int take_idle(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row up_rows[] = {
-    {"name", 0, "NAME", NULL, "the name by which the set is found (default: the ID of the batch job, else `set`)",
+    {"name", 0, "NAME", NULL, "the name by which the set is found (default: the ID of the batch job, else `main`)",
      TAKES_WORD(struct up_request, name), .least = 1},
     {"foreground", 0, NULL, NULL, "return when the set has ended, as in the script of a batch job",
      TAKES_FLAG(struct up_request, foreground)},

@@ -216,7 +216,7 @@ START_TEST(a_batch_job_names_its_set)
     unsetenv("PBS_JOBID");
     unsetenv("LSB_JOBID");
     sets_default_name(name);
-    ck_assert_str_eq(name, "set");
+    ck_assert_str_eq(name, "main");
     setenv("PBS_JOBID", "4711[3].server", 1);
     sets_default_name(name);
     ck_assert_str_eq(name, "4711");
