@@ -627,6 +627,32 @@ static enum decode_result decode_ranges(struct message *message, const struct he
     return result;
 }
 
+/* A part of an announcement is not empty, and is no longer than what follows its offset. */
+static enum decode_result decode_job(struct message *message, const struct header *header, const unsigned char *bytes,
+                                     size_t size)
+{
+    if (header->flags != 0)
+        return DECODE_UNKNOWN_FLAG;
+    if (header->number < 1 || header->number > JOB_PART_MAX)
+        return DECODE_OUT_OF_RANGE;
+    enum decode_result result = decode_check_size(size, JOB_BYTES + header->number);
+    if (result != DECODE_OK)
+        return result;
+    const struct job_part part = {header->id, wire_get32(bytes + HEADER_BYTES)};
+    message->job_part = part;
+    message->records = bytes + JOB_BYTES;
+    message->record_count = header->number;
+    return part.all > ANNOUNCEMENT_MAX || part.offset >= part.all || header->number > part.all - part.offset
+               ? DECODE_OUT_OF_RANGE
+               : DECODE_OK;
+}
+
+static enum decode_result decode_set_over(struct message *message, const struct header *header, size_t size)
+{
+    message->set_over.degraded = header->flags & FLAG_DEGRADED;
+    return check_plain(header, size, HEADER_BYTES, FLAG_DEGRADED);
+}
+
 /* Decodes what comes with the type. */
 static enum decode_result decode_typed(struct message *message, const struct header *header, const unsigned char *bytes,
                                        size_t size)
@@ -661,6 +687,8 @@ static enum decode_result decode_typed(struct message *message, const struct hea
     case MESSAGE_RESTART: return decode_restart(message, header, bytes, size);
     case MESSAGE_RECALL: return decode_recall(message, header, size);
     case MESSAGE_RETURNED: return decode_ranges(message, header, bytes, size, 0, RETURNED_MAX);
+    case MESSAGE_JOB: return decode_job(message, header, bytes, size);
+    case MESSAGE_SET_OVER: return decode_set_over(message, header, size);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -743,6 +771,8 @@ const char *message_name(enum message_type type)
     case MESSAGE_QUIESCE: return "QUIESCE";
     case MESSAGE_QUIESCED: return "QUIESCED";
     case MESSAGE_RESTART: return "RESTART";
+    case MESSAGE_JOB: return "JOB";
+    case MESSAGE_SET_OVER: return "SET_OVER";
     }
     return "?";
 }

@@ -214,6 +214,20 @@ static size_t encode_fatal(const struct fatal *problem, unsigned char *out)
     return HEADER_BYTES + problem->length;
 }
 
+static size_t encode_job(const struct message *message, unsigned char *out)
+{
+    put_header(out, MESSAGE_JOB, 0, message->record_count, message->job_part.offset);
+    wire_put32(out + HEADER_BYTES, message->job_part.all);
+    memcpy(out + JOB_BYTES, message->records, message->record_count);
+    return JOB_BYTES + message->record_count;
+}
+
+static size_t encode_set_over(const struct set_over *over, unsigned char *out)
+{
+    put_header(out, MESSAGE_SET_OVER, over->degraded ? FLAG_DEGRADED : 0, 0, 0);
+    return HEADER_BYTES;
+}
+
 /* Encodes all but the number of the job. */
 static size_t encode_typed(const struct message *message, unsigned char *out)
 {
@@ -255,6 +269,8 @@ static size_t encode_typed(const struct message *message, unsigned char *out)
     case MESSAGE_RESTART: return encode_restart(&message->restart, out);
     case MESSAGE_RECALL: put_header(out, MESSAGE_RECALL, 0, 0, message->recall.waiting); return HEADER_BYTES;
     case MESSAGE_RETURNED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
+    case MESSAGE_JOB: return encode_job(message, out);
+    case MESSAGE_SET_OVER: return encode_set_over(&message->set_over, out);
     }
     return 0;
 }
@@ -280,6 +296,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_RESULT: return RESULT_BYTES + data_bytes(message);
     case MESSAGE_ASSIGN: return ASSIGN_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_END:
+    case MESSAGE_SET_OVER:
     case MESSAGE_ECHO:
     case MESSAGE_QUIESCE:
     case MESSAGE_RECALL:
@@ -304,6 +321,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_QUIESCED: return QUIESCED_BYTES + message->record_count * BOUNDARY_RECORD_BYTES;
     case MESSAGE_RESTART: return RESTART_BYTES;
     case MESSAGE_RETURNED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
+    case MESSAGE_JOB: return JOB_BYTES + message->record_count;
     }
     return 0;
 }

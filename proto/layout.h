@@ -30,7 +30,7 @@
 #define COUNT_HAS_FAILED (UINT64_C(1) << 63)
 
 #define FLAG_DRAIN    1u /* END */
-#define FLAG_DEGRADED 2u /* END */
+#define FLAG_DEGRADED 2u /* END, SET_OVER */
 #define FLAG_LATE     4u /* END */
 #define FLAG_REFILL   1u /* REPORT */
 #define FLAG_MORE     1u /* REFILL */

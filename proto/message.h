@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 15
+#define PROTOCOL_VERSION 16
 
 #define HEADER_BYTES            12
 #define HELLO_BYTES             24
@@ -27,6 +27,7 @@
 #define BOUNDARY_BYTES          28
 #define QUIESCED_BYTES          20 /* plus 8 for each boundary */
 #define RESTART_BYTES           20
+#define JOB_BYTES               16 /* plus those of the announcement */
 
 #define MESSAGE_MAX        4096
 #define INLINE_MAX         2048
@@ -55,6 +56,9 @@
 #define RETURNED_MAX   200
 #define TEXT_MAX       400
 #define BOUNDARIES_MAX 64
+#define JOB_PART_MAX   (MESSAGE_MAX - JOB_BYTES)
+/* More than a system passes to a program: words and environment are at most 6 MiB on Linux. */
+#define ANNOUNCEMENT_MAX (1u << 24)
 
 enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
 
@@ -101,6 +105,8 @@ enum message_type {
     MESSAGE_RECALL = 0x2b,
     MESSAGE_RETURNED = 0x2c,
     MESSAGE_VERIFIED = 0x2d,
+    MESSAGE_JOB = 0x2e,
+    MESSAGE_SET_OVER = 0x2f,
 };
 
 /* For the `waiting` of a RECALL: nothing is to begin any more. */
@@ -259,6 +265,16 @@ struct restart {
     uint64_t first; /* iteration behind the boundary; 0: the loop begins again, and there is no such worker */
 };
 
+/* A part of an announcement; the bytes, `record_count` of them, at least one and at most
+ * JOB_PART_MAX, are at message.records. */
+struct job_part {
+    uint32_t offset, all; /* the part begins `offset` bytes into `all`, at most ANNOUNCEMENT_MAX */
+};
+
+struct set_over {
+    bool degraded; /* a rank of the set was lost: nobody waits for all */
+};
+
 /* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED end in
  * `record_count` records at message.records: see record.h.
  */
@@ -289,7 +305,7 @@ struct message {
     const void *payload_data;     /* INLINE: the bytes; DATA: when sending, the bytes, when received NULL; borrowed */
     uint64_t payload_bytes;       /* at most PAYLOAD_MAX */
     bool has_failed;              /* REQUEST and RESULT with a payload: the kernel calls all iterations in it failed */
-    const unsigned char *records; /* SPEED: its body; messages with records: the records; encoded, borrowed */
+    const unsigned char *records; /* SPEED: its body; JOB: bytes; others: the records; encoded, borrowed */
     unsigned record_count;
     uint32_t job; /* set by the decoder; the encoder is told it, as a machine does not know the number of its job */
     union {
@@ -316,6 +332,8 @@ struct message {
         struct report_head report;
         struct refill_head refill;
         struct fatal fatal;
+        struct job_part job_part;
+        struct set_over set_over;
     };
 };
 

@@ -51,12 +51,36 @@ struct outcome {
     bool sync_failed;     /* the SEND that comes next is left out, as it says what is not so */
 };
 
+struct announcement;
+
+/* An announcement of which some parts are here. */
+struct assembly {
+    uint32_t job;
+    uint32_t all, have;   /* bytes */
+    unsigned char *bytes; /* [all] owned; NULL: nothing is here */
+};
+
+/* Who may announce: the supermaster, and the master of a worker. */
+#define ANNOUNCERS 2
+
+/* What comes down the tree about the jobs of a set. */
+struct announcements {
+    struct job_source source;
+    struct net_user user;      /* sends what goes down */
+    struct announcement *live; /* the supermaster's: of jobs that are not removed, in their order; owned */
+    struct assembly assemblies[ANNOUNCERS];
+    uint32_t newest; /* number of the latest job that was announced; 0: there was none yet */
+    uint32_t end;    /* from this number on no job comes; 0: that is not told */
+    uint64_t end_ns; /* when that was told */
+};
+
 /* The share of a job in the time for computing: see arbiter.c. */
 struct share {
     uint64_t pass; /* time used, over the weight */
     uint64_t used_ns;
     uint64_t held_since_ns; /* another process has computed for it since then; 0: none does */
     unsigned weight;
+    int priority;
     unsigned round; /* the latest turn of computing in which it had its chance */
     bool has_chunk;
     bool was_idle; /* had nothing to compute when it had its latest chance */
@@ -89,15 +113,16 @@ struct link {
     struct net net;
     struct wait wait;
     struct deferred deferred;
-    struct deferred early;  /* messages of jobs that are not there yet, and what their senders have sent after them */
-    bool early_is_due;      /* a job has come for which some of them may have waited */
-    bool expects_jobs;      /* see link_expect_jobs() */
-    bool is_broken;         /* the run ends */
-    struct driver *drivers; /* in the order of their jobs; owned */
-    uint32_t newest;        /* number of the latest job; 0: there was none yet */
-    unsigned round;         /* turns of computing while there were several jobs */
-    uint64_t pass;          /* that of the driver that computed last, before it did */
-    uint64_t compute_ns;    /* when the driver that has its chance began to compute; several only */
+    struct deferred early; /* messages of jobs that are not there yet, and what their senders have sent after them */
+    bool early_is_due;     /* a job has come for which some of them may have waited */
+    bool expects_jobs;     /* see link_expect_jobs() */
+    struct announcements announcements; /* of a set */
+    bool is_broken;                     /* the run ends */
+    struct driver *drivers;             /* in the order of their jobs; owned */
+    uint32_t newest;                    /* number of the latest job; 0: there was none yet */
+    unsigned round;                     /* turns of computing while there were several jobs */
+    uint64_t pass;                      /* that of the driver that computed last, before it did */
+    uint64_t compute_ns;                /* when the driver that has its chance began to compute; several only */
     uint64_t now_ns;
     bool now_is_fresh;           /* now_ns was read just now, while there was nothing to do */
     unsigned since_clock;        /* messages handled since the clock was read */
@@ -149,6 +174,18 @@ bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, 
 /* Drops a message of a job that is over, with its payload. */
 void link_drop_late(struct link *link, unsigned from, const struct message *message);
 
+/* --- announce.c --- */
+
+/* Takes a JOB or SET_OVER. Returns NULL, or what is wrong with it. */
+const char *announcements_receive(struct link *link, unsigned from, const struct message *message);
+
+/* Announces, for the supermaster of a set, all jobs that are not removed to the workers of a lost master. */
+void announce_to_orphans(struct link *link, unsigned master);
+
+/* Forgets an announcement, if it is kept. */
+void announcements_forget(struct announcements *announcements, uint32_t job);
+void announcements_fini(struct announcements *announcements);
+
 /* --- apply.c --- */
 
 /* Applies any action but SEND; an action_sink's. */
@@ -170,6 +207,9 @@ void driver_send(void *context, unsigned to, const struct message *message);
 
 /* Gives back what finished sends have borrowed, and rings their receivers. Returns whether one had finished. */
 bool link_progress_sends(struct link *link);
+
+/* Waits until few messages are on their way out. */
+void link_make_room(struct link *link);
 
 /* Releases the boundary data of a boundary once nothing of them is being sent. */
 void driver_release(struct driver *driver, uint64_t boundary_at);

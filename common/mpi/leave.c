@@ -88,6 +88,7 @@ static void cancel_data(struct link *link, unsigned rank)
 static void deliver_loss(struct link *link, unsigned rank)
 {
     assert(peers_state(&link->runtime->peers, rank) == PEER_LOST);
+    announce_to_orphans(link, rank);
     for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next) {
         struct event lost = {.type = EVENT_RANK_LOST, .from = rank};
         driver_step(driver, &lost);

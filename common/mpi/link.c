@@ -52,11 +52,6 @@ struct link *link_open(struct runtime *runtime, bool exchanges)
     return link;
 }
 
-void link_expect_jobs(struct link *link)
-{
-    link->expects_jobs = true;
-}
-
 static void driver_free(struct driver *driver)
 {
     actions_fini(&driver->actions);
@@ -82,6 +77,7 @@ void link_close(struct link *link)
     link->ops->close_wait(&link->wait);
     deferred_fini(&link->deferred);
     deferred_fini(&link->early);
+    announcements_fini(&link->announcements);
     free(link);
     heartbeat_release(&runtime->heartbeat); /* until runtime_wait(): the output may still have to be finished */
 }
@@ -98,7 +94,7 @@ static struct driver *driver_new(struct link *link, const struct part_of_job *pa
     driver->link = link;
     driver->machine = part->machine;
     driver->effects = effects;
-    driver->share = (struct share){.weight = part->weight, .was_idle = true};
+    driver->share = (struct share){.weight = part->weight, .priority = part->priority, .was_idle = true};
     driver->stores.events = calloc(STORES_MAX, sizeof *driver->stores.events);
     driver->stores.errors = calloc(STORES_MAX, sizeof *driver->stores.errors);
     driver->sink = (struct action_sink){driver_send, driver_apply, driver};
@@ -151,11 +147,27 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
 /* Time for the last sends: messages to a lost rank of another node, of which nobody tells, stay for ever. */
 #define LAST_SENDS_NS 2000000000u
 
+/* True where messages of a user that has ended are on their way out, and may still arrive. */
+static bool has_last_sends(const struct link *link, const struct net_user *user, uint64_t ended_ns)
+{
+    const bool late = link->runtime->degraded && link->now_ns > ended_ns + LAST_SENDS_NS;
+    return user->pending > 0 && !late;
+}
+
 bool driver_goes_on(const struct driver *driver)
 {
     const struct link *link = driver->link;
-    const bool late = link->runtime->degraded && link->now_ns > driver->exit_ns + LAST_SENDS_NS;
-    return !link->is_broken && (driver->state == DRIVER_RUNS || (driver->user.pending > 0 && !late));
+    return !link->is_broken && (driver->state == DRIVER_RUNS || has_last_sends(link, &driver->user, driver->exit_ns));
+}
+
+bool link_is_over(const struct link *link)
+{
+    const struct announcements *announcements = &link->announcements;
+    assert(link->expects_jobs);
+    if (link->is_broken)
+        return true;
+    return announcements->end != 0 && link->drivers == NULL &&
+           !has_last_sends(link, &announcements->user, announcements->end_ns);
 }
 
 int link_remove(struct link *link, struct driver *driver)
@@ -167,6 +179,7 @@ int link_remove(struct link *link, struct driver *driver)
         place = &(*place)->next;
     *place = driver->next;
     net_forget(&link->net, &driver->user);
+    announcements_forget(&link->announcements, driver->user.job);
     link->ops->end_work(&link->wait, &driver->work);
     link->computes = false;
     for (const struct driver *other = link->drivers; other != NULL; other = other->next)

@@ -16,6 +16,7 @@ struct link;
 struct part_of_job {
     uint32_t job;    /* above those of all jobs before it */
     unsigned weight; /* share of the time for computing, over those of the other jobs; at least 1 */
+    int priority;    /* of the jobs that have a chunk here those of the highest one compute */
     const struct machine *machine;
     const struct effects *effects;
     const char *failure; /* NULL, or a line that the machine is told instead of to start */
@@ -26,9 +27,29 @@ struct part_of_job {
 struct link *link_open(struct runtime *runtime, bool exchanges);
 void link_close(struct link *link);
 
-/* Says that jobs are added while the link is open: messages may come before their job, and the end of one is not the
- * end of the ranks. */
-void link_expect_jobs(struct link *link);
+/* Who adds the jobs of a set. */
+struct job_source {
+    void *context;
+    /* A job was announced; the ranks below know it already. The bytes are borrowed for the call, in which the job may
+     * be added. */
+    void (*announced)(void *context, uint32_t job, const unsigned char *bytes, size_t size);
+    /* A signal has asked this rank to drain: called before its jobs are told; may be NULL. */
+    void (*asked)(void *context);
+};
+
+/* Says that this is the link of a set: jobs are announced and added while it is open, messages may come before their
+ * job, and the end of one is not the end of the ranks. The source is copied. */
+void link_expect_jobs(struct link *link, const struct job_source *source);
+
+/* For the supermaster of a set: announces a job, whose number is above those of all before, to all ranks. The link has
+ * a copy of the bytes, at most ANNOUNCEMENT_MAX, until link_remove() of the job. */
+void link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size);
+
+/* For the supermaster of a set: tells all ranks that no further job comes. Nothing where that is told already. */
+void link_end(struct link *link);
+
+/* True where no further job comes to this rank, none is left on it, and what it has said of jobs is gone. */
+bool link_is_over(const struct link *link);
 
 /* Adds a job, and has its machine start. NULL when memory is out: it has been said, and the run ends. */
 struct driver *link_add(struct link *link, const struct part_of_job *part);

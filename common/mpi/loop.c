@@ -95,6 +95,15 @@ static void note_end(struct link *link, const struct end *end)
     link->runtime->degraded |= end->degraded; /* the rank may have lost nobody itself */
 }
 
+static void take_news_of_jobs(struct link *link, unsigned from, const struct message *message)
+{
+    const char *problem = announcements_receive(link, from, message);
+    if (problem == NULL)
+        return;
+    link_drop(link, from, problem);
+    link_lose_fenced(link);
+}
+
 /* Handles a message; one that has waited does not wait again. */
 static void handle_message(struct link *link, unsigned from, const unsigned char *bytes, size_t size, bool has_waited)
 {
@@ -102,6 +111,10 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
     enum decode_result reason = message_decode(&message, bytes, size);
     if (reason != DECODE_OK) {
         drop_sender(link, from, decode_result_text(reason));
+        return;
+    }
+    if (link->expects_jobs && (message.type == MESSAGE_JOB || message.type == MESSAGE_SET_OVER)) {
+        take_news_of_jobs(link, from, &message);
         return;
     }
     if (link->expects_jobs && !has_waited && early_must_wait(link, from, &message)) {
@@ -238,6 +251,9 @@ static bool link_compute(struct link *link)
 /* A signal has asked this rank to drain: all its jobs. */
 static void drain(struct link *link)
 {
+    const struct job_source *source = &link->announcements.source;
+    if (link->expects_jobs && source->asked != NULL)
+        source->asked(source->context);
     for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next) {
         struct event event = {.type = EVENT_DRAIN};
         if (driver->effects->asked != NULL)
@@ -302,7 +318,7 @@ bool link_runs(const struct link *link)
     const struct driver *driver = link->drivers;
     while (driver != NULL && driver->state != DRIVER_RUNS)
         driver = driver->next;
-    return !link->is_broken && (driver != NULL || link->expects_jobs);
+    return !link->is_broken && (driver != NULL || (link->expects_jobs && link->announcements.end == 0));
 }
 
 /* Messages, sends, data, computing, time. A rank that computes handles one message a turn. Between two short chunks

@@ -83,8 +83,7 @@ static bool may_wait(const struct link *link)
     return !runtime->exchanges || peers_can_send(&runtime->peers, runtime_master_of(runtime, runtime->rank));
 }
 
-/* Waits until few messages are on their way out. */
-static void make_room_to_send(struct link *link)
+void link_make_room(struct link *link)
 {
     for (unsigned looks = 1; !net_can_send(&link->net) && may_wait(link); looks++) {
         link_progress_sends(link);
@@ -120,7 +119,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
         if (effects->parting != NULL)
             effects->parting(effects->context);
     }
-    make_room_to_send(link);
+    link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to)) {
         if (message->payload != PAYLOAD_NONE && effects->executor != NULL) /* masters pass on what they borrow */
             executor_sent(effects->executor, message->payload_data);

@@ -525,7 +525,7 @@ static void set_up(void)
         runtime->grouped = true;
         links[current] = link_open(runtime, false);
         ck_assert_ptr_nonnull(links[current]);
-        link_expect_jobs(links[current]);
+        link_expect_jobs(links[current], &(struct job_source){0});
     }
 }
 

@@ -58,6 +58,7 @@ static size_t rewrite_records(const struct message *message, unsigned char *agai
     case MESSAGE_LOADS: SAME_AGAIN(load, message, again) return message->record_count * LOAD_RECORD_BYTES;
     case MESSAGE_RETURNED:
     case MESSAGE_ITERATIONS_GIVEN_UP: check_chunks(message, again); return message->record_count * ASSIGN_RECORD_BYTES;
+    case MESSAGE_JOB: memcpy(again, message->records, message->record_count); return message->record_count;
     default: return 0;
     }
 }
@@ -68,6 +69,8 @@ static void check_limits(const struct message *message)
         REQUIRE(message->fatal.length <= TEXT_MAX);
     if (message->type == MESSAGE_REQUEST)
         REQUIRE(message->request.asks <= ASKS_MAX && message->record_count < ASKS_MAX);
+    if (message->type == MESSAGE_JOB)
+        REQUIRE(message->record_count > 0 && message->record_count <= message->job_part.all - message->job_part.offset);
     if (message->payload == PAYLOAD_INLINE)
         REQUIRE(message->payload_bytes > 0 && message->payload_bytes <= INLINE_MAX);
 }

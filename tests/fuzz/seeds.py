@@ -129,7 +129,9 @@ MESSAGES = {
     "problem-escape": header(0x23, 0, 4, 2) + b"\x1b[2J", "drain": header(0x24), "drain-job-2": header(0x24, job=2), "drain-no-job": header(0x24, job=0), "feedback": feedback(1),
     "feedback-100": feedback(100), "feedback-none": feedback(0), "verified": header(0x2D) + struct.pack("<QQQQII", 300, 20, 0, 0, 0, 0),
     "verified-two": header(0x2D, 0, 2, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 0),
-    "verified-three": header(0x2D, 2, 3, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 9), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
+    "verified-three": header(0x2D, 2, 3, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 9), "job": header(0x2E, 0, 5, 0) + struct.pack("<I", 5) + b"words",
+    "job-last": header(0x2E, 0, 2, 3, job=7) + struct.pack("<I", 5) + b"ds", "job-behind": header(0x2E, 0, 2, 4) + struct.pack("<I", 5) + b"ds",
+    "set-over": header(0x2F), "set-over-degraded": header(0x2F, 2, job=9), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
 }
 
 

@@ -131,6 +131,10 @@ static void trace_message(const struct message *message, char *text, size_t size
         break;
     case MESSAGE_RECALL: snprintf(text, size, "RECALL waiting=%" PRIu32, message->recall.waiting); break;
     case MESSAGE_RETURNED: trace_returned(message, text, size); break;
+    case MESSAGE_JOB:
+        snprintf(text, size, "JOB %u bytes from %" PRIu32 " on, of %" PRIu32, message->record_count,
+                 message->job_part.offset, message->job_part.all);
+        break;
     default: snprintf(text, size, "%s", message_name(message->type));
     }
 }

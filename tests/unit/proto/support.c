@@ -21,6 +21,7 @@ static unsigned char load_records[LOADS_MAX * LOAD_RECORD_BYTES];
 static unsigned char boundaries[BOUNDARIES_MAX * BOUNDARY_RECORD_BYTES];
 static unsigned char failed_records[GIVEN_UP_MAX * ASSIGN_RECORD_BYTES];
 static unsigned char least_speed_body[SPEED_BODY_MAX], full_speed_body[SPEED_BODY_MAX];
+static unsigned char announcement[JOB_PART_MAX];
 static char text[TEXT_MAX];
 
 /* Every byte of every record differs from its neighbours, and the last chunk ends at the last iteration there is. */
@@ -28,6 +29,8 @@ static void fill_memory(void)
 {
     for (size_t i = 0; i < sizeof payload; i++)
         payload[i] = (unsigned char)(i * 37 + 11);
+    for (size_t i = 0; i < sizeof announcement; i++)
+        announcement[i] = (unsigned char)(i * 41 + 5);
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (char)('!' + i % 90);
     for (unsigned i = 0; i < ASKS_MAX - 1; i++) {
@@ -212,6 +215,14 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"FATAL without words", {.type = MESSAGE_FATAL, .fatal = {0, text, 0}}},
         {"FATAL of TEXT_MAX bytes", {.type = MESSAGE_FATAL, .fatal = {UINT32_MAX, text, TEXT_MAX}}},
         {"DRAIN", {.type = MESSAGE_DRAIN}},
+        {"JOB of one byte", {.type = MESSAGE_JOB, .job_part = {0, 1}, .records = announcement, .record_count = 1}},
+        {"JOB, the last part of a full announcement",
+         {.type = MESSAGE_JOB,
+          .job_part = {ANNOUNCEMENT_MAX - JOB_PART_MAX, ANNOUNCEMENT_MAX},
+          .records = announcement,
+          .record_count = JOB_PART_MAX}},
+        {"SET_OVER", {.type = MESSAGE_SET_OVER}},
+        {"SET_OVER, degraded", {.type = MESSAGE_SET_OVER, .set_over = {true}}},
         {"ECHO 0", {.type = MESSAGE_ECHO}},
         {"ECHO", {.type = MESSAGE_ECHO, .echo = {UINT32_MAX}}},
         {"LOADS of one worker", records_of(MESSAGE_LOADS, load_records, 1)},
@@ -401,6 +412,12 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->restart.rank, want->restart.rank);
         ck_assert_uint_eq(got->restart.first, want->restart.first);
         break;
+    case MESSAGE_JOB:
+        ck_assert_uint_eq(got->job_part.offset, want->job_part.offset);
+        ck_assert_uint_eq(got->job_part.all, want->job_part.all);
+        assert_same_records(got, want, 1);
+        break;
+    case MESSAGE_SET_OVER: ck_assert_int_eq(got->set_over.degraded, want->set_over.degraded); break;
     case MESSAGE_DRAIN: break;
     }
 }

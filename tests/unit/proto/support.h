@@ -5,7 +5,7 @@
 
 #include "proto/message.h"
 
-#define SAMPLES_MAX 80
+#define SAMPLES_MAX 90
 
 struct sample {
     const char *name;

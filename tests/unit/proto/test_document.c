@@ -136,6 +136,9 @@ static const struct {
      {.type = MESSAGE_VERIFIED, .verified = {0, 0, 2, {4, 6, 0}, -1, 5, 2}}},
     {"VERIFIED SECOND_WRONG, [5, 7) by 4, 6 and 9",
      {.type = MESSAGE_VERIFIED, .verified = {0, 0, 3, {4, 6, 9}, 1, 5, 2}}},
+    {"JOB, the last two bytes of 5, `aabb`",
+     {.type = MESSAGE_JOB, .job_part = {3, 5}, .records = inline_payload, .record_count = 2}},
+    {"SET_OVER DEGRADED", {.type = MESSAGE_SET_OVER, .set_over = {true}}},
     {"RECALL for 3 that wait", {.type = MESSAGE_RECALL, .recall = {3}}},
     {"RETURNED nothing", {.type = MESSAGE_RETURNED}},
     {"RETURNED [2, 5)", {.type = MESSAGE_RETURNED, .records = assign_records, .record_count = 1}},
@@ -268,6 +271,8 @@ static const struct {
     {"`LOADS_MAX`", LOADS_MAX},
     {"`LOAD_ONE`", LOAD_ONE},
     {"`BOUNDARIES_MAX`", BOUNDARIES_MAX},
+    {"`JOB_PART_MAX`", JOB_PART_MAX},
+    {"`ANNOUNCEMENT_MAX`", ANNOUNCEMENT_MAX},
 };
 
 START_TEST(every_limit_is_that_of_the_document)
@@ -333,6 +338,8 @@ static const struct {
     {MESSAGE_RECALL, "RECALL", HEADER_BYTES, 0},
     {MESSAGE_RETURNED, "RETURNED", HEADER_BYTES, ASSIGN_RECORD_BYTES},
     {MESSAGE_VERIFIED, "VERIFIED", VERIFIED_BYTES, 0},
+    {MESSAGE_JOB, "JOB", JOB_BYTES, 1},
+    {MESSAGE_SET_OVER, "SET_OVER", HEADER_BYTES, 0},
 };
 
 START_TEST(every_message_has_the_type_and_size_of_the_document)

@@ -161,7 +161,7 @@ static const struct {
     {"type of a hello", "01 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
     {"type before the first", "0f 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
     {"type between", "1f 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
-    {"type behind the last", "2e 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
+    {"type behind the last", "30 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
     {"type 255", "ff 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
 
     {"SPEED flag", "10 01 0100 00000000 01000000" ONE, DECODE_UNKNOWN_FLAG},
@@ -399,6 +399,18 @@ static const struct {
     {"RETURNED of no iteration", "2c 00 0100 00000000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
     {"RETURNED past the end", "2c 00 0100 00000000 01000000" F8 ONE, DECODE_OUT_OF_RANGE},
 
+    {"JOB flag", "2e 01 0100 00000000 01000000 01000000 aa", DECODE_UNKNOWN_FLAG},
+    {"JOB without bytes", "2e 00 0000 00000000 01000000 01000000", DECODE_OUT_OF_RANGE},
+    {"JOB with too many bytes", "2e 00 0200 01000000 01000000 02000000 aabb", DECODE_OUT_OF_RANGE},
+    {"JOB behind its end", "2e 00 0100 02000000 01000000 02000000 aa", DECODE_OUT_OF_RANGE},
+    {"JOB of too many bytes", "2e 00 0100 00000000 01000000 01000001 aa", DECODE_OUT_OF_RANGE},
+    {"JOB of nothing", "2e 00 0100 00000000 01000000 00000000 aa", DECODE_OUT_OF_RANGE},
+    {"JOB without job", "2e 00 0100 00000000 00000000 01000000 aa", DECODE_OUT_OF_RANGE},
+
+    {"SET_OVER flag", "2f 01 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"SET_OVER number", "2f 00 0100 00000000 01000000", DECODE_NOT_ZERO},
+    {"SET_OVER id", "2f 00 0000 01000000 01000000", DECODE_NOT_ZERO},
+
     {"DRAIN flag", "24 01 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
     {"DRAIN number", "24 00 0001 00000000 01000000", DECODE_NOT_ZERO},
     {"DRAIN id", "24 00 0000 ff000000 01000000", DECODE_NOT_ZERO},
@@ -528,6 +540,7 @@ START_TEST(every_unknown_flag_is_rejected)
                          : samples[i].message.type == MESSAGE_ASSIGN   ? FLAG_ISOLATED
                          : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL | FLAG_DIED
                          : samples[i].message.type == MESSAGE_VERIFIED          ? FLAG_FIRST_WRONG | FLAG_SECOND_WRONG
+                         : samples[i].message.type == MESSAGE_SET_OVER          ? FLAG_DEGRADED
                          : samples[i].message.type == MESSAGE_REPORT            ? FLAG_REFILL
                          : samples[i].message.type == MESSAGE_REFILL            ? FLAG_MORE | FLAG_EMPTY | FLAG_BEGUN
                                                                                 : 0;

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Announcements of jobs, and the end of a set, on their way down the tree. An announcement may be longer than a
+ * message, and goes in parts. A rank puts it together, passes it on, and then takes the job. A worker has what its
+ * master says, and, where that was lost, what the supermaster says instead: it drops what it has already. */
+#include "common/machine/topology.h"
+#include "common/mpi/driver.h"
+#include "common/mpi/ops.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "proto/message.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An announcement that is kept for workers that lose their master. */
+struct announcement {
+    struct announcement *next; /* of a later job */
+    uint32_t job;
+    size_t size;
+    unsigned char bytes[];
+};
+
+void link_expect_jobs(struct link *link, const struct job_source *source)
+{
+    struct announcements *announcements = &link->announcements;
+    link->expects_jobs = true;
+    announcements->source = *source;
+}
+
+/* --- out --- */
+
+static void send_part(struct link *link, unsigned to, uint32_t job, const struct message *message)
+{
+    struct announcements *announcements = &link->announcements;
+    announcements->user.job = job;
+    link_make_room(link);
+    if (!peers_can_send(&link->runtime->peers, to))
+        return;
+    if (net_send(&link->net, to, &announcements->user, message) < 0)
+        link_give_up(link, "out of memory for a message");
+    else
+        link->ops->ring(link->runtime, to);
+}
+
+static void send_announcement(struct link *link, unsigned to, uint32_t job, const unsigned char *bytes, size_t size)
+{
+    for (size_t offset = 0; offset < size; offset += JOB_PART_MAX) {
+        const size_t left = size - offset;
+        const struct message message = {
+            .type = MESSAGE_JOB,
+            .job_part = {(uint32_t)offset, (uint32_t)size},
+            .records = bytes + offset,
+            .record_count = (unsigned)(left < JOB_PART_MAX ? left : JOB_PART_MAX),
+        };
+        send_part(link, to, job, &message);
+    }
+}
+
+static void send_end(struct link *link, unsigned to)
+{
+    const struct message over = {.type = MESSAGE_SET_OVER, .set_over = {link->runtime->degraded}};
+    send_part(link, to, link->announcements.end, &over);
+}
+
+/* True where the supermaster says to this worker itself what a master says to others. */
+static bool has_no_master(const struct runtime *runtime, unsigned worker)
+{
+    return runtime->topology.masters == 0 || !peers_can_send(&runtime->peers, runtime_master_of(runtime, worker));
+}
+
+/* True where rank `to` is to hear from this one what comes down the tree. */
+static bool is_below(const struct runtime *runtime, unsigned to)
+{
+    const struct topology *topology = &runtime->topology;
+    if (topology_master(topology, to) < topology->masters)
+        return runtime->role == ROLE_SUPERMASTER;
+    if (topology_worker(topology, to) == topology->workers || runtime->role == ROLE_WORKER)
+        return false;
+    return runtime->role == ROLE_MASTER ? runtime_master_of(runtime, to) == runtime->rank : has_no_master(runtime, to);
+}
+
+/* Passes on an announcement, or the end where there are no `bytes`. */
+static void tell_all_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
+{
+    for (unsigned to = 0; to < link->runtime->ranks; to++) {
+        if (!is_below(link->runtime, to))
+            continue;
+        if (bytes != NULL)
+            send_announcement(link, to, job, bytes, size);
+        else
+            send_end(link, to);
+    }
+}
+
+void link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
+{
+    struct announcements *announcements = &link->announcements;
+    struct announcement *kept = malloc(sizeof *kept + size), **place = &announcements->live;
+    assert(link->expects_jobs && link->runtime->role == ROLE_SUPERMASTER && announcements->end == 0);
+    assert(job > announcements->newest && size > 0 && size <= ANNOUNCEMENT_MAX);
+    if (kept == NULL) {
+        link_give_up(link, "out of memory for a job");
+        return;
+    }
+    *kept = (struct announcement){.job = job, .size = size};
+    memcpy(kept->bytes, bytes, size);
+    while (*place != NULL)
+        place = &(*place)->next;
+    *place = kept;
+    announcements->newest = job;
+    tell_all_below(link, job, bytes, size);
+}
+
+/* Notes that no further job comes, and tells the ranks below. */
+static void end_set(struct link *link, uint32_t job)
+{
+    link->announcements.end = job;
+    link->announcements.end_ns = link->now_ns;
+    link->runtime->has_end = true;
+    tell_all_below(link, job, NULL, 0);
+}
+
+void link_end(struct link *link)
+{
+    assert(link->expects_jobs && link->runtime->role == ROLE_SUPERMASTER);
+    if (link->announcements.end == 0)
+        end_set(link, link->announcements.newest + 1);
+}
+
+void announce_to_orphans(struct link *link, unsigned master)
+{
+    const struct runtime *runtime = link->runtime;
+    const struct topology *topology = &runtime->topology;
+    if (!link->expects_jobs || runtime->role != ROLE_SUPERMASTER ||
+        topology_master(topology, master) == topology->masters)
+        return;
+    for (unsigned w = 0; w < topology->workers; w++) {
+        const unsigned to = topology->worker_rank[w];
+        if (runtime_master_of(runtime, to) != master)
+            continue;
+        for (const struct announcement *kept = link->announcements.live; kept != NULL; kept = kept->next)
+            send_announcement(link, to, kept->job, kept->bytes, kept->size);
+        if (link->announcements.end != 0)
+            send_end(link, to);
+    }
+}
+
+void announcements_forget(struct announcements *announcements, uint32_t job)
+{
+    struct announcement **place = &announcements->live;
+    while (*place != NULL && (*place)->job != job)
+        place = &(*place)->next;
+    struct announcement *kept = *place;
+    if (kept != NULL)
+        *place = kept->next;
+    free(kept);
+}
+
+void announcements_fini(struct announcements *announcements)
+{
+    while (announcements->live != NULL)
+        announcements_forget(announcements, announcements->live->job);
+    for (unsigned i = 0; i < ANNOUNCERS; i++)
+        free(announcements->assemblies[i].bytes);
+}
+
+/* --- in --- */
+
+/* The place of what this sender announces; NULL: it is none to announce anything. */
+static struct assembly *find_assembly(struct link *link, unsigned from)
+{
+    const struct runtime *runtime = link->runtime;
+    if (runtime->role == ROLE_SUPERMASTER)
+        return NULL;
+    if (from == runtime->topology.supermaster)
+        return &link->announcements.assemblies[0];
+    const bool is_master = runtime->role == ROLE_WORKER && from == runtime_master_of(runtime, runtime->rank);
+    return is_master ? &link->announcements.assemblies[1] : NULL;
+}
+
+/* Begins an announcement, in the place of one that was not finished. */
+static bool assembly_begin(struct assembly *assembly, const struct message *message)
+{
+    free(assembly->bytes);
+    *assembly = (struct assembly){.job = message->job, .all = message->job_part.all};
+    assembly->bytes = malloc(assembly->all);
+    return assembly->bytes != NULL;
+}
+
+/* A whole announcement: passes it on, and tells the program. */
+static void take_announcement(struct link *link, struct assembly *assembly)
+{
+    struct announcements *announcements = &link->announcements;
+    const struct assembly whole = *assembly;
+    *assembly = (struct assembly){0};
+    if (whole.job > announcements->newest && announcements->end == 0) {
+        announcements->newest = whole.job;
+        tell_all_below(link, whole.job, whole.bytes, whole.all);
+        announcements->source.announced(announcements->source.context, whole.job, whole.bytes, whole.all);
+    }
+    free(whole.bytes);
+}
+
+/* Adds a part. Returns NULL, or what is wrong with it. */
+static const char *take_part(struct link *link, struct assembly *assembly, const struct message *message)
+{
+    const struct job_part *part = &message->job_part;
+    if (part->offset == 0 && !assembly_begin(assembly, message)) {
+        link_give_up(link, "out of memory for a job");
+        return NULL;
+    }
+    if (assembly->bytes == NULL || assembly->job != message->job || assembly->all != part->all ||
+        assembly->have != part->offset)
+        return "a part of a JOB that does not follow the one before";
+    memcpy(assembly->bytes + assembly->have, message->records, message->record_count);
+    assembly->have += message->record_count;
+    if (assembly->have == assembly->all)
+        take_announcement(link, assembly);
+    return NULL;
+}
+
+static void take_end(struct link *link, const struct message *message)
+{
+    link->runtime->degraded |= message->set_over.degraded;
+    if (link->announcements.end == 0)
+        end_set(link, message->job);
+}
+
+const char *announcements_receive(struct link *link, unsigned from, const struct message *message)
+{
+    struct assembly *assembly = find_assembly(link, from);
+    if (assembly == NULL)
+        return "a word about jobs that is not its to say";
+    if (message->type == MESSAGE_JOB)
+        return take_part(link, assembly, message);
+    take_end(link, message);
+    return NULL;
+}
