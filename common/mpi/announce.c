@@ -15,8 +15,8 @@
 #include <string.h>
 
 /* An announcement that is kept for workers that lose their master. */
-struct announcement {
-    struct announcement *next; /* of a later job */
+struct kept_job {
+    struct kept_job *next; /* of a later job */
     uint32_t job;
     size_t size;
     unsigned char bytes[];
@@ -97,14 +97,14 @@ static void tell_all_below(struct link *link, uint32_t job, const unsigned char 
 void link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
 {
     struct announcements *announcements = &link->announcements;
-    struct announcement *kept = malloc(sizeof *kept + size), **place = &announcements->live;
+    struct kept_job *kept = malloc(sizeof *kept + size), **place = &announcements->live;
     assert(link->expects_jobs && link->runtime->role == ROLE_SUPERMASTER && announcements->end == 0);
     assert(job > announcements->newest && size > 0 && size <= ANNOUNCEMENT_MAX);
     if (kept == NULL) {
         link_give_up(link, "out of memory for a job");
         return;
     }
-    *kept = (struct announcement){.job = job, .size = size};
+    *kept = (struct kept_job){.job = job, .size = size};
     memcpy(kept->bytes, bytes, size);
     while (*place != NULL)
         place = &(*place)->next;
@@ -140,7 +140,7 @@ void announce_to_orphans(struct link *link, unsigned master)
         const unsigned to = topology->worker_rank[w];
         if (runtime_master_of(runtime, to) != master)
             continue;
-        for (const struct announcement *kept = link->announcements.live; kept != NULL; kept = kept->next)
+        for (const struct kept_job *kept = link->announcements.live; kept != NULL; kept = kept->next)
             send_announcement(link, to, kept->job, kept->bytes, kept->size);
         if (link->announcements.end != 0)
             send_end(link, to);
@@ -149,10 +149,10 @@ void announce_to_orphans(struct link *link, unsigned master)
 
 void announcements_forget(struct announcements *announcements, uint32_t job)
 {
-    struct announcement **place = &announcements->live;
+    struct kept_job **place = &announcements->live;
     while (*place != NULL && (*place)->job != job)
         place = &(*place)->next;
-    struct announcement *kept = *place;
+    struct kept_job *kept = *place;
     if (kept != NULL)
         *place = kept->next;
     free(kept);

@@ -51,7 +51,7 @@ struct outcome {
     bool sync_failed;     /* the SEND that comes next is left out, as it says what is not so */
 };
 
-struct announcement;
+struct kept_job;
 
 /* An announcement of which some parts are here. */
 struct assembly {
@@ -67,7 +67,7 @@ struct assembly {
 struct announcements {
     struct job_source source;
     struct net_user user;      /* sends what goes down */
-    struct announcement *live; /* the supermaster's: of jobs that are not removed, in their order; owned */
+    struct kept_job *live; /* the supermaster's: of jobs that are not removed, in their order; owned */
     struct assembly assemblies[ANNOUNCERS];
     uint32_t newest; /* number of the latest job that was announced; 0: there was none yet */
     uint32_t end;    /* from this number on no job comes; 0: that is not told */

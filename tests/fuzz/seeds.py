@@ -135,6 +135,20 @@ MESSAGES = {
 }
 
 
+def announcement(words=(b"supermaster", b"mandelbrot"), variables=(b"HOME=/root",), folder=b"/work", weight=1, priority=0, umask=18, more=b""):
+    strings = b"".join(text + b"\0" for text in (folder, *words, *variables))
+    return struct.pack("<IiIII", weight, priority, umask, len(words), len(variables)) + strings + more
+
+
+ANNOUNCEMENTS = {
+    "job": announcement(), "plain": announcement(variables=()), "urgent": announcement(weight=1000000, priority=-5, umask=511),
+    "many": announcement(words=[b"w%d" % i for i in range(40)], variables=[b"V%d=%d" % (i, i) for i in range(40)]),
+    "empty-word": announcement(words=(b"supermaster", b"exec", b"")), "no-word": announcement(words=()), "weight": announcement(weight=0),
+    "umask": announcement(umask=512), "relative": announcement(folder=b"work"), "no-value": announcement(variables=(b"HOME",)),
+    "no-name": announcement(variables=(b"=x",)), "behind": announcement(more=b"x\0"), "open": announcement()[:-1], "head": announcement()[:20],
+}
+
+
 def hello(role, node=0, dca=0, status=0, protocol=None, magic=b"HDSS", zero=0):
     with open(os.path.join(HERE, "..", "..", "proto", "message.h"), encoding="utf-8") as file:
         current = int(re.search(r"#define PROTOCOL_VERSION (\d+)", file.read()).group(1))
@@ -755,7 +769,7 @@ SUBMISSIONS = {
 }
 
 TARGETS = {
-    "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
+    "message": MESSAGES, "announcement": ANNOUNCEMENTS, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
