@@ -38,12 +38,37 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
     driver_note_stored(driver, part, result, &error);
 }
 
+bool driver_open(struct driver *driver)
+{
+    const struct effects *effects = driver->effects;
+    struct link *link = driver->link;
+    struct error error;
+    if (effects->executor != NULL)
+        return true;
+    assert(effects->open != NULL && "a machine that computes has an executor");
+    heartbeat_release(&link->runtime->heartbeat);
+    const int result = effects->open(effects->context, &error);
+    heartbeat_retake(&link->runtime->heartbeat);
+    link->now_ns = link->ops->now();
+    if (result < 0)
+        driver->outcome.problem = error;
+    else if (link->ops->begin_work(&link->wait, &driver->work, effects->executor) < 0)
+        link_give_up(link, "out of memory, or of files, for a kernel");
+    link->computes |= result == 0;
+    return result == 0;
+}
+
+/* Answers a PROBE, unless the executor cannot be opened. */
 void driver_probe(struct driver *driver)
 {
     struct speed speed;
     struct event event = {.type = EVENT_PROBED, .speed = &speed};
+    if (!driver_open(driver))
+        return;
     heartbeat_release(&driver->link->runtime->heartbeat);
+    driver_enter(driver);
     executor_probe(driver->effects->executor, &speed);
+    driver_leave(driver);
     heartbeat_retake(&driver->link->runtime->heartbeat);
     driver->link->now_ns = driver->link->ops->now();
     driver_step(driver, &event);
@@ -120,24 +145,35 @@ static void apply_growth(struct driver *driver)
         outcome->problem = error;
 }
 
+/* Begins a chunk. */
+static void apply_run(struct driver *driver, const struct action *action)
+{
+    const struct effects *effects = driver->effects;
+    if (!driver_open(driver))
+        return;
+    driver->share.has_chunk = true;
+    if (effects->chunk_begins != NULL)
+        effects->chunk_begins(effects->context, action->run.first, action->run.count);
+    executor_begin(effects->executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
+}
+
+/* Takes back chunks that have not begun; a rank that could not open its executor has none. */
+static void apply_cut(struct driver *driver, const struct action *action)
+{
+    struct executor *executor = driver->effects->executor;
+    driver->outcome.cut = executor != NULL ? executor_cut(executor, action->cut.waiting) : (struct range){0};
+    driver->outcome.has_cut = true; /* told behind the step */
+}
+
 void driver_apply(void *self, const struct action *action)
 {
     struct driver *driver = self;
-    const struct effects *effects = driver->effects;
-    struct executor *executor = effects->executor;
+    struct executor *executor = driver->effects->executor;
     switch (action->type) {
     case ACTION_SEND: driver_send(driver, action->send.to, &action->send.message); break;
     case ACTION_PROBE: driver->outcome.wants_probe = true; break; /* after the step */
-    case ACTION_RUN:
-        driver->share.has_chunk = true;
-        if (effects->chunk_begins != NULL)
-            effects->chunk_begins(effects->context, action->run.first, action->run.count);
-        executor_begin(executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
-        break;
-    case ACTION_CUT:
-        driver->outcome.cut = executor_cut(executor, action->cut.waiting);
-        driver->outcome.has_cut = true; /* told behind the step */
-        break;
+    case ACTION_RUN: apply_run(driver, action); break;
+    case ACTION_CUT: apply_cut(driver, action); break;
     case ACTION_GROW: apply_growth(driver); break;
     case ACTION_FORGET: executor_forget(executor); break;
     case ACTION_MARK: executor_set_mark(executor, action->run.mark); break;

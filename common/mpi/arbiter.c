@@ -2,7 +2,8 @@
 /* The arbiter: which of several jobs computes next on this rank. Stride scheduling: each job has a pass, the time that
  * it has used over its weight, and the one with the least pass is next, a turn of its executor at a time. A job that
  * had nothing to compute goes on from where the others are: what it did not use is not saved up. While a process of its
- * own computes for a job no other one does: a worker computes for one job at a time. */
+ * own computes for a job no other one does: a worker computes for one job at a time. While a job has a chunk here none
+ * of lower priority computes. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -16,6 +17,24 @@ static bool has_turn(const struct link *link, const struct driver *driver)
     return driver->state == DRIVER_RUNS && driver->effects->executor != NULL && driver->share.round != link->round;
 }
 
+/* True where a job of higher priority has a chunk here. */
+static bool is_put_off(const struct link *link, const struct driver *driver)
+{
+    const struct driver *other = link->drivers;
+    while (other != NULL &&
+           !(other->share.has_chunk && other->share.priority > driver->share.priority && other->state == DRIVER_RUNS))
+        other = other->next;
+    return other != NULL;
+}
+
+/* True where the job has its chance before the other. */
+static bool is_before(const struct driver *driver, const struct driver *other)
+{
+    if (other == NULL || driver->share.priority != other->share.priority)
+        return other == NULL || driver->share.priority > other->share.priority;
+    return driver->share.pass < other->share.pass;
+}
+
 /* The job that computes next of those that have not had their chance in this turn; NULL: none is left. */
 static struct driver *choose(const struct link *link)
 {
@@ -25,22 +44,38 @@ static struct driver *choose(const struct link *link)
             continue;
         if (driver->share.held_since_ns > 0)
             return driver;
-        if (chosen == NULL || driver->share.pass < chosen->share.pass)
+        if (is_before(driver, chosen) && !is_put_off(link, driver))
             chosen = driver;
     }
     return chosen;
 }
 
+/* Tells the jobs of this priority where they are. */
+static void share_floor(struct link *link, const struct share *share)
+{
+    for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next)
+        if (driver->share.priority == share->priority)
+            driver->share.floor = share->pass;
+}
+
 static void charge(struct driver *driver, uint64_t ns)
 {
     struct share *share = &driver->share;
-    struct link *link = driver->link;
-    if (share->was_idle && share->pass < link->pass)
-        share->pass = link->pass;
+    if (share->was_idle && share->pass < share->floor)
+        share->pass = share->floor;
     share->was_idle = false;
-    link->pass = share->pass;
+    share_floor(driver->link, share);
     share->pass += ns * PASS_SCALE / share->weight;
     share->used_ns += ns;
+}
+
+void arbiter_admit(struct driver *driver)
+{
+    const struct driver *other = driver->link->drivers;
+    while (other != NULL && other->share.priority != driver->share.priority)
+        other = other->next;
+    driver->share.floor = other != NULL ? other->share.floor : 0;
+    driver->share.was_idle = true;
 }
 
 /* True where another process computes for the job. */

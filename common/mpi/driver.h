@@ -66,7 +66,7 @@ struct assembly {
 /* What comes down the tree about the jobs of a set. */
 struct announcements {
     struct job_source source;
-    struct net_user user;      /* sends what goes down */
+    struct net_user user;  /* sends what goes down */
     struct kept_job *live; /* the supermaster's: of jobs that are not removed, in their order; owned */
     struct assembly assemblies[ANNOUNCERS];
     uint32_t newest; /* number of the latest job that was announced; 0: there was none yet */
@@ -76,7 +76,8 @@ struct announcements {
 
 /* The share of a job in the time for computing: see arbiter.c. */
 struct share {
-    uint64_t pass; /* time used, over the weight */
+    uint64_t pass;  /* time used, over the weight */
+    uint64_t floor; /* pass of the job of this priority that computed last, before it did */
     uint64_t used_ns;
     uint64_t held_since_ns; /* another process has computed for it since then; 0: none does */
     unsigned weight;
@@ -121,7 +122,6 @@ struct link {
     struct driver *drivers;             /* in the order of their jobs; owned */
     uint32_t newest;                    /* number of the latest job; 0: there was none yet */
     unsigned round;                     /* turns of computing while there were several jobs */
-    uint64_t pass;                      /* that of the driver that computed last, before it did */
     uint64_t compute_ns;                /* when the driver that has its chance began to compute; several only */
     uint64_t now_ns;
     bool now_is_fresh;           /* now_ns was read just now, while there was nothing to do */
@@ -135,6 +135,18 @@ struct link {
 static inline struct driver *driver_of(struct net_user *user)
 {
     return (struct driver *)user;
+}
+
+static inline void driver_enter(const struct driver *driver)
+{
+    if (driver->effects->enter != NULL)
+        driver->effects->enter(driver->effects->context);
+}
+
+static inline void driver_leave(const struct driver *driver)
+{
+    if (driver->effects->leave != NULL)
+        driver->effects->leave(driver->effects->context);
 }
 
 /* --- loop.c --- */
@@ -155,6 +167,9 @@ void driver_deliver_stored(struct driver *driver);
 bool link_runs(const struct link *link);
 
 /* --- arbiter.c --- */
+
+/* Lets a job that is to be added begin where those of its priority are. */
+void arbiter_admit(struct driver *driver);
 
 /* The job that is first to compute in this turn, of several; NULL: none has anything to compute with. */
 struct driver *arbiter_begin(struct link *link);
@@ -196,6 +211,9 @@ void driver_note_stored(struct driver *driver, const struct part *part, int resu
 
 /* Writes a part to the output, and notes it. */
 void driver_store(struct driver *driver, const struct part *part, const void *data, uint64_t bytes);
+
+/* Opens the executor where that has not been done. False where it cannot be: the machine is to be told. */
+bool driver_open(struct driver *driver);
 
 /* Times the kernel's probe iterations and tells the machine. */
 void driver_probe(struct driver *driver);

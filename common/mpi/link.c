@@ -94,7 +94,7 @@ static struct driver *driver_new(struct link *link, const struct part_of_job *pa
     driver->link = link;
     driver->machine = part->machine;
     driver->effects = effects;
-    driver->share = (struct share){.weight = part->weight, .priority = part->priority, .was_idle = true};
+    driver->share = (struct share){.weight = part->weight, .priority = part->priority};
     driver->stores.events = calloc(STORES_MAX, sizeof *driver->stores.events);
     driver->stores.errors = calloc(STORES_MAX, sizeof *driver->stores.errors);
     driver->sink = (struct action_sink){driver_send, driver_apply, driver};
@@ -129,6 +129,7 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
         link_give_up(link, "cannot prepare: out of memory, or of files");
         return NULL;
     }
+    arbiter_admit(driver);
     while (*end != NULL)
         end = &(*end)->next;
     *end = driver;

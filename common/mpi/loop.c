@@ -205,7 +205,9 @@ static bool driver_compute(struct driver *driver)
     if (effects->executor == NULL)
         return false;
     heartbeat_release(&link->runtime->heartbeat);
+    driver_enter(driver);
     enum turn turn = executor_advance(effects->executor, &event);
+    driver_leave(driver);
     heartbeat_retake(&link->runtime->heartbeat);
     if (turn == TURN_BLOCKED) {
         if (meter != NULL)

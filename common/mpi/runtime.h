@@ -15,6 +15,13 @@ struct effects {
     void *context;
     /* worker */
     struct executor *executor; /* computes the chunks; borrowed; NULL for daemons that never compute */
+    /* Opens the executor before the first chunk, or probe, and sets `executor`; NULL: it is open, or there is none. -1
+     * with one line. */
+    int (*open)(void *context, struct error *error);
+    /* Called before the executor computes, or probes, and behind it: for kernels that do more than compute, where the
+     * process is not at home. NULL: it is. */
+    void (*enter)(void *context);
+    void (*leave)(void *context);
     /* Called when a chunk begins, and chunk_ends() when it is finished; may be NULL. */
     void (*chunk_begins)(void *context, uint64_t first, uint64_t count);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
