@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of a set: see serve_options.h. */
+#include "common/config/serve_options.h"
+
+#include "common/config/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SERVE_NAME   "set"
+#define IDLE_MAX_S   31536000
+#define RUN_NAME     "run-"
+#define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
+bool serve_is_asked(int argc, char *const *argv)
+{
+    return argc > 1 && (strcmp(argv[1], "--serve") == 0 || strncmp(argv[1], "--serve=", 8) == 0);
+}
+
+bool serve_is_name(const char *name)
+{
+    const size_t length = strlen(name);
+    return length > 0 && length < SERVE_NAME_MAX && strspn(name, NAME_LETTERS) == length && name[0] != '.' &&
+           name[0] != '-' && strncmp(name, RUN_NAME, strlen(RUN_NAME)) != 0;
+}
+
+static int take_name(void *target, const char *value, struct error *error)
+{
+    struct serve_options *options = target;
+    (void)error;
+    if (value == NULL)
+        return 0;
+    if (!serve_is_name(value))
+        return -1;
+    snprintf(options->name, sizeof options->name, "%s", value);
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {"serve", 0, "[NAME]",
+     "up to 40 letters, digits, '.', '_' and '-', of which '.' and '-' are not the first, and not run-..",
+     "serve a set of that name (default " SERVE_NAME "): the ranks stay up and take jobs. To be the first word",
+     take_name},
+    {"state", 0, "FOLDER", NULL,
+     "where the queue and the output of jobs are kept (default $XDG_STATE_HOME/hdss/NAME, or ~/.local/state/hdss/NAME)",
+     TAKES_PATH(struct serve_options, state)},
+    {"resume", 0, NULL, NULL, "go on with the jobs of the queue that an earlier set has left there",
+     TAKES_FLAG(struct serve_options, resumes)},
+    {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",
+     TAKES_INTEGER(struct serve_options, at_once, 1, SERVE_MOST)},
+    {"idle-timeout", 0, "SECONDS", NULL, "end where there has been no job for so long (default: never)",
+     TAKES_SECONDS(struct serve_options, idle_ns, IDLE_MAX_S)},
+    {"group-by", 0, "node|even", NULL,
+     "which master serves a worker, for all jobs: one on its own node where there is one, or dealt out evenly (default "
+     "node)",
+     TAKES_CHOICE(struct serve_options, group_even)},
+    {NULL},
+};
+
+static const struct options table = {
+    .usage = "supermaster --serve[=NAME] [OPTION]...",
+    .about = "Keeps masters and workers up as a set, which takes jobs over its control socket.",
+    .sections = {{"Options", rows}, {"Help", options_common}},
+    .notes = "It is launched beside masters and workers as a run is, without a job:\n"
+             "    mpirun -n 1 supermaster --serve : -n 4 master : -n 64 worker",
+};
+
+int serve_options_parse(struct serve_options *options, int argc, char *const *argv, struct error *error)
+{
+    *options = (struct serve_options){.name = SERVE_NAME, .at_once = SERVE_AT_ONCE};
+    return options_parse(&table, argc, argv, options, NULL, error);
+}
+
+char *serve_help_text(void)
+{
+    return options_help(&table);
+}

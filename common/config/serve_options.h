@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of a supermaster that serves a set, which takes jobs while it is up. Its words are shared with the
+ * other ranks at the start in the place of a job, so that each knows what it is part of. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SERVE_NAME_MAX 41 /* the longest name of a set, with the NUL: its socket's name must have room for more */
+#define SERVE_PATH_MAX 1024
+#define SERVE_AT_ONCE  8
+#define SERVE_MOST     64 /* jobs at once */
+
+struct serve_options {
+    char name[SERVE_NAME_MAX];
+    char state[SERVE_PATH_MAX]; /* folder of the queue and of what jobs say; empty: that of the name */
+    unsigned at_once;           /* jobs that run at once, at most */
+    uint64_t idle_ns;           /* the set ends where it has had no job for so long; 0: never */
+    bool resumes;               /* goes on with the queue that is there */
+    bool group_even;            /* as the job's --group-by: an enum run_group_by */
+};
+
+/* True where the command line is that of a set: its first word is --serve or --serve=NAME. */
+bool serve_is_asked(int argc, char *const *argv);
+
+/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line in `error`. */
+int serve_options_parse(struct serve_options *options, int argc, char *const *argv, struct error *error);
+
+/* True for what a set can be called: letters, digits, '.', '_' and '-', no '.' or '-' first, and not as a run. */
+bool serve_is_name(const char *name);
+
+/* The page for --help. The caller frees it; NULL when memory is out. */
+char *serve_help_text(void);
