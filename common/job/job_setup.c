@@ -205,7 +205,7 @@ static int check_verify(const struct job_setup *setup, struct error *error)
 /* True where a helper can run the kernel: its iterations wait for nothing that is the worker's, and threads depend on
  * nothing and draw by a closed form, which says the same in two processes. The load of the cores is measured by how
  * long the worker itself waits for them. */
-static bool can_be_isolated(const struct job_setup *setup)
+bool job_setup_can_be_isolated(const struct job_setup *setup)
 {
     const struct run_spec *spec = &setup->job.spec;
     bool is_closed = setup->loop.sync == 0 && spec->thread_technique.technique->at != NULL;
@@ -225,12 +225,12 @@ bool job_setup_is_isolated(const struct job_setup *setup)
 {
     bool is_wanted = setup->job.spec.isolate == RUN_ISOLATE_ON ||
                      (setup->job.spec.isolate == RUN_ISOLATE_AUTO && job_setup_is_foreign(setup));
-    return is_wanted && can_be_isolated(setup);
+    return is_wanted && job_setup_can_be_isolated(setup);
 }
 
 static int check_isolation(const struct job_setup *setup, struct error *error)
 {
-    if (setup->job.spec.isolate != RUN_ISOLATE_ON || can_be_isolated(setup))
+    if (setup->job.spec.isolate != RUN_ISOLATE_ON || job_setup_can_be_isolated(setup))
         return 0;
     return error_set(error,
                      "--isolate on: %s cannot run in a process of its own here; accepted: auto, off, or a kernel "
@@ -245,7 +245,7 @@ static int check_timeout(const struct job_setup *setup, struct error *error)
     const char *name = setup->kernel->name;
     if (setup->job.spec.timeout != RUN_TIMEOUT_GIVEN || job_setup_is_isolated(setup))
         return 0;
-    if (can_be_isolated(setup))
+    if (job_setup_can_be_isolated(setup))
         return error_set(error,
                          "--iteration-timeout: %s runs in its worker here, where no iteration can be ended; accepted: "
                          "auto, none, or --isolate on with it",
@@ -373,6 +373,13 @@ int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, 
     setup->kernel = &setup->description.kernel;
     setup->loop = setup->description.loop;
     return job_setup_settle(setup, error);
+}
+
+void job_setup_fini(struct job_setup *setup)
+{
+    if (setup->is_described)
+        description_fini(&setup->description);
+    setup->is_described = false;
 }
 
 int job_setup_make(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,

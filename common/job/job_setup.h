@@ -49,6 +49,9 @@ static inline bool job_setup_computes(const struct job_setup *setup)
  * kernel, if a helper can. */
 bool job_setup_is_isolated(const struct job_setup *setup);
 
+/* True where a helper can run the kernel, asked for or not. */
+bool job_setup_can_be_isolated(const struct job_setup *setup);
+
 /* True if the kernel is a user's: a shared object, or a function in Python. */
 bool job_setup_is_foreign(const struct job_setup *setup);
 
@@ -61,10 +64,13 @@ int job_setup_make(struct job_setup *setup, const struct kernel_loader *loader, 
                    struct error *error);
 
 /* job_setup_make() for a rank that does not run the kernel: where the job has a description of the loop the kernel is
- * not loaded, none of its functions may be called, and its parameters are left out. The description lives as long as
- * the process. */
+ * not loaded, none of its functions may be called, and its parameters are left out. The description lives until
+ * job_setup_fini(). */
 int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
+
+/* Frees a description that job_setup_take() has read. */
+void job_setup_fini(struct job_setup *setup);
 
 /* The two halves of job_setup_make(): the words, the kernel and its parameters, and then the loop, of which the
  * kernel may look for files on this machine. */

@@ -1,32 +1,63 @@
 /* SPDX-License-Identifier: MIT */
-/* Entering the surroundings of a job: see surroundings.h. */
+/* Entering the surroundings of a job: see surroundings.h. The folders are descriptors, so that a name that is gone
+ * meanwhile has nothing done elsewhere. */
 #include "common/job/surroundings.h"
 
 #include "common/util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int open_folder(const char *path)
+{
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* 0 where this process may be in the folder. */
+static int try_folder(int folder)
+{
+    return folder < 0 ? -1 : faccessat(folder, ".", X_OK, AT_EACCESS);
+}
+
+int surroundings_open(struct surroundings *surroundings, const char *folder, mode_t umask, char *const *environment,
+                      struct error *error)
+{
+    *surroundings = (struct surroundings){open_folder(folder), umask, environment};
+    if (try_folder(surroundings->folder) == 0)
+        return 0;
+    const int cause = errno;
+    surroundings_close(surroundings);
+    return error_set(error, "cannot enter the job's folder %.200s: %s", folder, strerror(cause));
+}
+
+void surroundings_close(struct surroundings *surroundings)
+{
+    if (surroundings->folder >= 0)
+        close(surroundings->folder);
+    surroundings->folder = -1;
+}
+
 int surroundings_enter(const struct surroundings *surroundings, struct surroundings_before *before, struct error *error)
 {
     *before = (struct surroundings_before){.folder = -1};
-    if (surroundings->folder == NULL)
+    if (surroundings->folder < 0)
         return 0;
-    before->folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (before->folder < 0 || chdir(surroundings->folder) < 0) {
+    before->folder = open_folder(".");
+    if (before->folder < 0 || fchdir(surroundings->folder) < 0) {
         const int cause = errno;
         if (before->folder >= 0)
             close(before->folder);
         before->folder = -1;
-        return error_set(error, "cannot enter the job's folder '%s': %s", surroundings->folder, strerror(cause));
+        return error_set(error, "cannot enter the job's folder: %s", strerror(cause));
     }
     before->umask = umask(surroundings->umask);
+    before->environment = environ;
+    environ = (char **)surroundings->environment;
     return 0;
 }
 
@@ -34,11 +65,12 @@ void surroundings_leave(struct surroundings_before *before)
 {
     if (before->folder < 0)
         return;
-    umask(before->umask);
-    if (fchdir(before->folder) < 0) { /* from here on relative names would mean other files */
+    if (fchdir(before->folder) < 0) { /* relative names would mean other files from here on */
         perror("hdss: cannot return to the own folder");
         abort();
     }
     close(before->folder);
+    umask(before->umask);
+    environ = before->environment;
     before->folder = -1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process has around it that a job of a set brings with it: a folder and a umask. A rank is in them only while
- * it opens, makes or finishes files of the job. */
+/* What a process has around it that a job of a set brings with it: a folder, a umask and an environment. A rank is in
+ * them only while it opens, makes or finishes something for the job. */
 #pragma once
 
 #include "common/util/error.h"
@@ -8,19 +8,27 @@
 #include <sys/types.h>
 
 struct surroundings {
-    const char *folder; /* borrowed; NULL: the process has the job's surroundings all the time */
+    int folder; /* descriptor; owned; -1: the process has the job's surroundings all the time */
     mode_t umask;
+    char *const *environment; /* ended by NULL; borrowed */
 };
 
 /* Those of the process, to come back to. */
 struct surroundings_before {
     int folder; /* descriptor; -1: nothing was entered */
     mode_t umask;
+    char **environment;
 };
 
-/* -1 with one line, and nothing changed. */
+/* Those of a job without any of its own. */
+#define SURROUNDINGS_NONE ((struct surroundings){.folder = -1})
+
+/* -1 with one line where the folder cannot be entered; then there are none. */
+int surroundings_open(struct surroundings *surroundings, const char *folder, mode_t umask, char *const *environment,
+                      struct error *error);
+void surroundings_close(struct surroundings *surroundings);
+
+/* Enters them; nothing where there are none. Not in two threads at once. -1 with one line, and nothing is entered. */
 int surroundings_enter(const struct surroundings *surroundings, struct surroundings_before *before,
                        struct error *error);
-
-/* Comes back; nothing where nothing was entered. */
 void surroundings_leave(struct surroundings_before *before);

@@ -58,15 +58,25 @@ bool driver_open(struct driver *driver)
     return result == 0;
 }
 
+bool driver_enter_slowly(struct driver *driver)
+{
+    struct error error;
+    if (driver->is_locked_out || driver->effects->enter(driver->effects->context, &error) == 0)
+        return !driver->is_locked_out;
+    struct event event = {.type = EVENT_FATAL, .text = error.text};
+    driver->is_locked_out = true;
+    driver_step(driver, &event);
+    return false;
+}
+
 /* Answers a PROBE, unless the executor cannot be opened. */
 void driver_probe(struct driver *driver)
 {
     struct speed speed;
     struct event event = {.type = EVENT_PROBED, .speed = &speed};
-    if (!driver_open(driver))
+    if (!driver_open(driver) || !driver_enter(driver))
         return;
     heartbeat_release(&driver->link->runtime->heartbeat);
-    driver_enter(driver);
     executor_probe(driver->effects->executor, &speed);
     driver_leave(driver);
     heartbeat_retake(&driver->link->runtime->heartbeat);

@@ -105,6 +105,7 @@ struct driver {
     struct share share;
     uint64_t next_tick_ns, exit_ns; /* exit_ns: when the machine exited */
     enum driver_state state;
+    bool is_locked_out; /* could not go where its executor computes */
     int status;
 };
 
@@ -135,12 +136,6 @@ struct link {
 static inline struct driver *driver_of(struct net_user *user)
 {
     return (struct driver *)user;
-}
-
-static inline void driver_enter(const struct driver *driver)
-{
-    if (driver->effects->enter != NULL)
-        driver->effects->enter(driver->effects->context);
 }
 
 static inline void driver_leave(const struct driver *driver)
@@ -214,6 +209,14 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
 
 /* Opens the executor where that has not been done. False where it cannot be: the machine is to be told. */
 bool driver_open(struct driver *driver);
+
+/* Goes where the executor computes. False where that cannot be: the machine knows why. */
+bool driver_enter_slowly(struct driver *driver);
+
+static inline bool driver_enter(struct driver *driver)
+{
+    return driver->effects->enter == NULL || driver_enter_slowly(driver);
+}
 
 /* Times the kernel's probe iterations and tells the machine. */
 void driver_probe(struct driver *driver);

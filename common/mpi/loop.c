@@ -202,10 +202,9 @@ static bool driver_compute(struct driver *driver)
     const struct effects *effects = driver->effects;
     struct load_meter *meter = effects->meter;
     struct event event = {0};
-    if (effects->executor == NULL)
+    if (effects->executor == NULL || !driver_enter(driver))
         return false;
     heartbeat_release(&link->runtime->heartbeat);
-    driver_enter(driver);
     enum turn turn = executor_advance(effects->executor, &event);
     driver_leave(driver);
     heartbeat_retake(&link->runtime->heartbeat);

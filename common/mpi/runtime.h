@@ -19,8 +19,8 @@ struct effects {
      * with one line. */
     int (*open)(void *context, struct error *error);
     /* Called before the executor computes, or probes, and behind it: for kernels that do more than compute, where the
-     * process is not at home. NULL: it is. */
-    void (*enter)(void *context);
+     * process is not at home. NULL: it is. enter() returns -1 with one line. */
+    int (*enter)(void *context, struct error *error);
     void (*leave)(void *context);
     /* Called when a chunk begins, and chunk_ends() when it is finished; may be NULL. */
     void (*chunk_begins)(void *context, uint64_t first, uint64_t count);

@@ -30,6 +30,8 @@ LEVELS = [
     ("worker/dca/*", 4),
     ("worker/exec/*", 4),
     ("worker/helper/*", 4),
+    ("worker/job/*", 4),
+    ("master/job/*", 4),
     ("worker/kernels/*", 4),
     ("common/dca/core*", 2),  # DCA without MPI
     ("common/dca/machine.[ch]", 2),

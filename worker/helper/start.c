@@ -65,9 +65,8 @@ static int prepare_signals(posix_spawnattr_t *attributes)
     return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-pid_t helper_program_begin(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
+static pid_t spawn_helper(struct helper_program *program, int file, int bell, char error[HDSS_ERROR_MAX])
 {
-    struct helper_program *program = context;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     pid_t child = -1;
@@ -96,4 +95,20 @@ pid_t helper_program_begin(void *context, int file, int bell, char error[HDSS_ER
         return child;
     snprintf(error, HDSS_ERROR_MAX, "no helper can be started: %s", strerror(result));
     return -1;
+}
+
+pid_t helper_program_begin(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
+{
+    struct helper_program *program = context;
+    struct surroundings_before before;
+    struct error problem;
+    if (program->surroundings == NULL)
+        return spawn_helper(program, file, bell, error);
+    if (surroundings_enter(program->surroundings, &before, &problem) < 0) {
+        snprintf(error, HDSS_ERROR_MAX, "no helper can be started: %.200s", problem.text);
+        return -1;
+    }
+    const pid_t child = spawn_helper(program, file, bell, error);
+    surroundings_leave(&before);
+    return child;
 }

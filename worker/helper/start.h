@@ -2,6 +2,7 @@
 /* Beginning helpers: the program hdss-helper, with the words of the job. */
 #pragma once
 
+#include "common/job/surroundings.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 #include "worker/kernels/exec/environment.h"
@@ -13,6 +14,7 @@ struct helper_program {
     char path[PATH_MAX];
     char **argv; /* owned; the words are borrowed */
     struct environment environment;
+    const struct surroundings *surroundings; /* in which helpers begin; borrowed; NULL: those of this process */
 };
 
 /* Finds the program beside the worker, or where programs are installed that are not for people, and makes its command
