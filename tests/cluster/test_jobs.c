@@ -5,6 +5,7 @@
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
+#include "common/mpi/driver.h"
 #include "common/mpi/link.h"
 #include "common/mpi/net.h"
 #include "common/mpi/ops.h"
@@ -12,6 +13,7 @@
 #include "common/mpi/rank.h"
 #include "common/mpi/wait.h"
 #include "common/util/error.h"
+#include "common/util/random.h"
 #include "master/master.h"
 #include "proto/message.h"
 #include "supermaster/supermaster.h"
@@ -22,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUPERMASTER, MASTER, WORKER, WORKERS = 3, RANKS = WORKER + WORKERS, JOBS = 4, HEADROOM = 64 };
+enum { SUPERMASTER, MASTER, WORKER, WORKERS = 3, RANKS = WORKER + WORKERS, JOBS = 12, HEADROOM = 64 };
 
 #define LATENCY_NS 2000u
 #define TURN_NS    100u     /* a turn of a link costs so much */
@@ -317,8 +319,12 @@ struct job {
     const char *technique;
     uint64_t count, iteration_ns, record_bytes;
     unsigned weight;
+    int priority;
     uint32_t number;
-    uint64_t from_ns[RANKS]; /* when it is there */
+    uint64_t from_ns[RANKS];   /* when it is there; of an announced one for the supermaster only */
+    size_t bytes;              /* of its announcement; 0: it is there on each rank at its time */
+    unsigned announced[RANKS]; /* how often it was */
+    bool cannot_open;          /* workers cannot open its kernel */
     struct run_spec spec;
     unsigned char *computed, *stored; /* [count] how often */
 };
@@ -340,7 +346,7 @@ struct work {
 /* The part of a job that a rank has. */
 struct seat {
     struct driver *driver; /* NULL: it is not there yet, or over */
-    bool is_over;
+    bool is_over, opened;
     int status;
     union {
         struct supermaster supermaster;
@@ -462,6 +468,8 @@ static int store(void *context, const struct part *part, const void *data, uint6
     return 0;
 }
 
+static int open_work(void *context, struct error *error);
+
 static void make_machine(unsigned rank, unsigned j)
 {
     struct seat *seat = &seats[rank][j];
@@ -495,8 +503,66 @@ static void make_machine(unsigned rank, unsigned j)
         worker_init(&seat->worker, &config);
         seat->machine = worker_machine(&seat->worker);
         seat->work = (struct work){.executor.ops = &work_ops, .job = job};
-        seat->effects = (struct effects){.context = job, .executor = &seat->work.executor};
+        seat->effects = (struct effects){.context = job, .executor = job->bytes == 0 ? &seat->work.executor : NULL};
+        seat->effects.open = open_work;
     }
+}
+
+static int open_work(void *context, struct error *error)
+{
+    struct job *job = context;
+    struct seat *seat = &seats[current][job - jobs];
+    ck_assert(!seat->opened);
+    seat->opened = true;
+    if (job->cannot_open)
+        return error_set(error, "no kernel here");
+    seat->effects.executor = &seat->work.executor;
+    return 0;
+}
+
+/* --- announcements --- */
+
+static unsigned char byte_of(const struct job *job, size_t i)
+{
+    return (unsigned char)(31 * i + job->number);
+}
+
+static void add_seat(unsigned j)
+{
+    struct seat *seat = &seats[current][j];
+    ck_assert(seat->driver == NULL && !seat->is_over);
+    make_machine(current, j);
+    seat->driver = link_add(links[current], &(struct part_of_job){.job = jobs[j].number,
+                                                                  .weight = jobs[j].weight,
+                                                                  .priority = jobs[j].priority,
+                                                                  .machine = &seat->machine,
+                                                                  .effects = &seat->effects});
+    ck_assert_ptr_nonnull(seat->driver);
+}
+
+static void take_announcement(void *context, uint32_t number, const unsigned char *bytes, size_t size)
+{
+    unsigned j = 0, right = 0;
+    (void)context;
+    while (j < job_count && jobs[j].number != number)
+        j++;
+    ck_assert_uint_lt(j, job_count);
+    ck_assert_uint_eq(size, jobs[j].bytes);
+    for (size_t i = 0; i < size; i++)
+        right += bytes[i] == byte_of(&jobs[j], i);
+    ck_assert_uint_eq(right, size);
+    ck_assert_uint_eq(jobs[j].announced[current]++, 0);
+    add_seat(j);
+}
+
+static void announce(const struct job *job)
+{
+    unsigned char *bytes = malloc(job->bytes);
+    ck_assert_ptr_nonnull(bytes);
+    for (size_t i = 0; i < job->bytes; i++)
+        bytes[i] = byte_of(job, i);
+    link_announce(links[SUPERMASTER], job->number, bytes, job->bytes);
+    free(bytes);
 }
 
 /* --- ranks --- */
@@ -525,7 +591,7 @@ static void set_up(void)
         runtime->grouped = true;
         links[current] = link_open(runtime, false);
         ck_assert_ptr_nonnull(links[current]);
-        link_expect_jobs(links[current], &(struct job_source){0});
+        link_expect_jobs(links[current], &(struct job_source){.announced = take_announcement});
     }
 }
 
@@ -583,12 +649,9 @@ static void look_at_jobs(void)
             seat->is_over = true;
         }
         if (seat->driver == NULL && !seat->is_over && jobs[j].from_ns[current] <= clock_ns[current]) {
-            make_machine(current, j);
-            seat->driver = link_add(links[current], &(struct part_of_job){.job = jobs[j].number,
-                                                                          .weight = jobs[j].weight,
-                                                                          .machine = &seat->machine,
-                                                                          .effects = &seat->effects});
-            ck_assert_ptr_nonnull(seat->driver);
+            if (jobs[j].bytes > 0)
+                announce(&jobs[j]);
+            add_seat(j);
         }
     }
 }
@@ -811,6 +874,209 @@ START_TEST(a_loss_is_told_to_all_jobs)
 }
 END_TEST
 
+static struct job *announce_job(const char *technique, uint64_t count, uint64_t record_bytes, uint64_t from_ns,
+                                size_t bytes)
+{
+    struct job *job = add_job(technique, count, 20000, record_bytes, 1);
+    job->bytes = bytes;
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        job->from_ns[rank] = rank == SUPERMASTER ? from_ns : NEVER;
+    return job;
+}
+
+/* Ends the set, and has all ranks go on until they know. */
+static void end_set(void)
+{
+    unsigned over = 0;
+    current = SUPERMASTER;
+    link_end(links[SUPERMASTER]);
+    is_idle[SUPERMASTER] = false;
+    while (over < RANKS) {
+        if (!turn())
+            ck_abort_msg("the set does not end");
+        for (over = 0; over < RANKS && (is_dead[over] || link_is_over(links[over])); over++)
+            ;
+    }
+}
+
+/* All that still lives has done the jobs; an iteration of a rank that was lost may have been computed again. */
+static void assert_all_there(void)
+{
+    for (unsigned j = 0; j < job_count; j++) {
+        ck_assert_int_eq(seats[SUPERMASTER][j].status, EXIT_STATUS_DONE);
+        uint64_t missing = 0;
+        for (uint64_t i = 0; i < jobs[j].count; i++)
+            missing += (jobs[j].record_bytes > 0 ? jobs[j].stored[i] : jobs[j].computed[i]) == 0;
+        ck_assert_uint_eq(missing, 0);
+    }
+}
+
+static void lose(unsigned rank)
+{
+    is_dead[rank] = true;
+    for (unsigned i = 0; i < RANKS; i++) /* the detectors wake who sleeps */
+        is_idle[i] = false;
+}
+
+START_TEST(announced_jobs_come_to_all_ranks_once)
+{
+    static const size_t sizes[] = {1, JOB_PART_MAX, JOB_PART_MAX + 1, 5 * JOB_PART_MAX, 700000};
+    for (unsigned j = 0; j < 5; j++)
+        announce_job(j % 2 == 0 ? "gss" : "fac2", 500, j * 100, j * 300000, sizes[j]);
+    run_all();
+    assert_exactly_once();
+    for (unsigned j = 0; j < 5; j++)
+        for (unsigned rank = MASTER; rank < RANKS; rank++)
+            ck_assert_uint_eq(jobs[j].announced[rank], 1);
+    ck_assert_ptr_null(links[SUPERMASTER]->announcements.live);
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        ck_assert(!link_is_over(links[rank]));
+    end_set();
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        ck_assert_ptr_null(under_way[rank]);
+}
+END_TEST
+
+START_TEST(a_set_ends_without_a_job)
+{
+    end_set();
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        ck_assert(runtimes[rank].has_end && !runtimes[rank].degraded);
+}
+END_TEST
+
+START_TEST(a_set_ends_behind_its_last_job)
+{
+    announce_job("gss", 500, 0, 0, 100);
+    run_until(100000);
+    end_set();
+    assert_exactly_once();
+}
+END_TEST
+
+START_TEST(workers_of_a_lost_master_hear_of_jobs_from_the_supermaster)
+{
+    announce_job("fac2", 2000, 100, 0, 100);
+    announce_job("fac2", 2000, 0, 5000000, 400000); /* the master dies while it passes this on */
+    announce_job("gss", 2000, 100, 5100000, 9000);
+    announce_job("gss", 500, 0, 40000000, 9000); /* when it is long dead */
+    run_until(5060000);
+    lose(MASTER);
+    run_all();
+    assert_all_there();
+    for (unsigned j = 0; j < job_count; j++)
+        for (unsigned rank = WORKER; rank < RANKS; rank++)
+            ck_assert_uint_eq(jobs[j].announced[rank], 1);
+    end_set();
+    for (unsigned rank = WORKER; rank < RANKS; rank++)
+        ck_assert(runtimes[rank].degraded); /* nobody waits for the master */
+}
+END_TEST
+
+START_TEST(a_job_that_begins_behind_losses_does_without)
+{
+    announce_job("fac2", 2000, 100, 0, 100);
+    announce_job("fac2", 2000, 100, 60000000, 100);
+    run_until(5000000);
+    lose(WORKER);
+    run_all();
+    assert_all_there();
+    ck_assert_uint_eq(jobs[1].announced[WORKER], 0);
+    end_set();
+}
+END_TEST
+
+/* As run_until(), where all may be over before. */
+static void run_up_to(uint64_t ns)
+{
+    while (clock_ns[SUPERMASTER] < ns && turn())
+        ;
+}
+
+START_TEST(losses_at_any_time_leave_no_job_open)
+{
+    struct random random;
+    random_init(&random, (uint64_t)_i);
+    for (unsigned j = 0; j < 6; j++)
+        announce_job(j % 2 == 0 ? "gss" : "fac2", random_between(&random, 1, 1500), random_between(&random, 0, 1) * 300,
+                     random_between(&random, 0, 30000000), random_between(&random, 1, 20000));
+    for (unsigned j = 1; j < job_count; j++) /* numbers rise with time */
+        jobs[j].from_ns[SUPERMASTER] = at_least(jobs[j].from_ns[SUPERMASTER], jobs[j - 1].from_ns[SUPERMASTER]);
+    run_up_to(random_between(&random, 0, 30000000));
+    lose((unsigned)random_between(&random, MASTER, WORKER));
+    run_up_to(random_between(&random, 30000000, 40000000));
+    lose(WORKER + 1);
+    run_all();
+    assert_all_there();
+    end_set();
+}
+END_TEST
+
+START_TEST(a_job_whose_kernel_cannot_be_opened_fails_alone)
+{
+    announce_job("gss", 2000, 0, 0, 100);
+    announce_job("gss", 2000, 0, 1000000, 100)->cannot_open = true;
+    announce_job("gss", 2000, 0, 2000000, 100);
+    run_all();
+    ck_assert_int_eq(seats[SUPERMASTER][1].status, EXIT_STATUS_FAILED);
+    ck_assert_str_eq(seats[SUPERMASTER][1].supermaster.failure.text, "no kernel here");
+    ck_assert_int_eq(seats[SUPERMASTER][0].status, EXIT_STATUS_DONE);
+    ck_assert_int_eq(seats[SUPERMASTER][2].status, EXIT_STATUS_DONE);
+    end_set();
+}
+END_TEST
+
+START_TEST(a_kernel_is_opened_where_it_has_a_chunk)
+{
+    announce_job("ss", 1, 0, 0, 100);
+    run_all();
+    assert_exactly_once();
+    unsigned opened = 0;
+    for (unsigned rank = WORKER; rank < RANKS; rank++)
+        opened += seats[rank][0].opened;
+    ck_assert_uint_eq(opened, 1);
+}
+END_TEST
+
+START_TEST(a_higher_priority_computes_first)
+{
+    for (unsigned j = 0; j < 3; j++)
+        add_job("ss", 30000, 100000, 0, 1)->priority = j == 2 ? 5 : -1;
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        jobs[2].from_ns[rank] = 100000000;
+    run_until(400000000);
+    for (unsigned rank = WORKER; rank < RANKS; rank++) {
+        const double high_ns = (double)driver_used_ns(seats[rank][2].driver);
+        ck_assert_double_gt(high_ns, 0.97 * 300e6);
+        /* the others share what was before, and what is left */
+        ck_assert_double_eq_tol((double)driver_used_ns(seats[rank][0].driver),
+                                (double)driver_used_ns(seats[rank][1].driver), 3e6);
+    }
+    run_all();
+    assert_exactly_once();
+}
+END_TEST
+
+START_TEST(parts_that_do_not_follow_are_no_announcement)
+{
+    const unsigned char byte = 1;
+    struct message message = {.type = MESSAGE_JOB, .job_part = {1, 2}, .records = &byte, .record_count = 1};
+    current = MASTER;
+    message.job = 3;
+    ck_assert_ptr_nonnull(announcements_receive(links[MASTER], SUPERMASTER, &message));
+    message.job_part = (struct job_part){0, 2};
+    ck_assert_ptr_null(announcements_receive(links[MASTER], SUPERMASTER, &message));
+    message.job_part.offset = 1;
+    message.job = 4; /* of another job */
+    ck_assert_ptr_nonnull(announcements_receive(links[MASTER], SUPERMASTER, &message));
+    message.job = 3;
+    message.job_part.all = 3;
+    ck_assert_ptr_nonnull(announcements_receive(links[MASTER], SUPERMASTER, &message));
+    ck_assert_ptr_nonnull(announcements_receive(links[MASTER], WORKER, &message));
+    ck_assert_uint_eq(links[MASTER]->announcements.newest, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("jobs");
@@ -825,6 +1091,16 @@ int main(void)
     tcase_add_test(all, jobs_that_come_one_after_another_leave_nothing);
     tcase_add_test(all, a_job_that_comes_late_has_saved_nothing_up);
     tcase_add_test(all, a_loss_is_told_to_all_jobs);
+    tcase_add_test(all, announced_jobs_come_to_all_ranks_once);
+    tcase_add_test(all, a_set_ends_without_a_job);
+    tcase_add_test(all, a_set_ends_behind_its_last_job);
+    tcase_add_test(all, workers_of_a_lost_master_hear_of_jobs_from_the_supermaster);
+    tcase_add_test(all, a_job_that_begins_behind_losses_does_without);
+    tcase_add_loop_test(all, losses_at_any_time_leave_no_job_open, 0, 60);
+    tcase_add_test(all, a_job_whose_kernel_cannot_be_opened_fails_alone);
+    tcase_add_test(all, a_kernel_is_opened_where_it_has_a_chunk);
+    tcase_add_test(all, a_higher_priority_computes_first);
+    tcase_add_test(all, parts_that_do_not_follow_are_no_announcement);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
