@@ -64,6 +64,13 @@ static void send_end(struct link *link, unsigned to)
     send_part(link, to, link->announcements.end, &over);
 }
 
+void announcements_end_late(struct link *link, unsigned to, uint32_t job)
+{
+    const struct message end = {.type = MESSAGE_END, .end = {.degraded = true}};
+    if (link->runtime->role == ROLE_SUPERMASTER)
+        send_part(link, to, job, &end);
+}
+
 /* True where the supermaster says to this worker itself what a master says to others. */
 static bool has_no_master(const struct runtime *runtime, unsigned worker)
 {

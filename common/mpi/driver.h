@@ -192,6 +192,10 @@ const char *announcements_receive(struct link *link, unsigned from, const struct
 /* Announces, for the supermaster of a set, all jobs that are not removed to the workers of a lost master. */
 void announce_to_orphans(struct link *link, unsigned master);
 
+/* Ends, for the supermaster of a set, a job that is over for a worker that asks to be served: it lost its master in the
+ * moment in which the job ended. */
+void announcements_end_late(struct link *link, unsigned to, uint32_t job);
+
 /* Forgets an announcement, if it is kept. */
 void announcements_forget(struct announcements *announcements, uint32_t job);
 void announcements_fini(struct announcements *announcements);

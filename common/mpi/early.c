@@ -46,6 +46,8 @@ static int drop_boundary(struct link *link, unsigned from, const struct message 
 void link_drop_late(struct link *link, unsigned from, const struct message *message)
 {
     int result = 0;
+    if (message->type == MESSAGE_ADOPT)
+        announcements_end_late(link, from, message->job);
     if (message->payload == PAYLOAD_DATA)
         result = message->type == MESSAGE_BOUNDARY
                      ? drop_boundary(link, from, message)

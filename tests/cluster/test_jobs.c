@@ -1057,6 +1057,26 @@ START_TEST(a_higher_priority_computes_first)
 }
 END_TEST
 
+START_TEST(a_worker_that_asks_for_a_job_that_is_over_is_told_its_end)
+{
+    const struct message adopt = {.type = MESSAGE_ADOPT};
+    unsigned char bytes[MESSAGE_MAX];
+    struct message end;
+    announce_job("gss", 100, 0, 0, 100);
+    run_all();
+    current = WORKER;
+    is_idle[SUPERMASTER] = true;
+    send_bytes(bytes, message_encode(&adopt, FIRST_JOB, bytes), SUPERMASTER, TAG_CONTROL);
+    while (under_way[WORKER] == NULL && turn())
+        ;
+    ck_assert_ptr_nonnull(under_way[WORKER]);
+    ck_assert_int_eq(message_decode(&end, under_way[WORKER]->bytes, under_way[WORKER]->size), DECODE_OK);
+    ck_assert_int_eq(end.type, MESSAGE_END);
+    ck_assert(end.job == FIRST_JOB && end.end.degraded);
+    end_set();
+}
+END_TEST
+
 START_TEST(parts_that_do_not_follow_are_no_announcement)
 {
     const unsigned char byte = 1;
@@ -1100,6 +1120,7 @@ int main(void)
     tcase_add_test(all, a_job_whose_kernel_cannot_be_opened_fails_alone);
     tcase_add_test(all, a_kernel_is_opened_where_it_has_a_chunk);
     tcase_add_test(all, a_higher_priority_computes_first);
+    tcase_add_test(all, a_worker_that_asks_for_a_job_that_is_over_is_told_its_end);
     tcase_add_test(all, parts_that_do_not_follow_are_no_announcement);
     suite_add_tcase(suite, all);
     return suite_run(suite);
