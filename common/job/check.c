@@ -53,12 +53,12 @@ int job_setup_check(const struct job_setup *setup, enum checker checker, bool ke
     return check_report("--record-costs", job->costs, error);
 }
 
-void job_setup_print_notes(const struct job_setup *setup, const char *name)
+void job_setup_print_notes(const struct job_setup *setup, FILE *err, const char *name)
 {
     if (setup->loop.note[0] != '\0')
-        fprintf(stderr, "%s: %s: %s\n", name, setup->kernel->name, setup->loop.note);
+        fprintf(err, "%s: %s: %s\n", name, setup->kernel->name, setup->loop.note);
     if (setup->min_chunk_raised)
-        fprintf(stderr,
+        fprintf(err,
                 "%s: --min-chunk is raised to %" PRIu64 ": an iteration of %s needs so many before it, which are to "
                 "be of one chunk\n",
                 name, setup->job.spec.min_chunk, setup->kernel->name);

@@ -7,6 +7,8 @@
 #include "common/job/resume.h"
 #include "common/util/error.h"
 
+#include <stdio.h>
+
 enum checker {
     CHECKED_BY_LEADER,
     CHECKED_BEFORE_LAUNCH, /* without what a user's kernel would look at, and nothing is made */
@@ -17,5 +19,6 @@ enum checker {
 int job_setup_check(const struct job_setup *setup, enum checker checker, bool keeps, struct resume *resume,
                     struct error *error);
 
-/* Says what is done other than it was asked for, or with the kernel's inputs. `name` stands before each line. */
-void job_setup_print_notes(const struct job_setup *setup, const char *name);
+/* Says on `err` what is done other than it was asked for, or with the kernel's inputs. `name` stands before each line.
+ */
+void job_setup_print_notes(const struct job_setup *setup, FILE *err, const char *name);

@@ -186,13 +186,13 @@ static int compare_growths(const struct resume *resume, const struct job_setup *
     return 0;
 }
 
-/* Says on standard error how much the loop has become longer. */
-static void print_new(const struct resume *resume, const struct job_setup *setup, const char *name)
+/* Says how much the loop has become longer. */
+static void print_new(const struct resume *resume, const struct job_setup *setup, FILE *err, const char *name)
 {
     const uint64_t before = journal_loop(&resume->earlier.content.head).count, more = setup->count - before;
     const char *list = list_of(setup);
     if (more > 0)
-        fprintf(stderr, "%s: %s has %" PRIu64 " new %s%s\n", name, list != NULL ? list : setup->kernel->name, more,
+        fprintf(err, "%s: %s has %" PRIu64 " new %s%s\n", name, list != NULL ? list : setup->kernel->name, more,
                 setup->loop.are_tasks ? "line" : "iteration", more == 1 ? "" : "s");
 }
 
@@ -269,7 +269,8 @@ static int find_sound(const struct journal_content *content, const struct job_se
 
 /* A chunk that is called done and is not there, or not as it was written, is done again. Where nothing at all is
  * there, the run is refused later on. */
-static int forget_missing(struct resume *resume, const struct job_setup *setup, const char *name, struct error *error)
+static int forget_missing(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name,
+                          struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
     struct ranges sound;
@@ -281,7 +282,7 @@ static int forget_missing(struct resume *resume, const struct job_setup *setup, 
         return result;
     }
     uint64_t done = ranges_total(&content->done);
-    fprintf(stderr,
+    fprintf(err,
             "%s: %s.parts: of %" PRIu64 " %s that %s calls done the output of %" PRIu64
             " is missing there: those are done again\n",
             name, setup->job.output, done, setup->loop.are_tasks ? "tasks" : "iterations", resume->path,
@@ -454,26 +455,26 @@ static int take_point(struct resume *resume, const struct job_setup *setup, stru
     return 0;
 }
 
-int resume_take(struct resume *resume, const struct job_setup *setup, const char *name, struct error *error)
+int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name, struct error *error)
 {
     if (!job_resumes(&setup->job) || resume->path[0] == '\0')
         return 0;
     if (!resume->resumed) {
-        fprintf(stderr, "%s: there is no %s: the run begins at its first iteration\n", name, resume->path);
+        fprintf(err, "%s: there is no %s: the run begins at its first iteration\n", name, resume->path);
         return 0;
     }
     size_t dropped = resume->earlier.size - resume->earlier.content.valid;
-    if (forget_missing(resume, setup, name, error) < 0)
+    if (forget_missing(resume, setup, err, name, error) < 0)
         return -1;
     if (setup->job.earlier == JOB_EARLIER_RESUME_FAILED &&
         (forget_failed(resume, setup, error) < 0 || forgive_deaths(resume, error) < 0))
         return -1;
     if (job_setup_is_dependent(setup) && take_point(resume, setup, error) < 0)
         return -1;
-    print_new(resume, setup, name);
+    print_new(resume, setup, err, name);
     if (dropped > 0)
-        fprintf(stderr, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n",
-                name, resume->path, dropped);
+        fprintf(err, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n", name,
+                resume->path, dropped);
     return 0;
 }
 

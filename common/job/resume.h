@@ -9,6 +9,8 @@
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 
+#include <stdio.h>
+
 struct resume {
     char path[JOB_JOURNAL_PATH_MAX]; /* empty: no journal is kept */
     char *text;                      /* names the job; owned */
@@ -34,9 +36,9 @@ int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps
 /* Then, whether the output is there that is gone on with, or can be made. -1 with one line. */
 int resume_check_output(const struct resume *resume, const struct job_setup *setup, struct error *error);
 
-/* Takes of what was found what can be believed and is wanted. `name` stands before a line on standard error about what
- * is dropped. -1 with one line, for wrong use. */
-int resume_take(struct resume *resume, const struct job_setup *setup, const char *name, struct error *error);
+/* Takes of what was found what can be believed and is wanted. `name` stands before a line on `err` about what is
+ * dropped. -1 with one line, for wrong use. */
+int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name, struct error *error);
 
 /* Finds what the earlier run has done and the kernel called failed, as far as resume_take() has left it done. -1 with
  * one line. */

@@ -29,6 +29,9 @@ void root_init(struct root *root, const char *name, const char *version)
 {
     root->name = name;
     root->version = version;
+    root->out = stdout;
+    root->err = stderr;
+    root->has_launcher = true;
     root->process_start_ns = runtime_process_start();
     root->started_at = time(NULL);
     root->output_lock = -1;
@@ -36,6 +39,26 @@ void root_init(struct root *root, const char *name, const char *version)
     ranges_init(&root->failed);
     ranges_init(&root->done_failed);
     precedence_init(&root->precedence);
+}
+
+void root_use_streams(struct root *root, FILE *out, FILE *err)
+{
+    root->out = out;
+    root->err = err;
+    root->has_launcher = false;
+    root->process_start_ns = runtime_now();
+    terminal_init_none(&root->terminal);
+}
+
+void root_fini(struct root *root)
+{
+    resume_give_up(&root->resume);
+    if (root->output_lock >= 0)
+        close(root->output_lock);
+    root->output_lock = -1;
+    precedence_fini(&root->precedence);
+    ranges_fini(&root->done_failed);
+    ranges_fini(&root->failed);
 }
 
 /* --- before it runs --- */
@@ -50,7 +73,7 @@ int root_check(struct root *root, bool keeps_journal)
     root->grows = root->setup.loop.grows;
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
-    return resume_take(&root->resume, &root->setup, root->name, &root->error);
+    return resume_take(&root->resume, &root->setup, root->err, root->name, &root->error);
 }
 
 static int check_precedence(const struct job_setup *setup, struct error *error)
@@ -143,15 +166,15 @@ void root_print_failure(struct root *root, const char *text, unsigned rank)
 {
     terminal_clear(&root->terminal);
     if (rank == root->rank)
-        fprintf(stderr, "%s: %s\n", root->name, text);
+        fprintf(root->err, "%s: %s\n", root->name, text);
     else
-        fprintf(stderr, "%s: rank %u: %s\n", root->name, rank, text);
+        fprintf(root->err, "%s: rank %u: %s\n", root->name, rank, text);
 }
 
 void root_print_notes(const struct root *root, int status)
 {
     if (status == 0)
-        job_setup_print_notes(&root->setup, root->name);
+        job_setup_print_notes(&root->setup, root->err, root->name);
 }
 
 int root_record(struct root *root, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
@@ -275,8 +298,6 @@ void root_clear_away(struct root *root)
         unlink(root->resume.path);
         remove_parts(root);
     }
-    precedence_fini(&root->precedence);
-    ranges_fini(&root->done_failed);
     if (root->output_lock >= 0)
         close(root->output_lock);
     root->output_lock = -1;
@@ -310,8 +331,13 @@ static int root_write_report(struct root *root, const struct report *report)
     if (path[0] == '\0')
         return 0;
     char *text = report_json(report);
-    int result = text == NULL ? error_set(&root->error, "%s: out of memory", path)
-                              : file_write(path, text, strlen(text), &root->error);
+    int result = 0;
+    if (text == NULL)
+        result = error_set(&root->error, "%s: out of memory", path);
+    else if (job_reports_to_output(&root->setup.job) && !root->has_launcher)
+        result = fputs(text, root->out) < 0 || fflush(root->out) != 0 ? error_set(&root->error, "%s: %m", path) : 0;
+    else
+        result = file_write(path, text, strlen(text), &root->error);
     free(text);
     return result;
 }
@@ -320,11 +346,11 @@ static int root_write_report(struct root *root, const struct report *report)
 static void root_print_summary(struct root *root, const struct report *report)
 {
     const struct job *job = &root->setup.job;
-    FILE *to = job_reports_to_output(job) ? stderr : stdout;
+    FILE *to = job_reports_to_output(job) ? root->err : root->out;
     char *text = job->summary == JOB_SUMMARY_TEXT   ? summary_text(report, root->terminal.width, root->terminal.utf8)
                  : job->summary == JOB_SUMMARY_JSON ? report_json(report)
                                                     : NULL;
-    const bool is_told = text != NULL && status_tell_summary(text);
+    const bool is_told = text != NULL && root->has_launcher && status_tell_summary(text);
     if (!is_told)
         fputs(terminal_text_start(&root->terminal), to);
     terminal_clear(&root->terminal);

@@ -12,10 +12,14 @@
 #include "common/util/precedence.h"
 #include "common/util/ranges.h"
 
+#include <stdio.h>
+
 struct root {
     const char *name;    /* name of the program, before its messages */
     const char *version; /* version of HDSS */
     unsigned rank;
+    FILE *out, *err;   /* where all goes that the job says; borrowed */
+    bool has_launcher; /* whoever launched the ranks is told of the job as well, as it is the only one: see status.h */
     struct job_setup setup;
     struct error error;
     struct results_sink sink;
@@ -35,8 +39,16 @@ struct root {
     int64_t started_at;
 };
 
-/* Notes the times of the start. */
+/* Notes the times of the start. The job is the only one of the ranks, and says what it says on standard output and
+ * standard error. */
 void root_init(struct root *root, const char *name, const char *version);
+
+/* Has a job that is one of several say what it says on streams of its own, which are borrowed: to no terminal, and
+ * whoever launched the ranks is told nothing. Its time counts from now on. */
+void root_use_streams(struct root *root, FILE *out, FILE *err);
+
+/* Releases what the root keeps to its end. */
+void root_fini(struct root *root);
 
 /* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
  * also after -1 (with one line in root->error). */
@@ -63,7 +75,7 @@ int root_grow(struct root *root, struct growth *growth, struct error *error);
 struct progress;
 void root_show_progress(struct root *root, const struct progress *progress);
 
-/* Prints a line on standard error, in the name of `rank`. */
+/* Prints a line on the stream of errors, in the name of `rank`. */
 void root_print_failure(struct root *root, const char *text, unsigned rank);
 
 /* Says what is done other than it was asked for, or with the kernel's inputs, unless `status` is not 0: then the run is

@@ -66,6 +66,11 @@ void terminal_init(struct terminal *terminal, const struct job *job)
     terminal->mode = job->progress == JOB_PROGRESS_NEVER ? TERMINAL_NONE : fd >= 0 ? TERMINAL_IN_PLACE : TERMINAL_LINES;
 }
 
+void terminal_init_none(struct terminal *terminal)
+{
+    *terminal = (struct terminal){.mode = TERMINAL_NONE, .width = DEFAULT_WIDTH, .utf8 = locale_is_utf8()};
+}
+
 /* Writes what is no whole line. */
 static void terminal_write(const char *text)
 {

@@ -25,6 +25,9 @@ struct terminal {
 
 void terminal_init(struct terminal *terminal, const struct job *job);
 
+/* There is none: nothing is shown, and text is of the usual width. */
+void terminal_init_none(struct terminal *terminal);
+
 /* Shows the line that is overwritten. */
 void terminal_show(struct terminal *terminal, const char *line);
 

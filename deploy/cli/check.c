@@ -188,8 +188,8 @@ static int look_back(struct launch_plan *launch_plan, struct resume *resume, str
         return -1;
     if (!launch_plan->dry_run)
         return 0;
-    job_setup_print_notes(setup, "hdss run");
-    return resume_take(resume, setup, "hdss run", error);
+    job_setup_print_notes(setup, stderr, "hdss run");
+    return resume_take(resume, setup, stderr, "hdss run", error);
 }
 
 static int check_here(struct launch_plan *launch_plan, const struct worker_options *worker, struct error *error)

@@ -27,6 +27,7 @@ LEVELS = [
     ("*/program.[ch]", 5),
     ("deploy/*", 5),
     # effects
+    ("supermaster/lead/*", 4),
     ("worker/dca/*", 4),
     ("worker/exec/*", 4),
     ("worker/helper/*", 4),

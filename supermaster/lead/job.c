@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/* A job as the supermaster leads it: see job.h. */
+#include "supermaster/lead/job.h"
+
+#include "common/config/description.h"
+#include "common/config/job.h"
+#include "common/config/run_spec.h"
+#include "common/job/job_setup.h"
+#include "common/job/journal.h"
+#include "common/job/journal_format.h"
+#include "common/job/resume.h"
+#include "common/job/status.h"
+#include "common/job/terminal.h"
+#include "common/job/timings.h"
+#include "common/metrics/progress.h"
+#include "common/metrics/report.h"
+#include "common/results/results.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+#include "common/util/ranges.h"
+#include "common/util/text.h"
+#include "hdss/kernel.h"
+#include "proto/message.h"
+#include "supermaster/ledger.h"
+#include "supermaster/statistics.h"
+#include "supermaster/supermaster.h"
+#include "worker/helper/ask.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct led_job {
+    struct root root;
+    struct runtime *runtime;
+    const struct topology *topology;
+    struct supermaster supermaster;
+    bool supermaster_ready;
+    struct effects effects;
+    int folder; /* borrowed; -1: where the process is */
+    mode_t mask;
+    int argc; /* the job's words */
+    char **argv;
+    char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
+    uint64_t ended_ns;                        /* when the machine had ended; 0: it has not */
+    unsigned losses_said, failures_said, mismatches_said, asides_said;
+    bool failure_said;     /* the reason of the failure is printed */
+    unsigned *costs_ranks; /* [costs_count] ranks of the workers, which write costs; owned */
+    unsigned costs_count;
+};
+
+struct led_job *led_job_new(const char *version)
+{
+    struct led_job *led = calloc(1, sizeof *led);
+    if (led == NULL)
+        return NULL;
+    root_init(&led->root, "supermaster", version);
+    led->folder = -1;
+    return led;
+}
+
+struct root *led_job_root(struct led_job *led)
+{
+    return &led->root;
+}
+
+void led_job_place(struct led_job *led, int folder, mode_t mask)
+{
+    led->folder = folder;
+    led->mask = mask;
+}
+
+/* Goes to where the job is. To be called before anything that opens its files. */
+static void enter(const struct led_job *led)
+{
+    if (led->folder < 0)
+        return;
+    if (fchdir(led->folder) < 0) /* as for whoever is in a folder that others may not enter any more */
+        fprintf(led->root.err, "%s: cannot go to the job's folder: %m\n", led->root.name);
+    umask(led->mask);
+}
+
+/* --- the job --- */
+
+static int init_machine(struct led_job *led)
+{
+    const struct job_setup *setup = &led->root.setup;
+    const struct topology *topology = led->topology;
+    double *speeds;
+    if (root_read_speeds(&led->root, topology->worker_rank, topology->workers, &speeds) < 0) {
+        free(speeds);
+        return -1;
+    }
+    const struct journal_content *earlier = &led->root.resume.earlier.content;
+    const struct journal_point *point = earlier->point_count > 0 ? earlier->points : NULL;
+    const struct supermaster_config config = {
+        .topology = topology,
+        .spec = &setup->job.spec,
+        .first = setup->first,
+        .count = setup->count,
+        .grows = setup->loop.grows,
+        .step_iterations = setup->step_iterations,
+        .steps_dependent = job_setup_has_dependent_steps(setup),
+        .record_bytes = setup->collect ? setup->record_bytes : 0,
+        .distance = job_setup_is_dependent(setup) ? setup->loop.distance : 0,
+        .no_speculation = setup->loop.has_effects || job_setup_is_dependent(setup),
+        .no_isolation = setup->kernel->descriptor != NULL || job_setup_is_dependent(setup),
+        .is_patient = !status_may_lose_ranks(),
+        .are_tasks = setup->loop.are_tasks,
+        .speeds = speeds,
+        .probe = run_spec_probes(&setup->job.spec),
+        .probe_kills = !job_setup_is_isolated(setup),
+        .journal = led->root.resume.path[0] != '\0',
+        .records_at_once = setup->loop.has_effects && setup->job.durability == JOB_DURABILITY_PROCESS,
+        .precedence = led->root.precedence.count > 0 ? &led->root.precedence : NULL,
+        .done = &earlier->done,
+        .done_failed = &led->root.done_failed,
+        .done_digest = earlier->digest,
+        .deaths = &earlier->deaths,
+        .boundary_bytes = job_setup_is_dependent(setup) ? setup->loop.sync * setup->loop.boundary_bytes : 0,
+        .point_at = point != NULL ? point->at : 0,
+        .point = point != NULL ? point->data : NULL,
+    };
+    int result = supermaster_init(&led->supermaster, &config, &led->root.error);
+    led->supermaster_ready = result == 0;
+    free(speeds);
+    return result;
+}
+
+/* Opens the files. 0; -1 for wrong use; RESULTS_NO_ROOM. The central topology stores the results here. */
+static int open_files(struct led_job *led)
+{
+    int created = root_create_files(&led->root);
+    return created != 0 || led->topology->masters > 0 ? created : root_open_sink(&led->root);
+}
+
+/* Each master has what its workers compute compared by another of them. */
+static int check_verify_lineup(struct led_job *led)
+{
+    const struct topology *topology = led->topology;
+    struct error *error = &led->root.error;
+    if (led->root.setup.job.spec.verify == 0)
+        return 0;
+    if (topology->workers < 2)
+        return error_set(error,
+                         "--verify: another worker computes what is verified; accepted: with two workers or more");
+    for (unsigned m = 0; m < topology->masters; m++)
+        if (topology_count(topology, m) == 1)
+            return error_set(error,
+                             "--verify: master rank %u has one worker, and no other to verify it; accepted: fewer "
+                             "masters, or --group-by even",
+                             topology->master_rank[m]);
+    return 0;
+}
+
+/* Notes the ranks of the workers, as the topology is released before the costs are there. */
+static void note_costs_ranks(struct led_job *led)
+{
+    const struct topology *topology = led->topology;
+    size_t bytes = topology->workers * sizeof *led->costs_ranks;
+    if (led->root.setup.job.costs[0] != '\0' && (led->costs_ranks = malloc(bytes)) != NULL) {
+        memcpy(led->costs_ranks, topology->worker_rank, bytes);
+        led->costs_count = topology->workers;
+    }
+}
+
+int led_job_read(struct led_job *led, int argc, char **argv)
+{
+    enter(led);
+    led->argc = argc;
+    led->argv = argv;
+    return job_setup_make(&led->root.setup, &asking_loader, argc, argv, &led->root.error);
+}
+
+/* -1 with one line for wrong use; RESULTS_NO_ROOM. */
+static int prepare(struct led_job *led)
+{
+    if (check_verify_lineup(led) < 0 || root_check(&led->root, true) < 0 || root_read_precedence(&led->root) < 0 ||
+        init_machine(led) < 0)
+        return -1;
+    note_costs_ranks(led);
+    return open_files(led);
+}
+
+int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology)
+{
+    struct root *root = &led->root;
+    enter(led);
+    led->runtime = runtime;
+    led->topology = topology;
+    int prepared = prepare(led);
+    if (!root->setup.loop.grows) /* else it is asked how much there is */
+        ask_end();
+    if (prepared != 0)
+        fprintf(root->err, "%s: %s\n", root->name, root->error.text);
+    root_print_notes(root, prepared);
+    return prepared == 0 ? EXIT_STATUS_DONE : prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
+}
+
+/* --- while it runs --- */
+
+static double elapsed_s(const struct led_job *led, uint64_t now_ns)
+{
+    uint64_t first = led->supermaster.first_assign_ns;
+    return first == NEVER || now_ns < first ? 0 : (double)(now_ns - first) / 1e9;
+}
+
+/* Prints the losses and failures that came since the last call. */
+static void print_faults(struct led_job *led)
+{
+    struct error text;
+    for (; led->failures_said < supermaster_failure_count(&led->supermaster); led->failures_said++) {
+        supermaster_failure_text(&led->supermaster, led->failures_said, &text);
+        root_print_failure(&led->root, text.text, led->root.rank);
+    }
+    for (; led->mismatches_said < supermaster_mismatch_count(&led->supermaster); led->mismatches_said++) {
+        supermaster_mismatch_text(&led->supermaster, led->mismatches_said, &text);
+        root_print_failure(&led->root, text.text, led->root.rank);
+    }
+    for (; led->asides_said < supermaster_aside_count(&led->supermaster); led->asides_said++) {
+        supermaster_aside_text(&led->supermaster, led->asides_said, &text);
+        root_print_failure(&led->root, text.text, led->root.rank);
+    }
+    for (; led->losses_said < supermaster_loss_count(&led->supermaster); led->losses_said++) {
+        supermaster_loss_text(&led->supermaster, led->losses_said, &text);
+        root_print_failure(&led->root, text.text, led->root.rank);
+    }
+}
+
+static void print_failure(void *context)
+{
+    struct led_job *led = context;
+    const struct supermaster *supermaster = &led->supermaster;
+    print_faults(led);
+    if (supermaster->failure.text[0] != '\0' && !led->failure_said)
+        root_print_failure(&led->root, supermaster->failure.text, supermaster->failed_rank);
+    led->failure_said = supermaster->failure.text[0] != '\0';
+}
+
+static struct progress measure_progress(const struct led_job *led, uint64_t now_ns)
+{
+    const struct supermaster *supermaster = &led->supermaster;
+    return (struct progress){
+        .name = led->root.setup.kernel->name,
+        .done = supermaster->ledger.done,
+        .total = supermaster->ledger.loop.count,
+        .resumed = supermaster->resumed,
+        .elapsed_s = elapsed_s(led, now_ns),
+        .busy = supermaster_busy(supermaster),
+        .lost = supermaster_loss_count(supermaster),
+        .workers = led->topology->workers,
+        .grows = supermaster->ledger.grows,
+        .draining = supermaster->state == SUPERMASTER_ENDING && !ledger_is_complete(&supermaster->ledger),
+    };
+}
+
+static void show_progress(void *context, uint64_t now_ns)
+{
+    struct led_job *led = context;
+    print_faults(led);
+    const struct progress progress = measure_progress(led, now_ns);
+    root_show_progress(&led->root, &progress);
+}
+
+/* --- who asks how it goes --- */
+
+void led_job_tell(struct led_job *led, struct control_job *job)
+{
+    const struct supermaster *supermaster = &led->supermaster;
+    const struct job_setup *setup = &led->root.setup;
+    const bool is_choosing = setup->job.spec.technique_auto && !supermaster->sched_ready;
+    const struct sched_spec *spec =
+        supermaster->sched_ready ? &supermaster->sched.spec : &supermaster->config.spec->technique;
+    snprintf(led->technique_text, sizeof led->technique_text, RUN_TECHNIQUE_AUTO);
+    if (!is_choosing)
+        sched_spec_format(spec, led->technique_text, sizeof led->technique_text);
+    job->kernel = setup->kernel->name;
+    job->command = led->argv + 1;
+    job->words = led->argc - 1;
+    job->progress = measure_progress(led, led->ended_ns > 0 ? led->ended_ns : runtime_now());
+    job->state = job->progress.draining                  ? CONTROL_DRAINING
+                 : supermaster->first_assign_ns == NEVER ? CONTROL_WAITING
+                                                         : CONTROL_RUNNING;
+    job->failed = ranges_total(&supermaster->ledger.failed);
+    job->technique = led->technique_text;
+    job->topology = report_topology_name(led->topology->masters > 0 ? REPORT_HIERARCHICAL : REPORT_CENTRAL);
+    job->output = setup->job.output;
+}
+
+static void begun(void *context)
+{
+    if (((struct led_job *)context)->root.has_launcher)
+        status_tell_begun();
+}
+
+static void tell_asked(void *context)
+{
+    if (((struct led_job *)context)->root.has_launcher)
+        status_tell_draining();
+}
+
+static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
+{
+    struct led_job *led = context;
+    struct root *root = &led->root;
+    enter(led);
+    if (!root->sink_open && root_open_sink(root) < 0) { /* a master was lost, and its workers bring theirs here */
+        *error = root->error;
+        return -1;
+    }
+    return results_write(&root->sink, part->first, part->count, data, bytes, error);
+}
+
+static int record(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
+{
+    struct led_job *led = context;
+    enter(led);
+    print_faults(led); /* the journal, written some twenty times a second, leaves time for this */
+    return root_record(&led->root, ranges, count, digest, error);
+}
+
+static int record_deaths_in_journal(void *context, const struct poison *deaths, struct error *error)
+{
+    struct led_job *led = context;
+    enter(led);
+    print_faults(led);
+    return root_record_deaths(&led->root, deaths, error);
+}
+
+static int record_point_in_journal(void *context, const struct action *action, struct error *error)
+{
+    struct led_job *led = context;
+    const struct journal_point part = {action->point.at, action->point.bytes, action->point.data};
+    enter(led);
+    return root_record_point(&led->root, &part, action->point.offset, action->point.all, error);
+}
+
+static int grow_loop(void *context, struct growth *growth, struct error *error)
+{
+    struct led_job *led = context;
+    enter(led);
+    return root_grow(&led->root, growth, error);
+}
+
+/* --- at the end --- */
+
+/* Prints the summary and writes the report. Returns the exit status. */
+static int supermaster_print_outcome(struct led_job *led, int status)
+{
+    const struct job *job = &led->root.setup.job;
+    struct report report = {
+        .cores = runtime_cores(led->runtime),
+        .sync_points = job_setup_is_dependent(&led->root.setup)
+                           ? job_setup_sync_points(&led->root.setup, led->topology->workers)
+                           : 0,
+        .thread_technique = job->spec.threads != 1 ? &job->spec.thread_technique : NULL,
+    };
+    struct report_worker *rows = calloc(led->topology->workers, sizeof *rows);
+    if (rows == NULL) {
+        root_print_failure(&led->root, "out of memory for the report", led->root.rank);
+        return EXIT_STATUS_FAILED;
+    }
+    supermaster_fill_report(&led->supermaster, &report, rows);
+    status = root_print_report(&led->root, &report, led->supermaster.first_assign_ns, status);
+    free(rows);
+    return status;
+}
+
+struct machine led_job_machine(struct led_job *led)
+{
+    return supermaster_machine(&led->supermaster);
+}
+
+const struct effects *led_job_effects(struct led_job *led)
+{
+    led->effects = (struct effects){
+        .context = led,
+        .store = store,
+        .journal = record,
+        .deaths = record_deaths_in_journal,
+        .point = record_point_in_journal,
+        .grow = grow_loop,
+        .begun = begun,
+        .asked = tell_asked,
+        .parting = print_failure,
+        .tick = show_progress,
+        .tick_ns = terminal_look_ms(&led->root.terminal) * UINT64_C(1000000),
+        .calculation_ns = led->root.setup.job.spec.calculation_ns,
+        .assignment_ns = led->root.setup.job.spec.assignment_ns,
+    };
+    return &led->effects;
+}
+
+int led_job_end(struct led_job *led, int status)
+{
+    const struct supermaster *supermaster = &led->supermaster;
+    enter(led);
+    led->ended_ns = runtime_now();
+    print_failure(led);
+    if (supermaster->losses.count > 0)
+        runtime_note_loss(led->runtime);
+    status = root_finish_output(&led->root, status);
+    return supermaster_print_outcome(led, supermaster_is_in_doubt(supermaster) ? EXIT_STATUS_FAILED : status);
+}
+
+/* --- for the others --- */
+
+void led_job_find(const struct led_job *led, struct findings *findings)
+{
+    const struct job_setup *setup = &led->root.setup;
+    const int argc = led->argc;
+    static char unprobed[] = "--unprobed", grows[] = "--grows";
+    struct text option;
+    uint64_t inputs;
+    char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
+    *findings = (struct findings){.words = calloc((size_t)argc + 5, sizeof *findings->words)};
+    text_init(&option);
+    if (loop != NULL)
+        text_add(&option, "--loop=%s", loop);
+    free(loop);
+    findings->loop = text_take(&option);
+    if (job_setup_inputs(setup, &inputs, NULL) == 0 && inputs != 0) /* else the others find out */
+        snprintf(findings->inputs, sizeof findings->inputs, "--inputs=%016" PRIx64, inputs);
+    if (findings->words == NULL)
+        return;
+    findings->words[findings->count++] = led->argv[0]; /* the options come first: behind `--` there are none */
+    if (findings->inputs[0] != '\0')
+        findings->words[findings->count++] = findings->inputs;
+    if (findings->loop != NULL && findings->loop[0] != '\0')
+        findings->words[findings->count++] = findings->loop;
+    if (setup->loop.grows)
+        findings->words[findings->count++] = grows;
+    if (supermaster_is_unprobed(&led->supermaster))
+        findings->words[findings->count++] = unprobed;
+    memcpy(findings->words + findings->count, led->argv + 1, (size_t)(argc - 1) * sizeof *led->argv);
+    findings->count += argc - 1;
+}
+
+void findings_fini(struct findings *findings)
+{
+    free(findings->words);
+    free(findings->loop);
+}
+
+/* --- when all are through --- */
+
+/* Joins the costs that the workers have written; they have left. */
+static int join_costs(struct led_job *led, int status)
+{
+    struct root *root = &led->root;
+    if (root->setup.job.costs[0] == '\0' || led->costs_ranks == NULL ||
+        timings_join(root->setup.job.costs, led->costs_ranks, led->costs_count, &root->error) == 0)
+        return status;
+    root_print_failure(root, root->error.text, root->rank);
+    return EXIT_STATUS_FAILED;
+}
+
+int led_job_settle(struct led_job *led, int status)
+{
+    enter(led);
+    status = join_costs(led, status);
+    root_clear_away(&led->root);
+    return status;
+}
+
+void led_job_free(struct led_job *led)
+{
+    if (led == NULL)
+        return;
+    enter(led);
+    free(led->costs_ranks);
+    if (led->supermaster_ready)
+        supermaster_fini(&led->supermaster);
+    root_fini(&led->root);
+    free(led);
+}

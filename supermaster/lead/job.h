@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* A job as the supermaster leads it, from its words to its summary: its machine, the effects of that, and what is said
+ * of it. A plain run has one of these, a set has one for each job that runs. */
+#pragma once
+
+#include "common/control/job_json.h"
+#include "common/job/root.h"
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/mpi/runtime.h"
+
+#include <sys/types.h>
+
+struct led_job;
+
+/* A job without words. NULL when memory is out. */
+struct led_job *led_job_new(const char *version);
+
+/* Releases all of it; a job that was prepared and has not run leaves no journal. NULL is fine. */
+void led_job_free(struct led_job *led);
+
+/* Its streams, its rank, its terminal, and the line of what is wrong with it. */
+struct root *led_job_root(struct led_job *led);
+
+/* Has all files of the job be sought from the folder, by its descriptor, and made with that umask. The descriptor is
+ * borrowed. Without this the job is where the process is. */
+void led_job_place(struct led_job *led, int folder, mode_t mask);
+
+/* Reads the words, which are borrowed, and asks the kernel. Returns what job_setup_make() does, the line in
+ * led_job_root()->error. */
+int led_job_read(struct led_job *led, int argc, char **argv);
+
+/* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
+ * Says what is wrong, and what is to be noted. Returns an exit status: EXIT_STATUS_DONE, or that of a job that does not
+ * begin. `topology` is borrowed for the life of the job. */
+int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
+
+/* The command line for the others, with what was found here: who reads files must find the same in them, and who does
+ * not run a user's kernel needs not load it. Without memory for it they are told nothing, and look for themselves. */
+struct findings {
+    char inputs[32], *loop; /* options; empty where there is nothing to say */
+    char **words;
+    int count;
+};
+void led_job_find(const struct led_job *led, struct findings *findings);
+void findings_fini(struct findings *findings);
+
+/* The machine, and its effects, which are the job's. After led_job_prepare(). */
+struct machine led_job_machine(struct led_job *led);
+const struct effects *led_job_effects(struct led_job *led);
+
+/* What is known of it at this moment. After led_job_prepare(). */
+void led_job_tell(struct led_job *led, struct control_job *job);
+
+/* The machine has exited with `status`: makes the final files, prints the summary and writes the report. Returns the
+ * exit status of the job. */
+int led_job_end(struct led_job *led, int status);
+
+/* All ranks are through: settles what they have left, and what a complete job does not need any more. Returns the exit
+ * status of the job. */
+int led_job_settle(struct led_job *led, int status);
