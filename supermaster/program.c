@@ -4,6 +4,7 @@
 
 #include "common/config/job.h"
 #include "common/config/run_spec.h"
+#include "common/config/serve_options.h"
 #include "common/control/control.h"
 #include "common/job/root.h"
 #include "common/job/startup.h"
@@ -14,6 +15,7 @@
 #include "common/util/error.h"
 #include "proto/message.h"
 #include "supermaster/lead/job.h"
+#include "supermaster/set/serve.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -103,6 +105,10 @@ static int finish(struct program *program, int status)
 
 int supermaster_program(int argc, char **argv, const char *version)
 {
+    if (serve_is_asked(argc, argv)) {
+        runtime_remember_signals(status_tell_draining);
+        return supermaster_serve(argc, argv, version);
+    }
     struct program program = {.led = led_job_new(version), .version = version};
     runtime_remember_signals(status_tell_draining);
     if (program.led == NULL) {

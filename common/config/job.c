@@ -351,6 +351,7 @@ static const struct options options = {
     .notes = "An option that is given twice counts as given the last time. `hdss kernels` lists the kernels and their "
              "parameters, and `hdss run` composes the launch:\n"
              "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
+             "With --serve as its first word it serves a set: `supermaster --serve --help`.\n"
              "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
              "clean drain.",
 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SERVE_NAME   "set"
+#define SERVE_NAME   "main"
 #define IDLE_MAX_S   31536000
 #define RUN_NAME     "run-"
 #define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
