@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BUCKETS_LEAST 64
 
@@ -82,6 +83,7 @@ static void list_job(struct queue *queue, struct queue_job *job)
 static void free_job(struct queue_job *job)
 {
     submission_fini(&job->submission);
+    free(job->figures.technique);
     free(job->dependents);
     free(job);
 }
@@ -238,6 +240,13 @@ bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t 
     return true;
 }
 
+void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures, const char *technique)
+{
+    free(job->figures.technique);
+    job->figures = *figures;
+    job->figures.technique = strdup(technique);
+}
+
 void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s)
 {
     if (job->state == QUEUE_RUNNING)
@@ -320,7 +329,7 @@ struct queue_job *queue_submit(struct queue *queue, struct submission *submissio
         error_set(error, "the set is about to end and takes no further jobs");
         return NULL;
     }
-    if (live_count(queue) >= QUEUE_LIVE_MAX || queue->newest == UINT32_MAX) {
+    if (queue_is_full(queue)) {
         error_set(error, "the set has %d jobs that wait or run, and takes no more", QUEUE_LIVE_MAX);
         return NULL;
     }
@@ -394,6 +403,11 @@ void queue_close(struct queue *queue)
 void queue_stop(struct queue *queue)
 {
     queue->mode = QUEUE_STOPPED;
+}
+
+bool queue_is_full(const struct queue *queue)
+{
+    return live_count(queue) >= QUEUE_LIVE_MAX || queue->newest == UINT32_MAX;
 }
 
 bool queue_is_idle(const struct queue *queue)

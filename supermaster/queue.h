@@ -28,6 +28,13 @@
 
 enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE_CANCELLED };
 
+/* How far a job came. */
+struct queue_figures {
+    uint64_t done, total, resumed, failed; /* iterations; resumed: those of `done` that an earlier run had done */
+    double elapsed_s;
+    char *technique; /* that it was computed with; owned; NULL: it is not known */
+};
+
 struct queue_job {
     uint32_t id; /* 1, 2, .. as they are submitted */
     enum queue_state state;
@@ -37,6 +44,7 @@ struct queue_job {
     uint32_t
         cancelled_by; /* the job that it is after, and that is not done: it was cancelled as of that; 0: it was not */
     int64_t submitted_s, began_s, ended_s; /* seconds since 1970; 0: not yet */
+    struct queue_figures figures;          /* once it is over; 0 where it has not run */
     struct submission submission;          /* owned; without its environment once it is over */
     struct queue_job *previous, *next;     /* by number */
 
@@ -90,6 +98,9 @@ void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
  * and nobody has cancelled, waits for the next set. `job` may be forgotten with the next submission or end. */
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s);
 
+/* Notes how far a job came that is about to be over; without memory the technique, which is copied, is not known. */
+void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures, const char *technique);
+
 /* Cancels a job that waits; one that runs is noted as cancelled, and the caller ends it. Those that are over stay as
  * they are. */
 void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s);
@@ -100,6 +111,9 @@ void queue_stop(struct queue *queue);
 
 /* True where the set is to end: closed and all jobs are over, or stopped and none runs. */
 bool queue_is_over(const struct queue *queue);
+
+/* True where there are so many jobs that none is taken. */
+bool queue_is_full(const struct queue *queue);
 
 /* True where no job waits or runs. */
 bool queue_is_idle(const struct queue *queue);

@@ -101,16 +101,14 @@ static void tell_all_below(struct link *link, uint32_t job, const unsigned char 
     }
 }
 
-void link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
+int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
 {
     struct announcements *announcements = &link->announcements;
     struct kept_job *kept = malloc(sizeof *kept + size), **place = &announcements->live;
     assert(link->expects_jobs && link->runtime->role == ROLE_SUPERMASTER && announcements->end == 0);
     assert(job > announcements->newest && size > 0 && size <= ANNOUNCEMENT_MAX);
-    if (kept == NULL) {
-        link_give_up(link, "out of memory for a job");
-        return;
-    }
+    if (kept == NULL)
+        return -1;
     *kept = (struct kept_job){.job = job, .size = size};
     memcpy(kept->bytes, bytes, size);
     while (*place != NULL)
@@ -118,6 +116,7 @@ void link_announce(struct link *link, uint32_t job, const unsigned char *bytes, 
     *place = kept;
     announcements->newest = job;
     tell_all_below(link, job, bytes, size);
+    return 0;
 }
 
 /* Notes that no further job comes, and tells the ranks below. */

@@ -42,8 +42,9 @@ struct job_source {
 void link_expect_jobs(struct link *link, const struct job_source *source);
 
 /* For the supermaster of a set: announces a job, whose number is above those of all before, to all ranks. The link has
- * a copy of the bytes, at most ANNOUNCEMENT_MAX, until link_remove() of the job. */
-void link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size);
+ * a copy of the bytes, at most ANNOUNCEMENT_MAX, until link_remove() of the job. -1 when memory is out: nobody knows of
+ * the job. */
+int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size);
 
 /* For the supermaster of a set: tells all ranks that no further job comes. Nothing where that is told already. */
 void link_end(struct link *link);
@@ -59,6 +60,9 @@ void link_turn(struct link *link);
 
 /* True until the machine has exited and its last messages are gone. */
 bool driver_goes_on(const struct driver *driver);
+
+/* Asks one job to drain, as a signal asks all of them. */
+void driver_drain(struct driver *driver);
 
 /* Takes a job out that does not go on. Returns the status of its machine. */
 int link_remove(struct link *link, struct driver *driver);

@@ -249,6 +249,12 @@ static bool link_compute(struct link *link)
     return computed;
 }
 
+void driver_drain(struct driver *driver)
+{
+    struct event event = {.type = EVENT_DRAIN};
+    driver_step(driver, &event);
+}
+
 /* A signal has asked this rank to drain: all its jobs. */
 static void drain(struct link *link)
 {
@@ -256,10 +262,9 @@ static void drain(struct link *link)
     if (link->expects_jobs && source->asked != NULL)
         source->asked(source->context);
     for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next) {
-        struct event event = {.type = EVENT_DRAIN};
         if (driver->effects->asked != NULL)
             driver->effects->asked(driver->effects->context);
-        driver_step(driver, &event);
+        driver_drain(driver);
     }
 }
 

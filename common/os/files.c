@@ -140,6 +140,27 @@ int file_refuse_folder(const char *path, const char *name, struct error *error)
                      length > 0 && path[length - 1] == '/' ? "" : "/", name);
 }
 
+static int fail_to_make(const char *path, struct error *error)
+{
+    return error_set(error, "cannot make the folder %.300s: %s", path, strerror(errno));
+}
+
+int file_make_folders(const char *path, struct error *error)
+{
+    char *above = strdup(path);
+    int result = above != NULL ? 0 : error_set(error, "out of memory");
+    for (char *slash = above; result == 0 && (slash = strchr(slash + 1, '/')) != NULL;) {
+        *slash = '\0';
+        if (mkdir(above, 0777) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+            result = fail_to_make(above, error);
+        *slash = '/';
+    }
+    free(above);
+    if (result == 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
+        result = fail_to_make(path, error);
+    return result;
+}
+
 int file_check_writable(const char *path, struct error *error)
 {
     struct stat status;

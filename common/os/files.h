@@ -25,6 +25,9 @@ int file_check_folder(const char *path, struct error *error);
 /* -1 with one line where there is a folder of that name; `name` is a file's, for an example of what is accepted. */
 int file_refuse_folder(const char *path, const char *name, struct error *error);
 
+/* Makes the folder, for the user alone, and those above it, where they are not there. -1 with one line. */
+int file_make_folders(const char *path, struct error *error);
+
 /* Reads or writes all `size` bytes at `offset` of an open file, however many calls that takes. 0, or -1 with errno;
  * reading returns FILE_ENDS where the file is shorter. */
 #define FILE_ENDS 1

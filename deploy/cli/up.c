@@ -3,6 +3,7 @@
  *
  * The line is that of `hdss run`, with a supermaster that serves in the place of one that has a job. It is launched in
  * a session of its own, which this process waits for until the set answers. */
+#include "common/os/files.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
@@ -21,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,20 +100,6 @@ void up_grammar(struct grammar *grammar)
 }
 
 /* --- the folder --- */
-
-static int make_folders(char *path, struct error *error)
-{
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        const int made = mkdir(path, 0777);
-        *slash = '/';
-        if (made < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
-            return error_set(error, "cannot make the folder %.300s: %s", path, strerror(errno));
-    }
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return error_set(error, "cannot make the folder %.300s: %s", path, strerror(errno));
-    return 0;
-}
 
 /* The set's folder as an absolute path. */
 static int find_state(const struct up_request *request, const char *name, char path[PATH_MAX], struct error *error)
@@ -349,7 +335,7 @@ static int start_set(struct up_request *request, struct error *error)
     request->plan.threads = 1;
     request->plan.restarts = 0;
     add_words(request, name, state);
-    if (!request->plan.dry_run && make_folders(state, error) < 0)
+    if (!request->plan.dry_run && file_make_folders(state, error) < 0)
         return EXIT_STATUS_USAGE;
     return request->foreground || request->plan.dry_run ? launch_set(request, name, NULL, error)
                                                         : start_apart(request, name, state, error);

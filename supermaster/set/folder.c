@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The folder of a set: see folder.h. */
+#include "supermaster/set/folder.h"
+
+#include "common/os/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_NAME_MAX 64
+
+static int fail(const char *path, struct error *error)
+{
+    return error_set(error, "%.300s: %s", path, strerror(errno));
+}
+
+/* Says that a path is too long, of which snprintf() has told that length. */
+static int check_length(int length, struct error *error)
+{
+    return length >= 0 && length < PATH_MAX ? 0 : error_set(error, "the path of the set's folder is too long");
+}
+
+/* Puts a relative path behind the working directory. */
+static int make_absolute(const char *given, char path[PATH_MAX], struct error *error)
+{
+    char here[PATH_MAX] = "";
+    if (given[0] != '/' && getcwd(here, sizeof here) == NULL)
+        return error_set(error, "cannot tell the working directory: %s", strerror(errno));
+    return check_length(snprintf(path, PATH_MAX, "%s%s%s", here, given[0] != '/' ? "/" : "", given), error);
+}
+
+static int find_path(const struct serve_options *options, char path[PATH_MAX], struct error *error)
+{
+    const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (options->state[0] != '\0')
+        return make_absolute(options->state, path, error);
+    if (base != NULL && base[0] == '/')
+        return check_length(snprintf(path, PATH_MAX, "%s/hdss/%s", base, options->name), error);
+    if (home != NULL && home[0] == '/')
+        return check_length(snprintf(path, PATH_MAX, "%s/.local/state/hdss/%s", home, options->name), error);
+    return error_set(error, "neither XDG_STATE_HOME nor HOME says where the set's folder can be; accepted: --state "
+                            "FOLDER");
+}
+
+int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error)
+{
+    folder->fd = -1;
+    if (find_path(options, folder->path, error) < 0 ||
+        check_length(snprintf(folder->queue_path, PATH_MAX, "%s/queue", folder->path), error) < 0 ||
+        file_make_folders(folder->path, error) < 0)
+        return -1;
+    folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder->fd < 0)
+        return fail(folder->path, error);
+    if (mkdirat(folder->fd, "jobs", 0700) < 0 && errno != EEXIST)
+        return error_set(error, "cannot make the folder %.300s/jobs: %s", folder->path, strerror(errno));
+    return 0;
+}
+
+void set_folder_close(struct set_folder *folder)
+{
+    if (folder->fd >= 0)
+        close(folder->fd);
+    folder->fd = -1;
+}
+
+static int open_printed(const struct set_folder *folder, uint64_t job, enum control_stream stream, int flags)
+{
+    char name[FILE_NAME_MAX];
+    snprintf(name, sizeof name, "jobs/%" PRIu64 ".%s", job, stream == CONTROL_ERR ? "err" : "out");
+    return openat(folder->fd, name, flags | O_CLOEXEC, 0600);
+}
+
+int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream)
+{
+    return open_printed(folder, job, stream, O_RDONLY);
+}
+
+int set_folder_write(const struct set_folder *folder, uint64_t job, enum control_stream stream, bool goes_on)
+{
+    const int file = open_printed(folder, job, stream, O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC));
+    if (file >= 0)
+        fchmod(file, 0600); /* the umask may be that of another job */
+    return file;
+}

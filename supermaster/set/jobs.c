@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* The jobs of a set that run: see jobs.h. A job that begins gets a number of its own for the ranks, as those rise, and
+ * jobs begin by priority. What it prints goes to files of the set's folder, and what it cannot print to the set's
+ * standard error. */
+#include "supermaster/set/jobs.h"
+
+#include "common/job/terminal.h"
+#include "proto/announcement.h"
+#include "proto/message.h"
+#include "supermaster/lead/job.h"
+#include "supermaster/set/words.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct set_job {
+    struct set_job *next;     /* that began later */
+    struct queue_job *queued; /* the queue's, at least until it is told that the job is over */
+    struct job_words words;
+    struct led_job *led;   /* owned */
+    struct driver *driver; /* the link's */
+    struct machine machine;
+    FILE *out, *err; /* what it prints; owned */
+    int folder;      /* where it runs; owned */
+};
+
+/* --- errors --- */
+
+/* Says on the set's standard error what is wrong with a job that has no other place for it. */
+static void say_of_job(const struct queue_job *queued, const char *what, const char *why)
+{
+    fprintf(stderr, "supermaster: job %" PRIu32 ": %s%s%s\n", queued->id, what, why[0] != '\0' ? ": " : "", why);
+}
+
+/* Says what is wrong where the job prints. Returns `status`. */
+static int fail(const struct set_job *job, int status, const char *text)
+{
+    fprintf(job->err, "%s: %s\n", led_job_root(job->led)->name, text);
+    return status;
+}
+
+/* --- one job --- */
+
+static void close_stream(const struct queue_job *queued, FILE *stream)
+{
+    if (stream == NULL)
+        return;
+    const bool failed = ferror(stream);
+    if (fclose(stream) != 0 || failed)
+        say_of_job(queued, "cannot write all that it prints", errno != 0 ? strerror(errno) : "");
+}
+
+/* Releases the job; NULL is fine. */
+static void job_free(struct set_job *job)
+{
+    if (job == NULL)
+        return;
+    led_job_free(job->led);
+    errno = 0;
+    close_stream(job->queued, job->out);
+    close_stream(job->queued, job->err);
+    if (job->folder >= 0)
+        close(job->folder);
+    job_words_fini(&job->words);
+    free(job);
+}
+
+static FILE *open_stream(const struct set *set, const struct queue_job *queued, enum control_stream stream)
+{
+    const int file = set_folder_write(&set->folder, queued->id, stream, queued->has_run);
+    FILE *opened = file >= 0 ? fdopen(file, "w") : NULL;
+    if (opened == NULL)
+        say_of_job(queued, "cannot write what it prints", strerror(errno));
+    if (opened == NULL && file >= 0)
+        close(file);
+    return opened;
+}
+
+/* A job with its streams and its words, which are not read. NULL where that cannot be: it has been said. */
+static struct set_job *job_new(const struct set *set, struct queue_job *queued)
+{
+    struct set_job *job = calloc(1, sizeof *job);
+    if (job == NULL) {
+        say_of_job(queued, "out of memory", "");
+        return NULL;
+    }
+    *job = (struct set_job){.queued = queued, .folder = -1};
+    job->led = led_job_new(set->version);
+    if (job->led == NULL || job_words_init(&job->words, &queued->submission, false) < 0)
+        say_of_job(queued, "out of memory", "");
+    else if ((job->out = open_stream(set, queued, CONTROL_OUT)) != NULL)
+        job->err = open_stream(set, queued, CONTROL_ERR);
+    if (job->err != NULL)
+        return job;
+    job_free(job);
+    return NULL;
+}
+
+/* --- beginnings --- */
+
+/* Reads the words in the job's folder. -1 with one line in the error of its root. */
+static int read_words(struct set_job *job)
+{
+    root_use_streams(led_job_root(job->led), job->out, job->err);
+    led_job_place(job->led, job->folder, job->queued->submission.umask);
+    return led_job_read(job->led, job->words.argc, job->words.argv);
+}
+
+/* True where the job, of which the words are read, ran in an earlier set and has left its journal. */
+static bool has_journal(const struct set_job *job)
+{
+    char path[JOB_JOURNAL_PATH_MAX];
+    return job->queued->has_run && job_journal_path(&led_job_root(job->led)->setup.job, path)[0] != '\0' &&
+           faccessat(job->folder, path, F_OK, 0) == 0;
+}
+
+/* Reads the words anew, with the option that goes on from the journal. -1 with one line in the error of its root. */
+static int resume(const struct set *set, struct set_job *job)
+{
+    struct job_words words;
+    struct led_job *led = led_job_new(set->version);
+    if (led == NULL || job_words_init(&words, &job->queued->submission, true) < 0) {
+        led_job_free(led);
+        return error_set(&led_job_root(job->led)->error, "out of memory");
+    }
+    led_job_free(job->led);
+    job_words_fini(&job->words);
+    job->led = led;
+    job->words = words;
+    return read_words(job);
+}
+
+/* Makes the job ready. Returns an exit status; what is wrong has been said. */
+static int prepare(struct set *set, struct set_job *job)
+{
+    struct error error;
+    const char *folder = job->queued->submission.folder;
+    job->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (job->folder < 0) {
+        error_set(&error, "the folder %.300s: %s", folder, strerror(errno));
+        return fail(job, EXIT_STATUS_USAGE, error.text);
+    }
+    int result = read_words(job);
+    if (result == 0 && has_journal(job))
+        result = resume(set, job);
+    struct root *root = led_job_root(job->led);
+    if (result != 0)
+        return fail(job, EXIT_STATUS_USAGE, root->error.text);
+    root->rank = runtime_rank(set->runtime);
+    terminal_init(&root->terminal, &root->setup.job);
+    return led_job_prepare(job->led, set->runtime, set->topology);
+}
+
+/* Announces the job under its number to all ranks. Returns an exit status; what is wrong has been said. */
+static int send_announcement(struct set *set, const struct set_job *job, const struct announcement *announcement)
+{
+    const size_t size = announcement_size(announcement);
+    if (size > ANNOUNCEMENT_MAX)
+        return fail(job, EXIT_STATUS_USAGE, "its words and its environment are too long to be sent to the workers");
+    unsigned char *bytes = malloc(size);
+    if (bytes != NULL)
+        announcement_pack(announcement, bytes);
+    const int result = bytes != NULL ? link_announce(set->link, ++set->newest, bytes, size) : -1;
+    free(bytes);
+    return result == 0 ? EXIT_STATUS_DONE : fail(job, EXIT_STATUS_FAILED, "out of memory");
+}
+
+static int announce(struct set *set, struct set_job *job)
+{
+    const struct submission *submission = &job->queued->submission;
+    struct findings findings;
+    led_job_find(job->led, &findings);
+    const bool has_found = findings.words != NULL;
+    const struct announcement announcement = {.weight = submission->weight,
+                                              .priority = submission->priority,
+                                              .umask = submission->umask,
+                                              .folder = submission->folder,
+                                              .words = has_found ? findings.words : job->words.argv,
+                                              .word_count = (unsigned)(has_found ? findings.count : job->words.argc),
+                                              .environment = submission->environment,
+                                              .variable_count = (unsigned)submission->environment_count};
+    const int status = send_announcement(set, job, &announcement);
+    findings_fini(&findings);
+    return status;
+}
+
+/* Has the job, which is announced, run. */
+static void add(struct set *set, struct set_job *job)
+{
+    struct set_job **end = &set->jobs;
+    job->machine = led_job_machine(job->led);
+    const struct part_of_job part = {.job = set->newest,
+                                     .weight = job->queued->submission.weight,
+                                     .priority = job->queued->submission.priority,
+                                     .machine = &job->machine,
+                                     .effects = led_job_effects(job->led)};
+    job->driver = link_add(set->link, &part);
+    if (job->driver == NULL) { /* the link is over */
+        job_free(job);
+        return;
+    }
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = job;
+}
+
+static void note_over(struct set *set, struct queue_job *queued, int status)
+{
+    if (queue_over(&set->queue, queued, status, set_now_s()))
+        queue_journal_over(set->journal, queued);
+}
+
+void set_begin_job(struct set *set, struct queue_job *queued)
+{
+    queue_begun(&set->queue, queued, set_now_s());
+    queue_journal_begun(set->journal, queued);
+    struct set_job *job = job_new(set, queued);
+    int status = job != NULL ? prepare(set, job) : EXIT_STATUS_FAILED;
+    if (status == EXIT_STATUS_DONE)
+        status = announce(set, job);
+    if (status == EXIT_STATUS_DONE)
+        add(set, job);
+    else {
+        job_free(job);
+        note_over(set, queued, status);
+    }
+    control_note_change(set->control);
+}
+
+/* --- while they run --- */
+
+static struct set_job *find_running(const struct set *set, uint32_t id)
+{
+    struct set_job *job = set->jobs;
+    while (job != NULL && job->queued->id != id)
+        job = job->next;
+    return job;
+}
+
+bool set_tell_running(const struct set *set, uint32_t id, struct control_job *told)
+{
+    const struct set_job *job = find_running(set, id);
+    if (job != NULL)
+        led_job_tell(job->led, told);
+    return job != NULL;
+}
+
+void set_drain_job(const struct set *set, uint32_t id)
+{
+    const struct set_job *job = find_running(set, id);
+    if (job != NULL)
+        driver_drain(job->driver);
+}
+
+/* --- ends --- */
+
+/* Notes how far the job came, for those who ask once it is over. */
+static void keep_figures(const struct set_job *job)
+{
+    struct control_job told = {.status = -1};
+    led_job_tell(job->led, &told);
+    const struct queue_figures figures = {.done = told.progress.done,
+                                          .total = told.progress.total,
+                                          .resumed = told.progress.resumed,
+                                          .failed = told.failed,
+                                          .elapsed_s = told.progress.elapsed_s};
+    queue_keep_figures(job->queued, &figures, told.technique);
+}
+
+static void end_job(struct set *set, struct set_job *job)
+{
+    struct queue_job *queued = job->queued;
+    int status = led_job_end(job->led, link_remove(set->link, job->driver));
+    keep_figures(job);
+    status = led_job_settle(job->led, status);
+    job_free(job);
+    note_over(set, queued, status);
+    control_note_change(set->control);
+}
+
+void set_end_jobs(struct set *set)
+{
+    for (struct set_job **place = &set->jobs; *place != NULL;) {
+        struct set_job *job = *place;
+        if (driver_goes_on(job->driver))
+            place = &job->next;
+        else {
+            *place = job->next;
+            end_job(set, job);
+        }
+    }
+}
+
+void set_abandon_jobs(struct set *set)
+{
+    while (set->jobs != NULL) {
+        struct set_job *job = set->jobs;
+        set->jobs = job->next;
+        link_remove(set->link, job->driver);
+        job_free(job);
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The jobs of a set that run: they begin, are told of, are asked to end, and end. */
+#pragma once
+
+#include "supermaster/set/set.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Begins a job that may, or has it fail, and says why. The link may be over afterwards, where memory was out. */
+void set_begin_job(struct set *set, struct queue_job *queued);
+
+/* Ends all jobs that do not go on: prints their summaries, and tells the queue. */
+void set_end_jobs(struct set *set);
+
+/* Releases all jobs of a link that has ended with them: for the queue they run, and go on with the next set. */
+void set_abandon_jobs(struct set *set);
+
+/* Tells of a job how far it is. False where it does not run. */
+bool set_tell_running(const struct set *set, uint32_t id, struct control_job *job);
+
+/* Asks a job to end. Nothing where it does not run. */
+void set_drain_job(const struct set *set, uint32_t id);

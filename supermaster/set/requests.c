@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* What is asked of a set over its control socket, with common/control/control.h as the other half. */
+#include "supermaster/set/requests.h"
+
+#include "supermaster/set/jobs.h"
+#include "supermaster/set/words.h"
+
+#include <signal.h>
+
+#define STATUS_BAD         400
+#define STATUS_CONFLICT    409
+#define STATUS_UNAVAILABLE 503
+
+static struct queue_job *find_queued(const struct set *set, uint64_t id)
+{
+    return id <= UINT32_MAX ? queue_find(&set->queue, (uint32_t)id) : NULL;
+}
+
+/* --- what is known of a job --- */
+
+/* Tells how far a job is that does not run: what its words say, and where it is over how far it came. */
+static void tell_resting(const struct set *set, const struct queue_job *queued, struct control_job *job)
+{
+    static const enum control_state states[] = {CONTROL_WAITING, CONTROL_RUNNING, CONTROL_DONE, CONTROL_FAILED,
+                                                CONTROL_CANCELLED};
+    const struct queue_figures *figures = &queued->figures;
+    job->kernel = submission_kernel(&queued->submission);
+    job->technique = figures->technique != NULL ? figures->technique : "";
+    job->output = "";
+    job->topology = set->topology->masters > 0 ? "hierarchical" : "central";
+    job->state = states[queued->state];
+    job->status = queued->status;
+    job->failed = figures->failed;
+    job->progress = (struct progress){
+        .done = figures->done, .total = figures->total, .resumed = figures->resumed, .elapsed_s = figures->elapsed_s};
+}
+
+/* Tells what the queue has of a job. */
+static void tell_queued(const struct queue_job *queued, struct control_job *job)
+{
+    const struct submission *submission = &queued->submission;
+    job->command = submission->words;
+    job->words = (int)submission->word_count;
+    job->folder = submission->folder;
+    job->name = submission->name;
+    job->priority = submission->priority;
+    job->weight = submission->weight;
+    job->after = submission->after;
+    job->after_count = submission->after_count;
+    job->cancelled_by = queued->cancelled_by;
+    job->submitted = queued->submitted_s;
+    job->began = queued->began_s;
+    job->ended = queued->ended_s;
+}
+
+static void tell(void *context, struct control_job *job)
+{
+    struct set *set = context;
+    const struct queue_job *queued = find_queued(set, job->id);
+    job->id = queued != NULL ? queued->id : 0;
+    if (queued == NULL)
+        return;
+    if (!set_tell_running(set, queued->id, job))
+        tell_resting(set, queued, job);
+    else if (queued->is_cancelled)
+        job->state = CONTROL_DRAINING;
+    tell_queued(queued, job);
+}
+
+static uint64_t next(void *context, uint64_t id)
+{
+    const struct set *set = context;
+    const struct queue_job *job = set->queue.first;
+    const struct queue_job *known = find_queued(set, id);
+    if (known != NULL)
+        return known->next != NULL ? known->next->id : 0;
+    while (job != NULL && job->id <= id)
+        job = job->next;
+    return job != NULL ? job->id : 0;
+}
+
+static int output(void *context, uint64_t id, enum control_stream stream)
+{
+    return set_folder_read(&((struct set *)context)->folder, id, stream);
+}
+
+/* --- what is to be done --- */
+
+static int submit(void *context, struct submission *submission, uint64_t *id, struct error *error)
+{
+    struct set *set = context;
+    if (set->queue.mode != QUEUE_OPEN) {
+        error_set(error, "the set is about to end, and takes no further jobs");
+        return STATUS_CONFLICT;
+    }
+    const int refusal = submission_check(submission, set->version, error);
+    if (refusal != 0)
+        return refusal;
+    const struct queue_job *job = queue_submit(&set->queue, submission, set_now_s(), error);
+    if (job == NULL)
+        return queue_is_full(&set->queue) ? STATUS_UNAVAILABLE : STATUS_BAD;
+    *id = job->id;
+    queue_journal_submitted(set->journal, job);
+    return 0;
+}
+
+static int commit(void *context, struct error *error)
+{
+    return queue_journal_commit(((struct set *)context)->journal, true, error);
+}
+
+static void cancel(void *context, uint64_t id)
+{
+    struct set *set = context;
+    struct queue_job *queued = find_queued(set, id);
+    if (queued == NULL || queued->is_cancelled)
+        return;
+    queue_cancel(&set->queue, queued, set_now_s());
+    queue_journal_cancelled(set->journal, queued);
+    set_drain_job(set, queued->id);
+    control_note_change(set->control);
+}
+
+static void close_queue(void *context)
+{
+    queue_close(&((struct set *)context)->queue);
+}
+
+/* As a batch system asks, so that there is one way to drain. */
+static void drain(void *context)
+{
+    (void)context;
+    raise(SIGTERM);
+}
+
+struct control_source set_control_source(struct set *set)
+{
+    return (struct control_source){.context = set,
+                                   .tell = tell,
+                                   .drain = drain,
+                                   .set = set->options.name,
+                                   .error = &set->error,
+                                   .next = next,
+                                   .cancel = cancel,
+                                   .submit = submit,
+                                   .commit = commit,
+                                   .output = output,
+                                   .close = close_queue};
+}

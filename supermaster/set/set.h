@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* A set, for the files that serve it: serve.c (the program and its turns), jobs.c (jobs begin and end), requests.c
+ * (what is asked over the socket), words.c (the command lines of jobs) and folder.c (where it keeps things). */
+#pragma once
+
+#include "common/config/serve_options.h"
+#include "common/control/control.h"
+#include "common/machine/topology.h"
+#include "common/mpi/link.h"
+#include "common/mpi/runtime.h"
+#include "common/util/error.h"
+#include "supermaster/queue.h"
+#include "supermaster/set/folder.h"
+#include "supermaster/set/queue_journal.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct set_job;
+
+struct set {
+    const char *version;
+    struct serve_options options;
+    struct runtime *runtime;         /* owned */
+    const struct topology *topology; /* the runtime's */
+    struct link *link;               /* while it serves; owned */
+    struct set_folder folder;
+    struct queue queue;
+    struct queue_journal *journal; /* of `queue`; owned */
+    struct control_source source;
+    struct control *control; /* of `source`; owned */
+    struct error error;      /* why it cannot be opened */
+    struct set_job *jobs;    /* those that run, in the order in which they began; owned */
+    uint32_t newest;         /* number under which the ranks have the latest job */
+    uint64_t idle_since_ns;
+    uint64_t journal_next_ns; /* the journal is not written before that, as it could not be */
+    bool journal_fails;       /* that has been said */
+};
+
+/* Seconds since 1970. */
+static inline int64_t set_now_s(void)
+{
+    return (int64_t)time(NULL);
+}
