@@ -24,6 +24,8 @@ enum {
     TEXT_AT = 32
 };
 
+enum { DONE_AT = 0, TOTAL_AT = 8, RESUMED_AT = 16, FAILED_AT = 24, ELAPSED_AT = 32, TECHNIQUE_AT = 40 };
+
 /* The largest exit status. */
 #define STATUS_MAX 255
 /* The least room for notes. */
@@ -111,13 +113,35 @@ void queue_note_begun(struct queue_notes *notes, const struct queue_job *job)
     note(notes, &(struct queue_record){.kind = QUEUE_BEGUN, .job = job->id, .time_s = job->began_s});
 }
 
+static bool has_figures(const struct queue_job *job)
+{
+    return job->figures.total > 0 || job->figures.technique != NULL;
+}
+
+/* Writes how far a job came to `out`. Returns the bytes. */
+static uint32_t figures_put(const struct queue_figures *figures, unsigned char *out)
+{
+    const char *technique = figures->technique != NULL ? figures->technique : "";
+    const size_t length = strnlen(technique, QUEUE_TECHNIQUE_MAX);
+    wire_put64(out + DONE_AT, figures->done);
+    wire_put64(out + TOTAL_AT, figures->total);
+    wire_put64(out + RESUMED_AT, figures->resumed);
+    wire_put64(out + FAILED_AT, figures->failed);
+    wire_put_double(out + ELAPSED_AT, figures->elapsed_s);
+    memcpy(out + TECHNIQUE_AT, technique, length);
+    return (uint32_t)(QUEUE_FIGURE_BYTES + length);
+}
+
 void queue_note_over(struct queue_notes *notes, const struct queue_job *job)
 {
+    unsigned char figures[QUEUE_FIGURE_BYTES + QUEUE_TECHNIQUE_MAX];
     note(notes, &(struct queue_record){.kind = QUEUE_OVER,
                                        .job = job->id,
                                        .time_s = job->ended_s,
                                        .status = (uint32_t)job->status & STATUS_MAX,
-                                       .cancelled_by = job->cancelled_by});
+                                       .cancelled_by = job->cancelled_by,
+                                       .text = (const char *)figures,
+                                       .text_bytes = has_figures(job) ? figures_put(&job->figures, figures) : 0});
 }
 
 void queue_note_cancelled(struct queue_notes *notes, const struct queue_job *job)
@@ -206,13 +230,33 @@ static int replay_submission(struct queue *queue, const struct queue_record *rec
     return error_set(error, "out of memory");
 }
 
+/* Reads how far the job came, where that is told. -1 where it is not told right. */
+static int read_figures(struct queue_job *job, const struct queue_record *record)
+{
+    const unsigned char *bytes = (const unsigned char *)record->text;
+    char technique[QUEUE_TECHNIQUE_MAX + 1] = "";
+    if (record->text_bytes == 0)
+        return 0;
+    if (record->text_bytes < QUEUE_FIGURE_BYTES || record->text_bytes > QUEUE_FIGURE_BYTES + QUEUE_TECHNIQUE_MAX ||
+        wire_double_is_bad(bytes + ELAPSED_AT))
+        return -1;
+    const struct queue_figures figures = {.done = wire_get64(bytes + DONE_AT),
+                                          .total = wire_get64(bytes + TOTAL_AT),
+                                          .resumed = wire_get64(bytes + RESUMED_AT),
+                                          .failed = wire_get64(bytes + FAILED_AT),
+                                          .elapsed_s = wire_get_double(bytes + ELAPSED_AT)};
+    memcpy(technique, bytes + TECHNIQUE_AT, record->text_bytes - QUEUE_FIGURE_BYTES);
+    queue_keep_figures(job, &figures, technique);
+    return 0;
+}
+
 /* A job that went on in a later set has begun more than once. One that was cancelled as another was not done is told to
  * be over where the file was written anew, though that follows from the other. */
 static int replay_change(struct queue *queue, struct queue_job *job, const struct queue_record *record,
                          struct error *error)
 {
     const bool is_over = job->state > QUEUE_RUNNING;
-    if (record->kind == QUEUE_OVER && record->status <= STATUS_MAX) {
+    if (record->kind == QUEUE_OVER && record->status <= STATUS_MAX && read_figures(job, record) == 0) {
         if (is_over)
             job->ended_s = record->time_s;
         else
@@ -238,8 +282,9 @@ static int replay_record(struct queue *queue, const struct queue_record *record,
     if (record->kind == QUEUE_SUBMITTED)
         return replay_submission(queue, record, error);
     struct queue_job *job = queue_find(queue, record->job);
-    return job != NULL && record->text_bytes == 0 ? replay_change(queue, job, record, error)
-                                                  : contradict(record, error);
+    const bool may_have_text = record->kind == QUEUE_OVER;
+    return job != NULL && (record->text_bytes == 0 || may_have_text) ? replay_change(queue, job, record, error)
+                                                                     : contradict(record, error);
 }
 
 /* Reads the head, whose `newest` is given. -1 with one line. */

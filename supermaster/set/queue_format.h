@@ -8,8 +8,12 @@
  *
  * `newest` is the largest number that was given to a job when the file was begun. A record says that a job was
  * submitted, with the submission as JSON (docs/CONTROL.md), and the job for which it was cancelled at once; has begun;
- * is over, with its exit status, and the job for which it was cancelled; or was to be cancelled. What is not of its
- * kind is 0. That a job which waits is cancelled as another one is not done follows from the record of that one; of a
+ * is over, with its exit status, the job for which it was cancelled, and, where it has run, how far it came; or was to
+ * be cancelled. What is not of its kind is 0, or empty. How far it came is
+ *
+ *     u64 done  u64 total  u64 resumed  u64 failed  f64 elapsed seconds  the technique
+ *
+ * That a job which waits is cancelled as another one is not done follows from the record of that one; of a
  * job that is submitted later it is said, as the other one may be forgotten where the file is read. A CRC is that of
  * all bytes of its head or record but itself, begun with the CRC that stands before it, as in journal_format.h: what
  * follows the first bad byte is not believed. */
@@ -25,9 +29,11 @@
 /* To be raised when the layout or the meaning of a record changes. */
 #define QUEUE_FORMAT_VERSION 1
 
-#define QUEUE_HEAD_BYTES   20
-#define QUEUE_RECORD_BYTES 32 /* without its text */
-#define QUEUE_TEXT_MAX     (8u << 20)
+#define QUEUE_HEAD_BYTES    20
+#define QUEUE_RECORD_BYTES  32 /* without its text */
+#define QUEUE_TEXT_MAX      (8u << 20)
+#define QUEUE_FIGURE_BYTES  40  /* without the technique */
+#define QUEUE_TECHNIQUE_MAX 255 /* bytes of it */
 
 enum queue_record_kind { QUEUE_SUBMITTED = 1, QUEUE_BEGUN, QUEUE_OVER, QUEUE_ASKED_TO_END };
 
@@ -36,7 +42,7 @@ struct queue_record {
     uint32_t job;
     int64_t time_s;
     uint32_t status, cancelled_by; /* QUEUE_OVER */
-    const char *text;              /* [text_bytes] QUEUE_SUBMITTED; borrowed */
+    const char *text;              /* [text_bytes] QUEUE_SUBMITTED, QUEUE_OVER; borrowed */
     uint32_t text_bytes;
 };
 

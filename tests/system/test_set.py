@@ -59,6 +59,12 @@ def test_jobs_go_through_a_set():
         waited = run([HDSS, 'wait', '3', '4'])
         assert waited.status == 4 and job('4')['cancelled_by'] == 3, waited
         assert 'stopped by a signal after a clean drain' in well(['output', '3'])
+        os.mkdir('hdss/main/jobs/6.out')
+        silent = run([HDSS, 'submit', '--wait', 'synthetic', 'iterations=1'])
+        assert silent.status == 1 and job('6')['state'] == 'failed', silent
+        with open('hdss/main/log', encoding='utf-8') as log:
+            assert 'supermaster: job 6: cannot write what it prints: Is a directory\n' in log.read()
+        assert run([HDSS, 'submit', '--wait', 'synthetic', 'iterations=1']).status == 0
     finally:
         assert run([HDSS, 'down']).status == 0
 
@@ -78,6 +84,11 @@ def test_a_set_that_is_killed_goes_on():
         assert done.status == 0 and done.out == 'main/1: done, 200 of 200 (100.0 %)\n', done
     finally:
         assert run([HDSS, 'drain', '--wait']).status == 0
+    up('--resume')
+    try:
+        assert [job('1')[what] for what in ('state', 'done', 'total', 'technique')] == ['done', 200, 200, 'ss'], job('1')
+    finally:
+        assert run([HDSS, 'down']).status == 0
 
 
 if __name__ == '__main__':

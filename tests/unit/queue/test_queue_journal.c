@@ -109,6 +109,36 @@ static off_t file_size(void)
     return status.st_size;
 }
 
+START_TEST(a_later_set_knows_how_far_a_job_came)
+{
+    const struct queue_figures figures = {
+        .done = 7, .total = UINT64_C(1) << 63, .resumed = 3, .failed = 2, .elapsed_s = 1.5};
+    char long_name[QUEUE_TECHNIQUE_MAX + 2];
+    memset(long_name, 'a', sizeof long_name);
+    long_name[sizeof long_name - 1] = '\0';
+    submit(0);
+    submit(0);
+    submit(0);
+    begin(1);
+    begin(2);
+    queue_keep_figures(queue_find(&queue, 1), &figures, "gss,2");
+    over(1, EXIT_STATUS_FAILED);
+    queue_keep_figures(queue_find(&queue, 2), &figures, long_name);
+    over(2, EXIT_STATUS_DONE);
+    cancel(3);
+    commit();
+    for (unsigned times = 0; times < 2; times++) { /* from what was told, and from what was written anew */
+        restart();
+        const struct queue_figures *known = &queue_find(&queue, 1)->figures;
+        ck_assert(known->done == 7 && known->total == UINT64_C(1) << 63 && known->resumed == 3 && known->failed == 2);
+        ck_assert_double_eq(known->elapsed_s, 1.5);
+        ck_assert_str_eq(known->technique, "gss,2");
+        ck_assert_uint_eq(strlen(queue_find(&queue, 2)->figures.technique), QUEUE_TECHNIQUE_MAX);
+        ck_assert_ptr_null(queue_find(&queue, 3)->figures.technique);
+    }
+}
+END_TEST
+
 START_TEST(a_later_set_goes_on)
 {
     for (unsigned i = 0; i < 3; i++)
@@ -306,6 +336,7 @@ int main(void)
     TCase *tcase = tcase_create("journal");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_later_set_goes_on);
+    tcase_add_test(tcase, a_later_set_knows_how_far_a_job_came);
     tcase_add_test(tcase, numbers_are_given_once);
     tcase_add_test(tcase, a_stopped_set_leaves_its_jobs);
     tcase_add_test(tcase, no_job_is_forgotten_by_mistake);
