@@ -69,6 +69,20 @@ def test_jobs_go_through_a_set():
         assert run([HDSS, 'down']).status == 0
 
 
+def test_tasks_of_several_jobs_run_beside_one_another():
+    """No job takes the processes of another one for what its own tasks have left behind."""
+    here()
+    up()
+    try:
+        names = [well(['submit', '--output', f'{number}.txt', 'exec', 'command=echo {}', 'count=30']).strip() for number in range(8)]
+        assert well(['wait', *names]).count('done, 30 of 30') == len(names)
+        for number in range(len(names)):
+            with open(f'{number}.txt', encoding='ascii') as file:
+                assert file.read().split() == [str(task) for task in range(1, 31)], number
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
 def test_a_set_that_is_killed_goes_on():
     here()
     process = start([HDSS, 'up', '--workers', '2', '--foreground'])
@@ -94,5 +108,6 @@ def test_a_set_that_is_killed_goes_on():
 if __name__ == '__main__':
     sys.exit(main([
         test_jobs_go_through_a_set,
+        test_tasks_of_several_jobs_run_beside_one_another,
         test_a_set_that_is_killed_goes_on,
     ]))

@@ -2,6 +2,7 @@
 /* The worker's end of a helper: see helper.h. */
 #include "worker/exec/helper.h"
 
+#include "common/os/children.h"
 #include "common/os/clock.h"
 
 #include <assert.h>
@@ -88,6 +89,7 @@ static void reap_helper(struct helper *helper, int *status)
     helper->cpu_ns = helper_processor_ns(helper);
     while (waitpid(helper->pid, status, 0) < 0 && errno == EINTR)
         ;
+    children_forget(helper->pid);
     helper_close(&helper->process);
     helper->pid = 0;
     helper->killed = false;
@@ -110,6 +112,7 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
         atomic_store(&channel->answered, atomic_load(&channel->called));
         return -1;
     }
+    children_note(helper->pid);
     helper->process = (int)syscall(SYS_pidfd_open, helper->pid, 0);
     if (helper->process >= 0)
         epoll_ctl(helper->watch, EPOLL_CTL_ADD, helper->process, &news);

@@ -2,6 +2,7 @@
 /* Running iterations that have taken workers down: see isolated.h. */
 #include "worker/exec/isolated.h"
 
+#include "common/os/children.h"
 #include "common/os/signals.h"
 #include "common/util/returned.h"
 #include "proto/block.h"
@@ -135,6 +136,7 @@ static int begin_child(struct isolated *isolated, const struct isolated_job *job
         close(ends[0]);
         return -1;
     }
+    children_note(child);
     isolated->child = child;
     isolated->end = ends[0];
     isolated->taken = 0;
@@ -146,6 +148,7 @@ static bool child_has_ended(struct isolated *isolated, int *status)
 {
     if (isolated->child == 0 || waitpid(isolated->child, status, WNOHANG) == 0)
         return false;
+    children_forget(isolated->child);
     close(isolated->end);
     isolated->child = 0;
     return true;
@@ -233,6 +236,7 @@ void isolated_fini(struct isolated *isolated)
     if (isolated->child != 0) {
         kill(isolated->child, SIGKILL);
         waitpid(isolated->child, NULL, 0);
+        children_forget(isolated->child);
         close(isolated->end);
     }
     if (isolated->block != 0)

@@ -2,6 +2,7 @@
 /* Running commands: see command.h. */
 #include "worker/kernels/exec/command.h"
 
+#include "common/os/children.h"
 #include "common/os/clock.h"
 
 #include <errno.h>
@@ -338,17 +339,19 @@ static void reap(struct command *command)
     int status = 0;
     kill(-command->pid, SIGKILL);
     spawn_forget(&command->spawner);
-    while (wait4(command->pid, &status, 0, &usage) < 0 && errno == EINTR)
+    pid_t ended;
+    while ((ended = wait4(command->pid, &status, 0, &usage)) < 0 && errno == EINTR)
         ;
+    children_forget(command->pid);
     struct command_outcome *outcome = &command->outcome;
     outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    outcome->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0; /* -1: nobody knows how */
     outcome->cpu_ns = span_ns(usage.ru_utime) + span_ns(usage.ru_stime);
     /* Until it is the program the child has the worker's memory, and the kernel never forgets the most. */
     if ((uint64_t)usage.ru_maxrss > command->own_peak_kib && (uint64_t)usage.ru_maxrss > outcome->peak_kib)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
     command->pid = -1;
-    orphans_collect(&command->orphans);
+    orphans_collect();
 }
 
 int command_join(struct command *command, int descriptor)

@@ -2,6 +2,7 @@
 /* The guard: see guard.h. */
 #include "worker/kernels/exec/guard.h"
 
+#include "common/os/children.h"
 #include "worker/kernels/exec/spawn.h"
 
 #include <errno.h>
@@ -67,8 +68,10 @@ static int guard_begin(struct guard *guard, void *stack, size_t stack_bytes)
     int error = errno;
     close(ends[0]);
     guard->end = ends[1];
-    if (guard->process > 0)
+    if (guard->process > 0) {
+        children_note(guard->process);
         return 0;
+    }
     close(guard->end);
     errno = error;
     return -1;
@@ -102,6 +105,7 @@ void guard_fini(struct guard *guard)
         kill(guard->process, SIGCONT); /* it may have been stopped */
         while (waitpid(guard->process, NULL, 0) < 0 && errno == EINTR)
             ;
+        children_forget(guard->process);
     }
     if (guard->order != NULL)
         munmap(guard->order, sizeof *guard->order);

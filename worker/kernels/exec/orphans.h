@@ -8,22 +8,19 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
 
+/* What one job has of it. */
 struct orphans {
-    pid_t *own; /* children that the worker had before, which are none; owned */
-    size_t own_count, own_room;
-    unsigned found; /* orphans in the look at hand */
-    bool is_reaper, was_reaper;
+    bool are_awaited;
 };
 
-/* From here on orphans come to this process; all children that it has are its own. -1 when memory is out; where the
- * kernel has no such thing, or /proc is not there, there are no orphans. */
+/* From here on orphans come to this process; all children that it has before the first job, and those that it has noted
+ * (common/os/children.h), are its own. -1 when memory is out; where the kernel has no such thing, or /proc is not
+ * there, there are no orphans. To be ended also then. */
 int orphans_init(struct orphans *orphans);
 
-/* Collects those that have ended. To be called while no task is running that somebody waits for. */
-void orphans_collect(const struct orphans *orphans);
+/* Collects those that have ended. */
+void orphans_collect(void);
 
-/* Kills all that there are, with their descendants. */
+/* At the end of the last job kills all that there are, with their descendants. Nothing where they have not begun. */
 void orphans_fini(struct orphans *orphans);

@@ -2,6 +2,7 @@
 /* Starting processes: see spawn.h. What runs in the child calls nothing that could take a lock or allocate. */
 #include "worker/kernels/exec/spawn.h"
 
+#include "common/os/children.h"
 #include "common/os/cores.h"
 #include "common/os/signals.h"
 
@@ -177,6 +178,8 @@ pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *proce
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (child > 0 && error != 0)
         spawn_forget_child(spawner, child, process);
+    else if (child > 0)
+        children_note(child);
     errno = error;
     return error != 0 ? -1 : child;
 }
