@@ -314,13 +314,21 @@ static bool end_ranks(struct child *child)
     return true;
 }
 
+/* True for a run that went through to its end, so that its ranks had nothing to say at the last moment. What they say
+ * of a failure may still be with the launcher, and would be lost with it. */
+static bool went_through(const struct child *child)
+{
+    const int status = launcher_watch_status(&child->watch);
+    return (status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) && !child->watch.degraded;
+}
+
 /* Ends ranks that have nothing left to do but to leave MPI, and their launcher, which together take longer for it than
  * a short run. The launcher is stopped first, so that it takes no notice. */
 static void end_soon(struct child *child)
 {
     const struct launch *how = child->how;
     const bool is_simple = how->reports && how->survives && !how->remote && how->rank_depth == 1;
-    if (!how->ends_soon || !is_simple || !child->watch.ended || child->watch.degraded || child->end_ms != 0)
+    if (!how->ends_soon || !is_simple || !went_through(child) || child->end_ms != 0)
         return;
     kill(child->pid, SIGSTOP);
     ranks_signal(child->pid, how->rank_depth, SIGKILL);
