@@ -10,6 +10,7 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/job_output.h"
 #include "deploy/cli/job_view.h"
+#include "deploy/cli/sets.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -72,7 +73,7 @@ static int64_t now_ms(void)
 
 static void say(struct attendance *at, const char *text)
 {
-    char line[SET_MESSAGES];
+    char line[SET_MESSAGES + SET_NAME_MAX + 24];
     terminal_clear(&at->terminal);
     fflush(stdout);
     snprintf(line, sizeof line, "%s/%" PRIu64 " %s", at->attended->set, at->attended->job, text);

@@ -14,7 +14,7 @@
 static struct job job;
 static struct worker_options worker;
 static struct error error;
-static char words[2000];
+static char words[4000];
 static char *argv[100];
 
 static int split(const char *line)

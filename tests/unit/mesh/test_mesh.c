@@ -17,7 +17,7 @@ static struct mesh mesh;
 static int parse_bytes(const char *name, const char *bytes, size_t size)
 {
     enum mesh_kind kind;
-    char *copy = malloc(size + (size == 0)); /* so that a sanitizer sees a step beyond */
+    char *copy = calloc(1, size + (size == 0)); /* so that a sanitizer sees a step beyond */
     memcpy(copy, bytes, size);
     error.text[0] = '\0';
     int status = mesh_kind_of(&kind, name, copy, size, &error);
