@@ -3,6 +3,7 @@
 not installed, or cannot run.
 """
 import contextlib
+import json
 import os
 import signal
 import time
@@ -215,6 +216,32 @@ def test_a_lost_supermaster_is_started_again():
             os.remove('out.npy')
         status, text = disturbed(slurm, 'hdss', kill, '--restarts', '0')
         assert status == 1 and 'the run ended without its supermaster; the same line with --resume' in text, (status, text)
+    return over(test)
+
+
+@long
+def test_a_set_goes_on_in_the_next_job():
+    def test(slurm):
+        # The set of this test, in its folder, wherever Slurm runs the script.
+        os.environ.update(HDSS_CONTROL_DIR=os.getcwd(), XDG_STATE_HOME=os.getcwd())
+        lasting = ' '.join(STEADY[:-2] + ['--report', 'lasting.json'] + LONG_JOB)
+        with open('jobs.txt', 'w') as file:
+            file.write(f"# two jobs at once, and one behind them\n--report 'first one.json' {' '.join(SHORT[2:])}\n\n{lasting}\n--after 2 --report last.json {' '.join(SHORT[2:])}")
+        number = slurm.submit(recipe('set'), [os.path.abspath('jobs.txt')], BOTH)
+        wait_until(lambda: os.path.exists('first one.json') and results_have_come(), f'the first job, {slurm.last_words()}', 240)
+        drain(slurm, number, ['--batch'])
+        status, text = slurm.wait(number)
+        assert status == 4 and 'campaign is up' in text and not os.path.exists('last.json'), (status, text)
+        with open('jobs.txt', 'w') as file:
+            file.write(' '.join(['--report', 'more.json', *SHORT[2:]]))
+        text = run(slurm, 'set', [os.path.abspath('jobs.txt')])
+        assert 'campaign/4' in text and text.endswith('campaign has ended\n'), text
+        for name, masters in (('first one.json', 2), ('lasting.json', 2), ('last.json', 2), ('more.json', 2)):
+            with open(name, encoding='utf-8') as file:
+                figures = json.load(file)
+            assert figures['outcome'] == 'done' and figures['masters'] == masters and workers_on(figures) == {0: 4, 1: 4}, (name, figures)
+        with open('lasting.json', encoding='utf-8') as file:
+            assert 0 < json.load(file)['faults']['resumed_iterations'] < 3000
     return over(test)
 
 
