@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the documents tell a beginner to type: the ten tasks of hdss-tutorial(7), each with what the page says comes out, and the three starts
+"""What the documents tell a beginner to type: the eleven tasks of hdss-tutorial(7), each with what the page says comes out, and the three starts
 of the README. Each is one shell script in a folder of its own, with the programs on its path and the library as it is installed.
 """
 import glob
@@ -66,7 +66,7 @@ def script(steps):
 
 
 def environment(needs_library):
-    env = [f'PATH={os.path.dirname(HDSS)}:{os.environ["PATH"]}']
+    env = [f'PATH={os.path.dirname(HDSS)}:{os.environ["PATH"]}', f'HDSS_CONTROL_DIR={os.getcwd()}', f'XDG_STATE_HOME={os.getcwd()}']
     if needs_library:
         stage = install()
         folder = os.path.dirname(glob.glob(stage + '/**/libhdss.so', recursive=True)[0])
@@ -152,11 +152,11 @@ TASKS = TASK.findall(read('deploy/cli/hdss-tutorial.7'))
 STARTS = START.findall(read('README.md'))
 
 
-def test_there_are_ten_tasks_and_three_starts():
-    assert [int(number) for number, _, _ in TASKS] == list(range(1, 11)), TASKS
+def test_there_are_eleven_tasks_and_three_starts():
+    assert [int(number) for number, _, _ in TASKS] == list(range(1, 12)), TASKS
     assert len(STARTS) == 3 and shutil.which('bash'), STARTS
 
 
 if __name__ == '__main__':
-    sys.exit(main([test_there_are_ten_tasks_and_three_starts, test_what_is_said_to_be_printed_is_looked_for,
+    sys.exit(main([test_there_are_eleven_tasks_and_three_starts, test_what_is_said_to_be_printed_is_looked_for,
                    *(task(*found) for found in TASKS), *(readme_start(*found) for found in STARTS)]))
