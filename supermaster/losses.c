@@ -347,6 +347,7 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
     if (nobody_is_left(supermaster)) {
         const bool probed = supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING;
         const bool counted = supermaster_note_probe_deaths(supermaster);
+        supermaster->losses.nobody_is_left = true;
         supermaster_fail(supermaster, supermaster->config.topology->supermaster,
                          counted  ? "all workers are lost before the loop has begun: where the kernel ends them, "
                                     "--isolate on keeps them; --resume goes on without a probe"
@@ -365,6 +366,11 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 }
 
 /* --- for people --- */
+
+bool supermaster_is_deserted(const struct supermaster *supermaster)
+{
+    return supermaster->losses.nobody_is_left;
+}
 
 unsigned supermaster_loss_count(const struct supermaster *supermaster)
 {

@@ -147,6 +147,7 @@ struct losses {
     bool late;               /* the run began without some worker's speed */
     bool look_again;         /* work may be free again, or no worker left: looked at by the end of the step */
     bool serve_due;          /* work is free again in this step */
+    bool nobody_is_left;     /* the job has failed, as all workers are lost */
     uint64_t reissued, duplicates;
     struct supermaster_loss *list; /* [count] in the order in which they became known; owned */
     unsigned count;
@@ -339,6 +340,9 @@ void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i
 /* Number of times that a node was put aside, or got work again, so far, and a line about the i-th of them. */
 unsigned supermaster_aside_count(const struct supermaster *supermaster);
 void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, struct error *text);
+
+/* True for a job that has failed as all workers are lost. */
+bool supermaster_is_deserted(const struct supermaster *supermaster);
 
 /* True where results differed and the run is to fail for it: a dropped worker whom two others have proved wrong is no
  * reason. */

@@ -394,6 +394,12 @@ const struct effects *led_job_effects(struct led_job *led)
     return &led->effects;
 }
 
+bool led_job_is_deserted(const struct led_job *led, bool *keeps_journal)
+{
+    *keeps_journal = led->root.resume.path[0] != '\0';
+    return supermaster_is_deserted(&led->supermaster);
+}
+
 int led_job_end(struct led_job *led, int status)
 {
     const struct supermaster *supermaster = &led->supermaster;

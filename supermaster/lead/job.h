@@ -52,6 +52,9 @@ const struct effects *led_job_effects(struct led_job *led);
 /* What is known of it at this moment. After led_job_prepare(). */
 void led_job_tell(struct led_job *led, struct control_job *job);
 
+/* True for a job that has failed as all workers are lost; `keeps_journal`: one goes on from there. */
+bool led_job_is_deserted(const struct led_job *led, bool *keeps_journal);
+
 /* The machine has exited with `status`: makes the final files, prints the summary and writes the report. Returns the
  * exit status of the job. */
 int led_job_end(struct led_job *led, int status);

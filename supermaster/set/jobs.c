@@ -4,6 +4,7 @@
  * standard error. */
 #include "supermaster/set/jobs.h"
 
+#include "common/job/status.h"
 #include "common/job/terminal.h"
 #include "proto/announcement.h"
 #include "proto/message.h"
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +261,20 @@ void set_drain_job(const struct set *set, uint32_t id)
 
 /* --- ends --- */
 
+void set_stop(struct set *set)
+{
+    queue_stop(&set->queue);
+    raise(SIGTERM); /* as a batch system asks, so that there is one way to drain */
+}
+
+void set_desert(struct set *set)
+{
+    if (!set->is_deserted)
+        fprintf(stderr, "supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs\n");
+    set->is_deserted = true;
+    queue_stop(&set->queue);
+}
+
 /* Notes how far the job came, for those who ask once it is over. */
 static void keep_figures(const struct set_job *job)
 {
@@ -272,12 +288,30 @@ static void keep_figures(const struct set_job *job)
     queue_keep_figures(job->queued, &figures, told.technique);
 }
 
+/* The status that the end of a job has for the queue, where it comes of the end of the set: the job waits for the next
+ * set, as one does that a stopped set has drained. A set whose workers are all lost is of no use to the other jobs. A
+ * job without a journal fails with it: were it to blame it would do the same to the next set. A job that drains though
+ * nobody has cancelled it was told so by a rank that was sent a signal. */
+static int status_for_queue(struct set *set, const struct set_job *job, int status)
+{
+    bool keeps_journal;
+    if (led_job_is_deserted(job->led, &keeps_journal)) {
+        set_desert(set);
+        return keeps_journal ? EXIT_STATUS_DRAINED : status;
+    }
+    if (status == EXIT_STATUS_DRAINED && !job->queued->is_cancelled && set->queue.mode != QUEUE_STOPPED) {
+        status_tell_draining();
+        set_stop(set);
+    }
+    return status;
+}
+
 static void end_job(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;
     int status = led_job_end(job->led, link_remove(set->link, job->driver));
     keep_figures(job);
-    status = led_job_settle(job->led, status);
+    status = status_for_queue(set, job, led_job_settle(job->led, status));
     job_free(job);
     note_over(set, queued, status);
     control_note_change(set->control);

@@ -13,6 +13,12 @@ void set_begin_job(struct set *set, struct queue_job *queued);
 /* Ends all jobs that do not go on: prints their summaries, and tells the queue. */
 void set_end_jobs(struct set *set);
 
+/* Has the set drain, as a signal would. */
+void set_stop(struct set *set);
+
+/* Has the set end, as it has no worker any more; once more changes nothing. */
+void set_desert(struct set *set);
+
 /* Releases all jobs of a link that has ended with them: for the queue they run, and go on with the next set. */
 void set_abandon_jobs(struct set *set);
 

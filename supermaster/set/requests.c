@@ -5,8 +5,6 @@
 #include "supermaster/set/jobs.h"
 #include "supermaster/set/words.h"
 
-#include <signal.h>
-
 #define STATUS_BAD         400
 #define STATUS_CONFLICT    409
 #define STATUS_UNAVAILABLE 503
@@ -126,11 +124,9 @@ static void close_queue(void *context)
     queue_close(&((struct set *)context)->queue);
 }
 
-/* As a batch system asks, so that there is one way to drain. */
 static void drain(void *context)
 {
-    (void)context;
-    raise(SIGTERM);
+    set_stop(context);
 }
 
 struct control_source set_control_source(struct set *set)

@@ -15,10 +15,20 @@
 
 /* --- turns --- */
 
-/* A signal asks the set to drain. */
+/* A signal asks the set to drain, unless this process has raised it. */
 static void asked(void *context)
 {
-    queue_stop(&((struct set *)context)->queue);
+    struct set *set = context;
+    if (set->queue.mode != QUEUE_STOPPED)
+        status_tell_draining();
+    queue_stop(&set->queue);
+}
+
+/* Has a set end that has no worker any more, and no job that would find it out. */
+static void look_for_workers(struct set *set)
+{
+    if (set->jobs == NULL && runtime_is_degraded(set->runtime) && !link_has_worker(set->link))
+        set_desert(set);
 }
 
 /* Has the set end where it has had no job for so long. */
@@ -58,6 +68,7 @@ static void turn(struct set *set)
     if (link_is_over(set->link))
         return;
     set_end_jobs(set);
+    look_for_workers(set);
     begin_jobs(set);
     write_journal(set);
     look_idle(set);
@@ -90,7 +101,7 @@ static int serve(struct set *set)
     set_abandon_jobs(set);
     link_close(set->link);
     set->link = NULL;
-    return end_journal(set, queue_is_over(&set->queue) ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED);
+    return end_journal(set, queue_is_over(&set->queue) && !set->is_deserted ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED);
 }
 
 /* --- the program --- */

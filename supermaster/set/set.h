@@ -36,6 +36,7 @@ struct set {
     uint64_t idle_since_ns;
     uint64_t journal_next_ns; /* the journal is not written before that, as it could not be */
     bool journal_fails;       /* that has been said */
+    bool is_deserted;         /* all workers are lost */
 };
 
 /* Seconds since 1970. */

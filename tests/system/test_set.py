@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-from launch import HDSS, SUPERMASTER, finish, main, ranks_of, run, start, wait_until
+from launch import HDSS, SUPERMASTER, WORKER, finish, main, ranks_of, run, start, wait_until
 
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=1000']
 
@@ -105,9 +105,75 @@ def test_a_set_that_is_killed_goes_on():
         assert run([HDSS, 'down']).status == 0
 
 
+def jobs_that_go_on_behind(strike, status, line):
+    """A job with a journal runs, another one waits, and something happens to the set, which ends. The next set is done with both."""
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--masters', '1', '--jobs-at-once', '1', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    well(['submit', *SLEEPING, 'iterations=1000', '--output', 'kept.npy'])
+    well(['submit', 'synthetic', 'iterations=1'])
+    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+    strike(process)
+    ended = finish(process)
+    assert ended.status == status and ended.err[-1] == line, ended
+    up('--resume')
+    try:
+        assert job('1')['done'] > 0 or job('1')['state'] == 'waiting', job('1')
+        done = run([HDSS, 'wait', '1', '2'])
+        assert done.status == 0 and done.out == 'main/1: done, 1,000 of 1,000 (100.0 %)\nmain/2: done, 1 of 1 (100.0 %)\n', done
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_a_set_that_has_lost_all_workers_ends_and_keeps_its_jobs():
+    def strike(process):
+        for pid in ranks_of(process, WORKER):
+            os.kill(pid, signal.SIGKILL)
+    jobs_that_go_on_behind(strike, 1, 'supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs')
+
+
+def test_an_idle_set_that_has_lost_all_workers_ends():
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    for pid in ranks_of(process, WORKER):
+        os.kill(pid, signal.SIGKILL)
+    ended = finish(process)
+    assert ended.status == 1 and ended.err[-1] == 'supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs', ended
+
+
+def test_a_job_without_a_journal_fails_with_its_workers():
+    """Were it to blame it would take the workers of each set that goes on with it."""
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    well(['submit', *SLEEPING, 'iterations=1000'])
+    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+    for pid in ranks_of(process, WORKER):
+        os.kill(pid, signal.SIGKILL)
+    assert finish(process).status == 1
+    up('--resume')
+    try:
+        assert (job('1')['state'], job('1')['status']) == ('failed', 1), job('1')
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_a_signal_to_a_rank_drains_the_set():
+    """As one to the supermaster does: it cancels no job."""
+    def strike(process):
+        os.kill(ranks_of(process, WORKER)[0], signal.SIGTERM)
+    line = 'hdss: draining, as the ranks were sent a signal: nothing begins any more, and what runs is finished and kept'
+    jobs_that_go_on_behind(strike, 0, line)
+
+
 if __name__ == '__main__':
     sys.exit(main([
         test_jobs_go_through_a_set,
         test_tasks_of_several_jobs_run_beside_one_another,
         test_a_set_that_is_killed_goes_on,
+        test_a_set_that_has_lost_all_workers_ends_and_keeps_its_jobs,
+        test_an_idle_set_that_has_lost_all_workers_ends,
+        test_a_job_without_a_journal_fails_with_its_workers,
+        test_a_signal_to_a_rank_drains_the_set,
     ]))
