@@ -54,6 +54,8 @@ bool driver_open(struct driver *driver)
         driver->outcome.problem = error;
     else if (link->ops->begin_work(&link->wait, &driver->work, effects->executor) < 0)
         link_give_up(link, "out of memory, or of files, for a kernel");
+    if (result == 0)
+        stride_admit(&link->stride, &driver->share);
     link->computes |= result == 0;
     return result == 0;
 }
@@ -206,6 +208,7 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_EXIT:
         if (driver->state == DRIVER_RUNS)
             driver->state = DRIVER_EXITS;
+        stride_leave(&driver->link->stride, &driver->share);
         driver->exit_ns = driver->link->now_ns;
         driver->status = action->exit.status;
         break;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/machine/machine.h"
+#include "common/machine/stride.h"
 #include "common/mpi/deferred.h"
 #include "common/mpi/link.h"
 #include "common/mpi/net.h"
@@ -74,19 +75,6 @@ struct announcements {
     uint64_t end_ns; /* when that was told */
 };
 
-/* The share of a job in the time for computing: see arbiter.c. */
-struct share {
-    uint64_t pass;  /* time used, over the weight */
-    uint64_t floor; /* pass of the job of this priority that computed last, before it did */
-    uint64_t used_ns;
-    uint64_t held_since_ns; /* another process has computed for it since then; 0: none does */
-    unsigned weight;
-    int priority;
-    unsigned round; /* the latest turn of computing in which it had its chance */
-    bool has_chunk;
-    bool was_idle; /* had nothing to compute when it had its latest chance */
-};
-
 enum driver_state { DRIVER_RUNS, DRIVER_EXITS };
 
 /* The machine of one job. */
@@ -102,7 +90,7 @@ struct driver {
     struct stores stores;
     struct outcome outcome;
     struct wait_work work;
-    struct share share;
+    struct stride_share share;      /* in the time for computing */
     uint64_t next_tick_ns, exit_ns; /* exit_ns: when the machine exited */
     enum driver_state state;
     bool is_locked_out; /* could not go where its executor computes */
@@ -122,7 +110,7 @@ struct link {
     bool is_broken;                     /* the run ends */
     struct driver *drivers;             /* in the order of their jobs; owned */
     uint32_t newest;                    /* number of the latest job; 0: there was none yet */
-    unsigned round;                     /* turns of computing while there were several jobs */
+    struct stride stride;               /* the jobs whose machines run and that have an executor */
     uint64_t compute_ns;                /* when the driver that has its chance began to compute; several only */
     uint64_t now_ns;
     bool now_is_fresh;           /* now_ns was read just now, while there was nothing to do */
@@ -162,9 +150,6 @@ void driver_deliver_stored(struct driver *driver);
 bool link_runs(const struct link *link);
 
 /* --- arbiter.c --- */
-
-/* Lets a job that is to be added begin where those of its priority are. */
-void arbiter_admit(struct driver *driver);
 
 /* The job that is first to compute in this turn, of several; NULL: none has anything to compute with. */
 struct driver *arbiter_begin(struct link *link);

@@ -95,7 +95,7 @@ static struct driver *driver_new(struct link *link, const struct part_of_job *pa
     driver->link = link;
     driver->machine = part->machine;
     driver->effects = effects;
-    driver->share = (struct share){.weight = part->weight, .priority = part->priority};
+    driver->share = (struct stride_share){.weight = part->weight, .priority = part->priority};
     driver->stores.events = calloc(STORES_MAX, sizeof *driver->stores.events);
     driver->stores.errors = calloc(STORES_MAX, sizeof *driver->stores.errors);
     driver->sink = (struct action_sink){driver_send, driver_apply, driver};
@@ -130,7 +130,8 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
         link_give_up(link, "cannot prepare: out of memory, or of files");
         return NULL;
     }
-    arbiter_admit(driver);
+    if (executor != NULL)
+        stride_admit(&link->stride, &driver->share);
     while (*end != NULL)
         end = &(*end)->next;
     *end = driver;
@@ -189,6 +190,7 @@ int link_remove(struct link *link, struct driver *driver)
     while (*place != driver)
         place = &(*place)->next;
     *place = driver->next;
+    stride_leave(&link->stride, &driver->share);
     net_forget(&link->net, &driver->user);
     announcements_forget(&link->announcements, driver->user.job);
     link->ops->end_work(&link->wait, &driver->work);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* See stride.h. */
+#include "common/machine/stride.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+/* True where a job of higher priority has a chunk here. */
+static bool is_put_off(const struct stride *stride, const struct stride_share *share)
+{
+    const struct stride_share *other = stride->first;
+    while (other != NULL && !(other->has_chunk && other->priority > share->priority))
+        other = other->next;
+    return other != NULL;
+}
+
+/* True where the job has its chance before the other. */
+static bool is_before(const struct stride_share *share, const struct stride_share *other)
+{
+    if (other == NULL || share->priority != other->priority)
+        return other == NULL || share->priority > other->priority;
+    return share->pass < other->pass;
+}
+
+void stride_admit(struct stride *stride, struct stride_share *share)
+{
+    struct stride_share **end = &stride->first, *other = stride->first;
+    while (other != NULL && other->priority != share->priority)
+        other = other->next;
+    share->floor = other != NULL ? other->floor : 0;
+    share->was_idle = true;
+    share->next = NULL;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = share;
+}
+
+void stride_leave(struct stride *stride, struct stride_share *share)
+{
+    struct stride_share **place = &stride->first;
+    while (*place != NULL && *place != share)
+        place = &(*place)->next;
+    if (*place != NULL)
+        *place = share->next;
+}
+
+void stride_begin(struct stride *stride)
+{
+    stride->round++;
+}
+
+struct stride_share *stride_next(struct stride *stride)
+{
+    struct stride_share *chosen = NULL, *share = stride->first;
+    for (; share != NULL && (chosen == NULL || chosen->held_since_ns == 0); share = share->next) {
+        if (share->round == stride->round)
+            continue;
+        if (share->held_since_ns > 0 || (is_before(share, chosen) && !is_put_off(stride, share)))
+            chosen = share;
+    }
+    if (chosen != NULL)
+        chosen->round = stride->round;
+    return chosen;
+}
+
+void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns)
+{
+    if (share->was_idle && share->pass < share->floor)
+        share->pass = share->floor;
+    share->was_idle = false;
+    for (struct stride_share *other = stride->first; other != NULL; other = other->next)
+        if (other->priority == share->priority)
+            other->floor = share->pass;
+    share->pass += ns * STRIDE_PASS_SCALE / share->weight;
+    share->used_ns += ns;
+    share->held_since_ns = 0;
+}
+
+void stride_hold(struct stride_share *share, uint64_t since_ns)
+{
+    share->held_since_ns = since_ns;
+}
+
+void stride_pass(struct stride_share *share)
+{
+    share->was_idle = true;
+    share->held_since_ns = 0;
+}
+
+void stride_check(const struct stride *stride)
+{
+    unsigned held = 0;
+    for (const struct stride_share *share = stride->first; share != NULL; share = share->next) {
+        assert(share->weight > 0 && "each job has a weight");
+        held += share->held_since_ns > 0;
+        for (const struct stride_share *other = share->next; other != NULL; other = other->next)
+            assert((other->priority != share->priority || other->floor == share->floor) &&
+                   "the jobs of one priority begin at one place");
+    }
+    assert(held <= 1 && "others compute for one job at a time");
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Stride scheduling: which of several jobs computes next on one rank, a turn at a time. Pure: times come in, and
+ * nothing is computed here.
+ *
+ * Each job has a pass, the time that it has used over its weight, and the one with the least pass is next. A job that
+ * had nothing to compute goes on from where the others are: time that a job did not use is not saved up. While a job
+ * has a chunk on this rank none of lower priority computes.
+ *
+ *     stride_begin()                      a turn begins: every job may have its chance
+ *     job = stride_next()                 the job that may compute; NULL: the turn is over
+ *     stride_charge(), stride_hold() or   it has computed; others compute for it, and no other job may;
+ *     stride_pass()                       it had nothing to compute, and the next one has its chance */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Units of a pass in a nanosecond. */
+#define STRIDE_PASS_SCALE 1024u
+
+/* The share of one job in the time of a rank. */
+struct stride_share {
+    struct stride_share *next; /* in the order in which they were admitted */
+    uint64_t pass;             /* time used, over the weight */
+    uint64_t floor;            /* pass of the job of this priority that computed last, before it did */
+    uint64_t used_ns;
+    uint64_t held_since_ns; /* another process has computed for it since then; 0: none does */
+    unsigned weight;        /* at least 1 */
+    int priority;
+    unsigned round; /* the latest turn in which it had its chance */
+    bool has_chunk;
+    bool was_idle; /* had nothing to compute when it had its latest chance */
+};
+
+/* The jobs that share a rank. */
+struct stride {
+    struct stride_share *first; /* borrowed */
+    unsigned round;             /* number of the turn */
+};
+
+/* Has a job begin where those of its priority are. Its weight and priority are set. */
+void stride_admit(struct stride *stride, struct stride_share *share);
+
+/* The job does not compute any more; one that has left may leave again. */
+void stride_leave(struct stride *stride, struct stride_share *share);
+
+void stride_begin(struct stride *stride);
+
+/* The job that computes next of those that have not had their chance in this turn; NULL: none is left. */
+struct stride_share *stride_next(struct stride *stride);
+
+/* The job, whose chance it was, has used so much time. */
+void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns);
+
+/* Others compute for the job, and no other job has its chance before they stop. */
+void stride_hold(struct stride_share *share, uint64_t since_ns);
+
+/* The job had nothing to compute. */
+void stride_pass(struct stride_share *share);
+
+/* Stops the program where an invariant does not hold. */
+void stride_check(const struct stride *stride);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of several jobs computes next on a rank, by made-up times. */
+#include "common/machine/stride.h"
+#include "tests/lib/suite.h"
+
+enum { JOBS_MAX = 4, TURN_NS = 1000 };
+
+static struct stride stride;
+static struct stride_share jobs[JOBS_MAX];
+static unsigned job_count;
+
+static void begin(void)
+{
+    stride = (struct stride){0};
+    job_count = 0;
+}
+
+/* A job that has something to compute. */
+static struct stride_share *add(unsigned weight, int priority)
+{
+    struct stride_share *job = &jobs[job_count++];
+    *job = (struct stride_share){.weight = weight, .priority = priority, .has_chunk = true};
+    stride_admit(&stride, job);
+    stride_check(&stride);
+    return job;
+}
+
+/* A turn: the first job that has its chance, and has something to compute, computes. */
+static struct stride_share *take_turn(void)
+{
+    struct stride_share *job;
+    stride_begin(&stride);
+    while ((job = stride_next(&stride)) != NULL && !job->has_chunk)
+        stride_pass(job);
+    if (job != NULL)
+        stride_charge(&stride, job, TURN_NS);
+    stride_check(&stride);
+    return job;
+}
+
+static void take_turns(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        take_turn();
+}
+
+START_TEST(time_is_shared_by_weight)
+{
+    begin();
+    const struct stride_share *light = add(1, 0), *heavy = add(3, 0);
+    take_turns(400);
+    ck_assert_uint_eq(light->used_ns, 100 * TURN_NS);
+    ck_assert_uint_eq(heavy->used_ns, 300 * TURN_NS);
+}
+END_TEST
+
+START_TEST(of_two_that_have_used_as_much_the_first_is_next)
+{
+    begin();
+    struct stride_share *first = add(1, 0), *second = add(1, 0);
+    ck_assert_ptr_eq(take_turn(), first);
+    ck_assert_ptr_eq(take_turn(), second);
+    ck_assert_ptr_eq(take_turn(), first);
+}
+END_TEST
+
+START_TEST(who_comes_later_begins_where_the_others_are)
+{
+    begin();
+    const struct stride_share *old = add(1, 0);
+    take_turns(1000);
+    const struct stride_share *young = add(1, 0);
+    take_turns(100);
+    ck_assert_uint_eq(old->used_ns, 1050 * TURN_NS);
+    ck_assert_uint_eq(young->used_ns, 50 * TURN_NS);
+}
+END_TEST
+
+START_TEST(time_that_was_not_used_is_not_saved_up)
+{
+    begin();
+    const struct stride_share *busy = add(1, 0);
+    struct stride_share *idle = add(1, 0);
+    idle->has_chunk = false;
+    take_turns(1000);
+    ck_assert_uint_eq(idle->used_ns, 0);
+    idle->has_chunk = true;
+    take_turns(100);
+    ck_assert_uint_eq(idle->used_ns, 50 * TURN_NS);
+    ck_assert_uint_eq(busy->used_ns, 1050 * TURN_NS);
+}
+END_TEST
+
+START_TEST(none_of_lower_priority_computes_while_a_job_has_a_chunk)
+{
+    begin();
+    struct stride_share *low = add(100, 0), *high = add(1, 1);
+    take_turns(100);
+    ck_assert_uint_eq(high->used_ns, 100 * TURN_NS);
+    ck_assert_uint_eq(low->used_ns, 0);
+    high->has_chunk = false;
+    ck_assert_ptr_eq(take_turn(), low);
+    high->has_chunk = true;
+    ck_assert_ptr_eq(take_turn(), high);
+    stride_leave(&stride, high); /* with its chunk */
+    ck_assert_ptr_eq(take_turn(), low);
+}
+END_TEST
+
+START_TEST(in_one_turn_each_job_has_its_chance_once)
+{
+    begin();
+    struct stride_share *high = add(1, 1), *first = add(1, 0), *second = add(1, 0);
+    high->has_chunk = false;
+    stride_begin(&stride);
+    ck_assert_ptr_eq(stride_next(&stride), high);
+    ck_assert_ptr_eq(stride_next(&stride), first);
+    ck_assert_ptr_eq(stride_next(&stride), second);
+    ck_assert_ptr_null(stride_next(&stride));
+}
+END_TEST
+
+START_TEST(while_others_compute_for_a_job_no_other_has_its_chance)
+{
+    begin();
+    struct stride_share *away = add(1, 0), *other = add(1, 0), *high = add(1, 1);
+    high->has_chunk = false;
+    take_turn();
+    stride_hold(away, 17);
+    high->has_chunk = true;
+    stride_begin(&stride);
+    ck_assert_ptr_eq(stride_next(&stride), away);
+    ck_assert_uint_eq(away->held_since_ns, 17);
+    stride_charge(&stride, away, TURN_NS);
+    ck_assert_uint_eq(away->held_since_ns, 0);
+    ck_assert_ptr_eq(take_turn(), high);
+    high->has_chunk = false;
+    ck_assert_ptr_eq(take_turn(), other);
+}
+END_TEST
+
+START_TEST(who_has_left_has_no_chance_and_may_leave_again)
+{
+    begin();
+    struct stride_share *first = add(1, 0), *second = add(1, 0);
+    stride_leave(&stride, first);
+    stride_leave(&stride, first);
+    stride_check(&stride);
+    take_turns(10);
+    ck_assert_uint_eq(first->used_ns, 0);
+    ck_assert_uint_eq(second->used_ns, 10 * TURN_NS);
+    stride_leave(&stride, second);
+    ck_assert_ptr_null(take_turn());
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("stride");
+    TCase *all = tcase_create("stride");
+    tcase_add_test(all, time_is_shared_by_weight);
+    tcase_add_test(all, of_two_that_have_used_as_much_the_first_is_next);
+    tcase_add_test(all, who_comes_later_begins_where_the_others_are);
+    tcase_add_test(all, time_that_was_not_used_is_not_saved_up);
+    tcase_add_test(all, none_of_lower_priority_computes_while_a_job_has_a_chunk);
+    tcase_add_test(all, in_one_turn_each_job_has_its_chance_once);
+    tcase_add_test(all, while_others_compute_for_a_job_no_other_has_its_chance);
+    tcase_add_test(all, who_has_left_has_no_chance_and_may_leave_again);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
