@@ -63,17 +63,59 @@ struct stride_share *stride_next(struct stride *stride)
     return chosen;
 }
 
+/* The passes of the jobs of a priority that have a chunk. */
+struct reach {
+    uint64_t least, greatest;
+    unsigned weights;
+};
+
+static struct reach reach_of(const struct stride *stride, int priority)
+{
+    struct reach reach = {.least = UINT64_MAX};
+    for (const struct stride_share *other = stride->first; other != NULL; other = other->next) {
+        if (other->priority != priority || !other->has_chunk)
+            continue;
+        reach.least = other->pass < reach.least ? other->pass : reach.least;
+        reach.greatest = other->pass > reach.greatest ? other->pass : reach.greatest;
+        reach.weights += other->weight;
+    }
+    return reach;
+}
+
+/* The floor as far as it is within reach; as it is where nobody has a chunk. */
+static uint64_t within(const struct reach *reach, uint64_t floor)
+{
+    if (reach->weights == 0)
+        return floor;
+    floor = floor > reach->least ? floor : reach->least;
+    return floor < reach->greatest ? floor : reach->greatest;
+}
+
+void stride_want(struct stride *stride, struct stride_share *share)
+{
+    const struct reach reach = reach_of(stride, share->priority);
+    const uint64_t floor = within(&reach, share->floor);
+    if (share->was_idle && share->pass < floor)
+        share->pass = floor;
+    share->was_idle = false;
+    share->has_chunk = true;
+}
+
+/* The floor of a priority rises as the passes of its jobs that have a chunk do in the mean, with who has computed:
+ * where jobs come and are over within a turn, it comes to those that stay. */
 void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns)
 {
-    if (share->was_idle && share->pass < share->floor)
-        share->pass = share->floor;
-    share->was_idle = false;
-    for (struct stride_share *other = stride->first; other != NULL; other = other->next)
-        if (other->priority == share->priority)
-            other->floor = share->pass;
     share->pass += ns * STRIDE_PASS_SCALE / share->weight;
     share->used_ns += ns;
     share->held_since_ns = 0;
+    const bool had_chunk = share->has_chunk;
+    share->has_chunk = true;
+    const struct reach reach = reach_of(stride, share->priority);
+    share->has_chunk = had_chunk;
+    const uint64_t floor = within(&reach, share->floor + ns * STRIDE_PASS_SCALE / reach.weights);
+    for (struct stride_share *other = stride->first; other != NULL; other = other->next)
+        if (other->priority == share->priority)
+            other->floor = floor;
 }
 
 void stride_hold(struct stride_share *share, uint64_t since_ns)

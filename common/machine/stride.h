@@ -3,8 +3,8 @@
  * nothing is computed here.
  *
  * Each job has a pass, the time that it has used over its weight, and the one with the least pass is next. A job that
- * had nothing to compute goes on from where the others are: time that a job did not use is not saved up. While a job
- * has a chunk on this rank none of lower priority computes.
+ * had nothing to compute when its chance came goes on from where the others are: time that a job did not use is not
+ * saved up. While a job has a chunk on this rank none of lower priority computes.
  *
  *     stride_begin()                      a turn begins: every job may have its chance
  *     job = stride_next()                 the job that may compute; NULL: the turn is over
@@ -22,7 +22,7 @@
 struct stride_share {
     struct stride_share *next; /* in the order in which they were admitted */
     uint64_t pass;             /* time used, over the weight */
-    uint64_t floor;            /* pass of the job of this priority that computed last, before it did */
+    uint64_t floor;            /* where a job of this priority begins that had nothing to compute */
     uint64_t used_ns;
     uint64_t held_since_ns; /* another process has computed for it since then; 0: none does */
     unsigned weight;        /* at least 1 */
@@ -38,11 +38,14 @@ struct stride {
     unsigned round;             /* number of the turn */
 };
 
-/* Has a job begin where those of its priority are. Its weight and priority are set. */
+/* Has a job take part. Its weight and priority are set. */
 void stride_admit(struct stride *stride, struct stride_share *share);
 
 /* The job does not compute any more; one that has left may leave again. */
 void stride_leave(struct stride *stride, struct stride_share *share);
+
+/* The job has a chunk from now on; has_chunk is reset where it has none any more. */
+void stride_want(struct stride *stride, struct stride_share *share);
 
 void stride_begin(struct stride *stride);
 

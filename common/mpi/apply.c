@@ -163,7 +163,7 @@ static void apply_run(struct driver *driver, const struct action *action)
     const struct effects *effects = driver->effects;
     if (!driver_open(driver))
         return;
-    driver->share.has_chunk = true;
+    stride_want(&driver->link->stride, &driver->share);
     if (effects->chunk_begins != NULL)
         effects->chunk_begins(effects->context, action->run.first, action->run.count);
     executor_begin(effects->executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);

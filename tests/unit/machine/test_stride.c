@@ -19,8 +19,9 @@ static void begin(void)
 static struct stride_share *add(unsigned weight, int priority)
 {
     struct stride_share *job = &jobs[job_count++];
-    *job = (struct stride_share){.weight = weight, .priority = priority, .has_chunk = true};
+    *job = (struct stride_share){.weight = weight, .priority = priority};
     stride_admit(&stride, job);
+    stride_want(&stride, job);
     stride_check(&stride);
     return job;
 }
@@ -84,10 +85,28 @@ START_TEST(time_that_was_not_used_is_not_saved_up)
     idle->has_chunk = false;
     take_turns(1000);
     ck_assert_uint_eq(idle->used_ns, 0);
-    idle->has_chunk = true;
+    stride_want(&stride, idle);
     take_turns(100);
     ck_assert_uint_eq(idle->used_ns, 50 * TURN_NS);
     ck_assert_uint_eq(busy->used_ns, 1050 * TURN_NS);
+}
+END_TEST
+
+START_TEST(jobs_that_come_and_go_do_not_keep_the_others_from_computing)
+{
+    begin();
+    const struct stride_share *stays = add(1, 0);
+    struct stride_share *first = add(1, 0), *second = add(1, 0);
+    for (unsigned i = 0; i < 100; i++) { /* each of them is over within its first turn */
+        struct stride_share *job = take_turn();
+        if (job == first || job == second) {
+            stride_leave(&stride, job);
+            *job = (struct stride_share){.weight = 1};
+            stride_admit(&stride, job);
+            stride_want(&stride, job);
+        }
+    }
+    ck_assert_uint_ge(stays->used_ns, 20 * TURN_NS);
 }
 END_TEST
 
@@ -100,7 +119,7 @@ START_TEST(none_of_lower_priority_computes_while_a_job_has_a_chunk)
     ck_assert_uint_eq(low->used_ns, 0);
     high->has_chunk = false;
     ck_assert_ptr_eq(take_turn(), low);
-    high->has_chunk = true;
+    stride_want(&stride, high);
     ck_assert_ptr_eq(take_turn(), high);
     stride_leave(&stride, high); /* with its chunk */
     ck_assert_ptr_eq(take_turn(), low);
@@ -127,7 +146,7 @@ START_TEST(while_others_compute_for_a_job_no_other_has_its_chance)
     high->has_chunk = false;
     take_turn();
     stride_hold(away, 17);
-    high->has_chunk = true;
+    stride_want(&stride, high);
     stride_begin(&stride);
     ck_assert_ptr_eq(stride_next(&stride), away);
     ck_assert_uint_eq(away->held_since_ns, 17);
@@ -162,6 +181,7 @@ int main(void)
     tcase_add_test(all, of_two_that_have_used_as_much_the_first_is_next);
     tcase_add_test(all, who_comes_later_begins_where_the_others_are);
     tcase_add_test(all, time_that_was_not_used_is_not_saved_up);
+    tcase_add_test(all, jobs_that_come_and_go_do_not_keep_the_others_from_computing);
     tcase_add_test(all, none_of_lower_priority_computes_while_a_job_has_a_chunk);
     tcase_add_test(all, in_one_turn_each_job_has_its_chance_once);
     tcase_add_test(all, while_others_compute_for_a_job_no_other_has_its_chance);
