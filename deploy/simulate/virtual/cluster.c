@@ -208,10 +208,9 @@ void cluster_wake(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
     node->wakes++;
-    cluster_schedule(cluster, &(struct future){.at_ns = node->busy_until_ns > cluster->now_ns ? node->busy_until_ns
-                                                                                              : cluster->now_ns,
-                                               .rank = rank,
-                                               .wake = true});
+    uint64_t at_ns = cluster->ranks != NULL ? ranks_busy_until(cluster, rank) : node->busy_until_ns;
+    at_ns = at_ns > cluster->now_ns ? at_ns : cluster->now_ns;
+    cluster_schedule(cluster, &(struct future){.at_ns = at_ns, .rank = rank, .wake = true});
 }
 
 static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
@@ -243,13 +242,21 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_RESTART: dependent_restart(cluster, rank, action->boundary_at); break;
     case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
-        cluster->nodes[rank].gone = true;
+        cluster_leave(cluster, rank);
         if (rank == 0)
             cluster->result.status = action->exit.status;
         if (faults_any(cluster))
             faults_tell_of_end(cluster, rank, NEVER);
         break;
     }
+}
+
+void cluster_leave(struct virtual_cluster *cluster, unsigned rank)
+{
+    cluster->nodes[rank].gone = true;
+    cluster->left++;
+    if (cluster->ranks != NULL)
+        ranks_leave(cluster, rank);
 }
 
 static void schedule_timer(struct virtual_cluster *cluster, unsigned rank)
@@ -326,6 +333,8 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     schedule_timer(cluster, rank);
     uint64_t busy_ns = service_ns(cluster, node);
     node->busy_until_ns = cluster->now_ns + busy_ns;
+    if (cluster->ranks != NULL)
+        ranks_note_busy(cluster, rank);
     if (cluster->supermaster.first_assign_ns != NEVER && cluster->now_ns >= cluster->supermaster.first_assign_ns)
         node->busy_ns += busy_ns;
     cluster->out_of_memory |= actions->out_of_memory;
@@ -449,9 +458,18 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
     event->chunk.done = future->done;
     event->chunk.compute_ns = cluster->now_ns - node->running.started_ns;
     switch (future->type) {
-    case EVENT_MARK: cluster_step(cluster, future->rank, event, NULL); break;
+    case EVENT_MARK:
+        node->running.mark = 0;
+        cluster_step(cluster, future->rank, event, NULL);
+        break;
     case EVENT_ITERATIONS_FAILED: deliver_failure(cluster, future, event); break;
-    default: deliver_results(cluster, future, future->done, event);
+    case EVENT_SLICE: deliver_results(cluster, future, future->done, event); break;
+    default:
+        if (cluster->ranks != NULL)
+            ranks_end_chunk(cluster, future->rank);
+        deliver_results(cluster, future, future->done, event);
+        if (cluster->ranks != NULL)
+            ranks_compute(cluster, future->rank);
     }
 }
 
@@ -489,7 +507,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
             return; /* the rank knows that it was dropped */
         if (future->from != cluster->topology.supermaster)
             break;
-        node->gone = true; /* the rank leaves without its supermaster */
+        cluster_leave(cluster, future->rank); /* without its supermaster */
         return;
     case EVENT_LOAD: event.load = (uint16_t)future->done; break;
     case EVENT_PROBED: event.speed = future->data; break;
@@ -535,6 +553,10 @@ static void take_from_queue(struct virtual_cluster *cluster, unsigned rank)
     node->wakes--;
     if (node->stopped || first == NULL)
         return;
+    if (cluster->ranks != NULL && ranks_busy_until(cluster, rank) > cluster->now_ns) { /* with another job's event */
+        cluster_wake(cluster, rank);
+        return;
+    }
     node->queue_first = first->next;
     if (node->queue_first == NULL)
         node->queue_last = &node->queue_first;
@@ -549,7 +571,7 @@ static void schedule_beginning(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
     for (unsigned i = 0; i < cluster_ranks(config); i++)
-        cluster_schedule(cluster, &(struct future){.rank = i, .type = EVENT_START});
+        cluster_schedule(cluster, &(struct future){.at_ns = config->begins_ns, .rank = i, .type = EVENT_START});
     if (config->drain_at_ns != 0 && config->drain_at_ns != NEVER)
         cluster_schedule(
             cluster, &(struct future){.at_ns = config->drain_at_ns, .rank = config->drain_rank, .type = EVENT_DRAIN});
@@ -572,7 +594,9 @@ const struct supermaster *virtual_supermaster(const struct virtual_cluster *clus
 static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
 {
     const struct node *node = &cluster->nodes[rank];
-    return node->busy_until_ns > cluster->now_ns || node->queue_first != NULL || node->stopped;
+    const uint64_t until_ns = cluster->ranks != NULL ? ranks_busy_until(cluster, rank) : 0;
+    return node->busy_until_ns > cluster->now_ns || until_ns > cluster->now_ns || node->queue_first != NULL ||
+           node->stopped;
 }
 
 /* A worker looks for messages between two iterations. Others than a RECALL it does not act on before its chunk is over:
@@ -599,9 +623,12 @@ static void happen(struct virtual_cluster *cluster, struct future *future)
     }
     const unsigned rank = future->rank;
     const struct virtual_fault *fault = future->fault;
-    const bool over = future->over;
+    const bool over = future->over, is_turn = future->turn;
+    const uint64_t generation = future->generation;
     heap_return(&cluster->heap, future);
-    if (fault == NULL)
+    if (is_turn)
+        ranks_end_turn(cluster, rank, generation);
+    else if (fault == NULL)
         take_from_queue(cluster, rank);
     else if (over)
         faults_end(cluster, fault);
@@ -622,29 +649,74 @@ static void prefetch_next(const struct virtual_cluster *cluster)
         __builtin_prefetch(heap->items[i].future);
 }
 
-struct virtual_result virtual_run(struct virtual_cluster *cluster)
+void virtual_begin(struct virtual_cluster *cluster)
 {
-    const struct virtual_config *config = &cluster->config;
-    const uint64_t limit_ns = config->limit_ns > 0 ? config->limit_ns : NS_PER_HOUR;
-    const uint64_t limit_events = config->limit_events > 0 ? config->limit_events : UINT64_MAX;
-    struct future *future;
+    cluster->now_ns = cluster->config.begins_ns;
     cluster->result.status = -1;
     cluster->result.supermaster = &cluster->supermaster;
     cluster->result.journalled = &cluster->journalled;
     cluster->result.deaths = &cluster->deaths;
     listen_to_reasons(cluster);
     schedule_beginning(cluster);
-    while (!cluster->out_of_memory && (future = heap_pop(&cluster->heap)) != NULL && future->at_ns <= limit_ns &&
-           cluster->result.events < limit_events) {
-        assert(future->at_ns >= cluster->now_ns && "virtual time never goes back");
-        cluster->now_ns = future->at_ns;
-        prefetch_next(cluster);
-        happen(cluster, future);
-    }
+}
+
+uint64_t virtual_next_ns(const struct virtual_cluster *cluster)
+{
+    return cluster->heap.length > 0 ? cluster->heap.items[0].at_ns : NEVER;
+}
+
+bool virtual_advance(struct virtual_cluster *cluster)
+{
+    const struct virtual_config *config = &cluster->config;
+    const uint64_t limit_ns = config->limit_ns > 0 ? config->limit_ns : NS_PER_HOUR;
+    const uint64_t limit_events = config->limit_events > 0 ? config->limit_events : UINT64_MAX;
+    struct future *future;
+    if (cluster->out_of_memory || (future = heap_pop(&cluster->heap)) == NULL || future->at_ns > limit_ns ||
+        cluster->result.events >= limit_events)
+        return false;
+    assert(future->at_ns >= cluster->now_ns && "virtual time never goes back");
+    cluster->now_ns = future->at_ns;
+    prefetch_next(cluster);
+    happen(cluster, future);
+    return true;
+}
+
+struct virtual_result virtual_end(struct virtual_cluster *cluster)
+{
     if ((!cluster_is_over(cluster) && cluster->result.status != -2) || cluster->out_of_memory)
         cluster->result.status = -1;
     store_check(cluster);
     cluster->result.points = cluster->points;
     cluster->result.point_count = store_points(cluster);
     return cluster->result;
+}
+
+struct virtual_result virtual_run(struct virtual_cluster *cluster)
+{
+    virtual_begin(cluster);
+    while (virtual_advance(cluster))
+        ;
+    return virtual_end(cluster);
+}
+
+bool virtual_is_over(const struct virtual_cluster *cluster)
+{
+    return cluster->left == cluster_ranks(&cluster->config);
+}
+
+int virtual_status(const struct virtual_cluster *cluster)
+{
+    return cluster->result.status;
+}
+
+void virtual_drain(struct virtual_cluster *cluster, uint64_t now_ns)
+{
+    cluster_schedule(cluster, &(struct future){.at_ns = now_ns, .rank = 0, .type = EVENT_DRAIN});
+}
+
+void virtual_lose(struct virtual_cluster *cluster, unsigned rank, uint64_t now_ns)
+{
+    assert(now_ns >= cluster->now_ns && now_ns <= virtual_next_ns(cluster));
+    cluster->now_ns = now_ns;
+    faults_kill(cluster, rank);
 }

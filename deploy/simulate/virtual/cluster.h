@@ -89,6 +89,7 @@ struct virtual_config {
      * and what must not be 0 there to its default. NULL: `spec` is complete. */
     const char *technique;
     uint64_t first, count;
+    uint64_t begins_ns; /* the run begins then */
     /* [growth_count] in the order of their times; borrowed; where there are any the loop grows, from none at first to
      * `count`, and is complete with the last of them. */
     const struct virtual_growth *growth;
@@ -150,6 +151,7 @@ struct virtual_config {
     uint64_t last_ns;    /* time after its end in which a dead rank's messages still arrive; 0: twice the latency */
     uint64_t detect_ns;  /* time after a rank's end when others are told of it */
     bool watch_all;      /* the supermaster is told of all ranks */
+    bool loses_ranks;    /* virtual_lose() may be called; not needed where there are faults */
     uint64_t collect_ns; /* results that go by themselves take so much longer than their announcement */
     /* Returns the outcome of an iteration with the worker of this rank; NULL: all iterations work. */
     enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
@@ -255,6 +257,24 @@ uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank);
 
 /* Runs to the end (or to the limit). */
 struct virtual_result virtual_run(struct virtual_cluster *cluster);
+
+/* The same in pieces, for who runs several clusters beside one another: begins, handles the next event, ends. What
+ * virtual_next_ns() says is the time of the next event, NEVER where there is none; virtual_advance() returns whether it
+ * was handled, which it is not behind a limit. */
+void virtual_begin(struct virtual_cluster *cluster);
+uint64_t virtual_next_ns(const struct virtual_cluster *cluster);
+bool virtual_advance(struct virtual_cluster *cluster);
+struct virtual_result virtual_end(struct virtual_cluster *cluster);
+
+/* True once all ranks have left. */
+bool virtual_is_over(const struct virtual_cluster *cluster);
+
+/* The status of the supermaster, as in the result; -1: it has not left. */
+int virtual_status(const struct virtual_cluster *cluster);
+
+/* Between two events, at a time that is not before the latest: a signal reaches the supermaster; a rank dies. */
+void virtual_drain(struct virtual_cluster *cluster, uint64_t now_ns);
+void virtual_lose(struct virtual_cluster *cluster, unsigned rank, uint64_t now_ns);
 
 /* The record of an iteration in a virtual run, and the checksum of a whole loop of them; of variable output the bytes
  * that an iteration yields, up to some hundreds: its record over and over. */

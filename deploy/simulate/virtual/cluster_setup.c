@@ -119,7 +119,7 @@ static int cluster_setup_allocate(struct virtual_cluster *cluster)
     cluster->workers = calloc(config->workers + 1, sizeof *cluster->workers);
     if (!cluster->nodes || !cluster->masters || !cluster->master_ranks || !cluster->workers)
         return -1;
-    if (config->jitter_ns > 0 || config->fault_count > 0 || config->in_order) {
+    if (config->jitter_ns > 0 || config->fault_count > 0 || config->in_order || config->loses_ranks) {
         cluster->arrivals = calloc((size_t)ranks * LANES, sizeof *cluster->arrivals);
         if (cluster->arrivals == NULL)
             return -1;
@@ -186,6 +186,7 @@ void virtual_free(struct virtual_cluster *cluster)
     free(cluster->nodes);
     free(cluster->arrivals);
     free(cluster->dropped);
+    free(cluster->parts);
     free(cluster->masters);
     free(cluster->master_ranks);
     free(cluster->workers);

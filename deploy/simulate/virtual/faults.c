@@ -22,7 +22,7 @@
 
 bool faults_any(const struct virtual_cluster *cluster)
 {
-    return cluster->config.fault_count > 0 || cluster->config.outcome != NULL;
+    return cluster->config.fault_count > 0 || cluster->config.outcome != NULL || cluster->config.loses_ranks;
 }
 
 /* A number from 0 to most, by the seed of the faults. */
@@ -152,12 +152,15 @@ void faults_kill(struct virtual_cluster *cluster, unsigned rank)
         return;
     if (cluster->config.trace != NULL)
         cluster_print(cluster, rank, "!", "killed");
-    node->gone = node->killed = true;
+    node->killed = true;
+    cluster_leave(cluster, rank);
     cluster->result.killed++;
     if (rank == cluster->topology.supermaster)
         cluster->result.status = -2;
     lose_data(cluster, rank);
     faults_tell_of_end(cluster, rank, cluster->now_ns);
+    if (cluster->ranks != NULL)
+        ranks_lose(cluster->ranks, rank, cluster->now_ns);
 }
 
 void faults_kill_all(struct virtual_cluster *cluster)

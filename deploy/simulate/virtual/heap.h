@@ -22,9 +22,11 @@ struct future {
     bool over;           /* the fault is over */
     bool spares;         /* ITERATIONS_FAILED that is lost: that process is a helper of the worker */
     bool fenced;         /* not an event: the rank learns that it was dropped */
+    bool turn;           /* with wake: the turn of the job that computes is over, see ranks.h */
     size_t size;         /* MESSAGE: of the encoded bytes; STORED: of the data */
     void *data;          /* MESSAGE: data payload; STORED: what is still to be written; PROBED: the speed; owned */
-    uint64_t generation; /* MARK, SLICE, ITERATIONS_FAILED, FINISHED: of the running chunk; TIMER: of the deadline */
+    uint64_t generation; /* MARK, SLICE, ITERATIONS_FAILED, FINISHED: of the running chunk; TIMER: of the deadline;
+                            turn: of the turn */
     const char *text;
     union {
         unsigned char small[FUTURE_SMALL]; /* MESSAGE: encoded, up to that size */

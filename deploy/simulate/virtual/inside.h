@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the virtual cluster: what its parts share. cluster.c feeds events and applies actions, cluster_setup.c sets it
- * all up, work.c models how long computing takes, store.c is the disk, and faults.c says who is lost and what of it
- * arrives. */
+ * all up, work.c models how long computing takes, ranks.c shares ranks with other clusters, store.c is the disk, and
+ * faults.c says who is lost and what of it arrives. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -10,6 +10,7 @@
 #include "common/util/ranges.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/heap.h"
+#include "deploy/simulate/virtual/ranks.h"
 #include "supermaster/supermaster.h"
 #include "worker/worker.h"
 
@@ -22,6 +23,11 @@ struct running {
     bool isolated;       /* in a child process */
     uint64_t generation; /* generation of the events that belong to the chunk */
     uint64_t ends_ns;
+    /* where ranks are shared; the time for which it is put off does not count: it began later by as much */
+    uint64_t mark;   /* that the worker has not been told of; 0: none */
+    bool is_put_off; /* another job's chunk computes, since put_off_ns */
+    uint64_t put_off_ns;
+    uint64_t until_ns; /* the turn ends then, behind an iteration; NEVER: it does not */
 };
 
 /* Boundary data of one boundary. */
@@ -107,7 +113,11 @@ struct virtual_cluster {
     unsigned stepping; /* rank whose machine runs */
     bool has_cut;      /* the stepping rank has cut its chunk, and is to be told of `cut` */
     struct range cut;
-    bool has_grown;             /* the supermaster, which is stepping, is to be told how much of the loop there is */
+    bool has_grown;          /* the supermaster, which is stepping, is to be told how much of the loop there is */
+    struct ranks *ranks;     /* that it shares with other clusters; NULL: they are its own */
+    struct rank_part *parts; /* [ranks] its parts in them; NULL likewise; owned */
+    struct virtual_cluster *next_of_ranks;
+    unsigned left;              /* ranks that are gone */
     struct reason_sink reasons; /* sink where there is a trace: for the rank that is stepping */
 };
 
@@ -131,6 +141,8 @@ void cluster_in_machine(const struct virtual_cluster *cluster, bool inside);
 void *cluster_copy(struct virtual_cluster *cluster, const void *bytes, size_t size);
 /* In the place of results that there are none of: messages of few take them along. */
 extern const unsigned char cluster_phantom_bytes[];
+/* The rank is gone. */
+void cluster_leave(struct virtual_cluster *cluster, unsigned rank);
 /* A line of the trace about `rank`. */
 void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *sign, const char *text);
 
@@ -145,6 +157,12 @@ uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node,
 /* Iterations after which results leave; 0: all at the end. */
 uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
+/* Where ranks are shared: puts the running chunk off, and has it go on, for `turn_ns` and to the end of the iteration
+ * that runs then. Returns when that is; NEVER: the chunk is over by then, or there is no limit. */
+void work_put_off(struct virtual_cluster *cluster, unsigned rank);
+uint64_t work_go_on(struct virtual_cluster *cluster, unsigned rank, uint64_t turn_ns);
+/* Has the chunk that computes be put off, not before `at_ns`. Returns when, as above. */
+uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t at_ns);
 /* When the iteration that the rank computes is over; now where it computes none. */
 uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* Gives up what recall_share() says of the running chunk's iterations that have not begun, and returns them. */

@@ -99,24 +99,41 @@ void work_schedule_loads(struct virtual_cluster *cluster)
                                                        .done = to_wire(config->loads[i].load)});
 }
 
+/* Schedules what the running chunk comes to, unless it does so behind its turn. */
+static void work_schedule(struct virtual_cluster *cluster, const struct future *future)
+{
+    struct future due = *future;
+    if (due.at_ns > cluster->nodes[due.rank].running.until_ns)
+        return;
+    due.at_ns = due.at_ns > cluster->now_ns ? due.at_ns : cluster->now_ns;
+    cluster_schedule(cluster, &due);
+}
+
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
 {
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
     if (is_dependent(cluster))
         node->pipeline->mark = mark;
-    if (mark == 0 || is_dependent(cluster))
+    running->mark = mark;
+    if (mark == 0 || is_dependent(cluster) || running->is_put_off)
         return;
     /* A worker that was busy with the mark before may be past this one. */
     uint64_t at_ns = running_done_ns(cluster, node, mark);
     at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns;
-    cluster_schedule(cluster, &(struct future){
-                                  .at_ns = at_ns > cluster->now_ns ? at_ns : cluster->now_ns,
-                                  .rank = rank,
-                                  .type = EVENT_MARK,
-                                  .generation = running->generation,
-                                  .done = mark,
-                              });
+    work_schedule(cluster, &(struct future){
+                               .at_ns = at_ns,
+                               .rank = rank,
+                               .type = EVENT_MARK,
+                               .generation = running->generation,
+                               .done = mark,
+                           });
+}
+
+/* The time that the running chunk has come to. */
+static uint64_t come_to_ns(const struct virtual_cluster *cluster, const struct running *running)
+{
+    return running->is_put_off ? running->put_off_ns : cluster->now_ns;
 }
 
 /* How many iterations of the running chunk have begun: the last of them runs. Who is slowed down has not done again
@@ -125,11 +142,12 @@ static uint64_t begun_iterations(const struct virtual_cluster *cluster, const st
 {
     const struct running *running = &node->running;
     uint64_t over = running->sliced < running->count ? running->sliced : running->count - 1, not_over = running->count;
-    if (cluster->now_ns <= running->started_ns)
+    const uint64_t now_ns = come_to_ns(cluster, running);
+    if (now_ns <= running->started_ns)
         return 1;
     while (not_over - over > 1) { /* `over` iterations are over, `not_over` are not */
         uint64_t middle = over + (not_over - over) / 2;
-        *(running_done_ns(cluster, node, middle) <= cluster->now_ns ? &over : &not_over) = middle;
+        *(running_done_ns(cluster, node, middle) <= now_ns ? &over : &not_over) = middle;
     }
     return over + 1;
 }
@@ -138,10 +156,20 @@ uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned r
 {
     const struct node *node = &cluster->nodes[rank];
     const struct running *running = &node->running;
-    if (running->ends_ns <= cluster->now_ns || is_dependent(cluster))
+    if (running->ends_ns <= cluster->now_ns || is_dependent(cluster) || running->is_put_off)
         return cluster->now_ns;
     uint64_t end_ns = running_done_ns(cluster, node, begun_iterations(cluster, node));
     return end_ns < running->ends_ns ? end_ns : running->ends_ns;
+}
+
+static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct running *running = &cluster->nodes[rank].running;
+    work_schedule(cluster, &(struct future){.at_ns = running->ends_ns,
+                                            .rank = rank,
+                                            .type = EVENT_FINISHED,
+                                            .generation = running->generation,
+                                            .done = running->count});
 }
 
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting)
@@ -153,13 +181,10 @@ struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned w
     if (given == 0)
         return cut;
     running->count -= given;
-    uint64_t ends_ns = running_done_ns(cluster, node, running->count);
-    running->ends_ns = ends_ns > cluster->now_ns ? ends_ns : cluster->now_ns;
-    cluster_schedule(cluster, &(struct future){.at_ns = running->ends_ns,
-                                               .rank = rank,
-                                               .type = EVENT_FINISHED,
-                                               .generation = running->generation,
-                                               .done = running->count});
+    uint64_t ends_ns = running_done_ns(cluster, node, running->count), now_ns = come_to_ns(cluster, running);
+    running->ends_ns = ends_ns > now_ns ? ends_ns : now_ns;
+    if (!running->is_put_off)
+        schedule_finished(cluster, rank);
     return cut;
 }
 
@@ -175,22 +200,22 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
     struct node *node = &cluster->nodes[rank];
     const struct running *running = &node->running;
     enum virtual_outcome outcome = VIRTUAL_WORKS;
-    for (uint64_t i = 0; cluster->config.outcome != NULL && i < running->count; i++) {
+    for (uint64_t i = running->sliced; cluster->config.outcome != NULL && i < running->count; i++) {
         outcome = outcome_of(cluster, rank, running->first + i);
         if (outcome == VIRTUAL_WORKS || outcome == VIRTUAL_IS_CALLED_FAILED)
             continue;
         bool kills = outcome != VIRTUAL_FAILS;
         uint64_t at_ns = running_done_ns(cluster, node, i + 1);
-        cluster_schedule(cluster, &(struct future){
-                                      .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
-                                      .rank = rank,
-                                      .type = EVENT_ITERATIONS_FAILED,
-                                      .generation = running->generation,
-                                      .done = i + 1,
-                                      .text = kills ? "killed the child process" : "iteration\tfailed",
-                                      .lost = kills,
-                                      .spares = outcome == VIRTUAL_KILLS_HELPER,
-                                  });
+        work_schedule(cluster, &(struct future){
+                                   .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
+                                   .rank = rank,
+                                   .type = EVENT_ITERATIONS_FAILED,
+                                   .generation = running->generation,
+                                   .done = i + 1,
+                                   .text = kills ? "killed the child process" : "iteration\tfailed",
+                                   .lost = kills,
+                                   .spares = outcome == VIRTUAL_KILLS_HELPER,
+                               });
         if (outcome == VIRTUAL_CRASHES && !running->isolated)
             return;
     }
@@ -230,13 +255,13 @@ static void schedule_called_failed(struct virtual_cluster *cluster, unsigned ran
     struct node *node = &cluster->nodes[rank];
     const struct running *running = &node->running;
     struct future future = {.rank = rank, .type = EVENT_SLICE, .generation = running->generation};
-    for (uint64_t i = 0; cluster->config.outcome != NULL && i < running->count; i++) {
+    for (uint64_t i = running->sliced; cluster->config.outcome != NULL && i < running->count; i++) {
         if (outcome_of(cluster, rank, running->first + i) != VIRTUAL_IS_CALLED_FAILED)
             continue;
         for (future.done = i > 0 ? i : 1; future.done <= i + 1; future.done++) {
             future.at_ns = running_done_ns(cluster, node, future.done);
             if (future.done < running->count)
-                cluster_schedule(cluster, &future);
+                work_schedule(cluster, &future);
         }
     }
 }
@@ -262,10 +287,28 @@ static double work_call_ns(const struct virtual_cluster *cluster, unsigned rank,
     return seed == 0 ? call_ns : call_ns * (1 + CALL_SPREAD * (2 * random_to_uniform(random_at(seed + 2, chunk)) - 1));
 }
 
+/* Schedules all that the running chunk has not come to yet. */
+static void schedule_chunk(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    const struct running *running = &node->running;
+    const uint64_t slice = work_slice(cluster);
+    struct future future = {.rank = rank, .type = EVENT_SLICE, .generation = running->generation};
+    work_mark(cluster, rank, running->mark);
+    schedule_failures(cluster, rank);
+    schedule_called_failed(cluster, rank);
+    for (future.done = slice; slice > 0 && future.done < running->count; future.done += slice) {
+        future.at_ns = running_done_ns(cluster, node, future.done);
+        if (future.done > running->sliced)
+            work_schedule(cluster, &future);
+    }
+    schedule_finished(cluster, rank);
+}
+
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns)
 {
     struct node *node = &cluster->nodes[rank];
-    uint64_t slice = work_slice(cluster), count = action->run.count, begins_ns = cluster->now_ns + later_ns;
+    const uint64_t begins_ns = cluster->now_ns + later_ns;
     if (is_dependent(cluster)) {
         dependent_begin(cluster, rank, action);
         return;
@@ -274,27 +317,58 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
         !is_in_time(cluster, action->run.first) || !is_behind_others(cluster, action->run.first, action->run.count);
     node->running = (struct running){
         .first = action->run.first,
-        .count = count,
+        .count = action->run.count,
         .started_ns = begins_ns,
         .call_ns = work_call_ns(cluster, rank, begins_ns),
         .isolated = action->run.isolated,
         .generation = node->running.generation + 1,
+        .mark = action->run.mark,
+        .is_put_off = cluster->ranks != NULL,
+        .put_off_ns = begins_ns,
+        .until_ns = NEVER,
     };
-    node->running.ends_ns = running_done_ns(cluster, node, count);
-    struct future future = {.rank = rank, .generation = node->running.generation};
-    work_mark(cluster, rank, action->run.mark);
-    schedule_failures(cluster, rank);
-    schedule_called_failed(cluster, rank);
-    for (uint64_t done = slice; slice > 0 && done < count; done += slice) {
-        future.type = EVENT_SLICE;
-        future.done = done;
-        future.at_ns = running_done_ns(cluster, node, done);
-        cluster_schedule(cluster, &future);
+    node->running.ends_ns = running_done_ns(cluster, node, node->running.count);
+    if (cluster->ranks != NULL)
+        ranks_begin_chunk(cluster, rank);
+    else
+        schedule_chunk(cluster, rank);
+}
+
+void work_put_off(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct running *running = &cluster->nodes[rank].running;
+    running->is_put_off = true;
+    running->put_off_ns = cluster->now_ns;
+    running->generation++;
+}
+
+uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t at_ns)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct running *running = &node->running;
+    uint64_t before = running->sliced < running->count ? running->sliced : running->count - 1, behind = running->count;
+    while (behind - before > 1) { /* `before` iterations are over before it, `behind` behind it */
+        uint64_t middle = before + (behind - before) / 2;
+        *(running_done_ns(cluster, node, middle) < at_ns ? &before : &behind) = middle;
     }
-    future.type = EVENT_FINISHED;
-    future.done = count;
-    future.at_ns = node->running.ends_ns;
-    cluster_schedule(cluster, &future);
+    running->until_ns = behind < running->count ? running_done_ns(cluster, node, behind) : NEVER;
+    return running->until_ns;
+}
+
+uint64_t work_go_on(struct virtual_cluster *cluster, unsigned rank, uint64_t turn_ns)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct running *running = &node->running;
+    const uint64_t now_ns = cluster->now_ns;
+    const uint64_t pause_ns = now_ns > running->put_off_ns ? now_ns - running->put_off_ns : 0;
+    running->started_ns += pause_ns;
+    running->ends_ns += pause_ns;
+    running->is_put_off = false;
+    running->until_ns = NEVER;
+    if (turn_ns != NEVER)
+        work_limit_turn(cluster, rank, now_ns + turn_ns);
+    schedule_chunk(cluster, rank);
+    return running->until_ns;
 }
 
 void work_probe(struct virtual_cluster *cluster, unsigned rank)
