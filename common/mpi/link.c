@@ -3,6 +3,7 @@
 #include "common/mpi/link.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
+#include "common/machine/topology.h"
 #include "common/mpi/driver.h"
 #include "common/mpi/ops.h"
 #include "common/mpi/peers.h"
@@ -170,6 +171,15 @@ bool link_is_over(const struct link *link)
         return true;
     return announcements->end != 0 && link->drivers == NULL &&
            !has_last_sends(link, &announcements->user, announcements->end_ns);
+}
+
+bool link_has_worker(const struct link *link)
+{
+    const struct topology *topology = &link->runtime->topology;
+    unsigned w = 0;
+    while (w < topology->workers && peers_state(&link->runtime->peers, topology->worker_rank[w]) == PEER_LOST)
+        w++;
+    return w < topology->workers;
 }
 
 int link_remove(struct link *link, struct driver *driver)

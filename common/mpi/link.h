@@ -52,6 +52,9 @@ void link_end(struct link *link);
 /* True where no further job comes to this rank, none is left on it, and what it has said of jobs is gone. */
 bool link_is_over(const struct link *link);
 
+/* False where this rank knows that all workers are lost. */
+bool link_has_worker(const struct link *link);
+
 /* Adds a job, and has its machine start. NULL when memory is out: it has been said, and the run ends. */
 struct driver *link_add(struct link *link, const struct part_of_job *part);
 

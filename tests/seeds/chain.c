@@ -68,8 +68,7 @@ static const char *take_point(struct chain *chain, const struct virtual_config *
     return NULL;
 }
 
-/* What was recorded in a run is done for the next one. */
-static const char *take_over(struct chain *chain, const struct virtual_result *result)
+const char *chain_take_over(struct chain *chain, const struct virtual_result *result)
 {
     for (size_t i = 0; i < ranges_length(result->journalled); i++) {
         const struct range *range = ranges_at(result->journalled, i);
@@ -130,7 +129,7 @@ const char *chain_run(struct chain *chain, struct virtual_config *config, const 
     if (wrong == NULL && chain->judge != NULL)
         wrong = chain->judge(config, &result);
     if (wrong == NULL)
-        wrong = take_over(chain, &result);
+        wrong = chain_take_over(chain, &result);
     if (wrong == NULL)
         wrong = take_point(chain, config, &result);
     virtual_free(cluster);

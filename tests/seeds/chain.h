@@ -33,3 +33,6 @@ void chain_forgive(struct chain *chain);
 
 /* One run more; `config` says everything but what is done. NULL, or what did not hold. */
 const char *chain_run(struct chain *chain, struct virtual_config *config, const struct refusal *refusal);
+
+/* What was recorded in a run is done for the next one. NULL, or what did not hold. */
+const char *chain_take_over(struct chain *chain, const struct virtual_result *result);

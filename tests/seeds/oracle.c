@@ -147,7 +147,7 @@ static const char *check_failure(const struct virtual_config *config, const stru
 
 static bool may_be_killed(const struct virtual_config *config)
 {
-    return config->fault_count > 0 || config->failing_send > 0;
+    return config->fault_count > 0 || config->loses_ranks || config->failing_send > 0;
 }
 
 static const char *check_status(const struct virtual_config *config, const struct virtual_result *result)
@@ -188,9 +188,9 @@ static bool is_undisturbed(const struct virtual_config *config, const struct vir
 {
     bool drains = config->drain_at_ns > 0 && config->drain_at_ns != NEVER;
     bool fails = config->failing_store + config->failing_journal + config->failing_sync + config->failing_send > 0;
-    return result->status == EXIT_STATUS_DONE && config->fault_count == 0 && config->outcome == NULL && !drains &&
-           !fails && memory_refused() == 0 && config->load_count == 0 && config->columns == 0 &&
-           config->precedence == NULL;
+    return result->status == EXIT_STATUS_DONE && config->fault_count == 0 && !config->loses_ranks &&
+           config->outcome == NULL && !drains && !fails && memory_refused() == 0 && config->load_count == 0 &&
+           config->columns == 0 && config->precedence == NULL;
 }
 
 /* What differs is because a worker lies, who is wrong is the one that does, and where all is verified nothing is left

@@ -3,10 +3,6 @@
  * end, the set is closed or stopped, its supermaster ends at any moment, and a later one goes on from what the journal
  * has by then, which may be torn behind what was committed. Memory may be out for a submission.
  *
- *   seeds-queue FIRST COUNT    runs so many of them, TAP on standard output
- *   seeds-queue kept FILE      runs those that the file lists, one a line: each of them failed once
- *   seeds-queue SEED           runs one and prints what happens
- *
  * The oracle is a second queue of a few lines, which looks at all jobs at each step, and is kept for each record since
  * the last commit, so that it can be gone back to the one that a torn journal ends with. What begins next is the job of
  * the highest priority, then of the lowest number, of those whose others are all done; none begins twice at once, or
@@ -17,6 +13,7 @@
 #include "supermaster/queue.h"
 #include "supermaster/set/queue_format.h"
 #include "tests/seeds/memory.h"
+#include "tests/seeds/program.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -445,63 +442,15 @@ static const char *run(uint64_t seed, bool trace)
     return world.wrong;
 }
 
-/* --- the program --- */
-
-/* Runs one of many: says so where it fails. */
-static bool run_quietly(uint64_t seed)
+static void print_tally(void)
 {
-    const char *wrong = run(seed, false);
-    if (wrong != NULL)
-        printf("# seed %" PRIu64 ": %s\n", seed, wrong);
-    return wrong == NULL;
-}
-
-static int finish(uint64_t failed, uint64_t count)
-{
-    printf("%sok 1 - %" PRIu64 " of %" PRIu64 " seeds failed\n1..1\n", failed > 0 ? "not " : "", failed, count);
-    return failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-static int run_many(uint64_t first, uint64_t count)
-{
-    uint64_t failed = 0;
-    for (uint64_t seed = first; seed < first + count; seed++)
-        failed += !run_quietly(seed);
     printf("# %" PRIu64 " jobs, %" PRIu64 " refused, %" PRIu64 " beginnings, %" PRIu64 " ends, %" PRIu64
            " cancels, %" PRIu64 " restarts, %" PRIu64 " with a torn journal\n",
            tally.submitted, tally.refused, tally.begun, tally.ended, tally.cancelled, tally.restarts, tally.torn);
-    return finish(failed, count);
-}
-
-static int run_kept(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    uint64_t seed, failed = 0, count = 0;
-    char line[200];
-    if (file == NULL) {
-        fprintf(stderr, "seeds-queue: cannot read %s\n", path);
-        return EXIT_FAILURE;
-    }
-    while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "%" SCNu64, &seed) == 1) {
-            count++;
-            failed += !run_quietly(seed);
-        }
-    fclose(file);
-    return finish(failed, count);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && strcmp(argv[1], "kept") == 0)
-        return run_kept(argv[2]);
-    if (argc == 3)
-        return run_many(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
-    if (argc == 2) {
-        const char *wrong = run(strtoull(argv[1], NULL, 10), true);
-        printf("seed %s: %s\n", argv[1], wrong != NULL ? wrong : "all as it should be");
-        return wrong != NULL ? EXIT_FAILURE : EXIT_SUCCESS;
-    }
-    fprintf(stderr, "usage: seeds-queue FIRST COUNT | kept FILE | SEED\n");
-    return EXIT_FAILURE;
+    const struct seeds_program program = {"seeds-queue", run, print_tally};
+    return seeds_program_main(&program, argc, argv);
 }
