@@ -241,9 +241,18 @@ static void look_at_passes(struct ranks *ranks, const struct shared_rank *shared
 
 /* --- whose turn it is --- */
 
-static uint64_t turn_of(const struct ranks *ranks, const struct running *running)
+/* The length of turns while these chunks share the worker: the shortest of them says it. */
+static uint64_t turn_of(const struct ranks *ranks, const struct shared_rank *shared, unsigned rank)
 {
-    const uint64_t least_ns = ranks->turns_max > 0 ? (running->ends_ns - running->started_ns) / ranks->turns_max : 0;
+    uint64_t least_ns = NEVER;
+    if (ranks->turns_max == 0)
+        return ranks->turn_ns;
+    for (struct stride_share *share = shared->stride.first; share != NULL; share = share->next) {
+        const struct running *running = &part_of(share)->cluster->nodes[rank].running;
+        const uint64_t ns = (running->ends_ns - running->started_ns) / ranks->turns_max;
+        if (share->has_chunk && ns < least_ns)
+            least_ns = ns;
+    }
     return least_ns > ranks->turn_ns ? least_ns : ranks->turn_ns;
 }
 
@@ -263,7 +272,7 @@ static void compute(struct ranks *ranks, unsigned rank, uint64_t now_ns)
     cluster->now_ns = now_ns;
     shared->turn_began_ns = now_ns;
     ranks->figures.turns++;
-    shared->turn_ns = turn_of(ranks, &cluster->nodes[rank].running);
+    shared->turn_ns = turn_of(ranks, shared, rank);
     shared->is_limited = others_wait(shared, shared->computing);
     schedule_end(shared, rank, work_go_on(cluster, rank, shared->is_limited ? shared->turn_ns : NEVER));
     if (ranks->iteration_ns > 0)
@@ -272,21 +281,28 @@ static void compute(struct ranks *ranks, unsigned rank, uint64_t now_ns)
         ranks->figures.overtaken += other->has_chunk && other->priority > share->priority;
 }
 
-/* Another job is about to want the worker: the turn that runs is not longer than others. */
+/* Another job is about to want the worker: charges for the turns that are over. */
+static void settle(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
+{
+    const uint64_t turns = (now_ns - shared->turn_began_ns) / shared->turn_ns;
+    if (shared->is_limited || turns == 0)
+        return;
+    charge(ranks, shared, shared->turn_began_ns + turns * shared->turn_ns);
+    pass_idle(shared);
+}
+
+/* Another job wants the worker: the turn that runs is not longer than others. */
 static void limit_turn(struct ranks *ranks, unsigned rank, uint64_t now_ns)
 {
     struct shared_rank *shared = &ranks->ranks[rank];
     struct virtual_cluster *cluster = shared->computing->cluster;
-    if (shared->is_limited)
+    const uint64_t turn_ns = turn_of(ranks, shared, rank), ends_ns = shared->turn_began_ns + turn_ns;
+    if (shared->is_limited && turn_ns >= shared->turn_ns)
         return;
-    const uint64_t turns = (now_ns - shared->turn_began_ns) / shared->turn_ns;
-    if (turns > 0) {
-        charge(ranks, shared, shared->turn_began_ns + turns * shared->turn_ns);
-        pass_idle(shared);
-    }
+    shared->turn_ns = turn_ns;
     shared->is_limited = true;
     cluster->now_ns = now_ns;
-    schedule_end(shared, rank, work_limit_turn(cluster, rank, shared->turn_began_ns + shared->turn_ns));
+    schedule_end(shared, rank, work_limit_turn(cluster, rank, ends_ns > now_ns ? ends_ns : now_ns));
 }
 
 static void stop_computing(struct ranks *ranks, unsigned rank, uint64_t now_ns)
@@ -306,8 +322,10 @@ void ranks_begin_chunk(struct virtual_cluster *cluster, unsigned rank)
     struct rank_part *part = &cluster->parts[rank];
     assert(!part->share.has_chunk && part->is_there);
     if (shared->computing != NULL)
-        limit_turn(ranks, rank, cluster->now_ns);
+        settle(ranks, shared, cluster->now_ns);
     stride_want(&shared->stride, &part->share);
+    if (shared->computing != NULL)
+        limit_turn(ranks, rank, cluster->now_ns);
     if (ranks->iteration_ns > 0)
         look_at_waits(ranks, shared, cluster->now_ns);
     compute(ranks, rank, cluster->now_ns);

@@ -38,9 +38,9 @@ struct ranks_figures {
     uint64_t computed_ns;    /* by all workers */
 };
 
-/* NULL when memory is out. Turns last `turn_ns` at least, and where a chunk takes more than `turns_max` of them (0: any
- * number) so long that it does not; iterations up to `iteration_ns` each, on any worker, for
- * `starved` and `unfair`: 0, nothing is said of them. */
+/* NULL when memory is out. Turns last `turn_ns` at least, and where all chunks at a worker take more than `turns_max`
+ * of them (0: any number) longer. Iterations take up to `iteration_ns` on any worker, for `starved` and `unfair`; 0:
+ * nothing is said of them. */
 struct ranks *ranks_new(unsigned count, uint64_t turn_ns, unsigned turns_max, uint64_t iteration_ns);
 void ranks_free(struct ranks *ranks);
 

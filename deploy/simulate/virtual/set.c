@@ -119,8 +119,8 @@ static int begin_jobs(struct virtual_set *set)
     return 0;
 }
 
-/* Jobs that have become over with what the queue was told just now: others may go with one. */
-static void note_ends(struct virtual_set *set)
+/* What has become of the jobs with what the queue was told just now: others may go with one that is over. */
+static void note_states(struct virtual_set *set)
 {
     for (const struct queue_job *job = set->queue->first; job != NULL; job = job->next) {
         struct virtual_job *mine = job_of(set, job);
@@ -141,7 +141,7 @@ static void note_status(struct virtual_set *set, struct virtual_job_run *run)
     run->is_over = true;
     if (queue_over(set->queue, job, status, seconds(set)))
         tell(set, SET_OVER, job);
-    note_ends(set);
+    note_states(set);
 }
 
 /* --- what happens to the set --- */
@@ -169,7 +169,7 @@ static int submit(struct virtual_set *set)
         return -1;
     assert(taken->id == number + 1);
     tell(set, SET_SUBMITTED, taken);
-    note_ends(set);
+    note_states(set);
     if (set->next_job == set->config->job_count)
         queue_close(set->queue);
     return 0;
@@ -190,7 +190,7 @@ static void cancel(struct virtual_set *set)
         return;
     queue_cancel(set->queue, job, seconds(set));
     tell(set, SET_CANCELLED, job);
-    note_ends(set);
+    note_states(set);
     drain(set, number);
 }
 
@@ -336,7 +336,7 @@ static int init(struct virtual_set *set)
     sort_cancels(set);
     if (set->next_job == config->job_count)
         queue_close(set->queue);
-    note_ends(set);
+    note_states(set);
     return 0;
 }
 
@@ -344,6 +344,7 @@ struct virtual_set_result virtual_set_run(const struct virtual_set_config *confi
 {
     struct virtual_set set = {.config = config};
     set.result.outcome = init(&set) < 0 ? SET_CANNOT_RUN : go_on(&set);
+    note_states(&set);
     while (set.runs != NULL)
         end_run(&set, set.runs);
     if (set.ranks != NULL)
