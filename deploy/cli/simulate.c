@@ -6,6 +6,7 @@
 #include "deploy/cli/commands.h"
 #include "deploy/cli/mistakes.h"
 #include "deploy/cli/compose.h"
+#include "deploy/cli/simulate_jobs.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -50,8 +51,12 @@ static int run_simgrid(char **argv, struct error *error)
     return EXIT_STATUS_FAILED;
 }
 
-static int simulate_command_run(struct simulation *simulation, char **argv, struct error *error)
+static int simulate_command_run(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
+    if (simulation->jobs_path != NULL)
+        return simulate_jobs(simulation, argc, argv, error);
+    if (simulation->jobs_at_once > 0 || simulation->has_format)
+        return error_set(error, "--%s: accepted with --jobs", simulation->has_format ? "format" : "jobs-at-once");
     if (simulation->backend == SIMULATION_SIMGRID)
         return run_simgrid(argv, error);
     if (simulation_prepare(simulation, NULL, NULL, error) < 0)
@@ -63,7 +68,9 @@ int simulate_check(int argc, char **argv, struct error *error)
 {
     struct simulation simulation;
     int result = simulation_read(&simulation, argc, argv, error);
-    if (result == 0 && simulation.backend == SIMULATION_VIRTUAL)
+    if (result == 0 && simulation.jobs_path != NULL)
+        result = simulate_jobs_check(&simulation, argc, argv, error);
+    else if (result == 0 && simulation.backend == SIMULATION_VIRTUAL)
         result = simulation_prepare(&simulation, NULL, NULL, error);
     simulation_fini(&simulation);
     return result;
@@ -77,7 +84,7 @@ int command_simulate(int argc, char **argv)
     if (asked > 0) {
         status = show_page("hdss simulate", &simulation_own_options, asked);
     } else {
-        status = asked < 0 ? -1 : simulate_command_run(&simulation, argv, &error);
+        status = asked < 0 ? -1 : simulate_command_run(&simulation, argc, argv, &error);
         if (status < 0) {
             struct grammar grammar;
             simulate_grammar(&grammar);

@@ -19,6 +19,17 @@ struct simulation_run {
 int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error);
 void simulation_run_fini(struct simulation_run *run);
 
+/* The network and the costs, in virtual time: the arguments of the cluster's functions. */
+struct simulation_model {
+    const struct simulation *simulation; /* borrowed */
+    unsigned *site;                      /* [nodes] owned */
+};
+
+/* Sets them in the configuration, which borrows the model. -1 with one line. */
+int simulation_model_init(struct simulation_model *model, const struct simulation *simulation,
+                          struct virtual_config *config, struct error *error);
+void simulation_model_fini(struct simulation_model *model);
+
 /* The summary and the report. Returns the exit status; -1 with one line where there is none, as the run hung. */
 int simulation_print_result(const struct simulation *simulation, const struct virtual_result *result,
                             const char *version, struct error *error);

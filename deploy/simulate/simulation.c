@@ -74,11 +74,20 @@ static const struct option_row simulation_rows[] = {
      TAKES_INTEGER(struct simulation, repetitions, 1, SIMULATION_REPETITIONS_MAX)},
     {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start",
      TAKES_WORD(struct simulation, fail_text)},
+    {"jobs", 0, "FILE", "a list of jobs, one a line: TIME [OPTION]... KERNEL [KEY=VALUE]...",
+     "a set with the jobs that FILE lists, instead of one job: when each is submitted, and the words of `hdss submit`",
+     TAKES_WORD(struct simulation, jobs_path), .least = 1, .not_for = OPTION_STUDY},
+    {"jobs-at-once", 0, "N", NULL, "with --jobs: jobs that run at once, at most (default 8); 1: one after the other",
+     TAKES_INTEGER(struct simulation, jobs_at_once, 1, 1000), .not_for = OPTION_STUDY},
+    {"format", 0, "text|json|csv", NULL, "with --jobs: how the jobs are told of (default text)",
+     TAKES_CHOICE(struct simulation, format), .given = offsetof(struct simulation, has_format),
+     .not_for = OPTION_STUDY},
     {NULL},
 };
 
 const struct options simulation_own_options = {
-    .usage = "hdss simulate [OPTION]... KERNEL [KEY=VALUE]...",
+    .usage = "hdss simulate [OPTION]... KERNEL [KEY=VALUE]...\n"
+             "hdss simulate [OPTION]... --jobs FILE",
     .about =
         "Runs KERNEL on a simulated machine: the same supermaster, masters and workers exchange the same messages, in "
         "virtual time and in one process, and the iterations take the time that they are said to cost.",
@@ -87,6 +96,7 @@ const struct options simulation_own_options = {
              "written but the report; with --output the results' way to the masters takes its time.\n"
              "Example:\n"
              "    hdss simulate --platform ranger --masters 16 --workers 8192 adjoint n=800\n"
+             "    hdss simulate --workers 64 --masters 4 --jobs day.txt\n"
              "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a drain.",
 };
 

@@ -16,6 +16,9 @@
 
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
+/* How the jobs of a set are told of. */
+enum simulation_format { SIMULATION_TEXT, SIMULATION_JSON, SIMULATION_CSV };
+
 /* The event at a node. */
 struct simulation_event {
     unsigned node; /* number of the node among those that the run uses, from 0 */
@@ -40,8 +43,12 @@ struct simulation {
     const char *slowdown_text;         /* slowdowns of the workers; NULL: none */
     const char *load_text;             /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
-    uint64_t seed;        /* seed of the order of events at one moment; 0: the order is fixed */
-    unsigned repetitions; /* with as many seeds from there on; 0: one run */
+    uint64_t seed;         /* seed of the order of events at one moment; 0: the order is fixed */
+    unsigned repetitions;  /* with as many seeds from there on; 0: one run */
+    const char *jobs_path; /* list of the jobs of a set; NULL: one job is simulated */
+    unsigned jobs_at_once; /* of a set; 0: as many as by default */
+    enum simulation_format format;
+    bool has_format;
     /* An option that is given and is not simulated; NULL: there is none. */
     const struct option_row *refused;
     char **words; /* [word_count] the job's command line, the first is a program's name; borrowed, the list is owned */

@@ -5,20 +5,14 @@
 
 #include <stdlib.h>
 
-/* The arguments of the cluster's functions. */
-struct machine_model {
-    const struct simulation *simulation;
-    unsigned *site; /* [nodes] */
-};
-
 static double costs_of(void *context, uint64_t first, uint64_t count)
 {
-    return simulation_cost_ns(((const struct machine_model *)context)->simulation, first, count);
+    return simulation_cost_ns(((const struct simulation_model *)context)->simulation, first, count);
 }
 
 static uint64_t virtual_backend_transfer_ns(void *context, unsigned from, unsigned to, uint64_t bytes)
 {
-    const struct machine_model *model = context;
+    const struct simulation_model *model = context;
     const struct platform *platform = &model->simulation->platform;
     const struct platform_link *link = from == to                             ? &platform->node
                                        : model->site[from] == model->site[to] ? &platform->network
@@ -26,16 +20,27 @@ static uint64_t virtual_backend_transfer_ns(void *context, unsigned from, unsign
     return (uint64_t)(link->latency_ns + (double)bytes / link->bytes_per_ns);
 }
 
-/* --- the run --- */
-
-static int make_model(struct machine_model *model, const struct simulation *simulation)
+int simulation_model_init(struct simulation_model *model, const struct simulation *simulation,
+                          struct virtual_config *config, struct error *error)
 {
     const struct placement *placement = &simulation->placement;
-    *model = (struct machine_model){.simulation = simulation, .site = calloc(placement->nodes, sizeof *model->site)};
-    for (unsigned n = 0; model->site != NULL && n < placement->nodes; n++)
+    *model = (struct simulation_model){.simulation = simulation, .site = calloc(placement->nodes, sizeof *model->site)};
+    if (model->site == NULL)
+        return error_set(error, "out of memory for %u nodes", placement->nodes);
+    for (unsigned n = 0; n < placement->nodes; n++)
         model->site[n] = platform_node(&simulation->platform, placement->platform_node[n])->site;
-    return model->site != NULL ? 0 : -1;
+    config->costs_ns = costs_of;
+    config->transfer_ns = virtual_backend_transfer_ns;
+    config->context = model;
+    return 0;
 }
+
+void simulation_model_fini(struct simulation_model *model)
+{
+    free(model->site);
+}
+
+/* --- the run --- */
 
 static double busy_s(const struct virtual_cluster *cluster, unsigned first, unsigned count)
 {
@@ -47,18 +52,13 @@ static double busy_s(const struct virtual_cluster *cluster, unsigned first, unsi
 
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error)
 {
-    struct machine_model model;
+    struct simulation_model model = {.site = NULL};
     struct simulation_run run;
     struct virtual_cluster *cluster = NULL;
     int status = -1;
-    if (make_model(&model, simulation) < 0)
-        return error_set(error, "out of memory for %u nodes", simulation->placement.nodes);
-    if (simulation_configure(simulation, &run, error) == 0) {
-        run.config.costs_ns = costs_of;
-        run.config.transfer_ns = virtual_backend_transfer_ns;
-        run.config.context = &model;
+    if (simulation_configure(simulation, &run, error) == 0 &&
+        simulation_model_init(&model, simulation, &run.config, error) == 0)
         cluster = virtual_new(&run.config, error);
-    }
     if (cluster != NULL) {
         const struct virtual_result result = virtual_run(cluster);
         simulation->supermaster_busy_s = busy_s(cluster, 0, 1);
@@ -67,6 +67,6 @@ int simulation_run_virtual(struct simulation *simulation, const char *version, s
     }
     virtual_free(cluster);
     simulation_run_fini(&run);
-    free(model.site);
+    simulation_model_fini(&model);
     return status;
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A list of the jobs of a set, as `hdss simulate --jobs` reads it: one a line, with the time at which it is submitted
+ * and the words of `hdss submit`.
+ *
+ *     # a comment; empty lines do not count, and words are separated by blanks
+ *     0s --name night --weight 2 mandelbrot width=2048
+ *     10m --name next --priority 1 --after night synthetic iterations=1e6
+ *     cancel 1:30:00 next
+ */
+#pragma once
+
+#include "common/util/error.h"
+#include "deploy/cli/argv.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct listed_job {
+    unsigned line; /* from 1 */
+    uint64_t at_ns, cancel_at_ns;
+    char *name; /* NULL: it has none; owned, as are the others */
+    int priority;
+    unsigned weight;
+    struct argv after; /* names */
+    uint32_t *before;  /* [after.count] numbers of these jobs, from 1 */
+    struct argv words; /* options of the job, kernel and parameters */
+};
+
+struct jobs_file {
+    struct listed_job *jobs; /* [count] in the order in which they are submitted; owned */
+    size_t count, room;
+};
+
+/* Reads the file. -1 with one line, which names the line of the file; to be released all the same. */
+int jobs_file_read(struct jobs_file *file, const char *path, struct error *error);
+void jobs_file_fini(struct jobs_file *file);
