@@ -11,6 +11,7 @@
 #include "common/job/status.h"
 #include "common/job/terminal.h"
 #include "common/machine/machine.h"
+#include "common/machine/topology.h"
 #include "common/mpi/runtime.h"
 #include "common/util/error.h"
 #include "proto/message.h"
@@ -23,6 +24,7 @@
 
 struct program {
     struct runtime *runtime;
+    const struct topology *topology; /* the runtime's */
     struct led_job *led;
     struct control *control;              /* NULL: nobody can ask; owned */
     struct control_source control_source; /* of `control` */
@@ -48,7 +50,11 @@ static void open_control(struct program *program)
 {
     if (led_job_root(program->led)->setup.job.control_off)
         return;
-    program->control_source = (struct control_source){.context = program, .tell = tell_job, .drain = drain_job};
+    program->control_source = (struct control_source){.context = program,
+                                                      .tell = tell_job,
+                                                      .drain = drain_job,
+                                                      .masters = program->topology->masters,
+                                                      .workers = program->topology->workers};
     program->control = control_new(runtime_base(program->runtime), program->version, &program->control_source);
 }
 
@@ -58,10 +64,9 @@ static void open_control(struct program *program)
 static int prepare(struct program *program)
 {
     struct root *root = led_job_root(program->led);
-    const struct topology *topology =
-        runtime_group(program->runtime, root->setup.job.spec.group_by == RUN_GROUP_BY_NODE);
-    if (topology != NULL)
-        return led_job_prepare(program->led, program->runtime, topology);
+    program->topology = runtime_group(program->runtime, root->setup.job.spec.group_by == RUN_GROUP_BY_NODE);
+    if (program->topology != NULL)
+        return led_job_prepare(program->led, program->runtime, program->topology);
     fprintf(stderr, "%s: out of memory for %u ranks\n", root->name, runtime_ranks(program->runtime));
     return EXIT_STATUS_FAILED;
 }

@@ -185,6 +185,8 @@ static void list_ended(struct queue *queue, struct queue_job *job, enum queue_st
     *(queue->ended > 0 ? &queue->last_ended->next_ended : &queue->first_ended) = job;
     queue->last_ended = job;
     queue->ended++;
+    struct queue_totals *totals = &queue->totals;
+    *(state == QUEUE_DONE ? &totals->done : state == QUEUE_FAILED ? &totals->failed : &totals->cancelled) += 1;
 }
 
 /* Tells the job of this number, which is after the other, that this one is over. */
@@ -359,6 +361,7 @@ void queue_restore_end(struct queue *queue, struct queue_job *job, int status, u
 void queue_restart(struct queue *queue, int64_t now_s)
 {
     forget_oldest(queue);
+    queue->totals = (struct queue_totals){0};
     queue->ready_count = 0;
     for (struct queue_job *job = queue->first; job != NULL; job = job->next) {
         if (job->state == QUEUE_RUNNING) {

@@ -63,6 +63,11 @@ enum queue_mode {
     QUEUE_STOPPED, /* begins none either: those that wait are for the next set */
 };
 
+/* Jobs that were over since the queue began, or began anew, those that are forgotten included. */
+struct queue_totals {
+    uint64_t done, failed, cancelled;
+};
+
 struct queue_ready;
 
 struct queue {
@@ -71,6 +76,7 @@ struct queue {
     size_t ended_max; /* jobs that are over and are remembered */
     uint32_t newest;  /* number of the latest job */
     size_t waiting, running, ended;
+    struct queue_totals totals;
     struct queue_job *first, *last; /* by number; owned */
     struct queue_job *first_ended, *last_ended;
     struct queue_job **buckets; /* [bucket_count], a power of 2, by number; owned */

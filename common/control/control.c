@@ -217,10 +217,14 @@ static bool look_at_job(struct control *control, uint64_t id, struct control_job
     return true;
 }
 
+static struct control_session session_of(const struct control *control)
+{
+    return (struct control_session){is_set(control) ? "set" : "run", control->name, control->version, control->started};
+}
+
 static json_t *session_json(const struct control *control)
 {
-    const struct control_session session = {is_set(control) ? "set" : "run", control->name, control->version,
-                                            control->started};
+    const struct control_session session = session_of(control);
     return control_session_json(&session);
 }
 
@@ -535,6 +539,49 @@ static void answer_output(struct control *control, struct evhttp_request *reques
         evbuffer_free(body);
 }
 
+/* Counts the one job of a run, of which metrics are told whatever its state. */
+static size_t count_run(struct control *control, struct metrics_counts *counts, uint64_t *running)
+{
+    struct control_job job;
+    look_at_job(control, ONLY_JOB, &job);
+    *(job.state == CONTROL_WAITING     ? &counts->waiting
+      : job.state == CONTROL_DONE      ? &counts->done
+      : job.state == CONTROL_FAILED    ? &counts->failed
+      : job.state == CONTROL_CANCELLED ? &counts->cancelled
+                                       : &counts->running) += 1;
+    *running = ONLY_JOB;
+    return 1;
+}
+
+/* The metrics as text, to be freed; NULL when memory is out. */
+static char *measure(struct control *control, enum metrics_format format)
+{
+    const struct control_source *source = control->source;
+    const struct control_session session = session_of(control);
+    struct metrics metrics = {.session = &session, .masters = source->masters, .workers = source->workers};
+    struct control_job jobs[METRICS_JOBS_MAX];
+    uint64_t running[METRICS_JOBS_MAX];
+    metrics.jobs = jobs;
+    metrics.job_count = is_set(control) ? source->count(source->context, &metrics.counts, running)
+                                        : count_run(control, &metrics.counts, running);
+    for (size_t i = 0; i < metrics.job_count; i++)
+        look_at_job(control, running[i], &jobs[i]);
+    return metrics_text(&metrics, format);
+}
+
+static void answer_metrics(struct control *control, struct evhttp_request *request)
+{
+    const char *accept = evhttp_find_header(evhttp_request_get_input_headers(request), "Accept");
+    const enum metrics_format format = metrics_wanted(accept);
+    char *text = measure(control, format);
+    struct evbuffer *body = evbuffer_new();
+    const bool is_made = text != NULL && body != NULL && evbuffer_add(body, text, strlen(text)) == 0;
+    send_body(request, is_made ? STATUS_OK : STATUS_UNAVAILABLE, metrics_type(format), body);
+    if (body != NULL)
+        evbuffer_free(body);
+    free(text);
+}
+
 static void answer_get(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
     switch (route->place) {
@@ -543,6 +590,7 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     case CONTROL_JOB: answer_job(control, request, route); break;
     case CONTROL_OUTPUT: answer_output(control, request, route); break;
     case CONTROL_END: send_error(request, STATUS_NO_METHOD, "accepted: POST"); break;
+    case CONTROL_METRICS: answer_metrics(control, request); break;
     }
 }
 

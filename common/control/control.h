@@ -5,6 +5,7 @@
 
 #include "common/config/submission.h"
 #include "common/control/job_json.h"
+#include "common/control/metrics_text.h"
 #include "common/control/route.h"
 #include "common/util/error.h"
 
@@ -33,6 +34,9 @@ struct control_source {
     int (*output)(void *context, uint64_t id, enum control_stream stream);
     /* Asks the set to take no further job, and to end with the last one. */
     void (*close)(void *context);
+    /* Counts the jobs, and says the numbers of those that run, METRICS_JOBS_MAX at most. Returns how many these are. */
+    size_t (*count)(void *context, struct metrics_counts *counts, uint64_t *running);
+    unsigned masters, workers; /* ranks at the start */
 };
 
 struct control;

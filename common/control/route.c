@@ -78,15 +78,16 @@ static bool is_path(const char *path, size_t length, const char *expected)
     return length == strlen(expected) && strncmp(path, expected, length) == 0;
 }
 
-/* Reads "/v1", "/v1/end", "/v1/jobs", "/v1/jobs/ID" or "/v1/jobs/ID/output". */
+/* Reads "/metrics", "/v1", "/v1/end", "/v1/jobs", "/v1/jobs/ID" or "/v1/jobs/ID/output". */
 static bool read_place(struct control_route *route, const char *path, size_t length)
 {
     static const char jobs[] = "/v1/jobs/", output[] = "/output";
     const size_t before = strlen(jobs), behind = strlen(output);
     if (length <= before || strncmp(path, jobs, before) != 0) {
-        route->place = is_path(path, length, "/v1/jobs")  ? CONTROL_JOBS
-                       : is_path(path, length, "/v1/end") ? CONTROL_END
-                                                          : CONTROL_SESSION;
+        route->place = is_path(path, length, "/v1/jobs")   ? CONTROL_JOBS
+                       : is_path(path, length, "/v1/end")  ? CONTROL_END
+                       : is_path(path, length, "/metrics") ? CONTROL_METRICS
+                                                           : CONTROL_SESSION;
         return route->place != CONTROL_SESSION || is_path(path, length, "/v1");
     }
     const bool is_output = length > before + behind && strncmp(path + length - behind, output, behind) == 0;
@@ -101,7 +102,7 @@ int control_route_read(struct control_route *route, const char *uri, struct erro
     *route = (struct control_route){.place = CONTROL_SESSION};
     if (read_place(route, uri, length))
         return query != NULL ? read_query(route, query + 1, error) : 0;
-    error_set(error, "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/output, /v1/end",
+    error_set(error, "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/output, /v1/end, /metrics",
               (int)(length < 100 ? length : 100), uri);
     return NOT_FOUND;
 }

@@ -16,6 +16,7 @@ enum control_place {
     CONTROL_JOB,     /* /v1/jobs/ID */
     CONTROL_OUTPUT,  /* /v1/jobs/ID/output */
     CONTROL_END,     /* /v1/end */
+    CONTROL_METRICS, /* /metrics */
 };
 
 enum control_stream { CONTROL_OUT, CONTROL_ERR };

@@ -252,6 +252,14 @@ bool set_tell_running(const struct set *set, uint32_t id, struct control_job *to
     return job != NULL;
 }
 
+size_t set_list_running(const struct set *set, uint64_t *ids, size_t most)
+{
+    size_t count = 0;
+    for (const struct set_job *job = set->jobs; job != NULL && count < most; job = job->next)
+        ids[count++] = job->queued->id;
+    return count;
+}
+
 void set_drain_job(const struct set *set, uint32_t id)
 {
     const struct set_job *job = find_running(set, id);

@@ -25,5 +25,8 @@ void set_abandon_jobs(struct set *set);
 /* Tells of a job how far it is. False where it does not run. */
 bool set_tell_running(const struct set *set, uint32_t id, struct control_job *job);
 
+/* The numbers of the jobs that run, `most` at most. Returns how many these are. */
+size_t set_list_running(const struct set *set, uint64_t *ids, size_t most);
+
 /* Asks a job to end. Nothing where it does not run. */
 void set_drain_job(const struct set *set, uint32_t id);

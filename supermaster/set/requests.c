@@ -119,6 +119,18 @@ static void cancel(void *context, uint64_t id)
     control_note_change(set->control);
 }
 
+static size_t count(void *context, struct metrics_counts *counts, uint64_t *running)
+{
+    const struct set *set = context;
+    const struct queue_totals *totals = &set->queue.totals;
+    *counts = (struct metrics_counts){.waiting = set->queue.waiting,
+                                      .running = set->queue.running,
+                                      .done = totals->done,
+                                      .failed = totals->failed,
+                                      .cancelled = totals->cancelled};
+    return set_list_running(set, running, METRICS_JOBS_MAX);
+}
+
 static void close_queue(void *context)
 {
     queue_close(&((struct set *)context)->queue);
@@ -141,5 +153,8 @@ struct control_source set_control_source(struct set *set)
                                    .submit = submit,
                                    .commit = commit,
                                    .output = output,
-                                   .close = close_queue};
+                                   .close = close_queue,
+                                   .count = count,
+                                   .masters = set->topology->masters,
+                                   .workers = set->topology->workers};
 }

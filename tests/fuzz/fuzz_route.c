@@ -15,6 +15,7 @@ static void write_anew(const struct control_route *route, char *uri, size_t room
     switch (route->place) {
     case CONTROL_SESSION: snprintf(uri, room, "/v1"); break;
     case CONTROL_END: snprintf(uri, room, "/v1/end"); break;
+    case CONTROL_METRICS: snprintf(uri, room, "/metrics"); break;
     case CONTROL_JOBS: snprintf(uri, room, "/v1/jobs?from=%" PRIu64, route->from); break;
     case CONTROL_JOB: snprintf(uri, room, "/v1/jobs/%" PRIu64 "?wait=%u", route->job, route->wait_s); break;
     case CONTROL_OUTPUT:

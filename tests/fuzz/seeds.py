@@ -759,6 +759,7 @@ ROUTES = {
     "wait": b"/v1/jobs/17?wait=30", "too-long": b"/v1/jobs/1?wait=31", "empty": b"", "root": b"/", "version": b"/v2/jobs", "query": b"/v1?a=b", "no-id": b"/v1/jobs/",
     "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1", "end": b"/v1/end", "output": b"/v1/jobs/3/output", "stream": b"/v1/jobs/3/output?stream=err&from=100",
     "twice": b"/v1/jobs/3/output?from=1&from=1", "from": b"/v1/jobs?from=10001", "other-stream": b"/v1/jobs/3/output?stream=in",
+    "metrics": b"/metrics",
 }
 SUBMISSIONS = {
     "least": b'{"words":["k"],"folder":"/"}', "empty": b"{}", "array": b"[]", "text": b'"k"', "cut": b'{"words":["k"],"folder":"/',

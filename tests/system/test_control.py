@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -177,6 +178,27 @@ def test_a_run_goes_on_without_a_socket():
 
 
 @long
+def test_metrics_are_what_prometheus_reads():
+    if shutil.which('promtool') is None:
+        return 'there is no promtool: Debian has prometheus'
+    folder = here()
+    process = begin()
+    path = f'{folder}/{sockets(folder)[0]}'
+    text, opened = (ask(path, b'GET /metrics HTTP/1.1\r\nConnection: close\r\n' + accept + b'\r\n').partition(b'\r\n\r\n')[2]
+                    for accept in (b'', b'Accept: application/openmetrics-text\r\n'))
+    run([HDSS, 'cancel'])
+    assert finish(process).status == 4
+    told = subprocess.run(['promtool', 'check', 'metrics'], input=text, capture_output=True, check=False)
+    assert told.returncode == 0 and told.stdout == told.stderr == b'', (told, text)
+    assert b'\nhdss_job_iterations{job="1"} 100000\n' in text, text
+    # What is read into a database must have times.
+    with open('metrics', 'wb') as file:
+        file.write(b''.join(line if line.startswith(b'#') else line.rstrip() + b' 1700000000\n' for line in opened.splitlines(keepends=True)))
+    told = subprocess.run(['promtool', 'tsdb', 'create-blocks-from', 'openmetrics', 'metrics', 'blocks'], capture_output=True, check=False)
+    assert told.returncode == 0 and os.listdir('blocks'), (told, opened)
+    return None
+
+
 def test_a_thousand_idle_clients_are_served():
     folder = here()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -205,5 +227,6 @@ if __name__ == '__main__':
         test_a_run_is_listed_shown_cancelled_and_waited_for,
         test_what_a_killed_run_leaves_is_removed,
         test_a_run_goes_on_without_a_socket,
+        test_metrics_are_what_prometheus_reads,
         test_a_thousand_idle_clients_are_served,
     ]))

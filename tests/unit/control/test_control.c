@@ -20,7 +20,7 @@
 
 #define NOBODY     65534
 #define CROWD      400
-#define ANSWER_MAX 4096
+#define ANSWER_MAX 8192
 
 static char folder[] = "/tmp/hdss-test-control-XXXXXX";
 static char path[CONTROL_PATH_MAX];
@@ -112,6 +112,20 @@ START_TEST(it_answers)
     check_has(ASK("GET /v1/jobs"), "200", "\"jobs\":[{\"id\":1,");
     check_has(ASK("GET /v1/jobs/1"), "200", "\"state\":\"running\",\"done\":0,\"total\":10");
     check_has(ASK("GET /v1/jobs/1"), "200", "Content-Type: application/json");
+}
+END_TEST
+
+START_TEST(it_has_metrics)
+{
+    const char *classic = ASK("GET /metrics");
+    check_has(classic, "200", "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
+    check_has(classic, "200", "\nhdss_jobs{state=\"running\"} 1\n");
+    check_has(classic, "200", "\nhdss_job_iterations{job=\"1\"} 10\n");
+    const char *open =
+        take(begin("GET /metrics HTTP/1.1\r\nAccept: application/openmetrics-text;version=1.0.0;q=0.8\r\n"
+                   "Connection: close\r\n\r\n"));
+    check_has(open, "200", "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n");
+    check_has(open, "200", "\n# EOF\n");
 }
 END_TEST
 
@@ -277,6 +291,7 @@ int main(void)
     TCase *tests = tcase_create("control");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, it_answers);
+    tcase_add_test(tests, it_has_metrics);
     tcase_add_test(tests, it_refuses);
     tcase_add_test(tests, too_long_a_head_is_refused);
     tcase_add_test(tests, a_cancelled_job_drains);

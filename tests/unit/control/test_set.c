@@ -96,6 +96,16 @@ static void close_set(void *context)
     set.closes++;
 }
 
+/* Jobs 2 and 5 run. */
+static size_t count(void *context, struct metrics_counts *counts, uint64_t *running)
+{
+    (void)context;
+    *counts = (struct metrics_counts){.waiting = 3, .running = 2, .failed = 4};
+    running[0] = 2;
+    running[1] = 5;
+    return 2;
+}
+
 static const struct control_source source = {.tell = tell,
                                              .drain = drain,
                                              .set = "a",
@@ -105,7 +115,10 @@ static const struct control_source source = {.tell = tell,
                                              .submit = submit,
                                              .commit = commit,
                                              .output = output,
-                                             .close = close_set};
+                                             .close = close_set,
+                                             .count = count,
+                                             .masters = 1,
+                                             .workers = 4};
 
 static void set_up(void)
 {

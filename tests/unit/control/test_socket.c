@@ -259,7 +259,7 @@ START_TEST(paths_are_read)
     static const char *const unknown[] = {
         "",          "/",           "/v2",         "/v11",        "/v1/",        "/v1/job",
         "/v1/jobs/", "/v1/jobs/x",  "/v1/jobs/1/", "/v1/jobs/1x", "/v1/jobs/-1", "/v1/jobs/9223372036854775808",
-        "v1",        "http://x/v1", "/v1/jobs1",   "/?/v1"};
+        "v1",        "http://x/v1", "/v1/jobs1",   "/?/v1",       "/metrics/",   "/v1/metrics"};
     static const char *const bad[] = {"/v1?",
                                       "/v1/jobs?wait=1",
                                       "/v1/jobs/1?",
@@ -272,6 +272,7 @@ START_TEST(paths_are_read)
                                       "/v1/jobs?stream=out",
                                       "/v1/jobs?from=",
                                       "/v1/end?from=1",
+                                      "/metrics?wait=1",
                                       "/v1/jobs/1/output?stream=output",
                                       "/v1/jobs/1/output?from=-1",
                                       "/v1/jobs/1/output?from=1&stream=err&from=1",
@@ -283,6 +284,7 @@ START_TEST(paths_are_read)
     check_route("/v1/jobs/7?wait=30", CONTROL_JOB, 7, 30);
     check_route("/v1/jobs/7?wait=0", CONTROL_JOB, 7, 0);
     check_route("/v1/end", CONTROL_END, 0, 0);
+    check_route("/metrics", CONTROL_METRICS, 0, 0);
     check_route("/v1/jobs/7/output", CONTROL_OUTPUT, 7, 0);
     struct control_route route;
     ck_assert_int_eq(control_route_read(&route, "/v1/jobs/7/output?from=12&stream=err", NULL), 0);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics as text: see metrics_text.h. The formats differ in how a family of counters is announced, without its ending
+ * in OpenMetrics, in the type of an info, and in the last line. All samples of a family stand together, so that jobs
+ * are gone through for each. */
+#include "common/control/metrics_text.h"
+
+#include "common/util/text.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LABEL_MAX 256 /* bytes of a label's value, of which the rest is left out */
+
+enum family_type { FAMILY_GAUGE, FAMILY_COUNTER, FAMILY_INFO };
+
+struct writer {
+    struct text text;
+    enum metrics_format format;
+};
+
+const char *metrics_type(enum metrics_format format)
+{
+    return format == METRICS_OPEN ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                  : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+enum metrics_format metrics_wanted(const char *accept)
+{
+    return accept != NULL && strstr(accept, "application/openmetrics-text") != NULL ? METRICS_OPEN : METRICS_PROMETHEUS;
+}
+
+/* --- families --- */
+
+static const char *ending_of(enum family_type type)
+{
+    return type == FAMILY_COUNTER ? "_total" : type == FAMILY_INFO ? "_info" : "";
+}
+
+/* Announces a family; `unit` is empty where its name has none. */
+static void begin_family(struct writer *writer, const char *name, enum family_type type, const char *unit,
+                         const char *help)
+{
+    static const char *const types[] = {"gauge", "counter", "info"};
+    const bool is_open = writer->format == METRICS_OPEN;
+    const char *ending = is_open ? "" : ending_of(type);
+    text_add(&writer->text, "# HELP %s%s %s\n", name, ending, help);
+    text_add(&writer->text, "# TYPE %s%s %s\n", name, ending,
+             is_open || type != FAMILY_INFO ? types[type] : types[FAMILY_GAUGE]);
+    if (is_open && unit[0] != '\0')
+        text_add(&writer->text, "# UNIT %s %s\n", name, unit);
+}
+
+/* Adds a label, which is empty where there is no value. What is not UTF-8, and control characters, become '?'. */
+static void add_label(struct writer *writer, const char *before, const char *name, const char *value)
+{
+    value = value != NULL ? value : "";
+    char escaped[2 * LABEL_MAX + 1];
+    json_t *utf8 = json_string(value);
+    size_t length = 0, end = strlen(value);
+    if (end > LABEL_MAX) /* no character is cut */
+        for (end = LABEL_MAX; end > 0 && ((unsigned char)value[end] & 0xc0) == 0x80; end--)
+            ;
+    for (size_t i = 0; i < end; i++) {
+        const unsigned char byte = (unsigned char)value[i];
+        if (byte == '"' || byte == '\\')
+            escaped[length++] = '\\';
+        escaped[length++] = byte < ' ' || byte == 0x7f || (byte >= 0x80 && utf8 == NULL) ? '?' : value[i];
+    }
+    escaped[length] = '\0';
+    json_decref(utf8);
+    text_add(&writer->text, "%s%s=\"%s\"", before, name, escaped);
+}
+
+static void add_number(struct writer *writer, double value)
+{
+    text_add(&writer->text, " %.15g\n", value);
+}
+
+static void add_sample(struct writer *writer, const char *name, enum family_type type, double value)
+{
+    text_add(&writer->text, "%s%s", name, ending_of(type));
+    add_number(writer, value);
+}
+
+static void add_single(struct writer *writer, const char *name, const char *unit, const char *help, double value)
+{
+    begin_family(writer, name, FAMILY_GAUGE, unit, help);
+    add_sample(writer, name, FAMILY_GAUGE, value);
+}
+
+/* --- the session --- */
+
+static void add_state(struct writer *writer, const char *name, enum control_state state, uint64_t count)
+{
+    text_add(&writer->text, "%s", name);
+    add_label(writer, "{", "state", control_state_name(state));
+    text_add(&writer->text, "} %ju\n", (uintmax_t)count);
+}
+
+static void add_session(struct writer *writer, const struct metrics *metrics)
+{
+    const struct metrics_counts *counts = &metrics->counts;
+    const struct control_session *session = metrics->session;
+    begin_family(writer, "hdss", FAMILY_INFO, "", "The run or set that is asked.");
+    text_add(&writer->text, "hdss_info");
+    add_label(writer, "{", "kind", session->kind);
+    add_label(writer, ",", "name", session->name);
+    add_label(writer, ",", "version", session->version);
+    text_add(&writer->text, "} 1\n");
+    add_single(writer, "hdss_start_time_seconds", "seconds", "When the supermaster began, since 1970.",
+               (double)session->started);
+    add_single(writer, "hdss_masters", "", "Masters at the start.", metrics->masters);
+    add_single(writer, "hdss_workers", "", "Workers at the start.", metrics->workers);
+    begin_family(writer, "hdss_jobs", FAMILY_GAUGE, "", "Jobs that are there, by state.");
+    add_state(writer, "hdss_jobs", CONTROL_WAITING, counts->waiting);
+    add_state(writer, "hdss_jobs", CONTROL_RUNNING, counts->running);
+    begin_family(writer, "hdss_jobs_ended", FAMILY_COUNTER, "", "Jobs that are over, by state.");
+    add_state(writer, "hdss_jobs_ended_total", CONTROL_DONE, counts->done);
+    add_state(writer, "hdss_jobs_ended_total", CONTROL_FAILED, counts->failed);
+    add_state(writer, "hdss_jobs_ended_total", CONTROL_CANCELLED, counts->cancelled);
+}
+
+/* --- its jobs --- */
+
+/* What a family tells of a job; below 0: it has no sample of this one. */
+typedef double job_value(const struct control_job *job);
+
+static double job_total(const struct control_job *job)
+{
+    return job->progress.grows ? -1 : (double)job->progress.total;
+}
+
+static double job_done(const struct control_job *job)
+{
+    return (double)job->progress.done;
+}
+
+static double job_resumed(const struct control_job *job)
+{
+    return (double)job->progress.resumed;
+}
+
+static double job_failed(const struct control_job *job)
+{
+    return (double)job->failed;
+}
+
+static double job_elapsed(const struct control_job *job)
+{
+    return job->progress.elapsed_s;
+}
+
+static double job_left(const struct control_job *job)
+{
+    return job->state == CONTROL_RUNNING && !job->progress.grows ? progress_left_s(&job->progress) : -1;
+}
+
+static double job_busy(const struct control_job *job)
+{
+    return job->status >= 0 ? 0 : job->progress.busy;
+}
+
+static double job_lost(const struct control_job *job)
+{
+    return job->progress.lost;
+}
+
+static const struct job_family {
+    const char *name;
+    enum family_type type;
+    const char *unit, *help;
+    job_value *value;
+} job_families[] = {
+    {"hdss_job_iterations", FAMILY_GAUGE, "", "Iterations of the job's loop; absent while it may grow.", job_total},
+    {"hdss_job_iterations_done", FAMILY_COUNTER, "", "Iterations that are done, those of an earlier run included.",
+     job_done},
+    {"hdss_job_iterations_resumed", FAMILY_GAUGE, "", "Iterations that an earlier run has done.", job_resumed},
+    {"hdss_job_iterations_failed", FAMILY_COUNTER, "", "Iterations that are given up.", job_failed},
+    {"hdss_job_elapsed_seconds", FAMILY_GAUGE, "seconds", "Time since the first iteration was assigned.", job_elapsed},
+    {"hdss_job_remaining_seconds", FAMILY_GAUGE, "seconds",
+     "Time until the end at the mean rate; absent where unknown.", job_left},
+    {"hdss_job_workers_busy", FAMILY_GAUGE, "", "Workers that have iterations of the job to compute.", job_busy},
+    {"hdss_job_ranks_lost", FAMILY_COUNTER, "", "Workers and masters that were lost while the job ran.", job_lost},
+};
+
+static void add_id(struct writer *writer, const struct control_job *job)
+{
+    char id[24];
+    snprintf(id, sizeof id, "%ju", (uintmax_t)job->id);
+    add_label(writer, "{", "job", id);
+}
+
+static void add_job_info(struct writer *writer, const struct metrics *metrics)
+{
+    begin_family(writer, "hdss_job", FAMILY_INFO, "", "A job that runs.");
+    for (size_t i = 0; i < metrics->job_count; i++) {
+        const struct control_job *job = &metrics->jobs[i];
+        text_add(&writer->text, "hdss_job_info");
+        add_id(writer, job);
+        add_label(writer, ",", "name", job->name);
+        add_label(writer, ",", "kernel", job->kernel);
+        add_label(writer, ",", "technique", job->technique);
+        add_label(writer, ",", "topology", job->topology);
+        add_label(writer, ",", "state", control_state_name(job->state));
+        text_add(&writer->text, "} 1\n");
+    }
+}
+
+static void add_job_family(struct writer *writer, const struct metrics *metrics, const struct job_family *family)
+{
+    begin_family(writer, family->name, family->type, family->unit, family->help);
+    for (size_t i = 0; i < metrics->job_count; i++) {
+        const double value = family->value(&metrics->jobs[i]);
+        if (value < 0)
+            continue;
+        text_add(&writer->text, "%s%s", family->name, ending_of(family->type));
+        add_id(writer, &metrics->jobs[i]);
+        text_add(&writer->text, "}");
+        add_number(writer, value);
+    }
+}
+
+char *metrics_text(const struct metrics *metrics, enum metrics_format format)
+{
+    struct writer writer = {.format = format};
+    text_init(&writer.text);
+    add_session(&writer, metrics);
+    add_job_info(&writer, metrics);
+    for (size_t i = 0; i < sizeof job_families / sizeof *job_families; i++)
+        add_job_family(&writer, metrics, &job_families[i]);
+    if (format == METRICS_OPEN)
+        text_add(&writer.text, "# EOF\n");
+    return text_take(&writer.text);
+}
