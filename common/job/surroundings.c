@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +57,8 @@ int surroundings_enter(const struct surroundings *surroundings, struct surroundi
         before->folder = -1;
         return error_set(error, "cannot enter the job's folder: %s", strerror(cause));
     }
+    fegetenv(&before->arithmetic);
+    pthread_sigmask(SIG_SETMASK, NULL, &before->signals);
     before->umask = umask(surroundings->umask);
     before->environment = environ;
     environ = (char **)surroundings->environment;
@@ -72,5 +76,7 @@ void surroundings_leave(struct surroundings_before *before)
     close(before->folder);
     umask(before->umask);
     environ = before->environment;
+    pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
+    fesetenv(&before->arithmetic);
     before->folder = -1;
 }

@@ -5,6 +5,8 @@
 
 #include "common/util/error.h"
 
+#include <fenv.h>
+#include <signal.h>
 #include <sys/types.h>
 
 struct surroundings {
@@ -13,11 +15,14 @@ struct surroundings {
     char *const *environment; /* ended by NULL; borrowed */
 };
 
-/* Those of the process, to come back to. */
+/* Those of the process, to come back to; with what a kernel that runs here may have left otherwise, and other jobs
+ * would compute with. */
 struct surroundings_before {
     int folder; /* descriptor; -1: nothing was entered */
     mode_t umask;
     char **environment;
+    fenv_t arithmetic; /* the rounding mode above all */
+    sigset_t signals;  /* those that are blocked */
 };
 
 /* Those of a job without any of its own. */

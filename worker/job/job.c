@@ -453,7 +453,9 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     init_machine(job);
     init_effects(job);
     job->effects.open = open_late;
-    if (job->failure == NULL && job->setup.kernel->descriptor != NULL) { /* it has processes of its own */
+    /* it has processes of its own, or is a user's, which may look around */
+    if (job->failure == NULL &&
+        (job->setup.kernel->descriptor != NULL || (job_setup_is_foreign(&job->setup) && !job->is_isolated))) {
         job->effects.enter = go_there;
         job->effects.leave = come_back;
     }

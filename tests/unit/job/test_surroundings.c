@@ -5,6 +5,8 @@
 #include "common/util/error.h"
 #include "tests/lib/suite.h"
 
+#include <fenv.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +50,27 @@ START_TEST(they_are_there_while_they_are_entered)
 }
 END_TEST
 
+/* As user code does in between. */
+START_TEST(what_is_changed_there_is_as_before)
+{
+    struct surroundings surroundings;
+    struct surroundings_before own;
+    struct error error;
+    sigset_t blocked, now;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    ck_assert_int_eq(surroundings_open(&surroundings, "/", 022, (char *const *)variables, &error), 0);
+    ck_assert_int_eq(surroundings_enter(&surroundings, &own, &error), 0);
+    fesetround(FE_UPWARD);
+    pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+    surroundings_leave(&own);
+    ck_assert_int_eq(fegetround(), FE_TONEAREST);
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    ck_assert_int_eq(sigismember(&now, SIGUSR1), 0);
+    surroundings_close(&surroundings);
+}
+END_TEST
+
 START_TEST(a_folder_that_is_not_there_is_said)
 {
     struct surroundings surroundings;
@@ -77,6 +100,7 @@ int main(void)
     Suite *suite = suite_create("surroundings");
     TCase *all = tcase_create("surroundings");
     tcase_add_test(all, they_are_there_while_they_are_entered);
+    tcase_add_test(all, what_is_changed_there_is_as_before);
     tcase_add_test(all, a_folder_that_is_not_there_is_said);
     tcase_add_test(all, a_plain_run_has_none);
     suite_add_tcase(suite, all);
