@@ -82,11 +82,17 @@ uint64_t helper_processor_ns(const struct helper *helper)
     return helper->cpu_ns + (runs ? clock_ns(clock) : 0);
 }
 
-/* Waits for the end of the process, which has to come. */
+/* Waits for the end of the process, which has to come, and ends the group that it may have led: it has its number until
+ * it is waited for. */
 static void reap_helper(struct helper *helper, int *status)
 {
+    siginfo_t end;
     *status = 0;
     helper->cpu_ns = helper_processor_ns(helper);
+    while (waitid(P_PID, (id_t)helper->pid, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    if (getpgid(helper->pid) == helper->pid)
+        kill(-helper->pid, SIGKILL);
     while (waitpid(helper->pid, status, 0) < 0 && errno == EINTR)
         ;
     children_forget(helper->pid);

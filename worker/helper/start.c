@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,9 +53,11 @@ void helper_program_fini(struct helper_program *program)
 }
 
 /* Sets the signals of the helper as they are by default, but for those that HDSS has as errors. Those by which a job is
- * drained are held until the helper catches them. */
-static int prepare_signals(posix_spawnattr_t *attributes)
+ * drained are held until the helper catches them. That of a job of a set leads a group, with which ends what its kernel
+ * has left behind: a run ends with the job, and takes it along. */
+static int prepare_process(posix_spawnattr_t *attributes, bool leads_group)
 {
+    short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
     sigset_t standard, held;
     sigfillset(&standard);
     sigdelset(&standard, SIGPIPE);
@@ -62,7 +65,9 @@ static int prepare_signals(posix_spawnattr_t *attributes)
     drain_signals_set(&held);
     posix_spawnattr_setsigdefault(attributes, &standard);
     posix_spawnattr_setsigmask(attributes, &held);
-    return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(attributes, 0);
+    flags |= leads_group ? POSIX_SPAWN_SETPGROUP : 0;
+    return posix_spawnattr_setflags(attributes, flags);
 }
 
 static pid_t spawn_helper(struct helper_program *program, int file, int bell, char error[HDSS_ERROR_MAX])
@@ -81,7 +86,7 @@ static pid_t spawn_helper(struct helper_program *program, int file, int bell, ch
     if (result == 0)
         result = posix_spawn_file_actions_adddup2(&actions, bell_copy, CHANNEL_BELL);
     if (result == 0)
-        result = prepare_signals(&attributes);
+        result = prepare_process(&attributes, program->surroundings != NULL);
     if (result == 0)
         result = posix_spawn(&child, program->path, &actions, &attributes, program->argv,
                              environment_vector(&program->environment));
