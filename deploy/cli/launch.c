@@ -527,8 +527,13 @@ static void outlive(struct child *child)
     }
     launcher_watch_take(&child->watch, launch_clock_ms());
     child->outlived = child->watch.ended;
-    if (child->outlived)
-        launch_tell(child, "the launcher was killed: the run ended without it");
+    if (child->outlived) {
+        const bool is_kept = launcher_watch_status(&child->watch) != EXIT_STATUS_DONE && child->how->kept != NULL;
+        char text[200];
+        snprintf(text, sizeof text, "the launcher was killed: the run ended without it%s",
+                 is_kept ? child->how->kept : "");
+        launch_tell(child, text);
+    }
 }
 
 /* Restores the signals for the next launch. */

@@ -238,14 +238,20 @@ static _Noreturn void stay(struct up_request *request, const char *name, int log
     _exit(status);
 }
 
-/* Shows what the set has written since `from`. */
+/* Shows what the set has written since `from`, or says that it could not. */
 static void show_log(int log, off_t from)
 {
     static char bytes[SHOWN_MAX];
+    char text[120];
+    const off_t began = from;
     ssize_t count;
     while ((count = pread(log, bytes, sizeof bytes, from)) > 0) {
         fwrite(bytes, 1, (size_t)count, stderr);
         from += count;
+    }
+    if (from == began && write(log, "\n", 1) < 0) { /* nothing else would say why the set is not there */
+        snprintf(text, sizeof text, "the set has ended, and cannot write why to its log: %s", strerror(errno));
+        say_error(program, text);
     }
 }
 
