@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: MIT
 """A set: one launch for many jobs, which are handed over, share its workers, end, go on, and leave nothing of themselves to one another."""
+import http.client
 import json
 import os
 import signal
+import socket
+import stat
+import struct
 import sys
 
-from launch import HDSS, SUPERMASTER, WORKER, finish, main, ranks_of, run, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, long, main, ranks_of, run, start, wait_until
+from test_events import members, name_of
+from test_isolation import built
 
+# Jobs of each kind that leave nothing: behind the first ones memory has what a kind needs.
+JOBS_BEFORE, JOBS_BEHIND = 10, int(os.environ.get('HDSS_TEST_JOBS', '30'))
+# Kills of a supermaster, each right behind an answer.
+KILLS = int(os.environ.get('HDSS_TEST_KILLS', '3'))
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=1000']
 
 
@@ -167,6 +177,170 @@ def test_a_signal_to_a_rank_drains_the_set():
     jobs_that_go_on_behind(strike, 0, line)
 
 
+# What a record of the kernel `litter` tells. A kernel in the rank leaves the rest to those that come after it there.
+FIELDS = ['folder', 'umask', 'variable', 'rounding', 'blocked', 'handled', 'files', 'files_most', 'threads', 'children', 'large']
+NOT_KEPT = FIELDS[:5]
+
+
+def submission(words):
+    return {'words': words, 'folder': os.getcwd(), 'environment': [f'PATH={os.environ["PATH"]}']}
+
+
+def post(jobs):
+    """Hands jobs over by one request. Returns with the last byte of the answer."""
+    client = http.client.HTTPConnection('localhost')
+    client.sock = socket.socket(socket.AF_UNIX)
+    client.sock.connect(os.path.join(os.getcwd(), f'hdss-{os.getuid()}', 'main.sock'))
+    client.request('POST', '/v1/jobs', json.dumps(jobs))
+    answer = client.getresponse()
+    assert answer.status == 201, answer.read()
+    told = json.loads(answer.read())
+    client.close()
+    return told
+
+
+def test_a_job_that_has_an_id_is_there_after_a_kill():
+    here()
+    ids = []
+    for number in range(KILLS):
+        process = start([HDSS, 'up', '--workers', '1', '--foreground', *(['--resume'] if number > 0 else [])])
+        assert process.stdout.readline().startswith('main is up')
+        supermaster = ranks_of(process, SUPERMASTER)[0]
+        known = json.loads(well(['jobs', '--all', '--format', 'json']))
+        assert [one['id'] for one in known] == ids, (number, known)
+        ids.append(post(submission(['synthetic', f'iterations={number}']))['id'])
+        os.kill(supermaster, signal.SIGKILL)
+        assert finish(process).status == 1
+    up('--resume')
+    try:
+        waited = run([HDSS, 'wait', *map(str, ids)])
+        assert waited.status == 0 and ids == list(range(1, KILLS + 1)), waited
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_a_set_that_cannot_write_says_so():
+    """Its log is on the same disk."""
+    here()
+    os.mkdir('small')
+    if run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', 'small']).status != 0:
+        return 'no file system can be mounted here'
+    try:
+        os.makedirs('small/hdss/main')
+        with open('small/hdss/main/log', 'wb'):
+            pass
+        with open('small/filler', 'wb', buffering=0) as file:
+            while True:
+                try:
+                    file.write(b'x' * 1024)
+                except OSError:
+                    break
+        refused = run([HDSS, 'up', '--workers', '1', '--state', 'small/hdss/main'])
+        assert refused.status == 2 and refused.err[-1] == \
+            'hdss up: the set has ended, and cannot write why to its log: No space left on device', refused
+    finally:
+        run(['umount', 'small'])
+
+
+def look_around(litter, *options):
+    """What a job finds in each of its processes."""
+    os.makedirs('looks', exist_ok=True)
+    os.chdir('looks')
+    before = os.umask(0o027)
+    well(['submit', '--wait', '--output', 'found.npy', '--overwrite', *options, litter])
+    os.umask(before)
+    assert stat.S_IMODE(os.stat('found.npy').st_mode) == 0o640
+    here_is = os.stat('.').st_ino
+    os.chdir('..')
+    with open('looks/found.npy', 'rb') as file:
+        numbers = [number for number, in struct.iter_unpack('<Q', file.read()[128:])]
+    rows = [dict(zip(FIELDS, numbers[i:i + len(FIELDS)])) for i in range(0, len(numbers), len(FIELDS))]
+    assert len(rows) == 8 and all(row['folder'] == here_is and row['umask'] == 0o027 for row in rows), rows
+    return rows
+
+
+def test_jobs_find_nothing_of_others():
+    here()
+    litter = built('litter')
+    up()
+    try:
+        clean = look_around(litter)
+        picture = ['--wait', '--output', 'picture.npy', '--overwrite', 'mandelbrot', 'width=64', 'height=64']
+        first = well(['submit', *picture])
+        for mode, status in (('litter', 0), ('exit', 3)):
+            left = run([HDSS, 'submit', '--wait', '--retries', '0', litter, f'mode={mode}', 'iterations=3'])
+            assert left.status == status, left
+            assert look_around(litter) == clean, mode
+        own = look_around(litter, '--isolate', 'off')
+        assert all(row[name] == clean[0][name] for row in own for name in NOT_KEPT), own
+        well(['submit', '--wait', '--isolate', 'off', litter, 'mode=litter', 'iterations=3'])
+        behind = look_around(litter, '--isolate', 'off')
+        assert all(row[name] == clean[0][name] for row in behind for name in NOT_KEPT), behind
+        assert Run(0, well(['submit', *picture]), '', 0).checksum() == Run(0, first, '', 0).checksum()
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_jobs_leave_no_process():
+    here()
+    up()
+    try:
+        hostile = built('hostile')
+        well(['submit', '--wait', hostile, 'iterations=4', 'at=0', 'every=1', 'mode=command', 'command=sleep 1000 &'])
+        wait_until(lambda: not [pid for pid in members(os.getcwd()) if name_of(pid).startswith('sleep')], 'the end of what a job has left')
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def held(pids):
+    """Descriptors, threads and memory of its own, in KiB, of each process."""
+    found = {}
+    for pid in pids:
+        with open(f'/proc/{pid}/status', encoding='ascii') as file:
+            status = dict(line.split(':', 1) for line in file)
+        found[pid] = len(os.listdir(f'/proc/{pid}/fd')), int(status['Threads']), int(status['RssAnon'].split()[0])
+    return found
+
+
+def hand_over(words, count):
+    """Many jobs by one request. Waits until they are over."""
+    run([HDSS, 'wait', *(str(one['id']) for one in post([submission(words)] * count))])
+
+
+@long
+def test_jobs_of_each_kind_leave_nothing_with_the_ranks():
+    """The supermaster remembers jobs that are over, some 3 kB each."""
+    here()
+    hostile = built('hostile')
+    with open('tasks', 'w', encoding='ascii') as file:
+        file.write('echo 1\nfalse\n')
+    kinds = [
+        ['synthetic', 'iterations=0'],
+        ['--power', 'equal', '--output', 'a.npy', '--overwrite', 'synthetic', 'iterations=20', 'mean=1'],
+        ['--output', 'b.txt', '--overwrite', 'exec', 'tasks=tasks', 'shell=yes'],
+        ['--output', 'c.npy', '--overwrite', hostile, 'iterations=4'],
+        ['--output', 'd.npy', '--overwrite', '--isolate', 'off', hostile, 'iterations=4'],
+        [hostile, 'iterations=4', 'at=1', 'mode=segv'],
+        [hostile, 'iterations=4', 'at=1', 'mode=fail'],
+        ['--threads', '2', hostile, 'iterations=4'],
+        ['--report', 'r.json', '--record-costs', 'costs.csv', '--power', 'equal', 'synthetic', 'iterations=20', 'mean=1'],
+    ]
+    process = start([HDSS, 'up', '--workers', '2', '--masters', '1', '--jobs-at-once', '1', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    ranks = [pid for program in (SUPERMASTER, MASTER, WORKER) for pid in ranks_of(process, program)]
+    try:
+        for words in kinds:
+            hand_over(words, JOBS_BEFORE)
+            before = held(ranks)
+            hand_over(words, JOBS_BEHIND)
+            wait_until(lambda: all(held([pid])[pid][0] <= before[pid][0] for pid in ranks), f'descriptors of {words}: {before}, {held(ranks)}')
+            after = held(ranks)
+            assert all(after[pid][1] == before[pid][1] and after[pid][2] < before[pid][2] + 512 for pid in ranks), (words, before, after)
+    finally:
+        assert run([HDSS, 'down']).status == 0
+        finish(process)
+
+
 if __name__ == '__main__':
     sys.exit(main([
         test_jobs_go_through_a_set,
@@ -176,4 +350,9 @@ if __name__ == '__main__':
         test_an_idle_set_that_has_lost_all_workers_ends,
         test_a_job_without_a_journal_fails_with_its_workers,
         test_a_signal_to_a_rank_drains_the_set,
+        test_a_job_that_has_an_id_is_there_after_a_kill,
+        test_a_set_that_cannot_write_says_so,
+        test_jobs_find_nothing_of_others,
+        test_jobs_leave_no_process,
+        test_jobs_of_each_kind_leave_nothing_with_the_ranks,
     ]))
