@@ -42,6 +42,11 @@ void restarts_init(struct restarts *restarts, const char *journal, unsigned limi
     restarts->recorded = restarts->before.done;
 }
 
+void restarts_init_set(struct restarts *restarts, unsigned limit, const char *without)
+{
+    *restarts = (struct restarts){.journal = "", .without = without, .is_set = true, .limit = limit};
+}
+
 /* Writes to `text` what follows from a loss; true if that is another start. */
 static bool decide_on_restart(struct restarts *restarts, const struct launch *how, char *text, size_t size)
 {
@@ -72,11 +77,30 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
     return false;
 }
 
+/* Likewise of a set. */
+static bool decide_on_set(struct restarts *restarts, const struct launch *how, char *text, size_t size)
+{
+    if (how->asked || how->late || restarts->limit == 0 || !how->begun)
+        snprintf(text, size, "%s", restarts->without);
+    else if (restarts->count == restarts->limit)
+        snprintf(text, size, "; it was started again %u times, which is all that --restarts allows%s", restarts->limit,
+                 restarts->without);
+    else {
+        restarts->is_stored = true;
+        restarts->count++;
+        snprintf(text, size, ": starting again with its jobs, %u of %u times", restarts->count, restarts->limit);
+        return true;
+    }
+    return false;
+}
+
 bool restarts_are_due(struct restarts *restarts, const struct launch *how)
 {
     char text[JOB_JOURNAL_PATH_MAX + 200] = "";
     const bool keeps = restarts->journal[0] != '\0';
-    bool due = how->lost[0] != '\0' && keeps && decide_on_restart(restarts, how, text, sizeof text);
-    launch_say_lost(how, keeps ? text : restarts->without);
+    bool due =
+        how->lost[0] != '\0' && (restarts->is_set ? decide_on_set(restarts, how, text, sizeof text)
+                                                  : keeps && decide_on_restart(restarts, how, text, sizeof text));
+    launch_say_lost(how, keeps || restarts->is_set ? text : restarts->without);
     return due;
 }

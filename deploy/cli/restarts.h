@@ -3,7 +3,8 @@
  *
  * A run is lost when no rank has said how it went: its supermaster died, or its launcher did. Its journal then says
  * what of it is stored. A run that has said how it went is not lost, whatever its status, nor is one that somebody
- * wanted to end. One that records nothing between two losses would only be lost once more. */
+ * wanted to end. One that records nothing between two losses would only be lost once more. A set that was up goes on
+ * with the jobs of its queue. */
 #pragma once
 
 #include "deploy/cli/launch.h"
@@ -12,6 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
+
+/* The most that --restarts takes. */
+#define RESTARTS_MAX 1000
 
 /* A journal as it was found at some moment. */
 struct journal_seen {
@@ -23,8 +27,9 @@ struct journal_seen {
 };
 
 struct restarts {
-    const char *journal;        /* borrowed: the path of the job's journal; empty: it keeps none */
-    const char *without;        /* constant: what follows from a loss where no journal is kept */
+    const char *journal; /* borrowed: the path of the job's journal; empty: it keeps none */
+    const char *without; /* constant: what follows from a loss where no journal is kept */
+    bool is_set;
     unsigned limit;             /* starts after the first, at most */
     unsigned count;             /* those that were due until now */
     struct journal_seen before; /* before the first start: of an earlier run, or nothing */
@@ -34,6 +39,7 @@ struct restarts {
 
 /* To be called before the first start. */
 void restarts_init(struct restarts *restarts, const char *journal, unsigned limit, const char *without);
+void restarts_init_set(struct restarts *restarts, unsigned limit, const char *without);
 
 /* After a start that has ended: true if the run is to be started again. Says of a lost run what becomes of it. */
 bool restarts_are_due(struct restarts *restarts, const struct launch *how);

@@ -141,7 +141,6 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
 }
 
 /* More often than this nothing gets better by itself. */
-#define RESTARTS_MAX 1000
 
 const struct option_row launch_place_rows[] = {
     {"workers", 'j', "W", "auto, an integer from 1 to 2^20",
@@ -463,24 +462,37 @@ static const char *without_journal(const struct launch_plan *launch_plan)
     return launch_plan->survives ? DCA_LOSS_OF_RANK_0 : DCA_LOSS;
 }
 
+/* Launches the line once. A set that has failed by itself is lost as well, as where all of its workers are: of it that
+ * is said already. */
+static int launch_line(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
+{
+    const int status = launch(line->items, how);
+    how->asked |= how->is_asked();
+    if (launch_plan->serves && launch_plan->restarts > 0 && status == EXIT_STATUS_FAILED && how->begun &&
+        how->lost[0] == '\0')
+        snprintf(how->lost, sizeof how->lost, "the set has failed");
+    return status;
+}
+
 /* Launches the line, and again where the run was lost and goes on. Returns the exit status. */
 static int run_line(const struct launch_plan *launch_plan, struct argv *line, struct launch *how)
 {
     struct restarts restarts;
     bool resumes = false;
-    restarts_init(&restarts, launch_plan->journal, launch_plan->restarts, without_journal(launch_plan));
+    if (launch_plan->serves)
+        restarts_init_set(&restarts, launch_plan->restarts, without_journal(launch_plan));
+    else
+        restarts_init(&restarts, launch_plan->journal, launch_plan->restarts, without_journal(launch_plan));
     if (how->is_asked == NULL) {
         how->is_asked = run_command_is_asked;
         take_signals_of_run(note_signal_of_run);
     }
-    int status = launch(line->items, how);
-    how->asked |= how->is_asked();
+    int status = launch_line(launch_plan, line, how);
     while (!line->failed && restarts_are_due(&restarts, how)) {
         if (!resumes && restarts.is_stored)
             add_resume(launch_plan, line);
         resumes |= restarts.is_stored;
-        status = line->failed ? EXIT_STATUS_FAILED : launch(line->items, how);
-        how->asked |= how->is_asked();
+        status = line->failed ? EXIT_STATUS_FAILED : launch_line(launch_plan, line, how);
     }
     /* a later start that is refused is a failure of the run */
     return status == EXIT_STATUS_USAGE && restarts.count > 0 ? EXIT_STATUS_FAILED : status;

@@ -11,6 +11,7 @@
 #include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
 #include "deploy/cli/mistakes.h"
+#include "deploy/cli/restarts.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/sets.h"
 
@@ -69,6 +70,8 @@ static const struct option_row up_rows[] = {
      TAKES_CHOICE(struct up_request, group_even), .given = offsetof(struct up_request, group_given)},
     {"resume", 0, NULL, NULL, "go on with the jobs that an earlier set of that name has left",
      TAKES_FLAG(struct up_request, resumes)},
+    {"restarts", 0, "N", NULL, "start a set that was lost again, with --resume, N times at most (default 0)",
+     TAKES_INTEGER(struct up_request, plan.restarts, 0, RESTARTS_MAX)},
     {"state", 0, "FOLDER", NULL,
      "where the jobs and what they print are kept (default: hdss/NAME in XDG_STATE_HOME, or in ~/.local/state)",
      TAKES_WORD(struct up_request, state), .least = 1},
@@ -339,7 +342,6 @@ static int start_set(struct up_request *request, struct error *error)
     job_init(&request->plan.setup.job); /* for the time that ranks have to drain */
     request->plan.serves = true;
     request->plan.threads = 1;
-    request->plan.restarts = 0;
     add_words(request, name, state);
     if (!request->plan.dry_run && file_make_folders(state, error) < 0)
         return EXIT_STATUS_USAGE;
@@ -352,6 +354,7 @@ int command_up(int argc, char **argv)
     struct up_request request = {.plan = LINEUP_DEFAULT};
     struct error error = {0};
     int status = EXIT_STATUS_USAGE;
+    request.plan.restarts = 0;
     const int result = options_parse(&up_options, argc, argv, &request, NULL, &error);
     if (result > 0)
         status = show_page(program, &up_options, result);
