@@ -115,6 +115,56 @@ def test_a_set_that_is_killed_goes_on():
         assert run([HDSS, 'down']).status == 0
 
 
+def test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time():
+    here()
+    hostile = built('hostile')
+    plugin = [hostile, 'iterations=1500', 'sleep=2000']
+    kinds = [[*SLEEPING[:-1], 'mean=2000', 'iterations=1500'], plugin, ['--isolate', 'off', *plugin]]
+    for number, words in enumerate(kinds):
+        alone = run([HDSS, 'run', '--workers', '2', '--output', f'alone{number}.npy', *words])
+        assert alone.status == 0, alone
+    process = start([HDSS, 'up', '--workers', '4', '--masters', '2', '--foreground'])
+    assert process.stdout.readline().startswith('main is up')
+    try:
+        ids = [well(['submit', '--output', f'{number}.npy', *words]).split('/')[1].strip() for number, words in enumerate(kinds)]
+        wait_until(lambda: all(job(one)['done'] > 0 for one in ids), 'jobs that run')
+        for program in (WORKER, MASTER):
+            os.kill(ranks_of(process, program)[0], signal.SIGKILL)
+        wait_until(lambda: all(job(one)['lost'] == 2 for one in ids), 'two losses')
+        assert all(job(one)['state'] == 'running' for one in ids), [job(one) for one in ids]
+        waited = run([HDSS, 'wait', *ids])
+        assert waited.status == 0, waited
+        for number, one in enumerate(ids):
+            with open(f'alone{number}.npy', 'rb') as right, open(f'{number}.npy', 'rb') as got:
+                assert right.read() == got.read(), number
+            assert '1 lost worker, 1 lost master' in well(['output', '--stream', 'out', one]), well(['output', one])
+        later = run([HDSS, 'submit', '--wait', *SLEEPING, 'iterations=20'])
+        assert later.status == 0 and '1 lost worker, 1 lost master' in later.out, later
+    finally:
+        assert run([HDSS, 'down']).status == 0
+        finish(process)
+
+
+def test_a_set_that_is_lost_is_started_again():
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground', '--restarts', '1'])
+    assert process.stdout.readline().startswith('main is up')
+    well(['submit', *SLEEPING, 'iterations=300', '--output', 'kept.npy'])
+    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+    first = ranks_of(process, SUPERMASTER)[0]
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: ranks_of(process, SUPERMASTER) not in ([], [first]), 'another supermaster')
+    wait_until(lambda: run([HDSS, 'wait', '1']).status == 0, 'the end of the job')
+    for pid in ranks_of(process, WORKER):
+        os.kill(pid, signal.SIGKILL)
+    lost = finish(process)
+    said = [line for line in lost.err if line.startswith('hdss: ')]
+    assert lost.status == 1 and said == [
+        'hdss: the run ended without its supermaster: starting again with its jobs, 1 of 1 times',
+        'hdss: the set has failed; it was started again 1 times, which is all that --restarts allows; '
+        '`hdss up --resume` goes on with its jobs'], lost
+
+
 def jobs_that_go_on_behind(strike, status, line):
     """A job with a journal runs, another one waits, and something happens to the set, which ends. The next set is done with both."""
     here()
@@ -346,6 +396,8 @@ if __name__ == '__main__':
         test_jobs_go_through_a_set,
         test_tasks_of_several_jobs_run_beside_one_another,
         test_a_set_that_is_killed_goes_on,
+        test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time,
+        test_a_set_that_is_lost_is_started_again,
         test_a_set_that_has_lost_all_workers_ends_and_keeps_its_jobs,
         test_an_idle_set_that_has_lost_all_workers_ends,
         test_a_job_without_a_journal_fails_with_its_workers,
