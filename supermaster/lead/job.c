@@ -33,6 +33,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Time for each question about a kernel of a set, which stands still meanwhile. */
+#define ASK_IN_SET_NS UINT64_C(10000000000)
+
 struct led_job {
     struct root root;
     struct runtime *runtime;
@@ -42,7 +45,8 @@ struct led_job {
     struct effects effects;
     int folder; /* borrowed; -1: where the process is */
     mode_t mask;
-    int argc; /* the job's words */
+    struct asker *asker; /* of a set; owned */
+    int argc;            /* the job's words */
     char **argv;
     char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
     uint64_t ended_ns;                        /* when the machine had ended; 0: it has not */
@@ -71,11 +75,13 @@ void led_job_place(struct led_job *led, int folder, mode_t mask)
 {
     led->folder = folder;
     led->mask = mask;
+    led->asker = ask_new(ASK_IN_SET_NS);
 }
 
 /* Goes to where the job is. To be called before anything that opens its files. */
 static void enter(const struct led_job *led)
 {
+    ask_use(led->asker);
     if (led->folder < 0)
         return;
     if (fchdir(led->folder) < 0) /* as for whoever is in a folder that others may not enter any more */
@@ -172,6 +178,8 @@ int led_job_read(struct led_job *led, int argc, char **argv)
     enter(led);
     led->argc = argc;
     led->argv = argv;
+    if (led->folder >= 0 && led->asker == NULL)
+        return error_set(&led->root.error, "out of memory");
     return job_setup_make(&led->root.setup, &asking_loader, argc, argv, &led->root.error);
 }
 
@@ -481,5 +489,6 @@ void led_job_free(struct led_job *led)
     if (led->supermaster_ready)
         supermaster_fini(&led->supermaster);
     root_fini(&led->root);
+    ask_free(led->asker);
     free(led);
 }

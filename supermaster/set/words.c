@@ -59,6 +59,10 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
         *error = root->error;
         return STATUS_BAD;
     }
+    if (strncmp(root->setup.kernel->name, "python:", strlen("python:")) == 0 && !job_setup_is_isolated(&root->setup)) {
+        error_set(error, "--isolate: the worker would keep the modules of Python for other jobs; accepted: auto or on");
+        return STATUS_BAD;
+    }
     if (!job_setup_is_dependent(&root->setup))
         return 0;
     error_set(error,

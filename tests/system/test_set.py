@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -11,7 +12,7 @@ import sys
 
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, long, main, ranks_of, run, start, wait_until
 from test_events import members, name_of
-from test_isolation import built
+from test_isolation import built, python_is_there
 
 # Jobs of each kind that leave nothing: behind the first ones memory has what a kind needs.
 JOBS_BEFORE, JOBS_BEHIND = 10, int(os.environ.get('HDSS_TEST_JOBS', '30'))
@@ -292,6 +293,60 @@ def test_a_set_that_cannot_write_says_so():
         run(['umount', 'small'])
 
 
+def test_kernels_of_one_name_are_those_of_their_folders():
+    """Also where the code stays in the rank."""
+    here()
+    source = open(os.path.join(os.environ['SOURCE_ROOT'], 'tests/system/hostile.c'), encoding='utf-8').read()
+    for folder, parameter in (('one', 'a'), ('other', 'b')):
+        os.mkdir(folder)
+        with open(f'{folder}/own.py', 'w', encoding='ascii') as file:
+            file.write(f'def describe({parameter}=0):\n    return {{"iterations": {parameter}, "dtype": "int64"}}\n'
+                       f'def run(first, count, {parameter}=0):\n    return [{parameter}] * count\n')
+        with open('changed.c', 'w', encoding='utf-8') as file:
+            file.write(source.replace('i * 1000003', 'i * 1000003' if folder == 'one' else 'i * 5'))
+        made = run(['cc', '-O1', '-shared', '-fPIC', '-w', '-I', os.path.join(os.environ['SOURCE_ROOT'], 'common/include'), 'changed.c', '-lpthread',
+                    '-o', f'{folder}/loop.so'])
+        assert made.status == 0, made
+    plugin = ['./loop.so', 'iterations=3', '--output', 'own.npy', '--overwrite']
+    up()
+    try:
+        for isolate in ('on', 'off'):
+            for folder, second in (('one', 1000003), ('other', 5), ('one', 1000003)):
+                os.chdir(folder)
+                well(['submit', '--wait', *plugin, '--isolate', isolate])
+                with open('own.npy', 'rb') as file:
+                    assert struct.unpack('<3Q', file.read()[128:]) == (0, second, 2 * second), (isolate, folder)
+                os.chdir('..')
+        if python_is_there():
+            for folder, parameter in (('one', 'a=3'), ('other', 'b=2'), ('one', 'a=4')):
+                os.chdir(folder)
+                assert f'{parameter[2]} iterations done' in well(['submit', '--wait', 'python:own.run', parameter])
+                os.chdir('..')
+        os.chdir('one')
+        refused = run([HDSS, 'submit', '--isolate', 'off', 'python:own.run', 'a=3'])
+        assert refused.status == 2 and (not python_is_there() or 'would keep the modules' in refused.err[0]), refused
+        shutil.copy('../other/loop.so', 'new.so')
+        os.rename('new.so', 'loop.so')
+        refused = run([HDSS, 'submit', *plugin, '--isolate', 'off'])
+        assert refused.status == 2 and 'has changed since an earlier job loaded it' in refused.err[0], refused
+        well(['submit', '--wait', *plugin])
+        os.chdir('..')
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+@long
+def test_a_kernel_that_hangs_when_it_is_asked_holds_up_no_set():
+    here()
+    up()
+    try:
+        hung = run([HDSS, 'submit', built('hostile'), 'mode=describehang'])
+        assert hung.status == 2 and 'describe() took longer than 10 s' in hung.err[0], hung
+        well(['submit', '--wait', 'synthetic', 'iterations=1'])
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
 def look_around(litter, *options):
     """What a job finds in each of its processes."""
     os.makedirs('looks', exist_ok=True)
@@ -404,6 +459,8 @@ if __name__ == '__main__':
         test_a_signal_to_a_rank_drains_the_set,
         test_a_job_that_has_an_id_is_there_after_a_kill,
         test_a_set_that_cannot_write_says_so,
+        test_kernels_of_one_name_are_those_of_their_folders,
+        test_a_kernel_that_hangs_when_it_is_asked_holds_up_no_set,
         test_jobs_find_nothing_of_others,
         test_jobs_leave_no_process,
         test_jobs_of_each_kind_leave_nothing_with_the_ranks,

@@ -29,7 +29,7 @@
 /* Time that a helper has to end which has closed its socket. */
 #define ASK_END_NS UINT64_C(1000000000)
 
-/* A loop's texts live as long as the process, as those of a loaded kernel do. */
+/* A loop's texts live as long as who asks, as those of a loaded kernel do with the process. */
 struct asked_loop {
     struct description description;
     struct asked_loop *next;
@@ -42,38 +42,82 @@ struct asked_kernel {
     struct asked_kernel *next;
 };
 
-static struct {
+struct asker {
     const char *program; /* NULL: hdss-helper */
     uint64_t limit_ns;
-    struct asked_kernel *kernels, *latest;
-    pid_t pid; /* 0: there is no helper */
+    struct asked_kernel *kernels, *latest; /* owned */
+    pid_t pid;                             /* 0: there is no helper */
     int socket;
     bool has_described;
     char *answer; /* owned; the latest one, NUL-terminated */
-} asker = {.limit_ns = ASK_LIMIT_NS, .socket = -1};
+};
+
+/* That of a process which has one job alone, and the one that asks now. */
+static struct asker only = {.limit_ns = ASK_LIMIT_NS, .socket = -1}, *asker = &only;
 
 void ask_set(const char *program, uint64_t limit_ns)
 {
-    asker.program = program;
-    asker.limit_ns = limit_ns;
+    only.program = program;
+    only.limit_ns = limit_ns;
 }
 
 /* --- the process --- */
 
 void ask_end(void)
 {
-    if (asker.pid > 0) {
-        kill(asker.pid, SIGKILL);
-        while (waitpid(asker.pid, NULL, 0) < 0 && errno == EINTR)
+    if (asker->pid > 0) {
+        kill(asker->pid, SIGKILL);
+        while (waitpid(asker->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    if (asker.socket >= 0)
-        close(asker.socket);
-    free(asker.answer);
-    asker.answer = NULL;
-    asker.pid = 0;
-    asker.socket = -1;
-    asker.has_described = false;
+    if (asker->socket >= 0)
+        close(asker->socket);
+    free(asker->answer);
+    asker->answer = NULL;
+    asker->pid = 0;
+    asker->socket = -1;
+    asker->has_described = false;
+}
+
+/* --- who asks --- */
+
+struct asker *ask_new(uint64_t limit_ns)
+{
+    struct asker *made = malloc(sizeof *made);
+    if (made != NULL)
+        *made = (struct asker){.program = only.program, .limit_ns = limit_ns, .socket = -1};
+    return made;
+}
+
+void ask_use(struct asker *other)
+{
+    asker = other != NULL ? other : &only;
+}
+
+static void forget_kernel(struct asked_kernel *kernel)
+{
+    for (struct asked_loop *loop = kernel->loops, *next; loop != NULL; loop = next) {
+        next = loop->next;
+        description_fini(&loop->description);
+        free(loop);
+    }
+    kernel_table_fini(&kernel->table);
+    free(kernel->name);
+    free(kernel);
+}
+
+void ask_free(struct asker *other)
+{
+    if (other == NULL)
+        return;
+    ask_use(other);
+    ask_end();
+    ask_use(NULL);
+    for (struct asked_kernel *kernel = other->kernels, *next; kernel != NULL; kernel = next) {
+        next = kernel->next;
+        forget_kernel(kernel);
+    }
+    free(other);
 }
 
 /* Finds the program. -1 with one line. */
@@ -81,9 +125,9 @@ static int find_helper(struct helper_program *program, struct error *error)
 {
     static char describes[] = HELPER_DESCRIBES;
     char *const words[] = {NULL, describes};
-    if (asker.program == NULL)
+    if (asker->program == NULL)
         return helper_program_init(program, 2, words, error);
-    return helper_program_init_at(program, asker.program, 2, words, error);
+    return helper_program_init_at(program, asker->program, 2, words, error);
 }
 
 static int begin_helper(struct helper_program *program, char line[HDSS_ERROR_MAX])
@@ -95,8 +139,8 @@ static int begin_helper(struct helper_program *program, char line[HDSS_ERROR_MAX
     }
     pid_t pid = helper_program_begin(program, ends[1], ends[1], line);
     close(ends[1]);
-    asker.socket = ends[0];
-    asker.pid = pid > 0 ? pid : 0;
+    asker->socket = ends[0];
+    asker->pid = pid > 0 ? pid : 0;
     return pid > 0 ? 0 : -1;
 }
 
@@ -104,9 +148,9 @@ static int begin_helper(struct helper_program *program, char line[HDSS_ERROR_MAX
 static bool ask_has_ended(char line[HDSS_ERROR_MAX])
 {
     int status;
-    if (waitpid(asker.pid, &status, WNOHANG) != asker.pid)
+    if (waitpid(asker->pid, &status, WNOHANG) != asker->pid)
         return false;
-    asker.pid = 0;
+    asker->pid = 0;
     helper_tell_end(status, line);
     return true;
 }
@@ -127,7 +171,7 @@ static bool exchange_more(struct exchange *exchange)
 {
     const uint32_t head = sizeof exchange->length;
     while (exchange->sent < exchange->size) {
-        ssize_t count = send(asker.socket, exchange->question + exchange->sent, exchange->size - exchange->sent,
+        ssize_t count = send(asker->socket, exchange->question + exchange->sent, exchange->size - exchange->sent,
                              MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count < 0) {
             exchange->is_over = errno == EPIPE || errno == ECONNRESET;
@@ -137,9 +181,9 @@ static bool exchange_more(struct exchange *exchange)
     }
     while (exchange->got < head || exchange->got < head + exchange->length) {
         char *to =
-            exchange->got < head ? (char *)&exchange->length + exchange->got : asker.answer + (exchange->got - head);
+            exchange->got < head ? (char *)&exchange->length + exchange->got : asker->answer + (exchange->got - head);
         uint32_t more = exchange->got < head ? head - exchange->got : head + exchange->length - exchange->got;
-        ssize_t count = recv(asker.socket, to, more, MSG_DONTWAIT);
+        ssize_t count = recv(asker->socket, to, more, MSG_DONTWAIT);
         if (count <= 0) {
             exchange->is_over = count == 0 || (errno != EAGAIN && errno != EINTR);
             return exchange->is_over;
@@ -148,8 +192,8 @@ static bool exchange_more(struct exchange *exchange)
         if (exchange->got != head)
             continue;
         exchange->is_wrong = exchange->length == 0 || exchange->length > ANSWER_MAX;
-        asker.answer = exchange->is_wrong ? NULL : calloc(1, (size_t)exchange->length + 1);
-        if (asker.answer == NULL)
+        asker->answer = exchange->is_wrong ? NULL : calloc(1, (size_t)exchange->length + 1);
+        if (asker->answer == NULL)
             return exchange->is_wrong = true;
     }
     return true;
@@ -162,15 +206,15 @@ static bool exchange_await(struct exchange *exchange, char line[HDSS_ERROR_MAX])
     uint64_t over_ns = 0, passed_ns = 0;
     bool has_ended = false;
     while (!exchange_more(exchange) || exchange->is_over) {
-        struct pollfd news = {.fd = asker.socket, .events = exchange->sent < exchange->size ? POLLOUT : POLLIN};
+        struct pollfd news = {.fd = asker->socket, .events = exchange->sent < exchange->size ? POLLOUT : POLLIN};
         if (has_ended) /* all that it has said was looked at behind its end */
             return false;
         has_ended = ask_has_ended(line);
         passed_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
         over_ns = exchange->is_over && over_ns == 0 ? passed_ns : over_ns;
-        if (!has_ended && passed_ns > asker.limit_ns) {
+        if (!has_ended && passed_ns > asker->limit_ns) {
             snprintf(line, HDSS_ERROR_MAX, "took longer than %g s; accepted: less, or --isolate off",
-                     (double)asker.limit_ns / 1e9);
+                     (double)asker->limit_ns / 1e9);
             return false;
         }
         if (!has_ended && exchange->is_over && passed_ns - over_ns > ASK_END_NS) {
@@ -182,7 +226,7 @@ static bool exchange_await(struct exchange *exchange, char line[HDSS_ERROR_MAX])
         if (!has_ended)
             poll(exchange->is_over ? NULL : &news, !exchange->is_over, ASK_LOOK_MS);
     }
-    if (!exchange->is_wrong && (asker.answer[0] == '+' || asker.answer[0] == '-'))
+    if (!exchange->is_wrong && (asker->answer[0] == '+' || asker->answer[0] == '-'))
         return true;
     snprintf(line, HDSS_ERROR_MAX,
              "wrote to the socket of its process; accepted: kernels that leave alone what they "
@@ -190,15 +234,15 @@ static bool exchange_await(struct exchange *exchange, char line[HDSS_ERROR_MAX])
     return false;
 }
 
-/* Asks, and has the answer in asker.answer. False where there is none; then there is no helper either. */
+/* Asks, and has the answer in asker->answer. False where there is none; then there is no helper either. */
 static bool ask(enum question question, const void *first, size_t first_size, const void *second, size_t second_size,
                 char line[HDSS_ERROR_MAX])
 {
     const size_t size = sizeof(uint32_t) + 1 + first_size + second_size;
     const uint32_t length = (uint32_t)(size - sizeof length);
     unsigned char *bytes = size <= INT32_MAX ? malloc(size) : NULL;
-    free(asker.answer);
-    asker.answer = NULL;
+    free(asker->answer);
+    asker->answer = NULL;
     if (bytes == NULL) {
         snprintf(line, HDSS_ERROR_MAX, "cannot be asked for: out of memory");
         ask_end();
@@ -227,7 +271,7 @@ static int ask_to_load(const char *name, struct helper_program *program, struct 
         return error_set(error, "kernel %.200s: %s", name, line);
     if (!ask(QUESTION_LOAD, &own, sizeof own, name, strlen(name) + 1, line))
         return error_set(error, "kernel %.100s: loading it %.300s", name, line);
-    return asker.answer[0] == '+' ? 0 : error_set(error, "%s", asker.answer + 1);
+    return asker->answer[0] == '+' ? 0 : error_set(error, "%s", asker->answer + 1);
 }
 
 /* Has a helper that has loaded the latest kernel, also where one has ended since. -1 with one line. */
@@ -235,11 +279,11 @@ static int have_helper(char line[HDSS_ERROR_MAX])
 {
     struct helper_program program;
     struct error error;
-    if (asker.pid > 0)
+    if (asker->pid > 0)
         return 0;
     int result = find_helper(&program, &error);
     if (result == 0) {
-        result = ask_to_load(asker.latest->name, &program, &error);
+        result = ask_to_load(asker->latest->name, &program, &error);
         helper_program_fini(&program);
     }
     if (result < 0)
@@ -253,12 +297,12 @@ static int have_helper(char line[HDSS_ERROR_MAX])
 static int take_loop(struct asked_kernel *kernel, struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
 {
     struct error error;
-    char *note = strchr(asker.answer, ' ');
+    char *note = strchr(asker->answer, ' ');
     struct asked_loop *asked = calloc(1, sizeof *asked);
     if (note != NULL)
         *note++ = '\0';
     if (asked == NULL || note == NULL || strlen(note) >= sizeof loop->note ||
-        description_read(&asked->description, asker.answer + 1, &error) < 0) {
+        description_read(&asked->description, asker->answer + 1, &error) < 0) {
         free(asked);
         snprintf(line, HDSS_ERROR_MAX, "describe() is answered with what describes no loop");
         return -1;
@@ -272,7 +316,7 @@ static int take_loop(struct asked_kernel *kernel, struct hdss_loop *loop, char l
 
 static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
 {
-    struct asked_kernel *kernel = asker.latest;
+    struct asked_kernel *kernel = asker->latest;
     char why[HDSS_ERROR_MAX];
     if (have_helper(line) < 0)
         return -1;
@@ -289,10 +333,10 @@ static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, 
         snprintf(line, HDSS_ERROR_MAX, "describe() %.350s", why);
         return -1;
     }
-    asker.has_described = asker.answer[0] == '+';
-    if (asker.has_described)
+    asker->has_described = asker->answer[0] == '+';
+    if (asker->has_described)
         return take_loop(kernel, loop, line);
-    snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, asker.answer + 1);
+    snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, asker->answer + 1);
     return -1;
 }
 
@@ -303,15 +347,15 @@ static bool ask_about_loop(const char *call, enum question question, const void 
 {
     char why[HDSS_ERROR_MAX];
     struct hdss_loop again = {0};
-    if (!asker.has_described && ask_describe(values, &again, line) < 0)
+    if (!asker->has_described && ask_describe(values, &again, line) < 0)
         return false;
     if (!ask(question, bytes, size, NULL, 0, why)) {
         snprintf(line, HDSS_ERROR_MAX, "%s() %.350s", call, why);
         return false;
     }
-    if (asker.answer[0] == '+')
+    if (asker->answer[0] == '+')
         return true;
-    snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, asker.answer + 1);
+    snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, asker->answer + 1);
     return false;
 }
 
@@ -327,7 +371,7 @@ static int ask_grow(const union hdss_value *values, uint64_t *iterations, char l
     unsigned may_grow;
     if (!ask_about_loop("grow", QUESTION_GROW, iterations, sizeof *iterations, values, line))
         return -1;
-    if (sscanf(asker.answer + 1, "%" SCNu64 " %u", iterations, &may_grow) == 2 && may_grow <= 1)
+    if (sscanf(asker->answer + 1, "%" SCNu64 " %u", iterations, &may_grow) == 2 && may_grow <= 1)
         return (int)may_grow;
     snprintf(line, HDSS_ERROR_MAX, "grow() is answered with no number of iterations");
     return -1;
@@ -337,7 +381,7 @@ static int ask_inputs(const union hdss_value *values, uint64_t iterations, uint6
 {
     if (!ask_about_loop("inputs", QUESTION_INPUTS, &iterations, sizeof iterations, values, line))
         return -1;
-    if (sscanf(asker.answer + 1, "%" SCNx64, digest) == 1)
+    if (sscanf(asker->answer + 1, "%" SCNx64, digest) == 1)
         return 0;
     snprintf(line, HDSS_ERROR_MAX, "inputs() is answered with no digest");
     return -1;
@@ -346,7 +390,7 @@ static int ask_inputs(const union hdss_value *values, uint64_t iterations, uint6
 /* Takes what an answer tells, and counts it. -1 where it is none, or nobody wants it. */
 static int take_waits(struct hdss_precedence *precedence, uint64_t *count)
 {
-    char *at = asker.answer + 1;
+    char *at = asker->answer + 1;
     for (at += strspn(at, " "); *at != '\0'; at += strspn(at, " "), ++*count) {
         char *const begin = at;
         const uint64_t iteration = strtoull(begin, &at, 10);
@@ -376,7 +420,7 @@ static int ask_precedence(const union hdss_value *values, struct hdss_precedence
 
 static struct asked_kernel *find_asked(const char *name)
 {
-    struct asked_kernel *kernel = asker.kernels;
+    struct asked_kernel *kernel = asker->kernels;
     while (kernel != NULL && strcmp(kernel->name, name) != 0)
         kernel = kernel->next;
     return kernel;
@@ -389,15 +433,15 @@ static struct asked_kernel *take_table(const char *name, struct error *error)
     char *kept = strdup(name);
     if (kernel == NULL || kept == NULL)
         error_set(error, "kernel %.200s: out of memory for its table", name);
-    else if (kernel_table_read(&kernel->table, name, asker.answer + 1, error) == 0) {
+    else if (kernel_table_read(&kernel->table, name, asker->answer + 1, error) == 0) {
         kernel->name = kept;
         kernel->table.kernel.describe = ask_describe;
         kernel->table.kernel.check = kernel->table.kernel.check != NULL ? ask_check : NULL;
         kernel->table.kernel.grow = kernel->table.kernel.grow != NULL ? ask_grow : NULL;
         kernel->table.kernel.precedence = kernel->table.kernel.precedence != NULL ? ask_precedence : NULL;
         kernel->table.kernel.inputs = kernel->table.kernel.inputs != NULL ? ask_inputs : NULL;
-        kernel->next = asker.kernels;
-        asker.kernels = kernel;
+        kernel->next = asker->kernels;
+        asker->kernels = kernel;
         return kernel;
     }
     free(kernel);
@@ -419,10 +463,10 @@ int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, str
             ask_end();
             return -1;
         }
-    } else if (asked != asker.latest) {
+    } else if (asked != asker->latest) {
         ask_end();
     }
-    asker.latest = asked;
+    asker->latest = asked;
     *kernel = &asked->table.kernel;
     return 0;
 }

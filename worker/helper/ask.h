@@ -13,7 +13,7 @@
 extern const struct kernel_loader asking_loader;
 
 /* Has a helper load the kernel. Where there is no program for that it is loaded here, unless it `must` not be. The
- * kernel lives as long as this process; only the one that was loaded last may be described and checked. -1 with one
+ * kernel lives as long as who asks; only the one that was loaded last may be described and checked. -1 with one
  * line. */
 int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error);
 
@@ -23,6 +23,18 @@ int ask_kernel(const char *name, const struct hdss_kernel **kernel, struct error
 
 /* Ends the helper, if there is one. The kernel can still be described: that begins another one. */
 void ask_end(void);
+
+/* Who asks for one of several jobs of a process. What another job has been told of a kernel says nothing to this one:
+ * its folder may have another kernel of the same name. `limit_ns` is the time for each question. NULL when memory is
+ * out. */
+struct asker;
+struct asker *ask_new(uint64_t limit_ns);
+
+/* Ends the helper, and forgets the kernels, which nobody may use any more; NULL is fine. */
+void ask_free(struct asker *asker);
+
+/* Has this one ask from now on; NULL: that of the process. */
+void ask_use(struct asker *asker);
 
 /* For tests: the program that answers in the place of hdss-helper, and how long it has. */
 void ask_set(const char *program, uint64_t limit_ns);

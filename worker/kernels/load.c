@@ -2,15 +2,19 @@
 /* Kernels by name: those that are built in, a user's shared object, and Python functions by way of a module of our own.
  *
  * A shared object is looked into with care: it may be no kernel at all, or one for another version of the header. It
- * stays loaded for the life of the process. */
+ * stays loaded for the life of the process, under its full name: dlopen() takes what has been loaded by the same name
+ * before, in whatever folder that was, and where the file is another one by now. */
 #include "worker/kernels/kernels.h"
 
 #include "common/config/params.h"
 #include "common/os/modules.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define KERNEL_SYMBOL "hdss_kernel"
 #define PYTHON_PREFIX "python:"
@@ -65,12 +69,48 @@ static int check_plugin(const char *name, const struct hdss_kernel *kernel, stru
     return kernel_check_table(name, kernel, error);
 }
 
+/* A shared object that is loaded. */
+struct loaded {
+    struct loaded *next;
+    struct stat file;
+    char path[];
+};
+
+/* Notes that the file of this name is loaded, unless it was and is another one by now: false. */
+static bool note_loaded(const char *path)
+{
+    static struct loaded *all;
+    struct loaded *known = all;
+    struct stat now;
+    if (stat(path, &now) < 0)
+        return true; /* dlopen() says what is wrong with it */
+    while (known != NULL && strcmp(known->path, path) != 0)
+        known = known->next;
+    if (known != NULL)
+        return known->file.st_dev == now.st_dev && known->file.st_ino == now.st_ino &&
+               known->file.st_mtim.tv_sec == now.st_mtim.tv_sec && known->file.st_mtim.tv_nsec == now.st_mtim.tv_nsec;
+    known = malloc(sizeof *known + strlen(path) + 1);
+    if (known == NULL)
+        return true;
+    *known = (struct loaded){.next = all, .file = now};
+    strcpy(known->path, path);
+    all = known;
+    return true;
+}
+
 static int load_plugin(const char *name, const struct hdss_kernel **kernel, struct error *error)
 {
-    char path[4096];
+    char path[PATH_MAX];
     bool bare = strchr(name, '/') == NULL; /* the loader would look for it elsewhere */
-    if (snprintf(path, sizeof path, "%s%s", bare ? "./" : "", name) >= (int)sizeof path)
+    if (strlen(name) >= sizeof path - 2)
         return error_set(error, "kernel %.60s...: the name is too long", name);
+    if (realpath(name, path) == NULL)
+        sprintf(path, "%s%s", bare ? "./" : "", name);
+    if (!note_loaded(path))
+        return error_set(error,
+                         "kernel %.200s: its file has changed since an earlier job loaded it; accepted: "
+                         "--isolate on, or another set",
+                         name);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL)
         return refuse_load(name, path, error);
