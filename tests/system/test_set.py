@@ -397,6 +397,23 @@ def test_jobs_leave_no_process():
         assert run([HDSS, 'down']).status == 0
 
 
+def test_a_job_that_hangs_at_its_end_holds_up_no_other():
+    here()
+    hostile = built('hostile')
+    process = start([HDSS, 'up', '--workers', '1', '--foreground'])
+    assert process.stdout.readline().startswith('main is up')
+    try:
+        well(['submit', '--wait', hostile, 'iterations=4', 'at=1', 'mode=atexit'])
+        beside = well(['submit', *SLEEPING, 'iterations=100000']).split('/')[1].strip()
+        wait_until(lambda: job(beside)['done'] > 0, 'a job that runs')
+        assert [pid for pid in members(os.getcwd()) if name_of(pid).startswith('hdss-helper')], 'the other one is there still'
+        wait_until(lambda: not [pid for pid in members(os.getcwd()) if name_of(pid).startswith('hdss-helper')], 'its end')
+        well(['cancel', beside])
+    finally:
+        assert run([HDSS, 'down']).status == 0
+        finish(process)
+
+
 def held(pids):
     """Descriptors, threads and memory of its own, in KiB, of each process."""
     found = {}
@@ -463,5 +480,6 @@ if __name__ == '__main__':
         test_a_kernel_that_hangs_when_it_is_asked_holds_up_no_set,
         test_jobs_find_nothing_of_others,
         test_jobs_leave_no_process,
+        test_a_job_that_hangs_at_its_end_holds_up_no_other,
         test_jobs_of_each_kind_leave_nothing_with_the_ranks,
     ]))

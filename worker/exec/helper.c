@@ -8,9 +8,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -20,8 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time for closing the kernel when the run is over. */
+/* Time for closing the kernel when the run is over; and for that of it in which the worker waits for one that is let
+ * go. */
 #define HELPER_CLOSE_MS 10000
+#define HELPER_SOON_MS  20
 /* Time between two looks at whether the helper lives, where the worker waits for it. */
 #define HELPER_LOOK_NS 20000000u
 /* The longest that a worker waits for a command which is expected to be short. The end of a wait that lies before the
@@ -82,20 +86,26 @@ uint64_t helper_processor_ns(const struct helper *helper)
     return helper->cpu_ns + (runs ? clock_ns(clock) : 0);
 }
 
-/* Waits for the end of the process, which has to come, and ends the group that it may have led: it has its number until
- * it is waited for. */
-static void reap_helper(struct helper *helper, int *status)
+/* Waits for the end of a process, which has to come, and ends the group that it may have led: it has its number until
+ * it is waited for. Returns how it ended. */
+static int reap_process(pid_t pid)
 {
     siginfo_t end;
-    *status = 0;
+    int status = 0;
+    while (waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    if (getpgid(pid) == pid)
+        kill(-pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    children_forget(pid);
+    return status;
+}
+
+static void reap_helper(struct helper *helper, int *status)
+{
     helper->cpu_ns = helper_processor_ns(helper);
-    while (waitid(P_PID, (id_t)helper->pid, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR)
-        ;
-    if (getpgid(helper->pid) == helper->pid)
-        kill(-helper->pid, SIGKILL);
-    while (waitpid(helper->pid, status, 0) < 0 && errno == EINTR)
-        ;
-    children_forget(helper->pid);
+    *status = reap_process(helper->pid);
     helper_close(&helper->process);
     helper->pid = 0;
     helper->killed = false;
@@ -152,16 +162,71 @@ void helper_kill(struct helper *helper)
     kill(helper->pid, SIGKILL);
 }
 
+/* A process that was told to leave, for the thread that waits for it. */
+struct leaving {
+    pid_t pid;
+    int process; /* pidfd; owned */
+};
+
+/* True where it has ended within that time. */
+static bool await_leave(int process, int most_ms)
+{
+    struct pollfd end = {.fd = process, .events = POLLIN};
+    int ended;
+    while ((ended = poll(&end, 1, most_ms)) < 0 && errno == EINTR)
+        ;
+    return ended > 0;
+}
+
+static void *see_leave(void *context)
+{
+    struct leaving leaving = *(struct leaving *)context;
+    free(context);
+    await_leave(leaving.process, HELPER_CLOSE_MS);
+    kill(leaving.pid, SIGKILL);
+    reap_process(leaving.pid);
+    close(leaving.process);
+    return NULL;
+}
+
+/* Leaves the process to a thread, which takes no signals. False where there can be none. */
+static bool let_go(struct helper *helper)
+{
+    struct leaving *leaving = malloc(sizeof *leaving);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+    if (leaving == NULL)
+        return false;
+    *leaving = (struct leaving){helper->pid, helper->process};
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool is_begun = pthread_create(&thread, &attributes, see_leave, leaving) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (!is_begun) {
+        free(leaving);
+        return false;
+    }
+    helper->cpu_ns = helper_processor_ns(helper);
+    helper->process = -1;
+    helper->pid = 0;
+    helper->state = HELPER_NONE;
+    return true;
+}
+
 /* Waits for the process to leave after its command to do so, and kills it where it does not. */
 static void helper_leave(struct helper *helper)
 {
     int status;
     if (helper->state == HELPER_READY) {
         helper_call(helper, CHANNEL_LEAVE);
-        struct pollfd end = {.fd = helper->process, .events = POLLIN};
-        if (helper->process >= 0)
-            while (poll(&end, 1, HELPER_CLOSE_MS) < 0 && errno == EINTR)
-                ;
+        const bool waits = !helper->start.lets_go;
+        if (helper->process >= 0 && !await_leave(helper->process, waits ? HELPER_CLOSE_MS : HELPER_SOON_MS) && !waits &&
+            let_go(helper))
+            return;
     }
     kill(helper->pid, SIGKILL); /* one that has ended is not waited for yet, and has its number still */
     reap_helper(helper, &status);

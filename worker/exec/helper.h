@@ -19,6 +19,7 @@ struct helper_start {
      * line. */
     pid_t (*begin)(void *context, int file, int bell, char error[HDSS_ERROR_MAX]);
     void *context;
+    bool lets_go; /* one that takes long to leave is not waited for, as the worker has other things to do */
 };
 
 enum helper_state {

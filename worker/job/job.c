@@ -174,7 +174,7 @@ static void prepare_helper(struct worker_job *job, unsigned words, char *const *
     if (job->failure != NULL || !wants_helper(job))
         return;
     job->is_isolated = helper_program_init(&job->helper, words, word, &job->error) == 0;
-    job->helper_start = (struct helper_start){helper_program_begin, &job->helper};
+    job->helper_start = (struct helper_start){helper_program_begin, &job->helper, .lets_go = job->is_of_set};
     if (job->is_of_set)
         job->helper.surroundings = &job->surroundings;
     if (!job->is_isolated && (spec->isolate == RUN_ISOLATE_ON || spec->timeout == RUN_TIMEOUT_GIVEN || job->is_of_set))
