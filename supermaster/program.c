@@ -103,6 +103,7 @@ static int finish(struct program *program, int status)
 {
     runtime_wait(program->runtime);
     status = led_job_settle(program->led, status);
+    led_job_clear_away(program->led);
     control_free(program->control, status);
     status_tell_end(STATUS_LEAD, status, runtime_is_degraded(program->runtime));
     return status;

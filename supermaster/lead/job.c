@@ -475,9 +475,13 @@ static int join_costs(struct led_job *led, int status)
 int led_job_settle(struct led_job *led, int status)
 {
     enter(led);
-    status = join_costs(led, status);
+    return join_costs(led, status);
+}
+
+void led_job_clear_away(struct led_job *led)
+{
+    enter(led);
     root_clear_away(&led->root);
-    return status;
 }
 
 void led_job_free(struct led_job *led)

@@ -59,6 +59,9 @@ bool led_job_is_deserted(const struct led_job *led, bool *keeps_journal);
  * exit status of the job. */
 int led_job_end(struct led_job *led, int status);
 
-/* All ranks are through: settles what they have left, and what a complete job does not need any more. Returns the exit
- * status of the job. */
+/* All ranks are through: settles what they have left. Returns the exit status of the job. */
 int led_job_settle(struct led_job *led, int status);
+
+/* Removes what a complete job does not need any more, its journal above all: from here on nothing but its output says
+ * that it is done. */
+void led_job_clear_away(struct led_job *led);

@@ -314,14 +314,21 @@ static int status_for_queue(struct set *set, const struct set_job *job, int stat
     return status;
 }
 
+/* What it has printed, and that it is over, is in its files before its journal is gone: a set that goes on with it when
+ * this one is killed in between finds it done in one of the two. */
 static void end_job(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;
+    struct error error;
     int status = led_job_end(job->led, link_remove(set->link, job->driver));
     keep_figures(job);
     status = status_for_queue(set, job, led_job_settle(job->led, status));
-    job_free(job);
+    fflush(job->out);
+    fflush(job->err);
     note_over(set, queued, status);
+    queue_journal_commit(set->journal, false, &error); /* else it is tried again soon */
+    led_job_clear_away(job->led);
+    job_free(job);
     control_note_change(set->control);
 }
 

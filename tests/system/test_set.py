@@ -179,7 +179,6 @@ def jobs_that_go_on_behind(strike, status, line):
     assert ended.status == status and ended.err[-1] == line, ended
     up('--resume')
     try:
-        assert job('1')['done'] > 0 or job('1')['state'] == 'waiting', job('1')
         done = run([HDSS, 'wait', '1', '2'])
         assert done.status == 0 and done.out == 'main/1: done, 1,000 of 1,000 (100.0 %)\nmain/2: done, 1 of 1 (100.0 %)\n', done
     finally:
@@ -266,6 +265,23 @@ def test_a_job_that_has_an_id_is_there_after_a_kill():
     try:
         waited = run([HDSS, 'wait', *map(str, ids)])
         assert waited.status == 0 and ids == list(range(1, KILLS + 1)), waited
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_a_job_that_is_done_stays_so_when_the_set_is_killed():
+    """Between the end of its own journal and the next turn, in which the queue's was written."""
+    here()
+    os.environ['LD_PRELOAD'] = built('killed_unlink')
+    process = start([HDSS, 'up', '--workers', '1', '--foreground'])
+    assert process.stdout.readline().startswith('main is up')
+    del os.environ['LD_PRELOAD']
+    well(['submit', '--output', 'done.npy', 'synthetic', 'iterations=5'])
+    assert finish(process).status == 1
+    up('--resume')
+    try:
+        done = run([HDSS, 'wait', '1'])
+        assert done.status == 0 and done.out == 'main/1: done, 5 of 5 (100.0 %)\n' and 'checksum' in well(['output', '1']), done
     finally:
         assert run([HDSS, 'down']).status == 0
 
@@ -475,6 +491,7 @@ if __name__ == '__main__':
         test_a_job_without_a_journal_fails_with_its_workers,
         test_a_signal_to_a_rank_drains_the_set,
         test_a_job_that_has_an_id_is_there_after_a_kill,
+        test_a_job_that_is_done_stays_so_when_the_set_is_killed,
         test_a_set_that_cannot_write_says_so,
         test_kernels_of_one_name_are_those_of_their_folders,
         test_a_kernel_that_hangs_when_it_is_asked_holds_up_no_set,
