@@ -105,6 +105,8 @@ static void forget_oldest(struct queue *queue)
         struct queue_job *oldest = queue->first_ended;
         queue->first_ended = oldest->next_ended;
         queue->ended--;
+        if (queue->on_forget != NULL)
+            queue->on_forget(queue->context, oldest->id);
         forget(queue, oldest);
     }
 }

@@ -74,7 +74,10 @@ struct queue {
     enum queue_mode mode;
     unsigned at_once; /* jobs that run at once, at most */
     size_t ended_max; /* jobs that are over and are remembered */
-    uint32_t newest;  /* number of the latest job */
+    /* Called with the number of each job that is forgotten, for whoever keeps more of it; NULL: nobody does. */
+    void (*on_forget)(void *context, uint32_t id);
+    void *context;   /* of it; borrowed */
+    uint32_t newest; /* number of the latest job */
     size_t waiting, running, ended;
     struct queue_totals totals;
     struct queue_job *first, *last; /* by number; owned */

@@ -4,6 +4,7 @@
 
 #include "common/os/files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_NAME_MAX 64
+#define FILE_NAME_MAX  64
+#define FOLDER_OF_JOBS "jobs"
 
 static int fail(const char *path, struct error *error)
 {
@@ -58,8 +60,8 @@ int set_folder_open(struct set_folder *folder, const struct serve_options *optio
     folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder->fd < 0)
         return fail(folder->path, error);
-    if (mkdirat(folder->fd, "jobs", 0700) < 0 && errno != EEXIST)
-        return error_set(error, "cannot make the folder %.300s/jobs: %s", folder->path, strerror(errno));
+    if (mkdirat(folder->fd, FOLDER_OF_JOBS, 0700) < 0 && errno != EEXIST)
+        return error_set(error, "cannot make the folder %.300s/" FOLDER_OF_JOBS ": %s", folder->path, strerror(errno));
     return 0;
 }
 
@@ -70,11 +72,54 @@ void set_folder_close(struct set_folder *folder)
     folder->fd = -1;
 }
 
+static void name_printed(char name[FILE_NAME_MAX], uint64_t job, enum control_stream stream)
+{
+    snprintf(name, FILE_NAME_MAX, FOLDER_OF_JOBS "/%" PRIu64 ".%s", job, stream == CONTROL_ERR ? "err" : "out");
+}
+
 static int open_printed(const struct set_folder *folder, uint64_t job, enum control_stream stream, int flags)
 {
     char name[FILE_NAME_MAX];
-    snprintf(name, sizeof name, "jobs/%" PRIu64 ".%s", job, stream == CONTROL_ERR ? "err" : "out");
+    name_printed(name, job, stream);
     return openat(folder->fd, name, flags | O_CLOEXEC, 0600);
+}
+
+void set_folder_remove(const struct set_folder *folder, uint64_t job)
+{
+    char name[FILE_NAME_MAX];
+    for (enum control_stream stream = CONTROL_OUT; stream <= CONTROL_ERR; stream++) {
+        name_printed(name, job, stream);
+        unlinkat(folder->fd, name, 0);
+    }
+}
+
+/* The number of the job that has printed the file; 0: it is no such file. */
+static uint64_t printed_by(const char *file)
+{
+    char name[FILE_NAME_MAX];
+    const uint64_t job = strtoull(file, NULL, 10);
+    for (enum control_stream stream = CONTROL_OUT; stream <= CONTROL_ERR; stream++) {
+        name_printed(name, job, stream);
+        if (strcmp(name + strlen(FOLDER_OF_JOBS "/"), file) == 0)
+            return job;
+    }
+    return 0;
+}
+
+void set_folder_clear(const struct set_folder *folder, const struct queue *queue)
+{
+    const int fd = openat(folder->fd, FOLDER_OF_JOBS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *jobs = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    if (jobs == NULL && fd >= 0)
+        close(fd);
+    while (jobs != NULL && (entry = readdir(jobs)) != NULL) {
+        const uint64_t job = printed_by(entry->d_name);
+        if (job > 0 && (job > UINT32_MAX || queue_find(queue, (uint32_t)job) == NULL))
+            unlinkat(fd, entry->d_name, 0);
+    }
+    if (jobs != NULL)
+        closedir(jobs);
 }
 
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream)

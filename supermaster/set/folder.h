@@ -5,6 +5,7 @@
 #include "common/config/serve_options.h"
 #include "common/control/route.h"
 #include "common/util/error.h"
+#include "supermaster/queue.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -19,6 +20,12 @@ struct set_folder {
 /* Opens the folder of the options, which is made where it is not there. -1 with one line. */
 int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error);
 void set_folder_close(struct set_folder *folder);
+
+/* Removes what jobs have printed that the queue does not have: of an earlier set, or forgotten in its last moment. */
+void set_folder_clear(const struct set_folder *folder, const struct queue *queue);
+
+/* Removes what the job has printed. */
+void set_folder_remove(const struct set_folder *folder, uint64_t job);
 
 /* Opens what the job has printed, for the caller to close. -1 with errno. */
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream);

@@ -106,6 +106,12 @@ static int serve(struct set *set)
 
 /* --- the program --- */
 
+/* The queue has forgotten the job. */
+static void remove_printed(void *context, uint32_t id)
+{
+    set_folder_remove(&((struct set *)context)->folder, id);
+}
+
 /* Opens the folder, the queue and the socket. -1 with one line. */
 static int open_parts(struct set *set)
 {
@@ -115,6 +121,9 @@ static int open_parts(struct set *set)
         queue_journal_open(set->folder.queue_path, set->options.resumes, &set->queue, set_now_s(), &set->error);
     if (set->journal == NULL)
         return -1;
+    set_folder_clear(&set->folder, &set->queue);
+    set->queue.on_forget = remove_printed;
+    set->queue.context = set;
     set->source = set_control_source(set);
     set->control = control_new(runtime_base(set->runtime), set->version, &set->source);
     return set->control != NULL ? 0 : -1;

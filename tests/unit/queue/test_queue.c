@@ -265,6 +265,30 @@ START_TEST(a_restart)
 }
 END_TEST
 
+static void note_forgotten(void *context, uint32_t id)
+{
+    ck_assert_uint_eq(queue_find(&queue, id)->id, id);
+    *(uint32_t *)context = *(uint32_t *)context * 10 + id;
+}
+
+START_TEST(who_is_forgotten_is_told)
+{
+    uint32_t forgotten = 0;
+    queue.ended_max = 1;
+    queue.on_forget = note_forgotten;
+    queue.context = &forgotten;
+    for (uint32_t id = 1; id <= 4; id++) {
+        submit(0);
+        begin(id);
+        over(id, id == 2 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
+    }
+    ck_assert_uint_eq(forgotten, 12);
+    ck_assert_ptr_null(queue_find(&queue, 2));
+    submit(0);
+    ck_assert_uint_eq(forgotten, 123);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("queue");
@@ -278,6 +302,7 @@ int main(void)
     tcase_add_test(tcase, a_stopped_set_keeps_what_is_not_done);
     tcase_add_test(tcase, unknown_others_are_refused);
     tcase_add_test(tcase, a_restart);
+    tcase_add_test(tcase, who_is_forgotten_is_told);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
