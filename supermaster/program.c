@@ -45,17 +45,31 @@ static void drain_job(void *context)
     raise(SIGTERM);
 }
 
-/* Has the run found by whoever asks for it. Without a socket it goes on as well. */
-static void open_control(struct program *program)
+/* Has the run found by whoever asks for it. Without a socket it goes on as well, without a port that was asked for it
+ * does not. Returns an exit status. */
+static int open_control(struct program *program)
 {
-    if (led_job_root(program->led)->setup.job.control_off)
-        return;
+    const struct root *root = led_job_root(program->led);
+    const struct job *job = &root->setup.job;
+    const bool has_port = job->http.host[0] != '\0';
+    struct error error = {0};
+    if (job->control_off)
+        return EXIT_STATUS_DONE;
     program->control_source = (struct control_source){.context = program,
                                                       .tell = tell_job,
                                                       .drain = drain_job,
                                                       .masters = program->topology->masters,
-                                                      .workers = program->topology->workers};
+                                                      .workers = program->topology->workers,
+                                                      .http = has_port ? &job->http : NULL,
+                                                      .error = &error};
     program->control = control_new(runtime_base(program->runtime), program->version, &program->control_source);
+    if (program->control != NULL)
+        control_tell_port(program->control, root->name);
+    else if (has_port) {
+        fprintf(stderr, "%s: --http: %s\n", root->name, error.text);
+        return EXIT_STATUS_USAGE;
+    }
+    return EXIT_STATUS_DONE;
 }
 
 /* --- the run --- */
@@ -89,9 +103,10 @@ static bool share(struct program *program, int argc, char **argv, int *status)
 static int share_and_run(struct program *program, int argc, char **argv)
 {
     int status = prepare(program);
+    if (status == EXIT_STATUS_DONE)
+        status = open_control(program);
     if (!share(program, argc, argv, &status))
         return status;
-    open_control(program);
     const struct machine machine = led_job_machine(program->led);
     status = runtime_drive(program->runtime, &machine, led_job_effects(program->led), NULL);
     return led_job_end(program->led, status);

@@ -68,6 +68,11 @@ static int job_take_power(void *target, const char *value, struct error *error)
     return 0;
 }
 
+static int job_take_http(void *target, const char *value, struct error *error)
+{
+    return address_parse(&((struct job *)target)->http, value, error);
+}
+
 static int take_ask_ahead(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -279,6 +284,10 @@ static const struct option_row results[] = {
      "auto: hdss jobs, show, wait and cancel find the run by a socket that only its user can open; off: they do not "
      "(default auto)",
      TAKES_CHOICE(struct job, control_off), .not_for = OPTION_DCA | OPTION_SIMULATE},
+    {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
+     "answer at this port, too, whoever has the token of the run: PORT is for this machine alone, HOST:PORT for "
+     "whoever can connect to HOST; not encrypted (default: there is no port)",
+     job_take_http, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"summary", 0, "text|json|none", NULL,
      "what is printed at the end: a summary for people, the report as JSON, or nothing (default text)",
      TAKES_CHOICE(struct job, summary), .not_for = OPTION_STUDY},
@@ -503,5 +512,7 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return error_set(error, "--record-costs: the threads of a worker share its chunks; accepted: with --threads 1");
     if (job->verify_action_given && job->spec.verify == 0)
         return error_set(error, "--verify-action is for --verify SHARE");
+    if (job->control_off && job->http.host[0] != '\0')
+        return error_set(error, "--http is a port of the control socket; accepted: without --control off");
     return check_thread_technique(job, error);
 }

@@ -5,6 +5,7 @@
  * same code, so that there is one grammar and one set of checks. */
 #pragma once
 
+#include "common/config/address.h"
 #include "common/config/run_spec.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
@@ -46,7 +47,8 @@ struct job {
     enum job_earlier earlier;
     enum job_progress progress;
     enum job_summary summary;
-    bool control_off; /* --control off: nobody can ask the run how it goes */
+    bool control_off;    /* --control off: nobody can ask the run how it goes */
+    struct address http; /* --http; without a host: it was not given */
     bool log_every_given;
     uint64_t log_every_ns; /* from line to line of the log where the progress is one */
     bool inputs_given;

@@ -36,6 +36,11 @@ static int take_name(void *target, const char *value, struct error *error)
     return 0;
 }
 
+static int serve_take_http(void *target, const char *value, struct error *error)
+{
+    return address_parse(&((struct serve_options *)target)->http, value, error);
+}
+
 static const struct option_row rows[] = {
     {"serve", 0, "[NAME]",
      "up to 40 letters, digits, '.', '_' and '-', of which '.' and '-' are not the first, and not run-..",
@@ -54,6 +59,10 @@ static const struct option_row rows[] = {
      "which master serves a worker, for all jobs: one on its own node where there is one, or dealt out evenly (default "
      "node)",
      TAKES_CHOICE(struct serve_options, group_even)},
+    {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
+     "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
+     "whoever can connect to HOST; not encrypted (default: there is no port)",
+     serve_take_http},
     {NULL},
 };
 

@@ -3,6 +3,7 @@
  * other ranks at the start in the place of a job, so that each knows what it is part of. */
 #pragma once
 
+#include "common/config/address.h"
 #include "common/util/error.h"
 
 #include <stdbool.h>
@@ -20,6 +21,7 @@ struct serve_options {
     uint64_t idle_ns;           /* the set ends where it has had no job for so long; 0: never */
     bool resumes;               /* goes on with the queue that is there */
     bool group_even;            /* as the job's --group-by: an enum run_group_by */
+    struct address http;        /* as the job's --http */
 };
 
 /* True where the command line is that of a set: its first word is --serve or --serve=NAME. */

@@ -4,41 +4,35 @@
  *
  * Nothing here runs unless a client has sent something, so that a run of which nobody asks pays for one descriptor in
  * the base. A client never delays a chunk by more than some hundred microseconds: the machine is only read, never
- * stepped; an answer is small, and goes out as its reader takes it; clients are accepted a few at a time; and where
- * many have sent something, the loop over what is ready is broken off after a turn's share, and goes on in a later one.
- * A list of jobs, and jobs that are submitted, are long: they are worked off job by job, within that share. What was
- * submitted meanwhile, by whomever, is on disk before any of it is answered: with one write for all.
+ * stepped; an answer is small, and goes out as its reader takes it; and clients get no more than a turn's share of the
+ * time (door.c). A list of jobs, and jobs that are submitted, are long: they are worked off job by job, within that
+ * share. What was submitted meanwhile, by whomever, is on disk before any of it is answered: with one write for all.
  *
- * Who may ask: the folder and the socket are the user's alone (socket.c). Beside that the user at the other end is
- * looked up before any byte of a client's is read as HTTP. */
+ * Who may ask: the folder and the socket are the user's alone (socket.c), and so is whoever is at the other end. With
+ * --http the same is served at a port, where a request has to show the token (bearer.c) before its path is looked at;
+ * and, where only this machine can connect, to name it so: a page that somebody else's name server has led here, and
+ * that the user's browser runs, is not answered. */
 #include "common/control/control.h"
 
+#include "common/control/bearer.h"
+#include "common/control/door.h"
 #include "common/control/route.h"
 #include "common/control/socket.h"
 #include "common/control/submission_json.h"
+#include "common/control/tcp.h"
 #include "common/metrics/json_text.h"
 #include "common/os/clock.h"
 #include "common/util/error.h"
 
 #include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
-#include <event2/listener.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Limits of a request. */
-#define HEADERS_MAX 8192
-#define BODY_MAX    1048576
-/* A client that sends or takes nothing for so long is let go. */
-#define IDLE_MAX_S 60
 /* Bytes of output in one answer. */
 #define OUTPUT_MAX 1048576
 /* Jobs in one list. */
@@ -47,17 +41,6 @@
 #define WAITERS_MAX 4096
 /* Time between two looks whether there is a change, while a request waits for it. */
 #define LOOK_US 100000
-/* The part of a turn that clients get, and the time from which on they get it anew. */
-#define SHARE_NS 200000u
-#define TURN_NS  1000000u
-/* Clients that are accepted at once, and the pause behind them. */
-#define ACCEPTS_MAX     8
-#define ACCEPT_PAUSE_US 1000
-/* Pause of accepting while descriptors are short. */
-#define SHORT_PAUSE_US 200000
-/* Descriptors that are left to the run, and those that clients may have beside them where the system permits. */
-#define DESCRIPTORS_KEPT 128
-#define DESCRIPTORS_MORE 2048
 /* The longest time that the last answers have to go out. */
 #define LAST_ANSWERS_US 100000
 
@@ -65,6 +48,8 @@
 #define STATUS_CREATED     201
 #define STATUS_ACCEPTED    202
 #define STATUS_BAD         400
+#define STATUS_NO_TOKEN    401
+#define STATUS_WRONG_HOST  403
 #define STATUS_NOT_FOUND   404
 #define STATUS_NO_METHOD   405
 #define STATUS_CONFLICT    409
@@ -109,16 +94,18 @@ struct control {
     char name[CONTROL_NAME_MAX];
     char folder[1024];
     time_t started;
+    struct door_share share;
     struct control_socket socket;
-    struct evhttp *http;              /* owned, with its listener */
-    struct evconnlistener *listener;  /* of `http` */
-    struct event *look, *accept_soon; /* timers; owned */
-    struct event *work;               /* there are tasks; owned */
-    struct task *tasks, **tasks_end;  /* owned */
-    struct task *made, **made_end;    /* answers that go out once all that was submitted is on disk; owned */
-    struct waiter *waiters;           /* owned */
-    unsigned waiting, accepted;
-    uint64_t share_began_ns;
+    struct door *own, *tcp; /* the doors of the socket and of --http, NULL without it; owned */
+    struct address address; /* of --http, with the port that was found */
+    struct bearer bearer;
+    char url[ADDRESS_TEXT_MAX + 16]; /* of --http; empty: there is none */
+    struct event *look;              /* a timer; owned */
+    struct event *work;              /* there are tasks; owned */
+    struct task *tasks, **tasks_end; /* owned */
+    struct task *made, **made_end;   /* answers that go out once all that was submitted is on disk; owned */
+    struct waiter *waiters;          /* owned */
+    unsigned waiting;
     int status;         /* of the run's job that is over; below 0: it is not */
     unsigned unsent;    /* last answers that have not gone out */
     bool was_asked;     /* somebody has ever asked */
@@ -126,22 +113,6 @@ struct control {
     bool is_over;       /* control_free() */
     bool late;          /* the last answers have had their time */
 };
-
-/* --- a client's share of the time --- */
-
-/* Breaks the loop off where clients have had their share of this turn; what is ready then stays so. True where it has.
- */
-static bool rest(struct control *control)
-{
-    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    if (now_ns - control->share_began_ns > TURN_NS)
-        control->share_began_ns = now_ns;
-    else if (now_ns - control->share_began_ns > SHARE_NS) {
-        event_base_loopbreak(control->base);
-        return true;
-    }
-    return false;
-}
 
 static void set_timer(struct event *timer, long us)
 {
@@ -159,6 +130,10 @@ static void send_body(struct evhttp_request *request, int status, const char *ty
     evhttp_add_header(headers, "Cache-Control", "no-store");
     if (status == STATUS_NO_METHOD)
         evhttp_add_header(headers, "Allow", "GET, POST, DELETE");
+    if (status == STATUS_NO_TOKEN)
+        evhttp_add_header(headers, "WWW-Authenticate", "Bearer");
+    if (status == STATUS_NO_TOKEN || status == STATUS_WRONG_HOST)
+        evhttp_add_header(headers, "Connection", "close");
     evhttp_send_reply(request, status, NULL, body);
 }
 
@@ -219,7 +194,12 @@ static bool look_at_job(struct control *control, uint64_t id, struct control_job
 
 static struct control_session session_of(const struct control *control)
 {
-    return (struct control_session){is_set(control) ? "set" : "run", control->name, control->version, control->started};
+    return (struct control_session){is_set(control) ? "set" : "run",
+                                    control->name,
+                                    control->version,
+                                    control->started,
+                                    control->url,
+                                    control->bearer.path};
 }
 
 static json_t *session_json(const struct control *control)
@@ -331,7 +311,7 @@ static void work(struct control *control, bool may_rest)
             *control->made_end = task;
             control->made_end = &task->next;
         }
-        if (may_rest && rest(control))
+        if (may_rest && door_rest(&control->share))
             break;
     }
     send_made(control);
@@ -378,22 +358,13 @@ static void answer_list(struct control *control, struct evhttp_request *request,
     evbuffer_add_printf(task->body, ",\"jobs\":[");
 }
 
-/* The jobs that the request has, as an array. NULL with one line. */
+/* What the request has in its body, as an array. NULL with one line. */
 static json_t *read_body(struct evhttp_request *request, bool *is_array, struct error *error)
 {
     struct evbuffer *input = evhttp_request_get_input_buffer(request);
     const size_t size = evbuffer_get_length(input);
     const char *bytes = size > 0 ? (const char *)evbuffer_pullup(input, -1) : "";
-    json_error_t problem;
-    json_t *object = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
-    *is_array = json_is_array(object);
-    if (object == NULL)
-        error_set(error, "the body is no JSON: %s (line %d)", problem.text, problem.line);
-    if (object == NULL || *is_array)
-        return object;
-    json_t *array = json_array();
-    json_array_append_new(array, object);
-    return array;
+    return submissions_of_body(bytes, size, is_array, error);
 }
 
 static void answer_submission(struct control *control, struct evhttp_request *request)
@@ -661,131 +632,69 @@ static void on_request(struct evhttp_request *request, void *context)
         send_error(request, STATUS_NO_METHOD, "accepted: GET, POST of jobs or an end, and DELETE of a job");
 }
 
-/* --- clients --- */
-
-/* Called before evhttp reads what has come of a client: somebody else's is dropped unread. */
-static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *context)
-{
-    struct bufferevent *client = context;
-    const int fd = bufferevent_getfd(client);
-    if (info->n_added == 0 || control_peer_may(fd))
-        return;
-    evbuffer_drain(input, evbuffer_get_length(input));
-    shutdown(fd, SHUT_RDWR);
-}
-
-/* Called for bytes that have come, and for those that have gone out. */
-static void on_traffic(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
-{
-    (void)buffer, (void)info;
-    rest(context);
-}
-
-/* True where a further client leaves the run the descriptors that it may need. */
-static bool has_descriptors(void)
-{
-    struct rlimit limit;
-    const int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
-    if (next < 0)
-        return false;
-    close(next);
-    return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)next + DESCRIPTORS_KEPT < limit.rlim_cur;
-}
-
-static void on_accept_soon(evutil_socket_t unused, short what, void *context)
+/* A request that has come by the port. */
+static void on_request_of_stranger(struct evhttp_request *request, void *context)
 {
     struct control *control = context;
-    (void)unused, (void)what;
-    control->accepted = 0;
-    if (has_descriptors())
-        evconnlistener_enable(control->listener);
+    const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+    if (address_is_loopback(&control->address) &&
+        !address_has_host(&control->address, evhttp_find_header(headers, "Host")))
+        send_error(request, STATUS_WRONG_HOST, "the Host is not what this machine is called here");
+    else if (!bearer_is_shown(&control->bearer, evhttp_find_header(headers, "Authorization")))
+        send_error(request, STATUS_NO_TOKEN, "accepted: Authorization: Bearer TOKEN");
     else
-        set_timer(control->accept_soon, SHORT_PAUSE_US);
-}
-
-static void pause_accepting(struct control *control, long us)
-{
-    evconnlistener_disable(control->listener);
-    set_timer(control->accept_soon, us);
-}
-
-static void on_accept_error(struct evconnlistener *listener, void *context)
-{
-    (void)listener;
-    pause_accepting(context, SHORT_PAUSE_US);
-}
-
-/* Makes what carries a client that was just accepted. */
-static struct bufferevent *new_client(struct event_base *base, void *context)
-{
-    struct control *control = context;
-    struct bufferevent *client = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
-    if (client != NULL) {
-        evbuffer_add_cb(bufferevent_get_input(client), on_bytes, client);
-        evbuffer_add_cb(bufferevent_get_input(client), on_traffic, control);
-        evbuffer_add_cb(bufferevent_get_output(client), on_traffic, control);
-    }
-    if (!has_descriptors())
-        pause_accepting(control, SHORT_PAUSE_US);
-    else if (++control->accepted >= ACCEPTS_MAX)
-        pause_accepting(control, ACCEPT_PAUSE_US);
-    return client;
+        on_request(request, control);
 }
 
 /* --- beginning and end --- */
 
-/* Clients are to find descriptors that the run does not need. */
-static void raise_limit(void)
+/* Serves at the port, too. -1 with one line. */
+static int open_port(struct control *control, struct error *error)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
-        return;
-    const rlim_t wanted = limit.rlim_cur + DESCRIPTORS_MORE;
-    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    char text[ADDRESS_TEXT_MAX];
+    control->address = *control->source->http;
+    const int fd = tcp_listen(&control->address, error);
+    if (fd < 0)
+        return -1;
+    control->tcp = door_new(DOOR_TCP, fd, &control->share, on_request_of_stranger, control);
+    if (control->tcp == NULL)
+        return error_set(error, "out of memory for the port of --http");
+    if (bearer_make(&control->bearer, control->socket.path, error) < 0)
+        return -1;
+    address_print(&control->address, text);
+    snprintf(control->url, sizeof control->url, "http://%s/v1", text);
+    return 0;
 }
 
-static int serve(struct control *control)
+/* Makes the socket, and what else there is to be for its clients. -1 with one line. */
+static int control_open(struct control *control, struct error *error)
 {
-    const int methods = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
-                        EVHTTP_REQ_OPTIONS | EVHTTP_REQ_PATCH;
-    control->http = evhttp_new(control->base);
+    if (control_listen(&control->socket, control->name, error) < 0)
+        return -1;
     control->look = event_new(control->base, -1, 0, on_look, control);
-    control->accept_soon = event_new(control->base, -1, 0, on_accept_soon, control);
     control->work = event_new(control->base, -1, 0, on_work, control);
-    control->listener = evconnlistener_new(control->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0,
-                                           control->socket.fd);
-    if (control->listener == NULL)
-        return -1;
-    control->socket.fd = -1; /* it is the listener's now */
-    if (control->http == NULL || control->look == NULL || control->accept_soon == NULL || control->work == NULL ||
-        evhttp_bind_listener(control->http, control->listener) == NULL) {
-        evconnlistener_free(control->listener);
-        return -1;
-    }
-    evconnlistener_set_error_cb(control->listener, on_accept_error);
-    evhttp_set_bevcb(control->http, new_client, control);
-    evhttp_set_gencb(control->http, on_request, control);
-    evhttp_set_allowed_methods(control->http, (ev_uint16_t)methods);
-    evhttp_set_max_headers_size(control->http, HEADERS_MAX);
-    evhttp_set_max_body_size(control->http, BODY_MAX);
-    evhttp_set_timeout(control->http, IDLE_MAX_S);
-    return 0;
+    control->own = door_new(DOOR_OWN, control->socket.fd, &control->share, on_request, control);
+    control->socket.fd = -1; /* it is the door's now */
+    if (control->look == NULL || control->work == NULL || control->own == NULL)
+        return error_set(error, "out of memory for the control socket");
+    return control->source->http != NULL ? open_port(control, error) : 0;
+}
+
+static void remove_names(struct control *control)
+{
+    bearer_unlink(&control->bearer);
+    control_unlink(&control->socket); /* and the folder, which is empty then */
 }
 
 static void release(struct control *control)
 {
-    control_unlink(&control->socket);
-    if (control->http != NULL)
-        evhttp_free(control->http);
+    remove_names(control);
+    door_free(control->tcp);
+    door_free(control->own);
     if (control->look != NULL)
         event_free(control->look);
-    if (control->accept_soon != NULL)
-        event_free(control->accept_soon);
     if (control->work != NULL)
         event_free(control->work);
-    if (control->socket.fd >= 0)
-        close(control->socket.fd);
     free(control);
 }
 
@@ -795,8 +704,13 @@ struct control *control_new(struct event_base *base, const char *version, const 
     struct control *control = base != NULL ? calloc(1, sizeof *control) : NULL;
     if (control == NULL)
         return NULL;
-    *control = (struct control){
-        .base = base, .source = source, .version = version, .started = time(NULL), .status = -1, .socket = {.fd = -1}};
+    *control = (struct control){.base = base,
+                                .source = source,
+                                .version = version,
+                                .started = time(NULL),
+                                .status = -1,
+                                .share = {.base = base},
+                                .socket = {.fd = -1}};
     control->tasks_end = &control->tasks;
     control->made_end = &control->made;
     if (is_set(control))
@@ -805,13 +719,12 @@ struct control *control_new(struct event_base *base, const char *version, const 
         snprintf(control->name, sizeof control->name, "run-%d", (int)getpid());
     if (getcwd(control->folder, sizeof control->folder) == NULL)
         control->folder[0] = '\0';
-    const bool listens = control_listen(&control->socket, control->name, &error) == 0;
-    if (!listens || serve(control) < 0) {
-        error_set(source->error, "%s", listens ? "out of memory for the control socket" : error.text);
+    if (control_open(control, &error) < 0) {
+        error_set(source->error, "%s", error.text);
         release(control);
         return NULL;
     }
-    raise_limit();
+    door_raise_limit();
     return control;
 }
 
@@ -836,6 +749,15 @@ static void give_last_answers(struct control *control)
         event_free(timer);
 }
 
+void control_tell_port(const struct control *control, const char *program)
+{
+    if (control->url[0] == '\0')
+        return;
+    fprintf(stderr, "%s: %s answers whoever has the token in %s\n", program, control->url, control->bearer.path);
+    if (!address_is_loopback(&control->address))
+        fprintf(stderr, "%s: --http: " ADDRESS_WARNING "\n", program);
+}
+
 void control_note_change(struct control *control)
 {
     if (control != NULL && control->waiters != NULL)
@@ -848,7 +770,7 @@ void control_free(struct control *control, int status)
         return;
     control->status = status;
     control->is_over = true;
-    control_unlink(&control->socket);
+    remove_names(control);
     if (control->was_asked)
         give_last_answers(control);
     release(control);

@@ -3,6 +3,7 @@
  * takes those of a set: see control.c. */
 #pragma once
 
+#include "common/config/address.h"
 #include "common/config/submission.h"
 #include "common/control/job_json.h"
 #include "common/control/metrics_text.h"
@@ -10,7 +11,7 @@
 #include "common/util/error.h"
 
 /* The source of the answers, and the receiver of what is asked for. A run has one job, of the number 1, and of what
- * follows only `tell` and `drain`. */
+ * follows `set` nothing. */
 struct control_source {
     void *context;
     /* Tells what is known at this moment of the job whose number is in `job`, which is 0 afterwards where there is
@@ -19,8 +20,10 @@ struct control_source {
     /* Asks the run or the set to drain, as after SIGTERM. */
     void (*drain)(void *context);
 
-    const char *set;     /* the name of the set and of its socket; NULL: a run */
-    struct error *error; /* where it is said why a set has no socket */
+    const struct address *http; /* where it is served at a port, too; NULL: nowhere */
+    struct error *error;        /* where it is said why there is no socket, or no such port */
+
+    const char *set; /* the name of the set and of its socket; NULL: a run */
     /* The number of the first job behind this one; 0: there is none. */
     uint64_t (*next)(void *context, uint64_t id);
     /* Asks the job to end. */
@@ -46,6 +49,9 @@ struct event_base;
  * `version` and `source` are borrowed. NULL where there can be none, be it as no folder can have it: a run goes on
  * without. */
 struct control *control_new(struct event_base *base, const char *version, const struct control_source *source);
+
+/* Says on standard error where it is served at a port, if it is, for a program of this name. */
+void control_tell_port(const struct control *control, const char *program);
 
 /* The state of a job of the set is another one now: whoever waits for that is told in the next turn. NULL is fine. */
 void control_note_change(struct control *control);

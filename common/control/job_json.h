@@ -47,6 +47,8 @@ struct control_session {
     const char *name;    /* "run-1234", or that of the set */
     const char *version; /* version of HDSS */
     time_t started;
+    const char *http;       /* the URL at a port; empty: there is none */
+    const char *token_file; /* with the token for it; empty */
 };
 
 const char *control_state_name(enum control_state state);

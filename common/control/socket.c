@@ -201,6 +201,15 @@ static void clear_unnamed(int folder, const char *name)
         unlinkat(folder, name, 0);
 }
 
+/* Removes a socket that nobody listens to, and the token of whoever did. */
+static void remove_left_over(int folder, const char *file, const char *name)
+{
+    char token[CONTROL_NAME_MAX + sizeof CONTROL_TOKEN_ENDING];
+    snprintf(token, sizeof token, "%s" CONTROL_TOKEN_ENDING, name);
+    unlinkat(folder, token, 0);
+    unlinkat(folder, file, 0);
+}
+
 /* A socket that nobody listens to is removed, unless `unasked`. */
 static void each_of(const char *path, int folder, bool unasked,
                     void (*each)(void *context, const char *path, const char *name), void *context)
@@ -224,7 +233,7 @@ static void each_of(const char *path, int folder, bool unasked,
         if (unasked || is_served(socket_path))
             each(context, socket_path, name);
         else
-            unlinkat(folder, entry->d_name, 0);
+            remove_left_over(folder, entry->d_name, name);
     }
     if (open != NULL)
         closedir(open);

@@ -13,6 +13,8 @@
 /* The room for its name without the ending, with the NUL. */
 #define CONTROL_NAME_MAX 64
 #define CONTROL_ENDING   ".sock"
+/* The ending of the file with the token of a run or set that answers over TCP, too: bearer.h. */
+#define CONTROL_TOKEN_ENDING ".token"
 /* Folders that there may be. */
 #define CONTROL_FOLDERS_MAX 3
 

@@ -9,6 +9,24 @@
 
 /* --- reading --- */
 
+json_t *submissions_of_body(const char *bytes, size_t size, bool *is_array, struct error *error)
+{
+    json_error_t problem;
+    json_t *body = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
+    *is_array = json_is_array(body);
+    if (body == NULL)
+        error_set(error, "the body is no JSON: %s (line %d)", problem.text, problem.line);
+    if (body == NULL || *is_array)
+        return body;
+    json_t *array = json_array();
+    if (array == NULL || json_array_append_new(array, body) < 0) {
+        json_decref(array);
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    return array;
+}
+
 /* Copies a list of texts, with NULL behind them. */
 static int read_texts(char ***texts, size_t *count, const json_t *value, const char *field, struct error *error)
 {

@@ -435,3 +435,9 @@ void job_view_print(const struct job_view *view, struct text *text)
     if (view->status >= 0)
         text_add(text, "  %-10s %d\n", "status", view->status);
 }
+
+void job_view_print_port(json_t *session, struct text *text)
+{
+    add_line(text, "http", text_of(session, "http"));
+    add_line(text, "token", text_of(session, "token_file"));
+}

@@ -47,6 +47,9 @@ void job_list_print(const struct job_list *list, unsigned width, struct text *te
 /* All that is known of the job, over some lines. */
 void job_view_print(const struct job_view *view, struct text *text);
 
+/* Where the job's session is served at a port, if it is: two further lines. */
+void job_view_print_port(json_t *session, struct text *text);
+
 /* True for what a job is called that is over. */
 bool job_state_is_over(const char *state);
 

@@ -253,6 +253,16 @@ int command_jobs(int argc, char **argv)
 
 /* --- show --- */
 
+/* Adds where the job's session is served at a port; of one that does not answer that is not known. */
+static void add_port(const struct job_view *view, struct text *text)
+{
+    struct control_answer answer = {0};
+    struct error error;
+    if (view->json != NULL && control_ask(view->path, "GET", "/v1", ANSWER_MS, &answer, &error) == ASK_ANSWERED)
+        job_view_print_port(answer.json, text);
+    control_answer_fini(&answer);
+}
+
 static int show_job(const char *program, struct job_view *view, void *context)
 {
     const struct jobs_request *request = context;
@@ -260,8 +270,10 @@ static int show_job(const char *program, struct job_view *view, void *context)
     text_init(&text);
     if (request->format == FORMAT_JSON)
         jobs_add_json(jobs_json_of(view), &text);
-    else
+    else {
         job_view_print(view, &text);
+        add_port(view, &text);
+    }
     return jobs_put(program, &text);
 }
 

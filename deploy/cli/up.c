@@ -3,6 +3,7 @@
  *
  * The line is that of `hdss run`, with a supermaster that serves in the place of one that has a job. It is launched in
  * a session of its own, which this process waits for until the set answers. */
+#include "common/config/address.h"
 #include "common/os/files.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
@@ -40,6 +41,7 @@ struct up_request {
     struct launch_plan plan; /* the target of the launch's options */
     const char *name;        /* borrowed; NULL: none is given */
     const char *state;       /* folder; borrowed; NULL: none is given */
+    const char *http;        /* borrowed; NULL: none is given */
     uint64_t idle_s;         /* 0: the set waits for ever */
     unsigned at_once;        /* jobs; 0: not given */
     bool group_even, group_given;
@@ -54,6 +56,13 @@ static int take_idle(void *target, const char *value, struct error *error)
         return -1;
     ((struct up_request *)target)->idle_s = seconds;
     return 0;
+}
+
+static int up_take_http(void *target, const char *value, struct error *error)
+{
+    struct address address;
+    ((struct up_request *)target)->http = value;
+    return address_parse(&address, value, error);
 }
 
 static const struct option_row up_rows[] = {
@@ -72,6 +81,10 @@ static const struct option_row up_rows[] = {
      TAKES_FLAG(struct up_request, resumes)},
     {"restarts", 0, "N", NULL, "start a set that was lost again, with --resume, N times at most (default 0)",
      TAKES_INTEGER(struct up_request, plan.restarts, 0, RESTARTS_MAX)},
+    {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
+     "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
+     "whoever can connect to HOST; not encrypted (default: there is no port)",
+     up_take_http},
     {"state", 0, "FOLDER", NULL,
      "where the jobs and what they print are kept (default: hdss/NAME in XDG_STATE_HOME, or in ~/.local/state)",
      TAKES_WORD(struct up_request, state), .least = 1},
@@ -145,6 +158,21 @@ static bool is_up(const char *name, json_t **session)
     return end == ASK_ANSWERED;
 }
 
+/* Says where the set is served at a port, if it is. */
+static void say_port(const struct up_request *request, const json_t *session)
+{
+    struct address address;
+    struct error error;
+    const char *url = json_string_value(json_object_get(session, "http"));
+    const char *file = json_string_value(json_object_get(session, "token_file"));
+    if (url == NULL || file == NULL)
+        return;
+    printf("  %s answers whoever has the token in %s\n", url, file);
+    if (!request->foreground && request->http != NULL && address_parse(&address, request->http, &error) == 0 &&
+        !address_is_loopback(&address))
+        say_error(program, "--http: " ADDRESS_WARNING);
+}
+
 static int say_up(const struct up_request *request, const char *name, const json_t *session)
 {
     const json_int_t workers = json_integer_value(json_object_get(session, "workers"));
@@ -156,6 +184,8 @@ static int say_up(const struct up_request *request, const char *name, const json
         printf("%s is up: %jd worker%s\n", name, (intmax_t)workers, workers > 1 ? "s" : "");
     else
         printf("%s is up\n", name);
+    if (!request->is_json)
+        say_port(request, session);
     return commands_end_page(program);
 }
 
@@ -179,6 +209,10 @@ static void add_words(struct up_request *request, const char *name, const char *
     if (request->group_given) {
         argv_add(words, "--group-by");
         argv_add(words, request->group_even ? "even" : "node");
+    }
+    if (request->http != NULL) {
+        argv_add(words, "--http");
+        argv_add(words, request->http);
     }
     if (request->resumes)
         argv_add(words, "--resume");

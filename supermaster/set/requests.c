@@ -146,6 +146,7 @@ struct control_source set_control_source(struct set *set)
     return (struct control_source){.context = set,
                                    .tell = tell,
                                    .drain = drain,
+                                   .http = set->options.http.host[0] != '\0' ? &set->options.http : NULL,
                                    .set = set->options.name,
                                    .error = &set->error,
                                    .next = next,

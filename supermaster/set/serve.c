@@ -126,7 +126,10 @@ static int open_parts(struct set *set)
     set->queue.context = set;
     set->source = set_control_source(set);
     set->control = control_new(runtime_base(set->runtime), set->version, &set->source);
-    return set->control != NULL ? 0 : -1;
+    if (set->control == NULL)
+        return -1;
+    control_tell_port(set->control, "supermaster");
+    return 0;
 }
 
 /* Makes the set ready for jobs. Returns an exit status; what is wrong has been said. */

@@ -63,6 +63,10 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
         error_set(error, "--isolate: the worker would keep the modules of Python for other jobs; accepted: auto or on");
         return STATUS_BAD;
     }
+    if (root->setup.job.http.host[0] != '\0') {
+        error_set(error, "--http: is for a run of its own; accepted: `hdss up --http`, for all jobs of a set");
+        return STATUS_BAD;
+    }
     if (!job_setup_is_dependent(&root->setup))
         return 0;
     error_set(error,

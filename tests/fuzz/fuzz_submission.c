@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A job as a client of a set sends it: any bytes are refused with one line, or give a submission within its limits,
- * which written as JSON and read again is the same. */
+/* The body of a request as a client of a set sends it: any bytes are refused with one line, or are one or several jobs,
+ * each of which is refused likewise or gives a submission within its limits, which written as JSON and read again is
+ * the same. */
 #include "tests/fuzz/fuzz.h"
 #include "common/control/submission_json.h"
 #include "common/util/error.h"
@@ -44,21 +45,34 @@ static void require_alike(const struct submission *submission)
     submission_fini(&again);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+static void try_submission(const json_t *object)
 {
     struct submission submission;
     struct error error = {0};
-    json_t *object = json_loadb((const char *)bytes, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
-    if (object == NULL)
-        return 0;
     if (submission_read(&submission, object, &error) < 0) {
         require_one_line(error.text);
         REQUIRE(submission.words == NULL && submission.environment == NULL && submission.folder == NULL);
-    } else {
-        require_limits(&submission);
-        require_alike(&submission);
-        submission_fini(&submission);
+        return;
     }
-    json_decref(object);
+    require_limits(&submission);
+    require_alike(&submission);
+    submission_fini(&submission);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct error error = {0};
+    bool is_array;
+    size_t i;
+    const json_t *object;
+    json_t *submissions = submissions_of_body((const char *)bytes, size, &is_array, &error);
+    if (submissions == NULL)
+        require_one_line(error.text);
+    REQUIRE(submissions == NULL || is_array || json_array_size(submissions) == 1);
+    json_array_foreach(submissions, i, object)
+    {
+        try_submission(object);
+    }
+    json_decref(submissions);
     return 0;
 }

@@ -767,12 +767,21 @@ SUBMISSIONS = {
     "null": b'{"words":["k"],"folder":"/","name":null}', "nul": b'{"words":["k\\u0000"],"folder":"/"}', "field": b'{"words":["k"],"folder":"/","x\\n":1}',
     "numbers": b'{"words":["k"],"folder":"/","umask":-1,"weight":1e3,"priority":1001,"after":[0,4294967296]}', "environment": b'{"words":["k"],"folder":"/","environment":["A","=b"]}',
     "twice": b'{"words":["k"],"words":["k"],"folder":"/"}', "bytes": b'{"words":["\xff"],"folder":"/"}', "after": b'{"words":["k"],"folder":"/","after":"3"}',
+    "several": b'[{"words":["k"],"folder":"/"},{"words":[],"folder":"/"},7,{"words":["k"],"folder":"x"}]', "nothing": b"",
+}
+# A byte for what follows: 0 an address, 1 a Host, 2 an Authorization.
+HTTP = {
+    "port": b"\0" + b"8080", "any": b"\0" + b"localhost:0", "colon": b"\0" + b":80", "ipv6": b"\0" + b"[::1]:65535", "open": b"\0" + b"[::1:80", "name": b"\0" + b"node-7.example:1",
+    "too-large": b"\0" + b":65536", "two": b"\0" + b"::1:80", "dash": b"\0" + b"-x:1", "signed": b"\0" + b":+1", "power": b"\0" + b"1e3", "long": b"\0" + b"a" * 300 + b":1",
+    "host": b"\1" + b"LOCALHOST:1", "host-given": b"\1" + b"night", "host-ipv6": b"\1" + b"[::1]:80", "host-other": b"\1" + b"localhost.example", "host-bare": b"\1" + b"::1", "host-behind": b"\1" + b"127.0.0.1:80/x",
+    "token": b"\2" + b"Bearer " + b"0123456789abcdef" * 4, "token-case": b"\2" + b"bearer " + b"0123456789ABCDEF" * 4, "token-short": b"\2" + b"Bearer 0123456789abcdef", "token-basic": b"\2" + b"Basic eDp5",
+    "token-long": b"\2" + b"Bearer " + b"0123456789abcdef" * 5, "empty": b"\2",
 }
 
 TARGETS = {
     "message": MESSAGES, "announcement": ANNOUNCEMENTS, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
-    "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
+    "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "http": HTTP, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
     "exec": EXECS, "earlier": EARLIER, "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,
 }

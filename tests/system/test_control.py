@@ -2,6 +2,7 @@
 """Runs that go on are listed, shown, waited for and cancelled, by their user alone, and nobody who asks holds them up."""
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -9,6 +10,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 
 from launch import (HDSS, SUPERMASTER, finish, job, kill_tree, long, main, ranks_of, run, start, wait_until)
 
@@ -168,6 +171,49 @@ def test_what_a_killed_run_leaves_is_removed():
     assert run([HDSS, 'jobs', '--format', 'json']).out == '[]\n' and not os.path.exists(folder)
 
 
+def ask_port(url, headers):
+    """Status and headers of an answer, with its body."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(f'{url}/jobs/1', headers=headers), timeout=30) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code, refused.headers, refused.read()
+
+
+def test_a_run_answers_at_a_port_whoever_has_its_token():
+    folder = here()
+    process = start([*SLEEPING[:2], '--http', '0', *SLEEPING[2:]])
+    line = process.stderr.readline()
+    url, path = re.fullmatch(r'supermaster: (http://127\.0\.0\.1:[0-9]+/v1) answers whoever has the token in (.*)\n', line).groups()
+    assert path == os.path.join(folder, sockets(folder)[0].removesuffix('.sock') + '.token') and os.stat(path).st_mode & 0o7777 == 0o600, path
+    with open(path, encoding='ascii') as file:
+        token = file.read().strip()
+    status, headers, body = ask_port(url, {'Authorization': f'Bearer {token}'})
+    assert status == 200 and json.loads(body)['kernel'] == 'synthetic', body
+    status, headers, body = ask_port(url, {})
+    assert status == 401 and headers['WWW-Authenticate'] == 'Bearer' and b'synthetic' not in body, body
+    assert ask_port(url, {'Authorization': f'Bearer {token[:-1]}'})[0] == 401
+    assert ask_port(url, {'Authorization': f'Bearer {token}', 'Host': 'evil.example'})[0] == 403
+    assert f'  http       {url}\n  token      {path}\n' in run([HDSS, 'show']).out
+    taken = run([HDSS, 'run', '--workers', '1', '--http', url.split('/')[2], 'synthetic', 'iterations=1'])
+    assert taken.status == 2 and taken.err == [f'supermaster: --http: cannot listen at {url.split("/")[2]}: Address already in use'], taken
+    run([HDSS, 'cancel'])
+    assert finish(process).status == 4 and not os.path.exists(folder)
+
+
+def test_a_port_for_other_machines_is_warned_of():
+    here()
+    line = job(0, 1, ['--http', '0.0.0.0:0', 'synthetic', 'iterations=10', 'mean=0'])
+    result = run(line)
+    assert result.status == 0 and result.err[1].startswith('supermaster: --http: other machines can connect, and nothing is encrypted'), result
+    for words, said in ((['--http', '65536'], "--http '65536': accepted: PORT, HOST:PORT or [IPV6]:PORT; a port is 0, for any that is free, to 65535"),
+                        (['--http', '0', '--control', 'off'], '--http is a port of the control socket; accepted: without --control off'),
+                        (['--http', '0', '--dca', 'rma'], '--http is for launches with a supermaster, not for --dca')):
+        wrong = run([HDSS, 'run', '--workers', '1', *words, 'synthetic'])
+        assert wrong.status == 2 and wrong.err == [f'hdss run: {said}'], wrong
+
+
 def test_a_run_goes_on_without_a_socket():
     folder = here()
     line = job(0, 1, ['synthetic', 'iterations=10', 'mean=0'])
@@ -226,6 +272,8 @@ if __name__ == '__main__':
     sys.exit(main([
         test_a_run_is_listed_shown_cancelled_and_waited_for,
         test_what_a_killed_run_leaves_is_removed,
+        test_a_run_answers_at_a_port_whoever_has_its_token,
+        test_a_port_for_other_machines_is_warned_of,
         test_a_run_goes_on_without_a_socket,
         test_metrics_are_what_prometheus_reads,
         test_a_thousand_idle_clients_are_served,

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Doors of the control socket: see door.h.
+ *
+ * Clients are accepted a few at a time, and as long as descriptors are there that the run does not need. Where many
+ * have sent something, the loop over what is ready is broken off after a turn's share, and goes on in a later one.
+ *
+ * Of the user's own socket the kernel says who is at the other end before any byte of a client's is read as HTTP. At a
+ * port evhttp reads a request as a whole before anybody can look at its token: so that strangers cannot fill the memory
+ * there are few places for clients, and nobody is accepted while all are taken. As evhttp does not say when a
+ * connection is over, a place remembers its descriptor and inode: it is free once that descriptor is another file, or
+ * none. */
+#include "common/control/door.h"
+
+#include "common/control/socket.h"
+#include "common/os/clock.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Limits of a request. */
+#define HEADERS_MAX 8192
+#define BODY_MAX    1048576
+/* A client that sends or takes nothing for so long is let go. */
+#define IDLE_MAX_S 60
+/* The part of a turn that clients get, and the time from which on they get it anew. */
+#define SHARE_NS 200000u
+#define TURN_NS  1000000u
+/* Clients that are accepted at once, and the pause behind them. */
+#define ACCEPTS_MAX     8
+#define ACCEPT_PAUSE_US 1000
+/* Pause of accepting while descriptors or places are short. */
+#define SHORT_PAUSE_US 200000
+/* Descriptors that are left to the run, and those that clients may have beside them where the system permits. */
+#define DESCRIPTORS_KEPT 128
+#define DESCRIPTORS_MORE 2048
+/* Clients of a port at a time. */
+#define PLACES_MAX 64
+
+struct place {
+    int fd;      /* of the connection that has it; -1: it is free */
+    ino_t inode; /* of the same */
+};
+
+struct door {
+    enum door_kind kind;
+    struct door_share *share;        /* borrowed */
+    struct evhttp *http;             /* owned, with its listener */
+    struct evconnlistener *listener; /* of `http` */
+    struct event *accept_soon;       /* a timer; owned */
+    unsigned accepted;
+    /* of DOOR_TCP */
+    struct place places[PLACES_MAX];
+    struct event *place_newest; /* to be active; owned */
+    struct bufferevent *newest; /* a client that was just accepted, and has no place yet; a reference; NULL: none */
+};
+
+static void set_timer(struct event *timer, long us)
+{
+    const struct timeval span = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
+    event_add(timer, &span);
+}
+
+bool door_rest(struct door_share *share)
+{
+    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (now_ns - share->began_ns > TURN_NS)
+        share->began_ns = now_ns;
+    else if (now_ns - share->began_ns > SHARE_NS) {
+        event_base_loopbreak(share->base);
+        return true;
+    }
+    return false;
+}
+
+/* --- who may send --- */
+
+/* Called before evhttp reads what has come of a client: somebody else's is dropped unread. */
+static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *context)
+{
+    struct bufferevent *client = context;
+    const int fd = bufferevent_getfd(client);
+    if (info->n_added == 0 || control_peer_may(fd))
+        return;
+    evbuffer_drain(input, evbuffer_get_length(input));
+    shutdown(fd, SHUT_RDWR);
+}
+
+/* Called for bytes that have come, and for those that have gone out. */
+static void on_traffic(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
+{
+    (void)buffer, (void)info;
+    door_rest(context);
+}
+
+/* --- who is let in --- */
+
+/* True where a further client leaves the run the descriptors that it may need. */
+static bool has_descriptors(void)
+{
+    struct rlimit limit;
+    const int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
+    if (next < 0)
+        return false;
+    close(next);
+    return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)next + DESCRIPTORS_KEPT < limit.rlim_cur;
+}
+
+/* 0: the descriptor is not open. */
+static ino_t inode_of(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 ? status.st_ino : 0;
+}
+
+/* A place that no connection has any more; NULL: there is none. */
+static struct place *find_place(struct door *door)
+{
+    for (struct place *place = door->places; place < door->places + PLACES_MAX; place++)
+        if (place->fd < 0 || inode_of(place->fd) != place->inode)
+            return place;
+    return NULL;
+}
+
+static bool has_room(struct door *door)
+{
+    return has_descriptors() && (door->kind == DOOR_OWN || find_place(door) != NULL);
+}
+
+static void pause_accepting(struct door *door, long us)
+{
+    evconnlistener_disable(door->listener);
+    set_timer(door->accept_soon, us);
+}
+
+static void on_accept_soon(evutil_socket_t unused, short what, void *context)
+{
+    struct door *door = context;
+    (void)unused, (void)what;
+    door->accepted = 0;
+    if (has_room(door))
+        evconnlistener_enable(door->listener);
+    else
+        set_timer(door->accept_soon, SHORT_PAUSE_US);
+}
+
+static void on_accept_error(struct evconnlistener *listener, void *context)
+{
+    struct door *door = context;
+    (void)listener;
+    pause_accepting(door, SHORT_PAUSE_US);
+}
+
+/* Called behind evhttp, which gives a client its descriptor only when it is made. */
+static void on_place_newest(evutil_socket_t unused, short what, void *context)
+{
+    struct door *door = context;
+    struct place *place = find_place(door);
+    const int fd = door->newest != NULL ? bufferevent_getfd(door->newest) : -1;
+    (void)unused, (void)what;
+    if (place != NULL && fd >= 0)
+        *place = (struct place){fd, inode_of(fd)};
+    if (door->newest != NULL)
+        bufferevent_decref(door->newest);
+    door->newest = NULL;
+}
+
+/* Has the client get a place, before another one is accepted. */
+static void place_soon(struct door *door, struct bufferevent *client)
+{
+    bufferevent_incref(client);
+    door->newest = client;
+    event_active(door->place_newest, EV_TIMEOUT, 0);
+    pause_accepting(door, ACCEPT_PAUSE_US);
+}
+
+/* Makes what carries a client that was just accepted. */
+static struct bufferevent *new_client(struct event_base *base, void *context)
+{
+    struct door *door = context;
+    struct bufferevent *client = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+    if (client != NULL) {
+        if (door->kind == DOOR_OWN)
+            evbuffer_add_cb(bufferevent_get_input(client), on_bytes, client);
+        evbuffer_add_cb(bufferevent_get_input(client), on_traffic, door->share);
+        evbuffer_add_cb(bufferevent_get_output(client), on_traffic, door->share);
+    }
+    if (!has_descriptors())
+        pause_accepting(door, SHORT_PAUSE_US);
+    else if (++door->accepted >= ACCEPTS_MAX)
+        pause_accepting(door, ACCEPT_PAUSE_US);
+    if (client != NULL && door->kind == DOOR_TCP)
+        place_soon(door, client);
+    return client;
+}
+
+void door_raise_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
+        return;
+    const rlim_t wanted = limit.rlim_cur + DESCRIPTORS_MORE;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* --- beginning and end --- */
+
+/* Has evhttp take the listener. False when memory is out. */
+static bool serve(struct door *door, void (*on_request)(struct evhttp_request *request, void *context), void *context)
+{
+    const int methods = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
+                        EVHTTP_REQ_OPTIONS | EVHTTP_REQ_PATCH;
+    struct event_base *base = door->share->base;
+    door->http = evhttp_new(base);
+    door->accept_soon = event_new(base, -1, 0, on_accept_soon, door);
+    door->place_newest = event_new(base, -1, 0, on_place_newest, door);
+    if (door->http == NULL || door->accept_soon == NULL || door->place_newest == NULL ||
+        evhttp_bind_listener(door->http, door->listener) == NULL) {
+        evconnlistener_free(door->listener);
+        return false;
+    }
+    evconnlistener_set_error_cb(door->listener, on_accept_error);
+    evhttp_set_bevcb(door->http, new_client, door);
+    evhttp_set_gencb(door->http, on_request, context);
+    evhttp_set_allowed_methods(door->http, (ev_uint16_t)methods);
+    evhttp_set_max_headers_size(door->http, HEADERS_MAX);
+    evhttp_set_max_body_size(door->http, BODY_MAX);
+    evhttp_set_timeout(door->http, IDLE_MAX_S);
+    return true;
+}
+
+struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
+                      void (*on_request)(struct evhttp_request *request, void *context), void *context)
+{
+    struct door *door = calloc(1, sizeof *door);
+    struct evconnlistener *listener =
+        evconnlistener_new(share->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    if (listener == NULL)
+        close(fd);
+    else if (door == NULL)
+        evconnlistener_free(listener);
+    if (listener == NULL || door == NULL) {
+        free(door);
+        return NULL;
+    }
+    *door = (struct door){.kind = kind, .share = share, .listener = listener};
+    for (struct place *place = door->places; place < door->places + PLACES_MAX; place++)
+        place->fd = -1;
+    if (serve(door, on_request, context))
+        return door;
+    door_free(door);
+    return NULL;
+}
+
+void door_free(struct door *door)
+{
+    if (door == NULL)
+        return;
+    if (door->newest != NULL)
+        bufferevent_decref(door->newest);
+    if (door->http != NULL)
+        evhttp_free(door->http);
+    if (door->accept_soon != NULL)
+        event_free(door->accept_soon);
+    if (door->place_newest != NULL)
+        event_free(door->place_newest);
+    free(door);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* A way in for clients of the control socket: somebody who listens, evhttp behind it, and how many are let in. The
+ * socket of the user is one, a port that --http asks for another; both have the limits of docs/CONTROL.md. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct event_base;
+struct evhttp_request;
+
+/* The time that clients get, of whatever door: a part of each turn. */
+struct door_share {
+    struct event_base *base; /* borrowed */
+    uint64_t began_ns;
+};
+
+/* Breaks the loop off where clients have had their share of this turn; what is ready then stays so. True where it has.
+ */
+bool door_rest(struct door_share *share);
+
+enum door_kind {
+    DOOR_OWN, /* a Unix socket: clients are this user's or root's, or are not listened to */
+    DOOR_TCP, /* a port: anybody can connect, and few may send at a time */
+};
+
+struct door;
+
+/* Serves at the socket, which listens and is the door's from then on, also where this fails. `share` is borrowed. NULL
+ * when memory is out. */
+struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
+                      void (*on_request)(struct evhttp_request *request, void *context), void *context);
+
+/* Ends all connections. NULL is fine. */
+void door_free(struct door *door);
+
+/* Has clients find descriptors that the run does not need. */
+void door_raise_limit(void);

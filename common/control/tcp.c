@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Listening at a port: see tcp.h. */
+#include "common/control/tcp.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Clients that may wait to be accepted. */
+#define BACKLOG 16
+
+static int listen_at(const struct addrinfo *found)
+{
+    const int on = 1, fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* clients of an earlier run may linger at the port */
+    if (bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    const int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_storage bound;
+    socklen_t size = sizeof bound;
+    if (getsockname(fd, (struct sockaddr *)&bound, &size) < 0)
+        return 0;
+    return ntohs(bound.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&bound)->sin6_port
+                                             : ((const struct sockaddr_in *)&bound)->sin_port);
+}
+
+int tcp_listen(struct address *address, struct error *error)
+{
+    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found;
+    char port[8], text[ADDRESS_TEXT_MAX];
+    snprintf(port, sizeof port, "%u", (unsigned)address->port);
+    address_print(address, text);
+    const int result = getaddrinfo(address->host, port, &wanted, &found);
+    if (result != 0)
+        return error_set(error, "cannot listen at %s: %s", text, gai_strerror(result));
+    int fd = -1;
+    for (const struct addrinfo *one = found; one != NULL && fd < 0; one = one->ai_next)
+        fd = listen_at(one);
+    const int reason = errno;
+    freeaddrinfo(found);
+    if (fd < 0)
+        return error_set(error, "cannot listen at %s: %s", text, strerror(reason));
+    address->port = port_of(fd);
+    return fd;
+}
