@@ -151,7 +151,7 @@ int file_make_folders(const char *path, struct error *error)
     int result = above != NULL ? 0 : error_set(error, "out of memory");
     for (char *slash = above; result == 0 && (slash = strchr(slash + 1, '/')) != NULL;) {
         *slash = '\0';
-        if (mkdir(above, 0777) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+        if (mkdir(above, 0700) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
             result = fail_to_make(above, error);
         *slash = '/';
     }
@@ -159,6 +159,23 @@ int file_make_folders(const char *path, struct error *error)
     if (result == 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
         result = fail_to_make(path, error);
     return result;
+}
+
+int file_open_own_folder(const char *path, struct error *error)
+{
+    struct stat status;
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return error_set(error, "%.300s: %s", path, strerror(errno));
+    if (fstat(folder, &status) < 0 || status.st_uid != geteuid())
+        error_set(error, "%.300s belongs to another user", path);
+    else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        error_set(error, "others may write in %.300s, which has the mode %04o; accepted: 0700", path,
+                  (unsigned)status.st_mode & 07777);
+    else
+        return folder;
+    close(folder);
+    return -1;
 }
 
 int file_check_writable(const char *path, struct error *error)

@@ -25,8 +25,12 @@ int file_check_folder(const char *path, struct error *error);
 /* -1 with one line where there is a folder of that name; `name` is a file's, for an example of what is accepted. */
 int file_refuse_folder(const char *path, const char *name, struct error *error);
 
-/* Makes the folder, for the user alone, and those above it, where they are not there. -1 with one line. */
+/* Makes the folder, and those above it where they are not there, for the user alone. -1 with one line. */
 int file_make_folders(const char *path, struct error *error);
+
+/* Opens a folder that belongs to this user, and in which nobody else may write: others could put files into its place
+ * that are then believed, or written. -1 with one line. */
+int file_open_own_folder(const char *path, struct error *error);
 
 /* Reads or writes all `size` bytes at `offset` of an open file, however many calls that takes. 0, or -1 with errno;
  * reading returns FILE_ENDS where the file is shorter. */

@@ -333,15 +333,24 @@ static int wait_until_up(const struct up_request *request, const char *name, pid
     }
 }
 
+/* Opens the log of the set in its folder, which is made where it is not there. -1 with one line. */
+static int open_log(const char *state, struct error *error)
+{
+    const int folder = file_make_folders(state, error) == 0 ? file_open_own_folder(state, error) : -1;
+    if (folder < 0)
+        return -1;
+    const int log = openat(folder, "log", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (log < 0)
+        error_set(error, "cannot write %.300s/log: %s", state, strerror(errno));
+    close(folder);
+    return log;
+}
+
 static int start_apart(struct up_request *request, const char *name, const char *state, struct error *error)
 {
-    char path[PATH_MAX + 8];
-    snprintf(path, sizeof path, "%s/log", state);
-    const int log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (log < 0) {
-        error_set(error, "cannot write %.300s: %s", path, strerror(errno));
+    const int log = open_log(state, error);
+    if (log < 0)
         return EXIT_STATUS_USAGE;
-    }
     const off_t from = lseek(log, 0, SEEK_END);
     fflush(stdout);
     const pid_t child = fork();
@@ -377,8 +386,6 @@ static int start_set(struct up_request *request, struct error *error)
     request->plan.serves = true;
     request->plan.threads = 1;
     add_words(request, name, state);
-    if (!request->plan.dry_run && file_make_folders(state, error) < 0)
-        return EXIT_STATUS_USAGE;
     return request->foreground || request->plan.dry_run ? launch_set(request, name, NULL, error)
                                                         : start_apart(request, name, state, error);
 }

@@ -17,11 +17,6 @@
 #define FILE_NAME_MAX  64
 #define FOLDER_OF_JOBS "jobs"
 
-static int fail(const char *path, struct error *error)
-{
-    return error_set(error, "%.300s: %s", path, strerror(errno));
-}
-
 /* Says that a path is too long, of which snprintf() has told that length. */
 static int check_length(int length, struct error *error)
 {
@@ -57,9 +52,9 @@ int set_folder_open(struct set_folder *folder, const struct serve_options *optio
         check_length(snprintf(folder->queue_path, PATH_MAX, "%s/queue", folder->path), error) < 0 ||
         file_make_folders(folder->path, error) < 0)
         return -1;
-    folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    folder->fd = file_open_own_folder(folder->path, error);
     if (folder->fd < 0)
-        return fail(folder->path, error);
+        return -1;
     if (mkdirat(folder->fd, FOLDER_OF_JOBS, 0700) < 0 && errno != EEXIST)
         return error_set(error, "cannot make the folder %.300s/" FOLDER_OF_JOBS ": %s", folder->path, strerror(errno));
     return 0;
