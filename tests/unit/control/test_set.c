@@ -4,6 +4,7 @@
 #include "common/control/control.h"
 #include "common/control/socket.h"
 #include "common/control/submission_json.h"
+#include "common/os/clock.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/suite.h"
 
@@ -12,11 +13,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define ANSWER_MAX 8000000
 #define JOBS_MAX   20000
+
+#define IDLE_CLIENTS  1000
+#define STUCK_CLIENTS 50 /* of each kind */
 
 static char folder[] = "/tmp/hdss-test-set-XXXXXX";
 static char path[CONTROL_PATH_MAX];
@@ -412,6 +417,85 @@ START_TEST(a_submission_is_refused)
 }
 END_TEST
 
+static void have_descriptors(rlim_t count)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max < count ? limit.rlim_max : count;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static int connect_in_turn(void)
+{
+    int client;
+    while ((client = control_connect(path)) < 0) {
+        ck_assert_int_eq(errno, EAGAIN);
+        look();
+    }
+    return client;
+}
+
+/* Processor time of a look, as others have the machine meanwhile. */
+static uint64_t time_of_look(void)
+{
+    const uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    look();
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+}
+
+/* Sends what the client has to say, and looks until it is answered by the first byte. Returns the longest look. */
+static uint64_t ask_and_look(int client, const char *request)
+{
+    uint64_t longest_ns = 0;
+    char byte;
+    ck_assert_int_eq(send(client, request, strlen(request), MSG_NOSIGNAL), (ssize_t)strlen(request));
+    while (recv(client, &byte, 1, 0) < 0) {
+        const uint64_t took_ns = time_of_look();
+        longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
+    }
+    return longest_ns;
+}
+
+static uint64_t longest_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+START_TEST(clients_of_every_kind_are_borne)
+{
+    static int idle[IDLE_CLIENTS], stuck[2 * STUCK_CLIENTS];
+    static char rest[65536];
+    const int small = 2048;
+    uint64_t longest_ns = 0;
+    have_descriptors(2 * (IDLE_CLIENTS + 2 * STUCK_CLIENTS) + 200);
+    set.newest = 1000;
+    for (unsigned i = 0; i < IDLE_CLIENTS; i++)
+        idle[i] = connect_in_turn();
+    for (unsigned i = 0; i < 2 * STUCK_CLIENTS; i++) {
+        const char *request = i % 2 == 0 ? "GET /v1/jobs HTT" : "GET /v1/jobs HTTP/1.1\r\n\r\n";
+        stuck[i] = connect_in_turn();
+        setsockopt(stuck[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+        ck_assert_int_eq(send(stuck[i], request, strlen(request), MSG_NOSIGNAL), (ssize_t)strlen(request));
+        longest_ns = longest_of(longest_ns, time_of_look());
+    }
+    const int busy = connect_in_turn();
+    for (unsigned i = 0; i < IDLE_CLIENTS; i++) {
+        longest_ns = longest_of(longest_ns, ask_and_look(busy, "GET /v1/jobs/1 HTTP/1.1\r\n\r\n"));
+        while (recv(busy, rest, sizeof rest, 0) > 0)
+            ;
+    }
+    for (unsigned i = 0; i < IDLE_CLIENTS; i++)
+        longest_ns = longest_of(longest_ns, ask_and_look(idle[i], "GET /v1/jobs/1 HTTP/1.1\r\n\r\n"));
+    printf("# the longest of all looks took %.0f us\n", (double)longest_ns / 1e3);
+    for (unsigned i = 0; i < IDLE_CLIENTS; i++)
+        close(idle[i]);
+    for (unsigned i = 0; i < 2 * STUCK_CLIENTS; i++)
+        close(stuck[i]);
+    close(busy);
+    check_has(ask("GET /v1", ""), "200", "\"kind\":\"set\"");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("set");
@@ -426,6 +510,8 @@ int main(void)
     tcase_add_test(tcase, output_is_given);
     tcase_add_test(tcase, the_set_is_told_to_end);
     tcase_add_test(tcase, a_name_is_taken_once);
+    tcase_add_test(tcase, clients_of_every_kind_are_borne);
+    tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
     tcase_add_test(reading, a_submission_has_all_fields);
     tcase_add_test(reading, a_submission_is_refused);
