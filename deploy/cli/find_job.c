@@ -123,7 +123,7 @@ int find_only_job(struct job_list *found, const char *set, struct error *error)
     }
     if (result == 0 && count == 0)
         result = set != NULL ? error_set(error, "no job goes on in the set %s", place.name)
-                             : error_set(error, "no run of yours is there on this machine");
+                             : error_set(error, "no run or job of yours goes on on this machine");
     else if (result == 0 && count > 1)
         result = error_set(
             error, "%u %s are there: say which; `hdss jobs` lists them", count,

@@ -167,9 +167,19 @@ static double percent_done(const struct job_view *view)
     return view->done + view->failed < view->total && percent > 99.9 ? 99.9 : fmin(percent, 100);
 }
 
+/* True for a job of a set of which nothing was begun, so that nobody knows how long it is. */
+static bool has_not_begun(const struct job_view *view)
+{
+    return text_of(view->json, "submitted")[0] != '\0' && text_of(view->json, "began")[0] == '\0';
+}
+
 void job_view_print_done(const struct job_view *view, struct text *text)
 {
     char done[HUMAN_MAX], total[HUMAN_MAX], failed[HUMAN_MAX];
+    if (has_not_begun(view)) {
+        text_add(text, "nothing was begun");
+        return;
+    }
     text_add(text, "%s", whole(done, view->done));
     if (view->total >= 0)
         text_add(text, " of %s", whole(total, view->total));
@@ -389,6 +399,9 @@ static void add_set_lines(const struct job_view *view, struct text *text)
         text_add(text, "\n");
     for (i = 0; i < sizeof times / sizeof *times; i++)
         add_line(text, times[i], text_of(view->json, times[i]));
+    const double cause = count_of(view->json, "cancelled_by");
+    if (cause > 0)
+        text_add(text, "  %-10s as %s/%.0f was not done\n", "cancelled", view->session, cause);
 }
 
 static void add_command(struct text *text, json_t *words)
@@ -404,9 +417,28 @@ static void add_command(struct text *text, json_t *words)
     text_add(text, "\n");
 }
 
-void job_view_print(const struct job_view *view, struct text *text)
+/* How far the job is. */
+static void add_figures(const struct job_view *view, struct text *text)
 {
     char figure[HUMAN_MAX], number[HUMAN_MAX];
+    text_add(text, "  %-10s ", "done");
+    job_view_print_done(view, text);
+    text_add(text, "\n");
+    if (view->rate > 0)
+        add_line(text, "rate", human_rate(figure, view->rate));
+    add_line(text, "elapsed", human_duration(figure, view->elapsed_s));
+    if (view->left_s >= 0)
+        add_line(text, "left", human_duration(figure, view->left_s));
+    if (view->workers <= 0)
+        return; /* of a job of a set that is over */
+    text_add(text, "  %-10s %s of %s busy", "workers", whole(figure, view->busy), whole(number, view->workers));
+    if (view->lost > 0)
+        text_add(text, ", %s lost", whole(figure, view->lost));
+    text_add(text, "\n");
+}
+
+void job_view_print(const struct job_view *view, struct text *text)
+{
     text_add(text, "%s: ", view->id);
     add_plain(text, view->kernel, UINT_MAX);
     text_add(text, view->kernel[0] != '\0' ? ", " : "");
@@ -417,18 +449,8 @@ void job_view_print(const struct job_view *view, struct text *text)
     add_set_lines(view, text);
     add_command(text, json_object_get(view->json, "command"));
     add_line(text, "folder", view->folder);
-    text_add(text, "  %-10s ", "done");
-    job_view_print_done(view, text);
-    text_add(text, "\n");
-    if (view->rate > 0)
-        add_line(text, "rate", human_rate(figure, view->rate));
-    add_line(text, "elapsed", human_duration(figure, view->elapsed_s));
-    if (view->left_s >= 0)
-        add_line(text, "left", human_duration(figure, view->left_s));
-    text_add(text, "  %-10s %s of %s busy", "workers", whole(figure, view->busy), whole(number, view->workers));
-    if (view->lost > 0)
-        text_add(text, ", %s lost", whole(figure, view->lost));
-    text_add(text, "\n");
+    if (!has_not_begun(view))
+        add_figures(view, text);
     add_line(text, "technique", view->technique);
     add_line(text, "topology", view->topology);
     add_line(text, "output", view->output);

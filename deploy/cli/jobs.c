@@ -243,6 +243,8 @@ int command_jobs(int argc, char **argv)
     else {
         if (list.count > 0)
             job_list_print(&list, columns_of_output(), &text);
+        if (list.count > 0 && json_array_size(sets) > 0)
+            text_add(&text, "\n");
         print_sets(sets, &text);
     }
     status = jobs_put(program, &text);

@@ -69,6 +69,7 @@ def test_jobs_go_through_a_set():
         well(['cancel', '3'])
         waited = run([HDSS, 'wait', '3', '4'])
         assert waited.status == 4 and job('4')['cancelled_by'] == 3, waited
+        assert waited.out.endswith('main/4: cancelled, nothing was begun\n') and '  cancelled  as main/3 was not done\n' in well(['show', '4'])
         assert 'stopped by a signal after a clean drain' in well(['output', '3'])
         os.mkdir('hdss/main/jobs/6.out')
         silent = run([HDSS, 'submit', '--wait', 'synthetic', 'iterations=1'])

@@ -58,7 +58,7 @@ def test_jobs_are_listed_shown_and_cancelled():
         run([HDSS, 'submit', *EMPTY])
         lines = run([HDSS, 'jobs']).out.splitlines()
         assert lines[0].split()[:3] == ['ID', 'NAME', 'KERNEL'] and lines[1].split()[:4] == ['night/1', 'first', 'synthetic', 'running'], lines
-        assert lines[2:] == ['set night: 4 workers, 1 running, 0 waiting, 1 over'], lines
+        assert lines[2:] == ['', 'set night: 4 workers, 1 running, 0 waiting, 1 over'], lines
         told = json.loads(run([HDSS, 'jobs', '--all', '--format', 'json']).out)
         assert [(one['session'], one['id'], one['state']) for one in told] == [('night', 1, 'running'), ('night', 2, 'done')], told
         assert run([HDSS, 'show']).out.startswith('night/1: synthetic, running\n  name       first\n')
