@@ -49,6 +49,14 @@ void text_add(struct text *text, const char *format, ...)
     va_end(again);
 }
 
+void text_add_quoted(struct text *text, const char *word)
+{
+    text_add(text, "'");
+    for (; *word != '\0'; word++)
+        text_add(text, *word == '\'' ? "'\\''" : "%c", *word);
+    text_add(text, "'");
+}
+
 void text_repeat(struct text *text, const char *piece, size_t count)
 {
     while (count-- > 0)

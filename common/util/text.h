@@ -19,5 +19,8 @@ void text_add(struct text *text, const char *format, ...) __attribute__((format(
 /* `count` times the string `piece`. */
 void text_repeat(struct text *text, const char *piece, size_t count);
 
+/* A word in quotes, as a POSIX shell reads it back. */
+void text_add_quoted(struct text *text, const char *word);
+
 /* The text, which the caller frees; `text` is empty afterwards. NULL when memory was out. */
 char *text_take(struct text *text);

@@ -407,10 +407,7 @@ static int begin_text(struct exec_run *run, struct tasks *tasks, const char *tex
 {
     struct text quoted;
     text_init(&quoted);
-    text_add(&quoted, "'");
-    for (; *text != '\0'; text++)
-        text_add(&quoted, *text == '\'' ? "'\\''" : "%c", *text);
-    text_add(&quoted, "'");
+    text_add_quoted(&quoted, text);
     char *command = text_take(&quoted);
     argv_add(&run->texts, command != NULL ? command : "");
     free(command);

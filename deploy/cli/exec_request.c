@@ -411,17 +411,6 @@ void exec_grammar(struct grammar *grammar)
 
 /* --- the command and its arguments --- */
 
-static void add_quoted(struct text *text, const char *word)
-{
-    text_add(text, "'");
-    for (; *word != '\0'; word++)
-        if (*word == '\'')
-            text_add(text, "'\\''");
-        else
-            text_add(text, "%c", *word);
-    text_add(text, "'");
-}
-
 /* A word of the command, with -I's as {}. */
 static void exec_add_word(const struct exec_request *request, struct text *text, const char *word)
 {
@@ -441,7 +430,7 @@ static int join_command(struct exec_request *request, int count, char *const *wo
         char *own = text_take(&word);
         text_add(&text, "%s", i > 0 ? " " : "");
         if (own != NULL && request->quotes)
-            add_quoted(&text, own);
+            text_add_quoted(&text, own);
         else
             text_add(&text, "%s", own != NULL ? own : "");
         text.failed |= own == NULL && words[i][0] != '\0';

@@ -7,6 +7,7 @@
 
 #include "common/config/job.h"
 #include "common/util/list.h"
+#include "common/util/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,8 @@ static const struct option_row submit_rows[] = {
 };
 
 static const struct options submit_options = {
-    .usage = "hdss submit [OPTION]... KERNEL [KEY=VALUE]...",
+    .usage = "hdss submit [OPTION]... KERNEL [KEY=VALUE]...\n"
+             "hdss submit [OPTION]... exec -- COMMAND [WORD]...",
     .about = "Hands a job to a set of daemons that `hdss up` has started, and prints its ID.",
     .sections = {{"Submission", submit_rows}, {"Help", options_common}},
     .notes =
@@ -68,6 +70,7 @@ static const struct options submit_options = {
         "--resume` goes on with it where the set is lost.\n"
         "Example:\n"
         "    hdss submit --wait --output m.npy mandelbrot width=2048\n"
+        "    hdss submit --wait --output fit.out exec -- ./fit data.csv\n"
         "Exit status: 0 submitted; with --wait that of the job, as of `hdss run`, and 4 where it is left; 1 where it "
         "is "
         "not known how the job ended; 2 wrong use.",
@@ -89,6 +92,32 @@ void submit_grammar(struct grammar *grammar)
     *grammar = (struct grammar){all_options(), OPERANDS_KERNEL};
 }
 
+/* Has the job run the words as one command, of which `exec` is the kernel. -1 with one line. */
+static int take_command(struct argv *job, int count, char *const *words, struct error *error)
+{
+    struct text text;
+    if (count == 0)
+        return error_set(error, "there is no command behind `exec --`");
+    text_init(&text);
+    for (int i = 0; i < count; i++) {
+        text_add(&text, "%s", i > 0 ? " " : "command=");
+        text_add_quoted(&text, words[i]);
+    }
+    char *command = text_take(&text);
+    job->failed |= command == NULL;
+    if (command != NULL)
+        argv_add(job, command);
+    free(command);
+    return 0;
+}
+
+/* True for the kernel exec, behind which a command follows as it is. */
+static bool begins_command(const struct options_reader *reader, const struct options_word *word)
+{
+    return word->row == NULL && strcmp(word->value, "exec") == 0 && !reader->operands_only &&
+           reader->at < reader->argc && strcmp(reader->argv[reader->at], "--") == 0;
+}
+
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
 static int take_arguments(struct submission_request *request, struct argv *job, const struct options *all, int argc,
                           char **argv, struct error *error)
@@ -107,6 +136,10 @@ static int take_arguments(struct submission_request *request, struct argv *job, 
         }
         for (int i = first; i < reader.at; i++)
             argv_add(job, argv[i]);
+        if (begins_command(&reader, &word)) {
+            more = take_command(job, argc - reader.at - 1, argv + reader.at + 1, error);
+            break;
+        }
     }
     if (more == 0 && (request->leaves || request->quiet) && !request->waits)
         return error_set(error, "%s: accepted with --wait", request->leaves ? "--leave" : "--quiet");
