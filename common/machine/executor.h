@@ -38,6 +38,11 @@ struct executor_ops {
     void (*sent)(struct executor *executor, const void *data);
     int (*descriptor)(const struct executor *executor); /* NULL: there is none */
     void (*check)(const struct executor *executor);     /* NULL: nothing to check */
+    /* For workers that several jobs share. */
+    bool (*put_off)(struct executor *executor);              /* NULL: nothing runs between two turns */
+    void (*go_on)(struct executor *executor);                /* NULL: the next turn does */
+    void (*stop_at)(struct executor *executor, uint64_t ns); /* NULL: it is put off in time */
+    bool (*has_chunk)(const struct executor *executor);      /* NULL: there is one between a begin() and its FINISHED */
     void (*fini)(struct executor *executor);
 
     /* for loops whose iterations depend on earlier ones; all NULL for others */
@@ -55,6 +60,8 @@ struct executor {
     struct threads figures; /* figures of the threads until the latest FINISHED; not used with one thread */
     bool is_away; /* another process, which may want the core, does the work: while the executor is blocked its worker
                      sleeps at once */
+    bool is_put_off;   /* begins nothing: see executor_put_off() */
+    uint64_t spent_ns; /* time that another process has computed, as far as it is known; 0: the caller's clock tells */
 };
 
 /* True where chunks hand boundary data to the chunks behind them. */
@@ -116,6 +123,40 @@ static inline enum turn executor_advance(struct executor *executor, struct event
     executor_check(executor);
 #endif
     return turn;
+}
+
+/* Has the executor stop between two iterations, as another job has its turn: from now on it begins nothing. What has
+ * begun goes on to its end, and all else stays here, as the rest of chunks that run. executor_advance() still takes
+ * over what is done, and tells it. Returns true where nothing runs any more; else this is to be asked again behind
+ * executor_advance(). */
+static inline bool executor_put_off(struct executor *executor)
+{
+    executor->is_put_off = true;
+    return executor->ops->put_off == NULL || executor->ops->put_off(executor);
+}
+
+/* Has an executor go on that was put off, with the next executor_advance() at the latest. */
+static inline void executor_go_on(struct executor *executor)
+{
+    executor->is_put_off = false;
+    if (executor->ops->go_on != NULL)
+        executor->ops->go_on(executor);
+}
+
+/* Has another process that computes begin nothing behind that moment, of the clock of events, so that nobody has to
+ * wake for it; it may still compute once executor_put_off() has been called then. Until the next such call, or a moment
+ * that never comes. Returns false where it has no such process. */
+static inline bool executor_stop_at(struct executor *executor, uint64_t ns)
+{
+    if (executor->ops->stop_at != NULL)
+        executor->ops->stop_at(executor, ns);
+    return executor->ops->stop_at != NULL && executor->is_away;
+}
+
+/* True where a chunk is left; `otherwise` where the executor has one chunk at a time, and need not be asked. */
+static inline bool executor_has_chunk(const struct executor *executor, bool otherwise)
+{
+    return executor->ops->has_chunk != NULL ? executor->ops->has_chunk(executor) : otherwise;
 }
 
 /* Tells the executor that the message with `data` of an event is through: the data may be written to again. */

@@ -31,7 +31,7 @@
 #include <sys/types.h>
 
 /* Raised when the layout changes: worker and helper must be of one build. */
-#define CHANNEL_VERSION 3
+#define CHANNEL_VERSION 4
 /* Descriptors of a helper: the shared memory, and the eventfd that wakes the worker. */
 #define CHANNEL_FILE 3
 #define CHANNEL_BELL 4
@@ -109,6 +109,7 @@ struct channel {
     _Alignas(64) _Atomic uint64_t claims; /* of the command: begun in the lower half, their end in the upper;
                                              BLOCK: 1 is begun where the step has */
     _Atomic uint64_t wake_at;             /* iterations done with which the worker is woken */
+    _Atomic uint64_t until_ns;            /* RUN: no call but the first begins behind this moment */
     _Atomic uint32_t worker_sleeps;       /* an enum channel_sleep */
     /* --- its answer --- */
     _Alignas(64) _Atomic uint64_t published; /* iterations done, twice, and the valid account */

@@ -74,8 +74,11 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
         helper_fini(helper);
         return -1;
     }
-    *helper->channel = (struct channel){
-        .version = CHANNEL_VERSION, .worker_pid = getpid(), .records_at = at, .bytes = helper->channel_bytes};
+    *helper->channel = (struct channel){.version = CHANNEL_VERSION,
+                                        .worker_pid = getpid(),
+                                        .records_at = at,
+                                        .bytes = helper->channel_bytes,
+                                        .until_ns = UINT64_MAX};
     return 0;
 }
 

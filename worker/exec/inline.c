@@ -368,7 +368,9 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     }
     if (chunk->waiting)
         return exec_wait_turn(exec, event);
-    return send_due_part(exec, event) || inline_tell_mark(exec, event) ? TURN_EVENT : TURN_WORKED;
+    if (send_due_part(exec, event) || inline_tell_mark(exec, event))
+        return TURN_EVENT;
+    return exec->executor.is_put_off ? TURN_BLOCKED : TURN_WORKED;
 }
 
 /* Advances until there is something to do elsewhere, or the helper has no news. */
@@ -413,6 +415,19 @@ static int inline_descriptor(const struct executor *executor)
     return exec->open && kernel->descriptor != NULL ? kernel->descriptor(exec->instance) : -1;
 }
 
+static bool inline_put_off(struct executor *executor)
+{
+    struct exec *exec = exec_of(executor);
+    return exec_remote_put_off(exec) && !exec->chunk.waiting;
+}
+
+static void inline_stop_at(struct executor *executor, uint64_t ns)
+{
+    const struct exec *exec = exec_of(executor);
+    if (exec->config.helper != NULL)
+        atomic_store(&exec->remote.helper.channel->until_ns, ns);
+}
+
 const struct executor_ops inline_ops = {
     .probe = exec_probe,
     .begin = inline_begin,
@@ -422,5 +437,7 @@ const struct executor_ops inline_ops = {
     .sent = inline_sent,
     .descriptor = inline_descriptor,
     .check = exec_check,
+    .put_off = inline_put_off,
+    .stop_at = inline_stop_at,
     .fini = exec_fini,
 };

@@ -159,10 +159,10 @@ static inline bool draw_iterations(struct thread_pool *pool, unsigned thread)
     }
 }
 
-/* True where the end has come, or there is something for the main thread to look at. */
+/* True where the threads are to stop or to stand still, or there is something for the main thread to look at. */
 static inline bool is_called(const struct thread_pool *pool, unsigned thread)
 {
-    return ring_is_stopped(&pool->ring) || (thread == 0 && thread_pool_has_work(pool));
+    return ring_is_halted(&pool->ring) || (thread == 0 && thread_pool_has_work(pool));
 }
 
 /* Draws and runs for as long as each draw is one piece of the part that the thread is at, up to the next reading of the
@@ -199,7 +199,7 @@ bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_
     bool any = false, is_main = thread == 0;
     if (pool->ring.thread[thread].slot != NULL) /* the thread looked after something else meanwhile */
         pool_thread->read_ns = clock_ns(CLOCK_MONOTONIC);
-    while (!ring_is_stopped(&pool->ring) && (pool_thread->next < pool_thread->end || draw_iterations(pool, thread))) {
+    while (!ring_is_halted(&pool->ring) && (pool_thread->next < pool_thread->end || draw_iterations(pool, thread))) {
         any = true;
         run_piece(pool, thread);
         if (pool_thread->next == pool_thread->end && !ring_learns(&pool->ring))
@@ -212,6 +212,8 @@ bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_
         if (is_late || now_ns >= until_ns)
             break;
     }
+    if (any && pool_thread->untimed > 0 && ring_is_halted(&pool->ring)) /* nobody knows for how long */
+        ring_tell(&pool->ring, thread, tick_member(pool, thread));
     return any;
 }
 
@@ -235,7 +237,9 @@ void thread_pool_serve(struct thread_pool *pool, unsigned thread)
         resume_thread(pool, thread);
     while (!ring_is_stopped(ring)) {
         thread_pool_work(pool, thread, UINT64_MAX);
-        if (!ring_is_stopped(ring))
+        if (ring_is_halted(ring))
+            ring_park(ring);
+        else
             ring_wait(ring, thread, pool->config.cores >= pool->config.threads ? SPIN_NS : 0);
     }
 }

@@ -6,6 +6,9 @@
  * it, where they stay until they are sent. A part that is due before the end of its command has the command cut at what
  * has begun.
  *
+ * An executor that is put off has its command cut in the same way, and gives the next one when it goes on: the helper
+ * knows nothing of chunks, and the chunk nothing of commands.
+ *
  * Where iterations have a limit of time, a helper is killed whose iteration stands still for longer. A call of several
  * iterations has the time of one: none of them is blamed for it, and they are run again one by one, each with the time
  * of its own. So no iteration fails that keeps within its limit, and a hang is seen however many short ones a call has.
@@ -243,7 +246,7 @@ static void post_command(struct exec *exec)
 void exec_remote_begin(struct exec *exec)
 {
     exec->chunk.began_ns = 0;
-    if (exec->step.is_stuck || exec_buffer_in_use(exec)->sent)
+    if (exec->step.is_stuck || exec_buffer_in_use(exec)->sent || exec->executor.is_put_off)
         return; /* executor_advance() goes on */
     post_command(exec);
 }
@@ -275,6 +278,7 @@ static void take_done(struct exec *exec)
     chunk->done = remote->base + now.count;
     chunk->digest += now.digest - remote->taken.digest;
     chunk->compute_ns += took_ns;
+    exec->executor.spent_ns += took_ns;
     exec->ended_ns = clock_ns(CLOCK_MONOTONIC);
     exec->iteration_ns = (double)took_ns / (double)count;
     remote->taken = now;
@@ -359,7 +363,7 @@ bool exec_remote_turn(struct exec *exec)
     struct exec_remote *remote = &exec->remote;
     char why[HDSS_ERROR_MAX];
     if (!remote->posted && !exec->chunk.failed && exec->chunk.done < exec->chunk.count &&
-        remote->helper.state != HELPER_OPENING)
+        remote->helper.state != HELPER_OPENING && !exec->executor.is_put_off)
         post_command(exec);
     if (remote->posted && !channel_is_answered(remote->helper.channel))
         await_short(exec);
@@ -413,8 +417,16 @@ uint64_t exec_remote_cut(struct exec *exec, uint64_t kept)
     struct exec_remote *remote = &exec->remote;
     if (kept >= remote->base + remote->count)
         return kept;
-    uint64_t end = channel_cut(&remote->helper.channel->claims, kept > remote->base ? kept - remote->base : 0);
-    return remote->base + end;
+    uint64_t end =
+        remote->base + channel_cut(&remote->helper.channel->claims, kept > remote->base ? kept - remote->base : 0);
+    return end > kept ? end : kept; /* the command may have been cut before, and what is behind it stays here */
+}
+
+bool exec_remote_put_off(struct exec *exec)
+{
+    if (exec->remote.posted)
+        channel_cut(&exec->remote.helper.channel->claims, 0);
+    return !exec->remote.posted;
 }
 
 /* --- probing --- */

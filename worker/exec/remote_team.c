@@ -208,7 +208,7 @@ void remote_team_turn(struct thread_pool *pool)
         return;
     if (helper->state == HELPER_NONE && helper_begin(helper, why) < 0)
         give_up_team(pool, why);
-    if (helper->state == HELPER_READY) {
+    if (helper->state == HELPER_READY && !pool->executor.is_put_off) {
         remote->posted = true;
         remote->looked_ns = clock_ns(CLOCK_MONOTONIC);
         helper_wake_at(helper, UINT64_MAX);

@@ -389,7 +389,7 @@ void ring_release(struct ring *ring, uint64_t number)
 
 void ring_stop(struct ring *ring)
 {
-    atomic_store(&ring->state->stopped, true);
+    atomic_store(&ring->state->halt, RING_STOPPED);
     wake_sleepers(ring, INT_MAX);
 }
 
@@ -474,6 +474,7 @@ void ring_mend(struct ring *ring)
         if (!ring_slot(ring, number)->empty)
             mend_slot(ring, number);
     atomic_store(&ring->state->asleep, 0);
+    atomic_store(&ring->state->parked, 0);
 }
 
 /* --- each thread --- */
@@ -631,6 +632,41 @@ void ring_take_part(struct ring *ring, unsigned thread, uint64_t iteration, uint
     own->part_end = end - own->part_first < slot->part_count ? end : own->part_first + slot->part_count;
 }
 
+static bool all_stand(const struct ring *ring)
+{
+    return atomic_load(&ring->state->parked) + atomic_load(&ring->state->asleep) == ring->threads;
+}
+
+static void tell_if_all_stand(struct ring *ring)
+{
+    if (atomic_load(&ring->state->halt) == RING_HELD && all_stand(ring))
+        ring->notify(ring->context);
+}
+
+bool ring_hold(struct ring *ring)
+{
+    uint32_t halt = RING_GOES_ON;
+    atomic_compare_exchange_strong(&ring->state->halt, &halt, RING_HELD);
+    return all_stand(ring);
+}
+
+void ring_go_on(struct ring *ring)
+{
+    uint32_t halt = RING_HELD;
+    if (atomic_compare_exchange_strong(&ring->state->halt, &halt, RING_GOES_ON) &&
+        atomic_load(&ring->state->parked) > 0)
+        wake_sleepers(ring, INT_MAX);
+}
+
+void ring_park(struct ring *ring)
+{
+    atomic_fetch_add(&ring->state->parked, 1);
+    tell_if_all_stand(ring);
+    for (uint32_t wakes; wakes = atomic_load(&ring->state->wakes), atomic_load(&ring->state->halt) == RING_HELD;)
+        syscall(SYS_futex, &ring->state->wakes, FUTEX_WAIT, wakes, NULL, NULL, 0);
+    atomic_fetch_sub(&ring->state->parked, 1);
+}
+
 void ring_wait(struct ring *ring, unsigned thread, uint64_t spin_ns)
 {
     const struct ring_thread *own = &ring->thread[thread];
@@ -638,11 +674,12 @@ void ring_wait(struct ring *ring, unsigned thread, uint64_t spin_ns)
     ring->notify(ring->context);
     const uint64_t until = clock_ns(CLOCK_MONOTONIC) + spin_ns;
     while (spin_ns > 0 && clock_ns(CLOCK_MONOTONIC) < until)
-        if (has_next(ring, own) || ring_is_stopped(ring))
+        if (has_next(ring, own) || ring_is_halted(ring))
             return;
     atomic_fetch_add(&ring->state->asleep, 1);
-    for (uint32_t wakes;
-         wakes = atomic_load(&ring->state->wakes), !has_next(ring, own) && !atomic_load(&ring->state->stopped);)
+    tell_if_all_stand(ring);
+    for (uint32_t wakes; wakes = atomic_load(&ring->state->wakes),
+                         !has_next(ring, own) && atomic_load(&ring->state->halt) != RING_STOPPED;)
         syscall(SYS_futex, &ring->state->wakes, FUTEX_WAIT, wakes, NULL, NULL, 0);
     atomic_fetch_sub(&ring->state->asleep, 1);
 }

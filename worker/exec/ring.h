@@ -27,6 +27,10 @@
  * they share, and each has a plan of its own of how a slot is cut, which is the same as long as the technique has a
  * closed form. When such a process dies ring_mend() finds what was drawn and came to nothing.
  *
+ * The owner may hold the ring, as another job has the core: no thread calls the kernel then, and each keeps its slot
+ * and what it has drawn. Threads that wait for a slot stand still all the same, so that the owner knows by two counts
+ * when all of them do.
+ *
  * C11 atomics, and a futex for those that sleep: nothing here starts a thread, so that ThreadSanitizer, which does not
  * know the barriers of OpenMP's library, can watch all of it with threads of its own. One thread, the owner, begins and
  * takes out slots; it may draw as well. */
@@ -104,16 +108,19 @@ struct ring_thread {
 
 #define RING_NOWHERE UINT64_MAX
 
+/* Whether threads draw and compute. */
+enum ring_halt { RING_GOES_ON, RING_HELD, RING_STOPPED };
+
 /* The words that belong to no slot. */
 struct ring_state {
     _Alignas(RING_LINE) _Atomic uint64_t begun; /* slots that have begun, ever */
     _Atomic uint64_t oldest;                    /* slots before this one are out of use */
     _Atomic bool wanted;                        /* the owner waits for a slot that some thread is at */
-    _Atomic bool stopped;
+    _Atomic uint32_t halt;                      /* an enum ring_halt */
     _Alignas(RING_LINE) _Atomic uint64_t
-        empty_before; /* a thread has found nothing to draw in the slots before this one */
-    _Atomic uint32_t asleep;
-    _Atomic uint32_t wakes; /* those that sleep do so on it */
+        empty_before;                /* a thread has found nothing to draw in the slots before this one */
+    _Atomic uint32_t asleep, parked; /* threads that wait for a slot; that stand still as the ring is held */
+    _Atomic uint32_t wakes;          /* those that sleep do so on it */
 };
 
 struct ring {
@@ -186,6 +193,13 @@ void ring_release(struct ring *ring, uint64_t number);
  * its iterations that nobody is going to draw count as done. What else was drawn is kept for the thread of the same
  * index, which ring_resume() brings to it. */
 void ring_mend(struct ring *ring);
+
+/* Has the threads stand still, each behind the call of the kernel in which it is. Returns true where all do; else
+ * `notify` comes when they do. */
+bool ring_hold(struct ring *ring);
+
+/* Has the threads go on. */
+void ring_go_on(struct ring *ring);
 
 /* Stops the ring: no thread draws from now on, and those that sleep wake. */
 void ring_stop(struct ring *ring);
@@ -299,8 +313,17 @@ static inline bool ring_has_failed(const struct ring_thread *own)
 
 static inline bool ring_is_stopped(const struct ring *ring)
 {
-    return atomic_load_explicit(&ring->state->stopped, memory_order_relaxed);
+    return atomic_load_explicit(&ring->state->halt, memory_order_relaxed) == RING_STOPPED;
 }
+
+/* True where no thread is to compute: the ring is held or stopped. */
+static inline bool ring_is_halted(const struct ring *ring)
+{
+    return atomic_load_explicit(&ring->state->halt, memory_order_relaxed) != RING_GOES_ON;
+}
+
+/* Stands still while the ring is held. */
+void ring_park(struct ring *ring);
 
 /* Waits until there is a slot to enter, or the end: looks for `spin_ns` and sleeps then. */
 void ring_wait(struct ring *ring, unsigned thread, uint64_t spin_ns);

@@ -107,8 +107,17 @@ static int count_call(struct server *server, uint64_t count, const void *records
     return 0;
 }
 
-/* Computes the range, call by call, until all of it is done, the worker has cut it, its blocks are many, or an
- * iteration fails: those of a call that failed are run one by one. */
+/* True where the next call may begin. */
+static bool may_go_on(const struct server *server, const struct channel_done *done)
+{
+    const struct exec *exec = &server->exec;
+    return exec->chunk.done == 0 ||
+           (done->bytes < CHANNEL_BLOCKS &&
+            exec->ended_ns < atomic_load_explicit(&server->channel->until_ns, memory_order_relaxed));
+}
+
+/* Computes the range, call by call, until all of it is done, the worker has cut it, its blocks are many, its time is
+ * over, or an iteration fails: those of a call that failed are run one by one. */
 static void serve_run(struct server *server)
 {
     struct exec *exec = &server->exec;
@@ -125,7 +134,7 @@ static void serve_run(struct server *server)
     }
     executor_begin(&exec->executor, channel->first, channel->count, 0, false);
     while (result == 0 && !exec->step.is_stuck) {
-        if (claimed == chunk->done && done.bytes < CHANNEL_BLOCKS)
+        if (claimed == chunk->done && may_go_on(server, &done))
             claimed += channel_claim(&channel->claims, claim_size(exec, singly));
         uint64_t count = chunk->done < singly ? 1 : claimed - chunk->done;
         if (claimed == chunk->done)

@@ -98,6 +98,9 @@ uint64_t exec_remote_begun(const struct exec *exec);
  * or `kept` where that lies behind it. */
 uint64_t exec_remote_cut(struct exec *exec, uint64_t kept);
 
+/* Has the command end with what has begun. False while it runs. */
+bool exec_remote_put_off(struct exec *exec);
+
 void exec_remote_probe(struct exec *exec, struct speed *speed);
 
 /* --- timestep.c --- */
@@ -169,13 +172,14 @@ static inline struct exec_buffer *exec_buffer_in_use(struct exec *exec)
 }
 
 /* True where the running chunk, whose results have room, goes on with an iteration. More variable output may have
- * gathered than could leave at once. */
+ * gathered than could leave at once. While the executor is put off only the iteration goes on that waits. */
 static inline bool exec_can_compute(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
     bool lags = exec->records.variable && exec->config.collect && output_bytes(&exec->records.output) >= SLICE_MAX &&
                 !chunk->waiting;
-    return !exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count && !lags;
+    return !exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count && !lags &&
+           (!exec->executor.is_put_off || chunk->waiting);
 }
 
 static inline uint64_t exec_least(uint64_t a, uint64_t b)

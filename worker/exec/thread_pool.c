@@ -261,6 +261,9 @@ static uint64_t wall_ns(const struct thread_pool *pool, uint64_t now_ns, double 
     uint64_t began = pool->oldest.began_ns > pool->last_ended_ns ? pool->oldest.began_ns : pool->last_ended_ns;
     double wall = now_ns > began ? (double)(now_ns - began) : 0;
     wall -= (later - pool->last_later_ns) / pool->config.threads;
+    wall -= (double)pool->off_ns;
+    if (pool->off_since_ns > 0 && now_ns > pool->off_since_ns)
+        wall -= (double)(now_ns - pool->off_since_ns);
     return wall > 1 ? (uint64_t)wall : 1;
 }
 
@@ -553,6 +556,7 @@ static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint
     pool->chunk_count--;
     pool->begun--;
     pool->oldest.began_ns = pool->oldest.before = 0;
+    pool->off_ns = 0;
 }
 
 /* Goes to the next slot that is wanted, as all of the oldest has been told. */
@@ -742,6 +746,44 @@ static int thread_pool_descriptor(const struct executor *executor)
     return pool->remote != NULL ? pool->remote->watch : pool->bell;
 }
 
+/* Threads of this process are not put off: a worker that several jobs share has none. */
+static bool team_put_off(struct executor *executor)
+{
+    struct thread_pool *pool = team_of(executor);
+    if (pool->remote == NULL)
+        return true;
+    const bool stands = executor_put_off(&pool->exec.executor);
+    if ((pool->remote->posted && !ring_hold(&pool->ring)) || !stands)
+        return false;
+    if (pool->off_since_ns == 0)
+        pool->off_since_ns = clock_ns(CLOCK_MONOTONIC);
+    return true;
+}
+
+/* Leaves the time out in which the oldest chunk, where it had begun, was put off. */
+static void team_go_on(struct executor *executor)
+{
+    struct thread_pool *pool = team_of(executor);
+    if (pool->remote == NULL)
+        return;
+    executor_go_on(&pool->exec.executor);
+    if (pool->off_since_ns > 0 && pool->oldest.slot < ring_begun(&pool->ring)) {
+        const struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
+        const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), since_ns = pool->off_since_ns;
+        const bool has_begun = pool->oldest.before > 0 || pool->oldest.began_ns > 0 ||
+                               atomic_load_explicit(&slot->began_ns, memory_order_relaxed) > 0;
+        pool->off_ns += has_begun ? now_ns - since_ns : 0;
+        pool->remote->looked_ns = now_ns; /* no iteration has stood for that time */
+    }
+    pool->off_since_ns = 0;
+    ring_go_on(&pool->ring);
+}
+
+static bool team_has_chunk(const struct executor *executor)
+{
+    return ((const struct thread_pool *)executor)->chunk_count > 0;
+}
+
 static void team_check(const struct executor *executor)
 {
     const struct thread_pool *pool = (const struct thread_pool *)executor;
@@ -783,6 +825,9 @@ static const struct executor_ops thread_pool_ops = {
     .sent = thread_pool_sent,
     .descriptor = thread_pool_descriptor,
     .check = team_check,
+    .put_off = team_put_off,
+    .go_on = team_go_on,
+    .has_chunk = team_has_chunk,
     .fini = team_close,
 };
 

@@ -95,6 +95,8 @@ struct thread_pool {
     /* time */
     uint64_t last_ended_ns; /* when the latest chunk was over */
     double last_later_ns;   /* time in later ones then */
+    uint64_t off_ns;        /* of the oldest chunk, since then: time for which the pool was put off */
+    uint64_t off_since_ns;  /* put off since then; 0: it is not */
     bool empty_told;        /* told since the latest chunk came */
     /* for the main thread */
     int bell;   /* an eventfd; the helper's, where the threads are in one */

@@ -407,6 +407,84 @@ START_TEST(a_chunk_is_cut_while_an_iteration_runs)
 }
 END_TEST
 
+/* Runs the chunk up to the iteration `at`, which waits for as long as hold_at says so. */
+static void run_up_to(uint64_t first, uint64_t count, uint64_t at)
+{
+    struct event event;
+    shared->hold_at = at;
+    executor_begin(&exec.executor, first, count, 0, false);
+    do {
+        ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+        usleep(100);
+    } while (first + channel_begun(atomic_load(&exec.remote.helper.channel->claims)) <= at);
+}
+
+/* Lets the iteration go on, and turns until nothing runs. Returns how much of the chunk has been done. */
+static uint64_t stand_still(void)
+{
+    struct pollfd news = {.fd = executor_descriptor(&exec.executor), .events = POLLIN};
+    struct event event = {0};
+    ck_assert(!executor_put_off(&exec.executor));
+    shared->hold_at = UINT64_MAX;
+    while (!executor_put_off(&exec.executor)) {
+        ck_assert_int_ne(executor_advance(&exec.executor, &event), TURN_EVENT);
+        if (!executor_put_off(&exec.executor))
+            ck_assert_int_eq(poll(&news, 1, 20000), 1);
+    }
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    return exec.chunk.done;
+}
+
+/* It stops behind the iteration that runs, and goes on from there; also where its helper dies meanwhile. */
+START_TEST(a_chunk_that_is_put_off_goes_on_where_it_stopped)
+{
+    struct outcome outcome;
+    ck_assert_int_eq(open_remote(_i % 2 > 0), 0);
+    run_up_to(100, 50, 105);
+    const uint64_t begun = channel_begun(atomic_load(&exec.remote.helper.channel->claims));
+    ck_assert_uint_lt(begun, 50);
+    ck_assert_uint_eq(stand_still(), begun);
+    if (_i / 2 > 0)
+        kill(exec.remote.helper.pid, SIGKILL);
+    executor_go_on(&exec.executor);
+    take_chunk(100, &outcome);
+    ck_assert_uint_eq(outcome.done, 50);
+    ck_assert_uint_eq(outcome.digest, digest_of(100, 50));
+    ck_assert_uint_eq(shared->opened, 1 + (unsigned)_i / 2);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* What has not begun of it is another worker's, and its end is told, while it is put off. */
+START_TEST(a_chunk_that_is_put_off_is_cut)
+{
+    struct outcome outcome;
+    ck_assert_int_eq(open_remote(_i > 0), 0);
+    run_up_to(100, 50, 105);
+    const uint64_t done = stand_still();
+    ck_assert_uint_eq(executor_cut(&exec.executor, RECALL_ALL).count, 50 - done);
+    take_chunk(100, &outcome);
+    ck_assert_uint_eq(outcome.digest, digest_of(100, done));
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(nothing_begins_of_an_executor_that_is_put_off)
+{
+    struct outcome outcome;
+    struct event event;
+    ck_assert_int_eq(open_remote(_i > 0), 0);
+    ck_assert(executor_put_off(&exec.executor));
+    executor_begin(&exec.executor, 0, 10, 0, false);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    ck_assert_int_eq(exec.remote.helper.state, HELPER_READY);
+    executor_go_on(&exec.executor);
+    take_chunk(0, &outcome);
+    ck_assert_uint_eq(outcome.digest, digest_of(0, 10));
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 START_TEST(whatever_is_cut_and_whoever_dies_the_rest_is_whole)
 {
     struct random random;
@@ -429,6 +507,10 @@ START_TEST(whatever_is_cut_and_whoever_dies_the_rest_is_whole)
                 end -= cut.count;
                 ck_assert(end > first && (cut.count == 0 || cut.first == end));
             }
+            if (random_between(&random, 0, 20) == 0)
+                executor_put_off(&exec.executor);
+            if (random_between(&random, 0, 10) == 0)
+                executor_go_on(&exec.executor);
             if (random_between(&random, 0, 40) == 0 && exec.remote.helper.pid > 0)
                 kill(exec.remote.helper.pid, SIGSTOP);
             if (random_between(&random, 0, 10) == 0 && exec.remote.helper.pid > 0)
@@ -741,6 +823,9 @@ int main(void)
     suite_add_tcase(suite, channel);
     tcase_add_loop_test(remote, a_death_costs_the_iteration_that_ran, 0, 4);
     tcase_add_loop_test(remote, a_chunk_is_cut_while_an_iteration_runs, 0, 2);
+    tcase_add_loop_test(remote, a_chunk_that_is_put_off_goes_on_where_it_stopped, 0, 4);
+    tcase_add_loop_test(remote, a_chunk_that_is_put_off_is_cut, 0, 2);
+    tcase_add_loop_test(remote, nothing_begins_of_an_executor_that_is_put_off, 0, 2);
     tcase_add_loop_test(remote, whatever_is_cut_and_whoever_dies_the_rest_is_whole, 0, 8);
     tcase_add_loop_test(remote, variable_output_is_that_of_an_executor_without_a_helper, 0, 4);
     tcase_add_test(remote, a_helper_that_is_killed_while_idle_is_replaced);

@@ -241,7 +241,7 @@ static void turn(void)
     if (turned == TURN_EVENT)
         take_event(&event);
     else if (turned == TURN_BLOCKED)
-        poll(&news, 1, 20);
+        poll(&news, 1, pool.executor.is_put_off ? 1 : 20);
 }
 
 static void finish(void)
@@ -358,6 +358,48 @@ static void cut_some(unsigned waiting)
     }
 }
 
+static uint64_t calls(void)
+{
+    uint64_t sum = 0;
+    for (unsigned t = 0; t < THREADS; t++)
+        sum += pool.ring.thread[t].calls;
+    return sum;
+}
+
+/* Puts the threads off, and turns until they stand still. */
+static void stand_still(void)
+{
+    while (!executor_put_off(&pool.executor))
+        turn();
+}
+
+/* No thread computes until they go on, also where some of them had nothing to do, or their helper dies meanwhile. */
+START_TEST(threads_that_are_put_off_stand_still)
+{
+    begin(techniques[_i % TECHNIQUES], _i / TECHNIQUES % 2, 200000000);
+    shared->spins = 2000;
+    stand_still();
+    for (unsigned k = 0; k < 8; k++) {
+        run_chunk(500 * k, 500);
+        const uint64_t before = calls();
+        for (unsigned i = 0; i < 3; i++)
+            turn();
+        ck_assert_uint_eq(calls(), before);
+        if (_i >= 2 * TECHNIQUES && k == 4)
+            kill(pool.remote->exec.remote.helper.pid, SIGKILL);
+        executor_go_on(&pool.executor);
+        for (unsigned i = 0; i < k; i++)
+            turn();
+        stand_still();
+    }
+    executor_go_on(&pool.executor);
+    finish();
+    check_fates(4000);
+    ck_assert_uint_eq(outcome.failures, 0);
+    end();
+}
+END_TEST
+
 /* The helper is killed at any instant, between any two of its words, while chunks come and are cut. */
 START_TEST(whenever_it_is_killed_the_rest_is_whole)
 {
@@ -378,6 +420,10 @@ START_TEST(whenever_it_is_killed_the_rest_is_whole)
         }
         if (random_between(&random, 0, 12) == 0)
             cut_some(random_between(&random, 0, 9) == 0 ? RECALL_ALL : (unsigned)random_between(&random, 1, 3));
+        if (random_between(&random, 0, 20) == 0)
+            executor_put_off(&pool.executor);
+        if (random_between(&random, 0, 10) == 0)
+            executor_go_on(&pool.executor);
         if (steps < 300 && random_between(&random, 0, 2) == 0 && helper->pid > 0 && helper->state == HELPER_RUNNING) {
             usleep((useconds_t)random_between(&random, 0, 300));
             kill(helper->pid, SIGKILL);
@@ -398,6 +444,7 @@ int main(void)
     tcase_add_loop_test(all, a_crash_costs_its_iteration_only, 0, 2 * TECHNIQUES);
     tcase_add_loop_test(all, what_crashes_with_others_only_or_once_works_alone, 0, 2 * TECHNIQUES);
     tcase_add_loop_test(all, what_hangs_is_ended, 0, 2 * TECHNIQUES);
+    tcase_add_loop_test(all, threads_that_are_put_off_stand_still, 0, 4 * TECHNIQUES);
     tcase_add_loop_test(all, whenever_it_is_killed_the_rest_is_whole, 0, 24);
     suite_add_tcase(suite, all);
     return suite_run(suite);
