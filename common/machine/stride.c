@@ -42,6 +42,40 @@ void stride_leave(struct stride *stride, struct stride_share *share)
         place = &(*place)->next;
     if (*place != NULL)
         *place = share->next;
+    if (stride->owner == share)
+        stride_disown(stride);
+}
+
+void stride_own(struct stride *stride, struct stride_share *share, uint64_t now_ns)
+{
+    stride->owner = share;
+    stride->since_ns = now_ns;
+}
+
+void stride_disown(struct stride *stride)
+{
+    if (stride->owner != NULL)
+        stride->owner->held_since_ns = 0;
+    stride->owner = NULL;
+}
+
+uint64_t stride_due_ns(const struct stride *stride)
+{
+    const struct stride_share *owner = stride->owner, *next = NULL;
+    for (const struct stride_share *other = stride->first; other != NULL; other = other->next)
+        if (other != owner && other->has_chunk && is_before(other, next))
+            next = other;
+    if (owner == NULL || next == NULL || next->priority < owner->priority)
+        return STRIDE_NEVER;
+    if (next->priority > owner->priority)
+        return 0;
+    const uint64_t least_ns = stride->since_ns + stride->keeps_ns;
+    if (next->pass <= owner->pass)
+        return least_ns;
+    if (owner->held_since_ns == 0) /* its next charge may change that */
+        return STRIDE_NEVER;
+    const uint64_t equal_ns = owner->held_since_ns + (next->pass - owner->pass) * owner->weight / STRIDE_PASS_SCALE;
+    return equal_ns > least_ns ? equal_ns : least_ns;
 }
 
 void stride_begin(struct stride *stride)
@@ -132,12 +166,15 @@ void stride_pass(struct stride_share *share)
 void stride_check(const struct stride *stride)
 {
     unsigned held = 0;
+    bool is_there = stride->owner == NULL;
     for (const struct stride_share *share = stride->first; share != NULL; share = share->next) {
         assert(share->weight > 0 && "each job has a weight");
         held += share->held_since_ns > 0;
+        is_there = is_there || stride->owner == share;
         for (const struct stride_share *other = share->next; other != NULL; other = other->next)
             assert((other->priority != share->priority || other->floor == share->floor) &&
                    "the jobs of one priority begin at one place");
     }
+    assert(is_there && "the core is a job's that is there");
     assert(held <= 1 && "others compute for one job at a time");
 }

@@ -6,6 +6,10 @@
  * had nothing to compute when its chance came goes on from where the others are: time that a job did not use is not
  * saved up. While a job has a chunk on this rank none of lower priority computes.
  *
+ * A job that computes has the core until it has nothing to compute, or until another one that has a chunk here has the
+ * lesser pass and the time of the first is over, which is the same for all. So jobs do not take turns more often than
+ * that, however short what they compute at once is, and none keeps the core for longer than its weight is worth.
+ *
  *     stride_begin()                      a turn begins: every job may have its chance
  *     job = stride_next()                 the job that may compute; NULL: the turn is over
  *     stride_charge(), stride_hold() or   it has computed; others compute for it, and no other job may;
@@ -32,11 +36,26 @@ struct stride_share {
     bool was_idle; /* had nothing to compute when it had its latest chance */
 };
 
+/* No moment. */
+#define STRIDE_NEVER UINT64_MAX
+
 /* The jobs that share a rank. */
 struct stride {
     struct stride_share *first; /* borrowed */
     unsigned round;             /* number of the turn */
+    struct stride_share *owner; /* the job that has the core; NULL: none has it */
+    uint64_t since_ns;          /* has had it since then */
+    uint64_t keeps_ns;          /* keeps it for so long, where none of a higher priority wants it */
 };
+
+/* The core is the job's, whose chance it is. */
+void stride_own(struct stride *stride, struct stride_share *share, uint64_t now_ns);
+
+/* The core is nobody's. */
+void stride_disown(struct stride *stride);
+
+/* The moment from which on the owner is to leave the core to another job, as far as it is known; 0: at once. */
+uint64_t stride_due_ns(const struct stride *stride);
 
 /* Has a job take part. Its weight and priority are set. */
 void stride_admit(struct stride *stride, struct stride_share *share);

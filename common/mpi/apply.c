@@ -163,7 +163,7 @@ static void apply_run(struct driver *driver, const struct action *action)
     const struct effects *effects = driver->effects;
     if (!driver_open(driver))
         return;
-    stride_want(&driver->link->stride, &driver->share);
+    arbiter_note_chunk(driver);
     if (effects->chunk_begins != NULL)
         effects->chunk_begins(effects->context, action->run.first, action->run.count);
     executor_begin(effects->executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
@@ -175,6 +175,8 @@ static void apply_cut(struct driver *driver, const struct action *action)
     struct executor *executor = driver->effects->executor;
     driver->outcome.cut = executor != NULL ? executor_cut(executor, action->cut.waiting) : (struct range){0};
     driver->outcome.has_cut = true; /* told behind the step */
+    if (executor != NULL)
+        arbiter_note_cut(driver);
 }
 
 void driver_apply(void *self, const struct action *action)

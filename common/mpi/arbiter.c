@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The arbiter: which of several jobs computes next on this rank, a turn of its executor at a time, by stride scheduling
- * (common/machine/stride.h). While a process of its own computes for a job no other one does: a worker computes for one
- * job at a time. */
+/* The arbiter: which of several jobs computes next on this rank, by stride scheduling (common/machine/stride.h).
+ *
+ * One job at a time has the core. All others are put off: what they begin waits for their turn. A job whose kernel runs
+ * in a process of its own has the core as long as that process computes; when its time is over it is put off, and the
+ * core is the next one's once that process has come to the end of its iteration (executor_put_off()). The chunk stays
+ * where it is: no message says that it waits.
+ *
+ * A job that is put off and is told to give up iterations has its chance to tell what that leaves, without the core. */
 #include "common/machine/executor.h"
 #include "common/machine/stride.h"
 #include "common/mpi/driver.h"
@@ -14,19 +19,137 @@ static struct driver *driver_of_share(struct stride_share *share)
     return (struct driver *)(void *)((char *)share - offsetof(struct driver, share));
 }
 
+static struct driver *owner_of(const struct link *link)
+{
+    return link->stride.owner != NULL ? driver_of_share(link->stride.owner) : NULL;
+}
+
 /* True where another process computes for the job. */
 static bool is_held(const struct driver *driver)
 {
     return driver->share.has_chunk && driver->effects->executor->is_away;
 }
 
+/* A job that is put off and may have something to tell; NULL: there is none. */
+static struct driver *find_teller(const struct link *link)
+{
+    struct driver *driver = link->drivers;
+    while (driver != NULL && !(driver->may_tell && driver->state == DRIVER_RUNS))
+        driver = driver->next;
+    return driver;
+}
+
+/* Charges the job for what it has computed since it began, or since the latest charge: what another process says that
+ * it has, as that may have had to wait for the core itself. */
+static void charge(struct driver *driver, uint64_t now_ns)
+{
+    const uint64_t spent_ns = driver->effects->executor->spent_ns - driver->spent_ns;
+    driver->spent_ns += spent_ns;
+    stride_charge(&driver->link->stride, &driver->share, spent_ns > 0 ? spent_ns : now_ns - driver->link->compute_ns);
+}
+
+/* Takes the core from its owner, where that has nothing to compute or its time is over. False: it computes on, to the
+ * end of its iteration at least. */
+static bool take_core(struct link *link, struct driver *owner, uint64_t now_ns)
+{
+    struct executor *executor = owner->effects->executor;
+    if (owner->share.has_chunk && !executor->is_put_off && stride_due_ns(&link->stride) > now_ns)
+        return false;
+    if (!executor_put_off(executor) && owner->share.has_chunk)
+        return false;
+    if (owner->share.held_since_ns > 0) {
+        link->compute_ns = owner->share.held_since_ns;
+        charge(owner, now_ns);
+    }
+    if (!owner->share.has_chunk)
+        stride_pass(&owner->share);
+    stride_disown(&link->stride);
+    return true;
+}
+
+/* Gives the core to the job. */
+static void give_core(struct driver *driver, uint64_t now_ns)
+{
+    struct stride *stride = &driver->link->stride;
+    struct executor *executor = driver->effects->executor;
+    driver->spent_ns = executor->spent_ns;
+    stride_own(stride, &driver->share, now_ns);
+    executor_stop_at(executor, stride_due_ns(stride));
+    executor_go_on(executor);
+}
+
+/* The job that has its chance now. NULL: none is left. */
 static struct driver *give_chance(struct link *link)
 {
-    struct stride_share *share = stride_next(&link->stride);
+    struct stride *stride = &link->stride;
+    struct driver *driver = find_teller(link), *owner = owner_of(link);
+    const uint64_t now_ns = link->ops->now();
+    if (driver != NULL && driver != owner)
+        return driver;
+    if (owner != NULL && !take_core(link, owner, now_ns)) {
+        if (owner->share.round == stride->round)
+            return NULL;
+        owner->share.round = stride->round;
+        link->compute_ns = owner->share.held_since_ns > 0 ? owner->share.held_since_ns : now_ns;
+        return owner;
+    }
+    struct stride_share *share = stride_next(stride);
     if (share == NULL)
         return NULL;
-    link->compute_ns = share->held_since_ns > 0 ? share->held_since_ns : link->ops->now();
-    return driver_of_share(share);
+    driver = driver_of_share(share);
+    give_core(driver, now_ns);
+    link->compute_ns = now_ns;
+    return driver;
+}
+
+void arbiter_share(struct link *link)
+{
+    struct driver *first = link->drivers;
+    if (first == NULL || first->next != NULL || first->effects->executor == NULL || first->state != DRIVER_RUNS)
+        return;
+    give_core(first, link->ops->now());
+    if (is_held(first))
+        stride_hold(&first->share, link->stride.since_ns);
+}
+
+void arbiter_leave(struct link *link)
+{
+    struct driver *last = link->drivers;
+    if (last == NULL || last->next != NULL)
+        return;
+    stride_disown(&link->stride);
+    if (last->effects->executor == NULL)
+        return;
+    executor_stop_at(last->effects->executor, STRIDE_NEVER);
+    executor_go_on(last->effects->executor);
+}
+
+void arbiter_note_chunk(struct driver *driver)
+{
+    struct stride *stride = &driver->link->stride;
+    if (driver->link->drivers->next == NULL) { /* there is nobody to share with */
+        driver->share.has_chunk = true;
+        return;
+    }
+    stride_want(stride, &driver->share);
+    if (stride->owner != &driver->share)
+        executor_put_off(driver->effects->executor);
+}
+
+void arbiter_note_cut(struct driver *driver)
+{
+    const struct executor *executor = driver->effects->executor;
+    driver->share.has_chunk = executor_has_chunk(executor, driver->share.has_chunk);
+    driver->may_tell = executor->is_put_off;
+}
+
+uint64_t arbiter_due_ns(const struct link *link)
+{
+    struct driver *owner = owner_of(link);
+    if (owner == NULL || owner->effects->executor->is_put_off)
+        return STRIDE_NEVER;
+    const uint64_t due_ns = stride_due_ns(&link->stride);
+    return executor_stop_at(owner->effects->executor, due_ns) ? STRIDE_NEVER : due_ns;
 }
 
 struct driver *arbiter_begin(struct link *link)
@@ -41,14 +164,24 @@ struct driver *arbiter_begin(struct link *link)
 struct driver *arbiter_next(struct driver *driver, bool computed)
 {
     struct link *link = driver->link;
-    if (computed) {
-        stride_charge(&link->stride, &driver->share, link->ops->now() - link->compute_ns);
-        return NULL;
+    struct executor *executor = driver->effects->executor;
+    if (owner_of(link) != driver) { /* it had its chance to tell, or is over */
+        driver->may_tell = computed;
+        return computed ? NULL : give_chance(link);
+    }
+    const bool stands = executor->is_put_off && executor_put_off(executor);
+    if (computed || stands) {
+        charge(driver, link->ops->now());
+        if (stands)
+            stride_disown(&link->stride);
+        return computed ? NULL : give_chance(link);
     }
     if (is_held(driver)) {
         stride_hold(&driver->share, link->compute_ns);
         return NULL;
     }
+    executor_put_off(executor);
     stride_pass(&driver->share);
+    stride_disown(&link->stride);
     return give_chance(link);
 }

@@ -93,6 +93,8 @@ struct driver {
     struct stride_share share;      /* in the time for computing */
     uint64_t next_tick_ns, exit_ns; /* exit_ns: when the machine exited */
     enum driver_state state;
+    uint64_t spent_ns;  /* of the executor, as charged so far */
+    bool may_tell;      /* the executor is put off, and may have something to tell */
     bool is_locked_out; /* could not go where its executor computes */
     int status;
 };
@@ -153,6 +155,22 @@ bool link_runs(const struct link *link);
 
 /* The job that is first to compute in this turn, of several; NULL: none has anything to compute with. */
 struct driver *arbiter_begin(struct link *link);
+
+/* The link is about to get a second job: the first has the core, if it can use it. */
+void arbiter_share(struct link *link);
+
+/* A job has gone: who is left alone has the core. */
+void arbiter_leave(struct link *link);
+
+/* The job is about to begin a chunk. */
+void arbiter_note_chunk(struct driver *driver);
+
+/* The job has given up iterations. */
+void arbiter_note_cut(struct driver *driver);
+
+/* The moment at which this rank has to look whether the job that has the core leaves it to another; STRIDE_NEVER: there
+ * is none, or a process that computes for it stops by itself. */
+uint64_t arbiter_due_ns(const struct link *link);
 
 /* Charges the job for what it `computed`, if it could, and says which one has its chance now. NULL: the turn is over.
  */

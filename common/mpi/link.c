@@ -36,7 +36,7 @@ struct link *link_open(struct runtime *runtime, bool exchanges)
     assert(runtime->grouped && runtime->ops != NULL);
     if (link == NULL)
         MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
-    *link = (struct link){.runtime = runtime, .ops = runtime->ops};
+    *link = (struct link){.runtime = runtime, .ops = runtime->ops, .stride.keeps_ns = LINK_KEEPS_NS};
     runtime->exchanges = exchanges;
     if (runtime->ops->prepare(runtime, &error) < 0) {
         if (error.text[0] != '\0')
@@ -132,6 +132,7 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     }
     if (executor != NULL)
         stride_admit(&link->stride, &driver->share);
+    arbiter_share(link);
     while (*end != NULL)
         end = &(*end)->next;
     *end = driver;
@@ -191,6 +192,7 @@ int link_remove(struct link *link, struct driver *driver)
         place = &(*place)->next;
     *place = driver->next;
     stride_leave(&link->stride, &driver->share);
+    arbiter_leave(link);
     net_forget(&link->net, &driver->user);
     announcements_forget(&link->announcements, driver->user.job);
     link->ops->end_work(&link->wait, &driver->work);
@@ -199,6 +201,11 @@ int link_remove(struct link *link, struct driver *driver)
         link->computes |= other->effects->executor != NULL;
     driver_free(driver);
     return status;
+}
+
+void link_keep_for(struct link *link, uint64_t ns)
+{
+    link->stride.keeps_ns = ns;
 }
 
 uint64_t driver_used_ns(const struct driver *driver)

@@ -41,6 +41,10 @@ struct job_source {
  * job, and the end of one is not the end of the ranks. The source is copied. */
 void link_expect_jobs(struct link *link, const struct job_source *source);
 
+/* Says for how long a job may have the core while others of its priority wait for it. LINK_KEEPS_NS by itself. */
+#define LINK_KEEPS_NS 10000000u
+void link_keep_for(struct link *link, uint64_t ns);
+
 /* For the supermaster of a set: announces a job, whose number is above those of all before, to all ranks. The link has
  * a copy of the bytes, at most ANNOUNCEMENT_MAX, until link_remove() of the job. -1 when memory is out: nobody knows of
  * the job. */

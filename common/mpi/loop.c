@@ -222,7 +222,7 @@ static bool driver_compute(struct driver *driver)
     }
     if (turn == TURN_EVENT) {
         if (event.type == EVENT_FINISHED) {
-            driver->share.has_chunk = false;
+            driver->share.has_chunk = executor_has_chunk(effects->executor, false);
             if (effects->chunk_ends != NULL)
                 effects->chunk_ends(effects->context, &event.chunk);
         }
@@ -313,6 +313,10 @@ static void link_idle(struct link *link)
         const uint64_t due_ns = driver->machine->deadline(driver->machine->self);
         until_ns = due_ns < until_ns ? due_ns : until_ns;
         until_ns = driver->next_tick_ns < until_ns ? driver->next_tick_ns : until_ns;
+    }
+    if (link->stride.owner != NULL) {
+        const uint64_t due_ns = arbiter_due_ns(link);
+        until_ns = due_ns < until_ns ? due_ns : until_ns;
     }
     if (link->ops->idle(&link->wait, link->runtime, link->now_ns, until_ns, net_is_pending(&link->net),
                         receive_while_waiting, link))

@@ -270,6 +270,8 @@ static void played_look(struct wait *wait, uint64_t now_ns)
     (void)wait, (void)now_ns;
 }
 
+static uint64_t next_answer_ns(void);
+
 static bool played_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                         bool (*poll)(void *context), void *context)
 {
@@ -279,7 +281,9 @@ static bool played_idle(struct wait *wait, struct runtime *runtime, uint64_t now
         next = next->next;
     is_idle[current] = true;
     wake_ns[current] = until_ns;
-    if (next != NULL && next->arrives_ns < until_ns)
+    if (next_answer_ns() < until_ns)
+        wake_ns[current] = at_least(next_answer_ns(), now_ns);
+    if (next != NULL && next->arrives_ns < wake_ns[current])
         wake_ns[current] = next->arrives_ns;
     return true;
 }
@@ -320,6 +324,7 @@ struct job {
     uint64_t count, iteration_ns, record_bytes;
     unsigned weight;
     int priority;
+    bool has_helper; /* a process of its own computes for each worker */
     uint32_t number;
     uint64_t from_ns[RANKS];   /* when it is there; of an announced one for the supermaster only */
     size_t bytes;              /* of its announcement; 0: it is there on each rank at its time */
@@ -341,6 +346,9 @@ struct work {
     struct job *job;
     uint64_t first, count, done, mark, began_ns;
     struct buffer buffers[2];
+    /* with a helper, which computes while the worker does other things: iterations `done` to `end` - 1 since posted_ns,
+     * where that is not NEVER, and begins none behind until_ns */
+    uint64_t end, posted_ns, until_ns;
 };
 
 /* The part of a job that a rank has. */
@@ -418,6 +426,22 @@ static void hand_over(struct work *work, struct buffer *buffer, struct chunk_eve
     chunk->data = buffer->bytes + HEADROOM;
 }
 
+/* Makes the event of what is done. */
+static enum turn tell_work(struct work *work, struct event *event)
+{
+    event->type = work->done < work->count ? EVENT_MARK : EVENT_FINISHED;
+    event->chunk = (struct chunk_event){.done = work->done, .compute_ns = work->done * work->job->iteration_ns};
+    if (event->type == EVENT_MARK) {
+        work->mark = 0;
+        return TURN_EVENT;
+    }
+    event->chunk.count = event->chunk.digest = work->count;
+    event->chunk.began_ns = work->began_ns;
+    hand_over(work, &work->buffers[work->buffers[0].is_sent], &event->chunk);
+    work->count = 0;
+    return TURN_EVENT;
+}
+
 static enum turn work_advance(struct executor *executor, struct event *event)
 {
     struct work *work = work_of(executor);
@@ -433,17 +457,7 @@ static enum turn work_advance(struct executor *executor, struct event *event)
     event->now_ns = clock_ns[current];
     if (work->done < next)
         return TURN_WORKED;
-    event->type = is_marked ? EVENT_MARK : EVENT_FINISHED;
-    event->chunk = (struct chunk_event){.done = work->done, .compute_ns = work->done * work->job->iteration_ns};
-    if (is_marked) {
-        work->mark = 0;
-        return TURN_EVENT;
-    }
-    event->chunk.count = event->chunk.digest = work->count;
-    event->chunk.began_ns = work->began_ns;
-    hand_over(work, buffer, &event->chunk);
-    work->count = 0;
-    return TURN_EVENT;
+    return tell_work(work, event);
 }
 
 static void work_sent(struct executor *executor, const void *data)
@@ -454,6 +468,107 @@ static void work_sent(struct executor *executor, const void *data)
 
 static const struct executor_ops work_ops = {
     .begin = work_begin, .set_mark = work_set_mark, .cut = work_cut, .advance = work_advance, .sent = work_sent};
+
+/* --- a helper --- */
+
+/* Iterations of the command that are over at the moment. */
+static uint64_t over_by(const struct work *work, uint64_t ns)
+{
+    const uint64_t over = (ns - work->posted_ns) / work->job->iteration_ns, all = work->end - work->done;
+    return over < all ? over : all;
+}
+
+/* Iterations that the helper computes, if nothing is cut, and when it is through. */
+static uint64_t helper_computes(const struct work *work)
+{
+    const uint64_t all = work->end - work->done;
+    if (work->until_ns == NEVER || all == 0)
+        return all;
+    const uint64_t in_time = work->until_ns > work->posted_ns ? over_by(work, work->until_ns - 1) + 1 : 1;
+    return in_time < all ? in_time : all;
+}
+
+static uint64_t answers_ns(const struct work *work)
+{
+    return work->posted_ns == NEVER ? NEVER : work->posted_ns + helper_computes(work) * work->job->iteration_ns;
+}
+
+static uint64_t next_answer_ns(void)
+{
+    uint64_t next_ns = NEVER;
+    for (unsigned j = 0; current >= WORKER && j < job_count; j++)
+        if (jobs[j].has_helper && seats[current][j].driver != NULL && answers_ns(&seats[current][j].work) < next_ns)
+            next_ns = answers_ns(&seats[current][j].work);
+    return next_ns;
+}
+
+static void post_work(struct work *work)
+{
+    for (unsigned j = 0; j < job_count; j++) /* a worker computes for one job at a time */
+        ck_assert(!jobs[j].has_helper || seats[current][j].driver == NULL || seats[current][j].work.posted_ns == NEVER);
+    work->end = work->mark > work->done && work->mark < work->count ? work->mark : work->count;
+    work->posted_ns = clock_ns[current];
+    work->executor.is_away = true;
+}
+
+static enum turn helped_advance(struct executor *executor, struct event *event)
+{
+    struct work *work = work_of(executor);
+    if (work->count == 0 || work->buffers[work->buffers[0].is_sent].is_sent)
+        return TURN_BLOCKED;
+    if (work->posted_ns == NEVER && work->done < work->count && !executor->is_put_off)
+        post_work(work);
+    if (work->posted_ns != NEVER) {
+        if (answers_ns(work) > clock_ns[current])
+            return TURN_BLOCKED;
+        executor->spent_ns += answers_ns(work) - work->posted_ns;
+        for (uint64_t left = helper_computes(work); left > 0; left--)
+            work->job->computed[work->first + work->done++]++;
+        work->posted_ns = NEVER;
+        executor->is_away = false;
+    }
+    if (work->done == work->count || (work->mark > 0 && work->done >= work->mark))
+        return tell_work(work, event);
+    return executor->is_put_off ? TURN_BLOCKED : TURN_WORKED;
+}
+
+/* What has begun is not given up. */
+static uint64_t begun_by_helper(const struct work *work)
+{
+    const uint64_t over = work->posted_ns != NEVER ? over_by(work, clock_ns[current]) : 0;
+    return work->done + over + (work->posted_ns != NEVER && work->done + over < work->end);
+}
+
+static bool helped_put_off(struct executor *executor)
+{
+    struct work *work = work_of(executor);
+    if (work->posted_ns != NEVER)
+        work->end = begun_by_helper(work);
+    return work->posted_ns == NEVER;
+}
+
+static void helped_stop_at(struct executor *executor, uint64_t ns)
+{
+    work_of(executor)->until_ns = ns;
+}
+
+static struct range helped_cut(struct executor *executor, unsigned waiting)
+{
+    struct work *work = work_of(executor);
+    const uint64_t begun = at_least(begun_by_helper(work), 1);
+    const uint64_t given = work->count > begun ? recall_share(work->count - begun, 1, waiting) : 0;
+    work->count -= given;
+    work->end = work->end < work->count ? work->end : work->count;
+    return (struct range){work->first + work->count, given};
+}
+
+static const struct executor_ops helped_ops = {.begin = work_begin,
+                                               .set_mark = work_set_mark,
+                                               .cut = helped_cut,
+                                               .advance = helped_advance,
+                                               .sent = work_sent,
+                                               .put_off = helped_put_off,
+                                               .stop_at = helped_stop_at};
 
 static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
 {
@@ -502,7 +617,10 @@ static void make_machine(unsigned rank, unsigned j)
                                              .topology = &runtimes[rank].topology};
         worker_init(&seat->worker, &config);
         seat->machine = worker_machine(&seat->worker);
-        seat->work = (struct work){.executor.ops = &work_ops, .job = job};
+        seat->work = (struct work){.executor.ops = job->has_helper ? &helped_ops : &work_ops,
+                                   .job = job,
+                                   .posted_ns = NEVER,
+                                   .until_ns = NEVER};
         seat->effects = (struct effects){.context = job, .executor = job->bytes == 0 ? &seat->work.executor : NULL};
         seat->effects.open = open_work;
     }
@@ -711,6 +829,19 @@ static void run_until(uint64_t ns)
             ck_abort_msg("nothing happens");
 }
 
+/* Runs all ranks up to that moment, whichever of them have nothing to do. */
+static void run_all_until(uint64_t ns)
+{
+    uint64_t next_ns = 0;
+    while (next_ns < ns) {
+        if (!turn())
+            ck_abort_msg("nothing happens");
+        next_ns = NEVER;
+        for (unsigned rank = 0; rank < RANKS; rank++)
+            next_ns = due_ns(rank) < next_ns ? due_ns(rank) : next_ns;
+    }
+}
+
 static void run_all(void)
 {
     unsigned over = 0;
@@ -849,7 +980,7 @@ START_TEST(a_job_that_comes_late_has_saved_nothing_up)
     for (unsigned rank = 0; rank < RANKS; rank++)
         late->from_ns[rank] = 500000000;
     run_until(800000000);
-    ck_assert_double_eq_tol((double)driver_used_ns(seats[WORKER][2].driver) / 300e6, 1.0 / 3, 0.02);
+    ck_assert_double_eq_tol((double)driver_used_ns(seats[WORKER][2].driver), 300e6 / 3, 1.1 * LINK_KEEPS_NS);
     run_all();
     assert_exactly_once();
 }
@@ -1057,6 +1188,97 @@ START_TEST(a_higher_priority_computes_first)
 }
 END_TEST
 
+/* Time that the job has had a worker up to now. */
+static uint64_t had_ns(unsigned rank, unsigned j, uint64_t now_ns)
+{
+    const struct stride_share *share = &seats[rank][j].driver->share;
+    const uint64_t since_ns = share->held_since_ns;
+    return share->used_ns + (since_ns > 0 && since_ns < now_ns ? now_ns - since_ns : 0);
+}
+
+/* Shares of long chunks, in the rank and in helpers, in any tenth of a second. */
+START_TEST(long_chunks_share_by_their_weights)
+{
+    static const unsigned weights[] = {1, 2, 4};
+    uint64_t before[RANKS][3] = {{0}};
+    for (unsigned j = 0; j < 3; j++) {
+        struct job *job = add_job("static", 60000, 30000 + 50000 * j, 0, weights[j]);
+        job->has_helper = _i > 0 || j == 1;
+    }
+    for (unsigned tenth = 0; tenth < 8; tenth++) {
+        run_all_until(100000000 * (tenth + 1));
+        for (unsigned rank = WORKER; rank < RANKS; rank++) {
+            uint64_t spent[3], all_ns = 0;
+            for (unsigned j = 0; j < 3; j++) {
+                const uint64_t used_ns = had_ns(rank, j, 100000000 * (tenth + 1));
+                all_ns += spent[j] = used_ns - before[rank][j];
+                before[rank][j] = used_ns;
+            }
+            ck_assert_uint_gt(all_ns, 95000000u);
+            for (unsigned j = 0; j < 3; j++)
+                ck_assert_double_eq_tol((double)spent[j], (double)all_ns * weights[j] / 7, 2 * LINK_KEEPS_NS);
+        }
+    }
+    for (unsigned rank = WORKER; rank < RANKS; rank++)
+        for (unsigned j = 0; j < 3; j++)
+            ck_assert_double_eq_tol((double)before[rank][j], 800e6 * weights[j] / 7, 0.02 * 800e6);
+    run_all();
+    assert_exactly_once();
+}
+END_TEST
+
+/* One of higher priority has the worker once the iteration is over that runs, and gives it back. */
+START_TEST(a_chunk_in_a_helper_makes_room_for_a_higher_priority)
+{
+    struct job *low = add_job("static", 3000, 1000000, 0, 1), *high = add_job("ss", 300, 100000, 8, 1);
+    low->has_helper = true;
+    high->has_helper = _i > 0;
+    high->priority = 1;
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        high->from_ns[rank] = 100000000;
+    run_all_until(103000000);
+    for (unsigned rank = WORKER; rank < RANKS; rank++) { /* an iteration of the other, and a chunk of its own */
+        ck_assert_uint_gt(driver_used_ns(seats[rank][1].driver), 1000000);
+        ck_assert(seats[rank][0].work.executor.is_put_off);
+    }
+    run_all();
+    assert_exactly_once();
+    ck_assert_uint_lt(clock_ns[WORKER], 1040000000u + LINK_KEEPS_NS);
+}
+END_TEST
+
+/* Iterations that wait for a job of higher priority go to who has none of it, and what was done of the chunk is told.
+ */
+START_TEST(what_is_put_off_is_recalled)
+{
+    struct job *low = add_job("static", 300, 1000000, 8, 1), *high = add_job("ss", 1, 2000000000, 0, 1);
+    low->has_helper = _i > 0;
+    high->has_helper = true; /* else the worker cannot answer */
+    high->priority = 1;
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        high->from_ns[rank] = 20000000;
+    run_all_until(300000000);
+    ck_assert(is_over(0)); /* long before the other one */
+    run_all();
+    assert_exactly_once();
+}
+END_TEST
+
+START_TEST(a_worker_that_is_lost_while_its_chunk_is_put_off_costs_no_iteration)
+{
+    struct job *low = add_job("static", 300, 1000000, 8, 1), *high = add_job("ss", 300, 100000, 8, 1);
+    low->has_helper = true;
+    high->priority = 1;
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        high->from_ns[rank] = 20000000;
+    run_all_until(24000000);
+    ck_assert(seats[WORKER][0].work.executor.is_put_off);
+    lose(WORKER);
+    run_all();
+    assert_all_there();
+}
+END_TEST
+
 START_TEST(a_worker_that_asks_for_a_job_that_is_over_is_told_its_end)
 {
     const struct message adopt = {.type = MESSAGE_ADOPT};
@@ -1120,6 +1342,10 @@ int main(void)
     tcase_add_test(all, a_job_whose_kernel_cannot_be_opened_fails_alone);
     tcase_add_test(all, a_kernel_is_opened_where_it_has_a_chunk);
     tcase_add_test(all, a_higher_priority_computes_first);
+    tcase_add_loop_test(all, long_chunks_share_by_their_weights, 0, 2);
+    tcase_add_loop_test(all, a_chunk_in_a_helper_makes_room_for_a_higher_priority, 0, 2);
+    tcase_add_loop_test(all, what_is_put_off_is_recalled, 0, 2);
+    tcase_add_test(all, a_worker_that_is_lost_while_its_chunk_is_put_off_costs_no_iteration);
     tcase_add_test(all, a_worker_that_asks_for_a_job_that_is_over_is_told_its_end);
     tcase_add_test(all, parts_that_do_not_follow_are_no_announcement);
     suite_add_tcase(suite, all);

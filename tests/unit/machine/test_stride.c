@@ -173,6 +173,35 @@ START_TEST(who_has_left_has_no_chance_and_may_leave_again)
 }
 END_TEST
 
+/* The owner leaves when its time is over and another has the lesser pass, or at once to a higher priority. */
+START_TEST(a_turn_ends_when_another_has_the_lesser_pass)
+{
+    begin();
+    stride.keeps_ns = 10;
+    struct stride_share *owner = add(2, 0), *other = add(1, 0), *high = add(1, 1), *low = add(1, -1);
+    high->has_chunk = other->has_chunk = false;
+    ck_assert_uint_eq(stride_due_ns(&stride), STRIDE_NEVER);
+    stride_own(&stride, owner, 100);
+    stride_hold(owner, 100);
+    stride_check(&stride);
+    ck_assert_uint_eq(stride_due_ns(&stride), STRIDE_NEVER); /* a lower priority does not count */
+    other->has_chunk = true;
+    ck_assert_uint_eq(stride_due_ns(&stride), 110);
+    other->pass = 15 * STRIDE_PASS_SCALE; /* twice the weight: 30 until it is as far */
+    ck_assert_uint_eq(stride_due_ns(&stride), 130);
+    stride_hold(owner, 0);
+    ck_assert_uint_eq(stride_due_ns(&stride), STRIDE_NEVER); /* it is charged behind each turn */
+    high->has_chunk = true;
+    ck_assert_uint_eq(stride_due_ns(&stride), 0);
+    stride_own(&stride, low, 100);
+    high->has_chunk = false;
+    ck_assert_uint_eq(stride_due_ns(&stride), 0);
+    stride_leave(&stride, low);
+    ck_assert_ptr_null(stride.owner);
+    stride_check(&stride);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stride");
@@ -186,6 +215,7 @@ int main(void)
     tcase_add_test(all, in_one_turn_each_job_has_its_chance_once);
     tcase_add_test(all, while_others_compute_for_a_job_no_other_has_its_chance);
     tcase_add_test(all, who_has_left_has_no_chance_and_may_leave_again);
+    tcase_add_test(all, a_turn_ends_when_another_has_the_lesser_pass);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
