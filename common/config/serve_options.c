@@ -3,6 +3,7 @@
 #include "common/config/serve_options.h"
 
 #include "common/config/options.h"
+#include "common/util/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,22 @@ static int serve_take_http(void *target, const char *value, struct error *error)
     return address_parse(&((struct serve_options *)target)->http, value, error);
 }
 
+int serve_parse_chunk_time(const char *value, uint64_t *ns)
+{
+    double seconds;
+    if (number_parse_real(value, &seconds) < 0 ||
+        !(seconds >= SERVE_CHUNK_TIME_MIN_S && seconds <= SERVE_CHUNK_TIME_MAX_S))
+        return -1;
+    *ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
+static int take_chunk_time(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    return serve_parse_chunk_time(value, &((struct serve_options *)target)->chunk_time_ns);
+}
+
 static const struct option_row rows[] = {
     {"serve", 0, "[NAME]",
      "up to 40 letters, digits, '.', '_' and '-', of which '.' and '-' are not the first, and not run-..",
@@ -53,6 +70,10 @@ static const struct option_row rows[] = {
      TAKES_FLAG(struct serve_options, resumes)},
     {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",
      TAKES_INTEGER(struct serve_options, at_once, 1, SERVE_MOST)},
+    {"max-chunk-time", 0, "SECONDS", SERVE_CHUNK_TIME_TEXT,
+     "for how long a chunk may keep those of other jobs waiting where they share a worker; then it goes on in its turn "
+     "(default 0.01)",
+     take_chunk_time},
     {"idle-timeout", 0, "SECONDS", NULL, "end where there has been no job for so long (default: never)",
      TAKES_SECONDS(struct serve_options, idle_ns, IDLE_MAX_S)},
     {"group-by", 0, "node|even", NULL,
@@ -76,7 +97,8 @@ static const struct options table = {
 
 int serve_options_parse(struct serve_options *options, int argc, char *const *argv, struct error *error)
 {
-    *options = (struct serve_options){.name = SERVE_NAME, .at_once = SERVE_AT_ONCE};
+    *options =
+        (struct serve_options){.name = SERVE_NAME, .at_once = SERVE_AT_ONCE, .chunk_time_ns = SERVE_CHUNK_TIME_NS};
     return options_parse(&table, argc, argv, options, NULL, error);
 }
 

@@ -18,17 +18,27 @@ struct serve_options {
     char name[SERVE_NAME_MAX];
     char state[SERVE_PATH_MAX]; /* folder of the queue and of what jobs say; empty: that of the name */
     unsigned at_once;           /* jobs that run at once, at most */
+    uint64_t chunk_time_ns;     /* for so long a chunk may keep those of other jobs waiting, at its worker */
     uint64_t idle_ns;           /* the set ends where it has had no job for so long; 0: never */
     bool resumes;               /* goes on with the queue that is there */
     bool group_even;            /* as the job's --group-by: an enum run_group_by */
     struct address http;        /* as the job's --http */
 };
 
+/* Bounds of --max-chunk-time, as text and as numbers, and what it is unless given. */
+#define SERVE_CHUNK_TIME_TEXT  "a number of seconds from 0.001 to 60"
+#define SERVE_CHUNK_TIME_MIN_S 0.001
+#define SERVE_CHUNK_TIME_MAX_S 60
+#define SERVE_CHUNK_TIME_NS    UINT64_C(10000000)
+
 /* True where the command line is that of a set: its first word is --serve or --serve=NAME. */
 bool serve_is_asked(int argc, char *const *argv);
 
 /* Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line in `error`. */
 int serve_options_parse(struct serve_options *options, int argc, char *const *argv, struct error *error);
+
+/* Takes the value of --max-chunk-time. -1 where it is none. */
+int serve_parse_chunk_time(const char *value, uint64_t *ns);
 
 /* True for what a set can be called: letters, digits, '.', '_' and '-', no '.' or '-' first, and not as a run. */
 bool serve_is_name(const char *name);

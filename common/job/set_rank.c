@@ -70,15 +70,15 @@ static void end_jobs(struct set_rank *rank)
     }
 }
 
-/* NULL: it is said why. */
-static const struct topology *group(struct runtime *runtime, unsigned words, char *const *word)
+/* Takes the set's options. NULL: it is said why. */
+static const struct topology *group(struct runtime *runtime, unsigned words, char *const *word,
+                                    struct serve_options *options)
 {
-    struct serve_options options;
     struct error error;
     const struct topology *topology = NULL;
-    if (serve_options_parse(&options, (int)words, word, &error) == 0) {
+    if (serve_options_parse(options, (int)words, word, &error) == 0) {
         error_set(&error, "out of memory");
-        topology = runtime_group(runtime, !options.group_even);
+        topology = runtime_group(runtime, !options->group_even);
     }
     if (topology == NULL)
         fprintf(stderr, "hdss: rank %u: %s\n", runtime_rank(runtime), error.text);
@@ -87,7 +87,8 @@ static const struct topology *group(struct runtime *runtime, unsigned words, cha
 
 int set_rank_run(struct runtime *runtime, unsigned words, char *const *word, const struct set_role *role)
 {
-    struct set_rank rank = {.runtime = runtime, .role = role, .topology = group(runtime, words, word)};
+    struct serve_options options;
+    struct set_rank rank = {.runtime = runtime, .role = role, .topology = group(runtime, words, word, &options)};
     const struct job_source source = {.context = &rank, .announced = take_job};
     if (rank.topology == NULL)
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
@@ -95,6 +96,7 @@ int set_rank_run(struct runtime *runtime, unsigned words, char *const *word, con
     if (rank.link == NULL)
         return EXIT_STATUS_FAILED;
     link_expect_jobs(rank.link, &source);
+    link_keep_for(rank.link, options.chunk_time_ns);
     while (!link_is_over(rank.link)) {
         link_turn(rank.link);
         end_jobs(&rank);

@@ -4,6 +4,7 @@
  * The line is that of `hdss run`, with a supermaster that serves in the place of one that has a job. It is launched in
  * a session of its own, which this process waits for until the set answers. */
 #include "common/config/address.h"
+#include "common/config/serve_options.h"
 #include "common/os/files.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
@@ -43,6 +44,7 @@ struct up_request {
     const char *state;       /* folder; borrowed; NULL: none is given */
     const char *http;        /* borrowed; NULL: none is given */
     uint64_t idle_s;         /* 0: the set waits for ever */
+    const char *chunk_time;  /* borrowed; NULL: not given */
     unsigned at_once;        /* jobs; 0: not given */
     bool group_even, group_given;
     bool foreground, resumes, is_json;
@@ -65,6 +67,14 @@ static int up_take_http(void *target, const char *value, struct error *error)
     return address_parse(&address, value, error);
 }
 
+static int take_chunk_time(void *target, const char *value, struct error *error)
+{
+    uint64_t unused;
+    (void)error;
+    ((struct up_request *)target)->chunk_time = value;
+    return serve_parse_chunk_time(value, &unused);
+}
+
 static const struct option_row up_rows[] = {
     {"name", 0, "NAME", NULL, "the name by which the set is found (default: the ID of the batch job, else `main`)",
      TAKES_WORD(struct up_request, name), .least = 1},
@@ -74,6 +84,10 @@ static const struct option_row up_rows[] = {
      "end after so long without a job (default: never)", take_idle},
     {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",
      TAKES_INTEGER(struct up_request, at_once, 1, AT_ONCE_MAX)},
+    {"max-chunk-time", 0, "SECONDS", SERVE_CHUNK_TIME_TEXT,
+     "for how long a chunk may keep those of other jobs waiting where they share a worker; then it goes on in its turn "
+     "(default 0.01)",
+     take_chunk_time},
     {"group-by", 0, "node|even", NULL,
      "which master serves a worker: one on its own node where there is one, or dealt out evenly (default node)",
      TAKES_CHOICE(struct up_request, group_even), .given = offsetof(struct up_request, group_given)},
@@ -205,6 +219,10 @@ static void add_words(struct up_request *request, const char *name, const char *
     if (request->at_once > 0) {
         argv_add(words, "--jobs-at-once");
         argv_add_format(words, "%u", request->at_once);
+    }
+    if (request->chunk_time != NULL) {
+        argv_add(words, "--max-chunk-time");
+        argv_add(words, request->chunk_time);
     }
     if (request->group_given) {
         argv_add(words, "--group-by");
