@@ -13,12 +13,12 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPTS = ['floor', 'chunk', 'rates', 'wire', 'memory', 'soak', 'collect', 'journal', 'start', 'run', 'set', 'waiting', 'topologies', 'dca', 'library', 'kernels_loops', 'exec', 'ranks', 'first']
+SCRIPTS = ['floor', 'chunk', 'rates', 'wire', 'memory', 'soak', 'collect', 'journal', 'start', 'run', 'set', 'shares', 'waiting', 'topologies', 'dca', 'library', 'kernels_loops', 'exec', 'ranks', 'first']
 PROGRAMS = {'kernels': 'tests/kernels/bench-kernels', 'sched': 'tests/bench/sched', 'flat': 'tests/bench/dca-draws', 'free': 'tests/bench/bench-free'}
 NEEDED = {'SUPERMASTER': 'deploy/supermaster', 'MASTER': 'deploy/master', 'WORKER': 'deploy/worker', 'HDSS': 'deploy/hdss',
           'SERIAL': 'tests/bench/serial', 'BARE_MPI': 'tests/bench/bare_mpi', 'SPAWN_FLOOR': 'tests/bench/spawn-floor', 'BARE_DRAW': 'tests/bench/bare_draw',
           'LIBRARY_DRAW': 'tests/bench/library-draw', 'LEDGER_MEMORY': 'tests/bench/ledger-memory',
-          'COUNT_CALLS': 'tests/bench/count-calls.so', 'PATIENT_SLEEP': 'tests/bench/patient-sleep.so',
+          'TIMED': 'tests/bench/timed.so', 'COUNT_CALLS': 'tests/bench/count-calls.so', 'PATIENT_SLEEP': 'tests/bench/patient-sleep.so',
           'OPENMP_LOOP': 'tests/bench/openmp-loop'}
 
 
