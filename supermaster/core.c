@@ -362,6 +362,7 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
     case EVENT_RANK_LOST: supermaster_receive_loss(supermaster, event->from); break;
     case EVENT_TIMER: look_after_time(supermaster); break;
     case EVENT_GROWN: supermaster_receive_growth(supermaster, &event->growth); break;
+    case EVENT_MORE: supermaster_look_at_once(supermaster); break;
     case EVENT_FATAL: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
     default: break;
     }

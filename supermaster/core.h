@@ -43,10 +43,12 @@ void supermaster_grow_step(struct supermaster *supermaster);
 void supermaster_next_step(struct supermaster *supermaster);
 
 /* growth.c: loops that grow while they run */
-/* When to look whether the loop has grown; NEVER where it does not. */
+/* When to look whether the loop has grown; NEVER where it does not, or this is told. */
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster);
 /* At EVENT_TIMER: looks where it is due. */
 void supermaster_look_for_growth(struct supermaster *supermaster);
+/* Has it looked, as somebody has told of more. Nothing where it does not grow any more. */
+void supermaster_look_at_once(struct supermaster *supermaster);
 void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth);
 
 /* waits.c: iterations that wait for others */

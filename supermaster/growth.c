@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops that grow while they run, as somebody still writes the list of their iterations. The supermaster has the list
- * looked at from time to time; what is new of it is free, and those who wait are served. Until the list is complete the
- * ledger is not: nobody is told that all is done, and workers for which nothing is free wait, as they do between two
- * time steps. What others have not begun is recalled for them meanwhile, and what takes long is not copied unless it is
- * overdue by its lease: nobody knows that nothing else will come. */
+ * looked at from time to time, or when it is told to; what is new of it is free, and those who wait are served. Until
+ * the list is complete the ledger is not: nobody is told that all is done, and workers for which nothing is free wait,
+ * as they do between two time steps. What others have not begun is recalled for them meanwhile, and what takes long is
+ * not copied unless it is overdue by its lease: nobody knows that nothing else will come. */
 #include "supermaster/core.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster)
 {
-    if (!supermaster->ledger.grows || supermaster->state >= SUPERMASTER_ENDING)
+    if (!supermaster->ledger.grows || supermaster->state >= SUPERMASTER_ENDING || supermaster->config.is_told_of_growth)
         return NEVER;
     const bool is_wanted = ranges_total(&supermaster->ledger.free) == 0;
     return supermaster->grown_look_ns + (is_wanted ? GROWTH_LOOK_SOON_NS : GROWTH_LOOK_NS);
@@ -23,6 +23,12 @@ void supermaster_look_for_growth(struct supermaster *supermaster)
         return;
     supermaster->grown_look_ns = supermaster->now_ns;
     actions_add(supermaster->actions, &(struct action){.type = ACTION_GROW});
+}
+
+void supermaster_look_at_once(struct supermaster *supermaster)
+{
+    if (supermaster->ledger.grows && supermaster->state < SUPERMASTER_ENDING)
+        actions_add(supermaster->actions, &(struct action){.type = ACTION_GROW});
 }
 
 void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth)

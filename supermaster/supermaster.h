@@ -29,6 +29,7 @@ struct supermaster_config {
     const struct run_spec *spec;     /* borrowed for the machine's life; min_chunk is not below `distance` */
     uint64_t first, count;           /* the loop; of one that grows, what there is of it at first */
     bool grows;                      /* iterations may come while it runs: its technique is one that may_grow */
+    bool is_told_of_growth;          /* MORE says when they have, and it is not looked in between */
     uint64_t step_iterations;        /* iterations of a time step; 0: there is one */
     bool steps_dependent;            /* a step needs all results of the one before */
     uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */

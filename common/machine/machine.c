@@ -121,6 +121,7 @@ void event_write_name(const void *event, char *text, size_t size)
         [EVENT_FATAL] = "FATAL",
         [EVENT_LOAD] = "LOAD",
         [EVENT_GROWN] = "GROWN",
+        [EVENT_MORE] = "MORE",
         [EVENT_RANK_LOST] = "RANK_LOST",
     };
     const struct event *of = event;

@@ -53,6 +53,7 @@ enum event_type {
     EVENT_FATAL,          /* the runtime cannot go on: `text` */
     EVENT_LOAD,           /* the load of the worker's cores is another: `load` */
     EVENT_GROWN,          /* the answer to GROW: `growth`. No other event comes between */
+    EVENT_MORE,           /* somebody has made the loop longer, or complete: it is to be looked at now */
     EVENT_RANK_LOST,      /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
 };
 

@@ -71,6 +71,9 @@ bool driver_goes_on(const struct driver *driver);
 /* Asks one job to drain, as a signal asks all of them. */
 void driver_drain(struct driver *driver);
 
+/* Tells the machine of a job that somebody has made its loop longer, or complete. */
+void driver_tell_more(struct driver *driver);
+
 /* Takes a job out that does not go on. Returns the status of its machine. */
 int link_remove(struct link *link, struct driver *driver);
 

@@ -255,6 +255,12 @@ void driver_drain(struct driver *driver)
     driver_step(driver, &event);
 }
 
+void driver_tell_more(struct driver *driver)
+{
+    struct event event = {.type = EVENT_MORE};
+    driver_step(driver, &event);
+}
+
 /* A signal has asked this rank to drain: all its jobs. */
 static void drain(struct link *link)
 {

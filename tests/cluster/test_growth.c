@@ -58,6 +58,37 @@ START_TEST(what_is_new_is_computed)
 }
 END_TEST
 
+/* Nobody looks before that: what is new is there at once. */
+START_TEST(what_is_told_is_computed_at_once)
+{
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct virtual_config config = config_of(masters, in_parts, 4);
+        struct virtual_result result;
+        config.is_told_of_growth = true;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        assert_complete(&result);
+        ck_assert_uint_eq(result.executed, COUNT);
+        ck_assert_uint_le(result.end_ns, 1000 * MS + 60 * MS);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
+/* A loop that waits for what it is told of costs no step. */
+START_TEST(nobody_looks_while_nothing_is_told)
+{
+    static const struct virtual_growth late[] = {{0, 7}, {100000 * MS, COUNT}};
+    struct virtual_config config = config_of(1, late, 2);
+    struct virtual_result looking, told;
+    virtual_free(cluster_ran(&config, &looking));
+    config.is_told_of_growth = true;
+    struct virtual_cluster *cluster = cluster_ran(&config, &told);
+    assert_complete(&told);
+    ck_assert_uint_lt(told.events + 9000, looking.events);
+    virtual_free(cluster);
+}
+END_TEST
+
 /* The list is told to be complete only after the last of it is done. */
 START_TEST(a_list_may_turn_out_to_be_complete)
 {
@@ -263,6 +294,8 @@ int main(void)
     Suite *suite = suite_create("growth");
     TCase *tcase = tcase_create("growth");
     tcase_add_test(tcase, what_is_new_is_computed);
+    tcase_add_test(tcase, what_is_told_is_computed_at_once);
+    tcase_add_test(tcase, nobody_looks_while_nothing_is_told);
     tcase_add_test(tcase, a_list_may_turn_out_to_be_complete);
     tcase_add_test(tcase, a_drain_ends_the_wait);
     tcase_add_test(tcase, losses_are_made_good);

@@ -53,6 +53,9 @@ enum {
     EVENTS
 };
 
+/* Of the bytes of a timer those from here on tell that the loop has grown. */
+#define BYTE_OF_MORE 128
+
 /* A supermaster cuts no chunk whose results do not fit a file (see kernel_describe()), and a master believes it. */
 #define CHUNK_MAX (UINT64_C(1) << 59)
 
@@ -193,6 +196,7 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
         .probe = bench->flags & FLAG_PROBE,
         .journal = bench->flags & FLAG_JOURNAL,
         .grows = bench->flags & FLAG_FEEDBACK && distance == 0 && technique->may_grow,
+        .is_told_of_growth = bench->flags & FLAG_AHEAD,
         .boundary_bytes = bench->flags & FLAG_DEPENDENT ? HALO_BYTES : 0,
         .distance = distance,
         .no_speculation = bench->flags & FLAG_DEPENDENT,
@@ -394,7 +398,9 @@ static void step_other(struct bench *bench, uint8_t byte)
     case EVENT_BYTE_DRAIN: step(bench, &(struct event){.type = EVENT_DRAIN}); break;
     case EVENT_BYTE_PROBLEM: step(bench, &(struct event){.type = EVENT_FATAL, .text = "cannot go on"}); break;
     default:
-        if (bench->machine.deadline(bench->machine.self) != NEVER) {
+        if (byte >= BYTE_OF_MORE)
+            step(bench, &(struct event){.type = EVENT_MORE});
+        else if (bench->machine.deadline(bench->machine.self) != NEVER) {
             bench->now_ns = bench->machine.deadline(bench->machine.self);
             step(bench, &(struct event){.type = EVENT_TIMER});
         }

@@ -482,6 +482,7 @@ static void make_growth(struct scenario *scenario)
     }
     config->growth = scenario->growth;
     config->growth_count = leaps;
+    config->is_told_of_growth = scenario->seed % 2 != 0;
     if (random_between(&random, 0, 1))
         spread_faults(scenario, at_ns + duration);
     if (random_between(&random, 0, 3) > 0 || leaps == 1 || scenario->runs >= RUNS_MAX || scenario->deaths.count > 0)

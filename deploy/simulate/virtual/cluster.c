@@ -575,6 +575,9 @@ static void schedule_beginning(struct virtual_cluster *cluster)
     if (config->drain_at_ns != 0 && config->drain_at_ns != NEVER)
         cluster_schedule(
             cluster, &(struct future){.at_ns = config->drain_at_ns, .rank = config->drain_rank, .type = EVENT_DRAIN});
+    for (unsigned i = 0; config->is_told_of_growth && i < config->growth_count; i++)
+        if (config->growth[i].at_ns != 0 && config->growth[i].at_ns != NEVER)
+            cluster_schedule(cluster, &(struct future){.at_ns = config->growth[i].at_ns, .type = EVENT_MORE});
     work_schedule_loads(cluster);
     for (unsigned i = 0; i < config->fault_count; i++)
         if (config->faults[i].at_event == 0)

@@ -94,6 +94,7 @@ struct virtual_config {
      * `count`, and is complete with the last of them. */
     const struct virtual_growth *growth;
     unsigned growth_count;
+    bool is_told_of_growth; /* the supermaster is told at their times, and does not look in between */
     /* Members as in struct supermaster_config; borrowed for the run, and for virtual_new(). */
     const struct precedence *precedence;
     const struct ranges *done_failed;

@@ -93,6 +93,7 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .first = config->first,
         .count = count,
         .grows = !is_complete,
+        .is_told_of_growth = config->is_told_of_growth,
         .step_iterations = config->step_iterations,
         .steps_dependent = config->steps_dependent,
         .distance = distance_of(config),

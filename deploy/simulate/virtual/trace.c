@@ -173,6 +173,7 @@ void trace_event(const struct event *event, char *text, size_t size)
     case EVENT_DRAIN: snprintf(text, size, "drain"); break;
     case EVENT_FATAL: snprintf(text, size, "problem"); break;
     case EVENT_LOAD: snprintf(text, size, "load %.2f", (double)event->load / LOAD_ONE); break;
+    case EVENT_MORE: snprintf(text, size, "told of more"); break;
     case EVENT_GROWN:
         snprintf(text, size, "grown to %" PRIu64 "%s", event->growth.count,
                  event->growth.is_complete ? ", complete" : "");
