@@ -111,6 +111,54 @@ static void forget_oldest(struct queue *queue)
     }
 }
 
+/* --- jobs that are open --- */
+
+static bool is_incomplete(const struct queue_job *job)
+{
+    return job->submission.is_open && !job->items.is_complete && job->state <= QUEUE_RUNNING;
+}
+
+bool queue_is_open(const struct queue_job *job)
+{
+    return is_incomplete(job) && !job->is_cancelled;
+}
+
+bool queue_is_full_of_open(const struct queue *queue)
+{
+    return queue->open >= QUEUE_OPEN_MAX;
+}
+
+static void list_open(struct queue *queue, struct queue_job *job)
+{
+    job->previous_open = NULL;
+    job->next_open = queue->first_open;
+    if (queue->first_open != NULL)
+        queue->first_open->previous_open = job;
+    queue->first_open = job;
+    queue->open++;
+    queue->running_open += job->state == QUEUE_RUNNING;
+}
+
+/* The job, which is listed, is complete or about to be over. */
+static void unlist_open(struct queue *queue, struct queue_job *job)
+{
+    *(job->previous_open != NULL ? &job->previous_open->next_open : &queue->first_open) = job->next_open;
+    if (job->next_open != NULL)
+        job->next_open->previous_open = job->previous_open;
+    queue->open--;
+    queue->running_open -= job->state == QUEUE_RUNNING;
+}
+
+void queue_set_items(struct queue *queue, struct queue_job *job, const struct queue_items *items)
+{
+    assert(job->submission.is_open && job->state <= QUEUE_RUNNING);
+    if (is_incomplete(job))
+        unlist_open(queue, job);
+    job->items = *items;
+    if (is_incomplete(job))
+        list_open(queue, job);
+}
+
 /* --- jobs that may begin --- */
 
 /* The waiting job of this entry that may begin; NULL: the entry is stale. */
@@ -163,10 +211,25 @@ static int reserve_ready(struct queue *queue)
     return 0;
 }
 
+/* The open job that is to begin before the others; NULL: none may. */
+static struct queue_job *next_open(const struct queue *queue)
+{
+    struct queue_job *best = NULL;
+    for (struct queue_job *job = queue->first_open; job != NULL; job = job->next_open) {
+        const struct queue_ready entry = {job->submission.priority, job->id};
+        if (ready_job(queue, &entry) != NULL &&
+            (best == NULL || is_before(&entry, &(struct queue_ready){best->submission.priority, best->id}, NULL)))
+            best = job;
+    }
+    return best;
+}
+
 struct queue_job *queue_next(struct queue *queue)
 {
-    if (queue->mode == QUEUE_STOPPED || queue->running >= queue->at_once)
+    if (queue->mode == QUEUE_STOPPED)
         return NULL;
+    if (queue->running - queue->running_open >= queue->at_once)
+        return next_open(queue);
     for (; queue->ready_count > 0; drop_top(queue)) {
         struct queue_job *job = ready_job(queue, &queue->ready[0]);
         if (job != NULL)
@@ -179,6 +242,8 @@ struct queue_job *queue_next(struct queue *queue)
 
 static void list_ended(struct queue *queue, struct queue_job *job, enum queue_state state, int status, int64_t now_s)
 {
+    if (is_incomplete(job))
+        unlist_open(queue, job);
     *(job->state == QUEUE_RUNNING ? &queue->running : &queue->waiting) -= 1;
     job->state = state;
     job->status = status;
@@ -229,15 +294,22 @@ static enum queue_state state_at_end(int status)
     }
 }
 
+/* A job that runs is to go on later. */
+static void put_back(struct queue *queue, struct queue_job *job)
+{
+    queue->running_open -= is_incomplete(job);
+    job->state = QUEUE_WAITING;
+    job->has_run = true;
+    queue->running--;
+    queue->waiting++;
+}
+
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s)
 {
     assert(job->state == QUEUE_RUNNING);
     forget_oldest(queue);
     if (queue->mode == QUEUE_STOPPED && status == EXIT_STATUS_DRAINED && !job->is_cancelled) {
-        job->state = QUEUE_WAITING;
-        job->has_run = true;
-        queue->running--;
-        queue->waiting++;
+        put_back(queue, job);
         return false;
     }
     end(queue, job, state_at_end(status), status, now_s);
@@ -270,6 +342,7 @@ void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s)
     job->began_s = now_s;
     queue->waiting--;
     queue->running++;
+    queue->running_open += is_incomplete(job);
 }
 
 /* Has the jobs of its `after` that are not over know its number. -1 when memory is out: some may know it. */
@@ -319,6 +392,8 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
     *submission = (struct submission){0};
     queue->waiting++;
     list_job(queue, job);
+    if (job->submission.is_open)
+        list_open(queue, job);
     job->cancelled_by = find_failed(queue, &job->submission);
     if (job->cancelled_by != 0)
         end(queue, job, QUEUE_CANCELLED, EXIT_STATUS_DRAINED, submitted_s);
@@ -335,6 +410,10 @@ struct queue_job *queue_submit(struct queue *queue, struct submission *submissio
     }
     if (queue_is_full(queue)) {
         error_set(error, "the set has %d jobs that wait or run, and takes no more", QUEUE_LIVE_MAX);
+        return NULL;
+    }
+    if (submission->is_open && queue_is_full_of_open(queue)) {
+        error_set(error, "the set has %d jobs that are open, and takes no more of them", QUEUE_OPEN_MAX);
         return NULL;
     }
     forget_oldest(queue);
@@ -366,12 +445,8 @@ void queue_restart(struct queue *queue, int64_t now_s)
     queue->totals = (struct queue_totals){0};
     queue->ready_count = 0;
     for (struct queue_job *job = queue->first; job != NULL; job = job->next) {
-        if (job->state == QUEUE_RUNNING) {
-            job->state = QUEUE_WAITING;
-            job->has_run = true;
-            queue->running--;
-            queue->waiting++;
-        }
+        if (job->state == QUEUE_RUNNING)
+            put_back(queue, job);
         if (job->state == QUEUE_WAITING && job->awaited == 0)
             note_ready(queue, job);
     }
@@ -459,10 +534,11 @@ static void check_job(const struct queue *queue, const struct queue_job *job)
 
 void queue_check(const struct queue *queue)
 {
-    size_t counts[] = {0, 0, 0, 0, 0}, ended = 0;
+    size_t counts[] = {0, 0, 0, 0, 0}, ended = 0, open = 0, running_open = 0, incomplete = 0;
     for (const struct queue_job *job = queue->first; job != NULL; job = job->next) {
         check_job(queue, job);
         counts[job->state]++;
+        incomplete += is_incomplete(job);
         assert((job->next != NULL || queue->last == job) && "the last job is the last");
     }
     for (const struct queue_job *job = queue->ended > 0 ? queue->first_ended : NULL; job != NULL; job = job->next_ended)
@@ -470,5 +546,12 @@ void queue_check(const struct queue *queue)
     assert(counts[QUEUE_WAITING] == queue->waiting && counts[QUEUE_RUNNING] == queue->running && "jobs are counted");
     assert(counts[QUEUE_DONE] + counts[QUEUE_FAILED] + counts[QUEUE_CANCELLED] == queue->ended &&
            ended == queue->ended && "jobs that are over are listed");
-    assert(queue->running <= queue->at_once && "as many jobs run as may");
+    for (const struct queue_job *job = queue->first_open; job != NULL; job = job->next_open) {
+        assert(is_incomplete(job) && "a job that is listed as open is");
+        open++;
+        running_open += job->state == QUEUE_RUNNING;
+    }
+    assert(open == incomplete && open == queue->open && running_open == queue->running_open &&
+           "jobs that are open are counted");
+    assert(queue->running <= queue->at_once + QUEUE_OPEN_MAX && "as many jobs run as may");
 }

@@ -9,7 +9,10 @@
  *
  * Of the jobs that may begin the one with the highest priority is next, of those the one with the lowest number. A job
  * may begin once all that it is `after` are done; where one of them fails or is cancelled, it is cancelled. The latest
- * jobs that are over are remembered, so that memory does not grow with the jobs that a set has had. */
+ * jobs that are over are remembered, so that memory does not grow with the jobs that a set has had.
+ *
+ * A job that is open is given items while it waits and runs, until it is said to be complete. Until then it takes no
+ * place among those that run at once, as it may have nothing to do, and what it is given may come from one of them. */
 #pragma once
 
 #include "common/config/submission.h"
@@ -25,6 +28,10 @@
 #define QUEUE_ENDED_MAX 1000
 /* Jobs that are not over. */
 #define QUEUE_LIVE_MAX 1000000
+/* Those of them that are open. */
+#define QUEUE_OPEN_MAX 64
+/* Items of a job. */
+#define QUEUE_ITEMS_MAX UINT64_C(1000000000000)
 
 enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE_CANCELLED };
 
@@ -33,6 +40,13 @@ struct queue_figures {
     uint64_t done, total, resumed, failed; /* iterations; resumed: those of `done` that an earlier run had done */
     double elapsed_s;
     char *technique; /* that it was computed with; owned; NULL: it is not known */
+};
+
+/* The items that an open job was given. */
+struct queue_items {
+    uint64_t count; /* rows of its list, or iterations */
+    uint64_t bytes; /* of the list; 0: it has none */
+    bool is_complete;
 };
 
 struct queue_job {
@@ -45,6 +59,7 @@ struct queue_job {
         cancelled_by; /* the job that it is after, and that is not done: it was cancelled as of that; 0: it was not */
     int64_t submitted_s, began_s, ended_s; /* seconds since 1970; 0: not yet */
     struct queue_figures figures;          /* once it is over; 0 where it has not run */
+    struct queue_items items;              /* of an open job */
     struct submission submission;          /* owned; without its environment once it is over */
     struct queue_job *previous, *next;     /* by number */
 
@@ -54,6 +69,7 @@ struct queue_job {
     size_t dependent_count, dependent_room;
     struct queue_job *next_of_bucket;
     struct queue_job *next_ended; /* that was over next */
+    struct queue_job *previous_open, *next_open;
 };
 
 /* What a set takes and begins. */
@@ -80,9 +96,11 @@ struct queue {
     uint32_t newest; /* number of the latest job */
     size_t waiting, running, ended;
     struct queue_totals totals;
+    size_t open, running_open;      /* jobs that are open, and those of them that run */
     struct queue_job *first, *last; /* by number; owned */
     struct queue_job *first_ended, *last_ended;
-    struct queue_job **buckets; /* [bucket_count], a power of 2, by number; owned */
+    struct queue_job *first_open; /* of those that are open, in no order */
+    struct queue_job **buckets;   /* [bucket_count], a power of 2, by number; owned */
     size_t bucket_count;
     struct queue_ready *ready; /* [ready_count] a heap of jobs that may begin, and of some that could; owned */
     size_t ready_count, ready_room;
@@ -113,6 +131,15 @@ void queue_keep_figures(struct queue_job *job, const struct queue_figures *figur
 /* Cancels a job that waits; one that runs is noted as cancelled, and the caller ends it. Those that are over stay as
  * they are. */
 void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s);
+
+/* True for a job that may be given items: it is not over, will not be cancelled, and is not complete. */
+bool queue_is_open(const struct queue_job *job);
+
+/* The job, which was submitted as an open one and is not over, has these items now. */
+void queue_set_items(struct queue *queue, struct queue_job *job, const struct queue_items *items);
+
+/* True where so many jobs are open that no other open one is taken. */
+bool queue_is_full_of_open(const struct queue *queue);
 
 /* Takes no job any more, or begins none either. A set that has stopped is not closed again. */
 void queue_close(struct queue *queue);

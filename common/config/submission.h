@@ -2,6 +2,7 @@
 /* A job as it is given to a set: its command line, and what a shell would have given the command beside it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct submission {
     unsigned umask;
     char **environment; /* [environment_count] "NAME=value"; NULL behind them, as in an environ */
     size_t environment_count;
+    bool is_open; /* rows or iterations are added to it later on, until it is said that these are all */
 };
 
 void submission_fini(struct submission *submission);

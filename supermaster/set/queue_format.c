@@ -26,6 +26,8 @@ enum {
 
 enum { DONE_AT = 0, TOTAL_AT = 8, RESUMED_AT = 16, FAILED_AT = 24, ELAPSED_AT = 32, TECHNIQUE_AT = 40 };
 
+enum { ITEMS_AT = 0, LIST_BYTES_AT = 8, IS_COMPLETE_AT = 16 };
+
 /* The largest exit status. */
 #define STATUS_MAX 255
 /* The least room for notes. */
@@ -113,6 +115,16 @@ void queue_note_begun(struct queue_notes *notes, const struct queue_job *job)
     note(notes, &(struct queue_record){.kind = QUEUE_BEGUN, .job = job->id, .time_s = job->began_s});
 }
 
+void queue_note_items(struct queue_notes *notes, const struct queue_job *job)
+{
+    unsigned char items[QUEUE_ITEM_BYTES];
+    wire_put64(items + ITEMS_AT, job->items.count);
+    wire_put64(items + LIST_BYTES_AT, job->items.bytes);
+    wire_put64(items + IS_COMPLETE_AT, job->items.is_complete);
+    note(notes, &(struct queue_record){
+                    .kind = QUEUE_GIVEN, .job = job->id, .text = (const char *)items, .text_bytes = sizeof items});
+}
+
 static bool has_figures(const struct queue_job *job)
 {
     return job->figures.total > 0 || job->figures.technique != NULL;
@@ -153,6 +165,8 @@ void queue_note_cancelled(struct queue_notes *notes, const struct queue_job *job
 static void note_whole(struct queue_notes *notes, const struct queue_job *job)
 {
     queue_note_submitted(notes, job);
+    if (job->submission.is_open)
+        queue_note_items(notes, job);
     if (job->state > QUEUE_RUNNING) {
         queue_note_over(notes, job);
         return;
@@ -250,6 +264,22 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
     return 0;
 }
 
+/* Items are told of a job that is over, too, where the file was written anew and it was so at once. */
+static int replay_items(struct queue *queue, struct queue_job *job, const struct queue_record *record,
+                        struct error *error)
+{
+    const unsigned char *bytes = (const unsigned char *)record->text;
+    if (record->text_bytes != QUEUE_ITEM_BYTES || !job->submission.is_open)
+        return contradict(record, error);
+    const struct queue_items items = {wire_get64(bytes + ITEMS_AT), wire_get64(bytes + LIST_BYTES_AT),
+                                      wire_get64(bytes + IS_COMPLETE_AT) == 1};
+    if (items.count > QUEUE_ITEMS_MAX || items.bytes > INT64_MAX || wire_get64(bytes + IS_COMPLETE_AT) > 1)
+        return contradict(record, error);
+    if (job->state <= QUEUE_RUNNING)
+        queue_set_items(queue, job, &items);
+    return 0;
+}
+
 /* A job that went on in a later set has begun more than once. One that was cancelled as another was not done is told to
  * be over where the file was written anew, though that follows from the other. */
 static int replay_change(struct queue *queue, struct queue_job *job, const struct queue_record *record,
@@ -283,6 +313,8 @@ static int replay_record(struct queue *queue, const struct queue_record *record,
         return replay_submission(queue, record, error);
     struct queue_job *job = queue_find(queue, record->job);
     const bool may_have_text = record->kind == QUEUE_OVER;
+    if (job != NULL && record->kind == QUEUE_GIVEN)
+        return replay_items(queue, job, record, error);
     return job != NULL && (record->text_bytes == 0 || may_have_text) ? replay_change(queue, job, record, error)
                                                                      : contradict(record, error);
 }

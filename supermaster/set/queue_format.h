@@ -7,11 +7,15 @@
  *     record   u32 bytes of the text  u32 CRC  u32 kind  u32 job  i64 time  u32 status  u32 cancelled_by  the text
  *
  * `newest` is the largest number that was given to a job when the file was begun. A record says that a job was
- * submitted, with the submission as JSON (docs/CONTROL.md), and the job for which it was cancelled at once; has begun;
- * is over, with its exit status, the job for which it was cancelled, and, where it has run, how far it came; or was to
- * be cancelled. What is not of its kind is 0, or empty. How far it came is
+ * submitted, with the submission as JSON (docs/CONTROL.md), and the job for which it was cancelled at once; was given
+ * items, as an open one; has begun; is over, with its exit status, the job for which it was cancelled, and, where it
+ * has run, how far it came; or was to be cancelled. What is not of its kind is 0, or empty. How far it came is
  *
  *     u64 done  u64 total  u64 resumed  u64 failed  f64 elapsed seconds  the technique
+ *
+ * and the items that it has by then, which can be fewer than before where the disk did not take them, are
+ *
+ *     u64 items  u64 bytes of the list  u64 1 where these are all, else 0
  *
  * That a job which waits is cancelled as another one is not done follows from the record of that one; of a
  * job that is submitted later it is said, as the other one may be forgotten where the file is read. A CRC is that of
@@ -27,7 +31,7 @@
 #include <stdint.h>
 
 /* To be raised when the layout or the meaning of a record changes. */
-#define QUEUE_FORMAT_VERSION 1
+#define QUEUE_FORMAT_VERSION 2
 
 #define QUEUE_HEAD_BYTES    20
 #define QUEUE_RECORD_BYTES  32 /* without its text */
@@ -35,14 +39,16 @@
 #define QUEUE_FIGURE_BYTES  40  /* without the technique */
 #define QUEUE_TECHNIQUE_MAX 255 /* bytes of it */
 
-enum queue_record_kind { QUEUE_SUBMITTED = 1, QUEUE_BEGUN, QUEUE_OVER, QUEUE_ASKED_TO_END };
+#define QUEUE_ITEM_BYTES 24
+
+enum queue_record_kind { QUEUE_SUBMITTED = 1, QUEUE_BEGUN, QUEUE_OVER, QUEUE_ASKED_TO_END, QUEUE_GIVEN };
 
 struct queue_record {
     enum queue_record_kind kind;
     uint32_t job;
     int64_t time_s;
     uint32_t status, cancelled_by; /* QUEUE_OVER */
-    const char *text;              /* [text_bytes] QUEUE_SUBMITTED, QUEUE_OVER; borrowed */
+    const char *text;              /* [text_bytes] QUEUE_SUBMITTED, QUEUE_OVER, QUEUE_GIVEN; borrowed */
     uint32_t text_bytes;
 };
 
@@ -65,8 +71,9 @@ struct queue_notes {
 
 void queue_notes_fini(struct queue_notes *notes);
 
-/* Note what the queue has just been told of a job: that it is there, has begun, is over, or is to be cancelled. Jobs
- * that are cancelled thereby are noted with it. */
+/* Note what the queue has just been told of a job: that it is there, has other items, has begun, is over, or is to be
+ * cancelled. Jobs that are cancelled thereby are noted with it. */
+void queue_note_items(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_submitted(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_begun(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_over(struct queue_notes *notes, const struct queue_job *job);

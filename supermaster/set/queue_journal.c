@@ -36,6 +36,11 @@ void queue_journal_submitted(struct queue_journal *journal, const struct queue_j
     queue_note_submitted(&journal->notes, job);
 }
 
+void queue_journal_items(struct queue_journal *journal, const struct queue_job *job)
+{
+    queue_note_items(&journal->notes, job);
+}
+
 void queue_journal_begun(struct queue_journal *journal, const struct queue_job *job)
 {
     queue_note_begun(&journal->notes, job);

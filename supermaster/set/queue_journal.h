@@ -25,8 +25,9 @@ struct queue_journal *queue_journal_open(const char *path, bool resume, struct q
                                          struct error *error);
 void queue_journal_close(struct queue_journal *journal);
 
-/* Note what the queue has just been told of a job: that it is there, has begun, is over, or is to be cancelled. Jobs
- * that are cancelled thereby are noted with it. */
+/* Note what the queue has just been told of a job: that it is there, has other items, has begun, is over, or is to be
+ * cancelled. Jobs that are cancelled thereby are noted with it. */
+void queue_journal_items(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_submitted(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_begun(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_over(struct queue_journal *journal, const struct queue_job *job);

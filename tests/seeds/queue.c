@@ -24,7 +24,8 @@ enum { JOBS_MAX = 80, AFTER_MAX = 4, RECORDS_MAX = 16, STEPS = 400 };
 
 /* A job as the oracle has it. */
 struct known {
-    bool is_there, has_run, is_cancelled;
+    bool is_there, has_run, is_cancelled, is_open;
+    struct queue_items items;
     enum queue_state state;
     int priority;
     unsigned after_count;
@@ -45,6 +46,7 @@ struct world {
     unsigned char *file; /* what is on disk */
     size_t file_size;
     uint32_t jobs;     /* that are submitted in all, at most */
+    bool opens;        /* some jobs are open */
     size_t remembered; /* jobs that are over */
     struct oracle oracle, committed;
     struct oracle since[RECORDS_MAX]; /* [records] after each record since the commit */
@@ -53,7 +55,7 @@ struct world {
 };
 
 static struct {
-    uint64_t submitted, begun, ended, cancelled, restarts, torn, refused, forgotten;
+    uint64_t submitted, begun, ended, cancelled, restarts, torn, refused, forgotten, given;
 } tally;
 
 static uint64_t between(struct world *world, uint64_t low, uint64_t high)
@@ -104,15 +106,33 @@ static unsigned oracle_count(const struct oracle *oracle, enum queue_state state
     return count;
 }
 
+/* True for a job that may still be given items. */
+static bool oracle_is_open(const struct known *job)
+{
+    return is_live(job) && job->is_open && !job->items.is_complete;
+}
+
+/* Jobs that run and take a place among those that run at once. */
+static unsigned oracle_places(const struct oracle *oracle)
+{
+    unsigned count = 0;
+    for (uint32_t id = 1; id <= oracle->newest; id++)
+        count +=
+            is_live(&oracle->jobs[id]) && oracle->jobs[id].state == QUEUE_RUNNING && !oracle_is_open(&oracle->jobs[id]);
+    return count;
+}
+
 /* The job that is to begin next; 0: none. */
 static uint32_t oracle_next(const struct world *world)
 {
     const struct oracle *oracle = &world->oracle;
+    const bool has_place = oracle_places(oracle) < world->queue.at_once;
     uint32_t best = 0;
-    if (world->queue.mode == QUEUE_STOPPED || oracle_count(oracle, QUEUE_RUNNING) >= world->queue.at_once)
+    if (world->queue.mode == QUEUE_STOPPED)
         return 0;
     for (uint32_t id = 1; id <= oracle->newest; id++)
-        if (oracle_is_ready(oracle, id) && (best == 0 || oracle->jobs[id].priority > oracle->jobs[best].priority))
+        if (oracle_is_ready(oracle, id) && (has_place || oracle_is_open(&oracle->jobs[id])) &&
+            (best == 0 || oracle->jobs[id].priority > oracle->jobs[best].priority))
             best = id;
     return best;
 }
@@ -150,6 +170,11 @@ static void compare_job(struct world *world, uint32_t id)
         complain(world, "a job is in another state");
     else if (is_live(known) && (job->has_run != known->has_run || job->is_cancelled != known->is_cancelled))
         complain(world, "a job that is not over has other marks");
+    else if (is_live(known) && (job->items.count != known->items.count || job->items.bytes != known->items.bytes ||
+                                job->items.is_complete != known->items.is_complete))
+        complain(world, "a job has other items");
+    else if (queue_is_open(job) != (oracle_is_open(known) && !known->is_cancelled))
+        complain(world, "a job is open, or not");
     else if (job->submission.priority != known->priority)
         complain(world, "a job has another priority");
     else if (is_live(known) != (job->submission.environment != NULL))
@@ -283,6 +308,7 @@ static void submit(struct world *world)
     struct submission submission = make_submission(world);
     struct known known = {
         .is_there = true, .priority = submission.priority, .after_count = (unsigned)submission.after_count};
+    known.is_open = submission.is_open = world->opens && id % 3 == 0;
     for (size_t i = 0; i < submission.after_count; i++)
         known.after[i] = submission.after[i];
     const bool forgets = world->queue.ended > world->remembered; /* perhaps one of `after` */
@@ -375,6 +401,24 @@ static void cancel(struct world *world)
     recorded(world);
 }
 
+/* An open job is given items, or is told that these are all, or its items are taken back. */
+static void give_items(struct world *world)
+{
+    struct queue_job *job = choose(world, QUEUE_WAITING, QUEUE_RUNNING);
+    if (job == NULL || !job->submission.is_open)
+        return;
+    struct queue_items items = {0};
+    items.count = between(world, 0, 9);
+    items.bytes = between(world, 0, 9);
+    items.is_complete = between(world, 0, 2) == 0;
+    SAY(world, "job %" PRIu32 " has %" PRIu64 " items%s\n", job->id, items.count, items.is_complete ? ", all" : "");
+    queue_set_items(&world->queue, job, &items);
+    world->oracle.jobs[job->id].items = items;
+    tally.given++;
+    queue_note_items(&world->notes, job);
+    recorded(world);
+}
+
 static void change_mode(struct world *world)
 {
     SAY(world, "the set is told to end\n");
@@ -391,9 +435,11 @@ static void happen(struct world *world)
         submit(world);
     else if (what < 60)
         begin_next(world);
-    else if (what < 80)
+    else if (what < 80) {
+        if (world->opens && what >= 72)
+            give_items(world);
         end_one(world, false);
-    else if (what < 86)
+    } else if (what < 86)
         cancel(world);
     else if (what < 91)
         commit(world);
@@ -427,6 +473,7 @@ static const char *run(uint64_t seed, bool trace)
     random_init(&world.random, seed);
     world.jobs = (uint32_t)between(&world, 2, JOBS_MAX - 1);
     world.remembered = between(&world, 0, 1) ? 5 : JOBS_MAX;
+    world.opens = seed % 4 == 2; /* not those that are kept */
     queue_init(&world.queue, 1);
     write_anew(&world);
     end_queue(&world);
@@ -445,8 +492,9 @@ static const char *run(uint64_t seed, bool trace)
 static void print_tally(void)
 {
     printf("# %" PRIu64 " jobs, %" PRIu64 " refused, %" PRIu64 " beginnings, %" PRIu64 " ends, %" PRIu64
-           " cancels, %" PRIu64 " restarts, %" PRIu64 " with a torn journal\n",
-           tally.submitted, tally.refused, tally.begun, tally.ended, tally.cancelled, tally.restarts, tally.torn);
+           " cancels, %" PRIu64 " restarts, %" PRIu64 " with a torn journal, items given %" PRIu64 " times\n",
+           tally.submitted, tally.refused, tally.begun, tally.ended, tally.cancelled, tally.restarts, tally.torn,
+           tally.given);
 }
 
 int main(int argc, char **argv)

@@ -215,6 +215,66 @@ START_TEST(a_stopped_set_keeps_what_is_not_done)
 }
 END_TEST
 
+static struct queue_job *submit_open(int priority)
+{
+    struct submission submission = job_after(priority, 0, NULL);
+    submission.is_open = true;
+    struct queue_job *job = queue_submit(&queue, &submission, 100, &error);
+    if (job == NULL)
+        submission_fini(&submission);
+    queue_check(&queue);
+    return job;
+}
+
+static void complete(struct queue_job *job)
+{
+    queue_set_items(&queue, job, &(struct queue_items){.count = 3, .is_complete = true});
+    queue_check(&queue);
+}
+
+START_TEST(an_open_job_takes_no_place)
+{
+    struct queue_job *open = submit_open(0);
+    for (unsigned i = 0; i < 3; i++)
+        submit(0);
+    begin(1);
+    begin(2);
+    begin(3);
+    begin(0);
+    ck_assert(queue_is_open(open));
+    struct queue_job *late = submit_open(-1), *later = submit_open(5);
+    begin(later->id); /* of those that are open the one of the highest priority, and none of the others */
+    begin(late->id);
+    begin(0);
+    complete(open); /* it takes a place now, of which there are too few */
+    ck_assert(!queue_is_open(open));
+    over(2, EXIT_STATUS_DONE);
+    begin(0);
+    over(1, EXIT_STATUS_DONE);
+    begin(4);
+    queue_cancel(&queue, late, 1);
+    ck_assert(!queue_is_open(late) && queue_is_open(later));
+    over(late->id, EXIT_STATUS_DRAINED);
+    queue_close(&queue);
+    ck_assert(!queue_is_over(&queue));
+}
+END_TEST
+
+START_TEST(so_many_jobs_are_open)
+{
+    for (unsigned i = 0; i < QUEUE_OPEN_MAX; i++)
+        ck_assert_ptr_nonnull(submit_open(0));
+    ck_assert(queue_is_full_of_open(&queue));
+    ck_assert_ptr_null(submit_open(0));
+    ck_assert_msg(strstr(error.text, "64 jobs that are open") != NULL, "%s", error.text);
+    submit(0);
+    complete(queue_find(&queue, 7));
+    ck_assert_ptr_nonnull(submit_open(0));
+    queue_set_items(&queue, queue_find(&queue, 7), &(struct queue_items){.count = 1}); /* taken back */
+    ck_assert(queue_is_open(queue_find(&queue, 7)));
+}
+END_TEST
+
 START_TEST(unknown_others_are_refused)
 {
     for (unsigned id = 0; id < 3; id += 2) {
@@ -300,6 +360,8 @@ int main(void)
     tcase_add_test(tcase, cancels);
     tcase_add_test(tcase, a_closed_set_ends_with_its_last_job);
     tcase_add_test(tcase, a_stopped_set_keeps_what_is_not_done);
+    tcase_add_test(tcase, an_open_job_takes_no_place);
+    tcase_add_test(tcase, so_many_jobs_are_open);
     tcase_add_test(tcase, unknown_others_are_refused);
     tcase_add_test(tcase, a_restart);
     tcase_add_test(tcase, who_is_forgotten_is_told);

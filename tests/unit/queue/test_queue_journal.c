@@ -53,7 +53,7 @@ static void commit(void)
     ck_assert(!queue_journal_is_due(journal));
 }
 
-static struct queue_job *submit(uint32_t after)
+static struct queue_job *submit_one(uint32_t after, bool is_open)
 {
     struct submission submission = {.weight = 1, .umask = 022, .folder = strdup("/a"), .word_count = 1};
     submission.words = (char **)calloc(2, sizeof *submission.words);
@@ -63,10 +63,16 @@ static struct queue_job *submit(uint32_t after)
     submission.after = calloc(1, sizeof *submission.after);
     submission.after_count = after > 0;
     submission.after[0] = after;
+    submission.is_open = is_open;
     struct queue_job *job = queue_submit(&queue, &submission, 10, &error);
     ck_assert_msg(job != NULL, "%s", error.text);
     queue_journal_submitted(journal, job);
     return job;
+}
+
+static struct queue_job *submit(uint32_t after)
+{
+    return submit_one(after, false);
 }
 
 static void begin(uint32_t id)
@@ -135,6 +141,36 @@ START_TEST(a_later_set_knows_how_far_a_job_came)
         ck_assert_str_eq(known->technique, "gss,2");
         ck_assert_uint_eq(strlen(queue_find(&queue, 2)->figures.technique), QUEUE_TECHNIQUE_MAX);
         ck_assert_ptr_null(queue_find(&queue, 3)->figures.technique);
+    }
+}
+END_TEST
+
+static void give(uint32_t id, uint64_t count, uint64_t bytes, bool is_complete)
+{
+    struct queue_job *job = queue_find(&queue, id);
+    queue_set_items(&queue, job, &(struct queue_items){count, bytes, is_complete});
+    queue_journal_items(journal, job);
+}
+
+START_TEST(a_later_set_knows_what_was_added)
+{
+    for (unsigned i = 0; i < 4; i++)
+        submit_one(0, true);
+    begin(1);
+    give(1, UINT64_C(1) << 39, 0, false);
+    give(2, 7, 100, false);
+    give(3, 7, 100, true);
+    give(2, 5, 80, false); /* the disk did not take the others */
+    cancel(4);
+    commit();
+    for (unsigned times = 0; times < 2; times++) { /* from what was told, and from what was written anew */
+        restart();
+        ck_assert_uint_eq(queue.open, 2);
+        ck_assert(queue_is_open(queue_find(&queue, 1)) && queue_find(&queue, 1)->has_run);
+        ck_assert_uint_eq(queue_find(&queue, 1)->items.count, UINT64_C(1) << 39);
+        ck_assert(queue_is_open(queue_find(&queue, 2)) && !queue_is_open(queue_find(&queue, 3)));
+        ck_assert(queue_find(&queue, 2)->items.count == 5 && queue_find(&queue, 2)->items.bytes == 80);
+        ck_assert(queue_find(&queue, 3)->items.count == 7 && queue_find(&queue, 3)->items.is_complete);
     }
 }
 END_TEST
@@ -337,6 +373,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_later_set_goes_on);
     tcase_add_test(tcase, a_later_set_knows_how_far_a_job_came);
+    tcase_add_test(tcase, a_later_set_knows_what_was_added);
     tcase_add_test(tcase, numbers_are_given_once);
     tcase_add_test(tcase, a_stopped_set_leaves_its_jobs);
     tcase_add_test(tcase, no_job_is_forgotten_by_mistake);
