@@ -92,6 +92,8 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
+/* Lists that are kept in a process: as many as jobs of a set run at once by default, and some that are open. */
+#define KEPT_MAX 16
 /* Between SIGTERM and SIGKILL. */
 #define GRACE_NS 2000000000u
 
@@ -134,46 +136,87 @@ static struct tasks_source source_of(const union hdss_value *values)
     };
 }
 
-/* The tasks that were read last in this process. exec_kernel_describe() reads them, and whoever needs them next, to
- * check, to show or to run them, has them from here: a list is read once. */
-static struct {
+/* Tasks that were read in this process, the latest of several jobs. exec_kernel_describe() reads them, and whoever
+ * needs them next, to check, to show or to run them, or as their list grows, has them from here: a list is read once.
+ */
+static struct kept_tasks {
     struct tasks tasks;
-    bool there;
-} kept;
+    uint64_t used; /* the use was the so many-th of all; 0: nothing is there */
+} kept[KEPT_MAX];
 
-static void drop_kept(void)
+static uint64_t uses;
+
+static void drop_kept(struct kept_tasks *one)
 {
-    if (kept.there)
-        tasks_close(&kept.tasks);
-    kept.there = false;
+    if (one->used > 0)
+        tasks_close(&one->tasks);
+    one->used = 0;
 }
 
-/* Reads them anew. */
-static int read_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX])
+/* True if these are the tasks of the same texts at the same places: of texts of another job, which may be gone, nothing
+ * is read. */
+static bool is_kept(const struct kept_tasks *one, const struct tasks_source *source)
+{
+    const struct tasks_source *own = &one->tasks.source;
+    return one->used > 0 && source->tasks == own->tasks && source->command == own->command &&
+           source->table == own->table && source->list == own->list && source->folder == own->folder &&
+           source->count == own->count && source->header == own->header && source->shell == own->shell &&
+           source->follows == own->follows;
+}
+
+/* True if `one` is to make room before `other`: lists that are read again and again are kept longer. */
+static bool makes_room(const struct kept_tasks *one, const struct kept_tasks *other)
+{
+    const bool is_lasting = one->used > 0 && one->tasks.source.follows,
+               other_is = other->used > 0 && other->tasks.source.follows;
+    return is_lasting != other_is ? other_is : one->used < other->used;
+}
+
+/* The place of these tasks, or else of those that make room for them. */
+static struct kept_tasks *place_of(const struct tasks_source *source)
+{
+    struct kept_tasks *chosen = &kept[0];
+    for (unsigned i = 0; i < KEPT_MAX; i++) {
+        if (is_kept(&kept[i], source))
+            return &kept[i];
+        if (makes_room(&kept[i], chosen))
+            chosen = &kept[i];
+    }
+    return chosen;
+}
+
+/* The tasks are somebody else's now. */
+static void hand_over(const struct tasks *tasks)
+{
+    for (unsigned i = 0; i < KEPT_MAX; i++)
+        if (&kept[i].tasks == tasks)
+            kept[i].used = 0;
+}
+
+/* Reads them anew. NULL with one line. */
+static struct tasks *read_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     const struct tasks_source source = source_of(values);
+    struct kept_tasks *one = place_of(&source);
     struct error inner;
-    drop_kept();
-    kept.there = tasks_open(&kept.tasks, &source, &inner) == 0;
-    if (!kept.there)
-        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
-    return kept.there ? 0 : -1;
-}
-
-/* True if the kept tasks are those of the same texts at the same places: of texts of another job, which may be gone,
- * nothing is read. */
-static bool is_kept(const union hdss_value *values)
-{
-    const struct tasks_source source = source_of(values), *own = &kept.tasks.source;
-    return kept.there && source.tasks == own->tasks && source.command == own->command && source.table == own->table &&
-           source.list == own->list && source.folder == own->folder && source.count == own->count &&
-           source.header == own->header && source.shell == own->shell && source.follows == own->follows;
+    drop_kept(one);
+    if (tasks_open(&one->tasks, &source, &inner) == 0) {
+        one->used = ++uses;
+        return &one->tasks;
+    }
+    snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+    return NULL;
 }
 
 /* NULL with one line. */
 static struct tasks *find_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
-    return is_kept(values) || read_tasks(values, error) == 0 ? &kept.tasks : NULL;
+    const struct tasks_source source = source_of(values);
+    struct kept_tasks *one = place_of(&source);
+    if (!is_kept(one, &source))
+        return read_tasks(values, error);
+    one->used = ++uses;
+    return &one->tasks;
 }
 
 /* --- before it runs --- */
@@ -209,21 +252,22 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
     const struct tasks_source source = source_of(values);
     bool any = source.tasks[0] != '\0' || source.command[0] != '\0' ||
                source.list[0] != '\0'; /* else exec_kernel_check() refuses it */
-    if (any && read_tasks(values, error) < 0)
+    const struct tasks *tasks = any ? read_tasks(values, error) : NULL;
+    if (any && tasks == NULL)
         return -1;
     *loop = (struct hdss_loop){
-        .iterations = any ? kept.tasks.count : 0,
-        .grows = any && kept.tasks.grows,
+        .iterations = any ? tasks->count : 0,
+        .grows = any && tasks->grows,
         .waits = true,
         .has_effects = true,
         .are_tasks = true,
-        .inputs = any ? kept.tasks.digest : 0,
+        .inputs = any ? tasks->digest : 0,
         .streams = 3,
         .stream = {[TASK_STREAM_OUT] = {.ending = ""},
                    [TASK_STREAM_ERR] = {.ending = ".err"},
                    [TASK_STREAM_LOG] = {.ending = ".log", .heading = TASK_LOG_HEADING "\n", .differs = true}},
     };
-    if (any && loop->iterations == 0 && !kept.tasks.grows)
+    if (any && loop->iterations == 0 && !tasks->grows)
         note_nothing(&source, loop);
     return name_output(&source, loop, error);
 }
@@ -520,7 +564,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
         return -1;
     }
     k->tasks = *tasks;
-    kept.there = false; /* the tasks are this instance's now */
+    hand_over(tasks);
     fragments_init(&k->fragments, values[LIVE].text, worker->rank);
     int result = 0;
     if (!tasks_are(&k->tasks, loop->inputs)) {
@@ -625,7 +669,7 @@ static int try_task_or_end(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* All that was there when the run began has been checked: a wrong row that was added to the list later is a task that
+/* The rows of a list that was complete have been checked: one of a list that is added to, and is wrong, is a task that
  * has failed, and ends nothing. */
 static int begin_task(struct exec_kernel *k, uint64_t task)
 {

@@ -384,10 +384,29 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
     return result;
 }
 
-/* A line for all, without rows, is right for all if it is for one. */
+/* The command for rows of which any may come, with the first line in the place of a row. */
+static int check_command(struct tasks *tasks, struct error *error)
+{
+    struct line line;
+    struct error inner;
+    if (are_lines_rows(tasks))
+        return 0;
+    tasks->row = &tasks->list.head;
+    int result = tasks_take_line(tasks, 0, &line, error);
+    if (result == 0 && take_words(tasks, &line, &inner) < 0)
+        result = tasks_complain(tasks, &line, &inner, error);
+    tasks->row = NULL;
+    cmdline_clear(&tasks->words);
+    return result;
+}
+
+/* A line for all, without rows, is right for all if it is for one. Of a list to which rows are added a wrong one is a
+ * task that fails, whenever it has come. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
+    if (source->follows)
+        return check_command(tasks, error);
     bool alike = !tasks_is_given(source->tasks) && !tasks_is_given(source->table) && !tasks_is_given(source->list);
     uint64_t count = alike && tasks->count > 1 ? 1 : tasks->count;
     for (uint64_t i = 0; i < count; i++)

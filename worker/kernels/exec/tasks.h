@@ -60,7 +60,8 @@ void tasks_close(struct tasks *tasks);
 /* For {rank}, {node} and {%}. */
 void tasks_set_worker(struct tasks *tasks, unsigned rank, unsigned node, unsigned slot);
 
-/* Looks at every task that is there, as tasks_get() would. -1 with one line about the first that is wrong. */
+/* Looks at every task that is there, as tasks_get() would; where rows may be added, at the command alone. -1 with one
+ * line about the first that is wrong. */
 int tasks_check(struct tasks *tasks, struct error *error);
 
 /* True if the digest is that of the files, be it that a list was still open when it was made. */
