@@ -2,6 +2,8 @@
 /* The list of tasks: see task_list.h. */
 #include "deploy/cli/task_list.h"
 
+#include "common/util/row_escape.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -14,12 +16,11 @@ int task_list_begin(struct task_list *list, const char *path, struct error *erro
 
 static void task_list_put(struct task_list *list, const struct field *field)
 {
-    static const char escaped[] = "\t\n\r\\", letters[] = "tnr\\";
     for (size_t i = 0; i < field->length; i++) {
-        const char c = field->text[i], *at = c != '\0' ? strchr(escaped, c) : NULL;
-        if (at != NULL)
+        const char c = field->text[i], letter = row_escape(c);
+        if (letter != '\0')
             putc_unlocked('\\', list->file);
-        putc_unlocked(at != NULL ? letters[at - escaped] : c, list->file);
+        putc_unlocked(letter != '\0' ? letter : c, list->file);
     }
 }
 

@@ -2,6 +2,8 @@
 /* Lists: see list.h. */
 #include "worker/kernels/exec/list.h"
 
+#include "common/util/row_escape.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,12 +21,6 @@ static int list_complain(const struct list *list, const struct line *line, const
     return error_set(error, "%.200s, line %" PRIu64 ": %s", list->lines.path, line->number, what);
 }
 
-/* The byte that an escape stands for; NUL: it is none. */
-static char escaped(char c)
-{
-    return c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c == '\\' ? '\\' : '\0';
-}
-
 /* Takes the field that begins at `at`. Returns where it ends, or SIZE_MAX with one line. */
 static size_t take_field(struct list *list, struct row *row, const struct line *line, size_t at, size_t *used,
                          struct error *error)
@@ -32,7 +28,7 @@ static size_t take_field(struct list *list, struct row *row, const struct line *
     for (; at < line->length && line->text[at] != '\t'; at++) {
         char c = line->text[at];
         if (c == '\\') {
-            c = ++at < line->length ? escaped(line->text[at]) : '\0';
+            c = ++at < line->length ? row_unescape(line->text[at]) : '\0';
             if (c == '\0') {
                 list_complain(list, line, "a backslash; accepted: \\t, \\n, \\r and \\\\, and \\. as the last line",
                               error);
