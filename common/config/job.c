@@ -305,6 +305,17 @@ static int take_inputs(void *target, const char *value, struct error *error)
     return 0;
 }
 
+static int take_grows(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct job *job = target;
+    job->grows = true;
+    if (value == NULL)
+        return 0;
+    job->is_counted = true;
+    return number_parse_u64(value, &job->added);
+}
+
 static const struct option_row interruptions[] = {
     {"resume", 0, "[failed]", "failed",
      "go on with a run of this job that ended early, with any masters, workers and technique: what its journal says is "
@@ -335,11 +346,11 @@ static const struct option_row interruptions[] = {
      "run only where the kernel is one of this version and describes this loop; the supermaster adds it to the job for "
      "the others, which then load no user's kernel that they do not run themselves",
      TAKES_WORD(struct job, loop), .least = 1},
-    {"grows", 0, NULL, NULL,
-     "the loop of a kernel that knows loops which grow is one, though it is complete by now; the supermaster adds it "
-     "to "
-     "the job for the others where it has found that more may come",
-     TAKES_FLAG(struct job, grows)},
+    {"grows", 0, "[N]", "a number of iterations",
+     "the loop of a kernel that knows loops which grow is one, though it is complete by now; with N it has so many "
+     "iterations beyond those that the kernel says, as of an open job of a set; the supermaster adds it to the job for "
+     "the others where it has found that more may come",
+     take_grows},
     {"unprobed", 0, NULL, NULL,
      "no worker runs iterations only to be timed, and each says the same speed; the supermaster adds it to the job for "
      "the others where a worker has died of those that would be",

@@ -52,11 +52,13 @@ struct job {
     bool log_every_given;
     uint64_t log_every_ns; /* from line to line of the log where the progress is one */
     bool inputs_given;
-    uint64_t inputs;                                 /* --inputs: the digest of the files that the kernel reads */
-    bool grows;                                      /* --grows: the loop does, though it is complete by now */
-    bool unprobed;                                   /* --unprobed: the workers run nothing only to be timed */
-    const char *loop;                                /* --loop: a description (description.h); NULL: none */
-    const char *kernel;                              /* borrowed from the words */
+    uint64_t inputs;    /* --inputs: the digest of the files that the kernel reads */
+    bool grows;         /* --grows: the loop does, though it is complete by now */
+    bool is_counted;    /* --grows=N: it is told how many iterations it has beyond those that its kernel describes */
+    uint64_t added;     /* N: as many as are known of at first */
+    bool unprobed;      /* --unprobed: the workers run nothing only to be timed */
+    const char *loop;   /* --loop: a description (description.h); NULL: none */
+    const char *kernel; /* borrowed from the words */
     unsigned kernel_params;                          /* number of name=value words that follow the kernel */
     const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words, and from max_output */
     char max_output[40]; /* --max-output as the parameter it stands for, or empty: such a job must not be copied */

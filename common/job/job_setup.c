@@ -339,15 +339,37 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     return check_output(setup, error);
 }
 
+/* A loop to which iterations are added by number is of a kernel that runs iterations beyond those that it describes,
+ * and nothing of it depends on how many there are. */
+static int check_counted(const struct job_setup *setup, struct error *error)
+{
+    const char *name = setup->kernel->name;
+    if (setup->kernel->grow == NULL)
+        return error_set(error,
+                         "%s: the end of its loop is its own, and iterations cannot be added to it; accepted for an "
+                         "open job: exec, python:MODULE.FUNCTION, or a kernel with grow()",
+                         name);
+    if (setup->loop.streams == 0)
+        return error_set(error,
+                         "%s: yields records, and the array of those is as large as the loop, of which the end is not "
+                         "known; accepted for an open job: variable output, as of a function in Python whose "
+                         "describe() says no dtype",
+                         name);
+    return setup->job.added <= INT64_MAX - setup->loop.iterations
+               ? 0
+               : error_set(error, "--grows: more than 2^63 - 1 iterations");
+}
+
 /* A loop that grows for the rank that leads does so for all, also for one that finds it complete a moment later. */
 static int agree_on_growth(struct job_setup *setup, struct error *error)
 {
-    if (setup->job.grows && setup->kernel->grow != NULL) {
-        setup->loop.grows = true;
-        if (kernel_check_loop(setup->kernel, &setup->loop, error) < 0)
-            return -1;
-    }
-    return 0;
+    if (!setup->job.grows || (setup->kernel->grow == NULL && !setup->job.is_counted))
+        return 0;
+    if (setup->job.is_counted && check_counted(setup, error) < 0)
+        return -1;
+    setup->loop.grows = true;
+    setup->loop.iterations += setup->job.added;
+    return kernel_check_loop(setup->kernel, &setup->loop, error);
 }
 
 int job_setup_describe(struct job_setup *setup, struct error *error)

@@ -67,7 +67,11 @@ int root_read_precedence(struct root *root);
 int root_create_files(struct root *root);
 int root_open_sink(struct root *root);
 
-/* Asks the kernel how much there is by now of its loop, which grows. -1 with one line. */
+/* Notes that so many iterations have been added by now to a loop to which they are added by number, which of any other
+ * is the kernel's to say. */
+void root_note_added(struct root *root, uint64_t added, bool is_complete);
+
+/* How much there is by now of the loop, which grows: asks the kernel, or as was noted. -1 with one line. */
 struct growth;
 int root_grow(struct root *root, struct growth *growth, struct error *error);
 

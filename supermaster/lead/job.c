@@ -43,6 +43,7 @@ struct led_job {
     struct supermaster supermaster;
     bool supermaster_ready;
     struct effects effects;
+    bool is_told_of_growth;
     int folder; /* borrowed; -1: where the process is */
     mode_t mask;
     struct asker *asker; /* of a set; owned */
@@ -78,6 +79,16 @@ void led_job_place(struct led_job *led, int folder, mode_t mask)
     led->asker = ask_new(ASK_IN_SET_NS);
 }
 
+void led_job_expect_more(struct led_job *led)
+{
+    led->is_told_of_growth = true;
+}
+
+void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete)
+{
+    root_note_added(&led->root, added, is_complete);
+}
+
 /* Goes to where the job is. To be called before anything that opens its files. */
 static void enter(const struct led_job *led)
 {
@@ -108,6 +119,7 @@ static int init_machine(struct led_job *led)
         .first = setup->first,
         .count = setup->count,
         .grows = setup->loop.grows,
+        .is_told_of_growth = led->is_told_of_growth,
         .step_iterations = setup->step_iterations,
         .steps_dependent = job_setup_has_dependent_steps(setup),
         .record_bytes = setup->collect ? setup->record_bytes : 0,
@@ -200,7 +212,7 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
     led->runtime = runtime;
     led->topology = topology;
     int prepared = prepare(led);
-    if (!root->setup.loop.grows) /* else it is asked how much there is */
+    if (!root->setup.loop.grows || root->setup.job.is_counted) /* else it is asked how much there is */
         ask_end();
     if (prepared != 0)
         fprintf(root->err, "%s: %s\n", root->name, root->error.text);

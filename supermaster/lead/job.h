@@ -26,6 +26,14 @@ struct root *led_job_root(struct led_job *led);
  * borrowed. Without this the job is where the process is. */
 void led_job_place(struct led_job *led, int folder, mode_t mask);
 
+/* Says that the loop, which grows, is looked at when the machine is told of more, and only then. Before it is
+ * prepared. */
+void led_job_expect_more(struct led_job *led);
+
+/* So many iterations have been added by now to a loop to which they are added by number; the machine is told by the
+ * caller. After led_job_prepare(). */
+void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete);
+
 /* Reads the words, which are borrowed, and asks the kernel. Returns what job_setup_make() does, the line in
  * led_job_root()->error. */
 int led_job_read(struct led_job *led, int argc, char **argv);

@@ -281,7 +281,8 @@ struct hdss_kernel {
      * values by the rank that leads, or the process that has described the loop for it, some times a second until the
      * loop is complete; it should look, and not wait. Sets `*iterations`, which holds what was said last and never
      * becomes less. Returns 1: there may be more later; 0: these are all; -1 with one line in `error`, which ends the
-     * run. NULL where no loop grows. */
+     * run. A kernel that has it can be run as an open job of a set, which says itself how many iterations come behind
+     * those of describe(): it is not called then. NULL where no loop grows. */
     int (*grow)(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX]);
 
     /* Sets `*digest` to a digest of what the first `iterations` iterations of the loop are read from, and of what all

@@ -156,6 +156,14 @@ static int python_describe(const union hdss_value *values, struct hdss_loop *loo
     return result;
 }
 
+/* A function may be called for iterations beyond those of describe(): those that are added to an open job. Of itself no
+ * loop has others. */
+static int python_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)iterations, (void)error;
+    return 0;
+}
+
 /* --- running --- */
 
 static int python_open_kernel(const union hdss_value *values, const struct hdss_loop *loop,
@@ -326,6 +334,7 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
         .run_variable = python_run_variable,
         .threads = HDSS_THREADS_NONE,
         .close = close_kernel,
+        .grow = python_grow,
     };
     python.params[python.param_count] = (struct hdss_param){0};
     if (python.described.name != NULL && python.described.version != NULL && python.described.summary != NULL)
