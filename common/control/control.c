@@ -81,6 +81,8 @@ struct task {
     uint64_t at;         /* of a list: number of the job before the next one */
     json_t *submissions; /* an array, or NULL; owned */
     bool is_array;       /* the client has sent one */
+    struct items *items; /* to be added to the job `at`, or NULL; owned */
+    bool has_added;      /* they are */
     size_t count;        /* jobs that have been added */
     uint64_t *ids;       /* [submissions] jobs that were taken; owned */
     size_t id_count;
@@ -215,6 +217,9 @@ static void free_task(struct task *task)
     if (task->body != NULL)
         evbuffer_free(task->body);
     json_decref(task->submissions);
+    if (task->items != NULL)
+        items_fini(task->items);
+    free(task->items);
     free(task->ids);
     free(task);
 }
@@ -269,6 +274,35 @@ static bool submit_next_job(struct control *control, struct task *task)
     return true;
 }
 
+/* Adds all that the client has sent for a job: it is one step, as all of it is taken or nothing. */
+static bool add_all_items(struct control *control, struct task *task)
+{
+    struct error error = {0};
+    uint64_t count;
+    bool is_complete;
+    const int refusal =
+        control->source->add(control->source->context, task->at, task->items, &count, &is_complete, &error);
+    const uint64_t added = task->items->has_rows ? task->items->rows : task->items->iterations;
+    json_t *answer = refusal == 0 ? json_object() : error_json(error.text);
+    task->status = refusal == 0 ? STATUS_OK : refusal;
+    task->has_added = refusal == 0;
+    if (refusal == 0) {
+        json_object_set_new(answer, "id", json_of_count(task->at));
+        json_object_set_new(answer, "added", json_of_count(added));
+        json_object_set_new(answer, "items", json_of_count(count));
+        json_object_set_new(answer, "complete", json_boolean(is_complete));
+    }
+    add_to_answer(task, answer);
+    evbuffer_add(task->body, "\n", 1);
+    return false;
+}
+
+/* True where the answer of the task says that something is on disk. */
+static bool keeps(const struct task *task)
+{
+    return task->id_count > 0 || task->has_added;
+}
+
 /* Jobs that are not on disk must not run: whoever sent them is told that they are not taken. */
 static void undo(struct control *control, struct task *task, const struct error *error)
 {
@@ -284,13 +318,13 @@ static void undo(struct control *control, struct task *task, const struct error 
 static void send_made(struct control *control)
 {
     struct error error = {0};
-    bool submits = false;
+    bool is_due = false;
     for (const struct task *task = control->made; task != NULL; task = task->next)
-        submits |= task->id_count > 0;
-    const bool is_kept = !submits || control->source->commit(control->source->context, &error) == 0;
+        is_due |= keeps(task);
+    const bool is_kept = !is_due || control->source->commit(control->source->context, &error) == 0;
     for (struct task *task = control->made, *next; task != NULL; task = next) {
         next = task->next;
-        if (!is_kept && task->id_count > 0)
+        if (!is_kept && keeps(task))
             undo(control, task, &error);
         send_body(task->request, task->status, JSON_TYPE, task->body);
         free_task(task);
@@ -358,7 +392,7 @@ static void answer_list(struct control *control, struct evhttp_request *request,
     evbuffer_add_printf(task->body, ",\"jobs\":[");
 }
 
-/* What the request has in its body, as an array. NULL with one line. */
+/* What the request has, as an array where it is none. NULL with one line. */
 static json_t *read_body(struct evhttp_request *request, bool *is_array, struct error *error)
 {
     struct evbuffer *input = evhttp_request_get_input_buffer(request);
@@ -392,6 +426,34 @@ static void answer_submission(struct control *control, struct evhttp_request *re
     task->ids = ids;
     if (is_array)
         evbuffer_add(task->body, "[", 1);
+}
+
+static void answer_items(struct control *control, struct evhttp_request *request, uint64_t id)
+{
+    struct error error = {0};
+    bool is_array;
+    json_t *body = read_body(request, &is_array, &error);
+    struct items *items = body != NULL ? malloc(sizeof *items) : NULL;
+    if (body != NULL && items == NULL)
+        error_set(&error, "out of memory");
+    else if (is_array)
+        error_set(&error, "what is added is no object");
+    if (error.text[0] != '\0' || items_read(items, json_array_get(body, 0), &error) < 0) {
+        send_error(request, STATUS_BAD, error.text);
+        json_decref(body);
+        free(items);
+        return;
+    }
+    json_decref(body);
+    struct task *task = new_task(control, request);
+    if (task == NULL) {
+        items_fini(items);
+        free(items);
+        return;
+    }
+    task->step = add_all_items;
+    task->at = id;
+    task->items = items;
 }
 
 /* --- requests that wait --- */
@@ -560,6 +622,7 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     case CONTROL_JOBS: answer_list(control, request, route->from); break;
     case CONTROL_JOB: answer_job(control, request, route); break;
     case CONTROL_OUTPUT: answer_output(control, request, route); break;
+    case CONTROL_ITEMS:
     case CONTROL_END: send_error(request, STATUS_NO_METHOD, "accepted: POST"); break;
     case CONTROL_METRICS: answer_metrics(control, request); break;
     }
@@ -600,14 +663,17 @@ static void answer_end(struct control *control, struct evhttp_request *request)
     send_json(request, STATUS_ACCEPTED, session_json(control));
 }
 
-static void answer_post(struct control *control, struct evhttp_request *request, enum control_place place)
+static void answer_post(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
     if (!is_set(control))
         send_error(request, STATUS_CONFLICT,
-                   place == CONTROL_JOBS ? "a run takes no further jobs"
-                                         : "a run ends with its job, which DELETE drains");
-    else if (place == CONTROL_JOBS)
+                   route->place == CONTROL_JOBS    ? "a run takes no further jobs"
+                   : route->place == CONTROL_ITEMS ? "the job of a run is not open: nothing can be added to it"
+                                                   : "a run ends with its job, which DELETE drains");
+    else if (route->place == CONTROL_JOBS)
         answer_submission(control, request);
+    else if (route->place == CONTROL_ITEMS)
+        answer_items(control, request, route->job);
     else
         answer_end(control, request);
 }
@@ -626,10 +692,11 @@ static void on_request(struct evhttp_request *request, void *context)
         answer_get(control, request, &route);
     else if (method == EVHTTP_REQ_DELETE && route.place == CONTROL_JOB)
         answer_delete(control, request, route.job);
-    else if (method == EVHTTP_REQ_POST && (route.place == CONTROL_JOBS || route.place == CONTROL_END))
-        answer_post(control, request, route.place);
+    else if (method == EVHTTP_REQ_POST &&
+             (route.place == CONTROL_JOBS || route.place == CONTROL_ITEMS || route.place == CONTROL_END))
+        answer_post(control, request, &route);
     else
-        send_error(request, STATUS_NO_METHOD, "accepted: GET, POST of jobs or an end, and DELETE of a job");
+        send_error(request, STATUS_NO_METHOD, "accepted: GET, POST of jobs, items or an end, and DELETE of a job");
 }
 
 /* A request that has come by the port. */

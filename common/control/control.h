@@ -5,6 +5,7 @@
 
 #include "common/config/address.h"
 #include "common/config/submission.h"
+#include "common/control/items_json.h"
 #include "common/control/job_json.h"
 #include "common/control/metrics_text.h"
 #include "common/control/route.h"
@@ -31,7 +32,12 @@ struct control_source {
     /* Takes a job, with all that the submission has. 0 with its number; or the status of the answer, 400, 409 or 503,
      * with one line, and the submission is still the caller's. */
     int (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
-    /* Has all jobs that were taken on disk. -1 with one line. */
+    /* Adds items to an open job. 0 with the items that it has now, and whether these are all; or the status of the
+     * answer, 400, 404, 409 or 500, with one line: nothing is added. */
+    int (*add)(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+               struct error *error);
+    /* Has all jobs that were taken, and all that was added to jobs, on disk. -1 with one line: what was added is not
+     * any more. */
     int (*commit)(void *context, struct error *error);
     /* Opens what the job has written so far, for the caller to close. -1: nothing. */
     int (*output)(void *context, uint64_t id, enum control_stream stream);

@@ -89,6 +89,7 @@ json_t *control_job_json(const struct control_job *job)
     json_object_set_new(object, "priority", json_integer(job->priority));
     json_object_set_new(object, "weight", json_of_count(job->weight));
     json_object_set_new(object, "after", numbers_json(job->after, job->after_count));
+    json_object_set_new(object, "open", json_boolean(job->is_open));
     json_object_set_new(object, "cancelled_by",
                         job->cancelled_by != 0 ? json_of_count(job->cancelled_by) : json_null());
     json_object_set_new(object, "submitted", time_or_null(job->submitted));

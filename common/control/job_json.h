@@ -36,6 +36,7 @@ struct control_job {
     /* of a job of a set */
     int priority;
     unsigned weight;
+    bool is_open;          /* items may be added to it */
     const uint32_t *after; /* [after_count] jobs that are to be done before */
     size_t after_count;
     uint64_t cancelled_by;          /* the job of `after` for which it was cancelled; 0: none */

@@ -78,11 +78,28 @@ static bool is_path(const char *path, size_t length, const char *expected)
     return length == strlen(expected) && strncmp(path, expected, length) == 0;
 }
 
-/* Reads "/metrics", "/v1", "/v1/end", "/v1/jobs", "/v1/jobs/ID" or "/v1/jobs/ID/output". */
+/* The part of a job that the end of a path names; its length is `*part`. */
+static enum control_place part_of_job(const char *path, size_t length, size_t *part)
+{
+    static const struct {
+        const char *ending;
+        enum control_place place;
+    } parts[] = {{"/output", CONTROL_OUTPUT}, {"/items", CONTROL_ITEMS}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        *part = strlen(parts[i].ending);
+        if (length > *part && strncmp(path + length - *part, parts[i].ending, *part) == 0)
+            return parts[i].place;
+    }
+    *part = 0;
+    return CONTROL_JOB;
+}
+
+/* Reads "/metrics", "/v1", "/v1/end", "/v1/jobs", "/v1/jobs/ID", or one of a part of a job. */
 static bool read_place(struct control_route *route, const char *path, size_t length)
 {
-    static const char jobs[] = "/v1/jobs/", output[] = "/output";
-    const size_t before = strlen(jobs), behind = strlen(output);
+    static const char jobs[] = "/v1/jobs/";
+    const size_t before = strlen(jobs);
+    size_t behind;
     if (length <= before || strncmp(path, jobs, before) != 0) {
         route->place = is_path(path, length, "/v1/jobs")   ? CONTROL_JOBS
                        : is_path(path, length, "/v1/end")  ? CONTROL_END
@@ -90,9 +107,8 @@ static bool read_place(struct control_route *route, const char *path, size_t len
                                                            : CONTROL_SESSION;
         return route->place != CONTROL_SESSION || is_path(path, length, "/v1");
     }
-    const bool is_output = length > before + behind && strncmp(path + length - behind, output, behind) == 0;
-    route->place = is_output ? CONTROL_OUTPUT : CONTROL_JOB;
-    return read_number(path + before, length - before - (is_output ? behind : 0), INT64_MAX, &route->job);
+    route->place = part_of_job(path + before, length - before, &behind);
+    return read_number(path + before, length - before - behind, INT64_MAX, &route->job);
 }
 
 int control_route_read(struct control_route *route, const char *uri, struct error *error)
@@ -102,7 +118,9 @@ int control_route_read(struct control_route *route, const char *uri, struct erro
     *route = (struct control_route){.place = CONTROL_SESSION};
     if (read_place(route, uri, length))
         return query != NULL ? read_query(route, query + 1, error) : 0;
-    error_set(error, "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/output, /v1/end, /metrics",
+    error_set(error,
+              "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/output, "
+              "/v1/jobs/ID/items, /v1/end, /metrics",
               (int)(length < 100 ? length : 100), uri);
     return NOT_FOUND;
 }

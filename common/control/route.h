@@ -15,6 +15,7 @@ enum control_place {
     CONTROL_JOBS,    /* /v1/jobs */
     CONTROL_JOB,     /* /v1/jobs/ID */
     CONTROL_OUTPUT,  /* /v1/jobs/ID/output */
+    CONTROL_ITEMS,   /* /v1/jobs/ID/items */
     CONTROL_END,     /* /v1/end */
     CONTROL_METRICS, /* /metrics */
 };
@@ -23,7 +24,7 @@ enum control_stream { CONTROL_OUT, CONTROL_ERR };
 
 struct control_route {
     enum control_place place;
-    uint64_t job;               /* of CONTROL_JOB and CONTROL_OUTPUT: its ID */
+    uint64_t job;               /* of CONTROL_JOB, CONTROL_OUTPUT and CONTROL_ITEMS: its ID */
     unsigned wait_s;            /* of CONTROL_JOB: how long to wait for a change; 0: not at all */
     uint64_t from;              /* of CONTROL_JOBS: the first ID, of CONTROL_OUTPUT: the first byte; 0 unless asked */
     enum control_stream stream; /* of CONTROL_OUTPUT */

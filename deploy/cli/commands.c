@@ -15,6 +15,7 @@ const struct command commands[] = {
      exec_grammar},
     {"up", "", "start a set: daemons that stay and take jobs", command_up, up_grammar},
     {"submit", "KERNEL ...", "hand a job to a set", command_submit, submit_grammar},
+    {"add", "ID [WORD] ...", "add rows or iterations to an open job", command_add, add_grammar},
     {"jobs", "", "your runs and jobs on this machine, and how far they are", command_jobs, jobs_grammar},
     {"show", "[ID]", "all that is known of a job", command_show, show_grammar},
     {"wait", "[ID]", "wait for the end of a job", command_wait, wait_grammar},

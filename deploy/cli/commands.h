@@ -35,6 +35,7 @@ extern const struct command commands[];
 /* NULL where there is none of that name. */
 const struct command *command_find(const char *name);
 
+int command_add(int argc, char **argv);
 int command_techniques(int argc, char **argv);
 int command_kernels(int argc, char **argv);
 int command_chunks(int argc, char **argv);
@@ -53,6 +54,7 @@ int command_submit(int argc, char **argv);
 int command_up(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_study(int argc, char **argv);
+void add_grammar(struct grammar *grammar);
 void techniques_grammar(struct grammar *grammar);
 void kernels_grammar(struct grammar *grammar);
 void chunks_grammar(struct grammar *grammar);

@@ -397,6 +397,8 @@ static void add_set_lines(const struct job_view *view, struct text *text)
     }
     if (json_array_size(after) > 0)
         text_add(text, "\n");
+    if (json_is_true(json_object_get(view->json, "open")))
+        add_line(text, "open", "hdss add gives it more");
     for (i = 0; i < sizeof times / sizeof *times; i++)
         add_line(text, times[i], text_of(view->json, times[i]));
     const double cause = count_of(view->json, "cancelled_by");

@@ -6,6 +6,7 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/control_client.h"
+#include "deploy/cli/feed.h"
 #include "deploy/cli/find_job.h"
 #include "deploy/cli/job_view.h"
 #include "deploy/cli/mistakes.h"
@@ -105,9 +106,10 @@ static char *submission_text(const struct submission_request *request, const cha
         json_decref(words);
         return NULL;
     }
-    json_t *object = json_pack("{s:o, s:s, s:i, s:o, s:s?, s:I, s:i, s:o}", "words", words, "folder", folder, "umask",
-                               (int)mask(), "environment", environment_json(), "name", request->name, "priority",
-                               (json_int_t)request->priority, "weight", (int)request->weight, "after", after);
+    json_t *object = json_pack("{s:o, s:s, s:i, s:o, s:s?, s:I, s:i, s:o, s:b}", "words", words, "folder", folder,
+                               "umask", (int)mask(), "environment", environment_json(), "name", request->name,
+                               "priority", (json_int_t)request->priority, "weight", (int)request->weight, "after",
+                               after, "open", request->is_open);
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     if (text != NULL && strlen(text) > BODY_MAX) {
         error_set(error, "the job is of %zu bytes with its environment; accepted: %u", strlen(text), BODY_MAX);
@@ -147,7 +149,15 @@ static int be_there(const char *program, const struct submission_request *reques
                                       .leaves = request->leaves,
                                       .silent = request->is_json,
                                       .signals = signals};
+    const bool is_fed = request->is_open && strcmp(as->kernel, "exec") == 0 && feed_has_input();
+    struct error error;
+    const pid_t feeding = is_fed ? feed_begin_input(program, set->path, set->name, number, &error) : 0;
+    if (feeding < 0)
+        say_error(program, error.text);
     int status = attend_job(client, &attended, &last);
+    const int fed = feeding > 0 ? feed_end_input(feeding) : EXIT_STATUS_DONE;
+    if (status == EXIT_STATUS_DONE)
+        status = feeding < 0 ? EXIT_STATUS_FAILED : fed;
     if (request->is_json && print_json(program, last) != EXIT_STATUS_DONE)
         status = EXIT_STATUS_FAILED;
     json_decref(last);

@@ -19,7 +19,7 @@ struct submission_request {
     unsigned weight;                         /* the share of the workers among jobs of the same priority */
     const char *after[SUBMISSION_AFTER_MAX]; /* IDs of jobs that must be done before; borrowed */
     size_t after_count;
-    bool waits, leaves, quiet, is_json;
+    bool waits, leaves, quiet, is_json, is_open;
 };
 
 #define SUBMISSION_DEFAULT                                                                                             \

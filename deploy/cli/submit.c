@@ -44,6 +44,11 @@ static const struct option_row submit_rows[] = {
      TAKES_FLAG(struct submission_request, waits)},
     {"leave", 0, NULL, NULL, "with --wait: Ctrl-C leaves the job as it is, and ends the waiting alone",
      TAKES_FLAG(struct submission_request, leaves)},
+    {"open", 0, NULL, NULL,
+     "the job is open: `hdss add` gives it the rows that are its tasks, or iterations, until it is said to be "
+     "complete; "
+     "with --wait a job of exec gets the lines of standard input, where that is a file or a pipe, and ends with them",
+     TAKES_FLAG(struct submission_request, is_open)},
     {"name", 0, "NAME", NULL, "a name for the job, for people: `hdss jobs` shows it",
      TAKES_WORD(struct submission_request, name), .least = 1},
     {"priority", 0, "P", "an integer from -1000 to 1000",
@@ -71,6 +76,7 @@ static const struct options submit_options = {
         "Example:\n"
         "    hdss submit --wait --output m.npy mandelbrot width=2048\n"
         "    hdss submit --wait --output fit.out exec -- ./fit data.csv\n"
+        "    seq 100 | hdss submit --open --wait exec command='echo {}'\n"
         "Exit status: 0 submitted; with --wait that of the job, as of `hdss run`, and 4 where it is left; 1 where it "
         "is "
         "not known how the job ended; 2 wrong use.",

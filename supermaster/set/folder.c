@@ -45,11 +45,67 @@ static int find_path(const struct serve_options *options, char path[PATH_MAX], s
                             "FOLDER");
 }
 
+/* --- lists --- */
+
+/* The first line of a list names its only column. */
+static const char list_head[] = "1\n";
+
+static void name_list(uint64_t job, char name[FILE_NAME_MAX])
+{
+    snprintf(name, FILE_NAME_MAX, "jobs/%" PRIu64 ".list", job);
+}
+
+const char *set_folder_list(const struct set_folder *folder, uint64_t job, char path[PATH_MAX])
+{
+    char name[FILE_NAME_MAX];
+    name_list(job, name);
+    if (snprintf(path, PATH_MAX, "%s/%s", folder->path, name) >= PATH_MAX)
+        path[0] = '\0'; /* set_folder_open() has found room for it */
+    return path;
+}
+
+int set_folder_open_list(const struct set_folder *folder, uint64_t job, bool anew, uint64_t *bytes)
+{
+    char name[FILE_NAME_MAX];
+    struct stat status;
+    name_list(job, name);
+    const int file = openat(folder->fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (anew ? O_CREAT | O_TRUNC : 0), 0600);
+    if (file < 0)
+        return -1;
+    if ((!anew || (fchmod(file, 0600) == 0 && file_write_at(file, list_head, strlen(list_head), 0) == 0)) &&
+        fstat(file, &status) == 0) {
+        *bytes = (uint64_t)status.st_size;
+        return file;
+    }
+    close(file);
+    return -1;
+}
+
+void set_folder_remove_list(const struct set_folder *folder, uint64_t job)
+{
+    char name[FILE_NAME_MAX];
+    name_list(job, name);
+    unlinkat(folder->fd, name, 0);
+}
+
+static int make_empty_list(const struct set_folder *folder, struct error *error)
+{
+    uint64_t bytes;
+    const int file = set_folder_open_list(folder, 0, true, &bytes);
+    if (file < 0)
+        return error_set(error, "cannot write %.300s/jobs/0.list: %s", folder->path, strerror(errno));
+    close(file);
+    return 0;
+}
+
+/* --- the folder --- */
+
 int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error)
 {
     folder->fd = -1;
     if (find_path(options, folder->path, error) < 0 ||
         check_length(snprintf(folder->queue_path, PATH_MAX, "%s/queue", folder->path), error) < 0 ||
+        check_length((int)strlen(folder->path) + FILE_NAME_MAX, error) < 0 ||
         file_make_folders(folder->path, error) < 0)
         return -1;
     folder->fd = file_open_own_folder(folder->path, error);
@@ -57,7 +113,7 @@ int set_folder_open(struct set_folder *folder, const struct serve_options *optio
         return -1;
     if (mkdirat(folder->fd, FOLDER_OF_JOBS, 0700) < 0 && errno != EEXIST)
         return error_set(error, "cannot make the folder %.300s/" FOLDER_OF_JOBS ": %s", folder->path, strerror(errno));
-    return 0;
+    return make_empty_list(folder, error);
 }
 
 void set_folder_close(struct set_folder *folder)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a set: `queue` (queue_journal.h), and `jobs` with what each job has printed, ID.out and ID.err. */
+/* The folder of a set: `queue` (queue_journal.h), and `jobs` with what each job has printed, ID.out and ID.err, and the
+ * list of tasks of an open one, ID.list (items.h). */
 #pragma once
 
 #include "common/config/serve_options.h"
@@ -26,6 +27,14 @@ void set_folder_clear(const struct set_folder *folder, const struct queue *queue
 
 /* Removes what the job has printed. */
 void set_folder_remove(const struct set_folder *folder, uint64_t job);
+
+/* The path of the list of a job; 0: of an empty one, which is there. */
+const char *set_folder_list(const struct set_folder *folder, uint64_t job, char path[PATH_MAX]);
+
+/* Opens the list of a job for reading and writing; with `anew` an empty one, of which `*bytes` are there. -1 with
+ * errno. */
+int set_folder_open_list(const struct set_folder *folder, uint64_t job, bool anew, uint64_t *bytes);
+void set_folder_remove_list(const struct set_folder *folder, uint64_t job);
 
 /* Opens what the job has printed, for the caller to close. -1 with errno. */
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream);

@@ -9,6 +9,7 @@
 #include "proto/announcement.h"
 #include "proto/message.h"
 #include "supermaster/lead/job.h"
+#include "supermaster/set/items.h"
 #include "supermaster/set/words.h"
 
 #include <errno.h>
@@ -83,6 +84,17 @@ static FILE *open_stream(const struct set *set, const struct queue_job *queued, 
     return opened;
 }
 
+/* The words of a job, with what the set adds. -1 when memory is out. */
+static int make_words(const struct set *set, const struct queue_job *queued, bool resumes, struct job_words *words)
+{
+    char list[PATH_MAX];
+    const bool takes_rows = submission_takes_rows(&queued->submission);
+    const struct job_additions additions = {.resumes = resumes,
+                                            .list = takes_rows ? set_folder_list(&set->folder, queued->id, list) : NULL,
+                                            .added = queued->items.count};
+    return job_words_init(words, &queued->submission, &additions);
+}
+
 /* A job with its streams and its words, which are not read. NULL where that cannot be: it has been said. */
 static struct set_job *job_new(const struct set *set, struct queue_job *queued)
 {
@@ -93,7 +105,7 @@ static struct set_job *job_new(const struct set *set, struct queue_job *queued)
     }
     *job = (struct set_job){.queued = queued, .folder = -1};
     job->led = led_job_new(set->version);
-    if (job->led == NULL || job_words_init(&job->words, &queued->submission, false) < 0)
+    if (job->led == NULL || make_words(set, queued, false, &job->words) < 0)
         say_of_job(queued, "out of memory", "");
     else if ((job->out = open_stream(set, queued, CONTROL_OUT)) != NULL)
         job->err = open_stream(set, queued, CONTROL_ERR);
@@ -110,6 +122,8 @@ static int read_words(struct set_job *job)
 {
     root_use_streams(led_job_root(job->led), job->out, job->err);
     led_job_place(job->led, job->folder, job->queued->submission.umask);
+    if (job->queued->submission.is_open)
+        led_job_expect_more(job->led);
     return led_job_read(job->led, job->words.argc, job->words.argv);
 }
 
@@ -126,7 +140,7 @@ static int resume(const struct set *set, struct set_job *job)
 {
     struct job_words words;
     struct led_job *led = led_job_new(set->version);
-    if (led == NULL || job_words_init(&words, &job->queued->submission, true) < 0) {
+    if (led == NULL || make_words(set, job->queued, true, &words) < 0) {
         led_job_free(led);
         return error_set(&led_job_root(job->led)->error, "out of memory");
     }
@@ -209,12 +223,15 @@ static void add(struct set *set, struct set_job *job)
     while (*end != NULL)
         end = &(*end)->next;
     *end = job;
+    set_tell_more(set, job->queued); /* it may be complete already */
 }
 
 static void note_over(struct set *set, struct queue_job *queued, int status)
 {
-    if (queue_over(&set->queue, queued, status, set_now_s()))
-        queue_journal_over(set->journal, queued);
+    if (!queue_over(&set->queue, queued, status, set_now_s()))
+        return;
+    queue_journal_over(set->journal, queued);
+    set_end_items(set, queued);
 }
 
 void set_begin_job(struct set *set, struct queue_job *queued)
@@ -258,6 +275,15 @@ size_t set_list_running(const struct set *set, uint64_t *ids, size_t most)
     for (const struct set_job *job = set->jobs; job != NULL && count < most; job = job->next)
         ids[count++] = job->queued->id;
     return count;
+}
+
+void set_tell_more(const struct set *set, const struct queue_job *queued)
+{
+    const struct set_job *job = queued->submission.is_open ? find_running(set, queued->id) : NULL;
+    if (job == NULL)
+        return;
+    led_job_note_added(job->led, queued->items.count, queued->items.is_complete);
+    driver_tell_more(job->driver);
 }
 
 void set_drain_job(const struct set *set, uint32_t id)

@@ -28,5 +28,8 @@ bool set_tell_running(const struct set *set, uint32_t id, struct control_job *jo
 /* The numbers of the jobs that run, `most` at most. Returns how many these are. */
 size_t set_list_running(const struct set *set, uint64_t *ids, size_t most);
 
+/* Tells a job of the items that it has by now. Nothing where it does not run. */
+void set_tell_more(const struct set *set, const struct queue_job *queued);
+
 /* Asks a job to end. Nothing where it does not run. */
 void set_drain_job(const struct set *set, uint32_t id);

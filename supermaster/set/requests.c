@@ -2,11 +2,13 @@
 /* What is asked of a set over its control socket, with common/control/control.h as the other half. */
 #include "supermaster/set/requests.h"
 
+#include "supermaster/set/items.h"
 #include "supermaster/set/jobs.h"
 #include "supermaster/set/words.h"
 
 #define STATUS_BAD         400
 #define STATUS_CONFLICT    409
+#define STATUS_BROKEN      500
 #define STATUS_UNAVAILABLE 503
 
 static struct queue_job *find_queued(const struct set *set, uint64_t id)
@@ -31,6 +33,7 @@ static void tell_resting(const struct set *set, const struct queue_job *queued, 
     job->failed = figures->failed;
     job->progress = (struct progress){
         .done = figures->done, .total = figures->total, .resumed = figures->resumed, .elapsed_s = figures->elapsed_s};
+    job->progress.grows = queue_is_open(queued);
 }
 
 /* Tells what the queue has of a job. */
@@ -43,6 +46,7 @@ static void tell_queued(const struct queue_job *queued, struct control_job *job)
     job->name = submission->name;
     job->priority = submission->priority;
     job->weight = submission->weight;
+    job->is_open = queue_is_open(queued);
     job->after = submission->after;
     job->after_count = submission->after_count;
     job->cancelled_by = queued->cancelled_by;
@@ -84,29 +88,6 @@ static int output(void *context, uint64_t id, enum control_stream stream)
 
 /* --- what is to be done --- */
 
-static int submit(void *context, struct submission *submission, uint64_t *id, struct error *error)
-{
-    struct set *set = context;
-    if (set->queue.mode != QUEUE_OPEN) {
-        error_set(error, "the set is about to end, and takes no further jobs");
-        return STATUS_CONFLICT;
-    }
-    const int refusal = submission_check(submission, set->version, error);
-    if (refusal != 0)
-        return refusal;
-    const struct queue_job *job = queue_submit(&set->queue, submission, set_now_s(), error);
-    if (job == NULL)
-        return queue_is_full(&set->queue) ? STATUS_UNAVAILABLE : STATUS_BAD;
-    *id = job->id;
-    queue_journal_submitted(set->journal, job);
-    return 0;
-}
-
-static int commit(void *context, struct error *error)
-{
-    return queue_journal_commit(((struct set *)context)->journal, true, error);
-}
-
 static void cancel(void *context, uint64_t id)
 {
     struct set *set = context;
@@ -117,6 +98,48 @@ static void cancel(void *context, uint64_t id)
     queue_journal_cancelled(set->journal, queued);
     set_drain_job(set, queued->id);
     control_note_change(set->control);
+}
+
+static int submit(void *context, struct submission *submission, uint64_t *id, struct error *error)
+{
+    struct set *set = context;
+    if (set->queue.mode != QUEUE_OPEN) {
+        error_set(error, "the set is about to end, and takes no further jobs");
+        return STATUS_CONFLICT;
+    }
+    char list[PATH_MAX];
+    const int refusal = submission_check(submission, set->version, set_folder_list(&set->folder, 0, list), error);
+    if (refusal != 0)
+        return refusal;
+    const bool is_full = queue_is_full(&set->queue) || (submission->is_open && queue_is_full_of_open(&set->queue));
+    struct queue_job *job = queue_submit(&set->queue, submission, set_now_s(), error);
+    if (job == NULL)
+        return is_full ? STATUS_UNAVAILABLE : STATUS_BAD;
+    *id = job->id;
+    queue_journal_submitted(set->journal, job);
+    if (set_begin_items(set, job, error) == 0)
+        return 0;
+    cancel(set, job->id);
+    return STATUS_BROKEN;
+}
+
+static int add(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+               struct error *error)
+{
+    struct set *set = context;
+    const int refusal = set_add_items(set, id <= UINT32_MAX ? (uint32_t)id : 0, items, error);
+    const struct queue_job *queued = find_queued(set, id);
+    *count = queued != NULL ? queued->items.count : 0;
+    *is_complete = queued != NULL && queued->items.is_complete;
+    return refusal;
+}
+
+static int commit(void *context, struct error *error)
+{
+    struct set *set = context;
+    const int result = queue_journal_commit(set->journal, true, error);
+    set_settle_items(set, result == 0);
+    return result;
 }
 
 static size_t count(void *context, struct metrics_counts *counts, uint64_t *running)
@@ -152,6 +175,7 @@ struct control_source set_control_source(struct set *set)
                                    .next = next,
                                    .cancel = cancel,
                                    .submit = submit,
+                                   .add = add,
                                    .commit = commit,
                                    .output = output,
                                    .close = close_queue,

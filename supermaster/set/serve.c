@@ -5,6 +5,7 @@
 #include "common/job/startup.h"
 #include "common/job/status.h"
 #include "proto/message.h"
+#include "supermaster/set/items.h"
 #include "supermaster/set/jobs.h"
 #include "supermaster/set/requests.h"
 
@@ -55,6 +56,15 @@ static void write_journal(struct set *set)
     set->journal_fails = failed;
 }
 
+/* Nothing is added to the jobs of a set that drains: those that are open are complete, that it can end. */
+static void complete_jobs(struct set *set)
+{
+    if (set->queue.mode != QUEUE_CLOSED || set->queue.open == 0 || runtime_now() < set->completed_next_ns)
+        return;
+    set->completed_next_ns = runtime_now() + JOURNAL_PAUSE_NS;
+    set_complete_items(set);
+}
+
 static void begin_jobs(struct set *set)
 {
     struct queue_job *queued;
@@ -69,6 +79,7 @@ static void turn(struct set *set)
         return;
     set_end_jobs(set);
     look_for_workers(set);
+    complete_jobs(set);
     begin_jobs(set);
     write_journal(set);
     look_idle(set);
@@ -119,7 +130,7 @@ static int open_parts(struct set *set)
         return -1;
     set->journal =
         queue_journal_open(set->folder.queue_path, set->options.resumes, &set->queue, set_now_s(), &set->error);
-    if (set->journal == NULL)
+    if (set->journal == NULL || set_mend_items(set, &set->error) < 0)
         return -1;
     set_folder_clear(&set->folder, &set->queue);
     set->queue.on_forget = remove_printed;

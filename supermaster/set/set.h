@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A set, for the files that serve it: serve.c (the program and its turns), jobs.c (jobs begin and end), requests.c
- * (what is asked over the socket), words.c (the command lines of jobs) and folder.c (where it keeps things). */
+ * (what is asked over the socket), items.c (what is added to open jobs), words.c (the command lines of jobs) and
+ * folder.c (where it keeps things). */
 #pragma once
 
 #include "common/config/serve_options.h"
@@ -19,6 +20,12 @@
 
 struct set_job;
 
+/* A job to which something was added that is not committed, with what it had before. */
+struct set_addition {
+    uint32_t job;
+    struct queue_items before;
+};
+
 struct set {
     const char *version;
     struct serve_options options;
@@ -29,14 +36,17 @@ struct set {
     struct queue queue;
     struct queue_journal *journal; /* of `queue`; owned */
     struct control_source source;
-    struct control *control; /* of `source`; owned */
-    struct error error;      /* why it cannot be opened */
-    struct set_job *jobs;    /* those that run, in the order in which they began; owned */
-    uint32_t newest;         /* number under which the ranks have the latest job */
+    struct control *control;                       /* of `source`; owned */
+    struct error error;                            /* why it cannot be opened */
+    struct set_job *jobs;                          /* those that run, in the order in which they began; owned */
+    uint32_t newest;                               /* number under which the ranks have the latest job */
+    struct set_addition additions[QUEUE_OPEN_MAX]; /* [addition_count] */
+    unsigned addition_count;
     uint64_t idle_since_ns;
-    uint64_t journal_next_ns; /* the journal is not written before that, as it could not be */
-    bool journal_fails;       /* that has been said */
-    bool is_deserted;         /* all workers are lost */
+    uint64_t completed_next_ns; /* open jobs are not completed before that, as they could not be */
+    uint64_t journal_next_ns;   /* the journal is not written before that, as it could not be */
+    bool journal_fails;         /* that has been said */
+    bool is_deserted;           /* all workers are lost */
 };
 
 /* Seconds since 1970. */

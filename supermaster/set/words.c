@@ -7,34 +7,84 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* Words that the set adds, and the NULL behind all. */
+#define WORDS_MORE 8
+
 #define STATUS_BAD         400
 #define STATUS_UNAVAILABLE 503
 
-int job_words_init(struct job_words *words, const struct submission *submission, bool resumes)
+/* Options that the set puts before those of the job, which win. */
+static int add_options(struct job_words *words, const struct job_additions *additions)
+{
+    static char output[] = "--output", name[] = "exec.out";
+    if (additions->list != NULL) { /* that of the kernel would stand beside its list */
+        words->argv[words->argc++] = output;
+        words->argv[words->argc++] = name;
+        return 0;
+    }
+    if (asprintf(&words->grows, "--grows=%" PRIu64, additions->added) < 0) {
+        words->grows = NULL;
+        return -1;
+    }
+    words->argv[words->argc++] = words->grows;
+    return 0;
+}
+
+/* Parameters of the kernel exec, behind those of the job. */
+static int add_list(struct job_words *words, const char *list)
+{
+    static char follow[] = "follow=yes";
+    if (asprintf(&words->list, "list=%s", list) < 0) {
+        words->list = NULL;
+        return -1;
+    }
+    words->argv[words->argc++] = words->list;
+    words->argv[words->argc++] = follow;
+    return 0;
+}
+
+int job_words_init(struct job_words *words, const struct submission *submission, const struct job_additions *additions)
 {
     static char program[] = "supermaster", resume[] = "--resume";
+    const bool is_open = additions != NULL && submission->is_open;
     size_t i = 0;
-    *words = (struct job_words){.argv = calloc(submission->word_count + 3, sizeof *words->argv)};
+    int result = 0;
+    *words = (struct job_words){.argv = calloc(submission->word_count + WORDS_MORE, sizeof *words->argv)};
     if (words->argv == NULL)
         return -1;
     words->argv[words->argc++] = program;
+    if (is_open)
+        result = add_options(words, additions);
     while (i < submission->word_count && strcmp(submission->words[i], "--") != 0)
         words->argv[words->argc++] = submission->words[i++];
-    if (resumes)
+    if (additions != NULL && additions->resumes)
         words->argv[words->argc++] = resume; /* the option counts as given last; behind `--` there are none */
     while (i < submission->word_count)
         words->argv[words->argc++] = submission->words[i++];
-    return 0;
+    if (result == 0 && is_open && additions->list != NULL)
+        result = add_list(words, additions->list);
+    if (result < 0)
+        job_words_fini(words);
+    return result;
 }
 
 void job_words_fini(struct job_words *words)
 {
     free((void *)words->argv);
+    free(words->list);
+    free(words->grows);
     *words = (struct job_words){.argv = NULL};
+}
+
+bool submission_takes_rows(const struct submission *submission)
+{
+    return submission->is_open && strcmp(submission_kernel(submission), "exec") == 0;
 }
 
 const char *submission_kernel(const struct submission *submission)
@@ -42,7 +92,7 @@ const char *submission_kernel(const struct submission *submission)
     struct job_words words;
     struct job job;
     const char *kernel = "";
-    if (job_words_init(&words, submission, false) < 0)
+    if (job_words_init(&words, submission, NULL) < 0)
         return kernel;
     job_init(&job);
     if (job_parse(&job, words.argc, words.argv, NULL) == 0)
@@ -75,9 +125,29 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
     return STATUS_BAD;
 }
 
-int submission_check(const struct submission *submission, const char *version, struct error *error)
+/* The tasks of an open job of exec come from the list of the set alone. */
+static int check_rows(const struct submission *submission, struct error *error)
+{
+    static const char *const names[] = {"tasks=", "count=", "table=", "header=", "list=", "follow="};
+    for (size_t i = 0; i < submission->word_count; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (strncmp(submission->words[i], names[k], strlen(names[k])) == 0) {
+                error_set(error,
+                          "%.100s: the tasks of an open job are those that are added to it; accepted: command=LINE and "
+                          "parameters that are not of a source of tasks",
+                          submission->words[i]);
+                return STATUS_BAD;
+            }
+    return 0;
+}
+
+int submission_check(const struct submission *submission, const char *version, const char *list, struct error *error)
 {
     struct job_words words = {.argv = NULL};
+    const bool takes_rows = submission_takes_rows(submission);
+    const struct job_additions additions = {.list = takes_rows ? list : NULL};
+    if (takes_rows && check_rows(submission, error) != 0)
+        return STATUS_BAD;
     const int folder = open(submission->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) {
         error_set(error, "the folder %.300s: %s", submission->folder, strerror(errno));
@@ -85,7 +155,7 @@ int submission_check(const struct submission *submission, const char *version, s
     }
     int status = STATUS_UNAVAILABLE;
     struct led_job *led = led_job_new(version);
-    if (led == NULL || job_words_init(&words, submission, false) < 0)
+    if (led == NULL || job_words_init(&words, submission, &additions) < 0)
         error_set(error, "out of memory");
     else {
         led_job_place(led, folder, submission->umask);

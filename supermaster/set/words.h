@@ -7,18 +7,30 @@
 
 #include <stdbool.h>
 
-/* Words of a command line, of which the array is owned and the words are the submission's. */
+/* Words of a command line, of which the array is owned and most words are the submission's. */
 struct job_words {
     char **argv; /* [argc], ended by NULL; the first word is a program's name */
     int argc;
+    char *list, *grows; /* words of an open job; owned */
 };
 
-/* The words of a submission, with --resume where the job `resumes`. -1 when memory is out. */
-int job_words_init(struct job_words *words, const struct submission *submission, bool resumes);
+/* What the set adds to the words of a submission. */
+struct job_additions {
+    bool resumes;
+    const char *list; /* of an open job that takes rows: the path of its list */
+    uint64_t added;   /* of any other open job: the iterations that it was given */
+};
+
+/* The words of a submission, with what the set adds; NULL: nothing. -1 when memory is out. */
+int job_words_init(struct job_words *words, const struct submission *submission, const struct job_additions *additions);
 void job_words_fini(struct job_words *words);
+
+/* True for an open job to which rows are added, and not iterations. */
+bool submission_takes_rows(const struct submission *submission);
 
 /* The name of the kernel, which is the submission's; empty where it cannot be told. */
 const char *submission_kernel(const struct submission *submission);
 
-/* Looks whether a set can take the job. 0; or the status of the answer, 400 or 503, with one line. */
-int submission_check(const struct submission *submission, const char *version, struct error *error);
+/* Looks whether a set can take the job; `list` is the path of an empty list. 0; or the status of the answer, 400 or
+ * 503, with one line. */
+int submission_check(const struct submission *submission, const char *version, const char *list, struct error *error);

@@ -17,6 +17,7 @@ static void write_anew(const struct control_route *route, char *uri, size_t room
     case CONTROL_END: snprintf(uri, room, "/v1/end"); break;
     case CONTROL_METRICS: snprintf(uri, room, "/metrics"); break;
     case CONTROL_JOBS: snprintf(uri, room, "/v1/jobs?from=%" PRIu64, route->from); break;
+    case CONTROL_ITEMS: snprintf(uri, room, "/v1/jobs/%" PRIu64 "/items", route->job); break;
     case CONTROL_JOB: snprintf(uri, room, "/v1/jobs/%" PRIu64 "?wait=%u", route->job, route->wait_s); break;
     case CONTROL_OUTPUT:
         snprintf(uri, room, "/v1/jobs/%" PRIu64 "/output?stream=%s&from=%" PRIu64, route->job, stream, route->from);
@@ -47,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     else {
         REQUIRE(route.wait_s <= CONTROL_WAIT_MAX_S && route.job <= INT64_MAX && route.from <= INT64_MAX);
         REQUIRE(route.place == CONTROL_JOB || route.wait_s == 0);
-        REQUIRE(route.place == CONTROL_JOB || route.place == CONTROL_OUTPUT || route.job == 0);
+        REQUIRE(route.place == CONTROL_JOB || route.place == CONTROL_OUTPUT || route.place == CONTROL_ITEMS ||
+                route.job == 0);
         require_alike(&route);
     }
     free(uri);

@@ -382,6 +382,7 @@ def steps(machine, technique, flags, length, *events):
 CENTRAL, SUPERMASTER, MASTER, WORKER = range(4)
 OUTPUT, PROBE, JOURNAL, FEEDBACK, AHEAD, LOADS, DEPENDENT = 1, 2, 4, 8, 16, 64, 128
 TIMER, STORED, LOST, COMPUTED, DRAIN, PROBLEM, FAILED = range(4, 11)
+MORE = 136  # of the bytes of a timer one that is 128 or above
 ASK, GOODBYE, END = request(0, 1, 0, own=bytes(32)), MESSAGES["goodbye"], header(0x14)
 
 
@@ -407,6 +408,7 @@ LIVES = {
         *BYE),
     "central-grown": steps(CENTRAL, 1, FEEDBACK, 3, (1, ASK), (2, ASK), (1, request(chunk=1)), (2, request(chunk=1)), (1, request(chunk=2, asks=0)),
         TIMER, (1, ASK), TIMER, TIMER, (2, request(chunk=2)), DRAIN, (1, request(chunk=3, asks=0)), *BYE),
+    "central-told": steps(CENTRAL, 1, FEEDBACK | AHEAD, 3, (1, ASK), (2, ASK), (1, request(chunk=1)), MORE, MORE, (2, request(chunk=1)), TIMER, *[MORE] * 20, *BYE),
     "supermaster-grown": steps(SUPERMASTER, 1, FEEDBACK | JOURNAL, 1, (1, report(1)), (2, report(1)), *[TIMER] * 22, (1, report(1)), (1, GOODBYE)),
     "central-loads": steps(CENTRAL, 1, LOADS, 3, (1, request(0, 1, 0, own=completion(0, 0, 0, 0, 0, 640))), (2, ASK),
         (1, request(chunk=1, own=completion(load=256))), *BYE),
@@ -760,6 +762,7 @@ ROUTES = {
     "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1", "end": b"/v1/end", "output": b"/v1/jobs/3/output", "stream": b"/v1/jobs/3/output?stream=err&from=100",
     "twice": b"/v1/jobs/3/output?from=1&from=1", "from": b"/v1/jobs?from=10001", "other-stream": b"/v1/jobs/3/output?stream=in",
     "metrics": b"/metrics",
+    "items": b"/v1/jobs/3/items", "items-of-none": b"/v1/jobs/items", "items-query": b"/v1/jobs/3/items?from=1", "only-items": b"/v1/jobs//items",
 }
 SUBMISSIONS = {
     "least": b'{"words":["k"],"folder":"/"}', "empty": b"{}", "array": b"[]", "text": b'"k"', "cut": b'{"words":["k"],"folder":"/',
@@ -767,6 +770,7 @@ SUBMISSIONS = {
     "null": b'{"words":["k"],"folder":"/","name":null}', "nul": b'{"words":["k\\u0000"],"folder":"/"}', "field": b'{"words":["k"],"folder":"/","x\\n":1}',
     "numbers": b'{"words":["k"],"folder":"/","umask":-1,"weight":1e3,"priority":1001,"after":[0,4294967296]}', "environment": b'{"words":["k"],"folder":"/","environment":["A","=b"]}',
     "twice": b'{"words":["k"],"words":["k"],"folder":"/"}', "bytes": b'{"words":["\xff"],"folder":"/"}', "after": b'{"words":["k"],"folder":"/","after":"3"}',
+    "open": b'{"words":["exec"],"folder":"/","open":true}', "half-open": b'{"words":["exec"],"folder":"/","open":1}',
     "several": b'[{"words":["k"],"folder":"/"},{"words":[],"folder":"/"},7,{"words":["k"],"folder":"x"}]', "nothing": b"",
 }
 # A byte for what follows: 0 an address, 1 a Host, 2 an Authorization.
@@ -777,11 +781,17 @@ HTTP = {
     "token": b"\2" + b"Bearer " + b"0123456789abcdef" * 4, "token-case": b"\2" + b"bearer " + b"0123456789ABCDEF" * 4, "token-short": b"\2" + b"Bearer 0123456789abcdef", "token-basic": b"\2" + b"Basic eDp5",
     "token-long": b"\2" + b"Bearer " + b"0123456789abcdef" * 5, "empty": b"\2",
 }
+ITEMS = {
+    "rows": b'{"rows":["a",["b","c"],""],"end":true}', "escapes": b'{"rows":["\\t\\n\\r\\\\.",["\\\\","\\\\#1\\t"]]}', "none": b"{}", "empty": b'{"rows":[],"end":false}',
+    "iterations": b'{"iterations":1000000000000,"end":true}', "too-many": b'{"iterations":1000000000001}', "both": b'{"rows":[],"iterations":0}', "array": b"[]",
+    "no-field": b'{"rows":["a",[]]}', "number": b'{"rows":["a",1]}', "nested": b'{"rows":[["a",["b"]]]}', "text": b'{"rows":"a"}', "end": b'{"end":1}', "unknown": b'{"x\\n":1}',
+    "utf-8": '{"rows":["\u00e4\u20ac\U0001f600"]}'.encode(), "bytes": b'{"rows":["\xff"]}', "many-fields": b'{"rows":[[' + b'"",' * 4096 + b'""]]}',
+}
 
 TARGETS = {
     "message": MESSAGES, "announcement": ANNOUNCEMENTS, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
-    "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "http": HTTP, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
+    "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "items": ITEMS, "http": HTTP, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
     "exec": EXECS, "earlier": EARLIER, "collapse": COLLAPSES, "simulated": SIMULATED, "platform": PLATFORMS,
 }

@@ -35,6 +35,9 @@ static struct {
     enum control_state states[JOBS_MAX];
     unsigned priority, commits, drains, closes;
     bool disk_is_full;
+    char rows[200]; /* that were added */
+    uint64_t items;
+    bool is_complete;
 } set;
 
 static void tell(void *context, struct control_job *job)
@@ -73,6 +76,22 @@ static int submit(void *context, struct submission *submission, uint64_t *id, st
     *id = ++set.newest;
     set.states[*id] = CONTROL_WAITING;
     submission_fini(submission);
+    return 0;
+}
+
+/* Job 1 is open. */
+static int add(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+               struct error *refusal)
+{
+    (void)context;
+    if (id != 1 || set.is_complete) {
+        error_set(refusal, "it is not open");
+        return id <= set.newest ? 409 : 404;
+    }
+    snprintf(set.rows + strlen(set.rows), sizeof set.rows - strlen(set.rows), "%.*s", (int)items->bytes,
+             items->bytes > 0 ? items->text : "");
+    *count = set.items += items->rows + items->iterations;
+    *is_complete = set.is_complete = items->ends;
     return 0;
 }
 
@@ -118,6 +137,7 @@ static const struct control_source source = {.tell = tell,
                                              .next = next,
                                              .cancel = cancel,
                                              .submit = submit,
+                                             .add = add,
                                              .commit = commit,
                                              .output = output,
                                              .close = close_set,
@@ -320,6 +340,36 @@ START_TEST(output_is_given)
 }
 END_TEST
 
+START_TEST(items_are_added)
+{
+    ask("POST /v1/jobs", "[" JOB "," JOB "]");
+    check_has(ask("POST /v1/jobs/1/items", "{\"rows\":[\"a\\tb\",[\"c\",\"d\\\\\"],\"\"]}"), "200",
+              "\r\n\r\n{\"id\":1,\"added\":3,\"items\":3,\"complete\":false}\n");
+    ck_assert_str_eq(set.rows, "a\\tb\nc\td\\\\\n\n");
+    ck_assert_uint_eq(set.commits, 2);
+    check_has(ask("POST /v1/jobs/1/items", "{\"iterations\":7,\"end\":true}"), "200",
+              "{\"id\":1,\"added\":7,\"items\":10,\"complete\":true}");
+    check_has(ask("POST /v1/jobs/1/items", "{}"), "409", "{\"error\":\"it is not open\"}");
+    check_has(ask("POST /v1/jobs/3/items", "{}"), "404", "{\"error\":");
+    ck_assert_uint_eq(set.commits, 3);
+    check_has(ask("POST /v1/jobs/1/items", "[{}]"), "400", "{\"error\":\"what is added is no object\"}");
+    check_has(ask("POST /v1/jobs/1/items", ""), "400", "{\"error\":\"the body is no JSON");
+    check_has(ask("POST /v1/jobs/1/items", "{\"rows\":[[]]}"), "400", "has 0 fields; accepted: 1 to 4096");
+    check_has(ask("GET /v1/jobs/1/items", ""), "405", "{\"error\":");
+    check_has(ask("POST /v1/jobs/1/items?from=1", "{}"), "400", "{\"error\":");
+    ck_assert_uint_eq(set.commits, 3);
+}
+END_TEST
+
+START_TEST(what_is_added_and_not_on_disk_is_not_acknowledged)
+{
+    ask("POST /v1/jobs", JOB);
+    set.disk_is_full = true;
+    check_has(ask("POST /v1/jobs/1/items", "{\"rows\":[\"a\"]}"), "500", "\r\n\r\n{\"error\":\"the disk is full\"}\n");
+    ck_assert_int_eq(set.states[1], CONTROL_WAITING);
+}
+END_TEST
+
 START_TEST(the_set_is_told_to_end)
 {
     check_has(ask("POST /v1/end", "{\"mode\":\"drain\"}"), "202", "\"kind\":\"set\"");
@@ -361,10 +411,11 @@ START_TEST(a_submission_has_all_fields)
     ck_assert_uint_eq(submission.weight, 1);
     ck_assert_uint_eq(submission.umask, 022);
     submission_fini(&submission);
-    ck_assert_int_eq(read_text(&submission,
-                               "{\"words\":[\"synthetic\",\"-N\"],\"folder\":\"/a b\",\"umask\":7,\"environment\":"
-                               "[\"A=\",\"B=c=d\"],\"name\":\"n\",\"priority\":-3,\"weight\":9,\"after\":[3,1]}"),
-                     0);
+    ck_assert_int_eq(
+        read_text(&submission,
+                  "{\"words\":[\"synthetic\",\"-N\"],\"folder\":\"/a b\",\"umask\":7,\"environment\":"
+                  "[\"A=\",\"B=c=d\"],\"name\":\"n\",\"priority\":-3,\"weight\":9,\"after\":[3,1],\"open\":true}"),
+        0);
     json_t *object = submission_json(&submission);
     ck_assert_int_eq(submission_read(&again, object, &error), 0);
     json_decref(object);
@@ -378,6 +429,7 @@ START_TEST(a_submission_has_all_fields)
     ck_assert_str_eq(again.name, "n");
     ck_assert_int_eq(again.priority, -3);
     ck_assert_uint_eq(again.weight, 9);
+    ck_assert(again.is_open);
     ck_assert(again.after_count == 2 && again.after[0] == 3 && again.after[1] == 1);
     submission_fini(&submission);
     submission_fini(&again);
@@ -406,6 +458,7 @@ START_TEST(a_submission_is_refused)
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"weight\":1.5}", "'weight' is no integer"},
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"after\":[0]}", "'after' is no integer from 1"},
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"after\":3}", "'after' is no list"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"open\":1}", "'open' is neither true nor false"},
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"wait\":3}", "the field 'wait' is unknown"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -508,6 +561,8 @@ int main(void)
     tcase_add_test(tcase, what_is_not_on_disk_is_not_taken);
     tcase_add_test(tcase, a_change_is_told);
     tcase_add_test(tcase, output_is_given);
+    tcase_add_test(tcase, items_are_added);
+    tcase_add_test(tcase, what_is_added_and_not_on_disk_is_not_acknowledged);
     tcase_add_test(tcase, the_set_is_told_to_end);
     tcase_add_test(tcase, a_name_is_taken_once);
     tcase_add_test(tcase, clients_of_every_kind_are_borne);

@@ -329,7 +329,8 @@ static void check_json(const struct control_job *from, const char *expected)
 }
 
 #define OF_A_RUN                                                                                                       \
-    ",\"priority\":0,\"weight\":1,\"after\":[],\"cancelled_by\":null,\"submitted\":null,\"began\":null,\"ended\":"     \
+    ",\"priority\":0,\"weight\":1,\"after\":[],\"open\":false,\"cancelled_by\":null,\"submitted\":null,\"began\":"     \
+    "null,\"ended\":"                                                                                                  \
     "null}"
 
 START_TEST(a_job_is_told_as_it_is)
@@ -362,15 +363,16 @@ START_TEST(a_job_is_told_as_it_is)
     from.after = (const uint32_t[]){1, 7};
     from.after_count = 2;
     from.cancelled_by = 7;
+    from.is_open = true;
     from.submitted = 1;
     from.began = 61;
     from.ended = 3601;
     json_t *object = control_job_json(&from);
     char *text = json_dumps(object, JSON_COMPACT);
     ck_assert_ptr_nonnull(strstr(text, "{\"id\":1,\"name\":\"n\",\"kernel\""));
-    ck_assert_ptr_nonnull(strstr(
-        text, "\"priority\":-2,\"weight\":3,\"after\":[1,7],\"cancelled_by\":7,\"submitted\":\"1970-01-01T00:00:01Z\","
-              "\"began\":\"1970-01-01T00:01:01Z\",\"ended\":\"1970-01-01T01:00:01Z\"}"));
+    ck_assert_ptr_nonnull(strstr(text, "\"priority\":-2,\"weight\":3,\"after\":[1,7],\"open\":true,\"cancelled_by\":7,"
+                                       "\"submitted\":\"1970-01-01T00:00:01Z\","
+                                       "\"began\":\"1970-01-01T00:01:01Z\",\"ended\":\"1970-01-01T01:00:01Z\"}"));
     free(text);
     json_decref(object);
 }
