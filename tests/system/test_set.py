@@ -147,6 +147,37 @@ def test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time():
         finish(process)
 
 
+def test_long_chunks_share_their_workers():
+    """Each job has its loop in one chunk for each worker, which a helper computes: with nearly all of the weight one takes as long as it would
+    alone, and the other both. Then helpers whose chunk is put off, and a worker, are killed, which costs no result."""
+    here()
+    words = ['--isolate', 'on', '--technique', 'static', *SLEEPING[2:], 'iterations=1800']
+    assert run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', *words]).status == 0
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline().startswith('main is up')
+    try:
+        for kills in (False, True):
+            both = [dict(submission(['--output', f'{name}{kills}.npy', *words]), weight=weight) for name, weight in (('light', 1), ('heavy', 50))]
+            light, heavy = [str(one['id']) for one in post(both)]
+            if kills:
+                helper = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
+                wait_until(lambda: len(ranks_of(process, helper)) == 4, 'helpers of both')
+                for pid in ranks_of(process, helper):
+                    with open(f'/proc/{pid}/cmdline', 'rb') as line:
+                        if b'lightTrue.npy' in line.read().split(b'\0'):
+                            os.kill(pid, signal.SIGKILL)
+                os.kill(ranks_of(process, WORKER)[0], signal.SIGKILL)
+            assert run([HDSS, 'wait', heavy, light]).status == 0
+            for name in ('light', 'heavy'):
+                with open('alone.npy', 'rb') as right, open(f'{name}{kills}.npy', 'rb') as got:
+                    assert right.read() == got.read(), (name, kills)
+            if not kills:
+                assert job(light)['elapsed_s'] > 1.4 * job(heavy)['elapsed_s'], (job(light), job(heavy))
+    finally:
+        assert run([HDSS, 'down']).status == 0
+        finish(process)
+
+
 def test_a_set_that_is_lost_is_started_again():
     here()
     process = start([HDSS, 'up', '--workers', '2', '--foreground', '--restarts', '1'])
@@ -486,6 +517,7 @@ if __name__ == '__main__':
         test_tasks_of_several_jobs_run_beside_one_another,
         test_a_set_that_is_killed_goes_on,
         test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time,
+        test_long_chunks_share_their_workers,
         test_a_set_that_is_lost_is_started_again,
         test_a_set_that_has_lost_all_workers_ends_and_keeps_its_jobs,
         test_an_idle_set_that_has_lost_all_workers_ends,
