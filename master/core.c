@@ -149,11 +149,11 @@ void master_refuse(struct master *master, unsigned from, const char *text)
     actions_drop(master->actions, from, master->refusal.text);
 }
 
+/* Takes END, or a second one, which hurries a drain. */
 static void master_receive_end(struct master *master, uint64_t now_ns, const struct message *message)
 {
-    if (master->state >= MASTER_ENDING)
-        return;
-    master_move(master, MASTER_ENDING);
+    if (master->state < MASTER_ENDING)
+        master_move(master, MASTER_ENDING);
     struct end end = message->end;
     end.degraded |= master->service.loss_count > 0;
     service_end(&master->service, &end, now_ns, master->actions);

@@ -388,8 +388,11 @@ static enum decode_result decode_end(struct message *message, const struct heade
         .drain = header->flags & FLAG_DRAIN,
         .degraded = header->flags & FLAG_DEGRADED,
         .late = header->flags & FLAG_LATE,
+        .now = header->flags & FLAG_NOW,
     };
-    return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE);
+    enum decode_result result =
+        check_plain(header, size, HEADER_BYTES, FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE | FLAG_NOW);
+    return result == DECODE_OK && message->end.now && !message->end.drain ? DECODE_OUT_OF_RANGE : result;
 }
 
 /* Checks the range of a chunk, or of none, which is all zeroes. */

@@ -192,8 +192,8 @@ static size_t encode_restart(const struct restart *restart, unsigned char *out)
 
 static size_t encode_end(const struct end *end, unsigned char *out)
 {
-    unsigned flags =
-        (end->drain ? FLAG_DRAIN : 0u) | (end->degraded ? FLAG_DEGRADED : 0u) | (end->late ? FLAG_LATE : 0u);
+    unsigned flags = (end->drain ? FLAG_DRAIN : 0u) | (end->degraded ? FLAG_DEGRADED : 0u) |
+                     (end->late ? FLAG_LATE : 0u) | (end->now ? FLAG_NOW : 0u);
     put_header(out, MESSAGE_END, flags, 0, 0);
     return HEADER_BYTES;
 }

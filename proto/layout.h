@@ -32,6 +32,7 @@
 #define FLAG_DRAIN    1u /* END */
 #define FLAG_DEGRADED 2u /* END, SET_OVER */
 #define FLAG_LATE     4u /* END */
+#define FLAG_NOW      8u /* END */
 #define FLAG_REFILL   1u /* REPORT */
 #define FLAG_MORE     1u /* REFILL */
 #define FLAG_EMPTY    2u /* REFILL */

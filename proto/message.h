@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 16
+#define PROTOCOL_VERSION 17
 
 #define HEADER_BYTES            12
 #define HELLO_BYTES             24
@@ -156,6 +156,7 @@ struct end {
     bool drain;
     bool degraded; /* a rank of the run was lost: nobody waits for all */
     bool late;     /* a rank of the run may hang: nobody waits long for it */
+    bool now;      /* with `drain`: what runs is not finished either */
 };
 
 struct goodbye {

@@ -358,7 +358,7 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
         if (event->text != NULL && !event->lost)
             supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text);
         break;
-    case EVENT_DRAIN: supermaster_end(supermaster); break;
+    case EVENT_DRAIN: supermaster_drain(supermaster, event->now); break;
     case EVENT_RANK_LOST: supermaster_receive_loss(supermaster, event->from); break;
     case EVENT_TIMER: look_after_time(supermaster); break;
     case EVENT_GROWN: supermaster_receive_growth(supermaster, &event->growth); break;

@@ -302,6 +302,8 @@ void supermaster_check_nodes(const struct supermaster *supermaster);
 
 /* drain.c: the end of the run, for whatever reason */
 void supermaster_end(struct supermaster *supermaster);
+/* Ends the run as it is; `now`: without what runs. */
+void supermaster_drain(struct supermaster *supermaster, bool now);
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);
 void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a run: all done, asked to stop, or failed. END goes down once; the supermaster leaves when everybody has
- * said goodbye. */
+/* The end of a run: all done, asked to stop, or failed. END goes down once, or a second time where a drain is not to
+ * finish what runs after all; the supermaster leaves when everybody has said goodbye. */
 #include "supermaster/core.h"
 
 /* True where boundary data may be on their way to workers that have left and will not take them: nobody waits for
@@ -10,23 +10,48 @@ static bool leaves_boundaries(const struct supermaster *supermaster)
     return supermaster->config.distance > 0 && !ledger_is_complete(&supermaster->ledger);
 }
 
-void supermaster_end(struct supermaster *supermaster)
+static struct end make_end(const struct supermaster *supermaster)
 {
-    const struct topology *topology = supermaster->config.topology;
-    if (supermaster->state >= SUPERMASTER_ENDING)
-        return;
-    supermaster_move(supermaster, SUPERMASTER_ENDING);
-    const struct end end = {
-        .drain = !ledger_is_complete(&supermaster->ledger),
+    const bool drains = !ledger_is_complete(&supermaster->ledger);
+    return (struct end){
+        .drain = drains,
         .degraded = supermaster_is_degraded(supermaster) || leaves_boundaries(supermaster),
         .late = supermaster_is_late(supermaster) && !supermaster->config.is_patient,
+        .now = drains && supermaster->ends_now,
     };
+}
+
+/* Tells all that are left: masters, and the workers that the supermaster serves itself. */
+static void send_end(struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct end end = make_end(supermaster);
     for (unsigned m = 0; m < topology->masters; m++)
         if (!supermaster->losses.master_left[m] && !supermaster->losses.dismissed[m])
             actions_send(supermaster->actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_END, .end = end});
     service_end(&supermaster->service, &end, supermaster->now_ns, supermaster->actions);
+}
+
+void supermaster_end(struct supermaster *supermaster)
+{
+    if (supermaster->state >= SUPERMASTER_ENDING)
+        return;
+    supermaster_move(supermaster, SUPERMASTER_ENDING);
+    supermaster->drains = !ledger_is_complete(&supermaster->ledger);
+    send_end(supermaster);
     supermaster->losses.orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);
+}
+
+/* A drain that goes on already is told again: what it lets run is to end. */
+void supermaster_drain(struct supermaster *supermaster, bool now)
+{
+    const bool hurries =
+        now && !supermaster->ends_now && supermaster->state == SUPERMASTER_ENDING && supermaster->drains;
+    supermaster->ends_now |= now;
+    supermaster_end(supermaster);
+    if (hurries)
+        send_end(supermaster);
 }
 
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text)

@@ -249,7 +249,8 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     if (supermaster->state < SUPERMASTER_ENDING)
         return;
     losses->orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);
-    const struct end end = {.drain = !ledger_is_complete(&supermaster->ledger), .degraded = true};
+    const bool drains = !ledger_is_complete(&supermaster->ledger);
+    const struct end end = {.drain = drains, .degraded = true, .now = drains && supermaster->ends_now};
     actions_send(supermaster->actions, topology->worker_rank[w], &(struct message){.type = MESSAGE_END, .end = end});
 }
 

@@ -259,6 +259,8 @@ struct worker_statistics {
 struct supermaster {
     struct supermaster_config config;
     unsigned state;                    /* enum supermaster_state */
+    bool ends_now;                     /* what runs is not finished when the run ends early */
+    bool drains;                       /* ENDING: something was left when all were told to end */
     struct actions *actions;           /* actions of the step that is running */
     const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
     struct ledger ledger; /* holders: the masters, and last all workers without one; or the workers (central) */

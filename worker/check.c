@@ -47,7 +47,7 @@ static void check_worker_state(const struct worker *worker)
     case WORKER_STUCK: break;
     case WORKER_COMPUTING:
     case WORKER_LEAVING:
-        assert(worker->running.count > 0 && "the chunk that runs is not empty");
+        assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) && "the chunk that runs is not empty");
         assert(worker->running_sent <= worker->running.count && "no more results leave than the chunk has iterations");
         assert((worker->state == WORKER_COMPUTING || worker->queue_count == 0) &&
                "nothing waits behind the last chunk");

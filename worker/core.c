@@ -184,7 +184,7 @@ static void take_next(struct worker *worker, uint64_t now_ns, struct actions *ac
     worker->queue_first = (worker->queue_first + 1) % WORKER_QUEUE_MAX;
     worker->queue_count--;
     worker->queue_iterations -= worker->running.count;
-    worker->running_sent = 0;
+    worker->running_sent = worker->running_before = 0;
     worker->waited_ns = was_idle ? now_ns - worker->idle_since_ns : 0;
     worker->idle_since_ns = was_idle ? worker->idle_since_ns : NEVER;
     worker_move(worker, WORKER_COMPUTING, actions);
@@ -268,8 +268,14 @@ static void worker_give_up(struct worker *worker, const char *why, uint64_t now_
     worker_leave(worker, now_ns, actions);
 }
 
-/* Takes END. With a drain the running chunk is wanted, if it does not take too long; else no chunk is. A chunk that
- * needs others' boundary data cannot be waited for, as those chunks may be dropped. */
+/* Has the executor give up what has not begun of the running chunk; `now`: what is not done of it, or the probe. */
+static void give_rest_back(bool now, struct actions *actions)
+{
+    actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL, now}});
+}
+
+/* Takes END. With a drain the running chunk is wanted, if it does not take too long, or what is done of it; else no
+ * chunk is. A chunk that needs others' boundary data cannot be waited for, as those chunks may be dropped. */
 static void worker_receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
@@ -277,7 +283,11 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
     drop_queue(worker, actions);
     switch ((enum worker_state)worker->state) {
     case WORKER_STARTING:
-    case WORKER_PROBING: worker->behind_probe = WORKER_LEAVING; break;
+    case WORKER_PROBING:
+        worker->behind_probe = WORKER_LEAVING;
+        if (end->now && worker->state == WORKER_PROBING)
+            give_rest_back(true, actions);
+        break;
     case WORKER_ASKING:
     case WORKER_QUIESCED:
         REASON(worker->reasons, "leaves: END came, and it computes nothing");
@@ -289,17 +299,23 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
             worker_give_up(worker, unwanted, now_ns, actions);
             break;
         }
-        REASON(worker->reasons,
-               "finishes what has begun of [%" PRIu64 ", %" PRIu64 "): a drain leaves it %.3f s for that",
-               worker->running.first, worker->running.first + worker->running.count,
-               (double)worker->config.spec->drain_ns / 1e9);
+        if (end->now)
+            REASON(worker->reasons, "ends what runs of [%" PRIu64 ", %" PRIu64 "): it is not to be finished",
+                   worker->running.first, worker->running.first + worker->running.count);
+        else
+            REASON(worker->reasons,
+                   "finishes what has begun of [%" PRIu64 ", %" PRIu64 "): a drain leaves it %.3f s for that",
+                   worker->running.first, worker->running.first + worker->running.count,
+                   (double)worker->config.spec->drain_ns / 1e9);
         worker->give_up_ns = now_ns + worker->config.spec->drain_ns;
         worker_move(worker, WORKER_LEAVING, actions);
-        actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL}}); /* nothing begins any more */
+        give_rest_back(end->now, actions);
         break;
     case WORKER_LEAVING:
         if (!goes_on)
             worker_give_up(worker, unwanted, now_ns, actions);
+        else if (end->now)
+            give_rest_back(true, actions);
         break;
     case WORKER_GONE: break;
     }
@@ -395,7 +411,7 @@ static uint64_t waited_ns(const struct worker *worker, const struct chunk_event 
 static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
     if (worker->running.chunk == 0)
-        return; /* a lost master had been told all of the chunk */
+        return; /* a lost master had been told all of the chunk, or all that this one knows of it was given back */
     bool follows = worker->done_count == 0 ||
                    worker->running.chunk == chunk_number_after(worker->done[worker->done_count - 1].chunk);
     if (chunk->data != NULL || !follows) /* chunks that were recalled leave gaps in the numbers */
@@ -450,14 +466,14 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     note_done(worker, now_ns, chunk, actions);
     if (worker_is_dependent(worker))
         worker_end_boundary(worker, actions);
-    worker_learn_iteration_time(worker, chunk->compute_ns, worker->running.count);
-    if (worker->state == WORKER_LEAVING) {
+    if (worker->state == WORKER_LEAVING) { /* there may be nothing left of its last chunk */
         if (worker->done_count > 0)
             request(worker, 0, chunk, now_ns, actions);
         REASON(worker->reasons, "leaves: the chunk is over that a drain left it");
         worker_leave(worker, now_ns, actions);
         return;
     }
+    worker_learn_iteration_time(worker, chunk->compute_ns, worker->running.count);
     bool next = worker->queue_count > 0;
     if (next) {
         take_next(worker, now_ns, actions);
@@ -507,6 +523,7 @@ static void forget_master(struct worker *worker, struct actions *actions)
     worker->config.master = worker->config.supermaster;
     drop_queue(worker, actions);
     worker->done_count = 0;
+    worker->running_before = worker->running_sent;
     worker->running.chunk = worker->running_sent < worker->running.count ? 1 : 0;
 }
 

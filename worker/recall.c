@@ -57,14 +57,18 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
         send_returned(worker, 0, actions);
 }
 
-/* With threads also a chunk that waits may have been cut. */
+/* With threads also a chunk that waits may have been cut. A probe that was ended has nothing to give back. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
 {
     uint64_t end = cut->first + cut->count;
+    if (worker->state == WORKER_PROBING)
+        return;
     if (cut->count > 0 && worker->running.first + worker->running.count == end) {
         worker->running.count -= cut->count;
-        assert(worker->running.count > 0 && worker->running.count >= worker->running_sent &&
-               "what has begun of the running chunk stays");
+        assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
+               worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
+        if (worker->running.count == worker->running_before)
+            worker->running.chunk = 0; /* the master has nothing of it any more */
     } else if (cut->count > 0 && worker->state != WORKER_LEAVING) {
         assert(newest_waiting(worker)->first + newest_waiting(worker)->count == end && "the newest chunk is cut");
         take_from_newest(worker, cut->count);

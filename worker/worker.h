@@ -98,6 +98,7 @@ struct worker {
     uint64_t queue_iterations; /* iterations of the chunks in the queue */
     struct assigned running;   /* running chunk; count 0 before the first one */
     uint64_t running_sent;     /* iterations of the running chunk whose results have left, or that failed */
+    uint64_t running_before;   /* those of them that had when the present master came to know of the chunk */
     unsigned asked;            /* chunks asked for and not received */
     uint64_t asked_at_ns;      /* the ask that is being timed; NEVER if none */
     unsigned asked_before;     /* chunks asked for earlier, still to come before its answer */

@@ -49,7 +49,7 @@ enum event_type {
     EVENT_DRY,            /* a thread of this worker finds nothing to compute in the chunks that run */
     EVENT_FINISHED,       /* the running chunk is over: `chunk`, in which there may be nothing left */
     EVENT_TIMER,          /* the deadline has passed */
-    EVENT_DRAIN,          /* a signal asks to stop */
+    EVENT_DRAIN,          /* a signal or a user asks to stop: `now` */
     EVENT_FATAL,          /* the runtime cannot go on: `text` */
     EVENT_LOAD,           /* the load of the worker's cores is another: `load` */
     EVENT_GROWN,          /* the answer to GROW: `growth`. No other event comes between */
@@ -114,6 +114,7 @@ struct event {
         struct range cut;
         uint16_t load; /* load, as in a REQUEST, at least LOAD_ONE */
         struct growth growth;
+        bool now; /* DRAIN: nor is what runs to be finished */
     };
 };
 
@@ -130,7 +131,9 @@ enum action_type {
     ACTION_RUN,   /* begin to compute the chunk `run`; with threads also while others run: the running chunk is then the
                      oldest of them, which the events tell of */
     ACTION_CUT,   /* give up iterations that have not begun, from the end of the newest chunk that has some: the share
-                   that recall_share() says for `cut.waiting`. EVENT_CUT follows before any other event */
+                   that recall_share() says for `cut.waiting`; with `cut.now` all of the oldest chunk that is not done,
+                     of which what runs outside of the rank is ended. EVENT_CUT follows before any other event, and
+                     FINISHED of that chunk when nothing of it runs any more, also where nothing is left of it */
     ACTION_FORGET,  /* give up the chunks that run, but for the oldest */
     ACTION_MARK,    /* tell when the running chunk has done `run.mark` iterations */
     ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */
@@ -177,6 +180,7 @@ struct action {
         } run;
         struct {
             unsigned waiting; /* workers that wait; RECALL_ALL: nothing is to begin any more */
+            bool now;         /* nor is what runs to be finished, be it a chunk or a probe */
         } cut;
         struct {
             struct part part;

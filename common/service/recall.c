@@ -245,19 +245,22 @@ void service_forget_recall(struct service *service, unsigned w)
 }
 
 /* The newest grant that ends with the range; NULL: the worker has none, or has sent results of the range. An older one
- * may end there, too: its last iterations failed, or another worker had them and they have come back. */
+ * may end there, too: its last iterations failed, or another worker had them and they have come back. Without a RECALL
+ * it is the oldest: an END has cut the chunk that runs. */
 static struct grant *grant_that_ends_with(struct served *worker, const struct range *range)
 {
-    struct grant *newest = NULL;
+    struct grant *found = NULL;
     for (uint32_t i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0 || grant->computed || grant->first + grant->count != range->first + range->count ||
             grant->first + grant->received > range->first)
             continue;
-        if (newest == NULL || worker->chunks_assigned - grant->chunk < worker->chunks_assigned - newest->chunk)
-            newest = grant;
+        const bool is_newer =
+            found != NULL && worker->chunks_assigned - grant->chunk < worker->chunks_assigned - found->chunk;
+        if (found == NULL || is_newer == (worker->owed > 0))
+            found = grant;
     }
-    return newest;
+    return found;
 }
 
 /* Where two workers have the rest of the grant, who returns some has the rest alone from now on: its results are there,

@@ -860,10 +860,10 @@ void service_close(struct service *service, const struct actions *actions)
 
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)
 {
-    if (service->state == SERVICE_ENDING)
-        return;
-    send_answers(service, actions); /* chunks of this step were assigned before the end */
-    service_close(service, actions);
+    if (service->state != SERVICE_ENDING) {
+        send_answers(service, actions); /* chunks of this step were assigned before the end */
+        service_close(service, actions);
+    }
     service->is_late = end->late && !end->drain;
     service->gone_at_look = service->gone;
     service->leave_due_ns = service_leave_due_ns(service, end, now_ns);

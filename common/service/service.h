@@ -373,7 +373,7 @@ unsigned service_take_recalled(struct service *service, unsigned waiting, struct
 /* Hands chunks to those who wait, as long as there are any; at most once in a step. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
 
-/* Sends END to every worker; from now on nobody is served. */
+/* Sends END to every worker that has not left, also once more; from now on nobody is served. */
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
 
 /* Ends service as service_end() does, where no worker is left to be told. */

@@ -81,6 +81,35 @@ START_TEST(a_drain_does_not_wait_for_ever)
 }
 END_TEST
 
+/* It gives back what is not done, also behind a drain, and leaves when its executor has ended. */
+START_TEST(what_runs_is_given_back)
+{
+    start_worker();
+    if (_i > 0) {
+        give(15, &(struct message){.type = MESSAGE_END, .end = {.drain = true}});
+        ck_assert(!actions.items[0].cut.now);
+        step(&(struct event){.type = EVENT_CUT, .now_ns = 15, .cut = {90, 10}});
+    }
+    give(20, &(struct message){.type = MESSAGE_END, .end = {.drain = true, .now = true}});
+    ck_assert_uint_eq(actions.length, 1);
+    ck_assert_int_eq(actions.items[0].type, ACTION_CUT);
+    ck_assert(actions.items[0].cut.now);
+    const uint64_t done = _i > 1 ? 30 : 0;
+    step(&(struct event){.type = EVENT_CUT, .now_ns = 20, .cut = {done, (_i > 0 ? 90 : 100) - done}});
+    ck_assert_uint_eq(actions.length, 1);
+    ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_RETURNED);
+    ck_assert_uint_eq(actions.items[0].send.message.record_count, 1);
+    ck_assert_str_eq(worker_state_name(&worker), "LEAVING");
+    step(&(struct event){.type = EVENT_FINISHED, .now_ns = 30, .chunk = {.done = done, .count = done}});
+    if (done > 0) {
+        ck_assert_uint_eq(actions.length, 3);
+        ck_assert(actions.items[0].send.message.request.done);
+        actions_fini(&actions);
+    } else
+        assert_left(); /* the master has nothing of it any more */
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("leaving");
@@ -88,6 +117,7 @@ int main(void)
     tcase_add_test(all, an_end_is_the_end_of_the_running_chunk);
     tcase_add_test(all, a_drain_lets_it_finish);
     tcase_add_test(all, a_drain_does_not_wait_for_ever);
+    tcase_add_loop_test(all, what_runs_is_given_back, 0, 3);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

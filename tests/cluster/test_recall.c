@@ -44,6 +44,12 @@ static double half_a_us(void *context, uint64_t iteration)
     return 500;
 }
 
+static double one_hour(void *context, uint64_t iteration)
+{
+    (void)context, (void)iteration;
+    return 3600e9;
+}
+
 static struct virtual_config with_long_iterations(unsigned masters, unsigned workers, const char *technique,
                                                   uint64_t count)
 {
@@ -524,6 +530,44 @@ START_TEST(nothing_begins_after_a_drain)
 }
 END_TEST
 
+/* What is done stays, and the run is over as soon as all have heard of it; a kernel that runs within its worker ends
+ * with its iteration. */
+START_TEST(what_runs_is_ended)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        struct virtual_result result;
+        const bool is_inside = i & 1;
+        struct virtual_config config = with_long_iterations(i & 2, 4, "css:chunk=50", 400);
+        config.cuts_at_once = !is_inside;
+        config.cancel_at_ns = 10300000;
+        config.drain_at_ns = i & 4 ? 10250000 : 0;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_int_eq(result.status, EXIT_STATUS_DRAINED);
+        ck_assert_uint_eq(result.supermaster->ledger.done, 4 * (is_inside ? 11 : 10));
+        ck_assert_uint_eq(supermaster_failure_count(result.supermaster), 0);
+        ck_assert_double_lt((double)result.end_ns / MS, 10.3 + 0.2 + is_inside);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
+/* Of iterations of an hour, too. */
+START_TEST(a_probe_that_runs_is_ended)
+{
+    for (unsigned masters = 0; masters <= 2; masters += 2) {
+        struct virtual_result result;
+        struct virtual_config config = cluster_plain(masters, 4, "gss", 400);
+        config.cost_ns = one_hour;
+        config.spec.power = RUN_POWER_MEASURE;
+        config.cancel_at_ns = 10000000;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_int_eq(result.status, EXIT_STATUS_DRAINED);
+        ck_assert_double_lt((double)result.end_ns / MS, 10 + 0.2);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 /* --- iterations that do not work --- */
 
 static enum virtual_outcome fails(void *context, unsigned rank, uint64_t iteration)
@@ -706,6 +750,8 @@ int main(void)
     tcase_add_test(all, what_was_asked_ahead_is_taken_from_who_is_in_a_long_iteration);
     tcase_add_test(all, what_failed_with_the_idle_worker_does_not_come_back_for_ever);
     tcase_add_test(all, nothing_begins_after_a_drain);
+    tcase_add_test(all, what_runs_is_ended);
+    tcase_add_test(all, a_probe_that_runs_is_ended);
     tcase_add_test(all, recalled_iterations_that_fail_are_given_up);
     tcase_add_test(all, a_worker_that_returns_what_it_cannot_is_dropped);
     tcase_add_test(all, a_chunk_is_returned_once_and_without_its_results);

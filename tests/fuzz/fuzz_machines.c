@@ -80,8 +80,9 @@ struct bench {
     bool dropped[RANKS], dropping; /* nothing comes from these */
     bool cut;                      /* the supermaster was dropped: that ends the rank in the middle of the step */
     unsigned dropped_last;
-    bool grows;     /* it is to be told how much of the loop there is */
-    unsigned looks; /* so many times it was told */
+    bool has_cut, ends; /* it is to be told what is cut off its chunk; what is not done of it is */
+    bool grows;         /* it is to be told how much of the loop there is */
+    unsigned looks;     /* so many times it was told */
 };
 
 static unsigned char records[DATA_BYTES + MESSAGE_MAX];
@@ -148,6 +149,10 @@ static void apply(void *context, const struct action *action)
         require_one_line(action->drop.text);
         bench->dropped[bench->dropped_last = action->drop.rank] = bench->dropping = true;
         bench->cut = action->drop.rank == 0;
+        break;
+    case ACTION_CUT:
+        bench->has_cut = true;
+        bench->ends = action->cut.now;
         break;
     case ACTION_GROW: bench->grows = true; break;
     case ACTION_EXIT: bench->left = true; break;
@@ -296,6 +301,22 @@ static void step_grown(struct bench *bench)
                                 .growth = {bench->supermaster.ledger.loop.count + more[look % 6], look == 20}});
 }
 
+/* The half of what is not done of the chunk is cut off it, or all, and then it is over. */
+static void step_cut(struct bench *bench)
+{
+    const uint64_t left = bench->running - bench->reported, given = bench->ends ? left : left / 2;
+    const bool ends = bench->ends && bench->running > 0;
+    bench->has_cut = false;
+    bench->running -= given;
+    bench->boundary_at -= given;
+    step(bench, &(struct event){.type = EVENT_CUT, .cut = {bench->boundary_at, given}});
+    if (!ends || bench->left)
+        return;
+    const uint64_t done = bench->reported;
+    bench->running = bench->reported = 0;
+    step(bench, &(struct event){.type = EVENT_FINISHED, .chunk = {.done = done, .compute_ns = 10 * done}});
+}
+
 static void step(struct bench *bench, struct event *event)
 {
     event->now_ns = bench->now_ns;
@@ -303,6 +324,8 @@ static void step(struct bench *bench, struct event *event)
     bench->machine.step(bench->machine.self, event, &bench->actions);
     REQUIRE(bench->machine.state(bench->machine.self)[0] != '\0');
     bench->left |= bench->cut;
+    if (bench->has_cut && !bench->left)
+        step_cut(bench);
     if (bench->grows && !bench->left)
         step_grown(bench);
     if (bench->probing && !bench->left)
@@ -395,7 +418,7 @@ static void step_other(struct bench *bench, uint8_t byte)
     case EVENT_BYTE_LOST: step_stored(bench, false); break;
     case EVENT_BYTE_COMPUTED: step_computed(bench, byte); break;
     case EVENT_BYTE_FAILED: step_failed(bench, byte); break;
-    case EVENT_BYTE_DRAIN: step(bench, &(struct event){.type = EVENT_DRAIN}); break;
+    case EVENT_BYTE_DRAIN: step(bench, &(struct event){.type = EVENT_DRAIN, .now = byte / EVENTS & 1}); break;
     case EVENT_BYTE_PROBLEM: step(bench, &(struct event){.type = EVENT_FATAL, .text = "cannot go on"}); break;
     default:
         if (byte >= BYTE_OF_MORE)

@@ -159,7 +159,8 @@ static const char *check_status(const struct virtual_config *config, const struc
     case EXIT_STATUS_DONE:
         return ranges_total(&ledger->failed) > 0 ? "what was given up is not told" : check_complete(config, result);
     case EXIT_STATUS_TASKS: return check_complete(config, result);
-    case EXIT_STATUS_DRAINED: return config->drain_at_ns > 0 ? NULL : "it drained, and nobody had asked for it";
+    case EXIT_STATUS_DRAINED:
+        return config->drain_at_ns + config->cancel_at_ns > 0 ? NULL : "it drained, and nobody had asked for it";
     case EXIT_STATUS_FAILED: return check_failure(config, result);
     default: return "an exit status that cannot be";
     }
@@ -186,7 +187,7 @@ static const char *check_journal(const struct virtual_config *config, const stru
 /* Nothing was to go wrong, and nothing did. */
 static bool is_undisturbed(const struct virtual_config *config, const struct virtual_result *result)
 {
-    bool drains = config->drain_at_ns > 0 && config->drain_at_ns != NEVER;
+    bool drains = (config->drain_at_ns > 0 && config->drain_at_ns != NEVER) || config->cancel_at_ns > 0;
     bool fails = config->failing_store + config->failing_journal + config->failing_sync + config->failing_send > 0;
     return result->status == EXIT_STATUS_DONE && config->fault_count == 0 && !config->loses_ranks &&
            config->outcome == NULL && !drains && !fails && memory_refused() == 0 && config->load_count == 0 &&
@@ -281,6 +282,22 @@ static const char *check_bound(const struct virtual_config *config, const struct
     return took_ns > bound_ns ? "with recall, workers were idle while iterations waited" : NULL;
 }
 
+/* Where nothing else goes wrong, a run that is to end without what runs is over as soon as all have heard of it. */
+static const char *check_cancelled(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const bool fails =
+        config->failing_store + config->failing_journal + config->failing_sync + config->failing_send > 0;
+    if (config->cancel_at_ns == 0 || result->status != EXIT_STATUS_DRAINED || config->fault_count > 0 || fails ||
+        memory_refused() > 0 || config->columns > 0)
+        return NULL;
+    const struct load load = load_of(config);
+    double bound_ns = 2 * ROUNDS * ROUND_MESSAGES * message_ns(config) + 2 * (double)config->collect_ns;
+    if (!config->cuts_at_once)
+        bound_ns += load.longest_ns / load.slowest;
+    const double took_ns = (double)result->end_ns - (double)config->cancel_at_ns;
+    return took_ns > bound_ns ? "what runs was not ended at once" : NULL;
+}
+
 const char *oracle_check(const struct virtual_config *config, const struct virtual_result *result)
 {
     const struct supermaster *supermaster = result->supermaster;
@@ -303,5 +320,6 @@ const char *oracle_check(const struct virtual_config *config, const struct virtu
         return "iterations of a loop with dependencies were computed more often than ranks were lost";
     if (result->too_early > 0)
         return "a time step began before the one before it was done, or an iteration before what it waits for";
-    return check_bound(config, result);
+    const char *cancelled = check_cancelled(config, result);
+    return cancelled != NULL ? cancelled : check_bound(config, result);
 }

@@ -743,10 +743,38 @@ static void init_random(const struct scenario *scenario, unsigned stream, struct
     random_init(random, scenario->seed + (2 * scenario->runs + stream) * SPLITMIX64_STEP);
 }
 
-void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
+/* --- what generator 17 adds --- */
+
+static unsigned cancelled_generator(uint64_t seed)
+{
+    static const unsigned others[] = {GENERATOR_GROWTH, GENERATOR_GROWTH, GENERATOR_WAITS, GENERATOR_MASTERS};
+    return seed % 8 < 4 ? GENERATOR_DEATHS : others[seed % 8 - 4];
+}
+
+static void add_cancel(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 31 + scenario->runs);
+    const bool cancels = random_between(&random, 0, 3) > 0, drains = random_between(&random, 0, 1);
+    const uint64_t duration = duration_ns(scenario), within = random_between(&random, 0, 1) ? duration : duration / 8;
+    const uint64_t at_ns = random_between(&random, 1, within + 1), later_ns = random_between(&random, 0, 3);
+    const unsigned rank = (unsigned)random_between(&random, 0, config->masters + config->workers);
+    if (!scenario->cancels || !cancels || scenario->runs >= RUNS_MAX)
+        return;
+    config->cancel_at_ns = at_ns;
+    if (!drains)
+        return;
+    config->cancel_at_ns += later_ns * (config->latency_ns + 1);
+    config->drain_at_ns = at_ns;
+    config->drain_rank = rank;
+}
+
+/* --- all of them --- */
+
+static void make_scenario(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
     struct random random, more;
-    *scenario = (struct scenario){.generator = generator, .seed = seed};
     if (generator == GENERATOR_WAITS) {
         scenario->has_precedence = true;
         scenario->generator = generator = GENERATOR_DEATHS - 1;
@@ -787,7 +815,17 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
     }
 }
 
-void scenario_resume(struct scenario *scenario)
+void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
+{
+    const bool cancels = generator == GENERATOR_CANCELS;
+    if (cancels)
+        generator = cancelled_generator(seed);
+    *scenario = (struct scenario){.generator = generator, .seed = seed, .cancels = cancels};
+    make_scenario(scenario, generator, seed);
+    add_cancel(scenario);
+}
+
+static void resume_scenario(struct scenario *scenario)
 {
     const struct virtual_config before = scenario->config;
     struct virtual_config *config = &scenario->config;
@@ -842,4 +880,10 @@ void scenario_resume(struct scenario *scenario)
     config->spec.retries = before.spec.retries;
     add_deaths(scenario);
     make_growth(scenario);
+}
+
+void scenario_resume(struct scenario *scenario)
+{
+    resume_scenario(scenario);
+    add_cancel(scenario);
 }

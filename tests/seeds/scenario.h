@@ -38,7 +38,9 @@
  * every other scenario the last row never works. They do so in all runs of the job, and deaths count from run to run
  *  16  as 11, where nobody computes wrongly, by ss, of one time step: iterations wait for others, in chains, in layers,
  * behind or before all others, or at random, in any order of the loop; where there is an output it is variable, and the
- * kernel calls up to three iterations failed, in all runs but the last */
+ * kernel calls up to three iterations failed, in all runs but the last
+ *  17  as 12, of eight scenarios two as 14, one as 16, and one as 13; in three of four runs, but the last ones, what
+ * runs is ended at some time, in one of two of these behind a drain or at the same time */
 #pragma once
 
 #include "common/util/precedence.h"
@@ -60,7 +62,8 @@ enum {
     GENERATOR_MASTERS = 13,
     GENERATOR_GROWTH = 14,
     GENERATOR_ROWS = 15,
-    GENERATOR_WAITS = 16
+    GENERATOR_WAITS = 16,
+    GENERATOR_CANCELS = 17
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -98,7 +101,8 @@ struct scenario {
     uint64_t called_failed[CALLED_FAILED_MAX]; /* [called_failed_count] */
     unsigned called_failed_count;
     enum virtual_outcome (*other_outcome)(void *context, unsigned rank, uint64_t iteration); /* of others; NULL */
-    unsigned runs;                                                                           /* before this one */
+    bool cancels;  /* what generator 17 adds; what it has is as in another one */
+    unsigned runs; /* before this one */
 };
 
 /* `generator` may be any; to be ended by scenario_fini(). */

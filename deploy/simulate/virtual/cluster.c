@@ -224,7 +224,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_RUN: work_begin(cluster, rank, action, cluster_so_far_ns(cluster, rank)); break;
     case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
     case ACTION_CUT:
-        cluster->cut = work_cut(cluster, rank, action->cut.waiting);
+        cluster->cut = action->cut.now ? work_end(cluster, rank) : work_cut(cluster, rank, action->cut.waiting);
         cluster->has_cut = true;
         break;
     case ACTION_GROW: cluster->has_grown = true; break;
@@ -509,6 +509,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
             break;
         cluster_leave(cluster, future->rank); /* without its supermaster */
         return;
+    case EVENT_DRAIN: event.now = future->now; break;
     case EVENT_LOAD: event.load = (uint16_t)future->done; break;
     case EVENT_PROBED: event.speed = future->data; break;
     default: break;
@@ -578,6 +579,11 @@ static void schedule_beginning(struct virtual_cluster *cluster)
     for (unsigned i = 0; config->is_told_of_growth && i < config->growth_count; i++)
         if (config->growth[i].at_ns != 0 && config->growth[i].at_ns != NEVER)
             cluster_schedule(cluster, &(struct future){.at_ns = config->growth[i].at_ns, .type = EVENT_MORE});
+    if (config->cancel_at_ns != 0 && config->cancel_at_ns != NEVER)
+        cluster_schedule(cluster, &(struct future){.at_ns = config->cancel_at_ns,
+                                                   .rank = cluster->topology.supermaster,
+                                                   .type = EVENT_DRAIN,
+                                                   .now = true});
     work_schedule_loads(cluster);
     for (unsigned i = 0; i < config->fault_count; i++)
         if (config->faults[i].at_event == 0)
@@ -602,12 +608,20 @@ static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
            node->stopped;
 }
 
-/* A worker looks for messages between two iterations. Others than a RECALL it does not act on before its chunk is over:
- * they may as well come at once. */
+/* A worker looks for messages between two iterations. Others than a RECALL, or an END that ends what runs, it does not
+ * act on before its chunk is over: they may as well come at once. */
+static bool is_acted_on(const struct future *future)
+{
+    const unsigned char *bytes = future_bytes(future);
+    struct message message;
+    return bytes[0] == MESSAGE_RECALL ||
+           (bytes[0] == MESSAGE_END && message_decode(&message, bytes, future->size) == DECODE_OK && message.end.now);
+}
+
 static void wait_for_iteration(struct virtual_cluster *cluster, const struct future *future)
 {
     struct node *node = &cluster->nodes[future->rank];
-    if (cluster->config.cuts_at_once || future->type != EVENT_MESSAGE || future_bytes(future)[0] != MESSAGE_RECALL)
+    if (cluster->config.cuts_at_once || future->type != EVENT_MESSAGE || !is_acted_on(future))
         return;
     uint64_t end_ns = work_iteration_end_ns(cluster, future->rank);
     node->busy_until_ns = end_ns > node->busy_until_ns ? end_ns : node->busy_until_ns;

@@ -139,7 +139,8 @@ struct virtual_config {
     /* events of the run */
     uint64_t drain_at_ns; /* a signal reaches `drain_rank`; NEVER or 0: none */
     unsigned drain_rank;
-    unsigned slow_worker; /* the one (from 0) that becomes slower at `slow_at_ns` */
+    uint64_t cancel_at_ns; /* the supermaster is told to end what runs, too; NEVER or 0: it is not */
+    unsigned slow_worker;  /* the one (from 0) that becomes slower at `slow_at_ns` */
     uint64_t slow_at_ns;
     double slow_factor;               /* 3: to a third of its speed; 0: no worker becomes slower */
     const struct virtual_load *loads; /* [load_count] in the order of their times; borrowed; 1 before the first */

@@ -21,6 +21,7 @@ struct future {
     bool lost;           /* STORED; ITERATIONS_FAILED: it ends the process that computes it */
     bool over;           /* the fault is over */
     bool spares;         /* ITERATIONS_FAILED that is lost: that process is a helper of the worker */
+    bool now;            /* DRAIN: nor is what runs to be finished */
     bool fenced;         /* not an event: the rank learns that it was dropped */
     bool turn;           /* with wake: the turn of the job that computes is over, see ranks.h */
     size_t size;         /* MESSAGE: of the encoded bytes; STORED: of the data */

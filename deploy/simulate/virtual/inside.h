@@ -68,6 +68,7 @@ struct node {
     double slow_factor;
     unsigned worker; /* index of the worker, for a worker */
     struct running running;
+    uint64_t probe_ends_ns;                   /* 0: it has not probed */
     struct pipeline *pipeline;                /* in cluster->pipelines; NULL: independent iterations */
     struct future *queue_first, **queue_last; /* events that arrived while the rank was busy */
     unsigned wakes;                           /* scheduled */
@@ -167,6 +168,8 @@ uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_
 uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* Gives up what recall_share() says of the running chunk's iterations that have not begun, and returns them. */
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
+/* Ends what the rank computes, be it a probe: gives up all of the running chunk that is not done, and returns it. */
+struct range work_end(struct virtual_cluster *cluster, unsigned rank);
 void work_schedule_loads(struct virtual_cluster *cluster);
 void work_probe(struct virtual_cluster *cluster, unsigned rank);
 /* The samples from timing a chunk in pieces. */

@@ -62,8 +62,8 @@ static void trace_message(const struct message *message, char *text, size_t size
                  more_text(message, more, sizeof more), message->assign.isolated ? " isolated" : "");
         break;
     case MESSAGE_END:
-        snprintf(text, size, "END%s%s%s", message->end.drain ? " drain" : "", message->end.degraded ? " degraded" : "",
-                 message->end.late ? " late" : "");
+        snprintf(text, size, "END%s%s%s%s", message->end.drain ? " drain" : "", message->end.now ? " now" : "",
+                 message->end.degraded ? " degraded" : "", message->end.late ? " late" : "");
         break;
     case MESSAGE_REPORT:
         snprintf(text, size, "REPORT ranges=%u busy=%" PRIu32 "%s", message->record_count, message->report.busy,
@@ -170,7 +170,7 @@ void trace_event(const struct event *event, char *text, size_t size)
         break;
     case EVENT_FINISHED: snprintf(text, size, "finished"); break;
     case EVENT_TIMER: snprintf(text, size, "timer"); break;
-    case EVENT_DRAIN: snprintf(text, size, "drain"); break;
+    case EVENT_DRAIN: snprintf(text, size, "drain%s", event->now ? " now" : ""); break;
     case EVENT_FATAL: snprintf(text, size, "problem"); break;
     case EVENT_LOAD: snprintf(text, size, "load %.2f", (double)event->load / LOAD_ONE); break;
     case EVENT_MORE: snprintf(text, size, "told of more"); break;
@@ -198,7 +198,9 @@ void trace_action(const struct action *action, char *text, size_t size)
         break;
     case ACTION_MARK: snprintf(text, size, "mark=%" PRIu64, action->run.mark); break;
     case ACTION_CUT:
-        if (action->cut.waiting == RECALL_ALL)
+        if (action->cut.now)
+            snprintf(text, size, "cut off all that is not done");
+        else if (action->cut.waiting == RECALL_ALL)
             snprintf(text, size, "cut off all that has not begun");
         else
             snprintf(text, size, "cut for %" PRIu32 " that wait", action->cut.waiting);

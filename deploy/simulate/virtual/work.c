@@ -188,6 +188,38 @@ struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned w
     return cut;
 }
 
+/* A process that is killed takes so long to end. */
+#define END_NS 1000u
+
+/* Tells the worker of a probe that has come to nothing. */
+static void end_probe(struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct speed speed = {.levels = 1, .elapsed_ns = {1000000}};
+    cluster_schedule(cluster, &(struct future){.at_ns = cluster->now_ns + END_NS,
+                                               .rank = rank,
+                                               .type = EVENT_PROBED,
+                                               .data = cluster_copy(cluster, &speed, sizeof speed)});
+}
+
+struct range work_end(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct running *running = &node->running;
+    if (node->probe_ends_ns > cluster->now_ns && !is_dependent(cluster))
+        end_probe(cluster, rank);
+    if (running->ends_ns <= cluster->now_ns)
+        return (struct range){0}; /* it is about to be told that all is done */
+    const uint64_t done = begun_iterations(cluster, node) - 1, given = running->count - done;
+    running->count = done;
+    running->ends_ns = cluster->now_ns;
+    cluster_schedule(cluster, &(struct future){.at_ns = cluster->now_ns + END_NS,
+                                               .rank = rank,
+                                               .type = EVENT_FINISHED,
+                                               .generation = running->generation,
+                                               .done = done});
+    return (struct range){running->first + done, given};
+}
+
 static enum virtual_outcome outcome_of(const struct virtual_cluster *cluster, unsigned rank, uint64_t iteration)
 {
     const struct virtual_config *config = &cluster->config;
@@ -389,6 +421,7 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
     }
     struct speed speed = {0};
     probe_finish(&probe, &speed);
+    node->probe_ends_ns = cluster->now_ns + probe.elapsed_ns;
     cluster_schedule(cluster, &(struct future){.at_ns = cluster->now_ns + probe.elapsed_ns,
                                                .rank = rank,
                                                .type = EVENT_PROBED,

@@ -147,6 +147,7 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
          {.type = MESSAGE_ASSIGN, .assign = {7, 1, 1}, .records = assign_records, .record_count = ASKS_MAX - 1}},
         {"END", {.type = MESSAGE_END}},
         {"END to drain", {.type = MESSAGE_END, .end = {.drain = true}}},
+        {"END of what runs, too", {.type = MESSAGE_END, .end = {.drain = true, .now = true}}},
         {"END with a rank that may hang", {.type = MESSAGE_END, .end = {.late = true}}},
         {"END of a run with losses", {.type = MESSAGE_END, .end = {.drain = true, .degraded = true}}},
         {"ADOPT without a chunk", {.type = MESSAGE_ADOPT}},
@@ -307,6 +308,7 @@ void assert_same_message(const struct message *got, const struct message *want)
         break;
     case MESSAGE_END:
         ck_assert_int_eq(got->end.drain, want->end.drain);
+        ck_assert_int_eq(got->end.now, want->end.now);
         ck_assert_int_eq(got->end.degraded, want->end.degraded);
         ck_assert_int_eq(got->end.late, want->end.late);
         break;

@@ -122,6 +122,7 @@ static const struct {
     {"END DRAIN", {.type = MESSAGE_END, .end = {.drain = true}}},
     {"END DEGRADED", {.type = MESSAGE_END, .end = {.degraded = true}}},
     {"END LATE", {.type = MESSAGE_END, .end = {.late = true}}},
+    {"END DRAIN NOW", {.type = MESSAGE_END, .end = {.drain = true, .now = true}}},
     {"ADOPT of [5, 7)", {.type = MESSAGE_ADOPT, .adopt = {5, 2}}},
     {"ASSIGN ISOLATED chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250, true}}},
     {"WORKER_LOST rank 6, 2 chunks, at [5, 7)", {.type = MESSAGE_WORKER_LOST, .worker_lost = {6, 2, 5, 2}}},

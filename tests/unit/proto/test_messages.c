@@ -250,7 +250,8 @@ static const struct {
     {"ASSIGN past the end by its count", "13 00 0000 01000000 01000000" ONE F8, DECODE_OUT_OF_RANGE},
     {"ASSIGN of chunk 0", "13 00 0000 00000000 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"END flag", "14 08 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"END flag", "14 10 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"END now that drains nothing", "14 08 0000 00000000 01000000", DECODE_OUT_OF_RANGE},
     {"END number", "14 00 0100 00000000 01000000", DECODE_NOT_ZERO},
     {"END id", "14 01 0000 00000001 01000000", DECODE_NOT_ZERO},
 
@@ -536,8 +537,8 @@ START_TEST(every_unknown_flag_is_rejected)
                              ? FLAG_DONE | FLAG_INLINE | FLAG_DATA | FLAG_HAS_FAILED
                          : samples[i].message.type == MESSAGE_RESULT   ? FLAG_INLINE | FLAG_DATA | FLAG_HAS_FAILED
                          : samples[i].message.type == MESSAGE_BOUNDARY ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_END      ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE
-                         : samples[i].message.type == MESSAGE_ASSIGN   ? FLAG_ISOLATED
+                         : samples[i].message.type == MESSAGE_END    ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE | FLAG_NOW
+                         : samples[i].message.type == MESSAGE_ASSIGN ? FLAG_ISOLATED
                          : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL | FLAG_DIED
                          : samples[i].message.type == MESSAGE_VERIFIED          ? FLAG_FIRST_WRONG | FLAG_SECOND_WRONG
                          : samples[i].message.type == MESSAGE_SET_OVER          ? FLAG_DEGRADED
