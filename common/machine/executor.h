@@ -27,13 +27,14 @@ struct executor;
 
 /* Calls that are not said to be NULL are there in each implementation. */
 struct executor_ops {
-    /* Times the probe iterations: see common/machine/probe.h. */
-    void (*probe)(struct executor *executor, struct speed *speed);
+    /* Times the probe iterations: see common/machine/probe.h. False: another process does, and PROBED follows. */
+    bool (*probe)(struct executor *executor, struct speed *speed);
     void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
     void (*set_mark)(struct executor *executor, uint64_t mark);
     /* Gives up all chunks but the oldest. NULL: the executor has one chunk at a time. */
     void (*forget)(struct executor *executor);
     struct range (*cut)(struct executor *executor, unsigned waiting); /* NULL: chunks are not cut */
+    struct range (*end)(struct executor *executor); /* NULL: what has begun cannot be ended, and is finished */
     enum turn (*advance)(struct executor *executor, struct event *event);
     void (*sent)(struct executor *executor, const void *data);
     int (*descriptor)(const struct executor *executor); /* NULL: there is none */
@@ -77,9 +78,10 @@ static inline void executor_check(const struct executor *executor)
         executor->ops->check(executor);
 }
 
-static inline void executor_probe(struct executor *executor, struct speed *speed)
+/* Times the probe iterations. False where another process does so: executor_advance() brings the event PROBED. */
+static inline bool executor_probe(struct executor *executor, struct speed *speed)
 {
-    executor->ops->probe(executor, speed);
+    return executor->ops->probe(executor, speed);
 }
 
 /* Begins the chunk [first, first + count), which is to be told when `mark` iterations of it are done (0: not at all).
@@ -112,10 +114,18 @@ static inline struct range executor_cut(struct executor *executor, unsigned wait
     return executor->ops->cut != NULL ? executor->ops->cut(executor, waiting) : (struct range){0};
 }
 
+/* Ends what runs, be it a probe, and gives up all of the oldest chunk that is not done, which it returns; nothing is
+ * begun any more. FINISHED, or PROBED with any speed, follows as soon as no other process runs anything of it. Where
+ * that cannot be what has begun is finished. */
+static inline struct range executor_end(struct executor *executor)
+{
+    return executor->ops->end != NULL ? executor->ops->end(executor) : executor_cut(executor, RECALL_ALL);
+}
+
 /* Computes for a turn of a few milliseconds at most (one iteration at least). The event of TURN_EVENT is MARK, SLICE,
- * ITERATIONS_FAILED, FINISHED, BOUNDARY_READY of a dependent loop, DRY of several threads, or once FATAL: then nothing
- * more is computed. Records and boundary data in an event stay untouched until executor_sent(). Where the clock was
- * just read, event->now_ns says so, else it is as it was. */
+ * ITERATIONS_FAILED, FINISHED, BOUNDARY_READY of a dependent loop, DRY of several threads, PROBED, or once FATAL: then
+ * nothing more is computed. Records and boundary data in an event stay untouched until executor_sent(). Where the clock
+ * was just read, event->now_ns says so, else it is as it was. */
 static inline enum turn executor_advance(struct executor *executor, struct event *event)
 {
     enum turn turn = executor->ops->advance(executor, event);

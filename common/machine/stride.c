@@ -87,7 +87,7 @@ struct stride_share *stride_next(struct stride *stride)
 {
     struct stride_share *chosen = NULL, *share = stride->first;
     for (; share != NULL && (chosen == NULL || chosen->held_since_ns == 0); share = share->next) {
-        if (share->round == stride->round)
+        if (share->round == stride->round || share->ends)
             continue;
         if (share->held_since_ns > 0 || (is_before(share, chosen) && !is_put_off(stride, share)))
             chosen = share;
@@ -157,6 +157,13 @@ void stride_hold(struct stride_share *share, uint64_t since_ns)
     share->held_since_ns = since_ns;
 }
 
+void stride_end(struct stride_share *share)
+{
+    share->ends = true;
+    share->has_chunk = false;
+    share->held_since_ns = 0;
+}
+
 void stride_pass(struct stride_share *share)
 {
     share->was_idle = true;
@@ -171,6 +178,7 @@ void stride_check(const struct stride *stride)
         assert(share->weight > 0 && "each job has a weight");
         held += share->held_since_ns > 0;
         is_there = is_there || stride->owner == share;
+        assert((!share->ends || (!share->has_chunk && share->held_since_ns == 0)) && "who ends keeps nobody waiting");
         for (const struct stride_share *other = share->next; other != NULL; other = other->next)
             assert((other->priority != share->priority || other->floor == share->floor) &&
                    "the jobs of one priority begin at one place");

@@ -34,6 +34,7 @@ struct stride_share {
     unsigned round; /* the latest turn in which it had its chance */
     bool has_chunk;
     bool was_idle; /* had nothing to compute when it had its latest chance */
+    bool ends;     /* computes nothing any more */
 };
 
 /* No moment. */
@@ -76,6 +77,9 @@ void stride_charge(struct stride *stride, struct stride_share *share, uint64_t n
 
 /* Others compute for the job, and no other job has its chance before they stop. */
 void stride_hold(struct stride_share *share, uint64_t since_ns);
+
+/* The job computes nothing any more, be it told to: it has no chance, and keeps none of the others from theirs. */
+void stride_end(struct stride_share *share);
 
 /* The job had nothing to compute. */
 void stride_pass(struct stride_share *share);

@@ -71,7 +71,7 @@ bool driver_enter_slowly(struct driver *driver)
     return false;
 }
 
-/* Answers a PROBE, unless the executor cannot be opened. */
+/* Answers a PROBE, unless the executor cannot be opened, or another process is to probe: then a turn of it does. */
 void driver_probe(struct driver *driver)
 {
     struct speed speed;
@@ -79,11 +79,13 @@ void driver_probe(struct driver *driver)
     if (!driver_open(driver) || !driver_enter(driver))
         return;
     heartbeat_release(&driver->link->runtime->heartbeat);
-    executor_probe(driver->effects->executor, &speed);
+    const bool is_over = executor_probe(driver->effects->executor, &speed);
     driver_leave(driver);
     heartbeat_retake(&driver->link->runtime->heartbeat);
     driver->link->now_ns = driver->link->ops->now();
-    driver_step(driver, &event);
+    driver->is_beside = !is_over;
+    if (is_over)
+        driver_step(driver, &event);
 }
 
 /* Writes the journal, or brings what is stored to the disk. Returns whether that worked; the first problem of a step is
@@ -169,14 +171,16 @@ static void apply_run(struct driver *driver, const struct action *action)
     executor_begin(effects->executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
 }
 
-/* Takes back chunks that have not begun; a rank that could not open its executor has none. */
+/* Takes back chunks that have not begun, or all that is not done; a rank that could not open its executor has none. */
 static void apply_cut(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
-    driver->outcome.cut = executor != NULL ? executor_cut(executor, action->cut.waiting) : (struct range){0};
+    driver->outcome.cut = executor == NULL  ? (struct range){0}
+                          : action->cut.now ? executor_end(executor)
+                                            : executor_cut(executor, action->cut.waiting);
     driver->outcome.has_cut = true; /* told behind the step */
     if (executor != NULL)
-        arbiter_note_cut(driver);
+        (action->cut.now ? arbiter_note_end : arbiter_note_cut)(driver);
 }
 
 void driver_apply(void *self, const struct action *action)

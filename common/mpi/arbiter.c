@@ -6,7 +6,8 @@
  * core is the next one's once that process has come to the end of its iteration (executor_put_off()). The chunk stays
  * where it is: no message says that it waits.
  *
- * A job that is put off and is told to give up iterations has its chance to tell what that leaves, without the core. */
+ * A job that is put off and is told to give up iterations has its chance to tell what that leaves, without the core. So
+ * has, in each turn, a job that another process probes for, and one that ends. */
 #include "common/machine/executor.h"
 #include "common/machine/stride.h"
 #include "common/mpi/driver.h"
@@ -30,11 +31,17 @@ static bool is_held(const struct driver *driver)
     return driver->share.has_chunk && driver->effects->executor->is_away;
 }
 
-/* A job that is put off and may have something to tell; NULL: there is none. */
+static bool may_tell(const struct driver *driver)
+{
+    const bool is_next = driver->is_beside && driver->share.round != driver->link->stride.round;
+    return driver->state == DRIVER_RUNS && (driver->may_tell || is_next);
+}
+
+/* A job that has not the core and may have something to tell; NULL: there is none. */
 static struct driver *find_teller(const struct link *link)
 {
     struct driver *driver = link->drivers;
-    while (driver != NULL && !(driver->may_tell && driver->state == DRIVER_RUNS))
+    while (driver != NULL && (!may_tell(driver) || link->stride.owner == &driver->share))
         driver = driver->next;
     return driver;
 }
@@ -84,8 +91,10 @@ static struct driver *give_chance(struct link *link)
     struct stride *stride = &link->stride;
     struct driver *driver = find_teller(link), *owner = owner_of(link);
     const uint64_t now_ns = link->ops->now();
-    if (driver != NULL && driver != owner)
+    if (driver != NULL) {
+        driver->share.round = stride->round;
         return driver;
+    }
     if (owner != NULL && !take_core(link, owner, now_ns)) {
         if (owner->share.round == stride->round)
             return NULL;
@@ -141,6 +150,12 @@ void arbiter_note_cut(struct driver *driver)
     const struct executor *executor = driver->effects->executor;
     driver->share.has_chunk = executor_has_chunk(executor, driver->share.has_chunk);
     driver->may_tell = executor->is_put_off;
+}
+
+void arbiter_note_end(struct driver *driver)
+{
+    stride_end(&driver->share);
+    driver->is_beside = true;
 }
 
 uint64_t arbiter_due_ns(const struct link *link)

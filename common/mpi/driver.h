@@ -95,6 +95,7 @@ struct driver {
     enum driver_state state;
     uint64_t spent_ns;  /* of the executor, as charged so far */
     bool may_tell;      /* the executor is put off, and may have something to tell */
+    bool is_beside;     /* another process probes for it, or it ends: it may have something to tell without the core */
     bool is_locked_out; /* could not go where its executor computes */
     int status;
 };
@@ -167,6 +168,9 @@ void arbiter_note_chunk(struct driver *driver);
 
 /* The job has given up iterations. */
 void arbiter_note_cut(struct driver *driver);
+
+/* The job is to end: its executor computes nothing any more. */
+void arbiter_note_end(struct driver *driver);
 
 /* The moment at which this rank has to look whether the job that has the core leaves it to another; STRIDE_NEVER: there
  * is none, or a process that computes for it stops by itself. */

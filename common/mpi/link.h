@@ -68,8 +68,8 @@ void link_turn(struct link *link);
 /* True until the machine has exited and its last messages are gone. */
 bool driver_goes_on(const struct driver *driver);
 
-/* Asks one job to drain, as a signal asks all of them. */
-void driver_drain(struct driver *driver);
+/* Asks one job to drain, as a signal asks all of them; `now`: nor is what runs to be finished. */
+void driver_drain(struct driver *driver, bool now);
 
 /* Tells the machine of a job that somebody has made its loop longer, or complete. */
 void driver_tell_more(struct driver *driver);

@@ -225,7 +225,8 @@ static bool driver_compute(struct driver *driver)
             driver->share.has_chunk = executor_has_chunk(effects->executor, false);
             if (effects->chunk_ends != NULL)
                 effects->chunk_ends(effects->context, &event.chunk);
-        }
+        } else if (event.type == EVENT_PROBED)
+            driver->is_beside = driver->share.ends;
         /* a message that came in the meantime came before the event; a QUIESCE would make the event one of a chunk that
          * is given up */
         if (link->now_ns - before_ns > LONG_TURN_NS && !link->runtime->exchanges)
@@ -249,9 +250,9 @@ static bool link_compute(struct link *link)
     return computed;
 }
 
-void driver_drain(struct driver *driver)
+void driver_drain(struct driver *driver, bool now)
 {
-    struct event event = {.type = EVENT_DRAIN};
+    struct event event = {.type = EVENT_DRAIN, .now = now};
     driver_step(driver, &event);
 }
 
@@ -270,7 +271,7 @@ static void drain(struct link *link)
     for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next) {
         if (driver->effects->asked != NULL)
             driver->effects->asked(driver->effects->context);
-        driver_drain(driver);
+        driver_drain(driver, false);
     }
 }
 

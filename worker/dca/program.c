@@ -189,7 +189,7 @@ static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
     struct speed_levels levels = {0}, *all = calloc(dca->ranks, sizeof *all);
     if (all == NULL)
         return error_set(&dca->root.error, "out of memory for %u speeds", dca->ranks);
-    executor_probe(&dca->exec.executor, &own);
+    exec_probe_now(&dca->exec, &own);
     levels.count = own.levels;
     memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
     MPI_Allgather(&levels, sizeof levels, MPI_BYTE, all, sizeof levels, MPI_BYTE, dca->runtime->world);

@@ -160,7 +160,7 @@ void helper_call(struct helper *helper, enum channel_command command)
 
 void helper_kill(struct helper *helper)
 {
-    assert(helper->state == HELPER_RUNNING && "only what runs is killed");
+    assert(helper_is_busy(helper) && "only what runs is killed");
     helper->killed = true;
     kill(helper->pid, SIGKILL);
 }
@@ -295,8 +295,7 @@ bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR
     uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), passed_ns = 0;
     if (helper_look(helper, error))
         return true;
-    for (; (helper->state == HELPER_OPENING || helper->state == HELPER_RUNNING) && passed_ns < most_ns;
-         passed_ns = clock_ns(CLOCK_MONOTONIC) - began_ns) {
+    for (; helper_is_busy(helper) && passed_ns < most_ns; passed_ns = clock_ns(CLOCK_MONOTONIC) - began_ns) {
         uint64_t left_ns = most_ns - passed_ns;
         if (channel_await_answer(channel, left_ns < HELPER_LOOK_NS ? left_ns : HELPER_LOOK_NS)) {
             if (helper_look(helper, error))
@@ -327,7 +326,7 @@ bool helper_rest(struct helper *helper)
     const struct channel *channel = helper->channel;
     atomic_store(&helper->channel->worker_sleeps, CHANNEL_ON_BELL);
     helper->rests = true;
-    if (helper->killed || (helper->state != HELPER_RUNNING && helper->state != HELPER_OPENING))
+    if (helper->killed || !helper_is_busy(helper))
         return true;
     return !channel_is_answered(channel) && atomic_load(&channel->published) >> 1 < helper->wake_at;
 }

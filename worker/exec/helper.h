@@ -59,7 +59,13 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX]);
 /* Gives a ready helper the command that stands in the channel. */
 void helper_call(struct helper *helper, enum channel_command command);
 
-/* Kills a helper that runs a command, without waiting for its end, which helper_look() and helper_await() tell. A
+/* True where it runs a command, or opens the kernel. */
+static inline bool helper_is_busy(const struct helper *helper)
+{
+    return helper->state == HELPER_RUNNING || helper->state == HELPER_OPENING;
+}
+
+/* Kills a helper that is busy, without waiting for its end, which helper_look() and helper_await() tell. A
  * command that is over before the signal gets there ends as any other. */
 void helper_kill(struct helper *helper);
 

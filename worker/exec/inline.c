@@ -273,7 +273,7 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
     chunk->count = count;
     chunk->mark = mark;
     chunk->done = chunk->sliced = chunk->is_reset = 0;
-    chunk->waiting = chunk->failed = chunk->final = chunk->died = false;
+    chunk->waiting = chunk->ends = chunk->failed = chunk->final = chunk->died = false;
     chunk->sliced_at_ns = 0;
     chunk->digest = 0;
     chunk->compute_ns = exec->config.short_runs ? exec_pause(exec) : 0;
@@ -346,7 +346,7 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     const struct exec_chunk *chunk = &exec->chunk;
     if (inline_tell_mark(exec, event)) /* reached together with a slice, which went first */
         return TURN_EVENT;
-    if (!chunk->running || exec_buffer_in_use(exec)->sent)
+    if (!chunk->running || exec_buffer_in_use(exec)->sent || (chunk->ends && !exec_has_ended(exec)))
         return TURN_BLOCKED;
     bool computes = exec_can_compute(exec);
     if (exec->config.helper != NULL) {
@@ -378,8 +378,10 @@ static enum turn advance_with_helper(struct exec *exec, struct event *event)
 {
     enum turn turn;
     do {
-        exec_remote_look(exec);
-        turn = advance_exec(exec, event);
+        const bool probes = exec->remote.probing != PROBING_NOTHING;
+        if (!probes)
+            exec_remote_look(exec);
+        turn = probes ? exec_probe_turn(exec, event) : advance_exec(exec, event);
     } while (turn == TURN_BLOCKED && !exec_remote_rest(exec));
     return turn;
 }
@@ -433,6 +435,7 @@ const struct executor_ops inline_ops = {
     .begin = inline_begin,
     .set_mark = inline_set_mark,
     .cut = inline_cut,
+    .end = exec_end,
     .advance = inline_advance,
     .sent = inline_sent,
     .descriptor = inline_descriptor,

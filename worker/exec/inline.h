@@ -109,6 +109,7 @@ struct exec_records {
 struct exec_chunk {
     bool running;
     bool waiting; /* the iteration at `done` has begun and waits for something, since wait_began_ns */
+    bool ends;    /* nobody wants more of it than is done: what runs of it is about to end */
     bool failed;  /* the iteration at `done` has failed: exec->error says why; `final`: for good; `died`: its
                      process has died */
     bool final, died;
@@ -151,6 +152,9 @@ struct exec_standing {
     uint64_t over_ns;     /* the limit that the iteration has gone beyond, for which the helper was killed; 0: none */
 };
 
+/* What a helper does for a probe. */
+enum exec_probing { PROBING_NOTHING, PROBING_OPENS, PROBING_RUNS };
+
 /* The helper that runs the kernel, and the command that it has: iterations `base` to base + count of the chunk. */
 struct exec_remote {
     struct helper helper;
@@ -161,6 +165,10 @@ struct exec_remote {
     uint64_t mapped;           /* bytes of them */
     bool ends_soon;            /* the command was cut, as a part is due */
     unsigned deaths;           /* of helpers in a row with no iteration to blame */
+    enum exec_probing probing;
+    uint64_t probe_began_ns;
+    bool probe_ends;    /* nobody wants it any more */
+    struct speed speed; /* that was probed */
     struct exec_standing standing;
 };
 
@@ -212,6 +220,9 @@ static inline int exec_short(struct exec *exec, uint64_t first, uint64_t count, 
     *digest += digest_records(first, count, records, exec->records.bytes);
     return 0;
 }
+
+/* Times the probe iterations, and waits for a helper that does. */
+void exec_probe_now(struct exec *exec, struct speed *speed);
 
 /* Ends the run of short chunks, as the caller is going to do something else that may take a while, or is through.
  * Returns the time of its chunks. */

@@ -666,13 +666,14 @@ static void pipeline_sent(struct executor *executor, const void *data)
     }
 }
 
-static void pipeline_probe(struct executor *executor, struct speed *speed)
+static bool pipeline_probe(struct executor *executor, struct speed *speed)
 {
     struct pipeline *pipeline = pipeline_of(executor);
     if (is_remote(pipeline))
         exec_remote_probe(&pipeline->exec, speed);
     else
         exec_time_probe(&pipeline->exec, pipeline_try_row, pipeline, speed);
+    return true;
 }
 
 static void pipeline_check(const struct executor *executor)

@@ -429,45 +429,109 @@ bool exec_remote_put_off(struct exec *exec)
     return !exec->remote.posted;
 }
 
-/* --- probing --- */
+/* --- ending --- */
 
-/* Waits for the end of a probe; true where the helper has died. */
-static bool await_probe(struct exec *exec)
+void exec_remote_end(struct exec *exec)
 {
-    struct helper *helper = &exec->remote.helper;
-    const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
-    if (exec->config.limit_ns == 0)
-        return helper_await(helper, UINT64_MAX, exec->error);
-    for (exec_begin_standing(&exec->remote.standing, began_ns); !helper_await(helper, LIMIT_PROBE_NS, exec->error);) {
-        uint64_t probed = atomic_load(&helper->channel->probed);
-        if (helper->state != HELPER_RUNNING) {
-            exec_learn_longest(&exec->remote.standing, clock_ns(CLOCK_MONOTONIC) - began_ns);
-            return false;
-        }
-        kill_if_overdue(exec, probed, probed > 0 ? probed - 1 : 0);
-    }
+    struct exec_remote *remote = &exec->remote;
+    if (remote->posted)
+        take_done(exec);
+    remote->probe_ends = remote->probing != PROBING_NOTHING;
+    if (helper_is_busy(&remote->helper) && !remote->helper.killed)
+        helper_kill(&remote->helper);
+}
+
+bool exec_remote_has_ended(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    char unused[HDSS_ERROR_MAX];
+    helper_look(&remote->helper, unused);
+    if (helper_is_busy(&remote->helper))
+        return false;
+    if (remote->posted)
+        end_command(exec);
     return true;
 }
 
-/* Has the helper probe. Where it dies another one begins again, without the iteration that killed it. */
+/* --- probing --- */
+
+static bool end_probe(struct exec *exec, const struct speed *speed)
+{
+    exec->remote.speed = *speed;
+    exec->remote.probing = PROBING_NOTHING;
+    exec->executor.is_away = false;
+    return true;
+}
+
+static bool give_probe_up(struct exec *exec)
+{
+    const struct speed unknown = exec_unknown_speed();
+    return end_probe(exec, &unknown);
+}
+
+/* Gives the helper the command; where there is none one begins. True where that cannot be. */
+static bool post_probe(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    struct channel *channel = remote->helper.channel;
+    if (remote->helper.state == HELPER_NONE && helper_begin(&remote->helper, exec->error) < 0)
+        return give_probe_up(exec);
+    remote->probing = remote->helper.state == HELPER_READY ? PROBING_RUNS : PROBING_OPENS;
+    if (remote->probing == PROBING_OPENS)
+        return false;
+    atomic_store(&channel->probing, 0);
+    atomic_store(&channel->probed, 0);
+    remote->probe_began_ns = clock_ns(CLOCK_MONOTONIC);
+    exec_begin_standing(&remote->standing, remote->probe_began_ns);
+    helper_wake_at(&remote->helper, UINT64_MAX);
+    helper_call(&remote->helper, CHANNEL_PROBE);
+    return false;
+}
+
+void exec_remote_begin_probe(struct exec *exec)
+{
+    exec->remote.helper.channel->skipped_count = 0;
+    exec->remote.probing = PROBING_OPENS;
+    exec->remote.probe_ends = false;
+    exec->executor.is_away = true;
+}
+
+/* Where the helper dies another one begins again, without the iteration that killed it. */
+static bool probe_again(struct exec *exec)
+{
+    struct channel *channel = exec->remote.helper.channel;
+    const uint64_t probing = atomic_load(&channel->probing);
+    channel->skipped[channel->skipped_count++] = probing > 0 ? probing - 1 : UINT64_MAX;
+    return channel->skipped_count < CHANNEL_SKIPPED_MAX ? post_probe(exec) : give_probe_up(exec);
+}
+
+bool exec_remote_probe_turn(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    struct helper *helper = &remote->helper;
+    const bool died = helper_look(helper, exec->error);
+    const uint64_t probed = atomic_load(&helper->channel->probed);
+    assert(remote->probing != PROBING_NOTHING && "a probe runs");
+    if (helper_is_busy(helper)) {
+        if (exec->config.limit_ns > 0 && remote->probing == PROBING_RUNS)
+            kill_if_overdue(exec, probed, probed > 0 ? probed - 1 : 0);
+        return false;
+    }
+    if (remote->probe_ends || (remote->probing == PROBING_OPENS && died))
+        return give_probe_up(exec);
+    if (remote->probing == PROBING_OPENS)
+        return post_probe(exec);
+    if (!channel_is_answered(helper->channel))
+        return probe_again(exec);
+    exec_learn_longest(&remote->standing, clock_ns(CLOCK_MONOTONIC) - remote->probe_began_ns);
+    return end_probe(exec, &helper->channel->speed);
+}
+
 void exec_remote_probe(struct exec *exec, struct speed *speed)
 {
-    struct helper *helper = &exec->remote.helper;
-    struct channel *channel = helper->channel;
-    channel->skipped_count = 0;
-    *speed = exec_unknown_speed();
-    while (channel->skipped_count < CHANNEL_SKIPPED_MAX) {
-        if (helper->state == HELPER_NONE &&
-            (helper_begin(helper, exec->error) < 0 || helper_await(helper, UINT64_MAX, exec->error)))
-            return;
-        atomic_store(&channel->probing, 0);
-        atomic_store(&channel->probed, 0);
-        helper_call(helper, CHANNEL_PROBE);
-        if (!await_probe(exec)) {
-            *speed = channel->speed;
-            return;
-        }
-        uint64_t probing = atomic_load(&channel->probing);
-        channel->skipped[channel->skipped_count++] = probing > 0 ? probing - 1 : UINT64_MAX;
-    }
+    char unused[HDSS_ERROR_MAX];
+    exec_remote_begin_probe(exec);
+    while (!exec_remote_probe_turn(exec))
+        helper_await(&exec->remote.helper, LIMIT_PROBE_NS, unused);
+    *speed = exec->remote.speed;
 }

@@ -195,9 +195,12 @@ void remote_team_turn(struct thread_pool *pool)
     struct remote_team *remote = pool->remote;
     struct helper *helper = &remote->exec.remote.helper;
     char why[HDSS_ERROR_MAX] = "the helper has ended";
-    exec_remote_look(&pool->exec);
+    if (!pool->ends)
+        exec_remote_look(&pool->exec);
     bool died = helper_look(helper, why);
     atomic_store(&pool->share->has_work, false);
+    if (pool->ends)
+        return;
     if (died || (remote->posted && helper->state == HELPER_NONE))
         mend_team(pool, why);
     if (atomic_load(&pool->share->is_stuck) && !pool->has_problem) {
@@ -216,6 +219,11 @@ void remote_team_turn(struct thread_pool *pool)
     } else if (remote->posted && remote->standing != NULL) {
         kill_team_if_overdue(pool);
     }
+}
+
+bool remote_team_has_ended(struct thread_pool *pool)
+{
+    return exec_remote_has_ended(&pool->exec) && exec_remote_has_ended(&pool->remote->exec);
 }
 
 bool remote_team_rest(struct thread_pool *pool)

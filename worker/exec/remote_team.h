@@ -62,6 +62,9 @@ void remote_team_fini(struct thread_pool *pool);
 /* Looks at what has become of the helper, and has it go on. What cannot be mended is in pool->problem. */
 void remote_team_turn(struct thread_pool *pool);
 
+/* True once no helper computes any more, of which all were killed. */
+bool remote_team_has_ended(struct thread_pool *pool);
+
 /* Says that the worker is going to sleep on `watch`. False where there is something to do. */
 bool remote_team_rest(struct thread_pool *pool);
 

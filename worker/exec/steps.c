@@ -242,6 +242,44 @@ enum turn exec_wait_turn(struct exec *exec, struct event *event)
     return TURN_EVENT;
 }
 
+/* --- ending what runs --- */
+
+struct range exec_end(struct executor *executor)
+{
+    struct exec *exec = exec_of(executor);
+    struct exec_chunk *chunk = &exec->chunk;
+    const struct hdss_kernel *kernel = exec->config.kernel;
+    if (exec->config.helper != NULL)
+        exec_remote_end(exec);
+    isolated_fini(&exec->isolated);
+    if (!chunk->running)
+        return (struct range){0};
+    if (chunk->waiting && kernel->stop != NULL)
+        kernel->stop(exec->instance);
+    const struct range rest = {chunk->first + chunk->done, chunk->count - chunk->done};
+    chunk->ends = true;
+    chunk->failed = chunk->final = chunk->died = false;
+    chunk->count = chunk->done;
+    chunk->is_reset = exec_least(chunk->is_reset, chunk->count);
+    chunk->mark = 0;
+    return rest;
+}
+
+/* What a kernel puts that waits is dropped. One that cannot be stopped is closed while it waits. */
+bool exec_has_ended(struct exec *exec)
+{
+    struct exec_chunk *chunk = &exec->chunk;
+    if (exec->config.helper != NULL)
+        return exec_remote_has_ended(exec);
+    if (!chunk->waiting)
+        return true;
+    if (exec->config.kernel->stop != NULL && exec_run_variable(exec, chunk->first + chunk->done, 1) == HDSS_WAIT)
+        return false;
+    output_revert(&exec->records.output);
+    chunk->waiting = false;
+    return true;
+}
+
 /* --- invariants --- */
 
 void exec_check(const struct executor *executor)
@@ -261,7 +299,10 @@ void exec_check(const struct executor *executor)
     assert((made->bytes == 0 || !made->variable) && "output is records or variable");
     assert(exec->shorts.count <= made->capacity && "a short chunk fits the buffer");
     assert((exec->config.short_runs || exec->shorts.count == 0) && "no chunk is short where each is timed");
-    assert(exec->remote.posted == (exec->remote.helper.state == HELPER_RUNNING) && "a helper runs commands of a chunk");
+    assert((exec->remote.posted || exec->remote.probing == PROBING_RUNS) ==
+               (exec->remote.helper.state == HELPER_RUNNING) &&
+           "a helper runs commands of a chunk, or a probe");
+    assert((!chunk->ends || (chunk->done == chunk->count && !chunk->failed)) && "nothing is left of what ends");
     assert((!exec->step.stuck_told || exec->step.is_stuck) && "a step that cannot be entered is told once");
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
         assert((!made->buffers[i].sent || made->buffers[i].bytes != NULL) && "a buffer that is sent is there");

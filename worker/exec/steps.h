@@ -101,6 +101,17 @@ uint64_t exec_remote_cut(struct exec *exec, uint64_t kept);
 /* Has the command end with what has begun. False while it runs. */
 bool exec_remote_put_off(struct exec *exec);
 
+/* Ends what the helper runs: takes over what is done of its command, and kills it. */
+void exec_remote_end(struct exec *exec);
+
+/* True once the helper runs nothing of it any more. */
+bool exec_remote_has_ended(struct exec *exec);
+
+/* Has the helper probe; exec_remote_probe_turn() says, now and then, whether that is over: then the speed is there. */
+void exec_remote_begin_probe(struct exec *exec);
+bool exec_remote_probe_turn(struct exec *exec);
+
+/* The same, and waits for it. */
 void exec_remote_probe(struct exec *exec, struct speed *speed);
 
 /* --- timestep.c --- */
@@ -116,7 +127,10 @@ static inline bool exec_is_in_step(const struct exec *exec, uint64_t iteration)
 
 /* --- timing.c --- */
 
-void exec_probe(struct executor *executor, struct speed *speed);
+bool exec_probe(struct executor *executor, struct speed *speed);
+
+/* Advances a probe that a helper runs. */
+enum turn exec_probe_turn(struct exec *exec, struct event *event);
 
 /* Time of an iteration as a probe tells it that nobody survives, or that none may run. */
 #define EXEC_UNKNOWN_NS 1000000u
@@ -135,6 +149,10 @@ void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns
 /* --- steps.c --- */
 
 void exec_fini(struct executor *executor);
+
+/* Ends what runs: see executor_end(). exec_has_ended() says that nothing of it does any more. */
+struct range exec_end(struct executor *executor);
+bool exec_has_ended(struct exec *exec);
 
 /* Stops the program where an invariant does not hold. */
 void exec_check(const struct executor *executor);

@@ -184,11 +184,10 @@ void thread_pool_stop(struct thread_pool *pool)
 
 /* --- measuring --- */
 
-static void thread_pool_probe(struct executor *executor, struct speed *speed)
+/* The speed of all threads, of which one has probed. */
+static void share_speed(const struct thread_pool *pool, struct speed *speed)
 {
-    struct thread_pool *pool = team_of(executor);
-    double share = pool->config.threads < pool->config.cores ? pool->config.threads : pool->config.cores;
-    executor_probe(pool->remote != NULL ? &pool->remote->exec.executor : &pool->exec.executor, speed);
+    const double share = pool->config.threads < pool->config.cores ? pool->config.threads : pool->config.cores;
     speed->mean_ns = speed->mean_ns > 0 ? fmax(speed->mean_ns / share, SPEED_MEAN_MIN_NS) : 0;
     speed->deviation_ns /= share;
     for (unsigned i = 0; i < CELLS; i++)
@@ -197,6 +196,28 @@ static void thread_pool_probe(struct executor *executor, struct speed *speed)
         double elapsed_ns = (double)speed->elapsed_ns[i] / share;
         speed->elapsed_ns[i] = elapsed_ns > 1 ? (uint64_t)elapsed_ns : 1;
     }
+}
+
+static bool thread_pool_probe(struct executor *executor, struct speed *speed)
+{
+    struct thread_pool *pool = team_of(executor);
+    pool->probes = !executor_probe(pool->remote != NULL ? &pool->remote->exec.executor : &pool->exec.executor, speed);
+    if (!pool->probes)
+        share_speed(pool, speed);
+    return !pool->probes;
+}
+
+/* Advances a probe that the helper runs. */
+static enum turn advance_probe(struct thread_pool *pool, struct event *event)
+{
+    const enum turn turn = executor_advance(&pool->remote->exec.executor, event);
+    if (turn != TURN_EVENT)
+        return turn;
+    pool->probes = false;
+    pool->speed = *event->speed;
+    share_speed(pool, &pool->speed);
+    event->speed = &pool->speed;
+    return turn;
 }
 
 void thread_pool_add_spread(struct thread_pool *pool, unsigned thread, uint64_t iterations, double elapsed_ns)
@@ -616,7 +637,7 @@ static bool tell_part(struct thread_pool *pool, struct event *event)
     struct ready ready = look_at_parts(pool, slot);
     if (pool->oldest.began_ns == 0)
         pool->oldest.began_ns = atomic_load_explicit(&slot->began_ns, memory_order_relaxed);
-    if (ready.count == 0)
+    if (ready.count == 0 && !(pool->ends && pool->oldest.told == slot->kept))
         return false;
     bool at_end = pool->oldest.told + ready.count == slot->kept;
     uint64_t now_ns = at_end ? atomic_load_explicit(&slot->ended_ns, memory_order_relaxed) : clock_ns(CLOCK_MONOTONIC);
@@ -625,10 +646,57 @@ static bool tell_part(struct thread_pool *pool, struct event *event)
     if (!at_end && !ready.full && !ready.failed && now_ns < pool->oldest.told_ns + SLICE_NS)
         return false;
     *event = (struct event){.type = EVENT_SLICE, .chunk = {.count = ready.count, .digest = ready.digest}};
-    if (pool->config.exec.collect && !attach_records(pool, event, &ready))
+    if (pool->config.exec.collect && ready.count > 0 && !attach_records(pool, event, &ready))
         return false;
     note_told(pool, event, ready.count, now_ns);
     return true;
+}
+
+/* --- what runs is ended --- */
+
+/* Iterations of the oldest slot that are done up to the first that is not, in a row. */
+static uint64_t done_of_oldest(struct thread_pool *pool, struct ring_slot *slot)
+{
+    if (pool->oldest.alone) {
+        executor_end(&pool->exec.executor);
+        return pool->exec.chunk.first - slot->first + pool->exec.chunk.count;
+    }
+    return thread_pool_slot(pool, pool->oldest.slot)->isolated ? pool->oldest.told
+                                                               : pool->oldest.told + look_at_parts(pool, slot).count;
+}
+
+/* Of the oldest slot what is done stays, and nothing of those behind it. Returns what that is of the chunk. */
+static uint64_t end_slots(struct thread_pool *pool)
+{
+    const uint64_t oldest = pool->oldest.slot, begun = ring_begun(&pool->ring);
+    for (uint64_t number = oldest; number < begun; number++) {
+        ring_close_slot(&pool->ring, number);
+        thread_pool_slot(pool, number)->cancelled = number > oldest;
+    }
+    if (oldest == begun)
+        return pool->oldest.before;
+    struct ring_slot *slot = ring_slot(&pool->ring, oldest);
+    slot->kept = done_of_oldest(pool, slot);
+    thread_pool_slot(pool, oldest)->last = true;
+    return pool->oldest.before + slot->kept;
+}
+
+/* Threads of this process cannot be ended: they finish what they have begun. */
+static struct range thread_pool_end(struct executor *executor)
+{
+    struct thread_pool *pool = team_of(executor);
+    if (pool->remote == NULL)
+        return thread_pool_cut(executor, RECALL_ALL);
+    executor_end(&pool->remote->exec.executor);
+    if (pool->probes || pool->chunk_count == 0)
+        return (struct range){0};
+    struct thread_pool_chunk *chunk = pool_chunk_of(pool, 0);
+    const uint64_t count = chunk->count;
+    pool->ends = pool->empty_told = true;
+    chunk->count = chunk->given = end_slots(pool);
+    chunk->mark = 0;
+    pool->chunk_count = pool->begun = 1;
+    return (struct range){chunk->first + chunk->count, count - chunk->count};
 }
 
 /* --- what the main thread does alone --- */
@@ -638,7 +706,7 @@ static bool begin_alone(struct thread_pool *pool)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
     bool isolated = thread_pool_slot(pool, pool->oldest.slot)->isolated;
-    if (!isolated && !look_at_parts(pool, slot).failed)
+    if (pool->ends || (!isolated && !look_at_parts(pool, slot).failed))
         return false;
     if (pool->oldest.began_ns == 0)
         pool->oldest.began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -699,9 +767,31 @@ static bool tell_next(struct thread_pool *pool, struct event *event)
     return pool->empty_told = true;
 }
 
+/* Ends the oldest chunk, of which no slot has begun that has not been told. */
+static enum turn end_without_slot(struct thread_pool *pool, struct event *event)
+{
+    *event = (struct event){.type = EVENT_FINISHED, .chunk = {.done = pool->oldest.before}};
+    pool->chunk_count = pool->begun = 0;
+    return TURN_EVENT;
+}
+
+/* Tells what is left of the chunk that ends, once nobody computes any more. */
+static enum turn advance_ended(struct thread_pool *pool, struct event *event)
+{
+    if (!remote_team_has_ended(pool) || pool->chunk_count == 0)
+        return TURN_BLOCKED;
+    if (pool->oldest.slot == ring_begun(&pool->ring))
+        return end_without_slot(pool, event);
+    if (pool->oldest.alone)
+        return advance_alone(pool, event);
+    return tell_part(pool, event) ? TURN_EVENT : TURN_BLOCKED;
+}
+
 static enum turn advance_team(struct thread_pool *pool, struct event *event)
 {
     take_team_news(pool);
+    if (pool->ends)
+        return advance_ended(pool, event);
     fill_slots(pool);
     if (tell_next(pool, event))
         return TURN_EVENT;
@@ -719,6 +809,8 @@ static enum turn advance_team(struct thread_pool *pool, struct event *event)
 static enum turn thread_pool_advance(struct executor *executor, struct event *event)
 {
     struct thread_pool *pool = team_of(executor);
+    if (pool->probes)
+        return advance_probe(pool, event);
     enum turn turn = advance_team(pool, event);
     while (turn == TURN_BLOCKED && !is_blocked(pool))
         turn = advance_team(pool, event);
@@ -821,6 +913,7 @@ static const struct executor_ops thread_pool_ops = {
     .set_mark = team_set_mark,
     .forget = thread_pool_forget,
     .cut = thread_pool_cut,
+    .end = thread_pool_end,
     .advance = thread_pool_advance,
     .sent = thread_pool_sent,
     .descriptor = thread_pool_descriptor,

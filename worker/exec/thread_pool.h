@@ -106,9 +106,12 @@ struct thread_pool {
     struct error problem;
     bool has_problem, problem_told;
     /* with threads in a helper: see remote_team.h */
-    struct remote_team *remote;    /* the worker's end, owned; NULL: the threads are of this process */
-    struct team_share *share;      /* both ends'; NULL: nothing is shared */
-    struct channel *channel;       /* both ends' */
+    bool probes;                /* the helper does */
+    bool ends;                  /* nothing is computed any more: the helper is about to end, and what is done is told */
+    struct speed speed;         /* that was probed */
+    struct remote_team *remote; /* the worker's end, owned; NULL: the threads are of this process */
+    struct team_share *share;   /* both ends'; NULL: nothing is shared */
+    struct channel *channel;    /* both ends' */
     struct spread *shared_spread;  /* [threads * ring.slots] */
     unsigned char *shared_records; /* [ring.slots] times slot_room bytes; NULL: records are only digested */
     size_t slot_room;

@@ -209,13 +209,35 @@ static void run_inline_probe(void *context, uint64_t iteration)
                      exec->records.variable ? NULL : exec->records.buffers[0].bytes + EXEC_HEADROOM);
 }
 
-void exec_probe(struct executor *executor, struct speed *speed)
+/* False where a helper is to do it. */
+static bool probe_here(struct exec *exec, struct speed *speed)
 {
-    struct exec *exec = exec_of(executor);
     if (exec->config.unprobed)
         *speed = exec_unknown_speed();
-    else if (exec->config.helper != NULL)
-        exec_remote_probe(exec, speed);
-    else
+    else if (exec->config.helper == NULL)
         exec_time_probe(exec, run_inline_probe, exec, speed);
+    return exec->config.unprobed || exec->config.helper == NULL;
+}
+
+bool exec_probe(struct executor *executor, struct speed *speed)
+{
+    struct exec *exec = exec_of(executor);
+    const bool is_over = probe_here(exec, speed);
+    if (!is_over)
+        exec_remote_begin_probe(exec);
+    return is_over;
+}
+
+void exec_probe_now(struct exec *exec, struct speed *speed)
+{
+    if (!probe_here(exec, speed))
+        exec_remote_probe(exec, speed);
+}
+
+enum turn exec_probe_turn(struct exec *exec, struct event *event)
+{
+    if (!exec_remote_probe_turn(exec))
+        return TURN_BLOCKED;
+    *event = (struct event){.type = EVENT_PROBED, .speed = &exec->remote.speed};
+    return TURN_EVENT;
 }

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* To be raised when a structure or the meaning of a call in this header changes. */
-#define HDSS_KERNEL_ABI 6
+#define HDSS_KERNEL_ABI 7
 
 #define HDSS_DIMS_MAX    4
 #define HDSS_PARAMS_MAX  64
@@ -297,6 +297,12 @@ struct hdss_kernel {
      * describe(), before anything starts. Iterations that wait for one another in a circle are refused. Returns 0, or
      * -1 with one line in `error`. NULL where none waits. Not in loops that grow, nor with time steps or a `sync`. */
     int (*precedence)(const union hdss_value *values, struct hdss_precedence *precedence, char error[HDSS_ERROR_MAX]);
+
+    /* Asks what run_variable() waits for to end, as nobody wants its results any more. Called while it waits, where the
+     * kernel has a descriptor(); should not wait itself. run_variable() is then called as before, until it does not
+     * return HDSS_WAIT, and what it has put is dropped; then close() follows. NULL: the kernel is closed while it
+     * waits. */
+    void (*stop)(void *instance);
 };
 
 /* Declares the kernel of a shared object, before its definition: HDSS_KERNEL(hdss_kernel) = { HDSS_KERNEL_ABI, .. }; */

@@ -59,7 +59,7 @@ void simulated_compute_until(double at_ns)
     simulated_execute(self, at_ns - (double)simulated_now());
 }
 
-void simulated_probe(struct executor *executor, struct speed *speed)
+bool simulated_probe(struct executor *executor, struct speed *speed)
 {
     const struct simulated_work *work = work_of(executor);
     const struct virtual_config *config = work->run->config;
@@ -79,6 +79,7 @@ void simulated_probe(struct executor *executor, struct speed *speed)
     }
     simulated_compute_until(began_ns + (double)probe.elapsed_ns);
     probe_finish(&probe, speed);
+    return true;
 }
 
 void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)

@@ -42,7 +42,7 @@ void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk)
 void simulated_finish(struct simulated_work *work, struct chunk_event *chunk);
 
 /* Calls of an executor that are the same with dependencies, of which it is a simulated_work, too. */
-void simulated_probe(struct executor *executor, struct speed *speed);
+bool simulated_probe(struct executor *executor, struct speed *speed);
 void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
 void simulated_set_mark(struct executor *executor, uint64_t mark);
 void simulated_sent(struct executor *executor, const void *data);

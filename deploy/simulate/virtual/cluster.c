@@ -465,7 +465,7 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
     case EVENT_ITERATIONS_FAILED: deliver_failure(cluster, future, event); break;
     case EVENT_SLICE: deliver_results(cluster, future, future->done, event); break;
     default:
-        if (cluster->ranks != NULL)
+        if (cluster->ranks != NULL && !cluster->parts[future->rank].share.ends)
             ranks_end_chunk(cluster, future->rank);
         deliver_results(cluster, future, future->done, event);
         if (cluster->ranks != NULL)
@@ -726,9 +726,9 @@ int virtual_status(const struct virtual_cluster *cluster)
     return cluster->result.status;
 }
 
-void virtual_drain(struct virtual_cluster *cluster, uint64_t now_ns)
+void virtual_drain(struct virtual_cluster *cluster, uint64_t now_ns, bool now)
 {
-    cluster_schedule(cluster, &(struct future){.at_ns = now_ns, .rank = 0, .type = EVENT_DRAIN});
+    cluster_schedule(cluster, &(struct future){.at_ns = now_ns, .rank = 0, .type = EVENT_DRAIN, .now = now});
 }
 
 void virtual_lose(struct virtual_cluster *cluster, unsigned rank, uint64_t now_ns)

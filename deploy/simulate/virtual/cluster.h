@@ -274,8 +274,9 @@ bool virtual_is_over(const struct virtual_cluster *cluster);
 /* The status of the supermaster, as in the result; -1: it has not left. */
 int virtual_status(const struct virtual_cluster *cluster);
 
-/* Between two events, at a time that is not before the latest: a signal reaches the supermaster; a rank dies. */
-void virtual_drain(struct virtual_cluster *cluster, uint64_t now_ns);
+/* Between two events, at a time that is not before the latest: the supermaster is asked to drain, `now`: and not to
+ * finish what runs; a rank dies. */
+void virtual_drain(struct virtual_cluster *cluster, uint64_t now_ns, bool now);
 void virtual_lose(struct virtual_cluster *cluster, unsigned rank, uint64_t now_ns);
 
 /* The record of an iteration in a virtual run, and the checksum of a whole loop of them; of variable output the bytes

@@ -340,6 +340,16 @@ void ranks_end_chunk(struct virtual_cluster *cluster, unsigned rank)
     part->share.has_chunk = false;
 }
 
+void ranks_give_up_chunk(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct shared_rank *shared = shared_of(cluster, rank);
+    struct rank_part *part = &cluster->parts[rank];
+    if (shared->computing == part)
+        stop_computing(cluster->ranks, rank, cluster->now_ns);
+    stride_end(&part->share);
+    compute(cluster->ranks, rank, cluster->now_ns);
+}
+
 void ranks_compute(struct virtual_cluster *cluster, unsigned rank)
 {
     compute(cluster->ranks, rank, cluster->now_ns);

@@ -69,6 +69,8 @@ void ranks_check(const struct ranks *ranks);
 /* The rank's chunk has begun, and is put off; it is over; whoever is next computes, unless one does; a turn is over. */
 void ranks_begin_chunk(struct virtual_cluster *cluster, unsigned rank);
 void ranks_end_chunk(struct virtual_cluster *cluster, unsigned rank);
+/* It has been ended, put off or not: others compute. */
+void ranks_give_up_chunk(struct virtual_cluster *cluster, unsigned rank);
 void ranks_compute(struct virtual_cluster *cluster, unsigned rank);
 void ranks_end_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t generation);
 

@@ -175,11 +175,11 @@ static int submit(struct virtual_set *set)
     return 0;
 }
 
-static void drain(struct virtual_set *set, unsigned job)
+static void drain(struct virtual_set *set, unsigned job, bool now)
 {
     for (const struct virtual_job_run *run = set->runs; run != NULL; run = run->next)
         if (run->job == job && !run->is_over)
-            virtual_drain(run->cluster, set->now_ns);
+            virtual_drain(run->cluster, set->now_ns, now);
 }
 
 static void cancel(struct virtual_set *set)
@@ -191,7 +191,7 @@ static void cancel(struct virtual_set *set)
     queue_cancel(set->queue, job, seconds(set));
     tell(set, SET_CANCELLED, job);
     note_states(set);
-    drain(set, number);
+    drain(set, number, true);
 }
 
 static void stop(struct virtual_set *set)
@@ -199,7 +199,7 @@ static void stop(struct virtual_set *set)
     set->has_stopped = true;
     queue_stop(set->queue);
     for (const struct virtual_job_run *run = set->runs; run != NULL; run = run->next)
-        drain(set, run->job);
+        drain(set, run->job, false);
 }
 
 static void lose(struct virtual_set *set)

@@ -2,9 +2,9 @@
 /* A set in virtual time: jobs come to its queue (supermaster/queue.h), begin as it says, and compute on ranks that they
  * share (ranks.h), each as a virtual cluster (cluster.h). What is not said of a set there is as in a run of one job.
  *
- * Jobs are cancelled as a set does it: one that waits is over at once, one that runs is drained. Ranks are lost. Where
- * the supermaster is lost the set ends at that moment; what its queue's journal has by then is the caller's
- * (`on_change`), who may begin another set. */
+ * Jobs are cancelled as a set does it: one that waits is over at once, one that runs is ended with what it runs. Ranks
+ * are lost. Where the supermaster is lost the set ends at that moment; what its queue's journal has by then is the
+ * caller's (`on_change`), who may begin another set. */
 #pragma once
 
 #include "common/util/error.h"

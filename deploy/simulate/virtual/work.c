@@ -207,7 +207,7 @@ struct range work_end(struct virtual_cluster *cluster, unsigned rank)
     struct running *running = &node->running;
     if (node->probe_ends_ns > cluster->now_ns && !is_dependent(cluster))
         end_probe(cluster, rank);
-    if (running->ends_ns <= cluster->now_ns)
+    if (running->ends_ns <= cluster->now_ns && !running->is_put_off)
         return (struct range){0}; /* it is about to be told that all is done */
     const uint64_t done = begun_iterations(cluster, node) - 1, given = running->count - done;
     running->count = done;
@@ -217,6 +217,8 @@ struct range work_end(struct virtual_cluster *cluster, unsigned rank)
                                                .type = EVENT_FINISHED,
                                                .generation = running->generation,
                                                .done = done});
+    if (cluster->ranks != NULL)
+        ranks_give_up_chunk(cluster, rank);
     return (struct range){running->first + done, given};
 }
 

@@ -276,6 +276,31 @@ START_TEST(who_does_not_listen_is_killed)
 }
 END_TEST
 
+START_TEST(a_command_is_stopped)
+{
+    struct command_limits limits = no_limits;
+    limits.grace_ns = _i > 0 ? 100000000u : 60000000000u;
+    open_command(&limits);
+    start((const char *[]){"/bin/sh", "-c",
+                           _i > 0 ? "trap '' TERM; sleep 1000 & echo $!; while :; do sleep 1000; done"
+                                  : "sleep 1000 & echo $!; wait",
+                           NULL});
+    while (command.captures[COMMAND_OUT].length == 0) {
+        struct pollfd descriptor = {command_descriptor(&command), POLLIN, 0};
+        ck_assert_int_eq(poll(&descriptor, 1, 60000), 1);
+        ck_assert(!command_advance(&command));
+    }
+    command_stop(&command);
+    command_stop(&command);
+    wait_for_end();
+    ck_assert_int_eq(command.outcome.end, COMMAND_ENDED);
+    ck_assert_int_eq(command.outcome.signal, _i > 0 ? SIGKILL : SIGTERM);
+    check_group_is_gone();
+    command_stop(&command); /* nothing runs */
+    command_fini(&command);
+}
+END_TEST
+
 START_TEST(who_is_left_in_the_background_ends_with_the_command)
 {
     open_command(&no_limits);
@@ -641,6 +666,7 @@ int main(void)
     tcase_add_test(all, much_output_arrives_whole);
     tcase_add_test(all, a_time_limit_ends_the_whole_group);
     tcase_add_test(all, who_does_not_listen_is_killed);
+    tcase_add_loop_test(all, a_command_is_stopped, 0, 2);
     tcase_add_test(all, who_is_left_in_the_background_ends_with_the_command);
     tcase_add_test(all, a_child_inherits_three_descriptors_and_no_more);
     tcase_add_test(all, signals_are_as_by_default);

@@ -441,6 +441,25 @@ START_TEST(a_chunk_is_cut_behind_what_has_begun)
 }
 END_TEST
 
+/* Nothing is begun any more, and what is done leaves; nothing may be left of the chunk. */
+START_TEST(a_chunk_ends_with_what_is_done)
+{
+    open_exec(_i > 0, 1);
+    ck_assert_uint_eq(executor_end(&exec.executor).count, 0);
+    for (uint64_t done = 0; done <= 10; done += 10) {
+        kernel.next = 0;
+        executor_begin(&exec.executor, 0, 28, done, false);
+        if (done > 0)
+            ck_assert_int_eq(next_event().type, EVENT_MARK);
+        const struct range rest = executor_end(&exec.executor);
+        ck_assert_uint_eq(rest.first, done);
+        ck_assert_uint_eq(rest.count, 28 - done);
+        check_finish(0, done);
+    }
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 START_TEST(a_chunk_is_cut_where_its_slices_have_left)
 {
     const uint64_t slice = SLICE_MAX / (WORDS * 8);
@@ -809,6 +828,7 @@ static struct {
     int event;      /* an eventfd: readable when the iteration that runs is over */
     uint64_t began; /* iterations */
     uint64_t running, fail_at;
+    bool is_stopped;
 } waiter;
 
 static int run_waiting(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
@@ -839,26 +859,38 @@ static int descriptor_of_waiter(void *instance)
     return waiter.event;
 }
 
+static void stop_waiter(void *instance)
+{
+    (void)instance;
+    waiter.is_stopped = true;
+}
+
 static void end_iteration(void)
 {
     const uint64_t one = 1;
     ck_assert_int_eq(write(waiter.event, &one, sizeof one), sizeof one);
 }
 
-static void open_waiting(void)
+static void open_waiter(void (*stop)(void *instance))
 {
-    static const struct hdss_kernel waiting = {.abi = HDSS_KERNEL_ABI,
-                                               .name = "waiting",
-                                               .open = open_kernel,
-                                               .run_variable = run_waiting,
-                                               .descriptor = descriptor_of_waiter};
+    static struct hdss_kernel waiting = {.abi = HDSS_KERNEL_ABI,
+                                         .name = "waiting",
+                                         .open = open_kernel,
+                                         .run_variable = run_waiting,
+                                         .descriptor = descriptor_of_waiter};
     static const struct hdss_loop of_it = {.iterations = 1000, .waits = true, .has_effects = true, .streams = 1};
     const struct exec_config config = {.kernel = &waiting, .loop = &of_it, .collect = true, .slowdown = 1};
+    waiting.stop = stop;
     memset(&waiter, 0, sizeof waiter);
     waiter.fail_at = UINT64_MAX;
     waiter.event = eventfd(0, EFD_NONBLOCK);
     ck_assert_int_eq(exec_init(&exec, &config), 0);
     ck_assert_int_eq(executor_descriptor(&exec.executor), waiter.event);
+}
+
+static void open_waiting(void)
+{
+    open_waiter(NULL);
 }
 
 START_TEST(a_kernel_that_waits_does_not_block)
@@ -947,6 +979,33 @@ START_TEST(an_iteration_that_waits_has_begun)
 }
 END_TEST
 
+/* A kernel that can be stopped is waited for, without being in anybody's way; its results are dropped. */
+START_TEST(an_iteration_that_waits_is_stopped)
+{
+    struct event event = {0};
+    open_waiter(_i > 0 ? stop_waiter : NULL);
+    executor_begin(&exec.executor, 0, 5, 0, false);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    end_iteration();
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_WORKED);
+    const struct range rest = executor_end(&exec.executor);
+    executor_check(&exec.executor);
+    ck_assert_uint_eq(rest.first, 1);
+    ck_assert_uint_eq(rest.count, 4);
+    ck_assert_int_eq(waiter.is_stopped, _i > 0);
+    if (_i > 0) {
+        ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+        end_iteration();
+    }
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_EVENT);
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.count, 1);
+    ck_assert_uint_eq(waiter.began, 2);
+    executor_fini(&exec.executor);
+    close(waiter.event);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec");
@@ -973,11 +1032,13 @@ int main(void)
     tcase_add_test(all, a_kernel_that_waits_does_not_block);
     tcase_add_test(all, a_kernel_that_waits_fails_at_one_iteration);
     tcase_add_loop_test(all, a_chunk_is_cut_behind_what_has_begun, 0, 2);
+    tcase_add_loop_test(all, a_chunk_ends_with_what_is_done, 0, 2);
     tcase_add_test(all, a_chunk_is_cut_where_its_slices_have_left);
     tcase_add_test(all, an_iteration_that_failed_is_not_cut_off);
     tcase_add_loop_test(all, whatever_is_cut_the_rest_is_whole, 0, 16);
     tcase_add_test(all, what_a_child_runs_is_not_cut_off);
     tcase_add_test(all, an_iteration_that_waits_has_begun);
+    tcase_add_loop_test(all, an_iteration_that_waits_is_stopped, 0, 2);
     tcase_add_test(all, a_call_has_one_long_iteration);
     suite_add_tcase(suite, all);
     return suite_run(suite);

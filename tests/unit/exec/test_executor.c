@@ -11,6 +11,7 @@
 #include "proto/message.h"
 #include "proto/record.h"
 #include "tests/lib/suite.h"
+#include "tests/unit/exec/probing.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/inline.h"
 #include "worker/exec/pipeline.h"
@@ -246,7 +247,7 @@ START_TEST(each_executor_says_what_it_is)
     ck_assert_uint_eq(tested.executor->figures.count, _i == TEAM ? 2 : 1);
     ck_assert_int_eq(executor_descriptor(tested.executor) >= 0, _i == TEAM || _i == REMOTE);
     ck_assert_int_eq(executor_is_dependent(tested.executor), _i == PIPELINE);
-    executor_probe(tested.executor, &speed);
+    probe_whole(tested.executor, &speed);
     ck_assert_double_gt(speed.mean_ns, 0);
     close_executor();
 }

@@ -7,6 +7,7 @@
 #include "common/util/random.h"
 #include "hdss/kernel.h"
 #include "tests/lib/suite.h"
+#include "tests/unit/exec/probing.h"
 #include "worker/exec/channel.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/inline.h"
@@ -633,7 +634,7 @@ START_TEST(a_probe_leaves_out_what_hangs)
     kernel.death[2048] = HANGS; /* the second */
     kernel.cost_ns = 100000;
     ck_assert_int_eq(open_limited(LIMIT_NS, false, false), 0);
-    executor_probe(&exec.executor, &speed);
+    probe_whole(&exec.executor, &speed);
     ck_assert_uint_gt(speed.levels, 0);
     ck_assert_double_gt(speed.mean_ns, 50000);
     ck_assert_uint_eq(shared->runs[0], 1);
@@ -778,6 +779,83 @@ START_TEST(a_helper_for_which_nothing_is_left_keeps_nobody_awake)
 }
 END_TEST
 
+/* Waits until an iteration stands still, and those before it are done. */
+static void await_standstill(uint64_t iteration)
+{
+    const struct channel *channel = exec.remote.helper.channel;
+    while (atomic_load(&shared->runs[iteration]) == 0 || atomic_load(&channel->published) >> 1 < iteration)
+        usleep(100);
+}
+
+static void check_ended(uint64_t first, uint64_t count)
+{
+    const pid_t helper = exec.remote.helper.pid;
+    const struct range rest = executor_end(&exec.executor);
+    executor_check(&exec.executor);
+    ck_assert_uint_eq(rest.first, first);
+    ck_assert_uint_eq(rest.count, count);
+    const struct event event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.count, first);
+    ck_assert_uint_eq(event.chunk.digest, digest_of(0, first));
+    ck_assert_int_eq(kill(helper, 0), -1);
+    ck_assert_uint_eq(shared->closed, false);
+}
+
+/* What is done stays, and leaves; the process that runs the rest is gone by then, and no iteration is blamed. */
+START_TEST(a_helper_is_killed_when_nobody_wants_the_rest)
+{
+    for (uint64_t held = 0; held < 2; held++) {
+        ck_assert_int_eq(open_remote(_i > 0), 0);
+        shared->hold_at = held;
+        executor_begin(&exec.executor, 0, 2, 0, false);
+        await_standstill(held);
+        check_ended(held, 2 - held);
+        executor_fini(&exec.executor);
+    }
+}
+END_TEST
+
+/* A helper that opens the kernel anew is killed, too. */
+START_TEST(a_helper_that_opens_is_killed)
+{
+    ck_assert_int_eq(open_remote(false), 0);
+    kernel.death[0] = SEGFAULTS;
+    kill(exec.remote.helper.pid, SIGKILL);
+    executor_begin(&exec.executor, 0, 10, 0, false);
+    ck_assert_int_eq(next_event().type, EVENT_ITERATIONS_FAILED);
+    shared->open_waits = true;
+    struct event event = {0};
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    ck_assert_int_eq(exec.remote.helper.state, HELPER_OPENING);
+    ck_assert_uint_eq(executor_end(&exec.executor).count, 9);
+    event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.count, 0);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(a_probe_is_ended)
+{
+    struct speed speed = {0};
+    ck_assert_int_eq(open_remote(false), 0);
+    shared->hold_at = 0;
+    ck_assert(!executor_probe(&exec.executor, &speed));
+    while (shared->runs[0] == 0) {
+        struct event event = {0};
+        ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    }
+    const pid_t helper = exec.remote.helper.pid;
+    ck_assert_uint_eq(executor_end(&exec.executor).count, 0);
+    await_probe(&exec.executor, &speed);
+    ck_assert_uint_eq(speed.levels, 1);
+    ck_assert_uint_eq(shared->runs[0], 1);
+    ck_assert_int_eq(kill(helper, 0), -1);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 START_TEST(a_kernel_that_crashes_when_it_is_opened_says_so)
 {
     ck_assert_int_eq(open_remote(false), 0);
@@ -804,7 +882,7 @@ START_TEST(a_probe_leaves_out_what_kills)
     kernel.death[2048] = EXITS;  /* the second */
     kernel.cost_ns = 100000;
     kill(exec.remote.helper.pid, SIGKILL);
-    executor_probe(&exec.executor, &speed);
+    probe_whole(&exec.executor, &speed);
     ck_assert_uint_gt(speed.levels, 0);
     ck_assert_double_gt(speed.mean_ns, 50000);
     ck_assert_uint_eq(shared->runs[0], 1);
@@ -830,6 +908,9 @@ int main(void)
     tcase_add_loop_test(remote, variable_output_is_that_of_an_executor_without_a_helper, 0, 4);
     tcase_add_test(remote, a_helper_that_is_killed_while_idle_is_replaced);
     tcase_add_loop_test(remote, a_helper_for_which_nothing_is_left_keeps_nobody_awake, 0, 2);
+    tcase_add_loop_test(remote, a_helper_is_killed_when_nobody_wants_the_rest, 0, 2);
+    tcase_add_test(remote, a_helper_that_opens_is_killed);
+    tcase_add_test(remote, a_probe_is_ended);
     tcase_add_test(remote, a_kernel_that_crashes_when_it_is_opened_says_so);
     tcase_add_test(remote, a_probe_leaves_out_what_kills);
     suite_add_tcase(suite, remote);

@@ -10,6 +10,7 @@
 #include "common/util/ranges.h"
 #include "hdss/kernel.h"
 #include "tests/lib/suite.h"
+#include "tests/unit/exec/probing.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/inline.h"
 #include "worker/exec/serve.h"
@@ -281,7 +282,7 @@ START_TEST(threads_in_a_helper_compute)
 {
     struct speed speed = {0};
     begin(techniques[_i / 2], _i % 2, 0);
-    executor_probe(&pool.executor, &speed);
+    probe_whole(&pool.executor, &speed);
     ck_assert(speed.mean_ns > 0);
     for (uint64_t first = 0; first < 20000; first += 1000)
         run_chunk(first, 1000);
@@ -435,6 +436,51 @@ START_TEST(whenever_it_is_killed_the_rest_is_whole)
 }
 END_TEST
 
+/* Whatever the threads are at, what is done at the beginning of the oldest chunk stays and leaves, and nothing else. */
+START_TEST(threads_are_ended)
+{
+    const bool collect = _i % 2, fails = _i / 2 % 2;
+    begin("ss", collect, 0);
+    shared->spins = 10000;
+    shared->death[_i < 4 ? 0 : 700] = HANGS;
+    if (fails)
+        shared->death[300] = FAILS;
+    run_chunk(0, 2000);
+    run_chunk(2000, 500);
+    while (!shared->came[_i < 4 ? 0 : 700])
+        turn();
+    executor_forget(&pool.executor);
+    const struct range rest = executor_end(&pool.executor);
+    executor_check(&pool.executor);
+    outcome.chunks = 1;
+    ck_assert_uint_eq(rest.first + rest.count, 2000);
+    ck_assert_uint_le(rest.first, _i < 4 ? 0 : 700);
+    outcome.ends[0] = rest.first;
+    finish();
+    check_fates(rest.first);
+    ck_assert_uint_eq(outcome.done + outcome.failures, rest.first);
+    ck_assert_int_eq(pool.remote->exec.remote.helper.pid, 0);
+    end();
+}
+END_TEST
+
+START_TEST(a_probe_of_threads_is_ended)
+{
+    struct speed speed = {0};
+    begin("ss", false, 0);
+    shared->death[0] = HANGS;
+    ck_assert(!executor_probe(&pool.executor, &speed));
+    while (!shared->came[0]) {
+        struct event event = {0};
+        ck_assert_int_eq(executor_advance(&pool.executor, &event), TURN_BLOCKED);
+    }
+    ck_assert_uint_eq(executor_end(&pool.executor).count, 0);
+    await_probe(&pool.executor, &speed);
+    ck_assert_uint_eq(speed.levels, 1);
+    end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec-remote-team");
@@ -446,6 +492,8 @@ int main(void)
     tcase_add_loop_test(all, what_hangs_is_ended, 0, 2 * TECHNIQUES);
     tcase_add_loop_test(all, threads_that_are_put_off_stand_still, 0, 4 * TECHNIQUES);
     tcase_add_loop_test(all, whenever_it_is_killed_the_rest_is_whole, 0, 24);
+    tcase_add_loop_test(all, threads_are_ended, 0, 8);
+    tcase_add_test(all, a_probe_of_threads_is_ended);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -110,6 +110,21 @@ START_TEST(jobs_that_come_and_go_do_not_keep_the_others_from_computing)
 }
 END_TEST
 
+/* Though it had the highest priority, and others computed for it. */
+START_TEST(who_ends_keeps_nobody_waiting)
+{
+    begin();
+    struct stride_share *low = add(1, 0), *high = add(1, 2);
+    stride_hold(high, 1);
+    stride_end(high);
+    stride_check(&stride);
+    stride_begin(&stride);
+    ck_assert_ptr_eq(stride_next(&stride), low);
+    stride_pass(low);
+    ck_assert_ptr_null(stride_next(&stride));
+}
+END_TEST
+
 START_TEST(none_of_lower_priority_computes_while_a_job_has_a_chunk)
 {
     begin();
@@ -211,6 +226,7 @@ int main(void)
     tcase_add_test(all, who_comes_later_begins_where_the_others_are);
     tcase_add_test(all, time_that_was_not_used_is_not_saved_up);
     tcase_add_test(all, jobs_that_come_and_go_do_not_keep_the_others_from_computing);
+    tcase_add_test(all, who_ends_keeps_nobody_waiting);
     tcase_add_test(all, none_of_lower_priority_computes_while_a_job_has_a_chunk);
     tcase_add_test(all, in_one_turn_each_job_has_its_chance_once);
     tcase_add_test(all, while_others_compute_for_a_job_no_other_has_its_chance);

@@ -399,17 +399,29 @@ static void process_ended(struct command *command, uint64_t now_ns)
         set_timer(command);
 }
 
+/* Gives the process group its time of grace. False where there is none. */
+static bool terminate(struct command *command, uint64_t now_ns)
+{
+    if (command->state != COMMAND_RUNNING || command->pid <= 0)
+        return false;
+    kill(-command->pid, SIGTERM);
+    command->state = COMMAND_STOPPING;
+    command->deadline_ns = now_ns + command->limits.grace_ns;
+    set_timer(command);
+    return true;
+}
+
+void command_stop(struct command *command)
+{
+    terminate(command, clock_ns(CLOCK_MONOTONIC));
+}
+
 static void deadline_passed(struct command *command, uint64_t now_ns)
 {
     switch (command->state) {
     case COMMAND_RUNNING:
-        if (command->pid > 0) {
-            kill(-command->pid, SIGTERM);
-            command->state = COMMAND_STOPPING;
+        if (terminate(command, now_ns))
             command->outcome.end = COMMAND_TIMED_OUT;
-            command->deadline_ns = now_ns + command->limits.grace_ns;
-            set_timer(command);
-        }
         break;
     case COMMAND_STOPPING:
         kill(-command->pid, SIGKILL);

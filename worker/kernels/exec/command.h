@@ -92,6 +92,10 @@ void command_start(struct command *command, const struct spawn *spawn, const cha
 /* A command that cannot be started for the reason `error`: it is over at the next command_advance(). */
 void command_refuse(struct command *command, int error);
 
+/* Asks the command to end: SIGTERM, and after the time of grace SIGKILL, as where its time is over. Nothing where none
+ * runs. */
+void command_stop(struct command *command);
+
 /* Deals with what has happened. Whether the command is over: then its outcome and its captures say how. */
 bool command_advance(struct command *command);
 

@@ -112,6 +112,7 @@ struct exec_kernel {
     char folder[PATH_MAX + 5];                            /* PWD=, where it has a folder */
     enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state; /* waiting for what it needs of the node */
     bool is_refused;                                      /* it is not run, and has failed */
+    bool is_stopped;                                      /* nobody wants it any more, and none follows */
     struct error wrong;                                   /* why it is not run */
     uint64_t done; /* iterations of the range that exec_kernel_run_variable() is at */
     unsigned tries;
@@ -863,10 +864,24 @@ static void show_streams(struct exec_kernel *k, uint64_t task, bool all)
         show_stream(k, task, i, all);
 }
 
+/* Waits for the end of the task at hand, which counts as not begun: it has no output and no log. */
+static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
+{
+    if (k->state == TASK_RUNNING && !command_advance(&k->command))
+        return 0;
+    if (k->state != TASK_NONE)
+        allotment_end(&k->allotment);
+    k->state = TASK_NONE;
+    snprintf(error, HDSS_ERROR_MAX, "stopped");
+    return -1;
+}
+
 /* Goes on with the task at hand. 1 when it is done, 0 while it runs, -1 with one line. */
 static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
 {
     struct exec_kernel *k = yield->k;
+    if (k->is_stopped)
+        return advance_stopped(k, error);
     if (k->state != TASK_RUNNING) {
         int result = approach_task(k, yield->task, error);
         if (result <= 0)
@@ -901,6 +916,13 @@ static int exec_kernel_run_variable(void *instance, uint64_t first, uint64_t cou
     return result < 0 ? -1 : 0;
 }
 
+static void exec_kernel_stop(void *instance)
+{
+    struct exec_kernel *k = instance;
+    k->is_stopped = true;
+    command_stop(&k->command);
+}
+
 static int exec_kernel_descriptor(void *instance)
 {
     return command_descriptor(&((struct exec_kernel *)instance)->command);
@@ -922,5 +944,6 @@ const struct hdss_kernel exec_kernel = {
     .grow = exec_kernel_grow,
     .inputs = exec_kernel_inputs,
     .precedence = exec_kernel_precedence,
+    .stop = exec_kernel_stop,
     .manner = "follow|cores|memory|gpus|keep|live|timeout|retries|max_output",
 };
