@@ -141,4 +141,5 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->aside = supermaster->nodes.events;
     report->aside_count = supermaster->nodes.event_count;
     report->outcome = outcome(supermaster);
+    report->is_cancelled = supermaster->ends_now;
 }

@@ -307,7 +307,7 @@ static bool keeps(const struct task *task)
 static void undo(struct control *control, struct task *task, const struct error *error)
 {
     for (size_t i = 0; i < task->id_count; i++)
-        control->source->cancel(control->source->context, task->ids[i]);
+        control->source->cancel(control->source->context, task->ids[i], false);
     evbuffer_drain(task->body, evbuffer_get_length(task->body));
     add_json(task->body, error_json(error->text));
     evbuffer_add(task->body, "\n", 1);
@@ -628,16 +628,17 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     }
 }
 
-/* A second request changes nothing; a job that is over cannot be cancelled any more, which its state says. */
-static void answer_delete(struct control *control, struct evhttp_request *request, uint64_t id)
+/* A job that is over cannot be cancelled any more, which its state says. A run drains whatever is asked for. */
+static void answer_delete(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
+    const uint64_t id = route->job;
     struct control_job job;
     if (!look_at_job(control, id, &job)) {
         send_error(request, STATUS_NOT_FOUND, is_set(control) ? NO_JOB : "a run has job 1 alone");
         return;
     }
     if (is_set(control))
-        control->source->cancel(control->source->context, id);
+        control->source->cancel(control->source->context, id, route->finishes);
     else if (control->status < 0)
         control->source->drain(control->source->context);
     control->was_cancelled = true;
@@ -691,7 +692,7 @@ static void on_request(struct evhttp_request *request, void *context)
     else if (method == EVHTTP_REQ_GET)
         answer_get(control, request, &route);
     else if (method == EVHTTP_REQ_DELETE && route.place == CONTROL_JOB)
-        answer_delete(control, request, route.job);
+        answer_delete(control, request, &route);
     else if (method == EVHTTP_REQ_POST &&
              (route.place == CONTROL_JOBS || route.place == CONTROL_ITEMS || route.place == CONTROL_END))
         answer_post(control, request, &route);

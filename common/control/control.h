@@ -27,8 +27,8 @@ struct control_source {
     const char *set; /* the name of the set and of its socket; NULL: a run */
     /* The number of the first job behind this one; 0: there is none. */
     uint64_t (*next)(void *context, uint64_t id);
-    /* Asks the job to end. */
-    void (*cancel)(void *context, uint64_t id);
+    /* Asks the job to end; `finishes`: with what runs of it. */
+    void (*cancel)(void *context, uint64_t id, bool finishes);
     /* Takes a job, with all that the submission has. 0 with its number; or the status of the answer, 400, 409 or 503,
      * with one line, and the submission is still the caller's. */
     int (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);

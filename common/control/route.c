@@ -31,13 +31,17 @@ static const char *value_of(const char *word, size_t length, const char *name)
 static bool read_word(struct control_route *route, const char *word, size_t length)
 {
     const char *wait = value_of(word, length, "wait="), *from = value_of(word, length, "from="),
-               *stream = value_of(word, length, "stream=");
+               *stream = value_of(word, length, "stream="), *finish = value_of(word, length, "finish=");
     uint64_t seconds;
     if (wait != NULL && route->place == CONTROL_JOB) {
         if (!read_number(wait, (size_t)(word + length - wait), CONTROL_WAIT_MAX_S, &seconds))
             return false;
         route->wait_s = (unsigned)seconds;
         return true;
+    }
+    if (finish != NULL && route->place == CONTROL_JOB) {
+        route->finishes = *finish == '1';
+        return word + length == finish + 1 && (*finish == '0' || *finish == '1');
     }
     if (from != NULL && (route->place == CONTROL_OUTPUT || route->place == CONTROL_JOBS))
         return read_number(from, (size_t)(word + length - from), INT64_MAX, &route->from);
@@ -63,8 +67,8 @@ static int read_query(struct control_route *route, const char *query, struct err
         end = word + strcspn(word, "&");
         if (is_repeated(query, word) || !read_word(route, word, (size_t)(end - word))) {
             error_set(error,
-                      "the query '%.100s' is unknown; accepted: wait=SECONDS, 0 to %d, of a job, from=ID of jobs, "
-                      "stream=out|err and from=OFFSET of an output",
+                      "the query '%.100s' is unknown; accepted: wait=SECONDS, 0 to %d, or finish=0|1 of a job, "
+                      "from=ID of jobs, stream=out|err and from=OFFSET of an output",
                       query, CONTROL_WAIT_MAX_S);
             return BAD_REQUEST;
         }

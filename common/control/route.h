@@ -26,6 +26,7 @@ struct control_route {
     enum control_place place;
     uint64_t job;               /* of CONTROL_JOB, CONTROL_OUTPUT and CONTROL_ITEMS: its ID */
     unsigned wait_s;            /* of CONTROL_JOB: how long to wait for a change; 0: not at all */
+    bool finishes;              /* of CONTROL_JOB that is cancelled: with what runs */
     uint64_t from;              /* of CONTROL_JOBS: the first ID, of CONTROL_OUTPUT: the first byte; 0 unless asked */
     enum control_stream stream; /* of CONTROL_OUTPUT */
 };

@@ -156,6 +156,7 @@ struct report {
 
     /* for the summary only */
     bool grows;            /* more iterations could have come */
+    bool is_cancelled;     /* what ran was not finished */
     const char *failure;   /* for REPORT_FAILED: one line; NULL where it has been said elsewhere */
     const char *journal;   /* journal from which the run can be resumed; NULL where none can */
     bool rest_is_given_up; /* only --resume failed runs any of what is not done */

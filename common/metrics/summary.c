@@ -103,7 +103,8 @@ static void add_headline(struct text *text, const struct report *report)
         add_part_done(text, report);
         break;
     case REPORT_DRAINED:
-        text_add(text, "stopped by a signal after a clean drain");
+        text_add(text, report->is_cancelled ? "cancelled, and what ran was ended"
+                                            : "stopped by a signal after a clean drain");
         add_part_done(text, report);
         break;
     case REPORT_FAILED:

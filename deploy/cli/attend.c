@@ -197,8 +197,7 @@ static void cancel(struct attendance *at)
     const enum ask_end end = control_client_ask(&at->asks, "DELETE", target, NULL, ANSWER_MS, &answer, &error);
     control_answer_fini(&answer);
     if (end == ASK_ANSWERED)
-        say(at,
-            "is cancelled: nothing of it begins any more, and what runs is finished and kept; once more to leave it");
+        say(at, "is cancelled: what runs is ended, and what is done stays; once more to leave it");
     else {
         char text[SET_MESSAGES];
         snprintf(text, sizeof text, "cannot be cancelled: %.400s", error.text);

@@ -30,6 +30,7 @@ struct jobs_request {
     enum format format;
     bool all;
     bool follows;
+    bool finishes;
     enum streams streams;
     const char *set;          /* borrowed from argv; NULL: none is named */
     const char *ids[IDS_MAX]; /* borrowed from argv */
@@ -57,6 +58,13 @@ static const struct option_row jobs_rows[] = {
 static const struct option_row show_rows[] = {SET_ROW, FORMAT_ROW, {NULL}};
 
 static const struct option_row set_rows[] = {SET_ROW, {NULL}};
+
+static const struct option_row cancel_rows[] = {
+    {"finish", 0, NULL, NULL, "finish what runs, and keep it, as Ctrl-C does with a run; nothing begins",
+     TAKES_FLAG(struct jobs_request, finishes)},
+    SET_ROW,
+    {NULL},
+};
 
 static const struct option_row output_rows[] = {
     {"stream", 0, "both|out|err", NULL,
@@ -98,12 +106,11 @@ static const struct options wait_options = {
 };
 
 static const struct options cancel_options = {
-    .usage = "hdss cancel [ID]... [--set SET]",
-    .about =
-        "Has jobs drain, as Ctrl-C does: what runs is finished and kept, nothing begins. One that waits in its set "
-        "never begins. Returns at once.",
-    .sections = {{"Options", set_rows}, {"Help", options_common}},
-    .notes = ID_NOTE,
+    .usage = "hdss cancel [ID]... [--finish] [--set SET]",
+    .about = "Cancels jobs. Of one of a set what runs is ended at once, and what is done stays; one that waits never "
+             "begins. A run drains, as by Ctrl-C: what runs is finished and kept. Returns at once.",
+    .sections = {{"Options", cancel_rows}, {"Help", options_common}},
+    .notes = ID_NOTE "\nA job that was cancelled with --finish is ended by another cancel without.",
 };
 
 static const struct options output_options = {
@@ -343,19 +350,22 @@ int command_wait(int argc, char **argv)
 
 /* --- cancel --- */
 
+/* A run drains in any case. */
 static int cancel_job(const char *program, struct job_view *view, void *context)
 {
+    const struct jobs_request *request = context;
+    const bool finishes = request->finishes || strcmp(view->id, view->session) == 0;
     struct control_answer answer;
     struct error error, text;
     char target[64];
-    (void)context;
-    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, view->job);
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64 "%s", view->job, finishes ? "?finish=1" : "");
     const enum ask_end end = control_ask(view->path, "DELETE", target, ANSWER_MS, &answer, &error);
     const char *state = json_string_value(json_object_get(answer.json, "state"));
     if (state != NULL && job_state_is_over(state))
         printf("%s is over: %s\n", view->id, state);
     else if (end == ASK_ANSWERED)
-        printf("%s drains: what runs is finished and kept\n", view->id);
+        printf("%s %s\n", view->id,
+               finishes ? "drains: what runs is finished and kept" : "is cancelled: what runs is ended");
     control_answer_fini(&answer);
     if (end == ASK_ANSWERED)
         return commands_end_page(program);
@@ -368,7 +378,7 @@ int command_cancel(int argc, char **argv)
     static const char program[] = "hdss cancel";
     struct jobs_request request = {0};
     const int status = jobs_parse(program, &cancel_options, true, argc, argv, &request);
-    return status >= 0 ? status : jobs_each(program, &request, cancel_job, NULL);
+    return status >= 0 ? status : jobs_each(program, &request, cancel_job, &request);
 }
 
 /* --- output --- */

@@ -286,11 +286,11 @@ void set_tell_more(const struct set *set, const struct queue_job *queued)
     driver_tell_more(job->driver);
 }
 
-void set_drain_job(const struct set *set, uint32_t id)
+void set_drain_job(const struct set *set, uint32_t id, bool now)
 {
     const struct set_job *job = find_running(set, id);
     if (job != NULL)
-        driver_drain(job->driver);
+        driver_drain(job->driver, now);
 }
 
 /* --- ends --- */

@@ -31,5 +31,5 @@ size_t set_list_running(const struct set *set, uint64_t *ids, size_t most);
 /* Tells a job of the items that it has by now. Nothing where it does not run. */
 void set_tell_more(const struct set *set, const struct queue_job *queued);
 
-/* Asks a job to end. Nothing where it does not run. */
-void set_drain_job(const struct set *set, uint32_t id);
+/* Asks a job to end; `now`: nor is what runs to be finished. Nothing where it does not run. */
+void set_drain_job(const struct set *set, uint32_t id, bool now);

@@ -88,15 +88,18 @@ static int output(void *context, uint64_t id, enum control_stream stream)
 
 /* --- what is to be done --- */
 
-static void cancel(void *context, uint64_t id)
+/* What a job that drains has left running is ended by a later request. */
+static void cancel(void *context, uint64_t id, bool finishes)
 {
     struct set *set = context;
     struct queue_job *queued = find_queued(set, id);
-    if (queued == NULL || queued->is_cancelled)
+    if (queued == NULL)
         return;
-    queue_cancel(&set->queue, queued, set_now_s());
-    queue_journal_cancelled(set->journal, queued);
-    set_drain_job(set, queued->id);
+    if (!queued->is_cancelled) {
+        queue_cancel(&set->queue, queued, set_now_s());
+        queue_journal_cancelled(set->journal, queued);
+    }
+    set_drain_job(set, queued->id, !finishes);
     control_note_change(set->control);
 }
 

@@ -70,7 +70,7 @@ def test_jobs_go_through_a_set():
         waited = run([HDSS, 'wait', '3', '4'])
         assert waited.status == 4 and job('4')['cancelled_by'] == 3, waited
         assert waited.out.endswith('main/4: cancelled, nothing was begun\n') and '  cancelled  as main/3 was not done\n' in well(['show', '4'])
-        assert 'stopped by a signal after a clean drain' in well(['output', '3'])
+        assert 'cancelled, and what ran was ended' in well(['output', '3'])
         os.mkdir('hdss/main/jobs/6.out')
         silent = run([HDSS, 'submit', '--wait', 'synthetic', 'iterations=1'])
         assert silent.status == 1 and job('6')['state'] == 'failed', silent
@@ -91,6 +91,96 @@ def test_tasks_of_several_jobs_run_beside_one_another():
         for number in range(len(names)):
             with open(f'{number}.txt', encoding='ascii') as file:
                 assert file.read().split() == [str(task) for task in range(1, 31)], number
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+SLEEPY = '''
+import array, os, time
+
+def describe(quick):
+    return 20
+
+def work(first, count, *, quick=2):
+    for i in range(first, first + count):
+        with open(f'began.{i}', 'a', encoding='ascii') as file:
+            file.write(f'{os.getpid()}\\n')
+        time.sleep(0 if i < quick or os.path.exists('now') else 1000)
+    return array.array('d', range(first, first + count))
+'''
+
+
+def gone(pid):
+    """Nobody runs any more by this number."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+            return file.read().rpartition(')')[2].split()[0] == 'Z'
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def pids_in(name):
+    with open(name, encoding='ascii') as file:
+        return [int(line) for line in file if line.endswith('\n')]
+
+
+def test_a_cancelled_job_ends_at_once():
+    """Tasks and kernels that sleep for a quarter of an hour are gone with their job, and the workers take the next one."""
+    here()
+    with open('sleepy.py', 'w', encoding='ascii') as file:
+        file.write(SLEEPY)
+    up('--masters', '1')
+    try:
+        tasks = ['exec', 'command=bash -c "test {} -gt 2 && echo \\$\\$ >> tasks && exec sleep 1000; echo {}"', 'count=20']
+        assert well(['submit', '--output', 'tasks.txt', *tasks]) == 'main/1\n'
+        wait_until(lambda: os.path.exists('tasks') and len(pids_in('tasks')) == 2 and job('1')['done'] == 2, 'two tasks that sleep')
+        assert well(['cancel', '1']) == 'main/1 is cancelled: what runs is ended\n'
+        ended = run([HDSS, 'wait', '1'])
+        assert ended.status == 4 and ended.out == 'main/1: cancelled, 2 of 20 (10.0 %)\n' and all(map(gone, pids_in('tasks'))), ended
+        said = well(['output', '1'])
+        assert said.startswith('exec: cancelled, and what ran was ended\n') and 'failed' not in said.partition('ledger')[0], said
+        with open('tasks.txt', encoding='ascii') as file:
+            assert file.read() == '1\n2\n'
+        kernel = ['--technique', 'css:chunk=10', '--power', 'equal', '--output', 'kernel.npy', 'python:sleepy.work']
+        well(['submit', *kernel])
+        wait_until(lambda: os.path.exists('began.2') and os.path.exists('began.10'), 'iterations that sleep')
+        well(['cancel', '2'])
+        ended = run([HDSS, 'wait', '2'])
+        assert ended.status == 4 and ended.out == 'main/2: cancelled, 2 of 20 (10.0 %)\n', ended
+        assert gone(pids_in('began.2')[0]) and gone(pids_in('began.10')[0])
+        with open('now', 'w', encoding='ascii'):
+            pass
+        rest = run([HDSS, 'submit', '--wait', '--resume', *kernel])
+        assert rest.status == 0 and rest.out.startswith('python:sleepy.work: 20 iterations done') and '2 resumed' in rest.out, rest
+        os.unlink('now')
+        well(['submit', '--technique', 'ss', '--power', 'measure', 'python:sleepy.work', 'quick=0'])
+        wait_until(lambda: len(pids_in('began.0')) >= 3, 'probes that sleep')
+        well(['cancel', '4'])
+        assert run([HDSS, 'wait', '4']).status == 4 and all(map(gone, pids_in('began.0')))
+        assert run([HDSS, 'submit', '--wait', 'synthetic', 'iterations=1']).status == 0
+        well(['submit', *SLEEPING, 'iterations=100000'])
+        wait_until(lambda: job('6')['done'] > 0, 'a job that runs')
+        assert well(['cancel', '--finish', '6']) == 'main/6 drains: what runs is finished and kept\n'
+        assert run([HDSS, 'wait', '6']).status == 4 and 'after a clean drain' in well(['output', '6'])
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_what_a_cancelled_job_has_not_done_is_done_by_the_next():
+    here()
+    up()
+    try:
+        tasks = ['--output', 'tasks.txt', 'exec', 'command=bash -c "test {} -gt 2 && test ! -e now && exec sleep 1000; echo {}"', 'count=6']
+        well(['submit', *tasks])
+        wait_until(lambda: job('1')['done'] == 2 and job('1')['busy'] == 2, 'tasks that sleep')
+        well(['cancel'])
+        assert run([HDSS, 'wait', '1']).status == 4
+        with open('now', 'w', encoding='ascii'):
+            pass
+        rest = run([HDSS, 'submit', '--wait', '--resume', *tasks])
+        assert rest.status == 0 and rest.out.startswith('exec: 6 tasks done') and '2 resumed' in rest.out, rest
+        with open('tasks.txt', encoding='ascii') as file:
+            assert file.read().split() == ['1', '2', '3', '4', '5', '6']
     finally:
         assert run([HDSS, 'down']).status == 0
 
@@ -515,6 +605,8 @@ if __name__ == '__main__':
     sys.exit(main([
         test_jobs_go_through_a_set,
         test_tasks_of_several_jobs_run_beside_one_another,
+        test_a_cancelled_job_ends_at_once,
+        test_what_a_cancelled_job_has_not_done_is_done_by_the_next,
         test_a_set_that_is_killed_goes_on,
         test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time,
         test_long_chunks_share_their_workers,

@@ -60,10 +60,10 @@ static uint64_t next(void *context, uint64_t id)
     return id < set.newest ? id + 1 : 0;
 }
 
-static void cancel(void *context, uint64_t id)
+static void cancel(void *context, uint64_t id, bool finishes)
 {
     (void)context;
-    set.states[id] = CONTROL_CANCELLED;
+    set.states[id] = finishes ? CONTROL_DRAINING : CONTROL_CANCELLED;
 }
 
 static int submit(void *context, struct submission *submission, uint64_t *id, struct error *refusal)
@@ -235,6 +235,8 @@ START_TEST(a_job_is_taken)
     check_has(ask("GET /v1/jobs/1", ""), "200", "\"submitted\":\"1970-01-01T00:00:01Z\",\"began\":null");
     check_has(ask("GET /v1/jobs/2", ""), "404", "{\"error\":");
     check_has(ask("GET /v1/jobs/2/output", ""), "404", "{\"error\":");
+    check_has(ask("DELETE /v1/jobs/1?finish=1", ""), "202", "\"state\":\"draining\"");
+    check_has(ask("DELETE /v1/jobs/1?finish=2", ""), "400", "finish=0|1 of a job");
     check_has(ask("DELETE /v1/jobs/1", ""), "202", "\"state\":\"cancelled\"");
     check_has(ask("DELETE /v1/jobs/2", ""), "404", "{\"error\":");
     ck_assert_uint_eq(set.drains, 0);
