@@ -682,7 +682,8 @@ uint64_t virtual_next_ns(const struct virtual_cluster *cluster)
     return cluster->heap.length > 0 ? cluster->heap.items[0].at_ns : NEVER;
 }
 
-bool virtual_advance(struct virtual_cluster *cluster)
+/* Handles the next event. Returns whether it could. */
+static inline bool cluster_advance(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
     const uint64_t limit_ns = config->limit_ns > 0 ? config->limit_ns : NS_PER_HOUR;
@@ -698,6 +699,11 @@ bool virtual_advance(struct virtual_cluster *cluster)
     return true;
 }
 
+bool virtual_advance(struct virtual_cluster *cluster)
+{
+    return cluster_advance(cluster);
+}
+
 struct virtual_result virtual_end(struct virtual_cluster *cluster)
 {
     if ((!cluster_is_over(cluster) && cluster->result.status != -2) || cluster->out_of_memory)
@@ -711,7 +717,7 @@ struct virtual_result virtual_end(struct virtual_cluster *cluster)
 struct virtual_result virtual_run(struct virtual_cluster *cluster)
 {
     virtual_begin(cluster);
-    while (virtual_advance(cluster))
+    while (cluster_advance(cluster))
         ;
     return virtual_end(cluster);
 }

@@ -102,10 +102,14 @@ void work_schedule_loads(struct virtual_cluster *cluster)
 /* Schedules what the running chunk comes to, unless it does so behind its turn. */
 static void work_schedule(struct virtual_cluster *cluster, const struct future *future)
 {
-    struct future due = *future;
-    if (due.at_ns > cluster->nodes[due.rank].running.until_ns)
+    if (future->at_ns > cluster->nodes[future->rank].running.until_ns)
         return;
-    due.at_ns = due.at_ns > cluster->now_ns ? due.at_ns : cluster->now_ns;
+    if (future->at_ns >= cluster->now_ns) {
+        cluster_schedule(cluster, future);
+        return;
+    }
+    struct future due = *future;
+    due.at_ns = cluster->now_ns;
     cluster_schedule(cluster, &due);
 }
 
