@@ -7,7 +7,9 @@
  * runs; a job that is done has all of them, one that was cancelled was to be, or is after one that is not done, one
  * that failed had a reason; in the end all jobs are over and no rank is in one. And of those that share a worker, while
  * none of higher priority has a chunk there, each has its turn within a bound, and no two are further apart than a turn
- * over their weights (ranks.h). */
+ * over their weights (ranks.h).
+ *
+ * Numbers from STREAMS on are of jobs that come and are over within a turn, one behind the other, beside a long one. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/util/error.h"
@@ -26,10 +28,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOBS_MAX = 20, AFTER_MAX = 3, MASTERS_MAX = 3, WORKERS_MAX = 8, LOSSES_MAX = 6, SETS_MAX = 4 };
+enum { JOBS_MAX = 40, JOBS_USUAL = 20, AFTER_MAX = 3, MASTERS_MAX = 3, WORKERS_MAX = 8, LOSSES_MAX = 6, SETS_MAX = 4 };
 
 #define LIMIT_NS     UINT64_C(100000000000000)
 #define LIMIT_EVENTS UINT64_C(5000000)
+
+#define STREAMS UINT64_C(1000000000)
 
 /* A job, and what its runs have recorded. */
 struct life {
@@ -45,7 +49,7 @@ struct life {
 
 struct world {
     struct random random;
-    bool trace;
+    bool trace, is_stream;
     const char *wrong;
     struct virtual_set_config config;
     struct virtual_config machine; /* what the configurations of all jobs have in common */
@@ -160,7 +164,7 @@ static void make_jobs(struct world *world)
 {
     struct virtual_set_config *set = &world->config;
     const uint64_t spread_ns = one_in(world, 3) ? 0 : between(world, 0, 1u << between(world, 8, 19));
-    set->job_count = (unsigned)between(world, 1, one_in(world, 4) ? JOBS_MAX : 6);
+    set->job_count = (unsigned)between(world, 1, one_in(world, 4) ? JOBS_USUAL : 6);
     uint64_t at_ns = 0;
     for (unsigned i = 0; i < set->job_count; i++) {
         struct virtual_job *job = &world->jobs[i];
@@ -178,10 +182,35 @@ static void make_jobs(struct world *world)
         if (one_in(world, 6))
             job->cancel_at_ns = at_ns + between(world, 0, 1u << between(world, 8, 22));
         make_run(world, &job->config, life);
-        chain_init(&life->chain);
-        snprintf(life->name_text, sizeof life->name_text, "job %u", i + 1);
     }
     set->jobs = world->jobs;
+}
+
+/* Many jobs of an iteration come beside a long one, to a worker that has always one of them to compute. */
+static void make_stream(struct world *world)
+{
+    struct virtual_set_config *set = &world->config;
+    set->workers = 1;
+    set->masters = 0;
+    set->at_once = (unsigned)between(world, 3, 5);
+    set->turn_ns = 1;
+    set->job_count = (unsigned)between(world, 20, JOBS_MAX);
+    set->iteration_ns = (uint64_t)(5200 / world->speeds[0]) + 1;
+    world->machine.latency_ns = between(world, 0, 100);
+    world->machine.service_ns = world->machine.jitter_ns = world->machine.collect_ns = 0;
+    for (unsigned i = 0; i < set->job_count; i++) {
+        struct virtual_job *job = &world->jobs[i];
+        struct life *life = &world->lives[i];
+        *job = (struct virtual_job){
+            .cancel_at_ns = NEVER, .weight = 1, .after = life->after, .began_ns = NEVER, .ended_ns = NEVER};
+        make_run(world, &job->config, life);
+        job->config.technique = "ss";
+        job->config.spec.min_chunk = 0;
+        job->config.spec.power = RUN_POWER_EQUAL;
+        job->config.count = i == 0 ? 100 : 1;
+        job->config.outcome = NULL;
+        life->bad = UINT64_MAX;
+    }
 }
 
 /* About how long all jobs take. */
@@ -205,7 +234,7 @@ static void make_losses(struct world *world, bool is_last)
     set->losses = world->losses;
     set->loss_count = 0;
     set->stop_at_ns = NEVER;
-    if (is_last)
+    if (is_last || world->is_stream)
         return;
     if (one_in(world, 8))
         set->stop_at_ns = at_ns + between(world, 0, duration);
@@ -399,11 +428,18 @@ static const char *run(uint64_t seed, bool trace)
     struct queue queue;
     world = (struct world){.trace = trace};
     random_init(&world.random, seed);
+    world.is_stream = seed >= STREAMS;
     world.config.context = &world;
     world.config.on_change = note_change;
     world.config.on_run = judge_run;
     make_machine(&world);
     make_jobs(&world);
+    if (world.is_stream)
+        make_stream(&world);
+    for (unsigned i = 0; i < world.config.job_count; i++) {
+        chain_init(&world.lives[i].chain);
+        snprintf(world.lives[i].name_text, sizeof world.lives[i].name_text, "job %u", i + 1);
+    }
     queue_init(&queue, world.config.at_once);
     queue_note_all(&world.notes, &queue);
     commit(&world);
