@@ -224,12 +224,9 @@ static struct queue_job *next_open(const struct queue *queue)
     return best;
 }
 
-struct queue_job *queue_next(struct queue *queue)
+/* The first of the jobs that may begin; NULL: none may. */
+static struct queue_job *first_ready(struct queue *queue)
 {
-    if (queue->mode == QUEUE_STOPPED)
-        return NULL;
-    if (queue->running - queue->running_open >= queue->at_once)
-        return next_open(queue);
     for (; queue->ready_count > 0; drop_top(queue)) {
         struct queue_job *job = ready_job(queue, &queue->ready[0]);
         if (job != NULL)
@@ -238,13 +235,46 @@ struct queue_job *queue_next(struct queue *queue)
     return NULL;
 }
 
+struct queue_job *queue_next(struct queue *queue)
+{
+    if (queue->mode == QUEUE_STOPPED || queue->alone != NULL)
+        return NULL;
+    const bool has_place = queue->running - queue->running_open < queue->at_once;
+    struct queue_job *job = has_place ? first_ready(queue) : next_open(queue);
+    return job != NULL && job->is_alone && queue->running > 0 ? NULL : job;
+}
+
+void queue_keep_alone(struct queue_job *job)
+{
+    assert(job->state == QUEUE_WAITING);
+    job->is_alone = true;
+}
+
 /* --- ends --- */
+
+/* The job is no longer among those that wait, or run. */
+static void take_out(struct queue *queue, const struct queue_job *job)
+{
+    *(job->state == QUEUE_RUNNING ? &queue->running : &queue->waiting) -= 1;
+    if (queue->alone == job)
+        queue->alone = NULL;
+}
+
+/* The job, which ran, waits to go on. */
+static void let_wait(struct queue *queue, struct queue_job *job)
+{
+    queue->running_open -= is_incomplete(job);
+    take_out(queue, job);
+    job->state = QUEUE_WAITING;
+    job->has_run = true;
+    queue->waiting++;
+}
 
 static void list_ended(struct queue *queue, struct queue_job *job, enum queue_state state, int status, int64_t now_s)
 {
     if (is_incomplete(job))
         unlist_open(queue, job);
-    *(job->state == QUEUE_RUNNING ? &queue->running : &queue->waiting) -= 1;
+    take_out(queue, job);
     job->state = state;
     job->status = status;
     job->ended_s = now_s;
@@ -294,22 +324,12 @@ static enum queue_state state_at_end(int status)
     }
 }
 
-/* A job that runs is to go on later. */
-static void put_back(struct queue *queue, struct queue_job *job)
-{
-    queue->running_open -= is_incomplete(job);
-    job->state = QUEUE_WAITING;
-    job->has_run = true;
-    queue->running--;
-    queue->waiting++;
-}
-
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s)
 {
     assert(job->state == QUEUE_RUNNING);
     forget_oldest(queue);
     if (queue->mode == QUEUE_STOPPED && status == EXIT_STATUS_DRAINED && !job->is_cancelled) {
-        put_back(queue, job);
+        let_wait(queue, job);
         return false;
     }
     end(queue, job, state_at_end(status), status, now_s);
@@ -338,6 +358,9 @@ void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s)
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s)
 {
     assert(job->state == QUEUE_WAITING && job->awaited == 0);
+    assert(queue->alone == NULL && (!job->is_alone || queue->running == 0));
+    if (job->is_alone)
+        queue->alone = job;
     job->state = QUEUE_RUNNING;
     job->began_s = now_s;
     queue->waiting--;
@@ -446,7 +469,7 @@ void queue_restart(struct queue *queue, int64_t now_s)
     queue->ready_count = 0;
     for (struct queue_job *job = queue->first; job != NULL; job = job->next) {
         if (job->state == QUEUE_RUNNING)
-            put_back(queue, job);
+            let_wait(queue, job);
         if (job->state == QUEUE_WAITING && job->awaited == 0)
             note_ready(queue, job);
     }
@@ -554,4 +577,6 @@ void queue_check(const struct queue *queue)
     assert(open == incomplete && open == queue->open && running_open == queue->running_open &&
            "jobs that are open are counted");
     assert(queue->running <= queue->at_once + QUEUE_OPEN_MAX && "as many jobs run as may");
+    assert((queue->alone == NULL || (queue->running == 1 && queue->alone->state == QUEUE_RUNNING)) &&
+           "a job that runs alone is the only one");
 }

@@ -8,11 +8,14 @@
  *        +--cancelled, or a job that it is after is not done--> cancelled
  *
  * Of the jobs that may begin the one with the highest priority is next, of those the one with the lowest number. A job
- * may begin once all that it is `after` are done; where one of them fails or is cancelled, it is cancelled. The latest
- * jobs that are over are remembered, so that memory does not grow with the jobs that a set has had.
+ * may begin once all that it is `after` are done; where one of them fails or is cancelled, it is cancelled. A job that
+ * is known to run alone begins when no other runs, and none begins before it is over; while it is the next none begins
+ * that is behind it, so that it does come to its turn. The latest jobs that are over are remembered, so that memory
+ * does not grow with the jobs that a set has had.
  *
  * A job that is open is given items while it waits and runs, until it is said to be complete. Until then it takes no
- * place among those that run at once, as it may have nothing to do, and what it is given may come from one of them. */
+ * place among those that run at once, as it may have nothing to do, and what it is given may come from one of them. A
+ * job that runs alone waits for those that are open, too. */
 #pragma once
 
 #include "common/config/submission.h"
@@ -54,6 +57,7 @@ struct queue_job {
     enum queue_state state;
     bool is_cancelled; /* asked to end while it runs */
     bool has_run;      /* began before, and was stopped with the set: goes on from its own journal */
+    bool is_alone;     /* known to run beside no other; not in the journal, as its words say so each time it begins */
     int status;        /* exit status once it is over, else -1 */
     uint32_t
         cancelled_by; /* the job that it is after, and that is not done: it was cancelled as of that; 0: it was not */
@@ -97,6 +101,7 @@ struct queue {
     size_t waiting, running, ended;
     struct queue_totals totals;
     size_t open, running_open;      /* jobs that are open, and those of them that run */
+    const struct queue_job *alone;  /* the job that runs alone; NULL: none does */
     struct queue_job *first, *last; /* by number; owned */
     struct queue_job *first_ended, *last_ended;
     struct queue_job *first_open; /* of those that are open, in no order */
@@ -117,8 +122,12 @@ struct queue_job *queue_submit(struct queue *queue, struct submission *submissio
 /* The job of this number; NULL: there is none, or it is no longer remembered. */
 struct queue_job *queue_find(const struct queue *queue, uint32_t id);
 
-/* The job that is to begin now; NULL: none. It stays so until queue_begun() or queue_cancel(). */
+/* The job that is to begin now; NULL: none. It stays so until queue_begun(), queue_cancel() or queue_keep_alone(). */
 struct queue_job *queue_next(struct queue *queue);
+
+/* The job that is to begin now turns out to run alone: queue_next() says whether it begins now all the same. */
+void queue_keep_alone(struct queue_job *job);
+
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
 
 /* The job, which runs, has ended with this exit status. Returns whether it is over: one that a stopped set has drained,

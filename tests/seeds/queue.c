@@ -5,9 +5,9 @@
  *
  * The oracle is a second queue of a few lines, which looks at all jobs at each step, and is kept for each record since
  * the last commit, so that it can be gone back to the one that a torn journal ends with. What begins next is the job of
- * the highest priority, then of the lowest number, of those whose others are all done; none begins twice at once, or
- * beyond how many may; each is in the state that the oracle has it in; what was committed is never lost; what is not
- * remembered is over; and in the end all are. */
+ * the highest priority, then of the lowest number, of those whose others are all done; none begins twice at once,
+ * beside one that runs alone, or beyond how many may; each is in the state that the oracle has it in; what was
+ * committed is never lost; what is not remembered is over; and in the end all are. */
 #include "common/util/error.h"
 #include "common/util/random.h"
 #include "supermaster/queue.h"
@@ -26,6 +26,7 @@ enum { JOBS_MAX = 80, AFTER_MAX = 4, RECORDS_MAX = 16, STEPS = 400 };
 struct known {
     bool is_there, has_run, is_cancelled, is_open;
     struct queue_items items;
+    bool wants_alone, is_alone; /* is_alone: the queue knows of it */
     enum queue_state state;
     int priority;
     unsigned after_count;
@@ -55,7 +56,7 @@ struct world {
 };
 
 static struct {
-    uint64_t submitted, begun, ended, cancelled, restarts, torn, refused, forgotten, given;
+    uint64_t submitted, begun, alone, ended, cancelled, restarts, torn, refused, forgotten, given;
 } tally;
 
 static uint64_t between(struct world *world, uint64_t low, uint64_t high)
@@ -122,19 +123,29 @@ static unsigned oracle_places(const struct oracle *oracle)
     return count;
 }
 
+/* True where a job that runs alone does. */
+static bool oracle_has_alone(const struct oracle *oracle)
+{
+    bool has_alone = false;
+    for (uint32_t id = 1; id <= oracle->newest; id++)
+        has_alone |= oracle->jobs[id].state == QUEUE_RUNNING && oracle->jobs[id].wants_alone;
+    return has_alone;
+}
+
 /* The job that is to begin next; 0: none. */
 static uint32_t oracle_next(const struct world *world)
 {
     const struct oracle *oracle = &world->oracle;
+    const unsigned running = oracle_count(oracle, QUEUE_RUNNING);
     const bool has_place = oracle_places(oracle) < world->queue.at_once;
     uint32_t best = 0;
-    if (world->queue.mode == QUEUE_STOPPED)
+    if (world->queue.mode == QUEUE_STOPPED || oracle_has_alone(oracle))
         return 0;
     for (uint32_t id = 1; id <= oracle->newest; id++)
         if (oracle_is_ready(oracle, id) && (has_place || oracle_is_open(&oracle->jobs[id])) &&
             (best == 0 || oracle->jobs[id].priority > oracle->jobs[best].priority))
             best = id;
-    return best;
+    return running > 0 && oracle->jobs[best].is_alone ? 0 : best;
 }
 
 /* The supermaster has ended. */
@@ -145,6 +156,7 @@ static void oracle_restart(struct oracle *oracle)
         if (!is_live(job))
             continue;
         job->has_run |= job->state == QUEUE_RUNNING;
+        job->is_alone = false;
         job->state = job->is_cancelled ? QUEUE_CANCELLED : QUEUE_WAITING;
     }
     oracle_settle(oracle);
@@ -306,8 +318,10 @@ static void submit(struct world *world)
     bool memory_is_out = false;
     const uint32_t id = world->queue.newest + 1;
     struct submission submission = make_submission(world);
-    struct known known = {
-        .is_there = true, .priority = submission.priority, .after_count = (unsigned)submission.after_count};
+    struct known known = {.is_there = true,
+                          .wants_alone = between(world, 0, 3) == 0,
+                          .priority = submission.priority,
+                          .after_count = (unsigned)submission.after_count};
     known.is_open = submission.is_open = world->opens && id % 3 == 0;
     for (size_t i = 0; i < submission.after_count; i++)
         known.after[i] = submission.after[i];
@@ -336,6 +350,13 @@ static void begin_next(struct world *world)
     struct queue_job *job = queue_next(&world->queue);
     if (job == NULL)
         return;
+    if (world->oracle.jobs[job->id].wants_alone && !job->is_alone) {
+        SAY(world, "%" PRIu32 " is to run alone\n", job->id);
+        tally.alone++;
+        queue_keep_alone(job);
+        world->oracle.jobs[job->id].is_alone = true;
+        return;
+    }
     SAY(world, "begin %" PRIu32 "\n", job->id);
     tally.begun++;
     queue_begun(&world->queue, job, 2);
@@ -491,10 +512,11 @@ static const char *run(uint64_t seed, bool trace)
 
 static void print_tally(void)
 {
-    printf("# %" PRIu64 " jobs, %" PRIu64 " refused, %" PRIu64 " beginnings, %" PRIu64 " ends, %" PRIu64
-           " cancels, %" PRIu64 " restarts, %" PRIu64 " with a torn journal, items given %" PRIu64 " times\n",
-           tally.submitted, tally.refused, tally.begun, tally.ended, tally.cancelled, tally.restarts, tally.torn,
-           tally.given);
+    printf("# %" PRIu64 " jobs, %" PRIu64 " refused, %" PRIu64 " beginnings, %" PRIu64 " found to run alone, %" PRIu64
+           " ends, %" PRIu64 " cancels, %" PRIu64 " restarts, %" PRIu64 " with a torn journal, items given %" PRIu64
+           " times\n",
+           tally.submitted, tally.refused, tally.begun, tally.alone, tally.ended, tally.cancelled, tally.restarts,
+           tally.torn, tally.given);
 }
 
 int main(int argc, char **argv)

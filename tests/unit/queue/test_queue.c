@@ -349,6 +349,56 @@ START_TEST(who_is_forgotten_is_told)
 }
 END_TEST
 
+/* Nothing is beside it; what is behind it waits as soon as it is the next, what is before it does not. */
+START_TEST(a_job_runs_alone)
+{
+    submit(0);
+    begin(1);
+    queue_keep_alone(submit(0));
+    submit(0);
+    begin(0);
+    submit(1);
+    begin(4);
+    over(1, EXIT_STATUS_DONE);
+    begin(0);
+    over(4, EXIT_STATUS_DONE);
+    begin(2);
+    submit(2);
+    begin(0);
+    over(2, EXIT_STATUS_FAILED);
+    begin(5);
+    begin(3);
+}
+END_TEST
+
+START_TEST(a_job_that_would_run_alone_is_cancelled)
+{
+    submit(0);
+    begin(1);
+    queue_keep_alone(submit(0));
+    submit(0);
+    cancel(2);
+    begin(3);
+}
+END_TEST
+
+/* Another supermaster does not know of it before it reads the words. */
+START_TEST(a_job_that_ran_alone_goes_on)
+{
+    queue_keep_alone(submit(0));
+    submit(0);
+    begin(1);
+    begin(0);
+    queue_restart(&queue, 20);
+    queue_check(&queue);
+    begin(1);
+    queue_stop(&queue);
+    ck_assert(!queue_over(&queue, queue_find(&queue, 1), EXIT_STATUS_DRAINED, 300));
+    queue_check(&queue);
+    ck_assert_ptr_null(queue.alone);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("queue");
@@ -365,6 +415,9 @@ int main(void)
     tcase_add_test(tcase, unknown_others_are_refused);
     tcase_add_test(tcase, a_restart);
     tcase_add_test(tcase, who_is_forgotten_is_told);
+    tcase_add_test(tcase, a_job_runs_alone);
+    tcase_add_test(tcase, a_job_that_would_run_alone_is_cancelled);
+    tcase_add_test(tcase, a_job_that_ran_alone_goes_on);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
