@@ -92,7 +92,7 @@ int set_rank_run(struct runtime *runtime, unsigned words, char *const *word, con
     const struct job_source source = {.context = &rank, .announced = take_job};
     if (rank.topology == NULL)
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
-    rank.link = link_open(runtime, false);
+    rank.link = link_open(runtime);
     if (rank.link == NULL)
         return EXIT_STATUS_FAILED;
     link_expect_jobs(rank.link, &source);

@@ -3,8 +3,9 @@
  *
  * A rank that has no room to send another message waits for its oldest to be gone. Workers of different nodes do not
  * watch one another: should the receiver be lost, that message may never be gone, and only a QUIESCE or an END from
- * above says so, as long as there is somebody above (send.c). So a worker that exchanges boundary data takes its
- * messages while it waits, looks for these two, and keeps all of them, in their order, for when it can answer. */
+ * above says so, as long as there is somebody above (send.c). Where it is the END of a job of a set the other ranks
+ * stay, and nothing is waited for any more. So a worker that exchanges boundary data takes its messages while it waits,
+ * looks for these two, and keeps all of them, in their order, for when it can answer. */
 #include "common/mpi/deferred.h"
 
 #include "common/machine/topology.h"
@@ -75,7 +76,10 @@ void deferred_look(struct link *link)
         return;
     if (message.type == MESSAGE_QUIESCE && message.quiesce.rank < link->runtime->ranks)
         peers_move(peers, message.quiesce.rank, PEER_NAMED);
-    for (unsigned w = 0; message.type == MESSAGE_END && !link->expects_jobs && w < topology->workers; w++)
+    if (message.type != MESSAGE_END)
+        return;
+    link->exchange_ends = link->expects_jobs;
+    for (unsigned w = 0; !link->expects_jobs && w < topology->workers; w++)
         if (topology->worker_rank[w] != link->runtime->rank)
             peers_move(peers, topology->worker_rank[w], PEER_DISMISS);
 }

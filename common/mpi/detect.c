@@ -44,14 +44,19 @@ void detect_watch(struct runtime *runtime, unsigned rank)
     heartbeat_heard(&runtime->heartbeat, rank); /* beats are missed from now on */
 }
 
+void detect_all(struct runtime *runtime)
+{
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        if (detect_concerns(runtime, i))
+            detect_watch(runtime, i);
+}
+
 int detect_begin(struct runtime *runtime)
 {
     assert(runtime->peers.state == NULL);
     if (peers_init(&runtime->peers, runtime->ranks) < 0 || watch_init(&runtime->watch, runtime) < 0)
         return -1;
-    for (unsigned i = 0; i < runtime->ranks; i++)
-        if (detect_concerns(runtime, i))
-            detect_watch(runtime, i);
+    detect_all(runtime);
     assert(peers_check(&runtime->peers));
     ulfm_begin(runtime->world);
     return heartbeat_init(&runtime->heartbeat, runtime);

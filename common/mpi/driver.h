@@ -81,6 +81,7 @@ enum driver_state { DRIVER_RUNS, DRIVER_EXITS };
 struct driver {
     struct net_user user; /* the first member: see driver_of() */
     struct link *link;
+    bool exchanges;      /* boundary data with other workers */
     struct driver *next; /* of the next job */
     const struct machine *machine;
     const struct effects *effects;
@@ -108,6 +109,7 @@ struct link {
     struct deferred deferred;
     struct deferred early; /* messages of jobs that are not there yet, and what their senders have sent after them */
     bool early_is_due;     /* a job has come for which some of them may have waited */
+    bool exchange_ends;    /* of a set: an END of the job that exchanges boundary data is among the deferred messages */
     bool expects_jobs;     /* see link_expect_jobs() */
     struct announcements announcements; /* of a set */
     bool is_broken;                     /* the run ends */

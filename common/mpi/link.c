@@ -29,7 +29,7 @@ static int link_init(struct link *link)
     return 0;
 }
 
-struct link *link_open(struct runtime *runtime, bool exchanges)
+struct link *link_open(struct runtime *runtime)
 {
     struct link *link = calloc(1, sizeof *link);
     struct error error;
@@ -37,7 +37,6 @@ struct link *link_open(struct runtime *runtime, bool exchanges)
     if (link == NULL)
         MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
     *link = (struct link){.runtime = runtime, .ops = runtime->ops, .stride.keeps_ns = LINK_KEEPS_NS};
-    runtime->exchanges = exchanges;
     if (runtime->ops->prepare(runtime, &error) < 0) {
         if (error.text[0] != '\0')
             link_give_up(link, error.text);
@@ -85,6 +84,19 @@ void link_close(struct link *link)
 
 /* --- jobs --- */
 
+/* Has the rank exchange boundary data from now on, or no longer, where none of its jobs does. */
+static void set_exchange(struct link *link)
+{
+    bool exchanges = false;
+    for (const struct driver *driver = link->drivers; driver != NULL; driver = driver->next)
+        exchanges |= driver->exchanges;
+    if (exchanges == link->runtime->exchanges)
+        return;
+    link->runtime->exchanges = exchanges;
+    link->exchange_ends = false;
+    link->ops->exchange(&link->wait, link->runtime);
+}
+
 static struct driver *driver_new(struct link *link, const struct part_of_job *part)
 {
     const struct effects *effects = part->effects;
@@ -95,6 +107,7 @@ static struct driver *driver_new(struct link *link, const struct part_of_job *pa
     driver->link = link;
     driver->machine = part->machine;
     driver->effects = effects;
+    driver->exchanges = part->exchanges;
     driver->share = (struct stride_share){.weight = part->weight, .priority = part->priority};
     driver->stores.events = calloc(STORES_MAX, sizeof *driver->stores.events);
     driver->stores.errors = calloc(STORES_MAX, sizeof *driver->stores.errors);
@@ -124,7 +137,7 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
 {
     const struct executor *executor = part->effects->executor;
     assert(part->job > link->newest && part->weight > 0);
-    assert(link->runtime->exchanges || executor == NULL || !executor_is_dependent(executor));
+    assert(part->exchanges || executor == NULL || !executor_is_dependent(executor));
     struct driver *driver = driver_new(link, part), **end = &link->drivers;
     if (driver == NULL) {
         link_give_up(link, "cannot prepare: out of memory, or of files");
@@ -139,6 +152,9 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     link->newest = part->job;
     link->computes |= executor != NULL;
     link->early_is_due = link->early.count > 0;
+    set_exchange(link);
+    if (part->exchanges && part->failure == NULL)
+        driver_open(driver); /* boundary data may come before the first chunk */
     if (part->effects->begun != NULL)
         part->effects->begun(part->effects->context);
     link->now_ns = link->ops->now();
@@ -158,10 +174,18 @@ static bool has_last_sends(const struct link *link, const struct net_user *user,
     return user->pending > 0 && !late;
 }
 
+/* True where messages of the job are on their way. In a set the job's memory is freed behind it: what MPI has borrowed
+ * of that is through, or the other rank is known to be lost, however long that takes. */
+static bool has_last_messages(const struct driver *driver)
+{
+    struct link *link = driver->link;
+    return has_last_sends(link, &driver->user, driver->exit_ns) ||
+           (link->expects_jobs && net_borrows(&link->net, &driver->user));
+}
+
 bool driver_goes_on(const struct driver *driver)
 {
-    const struct link *link = driver->link;
-    return !link->is_broken && (driver->state == DRIVER_RUNS || has_last_sends(link, &driver->user, driver->exit_ns));
+    return !driver->link->is_broken && (driver->state == DRIVER_RUNS || has_last_messages(driver));
 }
 
 bool link_is_over(const struct link *link)
@@ -195,6 +219,7 @@ int link_remove(struct link *link, struct driver *driver)
     arbiter_leave(link);
     net_forget(&link->net, &driver->user);
     announcements_forget(&link->announcements, driver->user.job);
+    set_exchange(link);
     link->ops->end_work(&link->wait, &driver->work);
     link->computes = false;
     for (const struct driver *other = link->drivers; other != NULL; other = other->next)
@@ -217,8 +242,14 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
                   const char *failure)
 {
     const struct part_of_job part = {
-        .job = FIRST_JOB, .weight = 1, .machine = machine, .effects = effects, .failure = failure};
-    struct link *link = link_open(runtime, effects->executor != NULL && executor_is_dependent(effects->executor));
+        .job = FIRST_JOB,
+        .weight = 1,
+        .machine = machine,
+        .effects = effects,
+        .exchanges = effects->executor != NULL && executor_is_dependent(effects->executor),
+        .failure = failure,
+    };
+    struct link *link = link_open(runtime);
     struct driver *driver = link != NULL ? link_add(link, &part) : NULL;
     if (driver == NULL)
         return EXIT_STATUS_FAILED;

@@ -19,12 +19,12 @@ struct part_of_job {
     int priority;    /* of the jobs that have a chunk here those of the highest one compute */
     const struct machine *machine;
     const struct effects *effects;
+    bool exchanges;      /* a worker's: exchanges boundary data with other workers, and runs beside no other such job */
     const char *failure; /* NULL, or a line that the machine is told instead of to start */
 };
 
-/* Opens the link of a rank whose ranks are grouped; `exchanges`: a job may exchange boundary data. NULL where that
- * cannot be: it has been said, and the run ends. */
-struct link *link_open(struct runtime *runtime, bool exchanges);
+/* Opens the link of a rank whose ranks are grouped. NULL where that cannot be: it has been said, and the run ends. */
+struct link *link_open(struct runtime *runtime);
 void link_close(struct link *link);
 
 /* Who adds the jobs of a set. */

@@ -304,6 +304,7 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     if (peers_can_send(net->peers, slot->to))
         return false;
     net->held_count -= slot->state == SEND_HELD;
+    slot->state = SEND_GONE;
     free_request(&slot->control);
     free_request(&slot->data);
     return true;
@@ -483,8 +484,28 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
     return 0;
 }
 
+bool net_borrows(struct net *net, const struct net_user *user)
+{
+    bool borrows = false;
+    for (unsigned i = 0; !borrows && user->pending > 0 && i < net->send_count; i++) {
+        struct send_slot *slot = net->sends[send_place(net, i)];
+        borrows = slot->user == user && slot->payload != NULL && !send_is_over(net, slot);
+    }
+    for (unsigned i = 0; !borrows && i < net->inbound_count; i++)
+        borrows = net->inbound[(net->inbound_first + i) % net->inbound_capacity].user == user;
+    return borrows;
+}
+
 void net_forget(struct net *net, const struct net_user *user)
 {
+    for (unsigned i = 0; user->pending > 0 && i < net->send_count; i++) {
+        struct send_slot *slot = net->sends[send_place(net, i)];
+        if (slot->user != user)
+            continue;
+        slot->user = &net->nobody;
+        slot->payload = NULL;
+        net->nobody.pending++;
+    }
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
         if (net->collects[i].user == user)
             net->collects[i].user = NULL;

@@ -92,7 +92,8 @@ struct net {
     unsigned waiting_first, waiting_count, waiting_capacity;
     struct inbound *inbound; /* ring, in the order in which they were announced; owned */
     unsigned inbound_first, inbound_count, inbound_capacity;
-    uint64_t begun, over; /* messages whose sending has begun, and has ended, in this order */
+    struct net_user nobody; /* sends what jobs have left behind */
+    uint64_t begun, over;   /* messages whose sending has begun, and has ended, in this order */
 };
 
 /* For a rank whose peers are in their table; at most RECEIVES_MAX receives. -1 when memory is out. */
@@ -152,7 +153,12 @@ void net_cancel_inbound(struct net *net, unsigned from);
  * out. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);
 
-/* Has what is still received for a job go to nobody. It has nothing pending. */
+/* True where MPI may still read or write memory of the job's own: payloads that are being sent, boundary data that
+ * come. */
+bool net_borrows(struct net *net, const struct net_user *user);
+
+/* Has what is still received for a job go to nobody, and what is still being sent, to ranks that are silent, be
+ * nobody's. Nothing of it is borrowed any more. */
 void net_forget(struct net *net, const struct net_user *user);
 
 static inline bool net_is_pending(const struct net *net)

@@ -54,6 +54,8 @@ struct runtime_ops {
     /* Waits from now on for what an executor (NULL: none) waits for, too. -1: memory is out. */
     int (*begin_work)(struct wait *wait, struct wait_work *work, const struct executor *executor);
     void (*end_work)(struct wait *wait, struct wait_work *work);
+    /* The rank exchanges boundary data from now on, or no longer, as runtime->exchanges says. */
+    void (*exchange)(struct wait *wait, struct runtime *runtime);
     void (*look)(struct wait *wait, uint64_t now_ns); /* looks at signals and timers */
     /* Waits as wait_idle() does. */
     bool (*idle)(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,

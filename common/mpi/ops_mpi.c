@@ -114,6 +114,13 @@ static void real_end_work(struct wait *wait, struct wait_work *work)
     wait_end_work(work);
 }
 
+static void real_exchange(struct wait *wait, struct runtime *runtime)
+{
+    wait->far_peers = real_has_far_peers(runtime);
+    if (runtime->exchanges)
+        detect_all(runtime);
+}
+
 static bool real_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                       bool (*poll)(void *context), void *context)
 {
@@ -141,6 +148,7 @@ const struct runtime_ops runtime_mpi_ops = {
     .close_wait = wait_fini,
     .begin_work = real_begin_work,
     .end_work = real_end_work,
+    .exchange = real_exchange,
     .look = wait_look,
     .idle = real_idle,
 };

@@ -76,11 +76,13 @@ void driver_delay(struct driver *driver)
 
 /* True where somebody finds out if the receiver of a message has ended, while this rank waits for that message to be
  * gone. Of far receivers of boundary data only the rank knows that serves this one. Where that has ended, too, the
- * supermaster tells, but not before it is asked to serve this rank: nothing can be waited for from then on. */
+ * supermaster tells, but not before it is asked to serve this rank: nothing can be waited for from then on. Nor once
+ * the job is over, as nobody tells any more. */
 static bool may_wait(const struct link *link)
 {
     const struct runtime *runtime = link->runtime;
-    return !runtime->exchanges || peers_can_send(&runtime->peers, runtime_master_of(runtime, runtime->rank));
+    return !runtime->exchanges ||
+           (!link->exchange_ends && peers_can_send(&runtime->peers, runtime_master_of(runtime, runtime->rank)));
 }
 
 void link_make_room(struct link *link)

@@ -9,7 +9,8 @@
  *
  * A pid means the same process to all ranks of a node only where they share a pid namespace (containers need not):
  * where they do not, nobody is watched, and heartbeat.c does what it does between nodes. Where they do, a peer that is
- * not found has ended since it said hello.
+ * not found has ended since it said hello. Workers of a set find one another when they come to exchange boundary data:
+ * the number of one that was lost long before may be another process's by then, but it takes no part in that.
  *
  * A process that is stopped (SIGSTOP) has not ended, and the kernel tells nothing of it. A master never computes, so
  * that a stopped one is as good as silent: whoever watches it looks once a second, and ends it when it was stopped in
@@ -51,13 +52,27 @@ static int open_process(int pid)
 #endif
 }
 
-/* True if the rank may ever concern this one: the supermaster may have to serve any worker one day; others watch the
- * same peers for all their life. */
+/* True if the rank may ever concern this one, as far as is known at first: the supermaster may have to serve any worker
+ * one day; workers that come to exchange boundary data add one another. */
 static bool may_concern(const struct runtime *runtime, unsigned rank)
 {
     if (rank == runtime->rank || !doorbell_reaches(&runtime->doorbell, rank))
         return false;
     return runtime->role == ROLE_SUPERMASTER || detect_concerns(runtime, rank);
+}
+
+/* Adds a peer, and opens what tells of its end. */
+static void add_peer(struct watch *watch, unsigned rank)
+{
+    struct watched *peer = &watch->peers[watch->count];
+    *peer = (struct watched){rank, (int)watch->runtime->hellos[rank].pid, -1, WATCH_BY_ASKING, 0};
+    if (watch->count++ >= PIDFDS_MAX)
+        return;
+    peer->process = open_process(peer->pid);
+    if (peer->process >= 0)
+        peer->means = WATCH_BY_KERNEL;
+    else if (errno == ESRCH)
+        peer->means = WATCH_TOO_LATE;
 }
 
 int watch_init(struct watch *watch, struct runtime *runtime)
@@ -66,19 +81,9 @@ int watch_init(struct watch *watch, struct runtime *runtime)
     watch->peers = calloc(runtime->ranks, sizeof *watch->peers);
     if (watch->peers == NULL || watch->set < 0)
         return -1;
-    for (unsigned i = 0; !runtime->is_blind && i < runtime->ranks; i++) {
-        if (!may_concern(runtime, i))
-            continue;
-        struct watched *peer = &watch->peers[watch->count];
-        *peer = (struct watched){i, (int)runtime->hellos[i].pid, -1, WATCH_BY_ASKING, 0};
-        if (watch->count++ < PIDFDS_MAX) {
-            peer->process = open_process(peer->pid);
-            if (peer->process >= 0)
-                peer->means = WATCH_BY_KERNEL;
-            else if (errno == ESRCH)
-                peer->means = WATCH_TOO_LATE;
-        }
-    }
+    for (unsigned i = 0; !runtime->is_blind && i < runtime->ranks; i++)
+        if (may_concern(runtime, i))
+            add_peer(watch, i);
     return 0;
 }
 
@@ -99,6 +104,8 @@ void watch_begin(struct watch *watch, unsigned rank)
     unsigned i = 0;
     while (i < watch->count && watch->peers[i].rank != rank)
         i++;
+    if (i == watch->count && may_concern(watch->runtime, rank) && !watch->runtime->is_blind)
+        add_peer(watch, rank);
     if (i == watch->count)
         return;
     struct watched *peer = &watch->peers[i];

@@ -36,7 +36,8 @@ struct watch {
 int watch_init(struct watch *watch, struct runtime *runtime);
 void watch_fini(struct watch *watch);
 
-/* Has the end of `rank` reported from now on, if it can be watched here. Once for a rank. */
+/* Has the end of `rank` reported from now on, if it can be watched here; where it could not concern this rank at first,
+ * by means that are opened now. Once for a rank. */
 void watch_begin(struct watch *watch, unsigned rank);
 
 /* Reports the ends of which the kernel tells. */

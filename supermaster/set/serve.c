@@ -101,7 +101,7 @@ static int end_journal(struct set *set, int status)
 static int serve(struct set *set)
 {
     const struct job_source source = {.context = set, .asked = asked};
-    set->link = link_open(set->runtime, false);
+    set->link = link_open(set->runtime);
     if (set->link == NULL)
         return EXIT_STATUS_FAILED;
     link_expect_jobs(set->link, &source);

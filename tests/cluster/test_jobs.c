@@ -707,7 +707,7 @@ static void set_up(void)
             .ops = &played, .rank = current, .ranks = RANKS, .role = hellos[current].role, .hellos = hellos};
         ck_assert_int_eq(topology_init(&runtime->topology, hellos, RANKS, false), 0);
         runtime->grouped = true;
-        links[current] = link_open(runtime, false);
+        links[current] = link_open(runtime);
         ck_assert_ptr_nonnull(links[current]);
         link_expect_jobs(links[current], &(struct job_source){.announced = take_announcement});
     }

@@ -70,6 +70,11 @@ static void quiet_end_work(struct wait *wait, struct wait_work *work)
     (void)wait, (void)work;
 }
 
+static void quiet_exchange(struct wait *wait, struct runtime *runtime)
+{
+    (void)wait, (void)runtime;
+}
+
 static void quiet_look(struct wait *wait, uint64_t now_ns)
 {
     (void)wait, (void)now_ns;
@@ -103,6 +108,7 @@ const struct runtime_ops simulated_ops = {
     .close_wait = quiet_close_wait,
     .begin_work = quiet_begin_work,
     .end_work = quiet_end_work,
+    .exchange = quiet_exchange,
     .look = quiet_look,
     .idle = mailbox_idle,
 };

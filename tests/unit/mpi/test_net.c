@@ -382,7 +382,9 @@ static const struct effects effects;
 static struct link link_;
 static struct driver driver;
 static unsigned looks;
-static bool master_dies; /* at the third look; else it tells then that the far worker is lost */
+/* What happens at the third look: the master tells that the far worker is lost, it dies, or it tells that the job is
+ * over. */
+static enum { TELLS_OF_LOSS, DIES, ENDS_JOB } master_does;
 
 static uint64_t now(void)
 {
@@ -397,17 +399,17 @@ static void look(struct wait *wait, uint64_t now_ns)
 static void look_at_peers(struct runtime *runtime_, uint64_t now_ns)
 {
     (void)now_ns;
-    if (++looks == 3 && master_dies)
+    if (++looks == 3 && master_does == DIES)
         peers_move(&runtime_->peers, MASTER, PEER_DIES);
 }
 
 static bool find_message(struct net *net_, MPI_Status *status)
 {
-    const struct message quiesce = {.type = MESSAGE_QUIESCE, .quiesce = {1, FAR}};
-    const bool has_come = looks == 3 && !master_dies && came_bytes == 0;
+    const struct message quiesce = {.type = MESSAGE_QUIESCE, .quiesce = {1, FAR}}, end = {.type = MESSAGE_END};
+    const bool has_come = looks == 3 && master_does != DIES && came_bytes == 0;
     status->MPI_SOURCE = MASTER;
     if (has_come)
-        came_bytes = (int)message_encode(&quiesce, FIRST_JOB, net_->receive_bytes[0]);
+        came_bytes = (int)message_encode(master_does == ENDS_JOB ? &end : &quiesce, FIRST_JOB, net_->receive_bytes[0]);
     return has_come;
 }
 
@@ -429,7 +431,7 @@ static const struct runtime_ops driven = {
 };
 
 /* Sends boundary data to the far worker, which is dead, until it has to wait for room and does so no longer. */
-static void send_until_room_is_waited_for(void)
+static void send_until_room_is_waited_for(bool is_of_set)
 {
     const struct message message = {
         .type = MESSAGE_BOUNDARY, .payload = PAYLOAD_INLINE, .payload_data = data, .payload_bytes = 8};
@@ -446,7 +448,8 @@ static void send_until_room_is_waited_for(void)
                                          .master_of = masters_of,
                                          .master_rank = master_ranks};
     peers_move(&runtime.peers, MASTER, PEER_WATCH);
-    link_ = (struct link){.runtime = &runtime, .ops = &driven, .drivers = &driver, .newest = FIRST_JOB};
+    link_ = (struct link){
+        .runtime = &runtime, .ops = &driven, .drivers = &driver, .newest = FIRST_JOB, .expects_jobs = is_of_set};
     driver = (struct driver){.user.job = FIRST_JOB, .link = &link_, .effects = &effects};
     ck_assert_int_eq(net_init(&link_.net, &runtime, 1), 0);
     for (unsigned i = 0; i <= ROOM; i++)
@@ -463,8 +466,8 @@ static void end_link(void)
 
 START_TEST(a_worker_waits_for_room_until_it_is_told_of_a_loss)
 {
-    master_dies = false;
-    send_until_room_is_waited_for();
+    master_does = TELLS_OF_LOSS;
+    send_until_room_is_waited_for(false);
     ck_assert_uint_eq(link_.net.send_count, 0);
     ck_assert_uint_eq(link_.deferred.count, 1);
     end_link();
@@ -474,8 +477,8 @@ END_TEST
 START_TEST(a_worker_that_has_lost_its_master_waits_for_no_room)
 {
     const struct message adopt = {.type = MESSAGE_ADOPT};
-    master_dies = true;
-    send_until_room_is_waited_for();
+    master_does = DIES;
+    send_until_room_is_waited_for(false);
     ck_assert_uint_eq(link_.net.send_count, ROOM + 1);
     for (unsigned i = 0; i < 3 * ROOM; i++)
         driver_send(&driver, SUPERMASTER, &adopt);
@@ -496,6 +499,46 @@ START_TEST(a_worker_that_has_lost_its_master_waits_for_no_room)
 }
 END_TEST
 
+START_TEST(nobody_is_there_any_more_at_the_end_of_a_run)
+{
+    master_does = ENDS_JOB;
+    send_until_room_is_waited_for(false);
+    ck_assert_uint_eq(link_.net.send_count, 0);
+    end_link();
+}
+END_TEST
+
+START_TEST(a_payload_is_borrowed_until_its_receiver_has_it_or_is_lost)
+{
+    send_large(1);
+    send_small(2);
+    ck_assert(net_borrows(&net, &user));
+    begun[0].gone = true;
+    ck_assert(net_borrows(&net, &user));
+    peers_move(&runtime.peers, 1, PEER_NAMED);
+    ck_assert(!net_borrows(&net, &user));
+    net_forget(&net, &user);
+    ck_assert_uint_eq(net.nobody.pending, 2);
+    user.pending = 0;
+}
+END_TEST
+
+START_TEST(all_are_there_behind_a_job_of_a_set_and_no_room_is_waited_for)
+{
+    master_does = ENDS_JOB;
+    send_until_room_is_waited_for(true);
+    ck_assert_uint_eq(link_.net.send_count, ROOM + 1);
+    ck_assert(!net_borrows(&link_.net, &driver.user));
+    net_forget(&link_.net, &driver.user);
+    driver.user.pending = 0; /* as the job is freed */
+    peers_move(&runtime.peers, FAR, PEER_NAMED);
+    link_progress_sends(&link_);
+    ck_assert_uint_eq(link_.net.send_count, 0);
+    ck_assert_uint_eq(driver.user.pending, 0);
+    end_link();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("net");
@@ -507,6 +550,9 @@ int main(void)
     tcase_add_test(tests, a_message_waits_for_a_beat);
     tcase_add_test(tests, a_worker_waits_for_room_until_it_is_told_of_a_loss);
     tcase_add_test(tests, a_worker_that_has_lost_its_master_waits_for_no_room);
+    tcase_add_test(tests, a_payload_is_borrowed_until_its_receiver_has_it_or_is_lost);
+    tcase_add_test(tests, nobody_is_there_any_more_at_the_end_of_a_run);
+    tcase_add_test(tests, all_are_there_behind_a_job_of_a_set_and_no_room_is_waited_for);
     tcase_add_test(tests, data_of_a_lost_rank_are_never_here);
     tcase_add_test(tests, a_message_that_arrives_behind_a_failure_is_taken);
     tcase_add_test(tests, a_receive_that_failed_with_its_sender_is_renewed);
