@@ -213,6 +213,16 @@ bool job_setup_can_be_isolated(const struct job_setup *setup)
            spec->weighting != SCHED_WEIGHTING_ACP;
 }
 
+int job_setup_check_for_set(const struct job_setup *setup, struct error *error)
+{
+    if (!run_spec_has_threads(&setup->job.spec) || job_setup_can_be_isolated(setup))
+        return 0;
+    return error_set(error,
+                     "--threads: in a set a process of its own has the threads, in which %s cannot run here; accepted: "
+                     "1, a --thread-technique that learns nothing, and no --weighting acp, or `hdss run` without --set",
+                     setup->kernel->name);
+}
+
 bool job_setup_is_foreign(const struct job_setup *setup)
 {
     const char *name = setup->job.kernel;

@@ -151,8 +151,8 @@ static int resume(const struct set *set, struct set_job *job)
     return read_words(job);
 }
 
-/* Makes the job ready. Returns an exit status; what is wrong has been said. */
-static int prepare(struct set *set, struct set_job *job)
+/* Finds out what the job is. Returns an exit status; what is wrong has been said. */
+static int learn(struct set *set, struct set_job *job)
 {
     struct error error;
     const char *folder = job->queued->submission.folder;
@@ -165,8 +165,24 @@ static int prepare(struct set *set, struct set_job *job)
     if (result == 0 && has_journal(job))
         result = resume(set, job);
     struct root *root = led_job_root(job->led);
-    if (result != 0)
-        return fail(job, EXIT_STATUS_USAGE, root->error.text);
+    if (result == 0)
+        result = job_setup_check_for_set(&root->setup, &root->error);
+    return result == 0 ? EXIT_STATUS_DONE : fail(job, EXIT_STATUS_USAGE, root->error.text);
+}
+
+/* True where the job turns out to run alone, as its iterations depend on one another, and others still run. */
+static bool has_to_wait(struct set *set, const struct set_job *job)
+{
+    if (!job_setup_is_dependent(&led_job_root(job->led)->setup))
+        return false;
+    queue_keep_alone(job->queued);
+    return queue_next(&set->queue) != job->queued;
+}
+
+/* Makes the job ready. Returns an exit status; what is wrong has been said. */
+static int prepare(struct set *set, struct set_job *job)
+{
+    struct root *root = led_job_root(job->led);
     root->rank = runtime_rank(set->runtime);
     terminal_init(&root->terminal, &root->setup.job);
     return led_job_prepare(job->led, set->runtime, set->topology);
@@ -236,10 +252,16 @@ static void note_over(struct set *set, struct queue_job *queued, int status)
 
 void set_begin_job(struct set *set, struct queue_job *queued)
 {
+    struct set_job *job = job_new(set, queued);
+    int status = job != NULL ? learn(set, job) : EXIT_STATUS_FAILED;
+    if (status == EXIT_STATUS_DONE && has_to_wait(set, job)) {
+        job_free(job);
+        return;
+    }
     queue_begun(&set->queue, queued, set_now_s());
     queue_journal_begun(set->journal, queued);
-    struct set_job *job = job_new(set, queued);
-    int status = job != NULL ? prepare(set, job) : EXIT_STATUS_FAILED;
+    if (status == EXIT_STATUS_DONE)
+        status = prepare(set, job);
     if (status == EXIT_STATUS_DONE)
         status = announce(set, job);
     if (status == EXIT_STATUS_DONE)

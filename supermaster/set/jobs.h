@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins a job that may, or has it fail, and says why. The link may be over afterwards, where memory was out. */
+/* Begins a job that may, or has it fail, and says why; one that turns out to run alone waits while others run. The link
+ * may be over afterwards, where memory was out. */
 void set_begin_job(struct set *set, struct queue_job *queued);
 
 /* Ends all jobs that do not go on: prints their summaries, and tells the queue. */

@@ -117,12 +117,7 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
         error_set(error, "--http: is for a run of its own; accepted: `hdss up --http`, for all jobs of a set");
         return STATUS_BAD;
     }
-    if (!job_setup_is_dependent(&root->setup))
-        return 0;
-    error_set(error,
-              "%s: iterations that depend on one another need a run of their own; accepted: `hdss run` without --set",
-              root->setup.kernel->name);
-    return STATUS_BAD;
+    return job_setup_check_for_set(&root->setup, error) == 0 ? 0 : STATUS_BAD;
 }
 
 /* The tasks of an open job of exec come from the list of the set alone. */

@@ -181,28 +181,13 @@ static void prepare_helper(struct worker_job *job, unsigned words, char *const *
         job->failure = job->error.text;
 }
 
-/* In a set the rank works at several jobs in turn. */
-static void check_for_set(struct worker_job *job)
-{
-    const struct job_setup *setup = &job->setup;
-    if (!job->is_of_set || job->failure != NULL)
-        return;
-    if (job_setup_is_dependent(setup))
-        error_set(&job->error, "iterations that depend on one another: not in a set; accepted: hdss run without one");
-    else if (run_spec_has_threads(&setup->job.spec) && !job_setup_can_be_isolated(setup))
-        error_set(&job->error, "--threads: in a set a process of its own runs them, which this job cannot have; "
-                               "accepted: 1, or a job that --isolate on is possible for");
-    else
-        return;
-    job->failure = job->error.text;
-}
-
 /* Takes the job. A user's kernel is loaded here only where no helper runs it. */
 static void take_job(struct worker_job *job, unsigned words, char *const *word)
 {
     if (job_setup_take(&job->setup, &kernel_loader, (int)words, word, &job->error) != 0)
         job->failure = job->error.text;
-    check_for_set(job);
+    if (job->is_of_set && job->failure == NULL && job_setup_check_for_set(&job->setup, &job->error) < 0)
+        job->failure = job->error.text;
     prepare_helper(job, words, word);
     if (job->failure != NULL || job->is_isolated || !job->setup.is_described)
         return;
@@ -462,6 +447,7 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     job->machine = worker_machine(&job->worker);
     of_job->machine = &job->machine;
     of_job->effects = &job->effects;
+    of_job->exchanges = job->failure == NULL && job_setup_is_dependent(&job->setup);
     of_job->failure = job->failure;
     return job;
 }
