@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPTIONS_SECTIONS_MAX 8
+#define OPTIONS_SECTIONS_MAX 10
 #define OPTION_ACCEPTED_MAX  128
 
 /* The beginning of the line for an option that the table does not have. */

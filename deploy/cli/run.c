@@ -179,7 +179,7 @@ const struct option_row launch_place_rows[] = {
     {NULL},
 };
 
-static const struct option_row run_rows[] = {
+const struct option_row launch_run_rows[] = {
     {"set", 0, "SET", NULL,
      "launch nothing, but hand the job to this set of `hdss up`, as `hdss submit --wait` does; options of the launch "
      "are "
@@ -210,7 +210,7 @@ static const struct options launch_options = {
     .about =
         "Composes the mpirun line that runs KERNEL with a supermaster, masters and workers, or with --dca with workers "
         "alone, and runs it.",
-    .sections = {{"Launch", launch_place_rows}, {"Run", run_rows}, {"Help", options_common}},
+    .sections = {{"Launch", launch_place_rows}, {"Run", launch_run_rows}, {"Help", options_common}},
     .notes =
         "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
         "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"

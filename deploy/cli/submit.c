@@ -3,12 +3,14 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/mistakes.h"
+#include "deploy/cli/run.h"
 #include "deploy/cli/submission.h"
 
 #include "common/config/job.h"
 #include "common/util/list.h"
 #include "common/util/text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,14 +126,28 @@ static bool begins_command(const struct options_reader *reader, const struct opt
            reader->at < reader->argc && strcmp(reader->argv[reader->at], "--") == 0;
 }
 
+/* And with those of a launch, which are refused by name. */
+static struct options known_options(void)
+{
+    struct options known = all_options();
+    unsigned i = 0;
+    while (known.sections[i].title != NULL)
+        i++;
+    assert(i + 2 < OPTIONS_SECTIONS_MAX);
+    known.sections[i++] = (struct option_section){"Launch", launch_place_rows};
+    known.sections[i] = (struct option_section){"Run", launch_run_rows};
+    return known;
+}
+
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
 static int take_arguments(struct submission_request *request, struct argv *job, const struct options *all, int argc,
                           char **argv, struct error *error)
 {
+    const struct options known = known_options();
     struct options_reader reader;
     struct options_word word;
     int more, first;
-    options_reader_init(&reader, all, argc, argv);
+    options_reader_init(&reader, &known, argc, argv);
     argv_add(job, "supermaster");
     while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
         if (word.row != NULL && options_find(&submit_options, word.row->name) != NULL) {
@@ -140,6 +156,8 @@ static int take_arguments(struct submission_request *request, struct argv *job, 
                 return result;
             continue;
         }
+        if (word.row != NULL && options_find(all, word.row->name) == NULL)
+            return error_set(error, "--%s is for a launch; accepted: options of a job", word.row->name);
         for (int i = first; i < reader.at; i++)
             argv_add(job, argv[i]);
         if (begins_command(&reader, &word)) {

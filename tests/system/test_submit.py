@@ -179,6 +179,8 @@ def test_what_is_wrong_is_said_in_a_line():
         refused(['submit', '--tecnique', 'ss', 'synthetic'], 'hdss submit: unknown option --tecnique; did you mean --technique?')
         refused(['submit', '--after', 'night/1', *JOB], "hdss submit: --after 'night/1'; accepted: IDs of jobs of the set day, as day/3 or 3")
         refused(['submit', '--leave', *JOB], 'hdss submit: --leave: accepted with --wait')
+        refused(['submit', '--time-limit', '60', *JOB], 'hdss submit: --time-limit is for a launch; accepted: options of a job')
+        refused(['submit', '-j3', *JOB], 'hdss submit: --workers is for a launch; accepted: options of a job')
         refused(['run', '--set', 'day', '--workers', '3', *JOB], 'hdss run: --workers is for a launch; accepted with --set: options of the job, --quiet')
         refused(['show', 'day/7'], 'hdss show: day/7: the set has no job 7')
         refused(['output', 'dusk/7'], "hdss output: 'dusk' is no set of yours on this machine; `hdss jobs` shows those that are up")
