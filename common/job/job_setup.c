@@ -215,7 +215,11 @@ bool job_setup_can_be_isolated(const struct job_setup *setup)
 
 int job_setup_check_for_set(const struct job_setup *setup, struct error *error)
 {
-    if (!run_spec_has_threads(&setup->job.spec) || job_setup_can_be_isolated(setup))
+    const struct run_spec *spec = &setup->job.spec;
+    if (spec->group_by == RUN_GROUP_BY_EVEN)
+        return error_set(error, "--group-by even is for a launch: the workers of a set are grouped; accepted: `hdss up "
+                                "--group-by even`");
+    if (!run_spec_has_threads(spec) || job_setup_can_be_isolated(setup))
         return 0;
     return error_set(error,
                      "--threads: in a set a process of its own has the threads, in which %s cannot run here; accepted: "

@@ -52,8 +52,8 @@ bool job_setup_is_isolated(const struct job_setup *setup);
 /* True where a helper can run the kernel, asked for or not. */
 bool job_setup_can_be_isolated(const struct job_setup *setup);
 
-/* Looks whether a set can have the job: its ranks work at several in turn, so that only a helper has threads. -1 with
- * one line. */
+/* Looks whether a set can have the job: its workers are grouped already, and its ranks work at several jobs in turn, so
+ * that only a helper has threads. -1 with one line. */
 int job_setup_check_for_set(const struct job_setup *setup, struct error *error);
 
 /* True if the kernel is a user's: a shared object, or a function in Python. */

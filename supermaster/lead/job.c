@@ -46,6 +46,7 @@ struct led_job {
     bool is_told_of_growth;
     int folder; /* borrowed; -1: where the process is */
     mode_t mask;
+    char **environment;  /* borrowed; NULL: that of the process */
     struct asker *asker; /* of a set; owned */
     int argc;            /* the job's words */
     char **argv;
@@ -72,10 +73,11 @@ struct root *led_job_root(struct led_job *led)
     return &led->root;
 }
 
-void led_job_place(struct led_job *led, int folder, mode_t mask)
+void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment)
 {
     led->folder = folder;
     led->mask = mask;
+    led->environment = environment;
     led->asker = ask_new(ASK_IN_SET_NS);
 }
 
@@ -98,6 +100,16 @@ static void enter(const struct led_job *led)
     if (fchdir(led->folder) < 0) /* as for whoever is in a folder that others may not enter any more */
         fprintf(led->root.err, "%s: cannot go to the job's folder: %m\n", led->root.name);
     umask(led->mask);
+}
+
+/* The same with the job's environment, for what asks its kernel. Returns the environment to come back to. */
+static char **enter_environment(const struct led_job *led)
+{
+    char **before = environ;
+    enter(led);
+    if (led->environment != NULL)
+        environ = led->environment;
+    return before;
 }
 
 /* --- the job --- */
@@ -187,12 +199,14 @@ static void note_costs_ranks(struct led_job *led)
 
 int led_job_read(struct led_job *led, int argc, char **argv)
 {
-    enter(led);
     led->argc = argc;
     led->argv = argv;
     if (led->folder >= 0 && led->asker == NULL)
         return error_set(&led->root.error, "out of memory");
-    return job_setup_make(&led->root.setup, &asking_loader, argc, argv, &led->root.error);
+    char **before = enter_environment(led);
+    const int result = job_setup_make(&led->root.setup, &asking_loader, argc, argv, &led->root.error);
+    environ = before;
+    return result;
 }
 
 /* -1 with one line for wrong use; RESULTS_NO_ROOM. */
@@ -208,10 +222,11 @@ static int prepare(struct led_job *led)
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology)
 {
     struct root *root = &led->root;
-    enter(led);
+    char **before = enter_environment(led);
     led->runtime = runtime;
     led->topology = topology;
     int prepared = prepare(led);
+    environ = before;
     if (!root->setup.loop.grows || root->setup.job.is_counted) /* else it is asked how much there is */
         ask_end();
     if (prepared != 0)
@@ -361,8 +376,10 @@ static int record_point_in_journal(void *context, const struct action *action, s
 static int grow_loop(void *context, struct growth *growth, struct error *error)
 {
     struct led_job *led = context;
-    enter(led);
-    return root_grow(&led->root, growth, error);
+    char **before = enter_environment(led);
+    const int result = root_grow(&led->root, growth, error);
+    environ = before;
+    return result;
 }
 
 /* --- at the end --- */
@@ -448,8 +465,10 @@ void led_job_find(const struct led_job *led, struct findings *findings)
         text_add(&option, "--loop=%s", loop);
     free(loop);
     findings->loop = text_take(&option);
+    char **before = enter_environment(led);
     if (job_setup_inputs(setup, &inputs, NULL) == 0 && inputs != 0) /* else the others find out */
         snprintf(findings->inputs, sizeof findings->inputs, "--inputs=%016" PRIx64, inputs);
+    environ = before;
     if (findings->words == NULL)
         return;
     findings->words[findings->count++] = led->argv[0]; /* the options come first: behind `--` there are none */

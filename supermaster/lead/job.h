@@ -22,9 +22,10 @@ void led_job_free(struct led_job *led);
 /* Its streams, its rank, its terminal, and the line of what is wrong with it. */
 struct root *led_job_root(struct led_job *led);
 
-/* Has all files of the job be sought from the folder, by its descriptor, and made with that umask. The descriptor is
- * borrowed. Without this the job is where the process is. */
-void led_job_place(struct led_job *led, int folder, mode_t mask);
+/* Has all files of the job be sought from the folder, by its descriptor, and made with that umask, and its kernel be
+ * asked in that environment. The descriptor and the environment are borrowed. Without this the job is where the process
+ * is. */
+void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment);
 
 /* Says that the loop, which grows, is looked at when the machine is told of more, and only then. Before it is
  * prepared. */

@@ -121,7 +121,7 @@ static struct set_job *job_new(const struct set *set, struct queue_job *queued)
 static int read_words(struct set_job *job)
 {
     root_use_streams(led_job_root(job->led), job->out, job->err);
-    led_job_place(job->led, job->folder, job->queued->submission.umask);
+    led_job_place(job->led, job->folder, job->queued->submission.umask, job->queued->submission.environment);
     if (job->queued->submission.is_open)
         led_job_expect_more(job->led);
     return led_job_read(job->led, job->words.argc, job->words.argv);

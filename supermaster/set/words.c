@@ -153,7 +153,7 @@ int submission_check(const struct submission *submission, const char *version, c
     if (led == NULL || job_words_init(&words, submission, &additions) < 0)
         error_set(error, "out of memory");
     else {
-        led_job_place(led, folder, submission->umask);
+        led_job_place(led, folder, submission->umask, submission->environment);
         status = check_words(led, &words, error);
     }
     led_job_free(led);
