@@ -132,22 +132,20 @@ START_TEST(a_job_is_shown)
                 "  topology   central\n"
                 "  status     3\n");
     check_shown(add("run-2", NULL), "run-2: silent\n");
-    check_shown(
-        add_to("night", 3,
-               "{\"id\":3,\"kernel\":\"k\",\"command\":[\"k\"],\"state\":\"done\",\"name\":\"second\",\"priority\":-2,"
-               "\"weight\":3,\"after\":[1,2],\"submitted\":\"2026-02-28T17:05:09Z\",\"began\":null,\"total\":0,"
-               "\"status\":0}"),
-        "night/3: k, done\n"
-        "  name       second\n"
-        "  priority   -2\n"
-        "  weight     3\n"
-        "  after      night/1 night/2\n"
-        "  submitted  2026-02-28T17:05:09Z\n"
-        "  command    k\n"
-        "  done       0 of 0\n"
-        "  elapsed    0 s\n"
-        "  workers    0 of 0 busy\n"
-        "  status     0\n");
+    check_shown(add_to("night", 3,
+                       "{\"id\":3,\"kernel\":\"k\",\"command\":[\"k\"],\"state\":\"cancelled\",\"name\":\"second\","
+                       "\"priority\":-2,"
+                       "\"weight\":3,\"after\":[1,2],\"submitted\":\"2026-02-28T17:05:09Z\",\"began\":null,\"total\":0,"
+                       "\"cancelled_by\":2,\"status\":4}"),
+                "night/3: k, cancelled\n"
+                "  name       second\n"
+                "  priority   -2\n"
+                "  weight     3\n"
+                "  after      night/1 night/2\n"
+                "  submitted  2026-02-28T17:05:09Z\n"
+                "  cancelled  as night/2 was not done\n"
+                "  command    k\n"
+                "  status     4\n");
 }
 END_TEST
 
