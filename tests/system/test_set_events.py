@@ -318,8 +318,13 @@ class Set:
             os.umask(before)
             os.chdir(self.folder)
             self.attended.append((wanted, process))
-            self.wait_until(lambda: process.poll() is not None or f'job{wanted.number}' in (self.jobs() or {}), 'a job that is submitted')
-            told = (self.jobs() or {}).get(f'job{wanted.number}')
+            told = {}
+
+            def is_there():
+                told.update((self.jobs() or {}).get(f'job{wanted.number}', {}))
+                return told or (process.poll() is not None and (self.answers() or self.is_gone()))
+            self.wait_until(is_there, 'a job that is submitted')
+            is_there()
             if told:
                 self.given[wanted.number] = str(told['id']), wanted, bool(after)
             else:
