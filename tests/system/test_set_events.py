@@ -464,6 +464,8 @@ class Set:
             printed = self.printed(job['id']).err
             if re.search(r'(\(\)|loading or opening it) killed the child process', printed[-1]):
                 return  # one that described its loop, or had not opened its kernel
+        if job['status'] == 3 and any('were lost while they computed it; given up' in line for line in self.printed(job['id']).err):
+            return  # several workers, which had it one after another
         if job['status'] != kind.status or job['state'] != ('done' if kind.status == 0 else 'failed') or job['cancelled_by'] is not None:
             raise Wrong('state', f'{json.dumps(job, indent=1)}\n{run([HDSS, "output", job["id"]])}')
         if job['done'] + job['failed'] != job['total']:
