@@ -122,7 +122,7 @@ static int submit(void *context, struct submission *submission, uint64_t *id, st
     queue_journal_submitted(set->journal, job);
     if (set_begin_items(set, job, error) == 0)
         return 0;
-    cancel(set, job->id);
+    cancel(set, job->id, false);
     return STATUS_BROKEN;
 }
 
