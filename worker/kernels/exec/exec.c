@@ -173,17 +173,20 @@ static bool makes_room(const struct kept_tasks *one, const struct kept_tasks *ot
     return is_lasting != other_is ? other_is : one->used < other->used;
 }
 
-/* The place of these tasks, or else of those that make room for them. */
+/* The place of these tasks, or else of those that make room for them. Of lists that are read once the latest alone is
+ * kept, as its job is the one that asks for it. */
 static struct kept_tasks *place_of(const struct tasks_source *source)
 {
-    struct kept_tasks *chosen = &kept[0];
+    struct kept_tasks *chosen = &kept[0], *once = NULL;
     for (unsigned i = 0; i < KEPT_MAX; i++) {
         if (is_kept(&kept[i], source))
             return &kept[i];
+        if (kept[i].used > 0 && !kept[i].tasks.source.follows)
+            once = &kept[i];
         if (makes_room(&kept[i], chosen))
             chosen = &kept[i];
     }
-    return chosen;
+    return once != NULL && !source->follows ? once : chosen;
 }
 
 /* The tasks are somebody else's now. */
