@@ -235,13 +235,21 @@ static struct queue_job *first_ready(struct queue *queue)
     return NULL;
 }
 
+/* True where the job may not begin yet, as it runs alone and others run. */
+static bool has_to_wait(const struct queue *queue, const struct queue_job *job)
+{
+    return job != NULL && job->is_alone && queue->running > 0;
+}
+
 struct queue_job *queue_next(struct queue *queue)
 {
     if (queue->mode == QUEUE_STOPPED || queue->alone != NULL)
         return NULL;
     const bool has_place = queue->running - queue->running_open < queue->at_once;
-    struct queue_job *job = has_place ? first_ready(queue) : next_open(queue);
-    return job != NULL && job->is_alone && queue->running > 0 ? NULL : job;
+    struct queue_job *job = first_ready(queue);
+    if (!has_place && !has_to_wait(queue, job)) /* else nothing comes before that one */
+        job = next_open(queue);
+    return has_to_wait(queue, job) ? NULL : job;
 }
 
 void queue_keep_alone(struct queue_job *job)

@@ -138,14 +138,19 @@ static uint32_t oracle_next(const struct world *world)
     const struct oracle *oracle = &world->oracle;
     const unsigned running = oracle_count(oracle, QUEUE_RUNNING);
     const bool has_place = oracle_places(oracle) < world->queue.at_once;
-    uint32_t best = 0;
+    uint32_t best = 0, first = 0;
     if (world->queue.mode == QUEUE_STOPPED || oracle_has_alone(oracle))
         return 0;
-    for (uint32_t id = 1; id <= oracle->newest; id++)
-        if (oracle_is_ready(oracle, id) && (has_place || oracle_is_open(&oracle->jobs[id])) &&
+    for (uint32_t id = 1; id <= oracle->newest; id++) {
+        if (!oracle_is_ready(oracle, id))
+            continue;
+        if (first == 0 || oracle->jobs[id].priority > oracle->jobs[first].priority)
+            first = id;
+        if ((has_place || oracle_is_open(&oracle->jobs[id])) &&
             (best == 0 || oracle->jobs[id].priority > oracle->jobs[best].priority))
             best = id;
-    return running > 0 && oracle->jobs[best].is_alone ? 0 : best;
+    }
+    return running > 0 && (oracle->jobs[first].is_alone || oracle->jobs[best].is_alone) ? 0 : best;
 }
 
 /* The supermaster has ended. */

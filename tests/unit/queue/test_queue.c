@@ -371,6 +371,21 @@ START_TEST(a_job_runs_alone)
 }
 END_TEST
 
+/* An open job takes no place, and would keep it from its turn for as long as it stays open. */
+START_TEST(no_open_job_comes_before_one_that_runs_alone)
+{
+    submit(0);
+    begin(1);
+    queue_keep_alone(submit(0));
+    submit(1);
+    begin(3);
+    submit_open(0);
+    begin(0);
+    submit_open(1);
+    begin(5);
+}
+END_TEST
+
 START_TEST(a_job_that_would_run_alone_is_cancelled)
 {
     submit(0);
@@ -416,6 +431,7 @@ int main(void)
     tcase_add_test(tcase, a_restart);
     tcase_add_test(tcase, who_is_forgotten_is_told);
     tcase_add_test(tcase, a_job_runs_alone);
+    tcase_add_test(tcase, no_open_job_comes_before_one_that_runs_alone);
     tcase_add_test(tcase, a_job_that_would_run_alone_is_cancelled);
     tcase_add_test(tcase, a_job_that_ran_alone_goes_on);
     suite_add_tcase(suite, tcase);
