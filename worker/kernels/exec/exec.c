@@ -92,7 +92,7 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* Lists that are kept in a process: as many as jobs of a set run at once by default, and some that are open. */
+/* Lists that are kept in a process, nearly all of which grow. */
 #define KEPT_MAX 16
 /* Between SIGTERM and SIGKILL. */
 #define GRACE_NS 2000000000u
@@ -137,9 +137,9 @@ static struct tasks_source source_of(const union hdss_value *values)
     };
 }
 
-/* Tasks that were read in this process, the latest of several jobs. exec_kernel_describe() reads them, and whoever
- * needs them next, to check, to show or to run them, or as their list grows, has them from here: a list is read once.
- */
+/* Tasks that were read in this process: those of the latest job, and of others whose lists grow. exec_kernel_describe()
+ * reads them, and whoever needs them next, to check, to show or to run them, or as their list grows, has them from
+ * here: a list is read once. */
 static struct kept_tasks {
     struct tasks tasks;
     uint64_t used; /* the use was the so many-th of all; 0: nothing is there */
@@ -165,28 +165,25 @@ static bool is_kept(const struct kept_tasks *one, const struct tasks_source *sou
            source->follows == own->follows;
 }
 
-/* True if `one` is to make room before `other`: lists that are read again and again are kept longer. */
-static bool makes_room(const struct kept_tasks *one, const struct kept_tasks *other)
+/* Closes all but lists that grow, which are read again and again. */
+static void drop_complete(void)
 {
-    const bool is_lasting = one->used > 0 && one->tasks.source.follows,
-               other_is = other->used > 0 && other->tasks.source.follows;
-    return is_lasting != other_is ? other_is : one->used < other->used;
+    for (unsigned i = 0; i < KEPT_MAX; i++)
+        if (kept[i].used > 0 && !kept[i].tasks.grows)
+            drop_kept(&kept[i]);
 }
 
-/* The place of these tasks, or else of those that make room for them. Of lists that are read once the latest alone is
- * kept, as its job is the one that asks for it. */
+/* The place of these tasks, or else a free one, or that of those that were not used for the longest time. */
 static struct kept_tasks *place_of(const struct tasks_source *source)
 {
-    struct kept_tasks *chosen = &kept[0], *once = NULL;
+    struct kept_tasks *chosen = &kept[0];
     for (unsigned i = 0; i < KEPT_MAX; i++) {
         if (is_kept(&kept[i], source))
             return &kept[i];
-        if (kept[i].used > 0 && !kept[i].tasks.source.follows)
-            once = &kept[i];
-        if (makes_room(&kept[i], chosen))
+        if (kept[i].used < chosen->used)
             chosen = &kept[i];
     }
-    return once != NULL && !source->follows ? once : chosen;
+    return chosen;
 }
 
 /* The tasks are somebody else's now. */
@@ -201,6 +198,7 @@ static void hand_over(const struct tasks *tasks)
 static struct tasks *read_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     const struct tasks_source source = source_of(values);
+    drop_complete();
     struct kept_tasks *one = place_of(&source);
     struct error inner;
     drop_kept(one);
