@@ -16,7 +16,7 @@ import tempfile
 import time
 
 from measure import RUNS, header, record, sized, spread
-from launch import HDSS, run
+from launch import HDSS, run, wait_until
 
 TIMED = os.environ.get('TIMED', '')
 WORKERS = 2
@@ -28,7 +28,7 @@ CASES = sized([[1, 1], [1, 2, 4], [1, 1, 1, 1, 2, 2, 4, 4]], [[1, 2]])
 MODULE = """
 import os, struct, time
 
-def describe():
+def describe(folder='.', work=1500):
     return {'iterations': %d, 'dtype': 'float64'}
 
 def one(work):
@@ -42,7 +42,7 @@ file = None
 def run(first, count, folder='.', work=1500):
     global file
     if not file:
-        file = open(folder + '/calls.%%d' %% os.getpid(), 'ab')
+        file = open(folder + '/calls.%%d' %% os.getpid(), 'ab', buffering=0)
         file.write(struct.pack('QQQ', time.monotonic_ns(), time.monotonic_ns(), 0))
     began = time.monotonic_ns()
     values = [one(work) for _ in range(count)]
@@ -79,6 +79,13 @@ def end(jobs):
     hdss('cancel', *jobs)
     for job in jobs:
         run([HDSS, 'wait', job])
+
+
+def await_computing(*folders):
+    """Waits until all workers compute for the jobs of these folders: each has opened its kernel and told of a call."""
+    def compute_all():
+        return all(sum(os.path.getsize(path) > 24 for path in glob.glob(folder + '/calls.*')) >= WORKERS for folder in folders)
+    wait_until(compute_all, f'workers that compute for {folders}')
 
 
 def calls_of(folder):
@@ -153,6 +160,7 @@ def worst_share(all_calls, weights):
 def compute(kernel, weights, name):
     folders = [os.path.join(os.getcwd(), f'{name}-{i}') for i in range(len(weights))]
     jobs = [submit(kernel, folder, '--weight', str(weight)) for folder, weight in zip(folders, weights)]
+    await_computing(*folders)
     time.sleep(SECONDS)
     end(jobs)
     return [calls_of(folder) for folder in folders]
@@ -176,9 +184,9 @@ def priority(kernel, title):
     for i in range(RUNS):
         folders = [os.path.join(os.getcwd(), f'{name}-{title}-{i}'.replace(' ', '_')) for name in ('low', 'high')]
         low = submit(kernel, folders[0], '--priority', '-1')
-        time.sleep(sized(1, 0.3))
+        await_computing(folders[0])
         high = submit(kernel, folders[1], '--priority', '1')
-        time.sleep(sized(1, 0.5))
+        await_computing(folders[1])
         end([high])
         end([low])
         processes = calls_of(folders[1])
