@@ -58,7 +58,7 @@ def write_lines(path, lines):
 
 
 def test_bash_reads_all_of_them():
-    assert len(SCRIPTS) == 7, SCRIPTS
+    assert len(SCRIPTS) == 8, SCRIPTS
     for path in SCRIPTS:
         read = subprocess.run(['bash', '-n', path], capture_output=True, text=True, check=False)
         assert read.returncode == 0 and not read.stderr, (path, read)
