@@ -236,6 +236,11 @@ def source_only(folder, names):
             if name.startswith('.') or name == '__pycache__' or os.path.isdir(os.path.join(folder, name, 'meson-private'))]
 
 
+def python_is_there():
+    """Whether this build runs kernels in Python."""
+    return os.path.exists(os.path.join(os.path.dirname(HDSS), 'hdss-python.so'))
+
+
 def long(test):
     """Marks a test that is left out with HDSS_TEST_SHORT, as in builds with sanitizers: it takes long and goes the ways that others go, too."""
     test.is_long = True

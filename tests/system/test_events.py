@@ -17,11 +17,11 @@ import sys
 import time
 import types
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, head_of, job, kill_tree, launched, main, mpirun_line, report, run, shared_memory, start
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, head_of, job, kill_tree, launched, main, mpirun_line, python_is_there, report, run, shared_memory, start
 from openmpi import IS_5, RECOVERING
 from test_dependent import records_of
 from test_faults import hdss, pids
-from test_isolation import built, helpers, hostile, python_is_there
+from test_isolation import built, helpers, hostile
 from test_kills import is_complete
 from test_resume import read
 from test_signals import launcher, send

@@ -14,8 +14,8 @@ import subprocess
 import tempfile
 
 import hostile as hostile_python
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line, report,
-                    run, run_job, start, wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line,
+                    python_is_there, report, run, run_job, start, wait_until)
 
 SOURCE = os.environ['SOURCE_ROOT']
 HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
@@ -168,10 +168,6 @@ def test_variable_output_stays_where_an_iteration_crashes():
     assert result.status == 3 and report()['failed'] == [[77, 1]] and report()['done'] == 499, result
     assert [entry['reason'] for entry in report()['failures']] == [SEGV]
     assert content('out.txt').splitlines() == [b'%d %s' % (i, bytes([97 + i % 26]) * 10) for i in range(500) if i != 77]
-
-
-def python_is_there():
-    return os.path.exists(os.path.join(os.path.dirname(WORKER), 'hdss-python.so'))
 
 
 def python_words(*more, chunk=50):

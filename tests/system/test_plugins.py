@@ -13,8 +13,8 @@ import sys
 import tempfile
 import zlib
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, head_of, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line, ranks_of,
-                    report, run, run_job, start, wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, head_of, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line,
+                    python_is_there, ranks_of, report, run, run_job, start, wait_until)
 from openmpi import RECOVERING
 
 MESON, BUILD_ROOT, SOURCE = os.environ.get('MESON', ''), os.environ['BUILD_ROOT'], os.environ['SOURCE_ROOT']
@@ -341,10 +341,6 @@ def test_what_failed_is_named_and_done_again():
 def write_module(text):
     with open('mine.py', 'w') as file:
         file.write(text)
-
-
-def python_is_there():
-    return os.path.exists(os.path.join(os.path.dirname(HDSS), 'hdss-python.so'))
 
 
 def test_a_kernel_in_python():

@@ -10,9 +10,9 @@ import stat
 import struct
 import sys
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, long, main, ranks_of, run, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, long, main, python_is_there, ranks_of, run, start, wait_until
 from test_events import members, name_of
-from test_isolation import built, python_is_there
+from test_isolation import built
 
 # Jobs of each kind that leave nothing: behind the first ones memory has what a kind needs.
 JOBS_BEFORE, JOBS_BEHIND = 10, int(os.environ.get('HDSS_TEST_JOBS', '30'))
@@ -123,10 +123,8 @@ def pids_in(name):
 
 
 def test_a_cancelled_job_ends_at_once():
-    """Tasks and kernels that sleep for a quarter of an hour are gone with their job, and the workers take the next one."""
+    """Tasks that sleep for a quarter of an hour are gone with their job, and the workers take the next one."""
     here()
-    with open('sleepy.py', 'w', encoding='ascii') as file:
-        file.write(SLEEPY)
     up('--masters', '1')
     try:
         tasks = ['exec', 'command=bash -c "test {} -gt 2 && echo \\$\\$ >> tasks && exec sleep 1000; echo {}"', 'count=20']
@@ -139,12 +137,28 @@ def test_a_cancelled_job_ends_at_once():
         assert said.startswith('exec: cancelled, and what ran was ended\n') and 'failed' not in said.partition('ledger')[0], said
         with open('tasks.txt', encoding='ascii') as file:
             assert file.read() == '1\n2\n'
+        well(['submit', *SLEEPING, 'iterations=100000'])
+        wait_until(lambda: job('2')['done'] > 0, 'a job that runs')
+        assert well(['cancel', '--finish', '2']) == 'main/2 drains: what runs is finished and kept\n'
+        assert run([HDSS, 'wait', '2']).status == 4 and 'after a clean drain' in well(['output', '2'])
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_a_kernel_that_sleeps_ends_with_its_job():
+    if not python_is_there():
+        return 'built without Python'
+    here()
+    with open('sleepy.py', 'w', encoding='ascii') as file:
+        file.write(SLEEPY)
+    up('--masters', '1')
+    try:
         kernel = ['--technique', 'css:chunk=10', '--power', 'equal', '--output', 'kernel.npy', 'python:sleepy.work']
         well(['submit', *kernel])
         wait_until(lambda: os.path.exists('began.2') and os.path.exists('began.10'), 'iterations that sleep')
-        well(['cancel', '2'])
-        ended = run([HDSS, 'wait', '2'])
-        assert ended.status == 4 and ended.out == 'main/2: cancelled, 2 of 20 (10.0 %)\n', ended
+        well(['cancel', '1'])
+        ended = run([HDSS, 'wait', '1'])
+        assert ended.status == 4 and ended.out == 'main/1: cancelled, 2 of 20 (10.0 %)\n', ended
         assert gone(pids_in('began.2')[0]) and gone(pids_in('began.10')[0])
         with open('now', 'w', encoding='ascii'):
             pass
@@ -153,15 +167,12 @@ def test_a_cancelled_job_ends_at_once():
         os.unlink('now')
         well(['submit', '--technique', 'ss', '--power', 'measure', 'python:sleepy.work', 'quick=0'])
         wait_until(lambda: len(pids_in('began.0')) >= 3, 'probes that sleep')
-        well(['cancel', '4'])
-        assert run([HDSS, 'wait', '4']).status == 4 and all(map(gone, pids_in('began.0')))
+        well(['cancel', '3'])
+        assert run([HDSS, 'wait', '3']).status == 4 and all(map(gone, pids_in('began.0')))
         assert run([HDSS, 'submit', '--wait', 'synthetic', 'iterations=1']).status == 0
-        well(['submit', *SLEEPING, 'iterations=100000'])
-        wait_until(lambda: job('6')['done'] > 0, 'a job that runs')
-        assert well(['cancel', '--finish', '6']) == 'main/6 drains: what runs is finished and kept\n'
-        assert run([HDSS, 'wait', '6']).status == 4 and 'after a clean drain' in well(['output', '6'])
     finally:
         assert run([HDSS, 'down']).status == 0
+    return None
 
 
 def test_what_a_cancelled_job_has_not_done_is_done_by_the_next():
@@ -604,6 +615,7 @@ if __name__ == '__main__':
         test_jobs_go_through_a_set,
         test_tasks_of_several_jobs_run_beside_one_another,
         test_a_cancelled_job_ends_at_once,
+        test_a_kernel_that_sleeps_ends_with_its_job,
         test_what_a_cancelled_job_has_not_done_is_done_by_the_next,
         test_a_set_that_is_killed_goes_on,
         test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time,

@@ -19,9 +19,9 @@ import signal
 import sys
 import time
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, launched, main, run, start
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, launched, main, python_is_there, run, start
 from test_events import PYTHON, children, members, name_of
-from test_isolation import HELPER, built, python_is_there
+from test_isolation import HELPER, built
 from test_resume import read
 from test_signals import send
 from trials import run_trials

@@ -5,9 +5,8 @@ import signal
 import struct
 import sys
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, main, ranks_of, report, run, start, techniques, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, main, python_is_there, ranks_of, report, run, start, techniques, wait_until
 from test_dependent import DITHER, HYDRO, swinging
-from test_isolation import python_is_there
 from test_points import MOMENTS, POINTS, STEADY, WAVE, build_wave, records_of_journal
 from test_set import SLEEPING, here, job, well
 

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from launch import HDSS, finish, long, main, start
+from launch import HDSS, finish, long, main, python_is_there, start
 
 SOURCE_ROOT, BUILD_ROOT, MESON = os.environ['SOURCE_ROOT'], os.environ['BUILD_ROOT'], os.environ['MESON']
 TASK = re.compile(r'^\.Ss (\d+)\. (.+)\n((?:(?!\.S[sh] ).*\n)*)', re.MULTILINE)
@@ -97,7 +97,7 @@ def follow(steps):
 
 def without(what):
     """Why this build cannot do what a task or a start is about."""
-    if 'python:' in what and not os.path.exists(os.path.join(os.path.dirname(HDSS), 'hdss-python.so')):
+    if 'python:' in what and not python_is_there():
         return 'built without Python'
     if 'pkg-config' in what and not MESON:
         return 'no Meson to install the library with'
