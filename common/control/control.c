@@ -392,7 +392,7 @@ static void answer_list(struct control *control, struct evhttp_request *request,
     evbuffer_add_printf(task->body, ",\"jobs\":[");
 }
 
-/* What the request has, as an array where it is none. NULL with one line. */
+/* The body of the request, in an array where it is none. NULL with one line. */
 static json_t *read_body(struct evhttp_request *request, bool *is_array, struct error *error)
 {
     struct evbuffer *input = evhttp_request_get_input_buffer(request);

@@ -123,7 +123,7 @@ static void add_session(struct writer *writer, const struct metrics *metrics)
 
 /* --- its jobs --- */
 
-/* What a family tells of a job; below 0: it has no sample of this one. */
+/* The value of a family for a job; below 0: the family has no sample of this one. */
 typedef double job_value(const struct control_job *job);
 
 static double job_total(const struct control_job *job)

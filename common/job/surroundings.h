@@ -15,8 +15,8 @@ struct surroundings {
     char *const *environment; /* ended by NULL; borrowed */
 };
 
-/* Those of the process, to come back to; with what a kernel that runs here may have left otherwise, and other jobs
- * would compute with. */
+/* The surroundings of the process, to come back to; with what a kernel that runs here may have left otherwise, and
+ * other jobs would compute with. */
 struct surroundings_before {
     int folder; /* descriptor; -1: nothing was entered */
     mode_t umask;

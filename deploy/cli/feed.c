@@ -204,7 +204,7 @@ static int feed_input(struct feed *feed, struct error *error)
     return result;
 }
 
-/* What was added before something was wrong is done, and the job comes to its end. */
+/* Rows that were added before something was wrong are done, and the job comes to its end. */
 static int feed_all_input(const char *program, struct feed *feed)
 {
     struct error error, second;

@@ -29,7 +29,7 @@ int run_words(int argc, char **argv, bool restarts, struct launch *how, struct e
 /* The options that say where ranks run and how they are launched; their target is a struct launch_plan. */
 extern const struct option_row launch_place_rows[];
 
-/* What else `hdss run` has beside those and the options of the job; their target is a struct launch_plan. */
+/* Options that `hdss run` has beside those and the options of the job; their target is a struct launch_plan. */
 extern const struct option_row launch_run_rows[];
 
 /* Composes the line of the plan and runs it. Returns as run_words(). */

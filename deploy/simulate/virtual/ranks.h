@@ -19,7 +19,7 @@
 struct virtual_cluster;
 struct ranks;
 
-/* What a job has of a rank. */
+/* The part of a job on a rank. */
 struct rank_part {
     struct stride_share share; /* the first member */
     struct virtual_cluster *cluster;
@@ -29,7 +29,7 @@ struct rank_part {
     bool is_there;            /* of a rank that has not left the job */
 };
 
-/* What is counted of the sharing. */
+/* Counts of the sharing. */
 struct ranks_figures {
     uint64_t turns, put_off; /* turns that were given; of them those that were ended for another job */
     uint64_t overtaken;      /* turns that were given while a job of higher priority had a chunk */
@@ -69,7 +69,7 @@ void ranks_check(const struct ranks *ranks);
 /* The rank's chunk has begun, and is put off; it is over; whoever is next computes, unless one does; a turn is over. */
 void ranks_begin_chunk(struct virtual_cluster *cluster, unsigned rank);
 void ranks_end_chunk(struct virtual_cluster *cluster, unsigned rank);
-/* It has been ended, put off or not: others compute. */
+/* The job has been ended, put off or not: others compute. */
 void ranks_give_up_chunk(struct virtual_cluster *cluster, unsigned rank);
 void ranks_compute(struct virtual_cluster *cluster, unsigned rank);
 void ranks_end_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t generation);
