@@ -31,7 +31,7 @@
 #define QUEUE_ENDED_MAX 1000
 /* Jobs that are not over. */
 #define QUEUE_LIVE_MAX 1000000
-/* Those of them that are open. */
+/* Jobs that are open. */
 #define QUEUE_OPEN_MAX 64
 /* Items of a job. */
 #define QUEUE_ITEMS_MAX UINT64_C(1000000000000)

@@ -31,8 +31,8 @@ void led_job_place(struct led_job *led, int folder, mode_t mask, char **environm
  * prepared. */
 void led_job_expect_more(struct led_job *led);
 
-/* So many iterations have been added by now to a loop to which they are added by number; the machine is told by the
- * caller. After led_job_prepare(). */
+/* Notes how many iterations have been added by now to a loop to which they are added by number; the machine is told by
+ * the caller. After led_job_prepare(). */
 void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete);
 
 /* Reads the words, which are borrowed, and asks the kernel. Returns what job_setup_make() does, the line in

@@ -144,7 +144,7 @@ int set_add_items(struct set *set, uint32_t id, const struct items *items, struc
 
 /* --- behind a commit --- */
 
-/* What was added is not on disk, and nobody has heard of it. */
+/* Takes items back that are not on disk, and of which nobody has heard. */
 static void take_back(struct set *set, struct queue_job *queued, const struct queue_items *before)
 {
     uint64_t bytes;

@@ -362,8 +362,8 @@ static int status_for_queue(struct set *set, const struct set_job *job, int stat
     return status;
 }
 
-/* What it has printed, and that it is over, is in its files before its journal is gone: a set that goes on with it when
- * this one is killed in between finds it done in one of the two. */
+/* The files have what the job has printed, and that it is over, before its journal is gone: a set that goes on with it
+ * when this one is killed in between finds it done in one of the two. */
 static void end_job(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;

@@ -88,7 +88,7 @@ static int output(void *context, uint64_t id, enum control_stream stream)
 
 /* --- what is to be done --- */
 
-/* What a job that drains has left running is ended by a later request. */
+/* A later request ends what a job that drains has left running. */
 static void cancel(void *context, uint64_t id, bool finishes)
 {
     struct set *set = context;

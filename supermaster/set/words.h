@@ -14,7 +14,7 @@ struct job_words {
     char *list, *grows; /* words of an open job; owned */
 };
 
-/* What the set adds to the words of a submission. */
+/* Words that the set adds to those of a submission. */
 struct job_additions {
     bool resumes;
     const char *list; /* of an open job that takes rows: the path of its list */

@@ -119,7 +119,7 @@ static int begin_jobs(struct virtual_set *set)
     return 0;
 }
 
-/* What has become of the jobs with what the queue was told just now: others may go with one that is over. */
+/* Looks what has become of the jobs with the latest word to the queue: others may go with one that is over. */
 static void note_states(struct virtual_set *set)
 {
     for (const struct queue_job *job = set->queue->first; job != NULL; job = job->next) {
@@ -228,7 +228,7 @@ static uint64_t next_loss_ns(const struct virtual_set *set)
 
 /* --- the run of the set --- */
 
-/* What happens to the set before anything does to its jobs, if something is due. Returns whether it was; -1 when memory
+/* Has happen to the set, before anything does to its jobs, what is due. Returns whether something was; -1 when memory
  * is out. */
 static int happen_to_set(struct virtual_set *set, uint64_t before_ns)
 {
