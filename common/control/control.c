@@ -116,12 +116,6 @@ struct control {
     bool late;          /* the last answers have had their time */
 };
 
-static void set_timer(struct event *timer, long us)
-{
-    const struct timeval span = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
-    event_add(timer, &span);
-}
-
 /* --- answers --- */
 
 /* Sends the answer; the body stays the caller's. */
@@ -357,7 +351,7 @@ static void on_work(evutil_socket_t unused, short what, void *context)
     (void)unused, (void)what;
     work(control, true);
     if (control->tasks != NULL)
-        set_timer(control->work, 0);
+        door_set_timer(control->work, 0);
 }
 
 /* Begins to make an answer, behind what is ready now. */
@@ -503,7 +497,7 @@ static void on_look(evutil_socket_t unused, short what, void *context)
     (void)unused, (void)what;
     answer_waiters(control);
     if (control->waiters != NULL)
-        set_timer(control->look, LOOK_US);
+        door_set_timer(control->look, LOOK_US);
 }
 
 static void wait_for_change(struct control *control, struct evhttp_request *request, unsigned wait_s,
@@ -522,7 +516,7 @@ static void wait_for_change(struct control *control, struct evhttp_request *requ
     control->waiters = waiter;
     control->waiting++;
     if (!event_pending(control->look, EV_TIMEOUT, NULL))
-        set_timer(control->look, LOOK_US);
+        door_set_timer(control->look, LOOK_US);
 }
 
 /* --- requests --- */
@@ -810,7 +804,7 @@ static void give_last_answers(struct control *control)
     work(control, false);
     answer_waiters(control);
     if (timer != NULL)
-        set_timer(timer, LAST_ANSWERS_US);
+        door_set_timer(timer, LAST_ANSWERS_US);
     while (timer != NULL && control->unsent > 0 && !control->late)
         event_base_loop(control->base, EVLOOP_ONCE);
     if (timer != NULL)
@@ -829,7 +823,7 @@ void control_tell_port(const struct control *control, const char *program)
 void control_note_change(struct control *control)
 {
     if (control != NULL && control->waiters != NULL)
-        set_timer(control->look, 0);
+        door_set_timer(control->look, 0);
 }
 
 void control_free(struct control *control, int status)

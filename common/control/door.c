@@ -63,7 +63,7 @@ struct door {
     struct bufferevent *newest; /* a client that was just accepted, and has no place yet; a reference; NULL: none */
 };
 
-static void set_timer(struct event *timer, long us)
+void door_set_timer(struct event *timer, long us)
 {
     const struct timeval span = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
     event_add(timer, &span);
@@ -138,7 +138,7 @@ static bool has_room(struct door *door)
 static void pause_accepting(struct door *door, long us)
 {
     evconnlistener_disable(door->listener);
-    set_timer(door->accept_soon, us);
+    door_set_timer(door->accept_soon, us);
 }
 
 static void on_accept_soon(evutil_socket_t unused, short what, void *context)
@@ -149,7 +149,7 @@ static void on_accept_soon(evutil_socket_t unused, short what, void *context)
     if (has_room(door))
         evconnlistener_enable(door->listener);
     else
-        set_timer(door->accept_soon, SHORT_PAUSE_US);
+        door_set_timer(door->accept_soon, SHORT_PAUSE_US);
 }
 
 static void on_accept_error(struct evconnlistener *listener, void *context)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct event;
 struct event_base;
 struct evhttp_request;
 
@@ -14,6 +15,9 @@ struct door_share {
     struct event_base *base; /* borrowed */
     uint64_t began_ns;
 };
+
+/* Has the timer expire after so many microseconds, once. */
+void door_set_timer(struct event *timer, long us);
 
 /* Breaks the loop off where clients have had their share of this turn; what is ready then stays so. True where it has.
  */

@@ -6,6 +6,7 @@
 #include "common/os/clock.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/suite.h"
+#include "tests/unit/control/client.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -85,17 +86,7 @@ static int begin(const char *request)
 static const char *take(int client)
 {
     static char answer[ANSWER_MAX];
-    size_t length = 0;
-    ssize_t got;
-    do {
-        look();
-        got = recv(client, answer + length, sizeof answer - 1 - length, 0);
-        if (got > 0)
-            length += (size_t)got;
-    } while (got > 0 || (got < 0 && errno == EAGAIN));
-    answer[length] = '\0';
-    close(client);
-    return answer;
+    return client_take(client, look, answer, sizeof answer);
 }
 
 #define ASK(LINE) take(begin(LINE " HTTP/1.1\r\nConnection: close\r\n\r\n"))

@@ -5,6 +5,7 @@
 #include "common/control/socket.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/suite.h"
+#include "tests/unit/control/client.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -53,17 +54,7 @@ static void look(void)
 static const char *take(int client)
 {
     static char answer[ANSWER_MAX];
-    size_t length = 0;
-    ssize_t got;
-    do {
-        look();
-        got = recv(client, answer + length, sizeof answer - 1 - length, MSG_DONTWAIT);
-        if (got > 0)
-            length += (size_t)got;
-    } while (got > 0 || (got < 0 && errno == EAGAIN));
-    answer[length] = '\0';
-    close(client);
-    return answer;
+    return client_take(client, look, answer, sizeof answer);
 }
 
 static int connect_to_port(void)
