@@ -6,6 +6,9 @@
  * core is the next one's once that process has come to the end of its iteration (executor_put_off()). The chunk stays
  * where it is: no message says that it waits.
  *
+ * That process begins on the CPU on which the one before it has computed: left to itself the kernel wakes it anywhere, on
+ * the CPU of another worker's as well, and then one CPU has two and another none until the kernel has seen to it.
+ *
  * A job that is put off and is told to give up iterations has its chance to tell what that leaves, without the core. So
  * has, in each turn, a job that another process probes for, and one that ends. */
 #include "common/machine/executor.h"
@@ -53,6 +56,7 @@ static void charge(struct driver *driver, uint64_t now_ns)
     const uint64_t spent_ns = driver->effects->executor->spent_ns - driver->spent_ns;
     driver->spent_ns += spent_ns;
     stride_charge(&driver->link->stride, &driver->share, spent_ns > 0 ? spent_ns : now_ns - driver->link->compute_ns);
+    driver->link->ran_on = driver->effects->executor->ran_on;
 }
 
 /* Takes the core from its owner, where that has nothing to compute or its time is over. False: it computes on, to the
@@ -82,6 +86,7 @@ static void give_core(struct driver *driver, uint64_t now_ns)
     driver->spent_ns = executor->spent_ns;
     stride_own(stride, &driver->share, now_ns);
     executor_stop_at(executor, stride_due_ns(stride));
+    executor->begins_on = driver->link->ran_on;
     executor_go_on(executor);
 }
 

@@ -117,6 +117,7 @@ struct link {
     uint32_t newest;                    /* number of the latest job; 0: there was none yet */
     struct stride stride;               /* the jobs whose machines run and that have an executor */
     uint64_t compute_ns;                /* when the driver that has its chance began to compute; several only */
+    unsigned ran_on;                    /* the CPU, and 1, on which another process has computed last; 0: none has */
     uint64_t now_ns;
     bool now_is_fresh;           /* now_ns was read just now, while there was nothing to do */
     unsigned since_clock;        /* messages handled since the clock was read */

@@ -60,3 +60,22 @@ unsigned cores_unbound(void)
     sched_setaffinity(0, sizeof bound, bound);
     return cores;
 }
+
+unsigned cores_current(void)
+{
+    return (unsigned)(sched_getcpu() + 1);
+}
+
+bool cores_bind(pid_t process, unsigned cpu, cpu_set_t *before)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu - 1, &one); /* outside of the set: it stays empty */
+    return sched_getaffinity(process, sizeof *before, before) == 0 && CPU_COUNT(before) > 1 &&
+           CPU_COUNT(&one) == 1 && CPU_ISSET(cpu - 1, before) && sched_setaffinity(process, sizeof one, &one) == 0;
+}
+
+void cores_bind_again(pid_t process, const cpu_set_t *before)
+{
+    sched_setaffinity(process, sizeof *before, before);
+}

@@ -2,12 +2,28 @@
 /* The cores of this machine that we may use. */
 #pragma once
 
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+
 /* Cores, not hardware threads: what mpirun counts as well. At least 1. */
 unsigned cores_usable(void);
 
 /* The cores that this process could use if it were not bound to some of them: those that the job has of this machine.
  * At least 1. */
 unsigned cores_unbound(void);
+
+/* The CPU on which the caller runs, and 1; 0: not known. */
+unsigned cores_current(void);
+
+/* Binds a process that may run on several CPUs to one of them, `cpu` - 1, and fills in what it was bound to before. A
+ * process that sleeps wakes there. False, and nothing is bound: `cpu` is 0, or the process may not run there, or
+ * nowhere else, or the machine has more CPUs than a cpu_set_t. */
+bool cores_bind(pid_t process, unsigned cpu, cpu_set_t *before);
+
+/* Binds the process to what it was bound to before. */
+void cores_bind_again(pid_t process, const cpu_set_t *before);
 
 /* Lets this process, or a child that shares its memory, run on all of those. Calls nothing that could take a lock. */
 void cores_unbind(void);

@@ -31,7 +31,7 @@
 #include <sys/types.h>
 
 /* Raised when the layout changes: worker and helper must be of one build. */
-#define CHANNEL_VERSION 4
+#define CHANNEL_VERSION 5
 /* Descriptors of a helper: the shared memory, and the eventfd that wakes the worker. */
 #define CHANNEL_FILE 3
 #define CHANNEL_BELL 4
@@ -120,6 +120,7 @@ struct channel {
     enum channel_result result;
     bool final;        /* FAILED: for good */
     uint64_t began_ns; /* RUN: when the first iteration began; BLOCK: when the step did */
+    unsigned ran_on;   /* the CPU, and 1, on which the helper is; 0: not known */
     uint64_t block_ns; /* BLOCK: time of the step, waiting of a slow worker included */
     struct spread pieces;
     struct speed speed;

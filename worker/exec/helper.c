@@ -4,6 +4,7 @@
 
 #include "common/os/children.h"
 #include "common/os/clock.h"
+#include "common/os/cores.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -156,6 +157,15 @@ void helper_call(struct helper *helper, enum channel_command command)
     helper->channel->command = command;
     helper->state = HELPER_RUNNING;
     channel_call(helper->channel);
+}
+
+void helper_call_on(struct helper *helper, enum channel_command command, unsigned cpu)
+{
+    cpu_set_t before;
+    const bool is_bound = cpu > 0 && cores_bind(helper->pid, cpu, &before);
+    helper_call(helper, command);
+    if (is_bound)
+        cores_bind_again(helper->pid, &before);
 }
 
 void helper_kill(struct helper *helper)

@@ -59,6 +59,9 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX]);
 /* Gives a ready helper the command that stands in the channel. */
 void helper_call(struct helper *helper, enum channel_command command);
 
+/* The same, and has the helper begin on a CPU, `cpu` - 1, which it may leave; 0: on any. */
+void helper_call_on(struct helper *helper, enum channel_command command, unsigned cpu);
+
 /* True where it runs a command, or opens the kernel. */
 static inline bool helper_is_busy(const struct helper *helper)
 {

@@ -240,7 +240,8 @@ static void post_command(struct exec *exec)
     helper_wake_at(&remote->helper, chunk->mark > chunk->done ? chunk->mark - chunk->done : UINT64_MAX);
     remote->posted = true;
     exec->executor.is_away = true;
-    helper_call(&remote->helper, CHANNEL_RUN);
+    helper_call_on(&remote->helper, CHANNEL_RUN, exec->executor.begins_on);
+    exec->executor.begins_on = 0; /* from there the kernel moves it as it likes */
 }
 
 void exec_remote_begin(struct exec *exec)
@@ -325,6 +326,7 @@ static void take_answer(struct exec *exec)
 {
     const struct channel *channel = exec->remote.helper.channel;
     end_command(exec);
+    exec->executor.ran_on = channel->ran_on;
     if (exec->config.spread)
         spread_merge(&exec->pieces.spread, &channel->pieces);
     if (channel->result == CHANNEL_DONE)

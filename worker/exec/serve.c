@@ -2,6 +2,7 @@
 /* The commands of a worker, in its helper: see serve.h. */
 #include "worker/exec/serve.h"
 
+#include "common/os/cores.h"
 #include "common/util/digest.h"
 #include "worker/exec/output.h"
 #include "worker/exec/remote_team.h"
@@ -314,6 +315,7 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
         if (leaves && server.exec.open)
             executor_fini(&server.exec.executor);
         spin_ns = look_ns(&server, is_bound); /* behind the answer the command may be another one */
+        channel->ran_on = cores_current();
         atomic_store(&channel->answered, number);
         channel_wake_worker(channel, bell);
     }
