@@ -410,7 +410,14 @@ static void explain_any(void *self, const struct reason_sink *sink)
     master->reasons = master->service.reasons = sink;
 }
 
+static void trace_any(void *self, struct trace_sink *sink)
+{
+    struct master *master = self;
+    master->service.trace = sink;
+}
+
 struct machine master_machine(struct master *master)
 {
-    return (struct machine){master, master_step_any, master_deadline_any, master_state_any, check_any, explain_any};
+    return (struct machine){master,    master_step_any, master_deadline_any, master_state_any,
+                            check_any, explain_any,     trace_any};
 }

@@ -32,6 +32,7 @@ void master_leave(struct master *master, uint64_t now_ns)
     send_stats(master);
     master_tell_counts(master);
     master_tell_verified(master);
+    trace_flush(master->service.trace);
     actions_send(actions, master->config.supermaster,
                  &(struct message){
                      .type = MESSAGE_GOODBYE,

@@ -472,8 +472,14 @@ static void explain_any(void *self, const struct reason_sink *sink)
     supermaster->reasons = supermaster->service.reasons = sink;
 }
 
+static void trace_any(void *self, struct trace_sink *sink)
+{
+    struct supermaster *supermaster = self;
+    supermaster->service.trace = sink;
+}
+
 struct machine supermaster_machine(struct supermaster *supermaster)
 {
     return (struct machine){supermaster, supermaster_step_any, supermaster_deadline_any, supermaster_state_any,
-                            check_any,   explain_any};
+                            check_any,   explain_any,          trace_any};
 }

@@ -31,6 +31,18 @@ static void explain_cut(const struct supermaster *supermaster, unsigned w, uint6
            sched->technique->name, sched->formula, weight, bound);
 }
 
+static void trace_cut(const struct supermaster *supermaster, unsigned w, const struct range *range)
+{
+    trace_note(supermaster->service.trace, &(struct trace_record){
+                                               .at_ns = supermaster->now_ns,
+                                               .first = range->first,
+                                               .count = range->count,
+                                               .figure = supermaster->sched.formula,
+                                               .worker = supermaster->config.topology->worker_rank[w],
+                                               .kind = CHUNK_CUT,
+                                           });
+}
+
 /* Cutting and sending a chunk takes a supermaster 34 ns (tests/bench/supermaster_steps.c, and the bytes of its record);
  * about as much again is left for its other messages, and for slower cores. */
 #define CHUNK_NS 60.0
@@ -87,6 +99,8 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
         supermaster_note_cut(supermaster, w, range->count);
     if (supermaster->reasons != NULL)
         explain_cut(supermaster, w, want, range);
+    if (supermaster->service.trace != NULL)
+        trace_cut(supermaster, w, range);
     return true;
 }
 

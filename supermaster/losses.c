@@ -89,6 +89,9 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
     }
     losses->list = list;
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks, is_late};
+    if (supermaster->service.trace != NULL)
+        trace_note(supermaster->service.trace,
+                   &(struct trace_record){.at_ns = supermaster->now_ns, .worker = rank, .kind = CHUNK_RANK_LOST});
     if (supermaster->config.distance > 0 && supermaster->state < SUPERMASTER_ENDING && !give_up_loop(supermaster))
         supermaster_quiesce(supermaster, rank);
 }

@@ -88,17 +88,29 @@ static int take_ask_ahead(void *target, const char *value, struct error *error)
 
 #define STANDARD_OUTPUT "/dev/stdout"
 
+static bool has_ending(const char *name, const char *ending)
+{
+    const size_t length = strlen(name), size = strlen(ending);
+    return length > size && strcmp(name + length - size, ending) == 0;
+}
+
 /* Refuses a report with another ending than .json, most often a slip (report and output mixed up); a device may have
  * any name, for piping the report on, and - is standard output. */
 static int job_take_report(void *target, const char *value, struct error *error)
 {
-    size_t length = strlen(value);
-    bool json = length > 5 && strcmp(value + length - 5, ".json") == 0;
     if (strcmp(value, "-") == 0)
         value = STANDARD_OUTPUT;
-    if (!json && strncmp(value, "/dev/", 5) != 0)
+    if (!has_ending(value, ".json") && strncmp(value, "/dev/", 5) != 0)
         return -1;
     return option_take_path(((struct job *)target)->report, JOB_PATH_MAX, value, error);
+}
+
+/* Takes --trace FILE, whose ending says what it is. */
+static int take_trace(void *target, const char *value, struct error *error)
+{
+    return has_ending(value, ".csv") || has_ending(value, ".pftrace")
+               ? option_take_path(((struct job *)target)->trace, JOB_PATH_MAX, value, error)
+               : -1;
 }
 
 static int take_journal(void *target, const char *value, struct error *error)
@@ -272,6 +284,9 @@ static const struct option_row results[] = {
     {"record-costs", 0, "FILE", "the name of a file in a folder that all nodes share",
      "write what the iterations of each chunk cost, for hdss simulate --costs; not with --threads",
      TAKES_PATH(struct job, costs), .not_for = OPTION_DCA},
+    {"trace", 0, "FILE", "a file name that ends in " JOB_TRACE_ENDINGS ", in a folder that all nodes share",
+     "write what became of each chunk, and when: FILE.csv as a table, FILE.pftrace for Perfetto (ui.perfetto.dev)",
+     take_trace, .not_for = OPTION_DCA | OPTION_STUDY},
     {"progress", 0, "auto|always|never", NULL,
      "show a progress line, or, where standard error is no terminal, write a line of a log now and then; auto: the log "
      "in a job of Slurm, PBS or LSF, and elsewhere after a minute (default auto)",
@@ -479,6 +494,8 @@ static int check_names(const struct job *job, struct error *error)
     job_journal_path(job, journal);
     if (job->output[0] != '\0' && strcmp(job->output, job->report) == 0)
         return error_set(error, "--output and --report name the same file, %.200s", job->output);
+    if (job->trace[0] != '\0' && strcmp(job->output, job->trace) == 0)
+        return error_set(error, "--output and --trace name the same file, %.200s", job->output);
     if (journal[0] != '\0' && (strcmp(journal, job->output) == 0 || strcmp(journal, job->report) == 0))
         return error_set(error, "--journal names the same file as %s, %.200s",
                          strcmp(journal, job->output) == 0 ? "--output" : "--report", journal);

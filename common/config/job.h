@@ -16,6 +16,7 @@
 #define JOB_LOG_EVERY_S       60
 #define JOB_LOG_EVERY_MAX_S   86400
 #define JOB_PATH_MAX          1024
+#define JOB_TRACE_ENDINGS     ".csv or .pftrace"
 #define JOB_KERNEL_PARAMS_MAX 64
 #define JOB_JOURNAL_ENDING    ".journal"
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
@@ -39,6 +40,7 @@ struct job {
     char output[JOB_PATH_MAX];     /* empty: no output */
     char report[JOB_PATH_MAX];     /* empty: no report */
     char costs[JOB_PATH_MAX];      /* --record-costs; empty: they are not recorded */
+    char trace[JOB_PATH_MAX];      /* --trace; empty: there is none */
     char journal[JOB_PATH_MAX];    /* empty: the output's name and JOB_JOURNAL_ENDING */
     bool joins;                    /* --join: the parts of variable output become its files at the end */
     bool join_given;

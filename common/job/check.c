@@ -50,6 +50,8 @@ int job_setup_check(const struct job_setup *setup, enum checker checker, bool ke
         return -1;
     if (job_check_check_journal(resume, error) < 0 || check_report("--report", job->report, error) < 0)
         return -1;
+    if (check_report("--trace", job->trace, error) < 0)
+        return -1;
     return check_report("--record-costs", job->costs, error);
 }
 

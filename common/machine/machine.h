@@ -295,6 +295,8 @@ void reason_note(const struct reason_sink *sink, const char *format, ...) __attr
 /* Says a reason where somebody listens: `sink` may be NULL. */
 #define REASON(sink, ...) ((sink) != NULL ? reason_note((sink), __VA_ARGS__) : (void)0)
 
+struct trace_sink;
+
 /* A daemon as a runtime sees it. */
 struct machine {
     void *self;
@@ -306,6 +308,9 @@ struct machine {
     /* Has the machine say its reasons to `sink`, borrowed, from now on; NULL: to nobody, as at first. The function is
      * NULL where the machine has no reasons. */
     void (*explain)(void *self, const struct reason_sink *sink);
+    /* Has the machine note what becomes of chunks in `sink`, borrowed, from now on; before its first event. NULL where
+     * it assigns no chunks. */
+    void (*trace)(void *self, struct trace_sink *sink);
 };
 
 /* Place of `rank` in `ranks`, which are sorted; `count` where it is not among them. */

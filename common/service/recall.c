@@ -268,6 +268,8 @@ static struct grant *grant_that_ends_with(struct served *worker, const struct ra
 static void shorten_grant(struct service *service, struct served *worker, struct grant *grant, uint64_t by,
                           struct actions *actions)
 {
+    service_note_part(service, CHUNK_RETURNED, (unsigned)(worker - service->workers), grant->chunk,
+                      grant->first + grant->count - by, by);
     if (grant->copy_owner == OWNER_UNDECIDED)
         service_take_over(service, grant, actions);
     grant->count -= by;

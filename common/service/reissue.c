@@ -278,12 +278,14 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     uint64_t chunks = 0;
     if (worker->gone || !worker->present)
         return;
+    service->traced_ns = now_ns;
     unsigned blamed = blame_running(service, worker, running);
     for (unsigned i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0)
             continue;
         const struct range rest = rest_of(grant); /* results on their way to the disk come by themselves */
+        service_note_rest(service, CHUNK_LOST, w, grant);
         service_unshare(service, grant);
         if (grant->copy_owner == OWNER_VERIFY)
             service_abandon_verification(service, w, grant, true);
@@ -333,6 +335,20 @@ struct recovery_counts service_take_counts(struct service *service)
     return counts;
 }
 
+static void trace_adoption(const struct service *service, unsigned w, const struct range *running, uint64_t now_ns)
+{
+    trace_note(service->trace, &(struct trace_record){
+                                   .at_ns = now_ns,
+                                   .first = running->first,
+                                   .count = running->count,
+                                   .figure = now_ns,
+                                   .worker = service->ranks[w],
+                                   .chunk = 1,
+                                   .kind = CHUNK_ASSIGNED,
+                                   .reason = CHUNK_REASON_ADOPTED,
+                               });
+}
+
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
                    struct actions *actions)
 {
@@ -358,6 +374,8 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
         .chunk = 1,
         .copy_owner = counts ? OWNER_SELF : OWNER_OTHER,
     };
+    if (service->trace != NULL)
+        trace_adoption(service, w, running, now_ns);
     service_stop_loser(service, w, actions);
 }
 
@@ -647,6 +665,7 @@ static void drop_part(struct service *service, unsigned w, struct grant *grant, 
                       const struct message *message, struct actions *actions)
 {
     const struct part part = {w, 0, grant->first + grant->received, count, 0, false};
+    service_note_part(service, CHUNK_DROPPED, w, grant->chunk, part.first, count);
     grant->received += count;
     grant->stored += count;
     if (grant->computed && grant->stored == grant->count)

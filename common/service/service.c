@@ -116,11 +116,25 @@ static void release_chunk(struct service *service, struct served *worker)
     service->busy -= worker->holds == 0;
 }
 
+void service_trace_part(const struct service *service, enum trace_kind kind, unsigned w, uint32_t chunk,
+                        const struct range *range)
+{
+    trace_note(service->trace, &(struct trace_record){
+                                   .at_ns = service->traced_ns,
+                                   .first = range->first,
+                                   .count = range->count,
+                                   .worker = service->ranks[w],
+                                   .chunk = chunk,
+                                   .kind = (uint8_t)kind,
+                               });
+}
+
 /* Commits a chunk of a loop with dependencies, all of which is stored; the end of the loop's last one may have failed.
  */
 static void commit_grant(struct service *service, unsigned w, struct grant *grant)
 {
     const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest, false};
+    service_note_part(service, CHUNK_STORED, w, grant->chunk, grant->first, grant->count);
     grant->chunk = 0;
     if (whole.count > 0)
         service->ops->committed(service->owner, &whole);
@@ -152,7 +166,10 @@ static void commit(struct service *service, const struct part *part)
     grant->stored += part->count;
     if (grant->computed && grant->stored == grant->count)
         grant->chunk = 0;
-    if (service->verify.disputed > 0 && service_take_third(service, part))
+    const bool is_third = service->verify.disputed > 0 && service_take_third(service, part);
+    service_note_part(service, is_third ? CHUNK_DROPPED : CHUNK_STORED, part->worker, part->chunk, part->first,
+                      part->count);
+    if (is_third)
         return;
     worker->iterations += part->count;
     const bool is_held_back = service->verify.on && service_hold_back(service, part);
@@ -232,6 +249,21 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
+static void trace_completion(const struct service *service, unsigned w, const struct grant *grant,
+                             const struct request *request)
+{
+    trace_note(service->trace, &(struct trace_record){
+                                   .at_ns = service->traced_ns,
+                                   .first = grant->first,
+                                   .count = grant->count,
+                                   .figure = request->compute_ns,
+                                   .wait_ns = request->wait_ns,
+                                   .worker = service->ranks[w],
+                                   .chunk = grant->chunk,
+                                   .kind = CHUNK_COMPUTED,
+                               });
+}
+
 /* Notes that a chunk is computed. What others have done, too, or did not all work is not learned from. As
  * service_message(). */
 static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
@@ -252,6 +284,8 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
         service->longest_ns = request->compute_ns / grant->count;
     grant->computed = true;
     release_chunk(service, worker);
+    if (service->trace != NULL)
+        trace_completion(service, w, grant, request);
     if (service->ops->finished != NULL && !grant->flawed && grant->copy_owner < OWNER_OTHER)
         tell_finished(service, w, grant, request);
     return 0;
@@ -321,8 +355,11 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         const unsigned asks = message->request.asks;
         if (worker->asks + asks > ASKS_MAX)
             return error_set(error, "asks for more than %d chunks at once", ASKS_MAX);
-        if (worker->asks == 0 && asks > 0 && !worker->is_aside)
-            service_enqueue(service, w);
+        if (worker->asks == 0 && asks > 0) {
+            worker->asked_ns = now_ns;
+            if (!worker->is_aside)
+                service_enqueue(service, w);
+        }
         worker->asks += asks;
         service->asks_waiting += asks;
     }
@@ -379,6 +416,7 @@ static int receive_iterations_failed(struct service *service, unsigned w, uint64
         return error_set(error, "says that iterations of chunk %u failed, which were not assigned to it or are over",
                          failure->id);
     grant->flawed = true;
+    service_note_part(service, CHUNK_FAILED, w, grant->chunk, failure->first, failure->count);
     if (service->dependent && grant->received + failure->count == grant->count) { /* the rest is a chunk by itself */
         grant->count = grant->received;
     } else {
@@ -397,6 +435,7 @@ void service_drop_unfinished(struct service *service, unsigned w)
             if (worker->grants[i].copy_owner == OWNER_VERIFY)
                 service_abandon_verification(service, w, &worker->grants[i], true);
             service_unshare(service, &worker->grants[i]);
+            service_note_rest(service, CHUNK_UNDONE, w, &worker->grants[i]);
             worker->grants[i].chunk = 0;
             release_chunk(service, worker);
         }
@@ -427,7 +466,7 @@ static int service_receive_goodbye(struct service *service, unsigned w, const st
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error)
 {
-    service->workers[w].heard_ns = now_ns;
+    service->workers[w].heard_ns = service->traced_ns = now_ns;
     switch (message->type) {
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
     case MESSAGE_RESULT: return receive_result(service, w, now_ns, message, actions, error);
@@ -445,9 +484,25 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     }
 }
 
+static void trace_assignment(const struct service *service, unsigned w, const struct grant *grant,
+                             enum chunk_reason reason)
+{
+    const struct served *worker = &service->workers[w];
+    trace_note(service->trace, &(struct trace_record){
+                                   .at_ns = grant->since_ns,
+                                   .first = grant->first,
+                                   .count = grant->count,
+                                   .figure = worker->asked_ns,
+                                   .worker = service->ranks[w],
+                                   .chunk = grant->chunk,
+                                   .kind = CHUNK_ASSIGNED,
+                                   .reason = (uint8_t)reason,
+                               });
+}
+
 /* Grants the chunk to the worker, and adds it to its ASSIGN of this step. */
-static inline struct grant *assign(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
-                                   struct actions *actions)
+static inline struct grant *assign(struct service *service, unsigned w, const struct range *range,
+                                   enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
 {
     struct served *worker = &service->workers[w];
     service->beginners -= worker->chunks_assigned == 0;
@@ -474,6 +529,8 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
         worker->answer = (struct assign){.chunk = chunk, .first = range->first, .count = range->count};
         service->answered[service->answered_count++] = w;
     }
+    if (service->trace != NULL)
+        trace_assignment(service, w, grant, reason);
     return grant;
 }
 
@@ -562,20 +619,20 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
         return false;
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") again%s: it was returned", service->ranks[w],
            range.first, range.first + range.count, isolated ? ", with care" : "");
-    assign(service, w, &range, now_ns, actions);
+    assign(service, w, &range, CHUNK_REASON_REQUEUED, now_ns, actions);
     service->workers[w].answer.isolated = isolated; /* an isolated chunk is alone in its ASSIGN */
     return true;
 }
 
 /* Assigns a range of the pool; a range with poisoned iterations goes the way of requeued work, but in a loop with
  * dependencies, whose chunks go out in their order. */
-RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
-                                 struct actions *actions)
+RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range,
+                                 enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
 {
     struct poison poison;
     if (service->dependent ||
         (poison_look(&service->poisons, range, &poison) == range->count && poison.deaths + poison.failures == 0))
-        return assign(service, w, range, now_ns, actions) != NULL;
+        return assign(service, w, range, reason, now_ns, actions) != NULL;
     service_put_requeued(service, range, now_ns);
     return assign_requeued(service, w, now_ns, actions);
 }
@@ -587,8 +644,9 @@ RARELY static bool assign_recalled(struct service *service, unsigned w, uint64_t
         return false;
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 "), which was recalled", service->ranks[w],
            range.first, range.first + range.count);
-    return service->poisons.count == 0 ? assign(service, w, &range, now_ns, actions) != NULL
-                                       : assign_poison(service, w, &range, now_ns, actions);
+    return service->poisons.count == 0
+               ? assign(service, w, &range, CHUNK_REASON_RECALLED, now_ns, actions) != NULL
+               : assign_poison(service, w, &range, CHUNK_REASON_RECALLED, now_ns, actions);
 }
 
 RARELY static bool assign_verification(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
@@ -599,7 +657,7 @@ RARELY static bool assign_verification(struct service *service, unsigned w, uint
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") to be compared: rank %u has computed it",
            service->ranks[w], verification->range.first, verification->range.first + verification->range.count,
            service->ranks[verification->worker[0]]);
-    struct grant *grant = assign(service, w, &verification->range, now_ns, actions);
+    struct grant *grant = assign(service, w, &verification->range, CHUNK_REASON_VERIFY, now_ns, actions);
     service_begin_verification(service, verification, w, grant);
     return true;
 }
@@ -621,7 +679,7 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") a second time: rank %u has it for %.3f s",
            service->ranks[w], rest.first, rest.first + rest.count, service->ranks[other],
            (double)(now_ns - overdue->since_ns) / 1e9);
-    struct grant *copy = assign(service, w, &rest, now_ns, actions);
+    struct grant *copy = assign(service, w, &rest, CHUNK_REASON_COPY, now_ns, actions);
     service->workers[w].answer.isolated = service_wants_care(service, overdue);
     service_share(service, overdue, other, copy, w, actions);
     service->lease_due_ns = 0;
@@ -645,6 +703,14 @@ RARELY static bool explain_chunk(struct service *service, unsigned w, struct ran
     return true;
 }
 
+/* Why the worker gets what it gets next of the pool. */
+static enum chunk_reason reason_of_pool(const struct service *service, unsigned w)
+{
+    return service->ops->on_empty != NULL || service->dependent ? CHUNK_REASON_CUT
+           : pool_has_own(&service->pool, w)                    ? CHUNK_REASON_OWN
+                                                                : CHUNK_REASON_OTHER;
+}
+
 /* Chunks of the pool that may turn out to be for other workers before this one has to wait. */
 #define TRIES_MAX 16
 
@@ -661,11 +727,12 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
         if (service->pool.count == 0 && service->ops->on_empty != NULL)
             service->ops->on_empty(service->owner, w);
+        const enum chunk_reason reason = service->trace != NULL ? reason_of_pool(service, w) : CHUNK_REASON_NONE;
         if (!(service->reasons != NULL ? explain_chunk(service, w, &range) : pool_take(&service->pool, w, &range)))
             return false;
         if (service->poisons.count == 0)
-            return assign(service, w, &range, now_ns, actions) != NULL;
-        if (assign_poison(service, w, &range, now_ns, actions))
+            return assign(service, w, &range, reason, now_ns, actions) != NULL;
+        if (assign_poison(service, w, &range, reason, now_ns, actions))
             return true;
     }
     return false;
@@ -841,6 +908,9 @@ void service_stored(struct service *service, const struct event *event, struct a
         return; /* dropped results: no worker waits for them */
     assert(service->parts_on_way > 0 && "what is stored was on its way");
     service->parts_on_way--;
+    service->traced_ns = event->now_ns;
+    if (event->lost && !service->dependent)
+        service_note_part(service, CHUNK_LOST, part->worker, part->chunk, part->first, part->count);
     if (event->lost && !service_is_third(service, part))
         service_requeue(service, &(struct range){part->first, part->count}, event->now_ns);
     else if (event->lost)

@@ -18,6 +18,7 @@
  * committed. */
 #pragma once
 
+#include "common/machine/chunk_trace.h"
 #include "common/machine/machine.h"
 #include "common/service/boundary_list.h"
 #include "common/service/poison.h"
@@ -124,6 +125,7 @@ struct served {
     uint16_t load_told;       /* kept by the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns; /* when the worker's last completion came */
+    uint64_t asked_ns;     /* when it asked for the oldest of the chunks that it asks for */
     uint64_t heard_ns;     /* when the worker's last message came, or it was asked for work */
     double probe_s;        /* time of a probe iteration: see service_note_speeds(); 0: not known */
     uint64_t messages, bytes;
@@ -205,6 +207,8 @@ struct service {
     const struct service_ops *ops;
     void *owner;
     const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
+    struct trace_sink *trace;          /* borrowed; NULL: chunks are not traced */
+    uint64_t traced_ns;                /* time of the latest event, for what is traced */
     const unsigned *ranks;             /* [worker_count] */
     struct served *workers;            /* owned */
     struct grant *grants;              /* [worker_count * GRANTS_LEAST] where they are first; owned */

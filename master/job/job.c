@@ -9,7 +9,9 @@
 #include "common/machine/topology.h"
 #include "common/mpi/link.h"
 #include "common/mpi/runtime.h"
+#include "common/os/clock.h"
 #include "common/results/results.h"
+#include "common/trace/spool.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 #include "master/master.h"
@@ -35,7 +37,8 @@ struct master_job {
     struct master master;
     struct results_sink sink;
     bool sink_open;
-    struct error sync_error; /* reason why results are not on the disk; empty if they are */
+    struct trace_spool spool; /* of --trace */
+    struct error sync_error;  /* reason why results are not on the disk; empty if they are */
 };
 
 static int store(void *context, const struct part *result, const void *data, uint64_t bytes, struct error *error)
@@ -98,6 +101,26 @@ static void open_output(struct master_job *job)
         job->failure = job->error.text;
 }
 
+static void open_trace(struct master_job *job)
+{
+    const char *path = job->setup.job.trace;
+    if (job->failure != NULL || path[0] == '\0')
+        return;
+    const struct trace_clock clock = {runtime_now(), clock_ns(CLOCK_REALTIME)};
+    if (trace_spool_open(&job->spool, path, runtime_rank(job->runtime), &clock, &job->error) == 0)
+        job->machine.trace(job->machine.self, &job->spool.sink);
+    else
+        job->failure = job->error.text;
+}
+
+/* A trace that is not complete is no failure of the run: all of that is done. */
+static void close_trace(struct master_job *job)
+{
+    if (trace_spool_close(&job->spool, &job->error) < 0)
+        fprintf(stderr, "master: rank %u: --trace: %s: the trace is not complete\n", runtime_rank(job->runtime),
+                job->error.text);
+}
+
 /* Says on standard error that results are not on the disk, as a master that has sent its last report cannot tell the
  * supermaster any more. */
 static int check_sync(struct master_job *job, int status)
@@ -145,6 +168,7 @@ static void init_effects(struct master_job *job)
 static int job_end(struct master_job *job, int status)
 {
     status = close_output(job, check_sync(job, status));
+    close_trace(job);
     master_fini(&job->master);
     free(job->ranks);
     job_setup_fini(&job->setup);
@@ -167,6 +191,7 @@ int master_job_run(struct runtime *runtime, unsigned words, char *const *word)
     }
     open_output(job);
     init_effects(job);
+    open_trace(job);
     return job_end(job, runtime_drive(runtime, &job->machine, &job->effects, job->failure));
 }
 
@@ -185,8 +210,11 @@ static int take_there(struct master_job *job)
     else
         take_job(job, announced->word_count, announced->words);
     const int result = init_machine(job);
-    if (result == 0)
+    if (result == 0) {
         open_output(job);
+        init_effects(job);
+        open_trace(job);
+    }
     surroundings_leave(&before);
     return result;
 }
@@ -202,7 +230,6 @@ void *master_job_take(void *context, struct runtime *runtime, const struct topol
     job->announcement = *announcement;
     if (take_there(job) < 0)
         return NULL; /* the rank ends */
-    init_effects(job);
     of_job->machine = &job->machine;
     of_job->effects = &job->effects;
     of_job->failure = job->failure;

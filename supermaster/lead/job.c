@@ -15,7 +15,10 @@
 #include "common/metrics/progress.h"
 #include "common/metrics/report.h"
 #include "common/results/results.h"
+#include "common/os/clock.h"
 #include "common/sched/sched.h"
+#include "common/trace/join.h"
+#include "common/trace/spool.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 #include "common/util/text.h"
@@ -35,6 +38,14 @@
 
 /* Time for each question about a kernel of a set, which stands still meanwhile. */
 #define ASK_IN_SET_NS UINT64_C(10000000000)
+
+/* What is needed to make the trace when all is over. */
+struct trace {
+    unsigned *ranks; /* [count] ranks that write for it; owned */
+    unsigned count;
+    struct trace_worker *workers; /* [worker_count]; owned */
+    unsigned worker_count;
+};
 
 struct led_job {
     struct root root;
@@ -56,6 +67,8 @@ struct led_job {
     bool failure_said;     /* the reason of the failure is printed */
     unsigned *costs_ranks; /* [costs_count] ranks of the workers, which write costs; owned */
     unsigned costs_count;
+    struct trace_spool spool; /* of --trace */
+    struct trace trace;
 };
 
 struct led_job *led_job_new(const char *version)
@@ -160,10 +173,31 @@ static int init_machine(struct led_job *led)
     return result;
 }
 
+/* Begins the trace, whose ranks are noted, as the topology is released before it is made. -1 with one line. */
+static int open_trace(struct led_job *led)
+{
+    const struct topology *topology = led->topology;
+    struct root *root = &led->root;
+    if (root->setup.job.trace[0] == '\0')
+        return 0;
+    led->trace.ranks = calloc(topology->masters + 1, sizeof *led->trace.ranks);
+    led->trace.workers = calloc(topology->workers, sizeof *led->trace.workers);
+    if (led->trace.ranks == NULL || led->trace.workers == NULL)
+        return error_set(&root->error, "out of memory for a trace");
+    led->trace.ranks[0] = topology->supermaster;
+    for (unsigned m = 0; m < topology->masters; m++)
+        led->trace.ranks[m + 1] = topology->master_rank[m];
+    led->trace.count = topology->masters + 1;
+    const struct trace_clock clock = {runtime_now(), clock_ns(CLOCK_REALTIME)};
+    return trace_spool_open(&led->spool, root->setup.job.trace, topology->supermaster, &clock, &root->error);
+}
+
 /* Opens the files. 0; -1 for wrong use; RESULTS_NO_ROOM. The central topology stores the results here. */
 static int open_files(struct led_job *led)
 {
     int created = root_create_files(&led->root);
+    if (created == 0)
+        created = open_trace(led);
     return created != 0 || led->topology->masters > 0 ? created : root_open_sink(&led->root);
 }
 
@@ -302,16 +336,22 @@ static void show_progress(void *context, uint64_t now_ns)
 
 /* --- who asks how it goes --- */
 
-void led_job_tell(struct led_job *led, struct control_job *job)
+static void write_technique(struct led_job *led)
 {
     const struct supermaster *supermaster = &led->supermaster;
-    const struct job_setup *setup = &led->root.setup;
-    const bool is_choosing = setup->job.spec.technique_auto && !supermaster->sched_ready;
+    const bool is_choosing = led->root.setup.job.spec.technique_auto && !supermaster->sched_ready;
     const struct sched_spec *spec =
         supermaster->sched_ready ? &supermaster->sched.spec : &supermaster->config.spec->technique;
     snprintf(led->technique_text, sizeof led->technique_text, RUN_TECHNIQUE_AUTO);
     if (!is_choosing)
         sched_spec_format(spec, led->technique_text, sizeof led->technique_text);
+}
+
+void led_job_tell(struct led_job *led, struct control_job *job)
+{
+    const struct supermaster *supermaster = &led->supermaster;
+    const struct job_setup *setup = &led->root.setup;
+    write_technique(led);
     job->kernel = setup->kernel->name;
     job->command = led->argv + 1;
     job->words = led->argc - 1;
@@ -384,6 +424,16 @@ static int grow_loop(void *context, struct growth *growth, struct error *error)
 
 /* --- at the end --- */
 
+/* Notes for the trace, if there is one, what the report says of the workers. */
+static void note_workers(struct trace *trace, const struct report_worker *rows, unsigned count)
+{
+    if (trace->workers == NULL)
+        return;
+    for (unsigned w = 0; w < count; w++)
+        trace->workers[w] = (struct trace_worker){rows[w].rank, rows[w].node, rows[w].master, rows[w].power};
+    trace->worker_count = count;
+}
+
 /* Prints the summary and writes the report. Returns the exit status. */
 static int supermaster_print_outcome(struct led_job *led, int status)
 {
@@ -401,6 +451,7 @@ static int supermaster_print_outcome(struct led_job *led, int status)
         return EXIT_STATUS_FAILED;
     }
     supermaster_fill_report(&led->supermaster, &report, rows);
+    note_workers(&led->trace, rows, led->topology->workers);
     status = root_print_report(&led->root, &report, led->supermaster.first_assign_ns, status);
     free(rows);
     return status;
@@ -408,7 +459,10 @@ static int supermaster_print_outcome(struct led_job *led, int status)
 
 struct machine led_job_machine(struct led_job *led)
 {
-    return supermaster_machine(&led->supermaster);
+    const struct machine machine = supermaster_machine(&led->supermaster);
+    if (led->spool.records != NULL)
+        machine.trace(machine.self, &led->spool.sink);
+    return machine;
 }
 
 const struct effects *led_job_effects(struct led_job *led)
@@ -503,9 +557,34 @@ static int join_costs(struct led_job *led, int status)
     return EXIT_STATUS_FAILED;
 }
 
+/* Makes the trace of what the ranks have noted. Without it the run has failed in nothing: all is done, and is said to
+ * be. */
+static void join_trace(struct led_job *led)
+{
+    struct root *root = &led->root;
+    const struct job *job = &root->setup.job;
+    const struct trace_about about = {
+        .version = root->version,
+        .kernel = root->setup.kernel->name,
+        .technique = led->technique_text,
+        .iterations = root->setup.count,
+        .masters = led->trace.count - 1,
+        .workers = led->trace.worker_count,
+        .worker = led->trace.workers,
+    };
+    if (led->spool.records == NULL)
+        return;
+    write_technique(led);
+    if (trace_spool_close(&led->spool, &root->error) == 0 &&
+        trace_join(job->trace, led->trace.ranks, led->trace.count, &about, &root->error) == 0)
+        return;
+    fprintf(root->err, "%s: --trace: %s\n", root->name, root->error.text);
+}
+
 int led_job_settle(struct led_job *led, int status)
 {
     enter(led);
+    join_trace(led);
     return join_costs(led, status);
 }
 
@@ -520,6 +599,10 @@ void led_job_free(struct led_job *led)
     if (led == NULL)
         return;
     enter(led);
+    struct error unused;
+    trace_spool_close(&led->spool, &unused);
+    free(led->trace.ranks);
+    free(led->trace.workers);
     free(led->costs_ranks);
     if (led->supermaster_ready)
         supermaster_fini(&led->supermaster);

@@ -43,6 +43,8 @@ LEVELS = [
     ("common/job/*", 4),
     ("common/mpi/*", 4),
     ("common/os/*", 4),
+    ("common/trace/rows.[ch]", 2),
+    ("common/trace/*", 4),
     ("supermaster/set/*", 4),
     ("common/results/*", 4),
     ("common/include/dls4lb/*", 4),

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of a trace: see rows.h. */
+#include "common/trace/rows.h"
+
+#include "common/util/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A run of iterations of a chunk of which the same has become. */
+struct traced_part {
+    uint64_t first, count, settled_ns;
+    enum trace_kind fate;
+};
+
+struct traced_chunk {
+    struct trace_record assigned;
+    uint64_t begun_ns, ended_ns, compute_ns;
+    uint64_t settled;          /* iterations of the parts */
+    bool is_computed;          /* the worker has told that it is through */
+    bool is_closed;            /* the worker never will */
+    struct traced_part *parts; /* [part_count] in the order in which they came; owned */
+    size_t part_count, part_room;
+};
+
+struct traced_worker {
+    struct traced_chunk *chunks; /* [count] that are not settled, the oldest first; owned */
+    size_t count, room;
+    uint64_t ended_ns; /* when its latest chunk ended; 0: none has */
+};
+
+struct trace_rows {
+    trace_row_taker *take;
+    void *context;
+    struct traced_worker *workers; /* [worker_count] by rank; owned */
+    size_t worker_count;
+    /* Completions that came in one message. */
+    struct trace_record *together; /* [together_count] the oldest first; owned */
+    size_t together_count, together_room;
+};
+
+/* More ranks than any run has: a record that says so is none. */
+#define RANKS_MAX (1u << 24)
+
+const char *trace_reason_name(enum chunk_reason reason)
+{
+    static const char *const names[CHUNK_REASONS] = {"",         "own",  "other",  "cut",    "requeued",
+                                                     "recalled", "copy", "verify", "adopted"};
+    return reason < CHUNK_REASONS ? names[reason] : "";
+}
+
+const char *trace_fate_name(enum trace_kind fate)
+{
+    switch (fate) {
+    case CHUNK_STORED: return "done";
+    case CHUNK_DROPPED: return "dropped";
+    case CHUNK_RETURNED: return "returned";
+    case CHUNK_FAILED: return "failed";
+    case CHUNK_UNDONE: return "undone";
+    case CHUNK_LOST: return "lost";
+    default: return "open";
+    }
+}
+
+struct trace_rows *trace_rows_new(trace_row_taker *take, void *context)
+{
+    struct trace_rows *rows = calloc(1, sizeof *rows);
+    if (rows != NULL)
+        *rows = (struct trace_rows){.take = take, .context = context};
+    return rows;
+}
+
+static void free_chunk(struct traced_chunk *chunk)
+{
+    free(chunk->parts);
+}
+
+void trace_rows_free(struct trace_rows *rows)
+{
+    if (rows == NULL)
+        return;
+    for (size_t w = 0; w < rows->worker_count; w++) {
+        for (size_t i = 0; i < rows->workers[w].count; i++)
+            free_chunk(&rows->workers[w].chunks[i]);
+        free(rows->workers[w].chunks);
+    }
+    free(rows->workers);
+    free(rows->together);
+    free(rows);
+}
+
+/* The worker of a rank, with those before it; NULL when memory is out, or where there can be no such rank. */
+static struct traced_worker *find_worker(struct trace_rows *rows, uint32_t rank)
+{
+    if (rank >= RANKS_MAX)
+        return NULL;
+    if (rank >= rows->worker_count) {
+        const size_t count = rank + 1 > 2 * rows->worker_count ? rank + 1 : 2 * rows->worker_count;
+        struct traced_worker *workers = realloc(rows->workers, count * sizeof *workers);
+        if (workers == NULL)
+            return NULL;
+        memset(workers + rows->worker_count, 0, (count - rows->worker_count) * sizeof *workers);
+        rows->workers = workers;
+        rows->worker_count = count;
+    }
+    return &rows->workers[rank];
+}
+
+static struct traced_chunk *find_chunk(const struct trace_rows *rows, const struct trace_record *record)
+{
+    struct traced_worker *worker = record->worker < rows->worker_count ? &rows->workers[record->worker] : NULL;
+    for (size_t i = 0; worker != NULL && i < worker->count; i++)
+        if (worker->chunks[i].assigned.chunk == record->chunk)
+            return &worker->chunks[i];
+    return NULL;
+}
+
+/* --- giving rows --- */
+
+static void give_part(struct trace_rows *rows, const struct traced_chunk *chunk, const struct traced_part *part,
+                      uint64_t compute_ns)
+{
+    const struct trace_record *assigned = &chunk->assigned;
+    const bool was_computed =
+        part->fate == CHUNK_STORED || part->fate == CHUNK_DROPPED || part->fate == CHUNK_FAILED;
+    rows->take(rows->context, &(struct trace_row){
+                                  .kind = TRACE_CHUNK,
+                                  .at_ns = assigned->at_ns,
+                                  .worker = assigned->worker,
+                                  .chunk = assigned->chunk,
+                                  .first = part->first,
+                                  .count = part->count,
+                                  .reason = assigned->reason,
+                                  .fate = part->fate,
+                                  .asked_ns = assigned->figure,
+                                  .begun_ns = was_computed ? chunk->begun_ns : TRACE_UNKNOWN,
+                                  .ended_ns = was_computed ? chunk->ended_ns : TRACE_UNKNOWN,
+                                  .settled_ns = part->settled_ns,
+                                  .compute_ns = was_computed ? compute_ns : 0,
+                              });
+}
+
+static void give_chunk(struct trace_rows *rows, const struct traced_chunk *chunk)
+{
+    uint64_t compute_ns = chunk->compute_ns;
+    for (size_t i = 0; i < chunk->part_count; i++) {
+        const struct traced_part *part = &chunk->parts[i];
+        give_part(rows, chunk, part, compute_ns);
+        if (part->fate <= CHUNK_DROPPED || part->fate == CHUNK_FAILED)
+            compute_ns = 0;
+    }
+}
+
+/* Gives the rows of the chunk, and forgets it, where all of it is settled. */
+static void give_if_settled(struct trace_rows *rows, struct traced_chunk *chunk)
+{
+    struct traced_worker *worker = &rows->workers[chunk->assigned.worker];
+    if (chunk->settled < chunk->assigned.count || (!chunk->is_computed && !chunk->is_closed))
+        return;
+    give_chunk(rows, chunk);
+    free_chunk(chunk);
+    const size_t behind = worker->count - (size_t)(chunk - worker->chunks) - 1;
+    memmove(chunk, chunk + 1, behind * sizeof *chunk);
+    worker->count--;
+}
+
+/* --- completions --- */
+
+/* Sets when the chunks of completions that came together began and ended. */
+static void time_completions(struct trace_rows *rows)
+{
+    uint64_t ended_ns = rows->together_count > 0 ? rows->together[0].at_ns : 0;
+    for (size_t i = rows->together_count; i-- > 0;) {
+        const struct trace_record *told = &rows->together[i];
+        struct traced_chunk *chunk = find_chunk(rows, told);
+        const uint64_t begun_ns = told->figure < ended_ns ? ended_ns - told->figure : 0;
+        if (chunk != NULL) {
+            chunk->ended_ns = ended_ns;
+            chunk->begun_ns = begun_ns;
+        }
+        ended_ns = told->wait_ns < begun_ns ? begun_ns - told->wait_ns : 0;
+    }
+}
+
+/* A chunk begins neither before it was assigned nor before the worker has ended the one before it. */
+static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chunk)
+{
+    uint64_t least_ns = chunk->assigned.at_ns > worker->ended_ns ? chunk->assigned.at_ns : worker->ended_ns;
+    if (chunk->begun_ns < least_ns)
+        chunk->begun_ns = least_ns;
+    if (chunk->ended_ns < chunk->begun_ns)
+        chunk->ended_ns = chunk->begun_ns;
+    worker->ended_ns = chunk->ended_ns;
+}
+
+static void take_completions(struct trace_rows *rows)
+{
+    time_completions(rows);
+    for (size_t i = 0; i < rows->together_count; i++) {
+        struct traced_chunk *chunk = find_chunk(rows, &rows->together[i]);
+        if (chunk == NULL)
+            continue;
+        keep_in_order(&rows->workers[chunk->assigned.worker], chunk);
+        chunk->compute_ns = rows->together[i].figure;
+        chunk->is_computed = true;
+        give_if_settled(rows, chunk);
+    }
+    rows->together_count = 0;
+}
+
+static bool came_together(const struct trace_rows *rows, const struct trace_record *record)
+{
+    return record->kind == CHUNK_COMPUTED && record->worker == rows->together[0].worker &&
+           record->at_ns == rows->together[0].at_ns;
+}
+
+static bool add_completion(struct trace_rows *rows, const struct trace_record *record)
+{
+    struct trace_record *together =
+        grow(rows->together, rows->together_count, &rows->together_room, sizeof *together);
+    if (together == NULL)
+        return false;
+    rows->together = together;
+    rows->together[rows->together_count++] = *record;
+    return true;
+}
+
+/* --- other records --- */
+
+static bool add_chunk(struct trace_rows *rows, const struct trace_record *record)
+{
+    struct traced_worker *worker = find_worker(rows, record->worker);
+    struct traced_chunk *chunks =
+        worker != NULL ? grow(worker->chunks, worker->count, &worker->room, sizeof *chunks) : NULL;
+    if (chunks == NULL)
+        return false;
+    worker->chunks = chunks;
+    worker->chunks[worker->count++] =
+        (struct traced_chunk){.assigned = *record, .begun_ns = TRACE_UNKNOWN, .ended_ns = TRACE_UNKNOWN};
+    return true;
+}
+
+/* The part that goes on with the range; NULL: there is none. */
+static struct traced_part *part_before(const struct traced_chunk *chunk, const struct trace_record *record)
+{
+    struct traced_part *last = chunk->part_count > 0 ? &chunk->parts[chunk->part_count - 1] : NULL;
+    const bool goes_on = last != NULL && last->fate == (enum trace_kind)record->kind &&
+                         last->first + last->count == record->first;
+    return goes_on ? last : NULL;
+}
+
+static bool add_part(struct traced_chunk *chunk, const struct trace_record *record)
+{
+    struct traced_part *part = part_before(chunk, record);
+    chunk->settled += record->count;
+    if (part != NULL) {
+        part->count += record->count;
+        part->settled_ns = record->at_ns;
+        return true;
+    }
+    struct traced_part *parts = grow(chunk->parts, chunk->part_count, &chunk->part_room, sizeof *parts);
+    if (parts == NULL)
+        return false;
+    chunk->parts = parts;
+    chunk->parts[chunk->part_count++] =
+        (struct traced_part){record->first, record->count, record->at_ns, record->kind};
+    return true;
+}
+
+/* Says what has become of a part of a chunk. What comes of a chunk that is not known is left out: its beginning was lost
+ * with the file of its machine. */
+static bool settle_part(struct trace_rows *rows, const struct trace_record *record)
+{
+    struct traced_chunk *chunk = find_chunk(rows, record);
+    if (chunk == NULL)
+        return true;
+    if (record->count > 0 && !add_part(chunk, record))
+        return false;
+    const bool is_all_returned =
+        record->kind == CHUNK_RETURNED && chunk->part_count == 1 && chunk->settled == chunk->assigned.count;
+    chunk->is_closed |= record->kind == CHUNK_LOST || record->kind == CHUNK_UNDONE || is_all_returned;
+    give_if_settled(rows, chunk);
+    return true;
+}
+
+static void give_cut(struct trace_rows *rows, const struct trace_record *record)
+{
+    rows->take(rows->context, &(struct trace_row){.kind = TRACE_CUT,
+                                                  .at_ns = record->at_ns,
+                                                  .worker = record->worker,
+                                                  .first = record->first,
+                                                  .count = record->count,
+                                                  .formula = record->figure});
+}
+
+static bool add_record(struct trace_rows *rows, const struct trace_record *record)
+{
+    if (rows->together_count > 0 && !came_together(rows, record))
+        take_completions(rows);
+    switch ((enum trace_kind)record->kind) {
+    case CHUNK_CUT: give_cut(rows, record); return true;
+    case CHUNK_ASSIGNED: return add_chunk(rows, record);
+    case CHUNK_COMPUTED: return add_completion(rows, record);
+    case CHUNK_STORED:
+    case CHUNK_DROPPED:
+    case CHUNK_RETURNED:
+    case CHUNK_FAILED:
+    case CHUNK_UNDONE:
+    case CHUNK_LOST: return settle_part(rows, record);
+    case CHUNK_RANK_LOST:
+        rows->take(rows->context,
+                   &(struct trace_row){.kind = TRACE_RANK_LOST, .at_ns = record->at_ns, .worker = record->worker});
+        return true;
+    default: return false;
+    }
+}
+
+bool trace_rows_add(struct trace_rows *rows, const struct trace_record *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!add_record(rows, &records[i]))
+            return false;
+    return true;
+}
+
+/* --- the end --- */
+
+/* What is left of a chunk lies between its parts, or behind them: in one piece where its machine ended in order. */
+static void give_open(struct trace_rows *rows, struct traced_chunk *chunk)
+{
+    const struct trace_record *assigned = &chunk->assigned;
+    const uint64_t left = assigned->count - chunk->settled;
+    give_chunk(rows, chunk);
+    if (left > 0)
+        give_part(rows, chunk, &(struct traced_part){assigned->first + chunk->settled, left, TRACE_UNKNOWN, 0}, 0);
+}
+
+void trace_rows_end(struct trace_rows *rows)
+{
+    if (rows->together_count > 0)
+        take_completions(rows);
+    for (size_t w = 0; w < rows->worker_count; w++)
+        for (size_t i = 0; i < rows->workers[w].count; i++)
+            give_open(rows, &rows->workers[w].chunks[i]);
+}
