@@ -11,6 +11,7 @@
 #include "supermaster/statistics.h"
 #include "supermaster/supermaster.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Time until a dead rank is told of, as common/mpi notices it: ten heartbeats of a second. */
@@ -126,6 +127,9 @@ int simulation_configure(const struct simulation *simulation, struct simulation_
     run->config = configure(simulation, run->powers);
     if (list_faults(run, simulation) < 0 || list_loads(run, simulation) < 0)
         return error_set(error, "out of memory for %u workers", simulation->workers);
+    if (run_trace_open(&run->trace, simulation, error) < 0)
+        return -1;
+    run->config.sinks = run->trace.sinks;
     return 0;
 }
 
@@ -134,12 +138,14 @@ void simulation_run_fini(struct simulation_run *run)
     free(run->powers);
     free(run->faults);
     free(run->loads);
+    run_trace_fini(&run->trace);
 }
 
-int simulation_print_result(const struct simulation *simulation, const struct virtual_result *result,
-                            const char *version, struct error *error)
+int simulation_print_result(const struct simulation *simulation, struct simulation_run *run,
+                            const struct virtual_result *result, const char *version, struct error *error)
 {
     struct report report = {.version = version};
+    struct error problem;
     struct report_worker *rows = calloc(simulation->workers, sizeof *rows);
     if (rows == NULL)
         return error_set(error, "out of memory for the report");
@@ -154,6 +160,8 @@ int simulation_print_result(const struct simulation *simulation, const struct vi
     }
     uint64_t first_ns = result->supermaster->first_assign_ns;
     report.startup_s = first_ns != NEVER ? (double)first_ns / 1e9 : 0;
+    if (run_trace_end(&run->trace, simulation, &report, &problem) < 0)
+        fprintf(stderr, "hdss simulate: --trace: %s\n", problem.text);
     int status =
         simulation_print_report(simulation, &report, result->status == -2 ? EXIT_STATUS_FAILED : result->status);
     free(rows);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/util/error.h"
+#include "deploy/simulate/run_trace.h"
 #include "deploy/simulate/simulation.h"
 #include "deploy/simulate/virtual/cluster.h"
 
@@ -11,6 +12,7 @@ struct simulation_run {
     double *powers;               /* [workers] NULL: they are measured; owned */
     struct virtual_fault *faults; /* events at the nodes, rank by rank; owned */
     struct virtual_load *loads;   /* owned */
+    struct run_trace trace;
 };
 
 /* Sets the line-up, the job, the service times and what happens to the nodes; the network and the costs of the
@@ -30,6 +32,7 @@ int simulation_model_init(struct simulation_model *model, const struct simulatio
                           struct virtual_config *config, struct error *error);
 void simulation_model_fini(struct simulation_model *model);
 
-/* The summary and the report. Returns the exit status; -1 with one line where there is none, as the run hung. */
-int simulation_print_result(const struct simulation *simulation, const struct virtual_result *result,
-                            const char *version, struct error *error);
+/* The trace, the summary and the report. Returns the exit status; -1 with one line where there is none, as the run
+ * hung. */
+int simulation_print_result(const struct simulation *simulation, struct simulation_run *run,
+                            const struct virtual_result *result, const char *version, struct error *error);

@@ -63,7 +63,7 @@ int simulation_run_virtual(struct simulation *simulation, const char *version, s
         const struct virtual_result result = virtual_run(cluster);
         simulation->supermaster_busy_s = busy_s(cluster, 0, 1);
         simulation->master_busy_s = busy_s(cluster, 1, simulation->masters);
-        status = simulation_print_result(simulation, &result, version, error);
+        status = simulation_print_result(simulation, &run, &result, version, error);
     }
     virtual_free(cluster);
     simulation_run_fini(&run);

@@ -33,7 +33,7 @@ int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_f
         done = simgrid_job_run(&config, &result, error);
     if (done != NULL)
         note_busy(simulation, done);
-    int status = done != NULL ? simulation_print_result(simulation, &result, version, error) : -1;
+    int status = done != NULL ? simulation_print_result(simulation, &run, &result, version, error) : -1;
     simgrid_job_free(done);
     simulation_run_fini(&run);
     return status;

@@ -26,6 +26,8 @@ void simulated_rank(struct simulated_run *run, unsigned rank)
     }
     run->supermaster_is_there = true;
     const struct machine machine = supermaster_machine(run->supermaster);
+    if (run->config->sinks != NULL)
+        machine.trace(machine.self, run->config->sinks[rank]);
     run->status = simulated_drive(run, rank, &machine, &effects);
     run->is_over = true;
 }

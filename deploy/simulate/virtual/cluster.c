@@ -80,6 +80,13 @@ static void listen_to_reasons(struct virtual_cluster *cluster)
             cluster->nodes[i].machine.explain(cluster->nodes[i].machine.self, &cluster->reasons);
 }
 
+/* Has the machines that assign chunks note what becomes of these, where somebody wants to know it. */
+static void trace_chunks(struct virtual_cluster *cluster)
+{
+    for (unsigned i = 0; cluster->config.sinks != NULL && i <= cluster->config.masters; i++)
+        cluster->nodes[i].machine.trace(cluster->nodes[i].machine.self, cluster->config.sinks[i]);
+}
+
 /* --- effects --- */
 
 /* The place of a future among those of the same moment. A shuffle keeps the order of the messages of one sender, and of
@@ -674,6 +681,7 @@ void virtual_begin(struct virtual_cluster *cluster)
     cluster->result.journalled = &cluster->journalled;
     cluster->result.deaths = &cluster->deaths;
     listen_to_reasons(cluster);
+    trace_chunks(cluster);
     schedule_beginning(cluster);
 }
 

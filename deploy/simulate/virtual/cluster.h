@@ -35,6 +35,8 @@
 #include "common/service/poison.h"
 #include "common/util/error.h"
 
+struct trace_sink;
+
 enum virtual_fault_type {
     VIRTUAL_KILL,
     VIRTUAL_STOP,
@@ -174,6 +176,9 @@ struct virtual_config {
     uint64_t limit_ns;     /* a run that is not over by then has hung; 0: one hour */
     uint64_t limit_events; /* likewise behind so many events: machines may tell one another the same for ever; 0: any
                               number */
+    /* [1 + masters] by rank, where the supermaster and the masters note what becomes of chunks; borrowed; NULL: nowhere
+     */
+    struct trace_sink *const *sinks;
     void (*trace)(void *trace_context, const char *line); /* NULL: none */
     void *trace_context;
 };

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* See run_trace.h. */
+#include "deploy/simulate/run_trace.h"
+
+#include "common/config/job.h"
+#include "common/sched/sched.h"
+#include "common/trace/join.h"
+#include "deploy/simulate/simulation.h"
+#include "hdss/kernel.h"
+
+#include <stdlib.h>
+
+int run_trace_open(struct run_trace *trace, const struct simulation *simulation, struct error *error)
+{
+    const char *path = simulation->setup.job.trace;
+    const struct trace_clock clock = {.machine_ns = 0};
+    const unsigned ranks = 1 + simulation->masters;
+    if (path[0] == '\0' || simulation->dca || simulation->elapsed_s != NULL)
+        return 0;
+    trace->spools = calloc(ranks, sizeof *trace->spools);
+    trace->sinks = calloc(ranks, sizeof *trace->sinks);
+    trace->ranks = calloc(ranks, sizeof *trace->ranks);
+    if (trace->spools == NULL || trace->sinks == NULL || trace->ranks == NULL)
+        return error_set(error, "out of memory for a trace of %u masters", simulation->masters);
+    for (; trace->count < ranks; trace->count++) {
+        struct trace_spool *spool = &trace->spools[trace->count];
+        if (trace_spool_open(spool, path, trace->count, &clock, error) < 0)
+            return -1;
+        trace->sinks[trace->count] = &spool->sink;
+        trace->ranks[trace->count] = trace->count;
+    }
+    return 0;
+}
+
+/* The workers as the trace tells of them; NULL when memory is out. */
+static struct trace_worker *list_workers(const struct report *report)
+{
+    struct trace_worker *workers = calloc(report->workers + 1, sizeof *workers);
+    for (unsigned w = 0; workers != NULL && w < report->workers; w++) {
+        const struct report_worker *worker = &report->worker_stats[w];
+        workers[w] = (struct trace_worker){worker->rank, worker->node, worker->master, worker->power};
+    }
+    return workers;
+}
+
+int run_trace_end(struct run_trace *trace, const struct simulation *simulation, const struct report *report,
+                  struct error *error)
+{
+    char technique[SCHED_SPEC_TEXT_MAX];
+    if (trace->count == 0)
+        return 0;
+    sched_spec_format(&report->technique, technique, sizeof technique);
+    struct trace_worker *workers = list_workers(report);
+    const struct trace_about about = {
+        .version = report->version,
+        .kernel = simulation->setup.kernel->name,
+        .technique = technique,
+        .iterations = simulation->setup.count,
+        .masters = simulation->masters,
+        .workers = report->workers,
+        .worker = workers,
+    };
+    int result = workers != NULL ? 0 : error_set(error, "out of memory for a trace");
+    for (unsigned i = 0; i < trace->count && result == 0; i++)
+        result = trace_spool_close(&trace->spools[i], error);
+    if (result == 0)
+        result = trace_join(simulation->setup.job.trace, trace->ranks, trace->count, &about, error);
+    free(workers);
+    return result;
+}
+
+void run_trace_fini(struct run_trace *trace)
+{
+    struct error unused;
+    for (unsigned i = 0; i < trace->count; i++)
+        trace_spool_close(&trace->spools[i], &unused);
+    free(trace->spools);
+    free(trace->sinks);
+    free(trace->ranks);
+    *trace = (struct run_trace){0};
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The trace of a simulated run: what its supermaster and its masters note of chunks, in simulated time. */
+#pragma once
+
+#include "common/metrics/report.h"
+#include "common/trace/spool.h"
+#include "common/util/error.h"
+
+struct simulation;
+
+/* Zero where there is none. */
+struct run_trace {
+    struct trace_spool *spools; /* [count] owned */
+    struct trace_sink **sinks;  /* [count] by rank, as a cluster's configuration has them; owned */
+    unsigned *ranks;            /* [count] 0 to count - 1; owned */
+    unsigned count;
+};
+
+/* Begins the trace that the job wants: not that of a run of which only the time is noted. -1 with one line; to be
+ * released in any case. */
+int run_trace_open(struct run_trace *trace, const struct simulation *simulation, struct error *error);
+
+/* Makes the trace; the report says which workers there were. -1 with one line. */
+int run_trace_end(struct run_trace *trace, const struct simulation *simulation, const struct report *report,
+                  struct error *error);
+void run_trace_fini(struct run_trace *trace);
