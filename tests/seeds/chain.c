@@ -5,6 +5,7 @@
 #include "common/service/service.h"
 #include "common/util/error.h"
 #include "tests/seeds/oracle.h"
+#include "tests/seeds/traced.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,16 +113,26 @@ const char *chain_run(struct chain *chain, struct virtual_config *config, const 
     config->point = chain->point;
     memory_refuse(refusal->running ? &none : refusal);
     config->in_machine = memory_in_machine;
+    struct traced traced;
+    if (!traced_begin(&traced, config)) {
+        traced_fini(&traced);
+        return "the test is out of memory";
+    }
     struct virtual_cluster *cluster = virtual_new(config, &error);
     if (cluster == NULL) {
         chain->status = CHAIN_NOT_SET_UP;
         chain->hits = memory_refused() > 0;
+        traced_fini(&traced);
         return memory_refused() > 0 && strstr(error.text, "out of memory") != NULL ? NULL : "it could not be set up";
     }
     if (refusal->running)
         memory_refuse(refusal);
     const struct virtual_result result = virtual_run(cluster);
     const char *wrong = oracle_check(config, &result);
+    if (wrong == NULL)
+        wrong = traced_check(&traced, config, &result);
+    traced_fini(&traced);
+    config->sinks = NULL;
     chain->status = result.status;
     chain->hits = result.hits + result.failed_writes + result.failed_sends + (memory_refused() > 0);
     if (chain->seen != NULL)
