@@ -31,16 +31,19 @@ static void explain_cut(const struct supermaster *supermaster, unsigned w, uint6
            sched->technique->name, sched->formula, weight, bound);
 }
 
-static void trace_cut(const struct supermaster *supermaster, unsigned w, const struct range *range)
+static __attribute__((noinline)) void trace_cut(const struct supermaster *supermaster, unsigned w,
+                                                const struct range *range)
 {
-    trace_note(supermaster->service.trace, &(struct trace_record){
-                                               .at_ns = supermaster->now_ns,
-                                               .first = range->first,
-                                               .count = range->count,
-                                               .figure = supermaster->sched.formula,
-                                               .worker = supermaster->config.topology->worker_rank[w],
-                                               .kind = CHUNK_CUT,
-                                           });
+    struct trace_sink *trace = supermaster->service.trace;
+    *trace_next(trace) = (struct trace_record){
+        .at_ns = supermaster->now_ns,
+        .first = range->first,
+        .count = range->count,
+        .figure = supermaster->sched.formula,
+        .worker = supermaster->config.topology->worker_rank[w],
+        .kind = CHUNK_CUT,
+    };
+    trace_note(trace);
 }
 
 /* Cutting and sending a chunk takes a supermaster 34 ns (tests/bench/supermaster_steps.c, and the bytes of its record);

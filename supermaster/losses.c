@@ -89,9 +89,12 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
     }
     losses->list = list;
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks, is_late};
-    if (supermaster->service.trace != NULL)
-        trace_note(supermaster->service.trace,
-                   &(struct trace_record){.at_ns = supermaster->now_ns, .worker = rank, .kind = CHUNK_RANK_LOST});
+    struct trace_sink *trace = supermaster->service.trace;
+    if (trace != NULL) {
+        *trace_next(trace) =
+            (struct trace_record){.at_ns = supermaster->now_ns, .worker = rank, .kind = CHUNK_RANK_LOST};
+        trace_note(trace);
+    }
     if (supermaster->config.distance > 0 && supermaster->state < SUPERMASTER_ENDING && !give_up_loop(supermaster))
         supermaster_quiesce(supermaster, rank);
 }

@@ -5,23 +5,25 @@
  * them is in exactly one part, STORED to LOST. A part without iterations closes a chunk of which nothing else comes.
  * COMPUTED says that the worker is through with the chunk.
  *
- * Noting copies a record into room of the sink's, and nothing else, until the room is full: no call is made for each
+ * Noting fills a record in room of the sink's, and does nothing else until the room is full: no call is made for each
  * chunk. Nothing is noted where there is no sink. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum trace_kind {
-    CHUNK_CUT = 1,  /* the technique has cut the range for the worker; figure: the size that its formula says */
-    CHUNK_ASSIGNED, /* the worker is given the chunk; figure: when it had asked for it */
-    CHUNK_COMPUTED, /* the worker has told that it is through; figure: time in the kernel, wait_ns: idle before it */
-    CHUNK_STORED,   /* results are on the disk, or have come where none are collected */
-    CHUNK_DROPPED,  /* results do not count, as those of another worker do, or were only compared */
-    CHUNK_RETURNED, /* iterations that had not begun were given up, for others */
-    CHUNK_FAILED,   /* iterations did not work */
-    CHUNK_UNDONE,   /* the worker does not compute them any more: it leaves, or the loop stands still */
-    CHUNK_LOST,     /* the worker was lost with them */
+    CHUNK_CUT = 1,   /* the technique has cut the range for the worker; figure: the size that its formula says */
+    CHUNK_ASSIGNED,  /* the worker is given the chunk; figure: when it had asked for it */
+    CHUNK_COMPUTED,  /* the worker has told that it is through; figure: time in the kernel, wait_ns: idle before it.
+                        is_whole: all of it counts as STORED, and no other record says so */
+    CHUNK_STORED,    /* results are on the disk, or have come where none are collected */
+    CHUNK_DROPPED,   /* results do not count, as those of another worker do, or were only compared */
+    CHUNK_RETURNED,  /* iterations that had not begun were given up, for others */
+    CHUNK_FAILED,    /* iterations did not work */
+    CHUNK_UNDONE,    /* the worker does not compute them any more: it leaves, or the loop stands still */
+    CHUNK_LOST,      /* the worker was lost with them */
     CHUNK_RANK_LOST, /* a rank was lost, `worker`: a worker or a master; there is no chunk */
     CHUNK_KINDS
 };
@@ -48,20 +50,26 @@ struct trace_record {
     uint32_t worker;  /* rank */
     uint32_t chunk;   /* number of the chunk, of this worker's; 0: none */
     uint8_t kind, reason;
-    uint8_t unused[6];
+    bool is_whole;
+    uint8_t unused[5];
 };
 
 /* Takes records. */
 struct trace_sink {
-    struct trace_record *next, *end; /* room for at least one record */
+    struct trace_record *next, *end;       /* room for at least one record */
     void (*take)(struct trace_sink *sink); /* takes what was noted, and makes room for more */
 };
 
-/* Notes a record in a sink, which is there. */
-static inline void trace_note(struct trace_sink *sink, const struct trace_record *record)
+/* The record that is noted next, to be filled in whole, in a sink that there is; trace_note() follows. */
+static inline struct trace_record *trace_next(const struct trace_sink *sink)
 {
-    *sink->next++ = *record;
-    if (sink->next == sink->end)
+    return sink->next;
+}
+
+/* Notes the record that trace_next() has given. */
+static inline void trace_note(struct trace_sink *sink)
+{
+    if (++sink->next == sink->end)
         sink->take(sink);
 }
 

@@ -337,16 +337,17 @@ struct recovery_counts service_take_counts(struct service *service)
 
 static void trace_adoption(const struct service *service, unsigned w, const struct range *running, uint64_t now_ns)
 {
-    trace_note(service->trace, &(struct trace_record){
-                                   .at_ns = now_ns,
-                                   .first = running->first,
-                                   .count = running->count,
-                                   .figure = now_ns,
-                                   .worker = service->ranks[w],
-                                   .chunk = 1,
-                                   .kind = CHUNK_ASSIGNED,
-                                   .reason = CHUNK_REASON_ADOPTED,
-                               });
+    *trace_next(service->trace) = (struct trace_record){
+        .at_ns = now_ns,
+        .first = running->first,
+        .count = running->count,
+        .figure = now_ns,
+        .worker = service->ranks[w],
+        .chunk = 1,
+        .kind = CHUNK_ASSIGNED,
+        .reason = CHUNK_REASON_ADOPTED,
+    };
+    trace_note(service->trace);
 }
 
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,

@@ -101,9 +101,6 @@ unsigned service_find(const struct service *service, unsigned rank)
     return rank_index(service->ranks, service->worker_count, rank);
 }
 
-/* Marks functions for rare events, with which the usual way of a chunk is not to be burdened. */
-#define RARELY __attribute__((noinline, cold))
-
 static struct grant *find_grant(struct served *worker, uint32_t chunk)
 {
     struct grant *grant = grant_slot(worker, chunk);
@@ -116,17 +113,23 @@ static void release_chunk(struct service *service, struct served *worker)
     service->busy -= worker->holds == 0;
 }
 
-void service_trace_part(const struct service *service, enum trace_kind kind, unsigned w, uint32_t chunk,
-                        const struct range *range)
+/* Marks functions for rare events, with which the usual way of a chunk is not to be burdened. */
+#define RARELY __attribute__((noinline, cold))
+/* Likewise, of functions that are called for each chunk where there is a trace. */
+#define TRACING __attribute__((noinline))
+
+TRACING void service_trace_part(const struct service *service, enum trace_kind kind, unsigned w, uint32_t chunk,
+                                const struct range *range)
 {
-    trace_note(service->trace, &(struct trace_record){
-                                   .at_ns = service->traced_ns,
-                                   .first = range->first,
-                                   .count = range->count,
-                                   .worker = service->ranks[w],
-                                   .chunk = chunk,
-                                   .kind = (uint8_t)kind,
-                               });
+    *trace_next(service->trace) = (struct trace_record){
+        .at_ns = service->traced_ns,
+        .first = range->first,
+        .count = range->count,
+        .worker = service->ranks[w],
+        .chunk = chunk,
+        .kind = (uint8_t)kind,
+    };
+    trace_note(service->trace);
 }
 
 /* Commits a chunk of a loop with dependencies, all of which is stored; the end of the loop's last one may have failed.
@@ -155,6 +158,14 @@ RARELY static void commit_whole(struct service *service, const struct part *part
         commit_grant(service, part->worker, grant);
 }
 
+/* Of a third computation what was stored before is what counts. */
+TRACING static void trace_commit(struct service *service, const struct part *part)
+{
+    const bool is_third = service->verify.disputed > 0 && service_is_third(service, part);
+    service_trace_part(service, is_third ? CHUNK_DROPPED : CHUNK_STORED, part->worker, part->chunk,
+                       &(struct range){part->first, part->count});
+}
+
 static void commit(struct service *service, const struct part *part)
 {
     struct served *worker = &service->workers[part->worker];
@@ -166,10 +177,9 @@ static void commit(struct service *service, const struct part *part)
     grant->stored += part->count;
     if (grant->computed && grant->stored == grant->count)
         grant->chunk = 0;
-    const bool is_third = service->verify.disputed > 0 && service_take_third(service, part);
-    service_note_part(service, is_third ? CHUNK_DROPPED : CHUNK_STORED, part->worker, part->chunk, part->first,
-                      part->count);
-    if (is_third)
+    if (service->trace != NULL && !grant->is_told_whole)
+        trace_commit(service, part);
+    if (service->verify.disputed > 0 && service_take_third(service, part))
         return;
     worker->iterations += part->count;
     const bool is_held_back = service->verify.on && service_hold_back(service, part);
@@ -249,19 +259,24 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
-static void trace_completion(const struct service *service, unsigned w, const struct grant *grant,
-                             const struct request *request)
+/* Where results are not collected, and nobody else computes the chunk, it is stored with its completion. */
+TRACING static void trace_completion(const struct service *service, unsigned w, struct grant *grant,
+                                     const struct request *request)
 {
-    trace_note(service->trace, &(struct trace_record){
-                                   .at_ns = service->traced_ns,
-                                   .first = grant->first,
-                                   .count = grant->count,
-                                   .figure = request->compute_ns,
-                                   .wait_ns = request->wait_ns,
-                                   .worker = service->ranks[w],
-                                   .chunk = grant->chunk,
-                                   .kind = CHUNK_COMPUTED,
-                               });
+    grant->is_told_whole = service->record_bytes == 0 && !service->dependent && !service->verify.on &&
+                           grant->received == 0 && grant->copy_owner == OWNER_SELF;
+    *trace_next(service->trace) = (struct trace_record){
+        .at_ns = service->traced_ns,
+        .first = grant->first,
+        .count = grant->count,
+        .figure = request->compute_ns,
+        .wait_ns = request->wait_ns,
+        .worker = service->ranks[w],
+        .chunk = grant->chunk,
+        .kind = CHUNK_COMPUTED,
+        .is_whole = grant->is_told_whole,
+    };
+    trace_note(service->trace);
 }
 
 /* Notes that a chunk is computed. What others have done, too, or did not all work is not learned from. As
@@ -484,25 +499,27 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     }
 }
 
-static void trace_assignment(const struct service *service, unsigned w, const struct grant *grant,
-                             enum chunk_reason reason)
+TRACING static void trace_assignment(const struct service *service, unsigned w, const struct grant *grant,
+                                     enum chunk_reason reason)
 {
-    const struct served *worker = &service->workers[w];
-    trace_note(service->trace, &(struct trace_record){
-                                   .at_ns = grant->since_ns,
-                                   .first = grant->first,
-                                   .count = grant->count,
-                                   .figure = worker->asked_ns,
-                                   .worker = service->ranks[w],
-                                   .chunk = grant->chunk,
-                                   .kind = CHUNK_ASSIGNED,
-                                   .reason = (uint8_t)reason,
-                               });
+    *trace_next(service->trace) = (struct trace_record){
+        .at_ns = grant->since_ns,
+        .first = grant->first,
+        .count = grant->count,
+        .figure = service->workers[w].asked_ns,
+        .worker = service->ranks[w],
+        .chunk = grant->chunk,
+        .kind = CHUNK_ASSIGNED,
+        .reason = (uint8_t)reason,
+    };
+    trace_note(service->trace);
 }
 
-/* Grants the chunk to the worker, and adds it to its ASSIGN of this step. */
-static inline struct grant *assign(struct service *service, unsigned w, const struct range *range,
-                                   enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
+/* Grants the chunk to the worker, and adds it to its ASSIGN of this step. A part of the usual way of a chunk: others
+ * call assign_seldom(). */
+static inline __attribute__((always_inline)) struct grant *assign(struct service *service, unsigned w,
+                                                                  const struct range *range, enum chunk_reason reason,
+                                                                  uint64_t now_ns, struct actions *actions)
 {
     struct served *worker = &service->workers[w];
     service->beginners -= worker->chunks_assigned == 0;
@@ -514,7 +531,7 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
     grant->received = grant->stored = 0;
     grant->since_ns = now_ns;
     grant->chunk = chunk;
-    grant->computed = grant->flawed = grant->was_copied = false;
+    grant->computed = grant->flawed = grant->was_copied = grant->is_told_whole = false;
     grant->copy_owner = OWNER_SELF;
     service->busy += worker->holds++ == 0;
     service->assigned++;
@@ -532,6 +549,12 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
     if (service->trace != NULL)
         trace_assignment(service, w, grant, reason);
     return grant;
+}
+
+RARELY static struct grant *assign_seldom(struct service *service, unsigned w, const struct range *range,
+                                          enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
+{
+    return assign(service, w, range, reason, now_ns, actions);
 }
 
 static inline void send_answer(const struct service *service, unsigned w, struct actions *actions)
@@ -619,7 +642,7 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
         return false;
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") again%s: it was returned", service->ranks[w],
            range.first, range.first + range.count, isolated ? ", with care" : "");
-    assign(service, w, &range, CHUNK_REASON_REQUEUED, now_ns, actions);
+    assign_seldom(service, w, &range, CHUNK_REASON_REQUEUED, now_ns, actions);
     service->workers[w].answer.isolated = isolated; /* an isolated chunk is alone in its ASSIGN */
     return true;
 }
@@ -632,7 +655,7 @@ RARELY static bool assign_poison(struct service *service, unsigned w, const stru
     struct poison poison;
     if (service->dependent ||
         (poison_look(&service->poisons, range, &poison) == range->count && poison.deaths + poison.failures == 0))
-        return assign(service, w, range, reason, now_ns, actions) != NULL;
+        return assign_seldom(service, w, range, reason, now_ns, actions) != NULL;
     service_put_requeued(service, range, now_ns);
     return assign_requeued(service, w, now_ns, actions);
 }
@@ -645,7 +668,7 @@ RARELY static bool assign_recalled(struct service *service, unsigned w, uint64_t
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 "), which was recalled", service->ranks[w],
            range.first, range.first + range.count);
     return service->poisons.count == 0
-               ? assign(service, w, &range, CHUNK_REASON_RECALLED, now_ns, actions) != NULL
+               ? assign_seldom(service, w, &range, CHUNK_REASON_RECALLED, now_ns, actions) != NULL
                : assign_poison(service, w, &range, CHUNK_REASON_RECALLED, now_ns, actions);
 }
 
@@ -657,7 +680,7 @@ RARELY static bool assign_verification(struct service *service, unsigned w, uint
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") to be compared: rank %u has computed it",
            service->ranks[w], verification->range.first, verification->range.first + verification->range.count,
            service->ranks[verification->worker[0]]);
-    struct grant *grant = assign(service, w, &verification->range, CHUNK_REASON_VERIFY, now_ns, actions);
+    struct grant *grant = assign_seldom(service, w, &verification->range, CHUNK_REASON_VERIFY, now_ns, actions);
     service_begin_verification(service, verification, w, grant);
     return true;
 }
@@ -679,7 +702,7 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") a second time: rank %u has it for %.3f s",
            service->ranks[w], rest.first, rest.first + rest.count, service->ranks[other],
            (double)(now_ns - overdue->since_ns) / 1e9);
-    struct grant *copy = assign(service, w, &rest, CHUNK_REASON_COPY, now_ns, actions);
+    struct grant *copy = assign_seldom(service, w, &rest, CHUNK_REASON_COPY, now_ns, actions);
     service->workers[w].answer.isolated = service_wants_care(service, overdue);
     service_share(service, overdue, other, copy, w, actions);
     service->lease_due_ns = 0;
@@ -704,7 +727,7 @@ RARELY static bool explain_chunk(struct service *service, unsigned w, struct ran
 }
 
 /* Why the worker gets what it gets next of the pool. */
-static enum chunk_reason reason_of_pool(const struct service *service, unsigned w)
+TRACING static enum chunk_reason reason_of_pool(const struct service *service, unsigned w)
 {
     return service->ops->on_empty != NULL || service->dependent ? CHUNK_REASON_CUT
            : pool_has_own(&service->pool, w)                    ? CHUNK_REASON_OWN

@@ -87,10 +87,11 @@ struct grant {
     uint64_t stored;    /* results stored so far, or dropped */
     uint64_t since_ns;  /* when the grant was assigned */
     uint32_t chunk;     /* number; 0: the slot is unused */
-    bool computed;      /* DONE has come */
-    bool flawed;        /* some iterations failed */
-    uint8_t copy_owner; /* enum copy_owner */
-    bool was_copied;    /* some worker was given a copy of it */
+    bool computed;          /* DONE has come */
+    uint8_t copy_owner;     /* enum copy_owner */
+    bool flawed : 1;        /* some iterations failed */
+    bool was_copied : 1;    /* some worker was given a copy of it */
+    bool is_told_whole : 1; /* a trace knows from its completion that all of it is stored */
     union {
         struct {
             uint32_t other_worker, other_chunk; /* UNDECIDED: the other copy; VERIFY: place in the list, and nothing */

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct trace_format *const formats[TRACE_FORMS] = {[TRACE_CSV] = &trace_csv,
-                                                                [TRACE_PERFETTO] = &trace_perfetto};
+static const struct trace_format *const formats[TRACE_FORMS] = {
+    [TRACE_CSV] = &trace_csv, [TRACE_PERFETTO] = &trace_perfetto};
 
 enum trace_form trace_form_of(const char *path)
 {
@@ -48,8 +48,8 @@ static bool take_records(void *context, const struct trace_record *records, size
     return !joining->failed;
 }
 
-/* What is to be taken off the times of a file for times of the trace. Machines of one node, and simulated ones, have one
- * clock. */
+/* What is to be taken off the times of a file for times of the trace. Machines of one node, and simulated ones, have
+ * one clock. */
 static uint64_t shift_of(const struct joining *joining, const struct trace_spool_head *head)
 {
     const struct trace_spool_head *base = &joining->base;
@@ -84,10 +84,8 @@ static int join_file(struct joining *joining, const char *name, unsigned rank, b
     joining->rows = trace_rows_new(write_row, joining);
     joining->failed = joining->rows == NULL;
     int result = joining->failed ? 0 : trace_spool_read(name, &head, take_records, joining, error);
-    if (joining->failed)
+    if (joining->failed || (result == 0 && !trace_rows_end(joining->rows)))
         result = error_set(error, "%.300s: out of memory, or the file is broken", name);
-    if (result == 0)
-        trace_rows_end(joining->rows);
     trace_rows_free(joining->rows);
     return result;
 }
@@ -155,9 +153,8 @@ int trace_join(const char *path, const unsigned *ranks, unsigned count, const st
         return error_set(error, "out of memory for a trace");
     }
     joining.writer.file = fopen(unfinished, "we");
-    int result = joining.writer.file != NULL
-                     ? write_trace(&joining, path, unfinished, ranks, count, error)
-                     : error_set(error, "%.300s: %.100s", unfinished, strerror(errno));
+    int result = joining.writer.file != NULL ? write_trace(&joining, path, unfinished, ranks, count, error)
+                                             : error_set(error, "%.300s: %.100s", unfinished, strerror(errno));
     if (result == 0)
         remove_files(path, ranks, count);
     free(joining.writer.by_rank);

@@ -2,8 +2,8 @@
 /* A trace as Perfetto reads it: TrackEvents in protobuf's wire format, written one packet after another. The numbers of
  * fields are those of protos/perfetto/trace of Perfetto.
  *
- * A node is a process, a worker a thread of it; a chunk is a slice on the worker's track, and what was not computed there
- * an instant. The sizes of the chunks that were cut are a counter. */
+ * A node is a process, a worker a thread of it; a chunk is a slice on the worker's track, and what was not computed
+ * there an instant. The sizes of the chunks that were cut are a counter. */
 #include "common/trace/writer.h"
 
 #include <inttypes.h>

@@ -121,8 +121,7 @@ static void give_part(struct trace_rows *rows, const struct traced_chunk *chunk,
                       uint64_t compute_ns)
 {
     const struct trace_record *assigned = &chunk->assigned;
-    const bool was_computed =
-        part->fate == CHUNK_STORED || part->fate == CHUNK_DROPPED || part->fate == CHUNK_FAILED;
+    const bool was_computed = part->fate == CHUNK_STORED || part->fate == CHUNK_DROPPED || part->fate == CHUNK_FAILED;
     rows->take(rows->context, &(struct trace_row){
                                   .kind = TRACE_CHUNK,
                                   .at_ns = assigned->at_ns,
@@ -164,6 +163,35 @@ static void give_if_settled(struct trace_rows *rows, struct traced_chunk *chunk)
     worker->count--;
 }
 
+/* --- parts --- */
+
+/* The part that goes on with the range; NULL: there is none. */
+static struct traced_part *part_before(const struct traced_chunk *chunk, const struct trace_record *record,
+                                       enum trace_kind fate)
+{
+    struct traced_part *last = chunk->part_count > 0 ? &chunk->parts[chunk->part_count - 1] : NULL;
+    const bool goes_on = last != NULL && last->fate == fate && last->first + last->count == record->first;
+    return goes_on ? last : NULL;
+}
+
+/* False when memory is out. */
+static bool add_part(struct traced_chunk *chunk, const struct trace_record *record, enum trace_kind fate)
+{
+    struct traced_part *part = part_before(chunk, record, fate);
+    chunk->settled += record->count;
+    if (part != NULL) {
+        part->count += record->count;
+        part->settled_ns = record->at_ns;
+        return true;
+    }
+    struct traced_part *parts = grow(chunk->parts, chunk->part_count, &chunk->part_room, sizeof *parts);
+    if (parts == NULL)
+        return false;
+    chunk->parts = parts;
+    chunk->parts[chunk->part_count++] = (struct traced_part){record->first, record->count, record->at_ns, fate};
+    return true;
+}
+
 /* --- completions --- */
 
 /* Sets when the chunks of completions that came together began and ended. */
@@ -193,7 +221,8 @@ static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chu
     worker->ended_ns = chunk->ended_ns;
 }
 
-static void take_completions(struct trace_rows *rows)
+/* False when memory is out. */
+static bool take_completions(struct trace_rows *rows)
 {
     time_completions(rows);
     for (size_t i = 0; i < rows->together_count; i++) {
@@ -203,9 +232,12 @@ static void take_completions(struct trace_rows *rows)
         keep_in_order(&rows->workers[chunk->assigned.worker], chunk);
         chunk->compute_ns = rows->together[i].figure;
         chunk->is_computed = true;
+        if (rows->together[i].is_whole && !add_part(chunk, &rows->together[i], CHUNK_STORED))
+            return false;
         give_if_settled(rows, chunk);
     }
     rows->together_count = 0;
+    return true;
 }
 
 static bool came_together(const struct trace_rows *rows, const struct trace_record *record)
@@ -216,8 +248,7 @@ static bool came_together(const struct trace_rows *rows, const struct trace_reco
 
 static bool add_completion(struct trace_rows *rows, const struct trace_record *record)
 {
-    struct trace_record *together =
-        grow(rows->together, rows->together_count, &rows->together_room, sizeof *together);
+    struct trace_record *together = grow(rows->together, rows->together_count, &rows->together_room, sizeof *together);
     if (together == NULL)
         return false;
     rows->together = together;
@@ -240,41 +271,14 @@ static bool add_chunk(struct trace_rows *rows, const struct trace_record *record
     return true;
 }
 
-/* The part that goes on with the range; NULL: there is none. */
-static struct traced_part *part_before(const struct traced_chunk *chunk, const struct trace_record *record)
-{
-    struct traced_part *last = chunk->part_count > 0 ? &chunk->parts[chunk->part_count - 1] : NULL;
-    const bool goes_on = last != NULL && last->fate == (enum trace_kind)record->kind &&
-                         last->first + last->count == record->first;
-    return goes_on ? last : NULL;
-}
-
-static bool add_part(struct traced_chunk *chunk, const struct trace_record *record)
-{
-    struct traced_part *part = part_before(chunk, record);
-    chunk->settled += record->count;
-    if (part != NULL) {
-        part->count += record->count;
-        part->settled_ns = record->at_ns;
-        return true;
-    }
-    struct traced_part *parts = grow(chunk->parts, chunk->part_count, &chunk->part_room, sizeof *parts);
-    if (parts == NULL)
-        return false;
-    chunk->parts = parts;
-    chunk->parts[chunk->part_count++] =
-        (struct traced_part){record->first, record->count, record->at_ns, record->kind};
-    return true;
-}
-
-/* Says what has become of a part of a chunk. What comes of a chunk that is not known is left out: its beginning was lost
- * with the file of its machine. */
+/* Says what has become of a part of a chunk. What comes of a chunk that is not known is left out: its beginning was
+ * lost with the file of its machine. */
 static bool settle_part(struct trace_rows *rows, const struct trace_record *record)
 {
     struct traced_chunk *chunk = find_chunk(rows, record);
     if (chunk == NULL)
         return true;
-    if (record->count > 0 && !add_part(chunk, record))
+    if (record->count > 0 && !add_part(chunk, record, record->kind))
         return false;
     const bool is_all_returned =
         record->kind == CHUNK_RETURNED && chunk->part_count == 1 && chunk->settled == chunk->assigned.count;
@@ -295,8 +299,8 @@ static void give_cut(struct trace_rows *rows, const struct trace_record *record)
 
 static bool add_record(struct trace_rows *rows, const struct trace_record *record)
 {
-    if (rows->together_count > 0 && !came_together(rows, record))
-        take_completions(rows);
+    if (rows->together_count > 0 && !came_together(rows, record) && !take_completions(rows))
+        return false;
     switch ((enum trace_kind)record->kind) {
     case CHUNK_CUT: give_cut(rows, record); return true;
     case CHUNK_ASSIGNED: return add_chunk(rows, record);
@@ -335,11 +339,12 @@ static void give_open(struct trace_rows *rows, struct traced_chunk *chunk)
         give_part(rows, chunk, &(struct traced_part){assigned->first + chunk->settled, left, TRACE_UNKNOWN, 0}, 0);
 }
 
-void trace_rows_end(struct trace_rows *rows)
+bool trace_rows_end(struct trace_rows *rows)
 {
-    if (rows->together_count > 0)
-        take_completions(rows);
+    if (!take_completions(rows))
+        return false;
     for (size_t w = 0; w < rows->worker_count; w++)
         for (size_t i = 0; i < rows->workers[w].count; i++)
             give_open(rows, &rows->workers[w].chunks[i]);
+    return true;
 }

@@ -4,9 +4,9 @@
  *
  * A machine knows when messages came, and what they say of the time that passed at the worker: in the kernel, and idle
  * before a chunk. A chunk has ended when its completion came; of completions that came together the earlier ones ended
- * before the next one of them began, and before the idle time ahead of that. Begun is ended less the time in the kernel,
- * but not before the worker was given the chunk, or had ended the one before. So both are late by the way of a message,
- * and a worker is never at two chunks at once. */
+ * before the next one of them began, and before the idle time ahead of that. Begun is ended less the time in the
+ * kernel, but not before the worker was given the chunk, or had ended the one before. So both are late by the way of a
+ * message, and a worker is never at two chunks at once. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -24,12 +24,12 @@ enum trace_row_kind { TRACE_CHUNK, TRACE_CUT, TRACE_RANK_LOST };
  * one. The first of these that the worker computed has the time in the kernel, of all of the chunk. */
 struct trace_row {
     enum trace_row_kind kind;
-    uint64_t at_ns;     /* CHUNK: when it was assigned; CUT: when it was cut; RANK_LOST: when that was noticed */
-    uint32_t worker;    /* rank; CUT: for which it was cut */
-    uint32_t chunk;     /* CHUNK: its number with this worker */
+    uint64_t at_ns;  /* CHUNK: when it was assigned; CUT: when it was cut; RANK_LOST: when that was noticed */
+    uint32_t worker; /* rank; CUT: for which it was cut */
+    uint32_t chunk;  /* CHUNK: its number with this worker */
     uint64_t first, count;
-    enum chunk_reason reason;    /* CHUNK */
-    enum trace_kind fate; /* CHUNK: STORED to LOST; 0: nothing has become of it by the end of the trace */
+    enum chunk_reason reason; /* CHUNK */
+    enum trace_kind fate;     /* CHUNK: STORED to LOST; 0: nothing has become of it by the end of the trace */
     uint64_t asked_ns, begun_ns, ended_ns; /* CHUNK; TRACE_UNKNOWN: not known */
     uint64_t settled_ns; /* CHUNK: when that became of the last of its iterations; TRACE_UNKNOWN: it has not */
     uint64_t compute_ns; /* CHUNK: time in the kernel; 0: not known, or in another row */
@@ -48,8 +48,8 @@ struct trace_rows *trace_rows_new(trace_row_taker *take, void *context);
  * machine: nothing more is to be added. */
 bool trace_rows_add(struct trace_rows *rows, const struct trace_record *records, size_t count);
 
-/* Nothing follows: gives the rows of chunks that are not settled. */
-void trace_rows_end(struct trace_rows *rows);
+/* Nothing follows: gives the rows of chunks that are not settled. False when memory is out. */
+bool trace_rows_end(struct trace_rows *rows);
 
 /* NULL is fine. */
 void trace_rows_free(struct trace_rows *rows);

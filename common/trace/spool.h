@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct trace_spool {
-    struct trace_sink sink; /* the machine's; the first member */
+    struct trace_sink sink;       /* the machine's; the first member */
     struct trace_record *records; /* [TRACE_SPOOL_RECORDS] owned; NULL: it is not open */
     char *path;                   /* owned */
     struct error problem;         /* the first; empty where there was none. What follows it is not kept */

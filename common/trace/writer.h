@@ -9,11 +9,11 @@
 
 /* What a form needs beside the rows. */
 struct trace_writer {
-    FILE *file;                      /* borrowed */
-    const struct trace_about *about; /* borrowed */
-    unsigned master;                 /* rank whose rows come */
-    uint64_t shift_ns;               /* to be taken off its times for those of the trace, modulo 2^64 */
-    uint64_t origin_real_ns;         /* time since 1970 of time 0; 0: time is simulated */
+    FILE *file;                          /* borrowed */
+    const struct trace_about *about;     /* borrowed */
+    unsigned master;                     /* rank whose rows come */
+    uint64_t shift_ns;                   /* to be taken off its times for those of the trace, modulo 2^64 */
+    uint64_t origin_real_ns;             /* time since 1970 of time 0; 0: time is simulated */
     const struct trace_worker **by_rank; /* [rank_end]; NULL where no worker is; owned */
     unsigned rank_end;
 };

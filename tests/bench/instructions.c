@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A run of the virtual cluster, for valgrind to count the instructions of the three machines' steps:
  *
- *   instructions TECHNIQUE MASTERS WORKERS ITERATIONS
+ *   instructions TECHNIQUE MASTERS WORKERS ITERATIONS [traced]
  *   instructions build                                   what the counts depend on: the architecture and the compiler
  *
  * Prints the chunks that were handed out. It and all that it drives are compiled with the same options whatever the
  * build's are (meson.build), so that the counts can be held against those of instructions.txt. */
+#include "common/machine/chunk_trace.h"
+#include "common/trace/spool.h"
 #include "common/util/error.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "supermaster/supermaster.h"
@@ -40,8 +42,33 @@
 #define OPTIMISED "not optimised"
 #endif
 
+#define MASTERS_MAX 64
+
+/* Where a machine notes what becomes of chunks: what was noted is forgotten when the room is full. */
+struct room {
+    struct trace_sink sink; /* the first member */
+    struct trace_record records[TRACE_SPOOL_RECORDS];
+};
+
+static void forget(struct trace_sink *sink)
+{
+    sink->next = ((struct room *)sink)->records;
+}
+
+/* The sinks of all machines that note anything. */
+static struct trace_sink *const *trace(void)
+{
+    static struct room rooms[1 + MASTERS_MAX];
+    static struct trace_sink *sinks[1 + MASTERS_MAX];
+    for (unsigned i = 0; i <= MASTERS_MAX; i++) {
+        rooms[i].sink = (struct trace_sink){rooms[i].records, rooms[i].records + TRACE_SPOOL_RECORDS, forget};
+        sinks[i] = &rooms[i].sink;
+    }
+    return sinks;
+}
+
 /* Iterations of 1 us on equal workers of one node, a message takes as long. */
-static int run(const char *technique, unsigned masters, unsigned workers, uint64_t iterations)
+static int run(const char *technique, unsigned masters, unsigned workers, uint64_t iterations, bool traced)
 {
     struct error error;
     const struct virtual_config config = {
@@ -53,6 +80,7 @@ static int run(const char *technique, unsigned masters, unsigned workers, uint64
         .latency_ns = 1000,
         .service_ns = 100,
         .unchecked = true,
+        .sinks = traced ? trace() : NULL,
     };
     struct virtual_cluster *cluster = virtual_new(&config, &error);
     if (cluster == NULL) {
@@ -74,8 +102,9 @@ int main(int argc, char **argv)
         printf(ARCHITECTURE " " COMPILER " %d " OPTIMISED "\n", MAJOR);
         return EXIT_SUCCESS;
     }
-    if (argc == 5)
-        return run(argv[1], (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), strtoull(argv[4], NULL, 10));
-    fprintf(stderr, "usage: instructions TECHNIQUE MASTERS WORKERS ITERATIONS | build\n");
+    const bool traced = argc == 6 && strcmp(argv[5], "traced") == 0;
+    if ((argc == 5 || traced) && atoi(argv[2]) <= MASTERS_MAX)
+        return run(argv[1], (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), strtoull(argv[4], NULL, 10), traced);
+    fprintf(stderr, "usage: instructions TECHNIQUE MASTERS WORKERS ITERATIONS [traced] | build\n");
     return EXIT_FAILURE;
 }

@@ -31,9 +31,8 @@ static void take_records(struct trace_sink *sink)
 bool traced_begin(struct traced *traced, struct virtual_config *config)
 {
     const unsigned count = 1 + config->masters;
-    *traced = (struct traced){.ranks = calloc(count, sizeof *traced->ranks),
-                              .sinks = calloc(count, sizeof *traced->sinks),
-                              .count = count};
+    *traced = (struct traced){
+        .ranks = calloc(count, sizeof *traced->ranks), .sinks = calloc(count, sizeof *traced->sinks), .count = count};
     if (traced->ranks == NULL || traced->sinks == NULL)
         return false;
     for (unsigned i = 0; i < count; i++) {
@@ -143,10 +142,9 @@ static void replay_rank(struct replay *replay, struct traced_rank *rank)
     struct trace_rows *rows = trace_rows_new(replay_row, replay);
     take_records(&rank->sink);
     memory_in_machine(false);
-    if (rows == NULL || rank->out_of_memory || !trace_rows_add(rows, rank->records, rank->count))
+    if (rows == NULL || rank->out_of_memory || !trace_rows_add(rows, rank->records, rank->count) ||
+        !trace_rows_end(rows))
         say(replay, "the trace is out of memory, or makes no sense");
-    else
-        trace_rows_end(rows);
     check_stays(replay);
     trace_rows_free(rows);
 }
