@@ -466,6 +466,8 @@ class Set:
                 return  # one that described its loop, or had not opened its kernel
         if job['status'] == 3 and any('were lost while they computed it; given up' in line for line in self.printed(job['id']).err):
             return  # several workers, which had it one after another
+        if wanted.kind == 'tasks' and job['status'] == 3 and self.was_killed(job):
+            return
         if job['status'] != kind.status or job['state'] != ('done' if kind.status == 0 else 'failed') or job['cancelled_by'] is not None:
             raise Wrong('state', f'{json.dumps(job, indent=1)}\n{run([HDSS, "output", job["id"]])}')
         if job['done'] + job['failed'] != job['total']:
@@ -486,6 +488,13 @@ class Set:
                 raise Wrong('left behind', f'{wanted}: {names}')
         if wanted.kind == 'tasks':
             self.check_tasks(job, os.path.join(folder, 'ran'))
+
+    def was_killed(self, job):
+        """True where all failed tasks of the job are those that were killed here: what anybody kills has failed."""
+        killed = sum(loss.target == 'task' and loss.signal == 'KILL' for loss in self.losses)
+        told = re.search(r'(\d+) tasks? w(?:as|ere) ended by SIGKILL', self.printed(job['id']).out)
+        lost = re.search(r'ledger .* \+ (\d+) failed \+ 0 given up', self.printed(job['id']).out)
+        return told is not None and lost is not None and int(told[1]) == int(lost[1]) <= killed
 
     def check_tasks(self, job, path):
         ran = collections.Counter(int(line) for line in read(path).split())
