@@ -57,8 +57,6 @@ static unsigned take_done(struct master *master, uint64_t now_ns)
 
 void master_report(struct master *master, bool refill, uint64_t now_ns)
 {
-    if (now_ns - master->reported_at_ns >= REPORT_INTERVAL_NS)
-        trace_flush(master->service.trace); /* a master that is lost has traced all but that time */
     if (master->measured_count > 0)
         master_send_feedback(master);
     if (master->loads_changed)

@@ -51,8 +51,10 @@ struct trace_record {
     uint32_t chunk;   /* number of the chunk, of this worker's; 0: none */
     uint8_t kind, reason;
     bool is_whole;
-    uint8_t unused[5];
+    uint8_t unused[13];
 };
+
+_Static_assert(sizeof(struct trace_record) == 64, "a line of a cache, and a part of any page");
 
 /* Takes records. */
 struct trace_sink {

@@ -322,7 +322,7 @@ static bool add_record(struct trace_rows *rows, const struct trace_record *recor
 bool trace_rows_add(struct trace_rows *rows, const struct trace_record *records, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!add_record(rows, &records[i]))
+        if (records[i].kind != 0 && !add_record(rows, &records[i]))
             return false;
     return true;
 }

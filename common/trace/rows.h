@@ -44,8 +44,8 @@ struct trace_rows;
 /* The rows go to `take`, those of a chunk once all of it is settled. NULL when memory is out. */
 struct trace_rows *trace_rows_new(trace_row_taker *take, void *context);
 
-/* Takes records, in the order in which they were noted. False when memory is out, or where they cannot be of one
- * machine: nothing more is to be added. */
+/* Takes records, in the order in which they were noted; those of the kind 0 are none. False when memory is out, or
+ * where they cannot be of one machine: nothing more is to be added. */
 bool trace_rows_add(struct trace_rows *rows, const struct trace_record *records, size_t count);
 
 /* Nothing follows: gives the rows of chunks that are not settled. False when memory is out. */

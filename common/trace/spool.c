@@ -10,9 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define SPOOL_MAGIC "HDSStrc1"
+/* A multiple of any size of a page. */
+#define HEAD_BYTES 65536u
+#define PART_BYTES (TRACE_SPOOL_RECORDS * sizeof(struct trace_record))
 /* Records that are read at once. */
 #define READ_RECORDS 512
 
@@ -41,33 +45,71 @@ static int note_problem(struct trace_spool *spool, const char *what)
     return error_set(&spool->problem, "%.300s: %.100s: %.100s", spool->path, what, strerror(errno));
 }
 
-/* Appends to the file; `flags` are those of open() besides. -1, and the problem says why. */
-static int append(struct trace_spool *spool, int flags, const void *bytes, size_t size)
+/* Makes the file, with its head. -1, and the problem says why. */
+static int write_head(struct trace_spool *spool, const struct trace_spool_head *head)
 {
-    const int file = open(spool->path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
+    const int file = open(spool->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
-        return note_problem(spool, "cannot be opened");
-    for (size_t written = 0; written < size;) {
-        const ssize_t count = write(file, (const char *)bytes + written, size - written);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0) {
-            note_problem(spool, "cannot be written");
-            close(file);
-            return -1;
-        }
-        written += (size_t)count;
-    }
-    return close(file) == 0 ? 0 : note_problem(spool, "cannot be written");
+        return note_problem(spool, "cannot be made");
+    const bool is_written = write(file, head, sizeof *head) == (ssize_t)sizeof *head;
+    if (!is_written)
+        note_problem(spool, "cannot be written");
+    close(file);
+    return is_written ? 0 : -1;
 }
 
+/* The next part of the file, of which nothing is on the disk yet. NULL, and the problem says why. */
+static struct trace_record *map_part(struct trace_spool *spool)
+{
+    const int file = open(spool->path, O_RDWR | O_CLOEXEC);
+    if (file < 0) {
+        note_problem(spool, "cannot be opened");
+        return NULL;
+    }
+    errno = posix_fallocate(file, (off_t)spool->at, PART_BYTES);
+    struct trace_record *records =
+        errno == 0 ? mmap(NULL, PART_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)spool->at) : MAP_FAILED;
+    if (records == MAP_FAILED)
+        note_problem(spool, "cannot grow");
+    close(file);
+    return records != MAP_FAILED ? records : NULL;
+}
+
+/* Room for records that are not kept. NULL when memory is out. */
+static struct trace_record *map_nowhere(void)
+{
+    void *records = mmap(NULL, PART_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return records != MAP_FAILED ? records : NULL;
+}
+
+static void set_room(struct trace_spool *spool, struct trace_record *records)
+{
+    spool->records = records;
+    spool->sink.next = records;
+    spool->sink.end = records + TRACE_SPOOL_RECORDS;
+}
+
+/* Where the part is full another one follows. Behind a problem the room is used over and over. */
 static void take_records(struct trace_sink *sink)
 {
     struct trace_spool *spool = (struct trace_spool *)sink;
-    const size_t count = (size_t)(sink->next - spool->records);
-    sink->next = spool->records;
-    if (count > 0 && spool->problem.text[0] == '\0')
-        append(spool, 0, spool->records, count * sizeof *spool->records);
+    if (spool->problem.text[0] != '\0') {
+        sink->next = spool->records;
+        return;
+    }
+    if (sink->next < sink->end) { /* somebody wants it to be in the file */
+        msync(spool->records, PART_BYTES, MS_SYNC);
+        return;
+    }
+    spool->at += PART_BYTES;
+    struct trace_record *next = map_part(spool);
+    next = next != NULL ? next : map_nowhere();
+    if (next == NULL) { /* the old one is written over: the trace is not complete anyway */
+        sink->next = spool->records;
+        return;
+    }
+    munmap(spool->records, PART_BYTES);
+    set_room(spool, next);
 }
 
 int trace_spool_open(struct trace_spool *spool, const char *path, unsigned rank, const struct trace_clock *clock,
@@ -75,18 +117,21 @@ int trace_spool_open(struct trace_spool *spool, const char *path, unsigned rank,
 {
     struct trace_spool_head head = {
         .magic = SPOOL_MAGIC, .record_bytes = sizeof(struct trace_record), .rank = rank, .clock = *clock};
-    *spool = (struct trace_spool){.path = absolute_name(path, rank),
-                                  .records = calloc(TRACE_SPOOL_RECORDS, sizeof *spool->records)};
-    spool->sink = (struct trace_sink){spool->records, spool->records + TRACE_SPOOL_RECORDS, take_records};
+    *spool = (struct trace_spool){.path = absolute_name(path, rank), .at = HEAD_BYTES, .sink.take = take_records};
     if (clock->real_ns > 0 && gethostname(head.host, sizeof head.host - 1) < 0)
         head.host[0] = '\0';
-    if (spool->path == NULL || spool->records == NULL)
+    if (spool->path == NULL)
         error_set(&spool->problem, "out of memory for a trace");
-    else if (append(spool, O_CREAT | O_TRUNC, &head, sizeof head) == 0)
-        return 0;
+    else if (write_head(spool, &head) == 0) {
+        struct trace_record *records = map_part(spool);
+        if (records != NULL) {
+            set_room(spool, records);
+            return 0;
+        }
+        unlink(spool->path);
+    }
     *error = spool->problem;
     free(spool->path);
-    free(spool->records);
     *spool = (struct trace_spool){0};
     return -1;
 }
@@ -95,10 +140,11 @@ int trace_spool_close(struct trace_spool *spool, struct error *error)
 {
     if (spool->records == NULL)
         return 0;
-    take_records(&spool->sink);
     const struct error problem = spool->problem;
+    if (problem.text[0] == '\0')
+        msync(spool->records, PART_BYTES, MS_SYNC);
+    munmap(spool->records, PART_BYTES);
     free(spool->path);
-    free(spool->records);
     *spool = (struct trace_spool){0};
     if (problem.text[0] == '\0')
         return 0;
@@ -135,7 +181,7 @@ int trace_spool_read(const char *name, struct trace_spool_head *head,
     if (file == NULL)
         return error_set(error, "%.300s: %.100s", name, strerror(errno));
     int result = 0;
-    if (fread(head, sizeof *head, 1, file) != 1 || !is_head(head))
+    if (fread(head, sizeof *head, 1, file) != 1 || !is_head(head) || fseek(file, HEAD_BYTES, SEEK_SET) < 0)
         result = error_set(error, "%.300s: is not of a trace of this version", name);
     else if (!read_records(file, take, context))
         result = error_set(error, "%.300s: cannot be read", name);

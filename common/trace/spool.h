@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of one machine on their way to a trace: in memory until there are some thousand, then in a file beside
- * the trace, which trace_join() reads when the run is over. The file is opened for each write, so that it is as a whole
- * where others look for it, on another node, too, and so that a machine has none open meanwhile. */
+/* The records of one machine on their way to a trace: in a file beside it, which trace_join() reads when the run is
+ * over.
+ *
+ * A machine notes into a part of the file that is mapped into memory: so nothing is written by a call until that part
+ * is full, and what was noted is in the file, whatever becomes of the process. The part is given its place on the disk
+ * before it is mapped: a full disk is found then, and the trace is not complete, and no page is missing later. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -13,11 +16,13 @@
 
 struct trace_spool {
     struct trace_sink sink;       /* the machine's; the first member */
-    struct trace_record *records; /* [TRACE_SPOOL_RECORDS] owned; NULL: it is not open */
+    struct trace_record *records; /* [TRACE_SPOOL_RECORDS] mapped, or, behind a problem, nowhere; owned; NULL: closed */
+    uint64_t at;                  /* where they are in the file */
     char *path;                   /* owned */
     struct error problem;         /* the first; empty where there was none. What follows it is not kept */
 };
 
+/* Records that are mapped at a time: a multiple of any size of a page. */
 #define TRACE_SPOOL_RECORDS 2048
 
 /* The clock of a machine beside that of its node. */
@@ -30,7 +35,7 @@ struct trace_clock {
 int trace_spool_open(struct trace_spool *spool, const char *path, unsigned rank, const struct trace_clock *clock,
                      struct error *error);
 
-/* Writes what is left; -1 with one line where the trace is not complete. One that is not open is fine. */
+/* Has all of it be in the file; -1 with one line where the trace is not complete. One that is not open is fine. */
 int trace_spool_close(struct trace_spool *spool, struct error *error);
 
 /* --- reading --- */
@@ -45,8 +50,8 @@ struct trace_spool_head {
 /* The name of the file of a rank, to be freed; NULL when memory is out. */
 char *trace_spool_name(const char *path, unsigned rank);
 
-/* Gives the records of a file piece by piece, those of a write that was cut short left out. -1 with one line; 1: there
- * is no such file. `take` returns false to stop, which is no error. */
+/* Gives the records of a file piece by piece; among them are some that nothing was noted in, of the kind 0. -1 with one
+ * line; 1: there is no such file. `take` returns false to stop, which is no error. */
 int trace_spool_read(const char *name, struct trace_spool_head *head,
                      bool (*take)(void *context, const struct trace_record *records, size_t count), void *context,
                      struct error *error);

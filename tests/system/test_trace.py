@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""`--trace`: the trace of a run is replayed, and gives the figures of the report; each iteration is done once, and no worker is at two chunks at once.
+In real runs, with and without masters, with threads, helpers, tasks, losses and in a set, and in simulated ones."""
+import collections
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from launch import HDSS, MASTER, WORKER, main, python_is_there, run
+from test_faults import clear, disturbed, hdss, job_words
+
+COLUMNS = ['kind', 'time_s', 'worker', 'node', 'master', 'chunk', 'first', 'count', 'reason', 'asked_s', 'begun_s', 'ended_s', 'stored_s', 'compute_s',
+           'fate', 'formula', 'text']
+LOOP = ['synthetic', 'iterations=400', 'mean=1000', 'distribution=exponential']
+
+
+class Trace:
+    """A trace, read: `about`, `workers`, `chunks`, `cuts` and `events` as dictionaries of texts."""
+
+    def __init__(self, path):
+        with open(path, newline='') as file:
+            text = file.read()
+        assert text.endswith('\r\n') and '\n' not in text.replace('\r\n', ''), 'RFC 4180 ends lines by CRLF'
+        rows = list(csv.reader(text.splitlines()))
+        assert rows[0] == COLUMNS, rows[0]
+        kinds = collections.defaultdict(list)
+        for row in rows[1:]:
+            assert len(row) == len(COLUMNS), row
+            kinds[row[0]].append(dict(zip(COLUMNS, row)))
+        assert set(kinds) <= {'run', 'worker', 'chunk', 'cut', 'event'}, set(kinds)
+        self.about = dict(row['text'].split('=', 1) for row in kinds['run'])
+        self.workers, self.chunks, self.cuts, self.events = kinds['worker'], kinds['chunk'], kinds['cut'], kinds['event']
+
+    def counts(self):
+        """How often each iteration was done."""
+        counts = [0] * int(self.about['iterations'])
+        for row in self.chunks:
+            if row['fate'] == 'done':
+                for i in range(int(row['first']), int(row['first']) + int(row['count'])):
+                    counts[i] += 1
+        return counts
+
+
+def check_times(trace):
+    """In order for each chunk, and one chunk after another for each worker."""
+    stays = collections.defaultdict(list)
+    for row in trace.chunks:
+        times = [float(row[name]) for name in ('asked_s', 'time_s', 'begun_s', 'ended_s') if row[name]]
+        assert times == sorted(times), row
+        if row['fate'] == 'done':
+            assert row['stored_s'] and float(row['stored_s']) >= float(row['time_s']), row
+        if row['compute_s']:
+            stays[row['worker']].append((float(row['begun_s']), float(row['ended_s'])))
+    for worker, times in stays.items():
+        times.sort()
+        assert all(before[1] <= after[0] for before, after in zip(times, times[1:])), (worker, times)
+
+
+def check_figures(trace, report):
+    """What the report says of the run and of each worker."""
+    assert trace.about['iterations'] == str(report['iterations']) and trace.about['workers'] == str(report['workers'])
+    assert trace.about['masters'] == str(report['masters']) and trace.about['kernel'] == report['kernel']['name']
+    done, chunks, compute = collections.Counter(), collections.Counter(), collections.Counter()
+    for row in trace.chunks:
+        if row['fate'] == 'done':
+            done[row['worker']] += int(row['count'])
+        if row['begun_s'] and (row['compute_s'] or row['fate'] in ('done', 'dropped')):
+            chunks[row['worker'], row['master'], row['chunk']] = 1
+        if row['compute_s']:
+            compute[row['worker']] += float(row['compute_s'])
+    of_worker = collections.Counter(worker for worker, _, _ in chunks)
+    assert {row['worker'] for row in trace.workers} == {str(worker['rank']) for worker in report['worker_stats']}
+    for worker in report['worker_stats']:
+        rank = str(worker['rank'])
+        assert done[rank] == worker['iterations'], (rank, done[rank], worker)
+        assert of_worker[rank] == worker['chunks'], (rank, of_worker[rank], worker)
+        assert abs(compute[rank] - worker['compute_s']) < 1e-6, (rank, compute[rank], worker)
+    assert sum(int(row['count']) for row in trace.cuts) >= report['done']
+
+
+def traced(words, name='trace.csv', status=0, launcher=('run',)):
+    result = run([HDSS, *launcher, '--report', 'report.json', '--trace', name, *words])
+    assert result.status == status, result
+    assert not [file for file in os.listdir('.') if file.startswith('trace.') and file.endswith('.part')], os.listdir('.')
+    with open('report.json') as file:
+        return Trace(name), json.load(file), result
+
+
+def check_undisturbed(trace, report):
+    assert set(trace.counts()) == {1}, trace.counts()
+    assert not [row for row in trace.chunks if row['fate'] in ('open', 'lost', 'undone')]
+    check_times(trace)
+    check_figures(trace, report)
+
+
+def test_a_trace_gives_the_figures_of_the_report():
+    for lineup in (['--workers', 3], ['--workers', 4, '--masters', 2], ['--workers', 3, '--technique', 'gss', '--recall', 'off', '--ask-ahead', 'off'],
+                   ['--workers', 4, '--masters', 2, '--technique', 'awf-c'], ['--workers', 2, '--output', 'out.npy', '--overwrite'],
+                   ['--workers', 4, '--masters', 1, '--output', 'out.npy', '--overwrite'], ['--workers', 2, '--technique', 'ss']):
+        trace, report, _ = traced([*lineup, *LOOP])
+        check_undisturbed(trace, report)
+        reasons = {row['reason'] for row in trace.chunks}
+        assert reasons <= ({'own', 'other', 'recalled', 'copy'} if report['masters'] else {'cut', 'recalled', 'copy'}), reasons
+
+
+def test_results_compared_and_threads():
+    trace, report, _ = traced(['--workers', 3, '--verify', '0.2', *LOOP])
+    assert set(trace.counts()) == {1}
+    assert {row['fate'] for row in trace.chunks if row['reason'] == 'verify'} <= {'dropped', 'returned'}
+    assert any(row['reason'] == 'verify' for row in trace.chunks)
+    check_times(trace)
+    trace, report, _ = traced(['--workers', 2, '--threads', 2, *LOOP])
+    assert set(trace.counts()) == {1}
+    check_times(trace)
+
+
+def test_dependent_loops_and_time_steps():
+    trace, report, _ = traced(['--workers', 2, 'floyd-steinberg', 'width=200', 'height=200'])
+    check_undisturbed(trace, report)
+    trace, report, _ = traced(['--workers', 2, 'synthetic', 'iterations=200', 'steps=4', 'mean=100'])
+    assert set(trace.counts()) == {1}
+
+
+def test_tasks_and_functions():
+    with open('tasks', 'w') as file:
+        file.writelines(f'exit {i % 7 == 3}\n'.replace('True', '1').replace('False', '0') for i in range(40))
+    trace, report, _ = traced(['--workers', 2, 'exec', 'tasks=tasks', 'shell=yes'], status=3)
+    assert set(trace.counts()) == {1}
+    check_times(trace)
+    if python_is_there():
+        with open('own.py', 'w') as file:
+            file.write('def describe():\n    return {"iterations": 100, "dtype": "float64"}\n'
+                       'def run(first, count):\n    return [float(i) for i in range(first, first + count)]\n')
+        trace, report, _ = traced(['--workers', 2, 'python:own.run'])
+        check_undisturbed(trace, report)
+
+
+def test_a_lost_worker_and_a_lost_master():
+    """Who is lost has an event, what it had has a fate, and all iterations are done; those of a lost master perhaps twice."""
+    for masters, program, place in ((0, WORKER, 1), (1, WORKER, 0), (2, MASTER, 0)):
+        result = disturbed(hdss(masters, 4, job_words('--trace', 'trace.csv')), program, [place])
+        assert result.status == 0, result
+        trace, counts = Trace('trace.csv'), Trace('trace.csv').counts()
+        assert [row['text'] for row in trace.events] == [f'{"worker" if program == WORKER else "master"} lost'], trace.events
+        assert min(counts) >= 1 and (program == MASTER or max(counts) == 1), (program, counts)
+        check_times(trace)
+        if program == WORKER:
+            assert {row['worker'] for row in trace.chunks if row['fate'] == 'lost'} == {trace.events[0]['worker']}, trace.chunks
+            assert any(row['reason'] == 'requeued' for row in trace.chunks)
+        else:
+            assert any(row['reason'] == 'adopted' for row in trace.chunks) or any(row['master'] == '0' for row in trace.chunks)
+        clear()
+
+
+def test_simulated_runs():
+    for words in (['--workers', 12], ['--workers', 12, '--masters', 3], ['--workers', 12, '--masters', 3, '--seed', 5, '--repetitions', 3],
+                  ['--workers', 40, '--masters', 3, '--platform', 'two-speeds:cores=4', '--fail-nodes', '3@0.05']):
+        trace, report, _ = traced([*words, '--costs', 'exponential:mean=500', 'synthetic', 'iterations=3000'], launcher=('simulate',))
+        assert min(trace.counts()) == 1, words
+        check_times(trace)
+        if '--fail-nodes' not in words:
+            check_undisturbed(trace, report)
+            took = max(float(row['stored_s']) for row in trace.chunks) - min(float(row['time_s']) for row in trace.chunks)
+            assert took <= report['elapsed_s'] + 1e-6 and (report['masters'] > 0 or took > report['elapsed_s'] - 1e-6), (took, report['elapsed_s'])
+
+
+def test_perfetto():
+    """Decoded by the numbers of Perfetto's own fields, by protoc: what a chunk is, and nothing that these do not have."""
+    if shutil.which('protoc') is None:
+        return 'there is no protoc: Debian has protobuf-compiler'
+    for words in (['run', '--workers', 3, '--masters', 1], ['simulate', '--workers', 12, '--masters', 2]):
+        result = run([HDSS, *words, '--trace', 'trace.pftrace', *LOOP])
+        assert result.status == 0, result
+        with open('trace.pftrace', 'rb') as file:
+            told = subprocess.run(['protoc', '--decode', 'Trace', '-I', os.path.dirname(os.path.abspath(__file__)), 'perfetto.proto'], stdin=file,
+                                  capture_output=True, text=True, check=False)
+        assert told.returncode == 0, told.stderr
+        assert not re.search(r'^ *\d+[: ]', told.stdout, re.MULTILINE), 'a field that Perfetto has not'
+        begins, ends = told.stdout.count('TYPE_SLICE_BEGIN'), told.stdout.count('TYPE_SLICE_END')
+        assert begins == ends > 0
+        assert told.stdout.count('thread_name') == int(words[words.index('--workers') + 1])
+        counts = [0] * 400
+        for event in told.stdout.split('packet {'):
+            values = {name: value for value, name in re.findall(r'(?:uint_value|string_value): "?([\w.]+)"?\s+name: "(\w+)"', event)}
+            if 'TYPE_SLICE_BEGIN' in event and values.get('fate') == 'done':
+                for i in range(int(values['first']), int(values['first']) + int(values['count'])):
+                    counts[i] += 1
+        assert set(counts) == {1}, counts
+
+
+def test_wrong_use():
+    for words, said in ((['--trace', 'trace.txt'], ".csv or .pftrace"), (['--trace', 'no/trace.csv'], 'no folder no'),
+                        (['--trace', 'out.csv', '--output', 'out.csv'], '--output and --trace')):
+        result = run([HDSS, 'run', '--workers', 2, *words, 'mandelbrot'])
+        assert result.status == 2 and said in result.err[-1] and len(result.err) == 1, result
+    result = run([HDSS, 'run', '--workers', 2, '--dca', 'rma', '--trace', 'trace.csv', 'mandelbrot'])
+    assert result.status == 2 and '--trace' in result.err[-1], result
+
+
+def test_no_iterations():
+    trace, report, _ = traced(['--workers', 3, 'synthetic', 'iterations=0'])
+    assert not trace.chunks and len(trace.workers) == 3
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
