@@ -418,6 +418,6 @@ static void trace_any(void *self, struct trace_sink *sink)
 
 struct machine master_machine(struct master *master)
 {
-    return (struct machine){master,    master_step_any, master_deadline_any, master_state_any,
-                            check_any, explain_any,     trace_any};
+    return (struct machine){master,      master_step_any, master_deadline_any, master_state_any, check_any,
+                            explain_any, trace_any};
 }

@@ -480,6 +480,7 @@ static void trace_any(void *self, struct trace_sink *sink)
 
 struct machine supermaster_machine(struct supermaster *supermaster)
 {
-    return (struct machine){supermaster, supermaster_step_any, supermaster_deadline_any, supermaster_state_any,
-                            check_any,   explain_any,          trace_any};
+    return (struct machine){
+        supermaster, supermaster_step_any, supermaster_deadline_any, supermaster_state_any, check_any, explain_any,
+        trace_any};
 }

@@ -722,6 +722,6 @@ static void check_any(const void *self)
 
 struct machine worker_machine(struct worker *worker)
 {
-    return (struct machine){worker,    worker_step_any, worker_deadline_any, worker_state_any,
-                            check_any, explain_any,     NULL};
+    return (struct machine){worker, worker_step_any, worker_deadline_any, worker_state_any, check_any, explain_any,
+                            NULL};
 }

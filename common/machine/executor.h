@@ -61,7 +61,7 @@ struct executor {
     struct threads figures; /* figures of the threads until the latest FINISHED; not used with one thread */
     bool is_away; /* another process, which may want the core, does the work: while the executor is blocked its worker
                      sleeps at once */
-    bool is_put_off;   /* begins nothing: see executor_put_off() */
+    bool is_put_off;            /* begins nothing: see executor_put_off() */
     unsigned ran_on, begins_on; /* the CPU, and 1, on which that process computed last, and on which it is to go on
                                    next; 0: any */
     uint64_t spent_ns; /* time that another process has computed, as far as it is known; 0: the caller's clock tells */

@@ -6,8 +6,8 @@
  * core is the next one's once that process has come to the end of its iteration (executor_put_off()). The chunk stays
  * where it is: no message says that it waits.
  *
- * That process begins on the CPU on which the one before it has computed: left to itself the kernel wakes it anywhere, on
- * the CPU of another worker's as well, and then one CPU has two and another none until the kernel has seen to it.
+ * That process begins on the CPU on which the one before it has computed: left to itself the kernel wakes it anywhere,
+ * on the CPU of another worker's as well, and then one CPU has two and another none until the kernel has seen to it.
  *
  * A job that is put off and is told to give up iterations has its chance to tell what that leaves, without the core. So
  * has, in each turn, a job that another process probes for, and one that ends. */

@@ -71,8 +71,8 @@ bool cores_bind(pid_t process, unsigned cpu, cpu_set_t *before)
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(cpu - 1, &one); /* outside of the set: it stays empty */
-    return sched_getaffinity(process, sizeof *before, before) == 0 && CPU_COUNT(before) > 1 &&
-           CPU_COUNT(&one) == 1 && CPU_ISSET(cpu - 1, before) && sched_setaffinity(process, sizeof one, &one) == 0;
+    return sched_getaffinity(process, sizeof *before, before) == 0 && CPU_COUNT(before) > 1 && CPU_COUNT(&one) == 1 &&
+           CPU_ISSET(cpu - 1, before) && sched_setaffinity(process, sizeof one, &one) == 0;
 }
 
 void cores_bind_again(pid_t process, const cpu_set_t *before)

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-
 /* Cores, not hardware threads: what mpirun counts as well. At least 1. */
 unsigned cores_usable(void);
 

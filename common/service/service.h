@@ -83,10 +83,10 @@ enum copy_owner {
 
 struct grant {
     uint64_t first, count;
-    uint64_t received;  /* results announced so far, in iterations */
-    uint64_t stored;    /* results stored so far, or dropped */
-    uint64_t since_ns;  /* when the grant was assigned */
-    uint32_t chunk;     /* number; 0: the slot is unused */
+    uint64_t received;      /* results announced so far, in iterations */
+    uint64_t stored;        /* results stored so far, or dropped */
+    uint64_t since_ns;      /* when the grant was assigned */
+    uint32_t chunk;         /* number; 0: the slot is unused */
     bool computed;          /* DONE has come */
     uint8_t copy_owner;     /* enum copy_owner */
     bool flawed : 1;        /* some iterations failed */

@@ -19,8 +19,8 @@ void service_trace_part(const struct service *service, enum trace_kind kind, uns
                         const struct range *range);
 
 /* The same where there may be none. */
-static inline void service_note_part(const struct service *service, enum trace_kind kind, unsigned w,
-                                     uint32_t chunk, uint64_t first, uint64_t count)
+static inline void service_note_part(const struct service *service, enum trace_kind kind, unsigned w, uint32_t chunk,
+                                     uint64_t first, uint64_t count)
 {
     if (service->trace != NULL)
         service_trace_part(service, kind, w, chunk, &(struct range){first, count});

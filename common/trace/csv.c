@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace as CSV (RFC 4180): the columns are those of hdss.1. Numbers are written by hand, as there may be 10^8 of
- * them. */
+/* A trace as CSV (RFC 4180): the columns are those of supermaster(1). Numbers are written by hand, as there may be 10^8
+ * of them. */
 #include "common/trace/writer.h"
 
 #include <inttypes.h>
