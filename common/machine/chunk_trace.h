@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum trace_kind {
+enum trace_record_kind {
     CHUNK_CUT = 1,   /* the technique has cut the range for the worker; figure: the size that its formula says */
     CHUNK_ASSIGNED,  /* the worker is given the chunk; figure: when it had asked for it */
     CHUNK_COMPUTED,  /* the worker has told that it is through; figure: time in the kernel, wait_ns: idle before it.
@@ -45,7 +45,7 @@ enum chunk_reason {
 struct trace_record {
     uint64_t at_ns; /* clock of the events of the machine that notes */
     uint64_t first, count;
-    uint64_t figure;  /* see enum trace_kind */
+    uint64_t figure;  /* see enum trace_record_kind */
     uint64_t wait_ns; /* COMPUTED only */
     uint32_t worker;  /* rank */
     uint32_t chunk;   /* number of the chunk, of this worker's; 0: none */

@@ -118,7 +118,7 @@ static void release_chunk(struct service *service, struct served *worker)
 /* Likewise, of functions that are called for each chunk where there is a trace. */
 #define TRACING __attribute__((noinline))
 
-TRACING void service_trace_part(const struct service *service, enum trace_kind kind, unsigned w, uint32_t chunk,
+TRACING void service_trace_part(const struct service *service, enum trace_record_kind kind, unsigned w, uint32_t chunk,
                                 const struct range *range)
 {
     *trace_next(service->trace) = (struct trace_record){

@@ -15,12 +15,12 @@ static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
 }
 
 /* service.c: notes what becomes of a range of a chunk of worker `w`, for a trace that there is. */
-void service_trace_part(const struct service *service, enum trace_kind kind, unsigned w, uint32_t chunk,
+void service_trace_part(const struct service *service, enum trace_record_kind kind, unsigned w, uint32_t chunk,
                         const struct range *range);
 
 /* The same where there may be none. */
-static inline void service_note_part(const struct service *service, enum trace_kind kind, unsigned w, uint32_t chunk,
-                                     uint64_t first, uint64_t count)
+static inline void service_note_part(const struct service *service, enum trace_record_kind kind, unsigned w,
+                                     uint32_t chunk, uint64_t first, uint64_t count)
 {
     if (service->trace != NULL)
         service_trace_part(service, kind, w, chunk, &(struct range){first, count});
@@ -28,7 +28,7 @@ static inline void service_note_part(const struct service *service, enum trace_k
 
 /* Notes that what is left of the grant is lost, or undone: what its worker has not told is done. In a loop with
  * dependencies that is all of it, as a chunk counts as a whole there. */
-static inline void service_note_rest(const struct service *service, enum trace_kind kind, unsigned w,
+static inline void service_note_rest(const struct service *service, enum trace_record_kind kind, unsigned w,
                                      const struct grant *grant)
 {
     const uint64_t told = service->dependent ? 0 : grant->received;

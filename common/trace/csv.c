@@ -54,7 +54,7 @@ static void put_seconds(struct csv_line *line, uint64_t ns)
 static void put_moment(struct csv_line *line, const struct trace_writer *writer, uint64_t ns)
 {
     put_comma(line);
-    if (ns != TRACE_UNKNOWN)
+    if (ns != ROW_UNKNOWN)
         put_seconds(line, trace_time(writer, ns));
 }
 
@@ -137,7 +137,7 @@ static void put_worker(struct csv_line *line, const struct trace_writer *writer,
     put_comma(line);
 }
 
-static void put_range(struct csv_line *line, const struct trace_row *row)
+static void put_range(struct csv_line *line, const struct chunk_row *row)
 {
     put_comma(line);
     put_count(line, row->first);
@@ -145,7 +145,7 @@ static void put_range(struct csv_line *line, const struct trace_row *row)
     put_count(line, row->count);
 }
 
-static void put_chunk(struct csv_line *line, const struct trace_writer *writer, const struct trace_row *row)
+static void put_chunk(struct csv_line *line, const struct trace_writer *writer, const struct chunk_row *row)
 {
     put_text(line, "chunk");
     put_moment(line, writer, row->at_ns);
@@ -155,7 +155,7 @@ static void put_chunk(struct csv_line *line, const struct trace_writer *writer, 
     put_count(line, row->chunk);
     put_range(line, row);
     put_comma(line);
-    put_text(line, trace_reason_name(row->reason));
+    put_text(line, chunk_reason_name(row->reason));
     put_moment(line, writer, row->asked_ns);
     put_moment(line, writer, row->begun_ns);
     put_moment(line, writer, row->ended_ns);
@@ -164,11 +164,11 @@ static void put_chunk(struct csv_line *line, const struct trace_writer *writer, 
     if (row->compute_ns > 0)
         put_seconds(line, row->compute_ns);
     put_comma(line);
-    put_text(line, trace_fate_name(row->fate));
+    put_text(line, chunk_fate_name(row->fate));
     put_text(line, ",,");
 }
 
-static void put_cut(struct csv_line *line, const struct trace_writer *writer, const struct trace_row *row)
+static void put_cut(struct csv_line *line, const struct trace_writer *writer, const struct chunk_row *row)
 {
     put_text(line, "cut");
     put_moment(line, writer, row->at_ns);
@@ -180,7 +180,7 @@ static void put_cut(struct csv_line *line, const struct trace_writer *writer, co
     put_comma(line);
 }
 
-static void put_loss(struct csv_line *line, const struct trace_writer *writer, const struct trace_row *row)
+static void put_loss(struct csv_line *line, const struct trace_writer *writer, const struct chunk_row *row)
 {
     put_text(line, "event");
     put_moment(line, writer, row->at_ns);
@@ -189,13 +189,13 @@ static void put_loss(struct csv_line *line, const struct trace_writer *writer, c
     put_text(line, trace_worker_of(writer, row->worker) != NULL ? "worker lost" : "master lost");
 }
 
-static void csv_row(struct trace_writer *writer, const struct trace_row *row)
+static void csv_row(struct trace_writer *writer, const struct chunk_row *row)
 {
     struct csv_line line = {.length = 0};
     switch (row->kind) {
-    case TRACE_CHUNK: put_chunk(&line, writer, row); break;
-    case TRACE_CUT: put_cut(&line, writer, row); break;
-    case TRACE_RANK_LOST: put_loss(&line, writer, row); break;
+    case ROW_CHUNK: put_chunk(&line, writer, row); break;
+    case ROW_CUT: put_cut(&line, writer, row); break;
+    case ROW_RANK_LOST: put_loss(&line, writer, row); break;
     }
     end_line(&line, writer);
 }

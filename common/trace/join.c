@@ -31,11 +31,11 @@ struct joining {
     const struct trace_format *format;
     struct trace_writer writer;
     struct trace_spool_head base; /* of the first rank */
-    struct trace_rows *rows;      /* of the rank whose file is read */
+    struct chunk_rows *rows;      /* of the rank whose file is read */
     bool failed;                  /* memory is out, or the file's records are none */
 };
 
-static void write_row(void *context, const struct trace_row *row)
+static void write_row(void *context, const struct chunk_row *row)
 {
     struct joining *joining = context;
     joining->format->row(&joining->writer, row);
@@ -44,7 +44,7 @@ static void write_row(void *context, const struct trace_row *row)
 static bool take_records(void *context, const struct trace_record *records, size_t count)
 {
     struct joining *joining = context;
-    joining->failed = !trace_rows_add(joining->rows, records, count);
+    joining->failed = !chunk_rows_add(joining->rows, records, count);
     return !joining->failed;
 }
 
@@ -81,12 +81,12 @@ static int join_file(struct joining *joining, const char *name, unsigned rank, b
     }
     joining->writer.shift_ns = shift_of(joining, &head);
     joining->writer.master = rank;
-    joining->rows = trace_rows_new(write_row, joining);
+    joining->rows = chunk_rows_new(write_row, joining);
     joining->failed = joining->rows == NULL;
     int result = joining->failed ? 0 : trace_spool_read(name, &head, take_records, joining, error);
-    if (joining->failed || (result == 0 && !trace_rows_end(joining->rows)))
+    if (joining->failed || (result == 0 && !chunk_rows_end(joining->rows)))
         result = error_set(error, "%.300s: out of memory, or the file is broken", name);
-    trace_rows_free(joining->rows);
+    chunk_rows_free(joining->rows);
     return result;
 }
 

@@ -192,23 +192,23 @@ static void annotate_text(struct bytes *event, const char *name, const char *val
 /* Times of the trace in microseconds, as Perfetto's own pages show them. */
 static void annotate_moment(struct bytes *event, const struct trace_writer *writer, const char *name, uint64_t ns)
 {
-    if (ns != TRACE_UNKNOWN)
+    if (ns != ROW_UNKNOWN)
         annotate_number(event, name, trace_time(writer, ns) / 1000);
 }
 
-static void annotate_chunk(struct bytes *event, const struct trace_writer *writer, const struct trace_row *row)
+static void annotate_chunk(struct bytes *event, const struct trace_writer *writer, const struct chunk_row *row)
 {
     annotate_number(event, "first", row->first);
     annotate_number(event, "count", row->count);
-    annotate_text(event, "reason", trace_reason_name(row->reason));
-    annotate_text(event, "fate", trace_fate_name(row->fate));
+    annotate_text(event, "reason", chunk_reason_name(row->reason));
+    annotate_text(event, "fate", chunk_fate_name(row->fate));
     annotate_number(event, "master", writer->master);
     annotate_moment(event, writer, "asked_us", row->asked_ns);
     annotate_moment(event, writer, "assigned_us", row->at_ns);
     annotate_moment(event, writer, "stored_us", row->settled_ns);
 }
 
-static void write_slice(const struct trace_writer *writer, const struct trace_row *row)
+static void write_slice(const struct trace_writer *writer, const struct chunk_row *row)
 {
     struct bytes begin = {.length = 0}, end = {.length = 0};
     const uint64_t track = worker_uuid(row->worker);
@@ -224,22 +224,22 @@ static void write_slice(const struct trace_writer *writer, const struct trace_ro
 
 /* Of a chunk that has several rows one is a slice, that with the time in the kernel; iterations that were not computed
  * have no time of their own. */
-static void write_chunk(const struct trace_writer *writer, const struct trace_row *row)
+static void write_chunk(const struct trace_writer *writer, const struct chunk_row *row)
 {
-    if (row->begun_ns != TRACE_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED)) {
+    if (row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED)) {
         write_slice(writer, row);
         return;
     }
     struct bytes event = {.length = 0};
     char name[60];
-    snprintf(name, sizeof name, "%s: of chunk %" PRIu32, trace_fate_name(row->fate), row->chunk);
+    snprintf(name, sizeof name, "%s: of chunk %" PRIu32, chunk_fate_name(row->fate), row->chunk);
     begin_event(&event, INSTANT, worker_uuid(row->worker), name);
     annotate_chunk(&event, writer, row);
-    const uint64_t at_ns = row->settled_ns != TRACE_UNKNOWN ? row->settled_ns : row->at_ns;
+    const uint64_t at_ns = row->settled_ns != ROW_UNKNOWN ? row->settled_ns : row->at_ns;
     write_packet(writer, trace_time(writer, at_ns), PACKET_EVENT, &event, false);
 }
 
-static void write_cut(const struct trace_writer *writer, const struct trace_row *row)
+static void write_cut(const struct trace_writer *writer, const struct chunk_row *row)
 {
     struct bytes event = {.length = 0};
     put_number(&event, EVENT_TYPE, COUNTER);
@@ -248,7 +248,7 @@ static void write_cut(const struct trace_writer *writer, const struct trace_row 
     write_packet(writer, trace_time(writer, row->at_ns), PACKET_EVENT, &event, false);
 }
 
-static void write_loss(const struct trace_writer *writer, const struct trace_row *row)
+static void write_loss(const struct trace_writer *writer, const struct chunk_row *row)
 {
     struct bytes event = {.length = 0};
     char name[40];
@@ -258,12 +258,12 @@ static void write_loss(const struct trace_writer *writer, const struct trace_row
     write_packet(writer, trace_time(writer, row->at_ns), PACKET_EVENT, &event, false);
 }
 
-static void perfetto_row(struct trace_writer *writer, const struct trace_row *row)
+static void perfetto_row(struct trace_writer *writer, const struct chunk_row *row)
 {
     switch (row->kind) {
-    case TRACE_CHUNK: write_chunk(writer, row); break;
-    case TRACE_CUT: write_cut(writer, row); break;
-    case TRACE_RANK_LOST: write_loss(writer, row); break;
+    case ROW_CHUNK: write_chunk(writer, row); break;
+    case ROW_CUT: write_cut(writer, row); break;
+    case ROW_RANK_LOST: write_loss(writer, row); break;
     }
 }
 

@@ -10,7 +10,7 @@
 /* A run of iterations of a chunk of which the same has become. */
 struct traced_part {
     uint64_t first, count, settled_ns;
-    enum trace_kind fate;
+    enum trace_record_kind fate;
 };
 
 struct traced_chunk {
@@ -29,8 +29,8 @@ struct traced_worker {
     uint64_t ended_ns; /* when its latest chunk ended; 0: none has */
 };
 
-struct trace_rows {
-    trace_row_taker *take;
+struct chunk_rows {
+    chunk_row_taker *take;
     void *context;
     struct traced_worker *workers; /* [worker_count] by rank; owned */
     size_t worker_count;
@@ -42,14 +42,14 @@ struct trace_rows {
 /* More ranks than any run has: a record that says so is none. */
 #define RANKS_MAX (1u << 24)
 
-const char *trace_reason_name(enum chunk_reason reason)
+const char *chunk_reason_name(enum chunk_reason reason)
 {
     static const char *const names[CHUNK_REASONS] = {"",         "own",  "other",  "cut",    "requeued",
                                                      "recalled", "copy", "verify", "adopted"};
     return reason < CHUNK_REASONS ? names[reason] : "";
 }
 
-const char *trace_fate_name(enum trace_kind fate)
+const char *chunk_fate_name(enum trace_record_kind fate)
 {
     switch (fate) {
     case CHUNK_STORED: return "done";
@@ -62,11 +62,11 @@ const char *trace_fate_name(enum trace_kind fate)
     }
 }
 
-struct trace_rows *trace_rows_new(trace_row_taker *take, void *context)
+struct chunk_rows *chunk_rows_new(chunk_row_taker *take, void *context)
 {
-    struct trace_rows *rows = calloc(1, sizeof *rows);
+    struct chunk_rows *rows = calloc(1, sizeof *rows);
     if (rows != NULL)
-        *rows = (struct trace_rows){.take = take, .context = context};
+        *rows = (struct chunk_rows){.take = take, .context = context};
     return rows;
 }
 
@@ -75,7 +75,7 @@ static void free_chunk(struct traced_chunk *chunk)
     free(chunk->parts);
 }
 
-void trace_rows_free(struct trace_rows *rows)
+void chunk_rows_free(struct chunk_rows *rows)
 {
     if (rows == NULL)
         return;
@@ -90,7 +90,7 @@ void trace_rows_free(struct trace_rows *rows)
 }
 
 /* The worker of a rank, with those before it; NULL when memory is out, or where there can be no such rank. */
-static struct traced_worker *find_worker(struct trace_rows *rows, uint32_t rank)
+static struct traced_worker *find_worker(struct chunk_rows *rows, uint32_t rank)
 {
     if (rank >= RANKS_MAX)
         return NULL;
@@ -106,7 +106,7 @@ static struct traced_worker *find_worker(struct trace_rows *rows, uint32_t rank)
     return &rows->workers[rank];
 }
 
-static struct traced_chunk *find_chunk(const struct trace_rows *rows, const struct trace_record *record)
+static struct traced_chunk *find_chunk(const struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_worker *worker = record->worker < rows->worker_count ? &rows->workers[record->worker] : NULL;
     for (size_t i = 0; worker != NULL && i < worker->count; i++)
@@ -117,13 +117,13 @@ static struct traced_chunk *find_chunk(const struct trace_rows *rows, const stru
 
 /* --- giving rows --- */
 
-static void give_part(struct trace_rows *rows, const struct traced_chunk *chunk, const struct traced_part *part,
+static void give_part(struct chunk_rows *rows, const struct traced_chunk *chunk, const struct traced_part *part,
                       uint64_t compute_ns)
 {
     const struct trace_record *assigned = &chunk->assigned;
     const bool was_computed = part->fate == CHUNK_STORED || part->fate == CHUNK_DROPPED || part->fate == CHUNK_FAILED;
-    rows->take(rows->context, &(struct trace_row){
-                                  .kind = TRACE_CHUNK,
+    rows->take(rows->context, &(struct chunk_row){
+                                  .kind = ROW_CHUNK,
                                   .at_ns = assigned->at_ns,
                                   .worker = assigned->worker,
                                   .chunk = assigned->chunk,
@@ -132,14 +132,14 @@ static void give_part(struct trace_rows *rows, const struct traced_chunk *chunk,
                                   .reason = assigned->reason,
                                   .fate = part->fate,
                                   .asked_ns = assigned->figure,
-                                  .begun_ns = was_computed ? chunk->begun_ns : TRACE_UNKNOWN,
-                                  .ended_ns = was_computed ? chunk->ended_ns : TRACE_UNKNOWN,
+                                  .begun_ns = was_computed ? chunk->begun_ns : ROW_UNKNOWN,
+                                  .ended_ns = was_computed ? chunk->ended_ns : ROW_UNKNOWN,
                                   .settled_ns = part->settled_ns,
                                   .compute_ns = was_computed ? compute_ns : 0,
                               });
 }
 
-static void give_chunk(struct trace_rows *rows, const struct traced_chunk *chunk)
+static void give_chunk(struct chunk_rows *rows, const struct traced_chunk *chunk)
 {
     uint64_t compute_ns = chunk->compute_ns;
     for (size_t i = 0; i < chunk->part_count; i++) {
@@ -151,7 +151,7 @@ static void give_chunk(struct trace_rows *rows, const struct traced_chunk *chunk
 }
 
 /* Gives the rows of the chunk, and forgets it, where all of it is settled. */
-static void give_if_settled(struct trace_rows *rows, struct traced_chunk *chunk)
+static void give_if_settled(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     struct traced_worker *worker = &rows->workers[chunk->assigned.worker];
     if (chunk->settled < chunk->assigned.count || (!chunk->is_computed && !chunk->is_closed))
@@ -167,7 +167,7 @@ static void give_if_settled(struct trace_rows *rows, struct traced_chunk *chunk)
 
 /* The part that goes on with the range; NULL: there is none. */
 static struct traced_part *part_before(const struct traced_chunk *chunk, const struct trace_record *record,
-                                       enum trace_kind fate)
+                                       enum trace_record_kind fate)
 {
     struct traced_part *last = chunk->part_count > 0 ? &chunk->parts[chunk->part_count - 1] : NULL;
     const bool goes_on = last != NULL && last->fate == fate && last->first + last->count == record->first;
@@ -175,7 +175,7 @@ static struct traced_part *part_before(const struct traced_chunk *chunk, const s
 }
 
 /* False when memory is out. */
-static bool add_part(struct traced_chunk *chunk, const struct trace_record *record, enum trace_kind fate)
+static bool add_part(struct traced_chunk *chunk, const struct trace_record *record, enum trace_record_kind fate)
 {
     struct traced_part *part = part_before(chunk, record, fate);
     chunk->settled += record->count;
@@ -195,7 +195,7 @@ static bool add_part(struct traced_chunk *chunk, const struct trace_record *reco
 /* --- completions --- */
 
 /* Sets when the chunks of completions that came together began and ended. */
-static void time_completions(struct trace_rows *rows)
+static void time_completions(struct chunk_rows *rows)
 {
     uint64_t ended_ns = rows->together_count > 0 ? rows->together[0].at_ns : 0;
     for (size_t i = rows->together_count; i-- > 0;) {
@@ -222,7 +222,7 @@ static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chu
 }
 
 /* False when memory is out. */
-static bool take_completions(struct trace_rows *rows)
+static bool take_completions(struct chunk_rows *rows)
 {
     time_completions(rows);
     for (size_t i = 0; i < rows->together_count; i++) {
@@ -240,13 +240,13 @@ static bool take_completions(struct trace_rows *rows)
     return true;
 }
 
-static bool came_together(const struct trace_rows *rows, const struct trace_record *record)
+static bool came_together(const struct chunk_rows *rows, const struct trace_record *record)
 {
     return record->kind == CHUNK_COMPUTED && record->worker == rows->together[0].worker &&
            record->at_ns == rows->together[0].at_ns;
 }
 
-static bool add_completion(struct trace_rows *rows, const struct trace_record *record)
+static bool add_completion(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct trace_record *together = grow(rows->together, rows->together_count, &rows->together_room, sizeof *together);
     if (together == NULL)
@@ -258,7 +258,7 @@ static bool add_completion(struct trace_rows *rows, const struct trace_record *r
 
 /* --- other records --- */
 
-static bool add_chunk(struct trace_rows *rows, const struct trace_record *record)
+static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_worker *worker = find_worker(rows, record->worker);
     struct traced_chunk *chunks =
@@ -267,13 +267,13 @@ static bool add_chunk(struct trace_rows *rows, const struct trace_record *record
         return false;
     worker->chunks = chunks;
     worker->chunks[worker->count++] =
-        (struct traced_chunk){.assigned = *record, .begun_ns = TRACE_UNKNOWN, .ended_ns = TRACE_UNKNOWN};
+        (struct traced_chunk){.assigned = *record, .begun_ns = ROW_UNKNOWN, .ended_ns = ROW_UNKNOWN};
     return true;
 }
 
 /* Says what has become of a part of a chunk. What comes of a chunk that is not known is left out: its beginning was
  * lost with the file of its machine. */
-static bool settle_part(struct trace_rows *rows, const struct trace_record *record)
+static bool settle_part(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_chunk *chunk = find_chunk(rows, record);
     if (chunk == NULL)
@@ -287,9 +287,9 @@ static bool settle_part(struct trace_rows *rows, const struct trace_record *reco
     return true;
 }
 
-static void give_cut(struct trace_rows *rows, const struct trace_record *record)
+static void give_cut(struct chunk_rows *rows, const struct trace_record *record)
 {
-    rows->take(rows->context, &(struct trace_row){.kind = TRACE_CUT,
+    rows->take(rows->context, &(struct chunk_row){.kind = ROW_CUT,
                                                   .at_ns = record->at_ns,
                                                   .worker = record->worker,
                                                   .first = record->first,
@@ -297,11 +297,11 @@ static void give_cut(struct trace_rows *rows, const struct trace_record *record)
                                                   .formula = record->figure});
 }
 
-static bool add_record(struct trace_rows *rows, const struct trace_record *record)
+static bool add_record(struct chunk_rows *rows, const struct trace_record *record)
 {
     if (rows->together_count > 0 && !came_together(rows, record) && !take_completions(rows))
         return false;
-    switch ((enum trace_kind)record->kind) {
+    switch ((enum trace_record_kind)record->kind) {
     case CHUNK_CUT: give_cut(rows, record); return true;
     case CHUNK_ASSIGNED: return add_chunk(rows, record);
     case CHUNK_COMPUTED: return add_completion(rows, record);
@@ -313,13 +313,13 @@ static bool add_record(struct trace_rows *rows, const struct trace_record *recor
     case CHUNK_LOST: return settle_part(rows, record);
     case CHUNK_RANK_LOST:
         rows->take(rows->context,
-                   &(struct trace_row){.kind = TRACE_RANK_LOST, .at_ns = record->at_ns, .worker = record->worker});
+                   &(struct chunk_row){.kind = ROW_RANK_LOST, .at_ns = record->at_ns, .worker = record->worker});
         return true;
     default: return false;
     }
 }
 
-bool trace_rows_add(struct trace_rows *rows, const struct trace_record *records, size_t count)
+bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (records[i].kind != 0 && !add_record(rows, &records[i]))
@@ -330,16 +330,16 @@ bool trace_rows_add(struct trace_rows *rows, const struct trace_record *records,
 /* --- the end --- */
 
 /* What is left of a chunk lies between its parts, or behind them: in one piece where its machine ended in order. */
-static void give_open(struct trace_rows *rows, struct traced_chunk *chunk)
+static void give_open(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     const struct trace_record *assigned = &chunk->assigned;
     const uint64_t left = assigned->count - chunk->settled;
     give_chunk(rows, chunk);
     if (left > 0)
-        give_part(rows, chunk, &(struct traced_part){assigned->first + chunk->settled, left, TRACE_UNKNOWN, 0}, 0);
+        give_part(rows, chunk, &(struct traced_part){assigned->first + chunk->settled, left, ROW_UNKNOWN, 0}, 0);
 }
 
-bool trace_rows_end(struct trace_rows *rows)
+bool chunk_rows_end(struct chunk_rows *rows)
 {
     if (!take_completions(rows))
         return false;

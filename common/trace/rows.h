@@ -15,45 +15,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum trace_row_kind { TRACE_CHUNK, TRACE_CUT, TRACE_RANK_LOST };
+enum chunk_row_kind { ROW_CHUNK, ROW_CUT, ROW_RANK_LOST };
 
 /* A moment that is not known. */
-#define TRACE_UNKNOWN UINT64_MAX
+#define ROW_UNKNOWN UINT64_MAX
 
 /* Times are those of the records. A chunk has a row for each run of iterations of which the same has become: most have
  * one. The first of these that the worker computed has the time in the kernel, of all of the chunk. */
-struct trace_row {
-    enum trace_row_kind kind;
+struct chunk_row {
+    enum chunk_row_kind kind;
     uint64_t at_ns;  /* CHUNK: when it was assigned; CUT: when it was cut; RANK_LOST: when that was noticed */
     uint32_t worker; /* rank; CUT: for which it was cut */
     uint32_t chunk;  /* CHUNK: its number with this worker */
     uint64_t first, count;
-    enum chunk_reason reason; /* CHUNK */
-    enum trace_kind fate;     /* CHUNK: STORED to LOST; 0: nothing has become of it by the end of the trace */
-    uint64_t asked_ns, begun_ns, ended_ns; /* CHUNK; TRACE_UNKNOWN: not known */
-    uint64_t settled_ns; /* CHUNK: when that became of the last of its iterations; TRACE_UNKNOWN: it has not */
+    enum chunk_reason reason;    /* CHUNK */
+    enum trace_record_kind fate; /* CHUNK: STORED to LOST; 0: nothing has become of it by the end of the trace */
+    uint64_t asked_ns, begun_ns, ended_ns; /* CHUNK; ROW_UNKNOWN: not known */
+    uint64_t settled_ns; /* CHUNK: when that became of the last of its iterations; ROW_UNKNOWN: it has not */
     uint64_t compute_ns; /* CHUNK: time in the kernel; 0: not known, or in another row */
     uint64_t formula;    /* CUT: the size that the technique's formula said */
 };
 
 /* Takes a row, borrowed for the call. */
-typedef void trace_row_taker(void *context, const struct trace_row *row);
+typedef void chunk_row_taker(void *context, const struct chunk_row *row);
 
-struct trace_rows;
+struct chunk_rows;
 
 /* The rows go to `take`, those of a chunk once all of it is settled. NULL when memory is out. */
-struct trace_rows *trace_rows_new(trace_row_taker *take, void *context);
+struct chunk_rows *chunk_rows_new(chunk_row_taker *take, void *context);
 
 /* Takes records, in the order in which they were noted; those of the kind 0 are none. False when memory is out, or
  * where they cannot be of one machine: nothing more is to be added. */
-bool trace_rows_add(struct trace_rows *rows, const struct trace_record *records, size_t count);
+bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records, size_t count);
 
 /* Nothing follows: gives the rows of chunks that are not settled. False when memory is out. */
-bool trace_rows_end(struct trace_rows *rows);
+bool chunk_rows_end(struct chunk_rows *rows);
 
 /* NULL is fine. */
-void trace_rows_free(struct trace_rows *rows);
+void chunk_rows_free(struct chunk_rows *rows);
 
 /* Names as a trace has them: "own", "cut", ...; "done", "lost", ... Those of 0: "" and "open". */
-const char *trace_reason_name(enum chunk_reason reason);
-const char *trace_fate_name(enum trace_kind fate);
+const char *chunk_reason_name(enum chunk_reason reason);
+const char *chunk_fate_name(enum trace_record_kind fate);

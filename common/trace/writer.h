@@ -22,7 +22,7 @@ struct trace_writer {
 struct trace_format {
     const char *ending;
     void (*begin)(struct trace_writer *writer);
-    void (*row)(struct trace_writer *writer, const struct trace_row *row);
+    void (*row)(struct trace_writer *writer, const struct chunk_row *row);
 };
 
 extern const struct trace_format trace_csv, trace_perfetto;

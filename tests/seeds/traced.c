@@ -76,11 +76,11 @@ static void say(struct replay *replay, const char *wrong)
         replay->wrong = wrong;
 }
 
-static void replay_times(struct replay *replay, const struct trace_row *row)
+static void replay_times(struct replay *replay, const struct chunk_row *row)
 {
     if (row->asked_ns > row->at_ns)
         say(replay, "the trace has a chunk that was assigned before it was asked for");
-    if (row->begun_ns == TRACE_UNKNOWN)
+    if (row->begun_ns == ROW_UNKNOWN)
         return;
     if (row->begun_ns < row->at_ns || row->ended_ns < row->begun_ns)
         say(replay, "the trace has a chunk that began before it was assigned, or ended before it began");
@@ -115,17 +115,17 @@ static void check_stays(struct replay *replay)
     replay->stay_count = 0;
 }
 
-static void replay_row(void *context, const struct trace_row *row)
+static void replay_row(void *context, const struct chunk_row *row)
 {
     struct replay *replay = context;
     const struct virtual_config *config = replay->config;
-    if (row->kind == TRACE_RANK_LOST)
+    if (row->kind == ROW_RANK_LOST)
         return;
     if (row->first < config->first || row->first - config->first + row->count > config->count) {
         say(replay, "the trace has iterations outside of the loop");
         return;
     }
-    if (row->kind == TRACE_CUT)
+    if (row->kind == ROW_CUT)
         return;
     replay_times(replay, row);
     if (row->fate == 0 && replay->result->status == EXIT_STATUS_DONE && replay->result->killed == 0 &&
@@ -139,14 +139,14 @@ static void replay_row(void *context, const struct trace_row *row)
 /* The records of a machine as rows. */
 static void replay_rank(struct replay *replay, struct traced_rank *rank)
 {
-    struct trace_rows *rows = trace_rows_new(replay_row, replay);
+    struct chunk_rows *rows = chunk_rows_new(replay_row, replay);
     take_records(&rank->sink);
     memory_in_machine(false);
-    if (rows == NULL || rank->out_of_memory || !trace_rows_add(rows, rank->records, rank->count) ||
-        !trace_rows_end(rows))
+    if (rows == NULL || rank->out_of_memory || !chunk_rows_add(rows, rank->records, rank->count) ||
+        !chunk_rows_end(rows))
         say(replay, "the trace is out of memory, or makes no sense");
     check_stays(replay);
-    trace_rows_free(rows);
+    chunk_rows_free(rows);
 }
 
 static bool was_done_before(const struct virtual_config *config, uint64_t iteration)

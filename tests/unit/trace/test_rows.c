@@ -7,10 +7,10 @@
 
 #define ROWS_MAX 16
 
-static struct trace_row taken[ROWS_MAX];
+static struct chunk_row taken[ROWS_MAX];
 static unsigned taken_count;
 
-static void take_row(void *context, const struct trace_row *row)
+static void take_row(void *context, const struct chunk_row *row)
 {
     (void)context;
     ck_assert_uint_lt(taken_count, ROWS_MAX);
@@ -51,7 +51,8 @@ static struct trace_record completed(const struct trace_record *chunk, uint64_t 
     return record;
 }
 
-static struct trace_record part(enum trace_kind kind, uint32_t chunk, uint64_t at_ns, uint64_t first, uint64_t count)
+static struct trace_record part(enum trace_record_kind kind, uint32_t chunk, uint64_t at_ns, uint64_t first,
+                                uint64_t count)
 {
     return (struct trace_record){
         .at_ns = at_ns, .first = first, .count = count, .worker = 3, .chunk = chunk, .kind = (uint8_t)kind};
@@ -60,17 +61,17 @@ static struct trace_record part(enum trace_kind kind, uint32_t chunk, uint64_t a
 /* The rows of the records are in `taken`. */
 static void replay(const struct trace_record *records, size_t count)
 {
-    struct trace_rows *rows = trace_rows_new(take_row, NULL);
+    struct chunk_rows *rows = chunk_rows_new(take_row, NULL);
     taken_count = 0;
     ck_assert_ptr_nonnull(rows);
-    ck_assert(trace_rows_add(rows, records, count));
-    ck_assert(trace_rows_end(rows));
-    trace_rows_free(rows);
+    ck_assert(chunk_rows_add(rows, records, count));
+    ck_assert(chunk_rows_end(rows));
+    chunk_rows_free(rows);
 }
 
 #define REPLAY(records) replay(records, sizeof(records) / sizeof(records)[0])
 
-static void check_row(unsigned i, uint64_t first, uint64_t count, enum trace_kind fate)
+static void check_row(unsigned i, uint64_t first, uint64_t count, enum trace_record_kind fate)
 {
     ck_assert_uint_lt(i, taken_count);
     ck_assert_uint_eq(taken[i].first, first);
@@ -96,7 +97,7 @@ START_TEST(a_chunk_has_a_row)
     ck_assert_uint_eq(taken[0].asked_ns, 95);
     ck_assert_uint_eq(taken[0].at_ns, 100);
     ck_assert_uint_eq(taken[0].compute_ns, 60);
-    ck_assert_str_eq(trace_reason_name(taken[0].reason), "own");
+    ck_assert_str_eq(chunk_reason_name(taken[0].reason), "own");
 }
 END_TEST
 
@@ -150,7 +151,7 @@ START_TEST(a_chunk_has_a_row_for_each_fate)
     REPLAY(records);
     ck_assert_uint_eq(taken_count, 4);
     check_row(0, 7, 3, CHUNK_RETURNED);
-    check_times(0, TRACE_UNKNOWN, TRACE_UNKNOWN, 140);
+    check_times(0, ROW_UNKNOWN, ROW_UNKNOWN, 140);
     check_row(1, 2, 1, CHUNK_FAILED);
     ck_assert_uint_eq(taken[1].compute_ns, 80);
     check_row(2, 0, 2, CHUNK_STORED);
@@ -189,7 +190,7 @@ START_TEST(what_is_not_settled_is_open)
     ck_assert_uint_eq(taken_count, 2);
     check_row(0, 0, 4, CHUNK_STORED);
     check_row(1, 4, 6, 0);
-    ck_assert_str_eq(trace_fate_name(taken[1].fate), "open");
+    ck_assert_str_eq(chunk_fate_name(taken[1].fate), "open");
 }
 END_TEST
 
@@ -201,21 +202,21 @@ START_TEST(cuts_and_losses_have_rows)
         {.kind = 0}};
     REPLAY(records);
     ck_assert_uint_eq(taken_count, 2);
-    ck_assert_int_eq((int)taken[0].kind, TRACE_CUT);
+    ck_assert_int_eq((int)taken[0].kind, ROW_CUT);
     ck_assert_uint_eq(taken[0].formula, 9);
-    ck_assert_int_eq((int)taken[1].kind, TRACE_RANK_LOST);
+    ck_assert_int_eq((int)taken[1].kind, ROW_RANK_LOST);
     ck_assert_uint_eq(taken[1].worker, 2);
 }
 END_TEST
 
 START_TEST(records_that_make_no_sense_are_refused)
 {
-    struct trace_rows *rows = trace_rows_new(take_row, NULL);
+    struct chunk_rows *rows = chunk_rows_new(take_row, NULL);
     const struct trace_record unknown = {.kind = CHUNK_KINDS}, far = {.kind = CHUNK_ASSIGNED, .worker = UINT32_MAX};
     ck_assert_ptr_nonnull(rows);
-    ck_assert(!trace_rows_add(rows, &unknown, 1));
-    ck_assert(!trace_rows_add(rows, &far, 1));
-    trace_rows_free(rows);
+    ck_assert(!chunk_rows_add(rows, &unknown, 1));
+    ck_assert(!chunk_rows_add(rows, &far, 1));
+    chunk_rows_free(rows);
 }
 END_TEST
 
