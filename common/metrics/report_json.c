@@ -305,11 +305,11 @@ static json_t *make_head(const struct report *report)
 
 static json_t *make_worker(const struct report_worker *worker)
 {
-    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", json_of_count(worker->rank), "node",
-                               json_of_count(worker->node), "master", json_of_count(worker->master), "power",
+    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", json_of_count(worker->rank),
+                               "node", json_of_count(worker->node), "master", json_of_count(worker->master), "power",
                                json_of_number(worker->power), "iterations", json_of_count(worker->iterations), "chunks",
                                json_of_count(worker->chunks), "compute_s", json_of_number(worker->compute_s), "wait_s",
-                               json_of_number(worker->wait_s));
+                               json_of_number(worker->wait_s), "finish_s", json_of_number(worker->finish_s));
     if (worker->weight > 0)
         json_object_set_new(object, "weight", json_of_number(worker->weight));
     if (worker->threads > 0)

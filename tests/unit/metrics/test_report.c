@@ -188,13 +188,13 @@ static const char expected[] =
     " \"failed_tasks\": [[2, 1]],"
     " \"worker_stats\": ["
     "{\"rank\": 3, \"node\": 0, \"master\": 1, \"power\": 1.0, \"iterations\": 100, \"chunks\": 2, \"compute_s\": 9.0,"
-    " \"wait_s\": 0.5}, "
+    " \"wait_s\": 0.5, \"finish_s\": 10.0}, "
     "{\"rank\": 4, \"node\": 0, \"master\": 1, \"power\": 2.5, \"iterations\": 200, \"chunks\": 3, \"compute_s\": 7.0,"
-    " \"wait_s\": 1.0}, "
+    " \"wait_s\": 1.0, \"finish_s\": 8.0}, "
     "{\"rank\": 5, \"node\": 1, \"master\": 2, \"power\": 1.0, \"iterations\": 300, \"chunks\": 4, \"compute_s\": 6.0,"
-    " \"wait_s\": 2.0}, "
+    " \"wait_s\": 2.0, \"finish_s\": 8.0}, "
     "{\"rank\": 6, \"node\": 1, \"master\": 2, \"power\": 1.0, \"iterations\": 400, \"chunks\": 5, \"compute_s\": 8.0,"
-    " \"wait_s\": 1.0}]}";
+    " \"wait_s\": 1.0, \"finish_s\": 6.0}]}";
 
 START_TEST(the_json_is_the_report)
 {
