@@ -29,6 +29,7 @@ const struct command commands[] = {
     {"techniques", "[NAME]", "the scheduling techniques, and their parameters", command_techniques, techniques_grammar},
     {"chunks", "SPEC", "the chunks that a technique cuts a loop into", command_chunks, chunks_grammar},
     {"log", "FILE", "what became of tasks: failures, runtimes, their output", command_log, log_grammar},
+    {"report", "FILE ...", "a run as a page: who computed what and when, and how well", command_report, report_grammar},
     {"collapse", "FILE.npy", "energies and pictures of a run of the kernel evrard", command_collapse, collapse_grammar},
     {NULL},
 };

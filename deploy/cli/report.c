@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* hdss report: a run as a page of HTML, or its Gantt chart as SVG, from its trace, the JSON of --report, or both. */
+#include "deploy/cli/commands.h"
+#include "common/config/job.h"
+#include "common/os/files.h"
+#include "common/util/text.h"
+#include "deploy/cli/report/figures.h"
+#include "deploy/cli/report/gantt.h"
+#include "deploy/cli/report/page.h"
+#include "deploy/cli/report/run_trace.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PIECE (256u << 10)
+
+enum { FILES_MAX = 2 };
+
+struct report_request {
+    const char *files[FILES_MAX]; /* borrowed from argv */
+    unsigned count;
+    char html[JOB_PATH_MAX], svg[JOB_PATH_MAX]; /* empty: not wanted */
+};
+
+static const struct option_row report_rows[] = {
+    {"html", 0, "FILE.html", "the name of a file", "write a page with the charts, the figures and the tables",
+     TAKES_PATH(struct report_request, html)},
+    {"svg", 0, "FILE.svg", "the name of a file", "write the Gantt chart alone, for a paper",
+     TAKES_PATH(struct report_request, svg)},
+    {NULL},
+};
+
+static const struct options report_options = {
+    .usage = "hdss report FILE... --html FILE.html | --svg FILE.svg",
+    .about =
+        "Shows a run: who computed what and when, the chunk sizes, the finishing times, what has come about, and the "
+        "figures of it all in words. FILE is the trace of the run, its --report, or both of the same run. The page "
+        "needs nothing but itself and a browser.",
+    .sections = {{"Options", report_rows}, {"Help", options_common}},
+    .notes = "Example:\n"
+             "    hdss report trace.csv run.json --html run.html\n"
+             "    hdss report trace.csv --svg gantt.svg",
+};
+
+static int report_take_word(void *target, const char *word, struct error *error)
+{
+    struct report_request *request = target;
+    if (request->count == FILES_MAX)
+        return error_set(error, "'%.100s' is one argument too many: a trace, a report, or one of each is accepted",
+                         word);
+    request->files[request->count++] = word;
+    return 0;
+}
+
+static int report_say(const struct error *error, int status)
+{
+    fprintf(stderr, "hdss report: %s\n", error->text);
+    return status;
+}
+
+/* All that the files tell. */
+struct report_input {
+    struct run_trace trace;
+    bool has_trace;
+    json_t *json;          /* owned; NULL: none */
+    const char *json_name; /* borrowed */
+};
+
+static int read_trace(struct run_trace *trace, FILE *file, const char *name, struct error *error)
+{
+    struct trace_reader reader;
+    char *piece = malloc(PIECE);
+    int result = piece == NULL ? error_set(error, "%.200s: out of memory", name) : 0;
+    if (result == 0 && (result = trace_reader_init(&reader, name, run_trace_take, trace, error)) == 0) {
+        for (size_t count; result == 0 && (count = fread(piece, 1, PIECE, file)) > 0;)
+            result = trace_reader_take(&reader, piece, count, error);
+        if (result == 0 && ferror(file))
+            result = error_set(error, "%.200s: %s", name, strerror(errno));
+        if (result == 0)
+            result = trace_reader_end(&reader, error);
+        trace_reader_fini(&reader);
+    }
+    free(piece);
+    return result == 0 ? run_trace_order(trace, error) : -1;
+}
+
+static int read_json(struct report_input *input, FILE *file, const char *name, struct error *error)
+{
+    json_error_t reason;
+    input->json = json_loadf(file, JSON_REJECT_DUPLICATES, &reason);
+    input->json_name = name;
+    return input->json != NULL ? 0 : error_set(error, "%.200s:%d: %.200s", name, reason.line, reason.text);
+}
+
+/* A report begins with a brace; all else is taken for a trace, which says what is wrong with it. */
+static int read_either(struct report_input *input, FILE *file, const char *name, struct error *error)
+{
+    const int byte = getc(file);
+    if (byte != EOF)
+        ungetc(byte, file);
+    const bool is_json = byte == '{';
+    if (is_json ? input->json != NULL : input->has_trace)
+        return error_set(error, "%.200s: a second %s; a trace, a report, or one of each is accepted", name,
+                         is_json ? "report" : "trace");
+    if (is_json)
+        return read_json(input, file, name, error);
+    input->has_trace = true;
+    return read_trace(&input->trace, file, name, error);
+}
+
+static int read_files(struct report_input *input, const struct report_request *request, struct error *error)
+{
+    int result = 0;
+    for (unsigned i = 0; result == 0 && i < request->count; i++) {
+        FILE *file = fopen(request->files[i], "re");
+        if (file == NULL)
+            return error_set(error, "%.200s: %s", request->files[i], strerror(errno));
+        result = read_either(input, file, request->files[i], error);
+        fclose(file);
+    }
+    return result;
+}
+
+static int make_figures(struct figures *figures, const struct report_input *input, struct error *error)
+{
+    struct error cause;
+    if (input->has_trace && figures_of_trace(figures, &input->trace, error) < 0)
+        return -1;
+    if (input->json != NULL && figures_of_report(figures, input->json, &cause) < 0)
+        return error_set(error, "%.150s: %.300s", input->json_name, cause.text);
+    return 0;
+}
+
+/* --- output --- */
+
+static int write_text(const char *path, struct text *text, struct error *error)
+{
+    const size_t length = text->length;
+    char *data = text_take(text);
+    const int result = data != NULL ? file_write(path, data, length, error) : error_set(error, "out of memory");
+    free(data);
+    return result;
+}
+
+static int write_all(const struct report_request *request, const struct figures *figures,
+                     const struct report_input *input, struct error *error)
+{
+    const struct run_trace *trace = input->has_trace ? &input->trace : NULL;
+    struct text text;
+    if (request->html[0] != '\0') {
+        text_init(&text);
+        page_html(&text, figures, trace, request->files[0]);
+        if (write_text(request->html, &text, error) < 0)
+            return -1;
+    }
+    if (request->svg[0] != '\0') {
+        struct text title;
+        text_init(&text);
+        text_init(&title);
+        page_title(&title, figures);
+        gantt_svg(&text, trace, title.data != NULL ? title.data : "");
+        text.failed |= title.failed;
+        text_fini(&title);
+        return write_text(request->svg, &text, error);
+    }
+    return 0;
+}
+
+/* --- the command --- */
+
+/* Looks whether the file to be written is one of those to be read. */
+static int check_output(const struct report_request *request, const char *option, const char *path, struct error *error)
+{
+    struct stat out, in;
+    if (path[0] == '\0')
+        return 0;
+    for (unsigned i = 0; i < request->count; i++)
+        if (stat(path, &out) == 0 && stat(request->files[i], &in) == 0 && out.st_dev == in.st_dev &&
+            out.st_ino == in.st_ino)
+            return error_set(error, "%s %.200s is the file to be read; another name is accepted", option, path);
+    return file_check_writable(path, error);
+}
+
+static int check_request(const struct report_request *request, struct error *error)
+{
+    if (request->count == 0)
+        return error_set(error, "no file is given: hdss report TRACE.csv --html RUN.html");
+    if (request->html[0] == '\0' && request->svg[0] == '\0')
+        return error_set(error, "nothing is to be written: --html FILE.html or --svg FILE.svg is accepted");
+    return check_output(request, "--html", request->html, error) < 0 ||
+                   check_output(request, "--svg", request->svg, error) < 0
+               ? -1
+               : 0;
+}
+
+static int report_answer(const struct report_request *request)
+{
+    struct report_input input = {0};
+    struct figures figures;
+    struct error error;
+    int status = EXIT_STATUS_DONE;
+    run_trace_init(&input.trace);
+    figures_init(&figures);
+    if (read_files(&input, request, &error) < 0 || make_figures(&figures, &input, &error) < 0)
+        status = report_say(&error, EXIT_STATUS_USAGE);
+    else if (request->svg[0] != '\0' && !input.has_trace)
+        status = (error_set(&error, "--svg needs a trace: %.200s is a report, which does not tell of single chunks",
+                            request->files[0]),
+                  report_say(&error, EXIT_STATUS_USAGE));
+    else if (write_all(request, &figures, &input, &error) < 0)
+        status = report_say(&error, EXIT_STATUS_FAILED);
+    figures_fini(&figures);
+    run_trace_fini(&input.trace);
+    json_decref(input.json);
+    return status;
+}
+
+int command_report(int argc, char **argv)
+{
+    struct report_request request = {0};
+    struct error error;
+    int result = options_parse(&report_options, argc, argv, &request, report_take_word, &error);
+    if (result != 0)
+        return result < 0 ? report_say(&error, EXIT_STATUS_USAGE) : show_page("hdss report", &report_options, result);
+    if (check_request(&request, &error) < 0)
+        return report_say(&error, EXIT_STATUS_USAGE);
+    return report_answer(&request);
+}
+
+void report_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){report_options, OPERANDS_FILE};
+}

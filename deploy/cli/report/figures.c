@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures of a run: see figures.h. They are those of common/metrics/report.h: the loop begins with the first assignment
+ * and ends when the last result is stored. */
+#include "deploy/cli/report/figures.h"
+
+#include "common/util/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void figures_init(struct figures *figures)
+{
+    *figures = (struct figures){.iterations = TRACE_UNKNOWN,
+                                .elapsed_s = NAN,
+                                .startup_s = NAN,
+                                .efficiency = NAN,
+                                .in_vain_s = NAN,
+                                .tail_s = NAN,
+                                .tail_idle = NAN,
+                                .messages = TRACE_UNKNOWN,
+                                .bytes_on_wire = TRACE_UNKNOWN};
+}
+
+void figures_fini(struct figures *figures)
+{
+    for (unsigned i = 0; figures->worker_stats != NULL && i < figures->workers; i++)
+        free(figures->worker_stats[i].host);
+    free(figures->worker_stats);
+    free(figures->version);
+    free(figures->kernel);
+    free(figures->technique);
+    free(figures->topology);
+    free(figures->outcome);
+    free(figures->origin);
+    free(figures->checksum);
+    figures_init(figures);
+}
+
+static int figures_no_memory(struct error *error)
+{
+    return error_set(error, "out of memory");
+}
+
+/* --- of a trace --- */
+
+/* Copies what may be NULL; false when memory is out. */
+static bool copy_text(char **to, const char *from)
+{
+    *to = from != NULL ? strdup(from) : NULL;
+    return from == NULL || *to != NULL;
+}
+
+static int copy_facts(struct figures *figures, const struct run_trace *trace, struct error *error)
+{
+    const struct run_facts *facts = &trace->facts;
+    figures->iterations = facts->iterations;
+    figures->masters = facts->masters == TRACE_UNKNOWN ? 0 : (unsigned)facts->masters;
+    figures->workers = (unsigned)trace->worker_count;
+    figures->worker_stats = calloc(trace->worker_count + 1, sizeof *figures->worker_stats);
+    bool ok = figures->worker_stats != NULL && copy_text(&figures->version, facts->version) &&
+              copy_text(&figures->kernel, facts->kernel) && copy_text(&figures->technique, facts->technique) &&
+              copy_text(&figures->origin, facts->origin);
+    for (size_t i = 0; ok && i < trace->worker_count; i++) {
+        const struct run_worker *worker = &trace->workers[i];
+        struct figures_worker *stats = &figures->worker_stats[i];
+        *stats = (struct figures_worker){.rank = worker->rank,
+                                         .node = worker->node,
+                                         .master = worker->master,
+                                         .power = worker->power,
+                                         .is_lost = !isnan(worker->lost_s)};
+        figures->lost_workers += stats->is_lost;
+        figures->nodes += i == 0 || worker[-1].node != worker->node;
+        ok = copy_text(&stats->host, worker->host);
+    }
+    return ok ? 0 : figures_no_memory(error);
+}
+
+/* The time that the kernel took: as it was measured, else from beginning to end. */
+static double figures_compute_s(const struct run_chunk *chunk, double from_s, double to_s)
+{
+    return isnan(chunk->compute_s) ? to_s - from_s : chunk->compute_s;
+}
+
+/* Adds a chunk to the sums. Returns the time at which its results were there, 0 for none. */
+static double add_chunk(struct figures *figures, struct figures_worker *worker, const struct run_trace *trace,
+                        const struct run_chunk *chunk, double end_s)
+{
+    double from_s, to_s;
+    const bool has_begun = run_chunk_span(trace, chunk, end_s, &from_s, &to_s);
+    const double compute_s = has_begun ? figures_compute_s(chunk, from_s, to_s) : 0;
+    figures->reasons[chunk->reason]++;
+    figures->fates[chunk->fate]++;
+    if (chunk->fate == TRACE_LOST || chunk->fate == TRACE_DROPPED || chunk->fate == TRACE_FAILED)
+        figures->in_vain_s += compute_s;
+    if (chunk->fate != TRACE_DONE)
+        return 0;
+    worker->compute_s += compute_s;
+    worker->finish_s = has_begun ? fmax(worker->finish_s, to_s) : worker->finish_s;
+    worker->chunks++;
+    if (chunk->reason != TRACE_VERIFY) {
+        worker->iterations += chunk->count;
+        figures->done += chunk->count;
+    }
+    return isnan(chunk->stored_s) ? worker->finish_s : fmax(worker->finish_s, chunk->stored_s);
+}
+
+/* The spread of the finishing times, and the tail. Lost workers have no part in the tail: they had not finished. */
+static void figures_finish(struct figures *figures)
+{
+    struct stats finish;
+    double first_s = INFINITY, idle_s = 0;
+    stats_init(&finish);
+    for (unsigned i = 0; i < figures->workers; i++) {
+        const struct figures_worker *worker = &figures->worker_stats[i];
+        stats_add(&finish, worker->finish_s);
+        if (worker->is_lost || worker->finish_s <= 0)
+            continue;
+        first_s = fmin(first_s, worker->finish_s);
+        idle_s += fmax(0, figures->elapsed_s - worker->finish_s);
+    }
+    const double capacity_s = figures->elapsed_s * figures->workers;
+    figures->max_over_mean = finish.mean > 0 ? finish.maximum / finish.mean : 1;
+    figures->cov = stats_cov(&finish);
+    figures->tail_s = isfinite(first_s) ? fmax(0, figures->elapsed_s - first_s) : NAN;
+    figures->tail_idle = capacity_s > 0 ? idle_s / capacity_s : NAN;
+}
+
+int figures_of_trace(struct figures *figures, const struct run_trace *trace, struct error *error)
+{
+    const double end_s = run_trace_end(trace);
+    double begin_s = INFINITY, last_s = 0;
+    if (copy_facts(figures, trace, error) < 0)
+        return -1;
+    figures->has_trace = true;
+    figures->chunks = trace->chunk_count;
+    figures->steps = trace->cut_count;
+    figures->in_vain_s = 0;
+    for (size_t i = 0; i < trace->chunk_count; i++) {
+        const struct run_chunk *chunk = &trace->chunks[i];
+        begin_s = fmin(begin_s, chunk->given_s);
+        last_s = fmax(last_s, add_chunk(figures, &figures->worker_stats[chunk->worker], trace, chunk, end_s));
+    }
+    figures->begin_s = isfinite(begin_s) ? begin_s : 0;
+    figures->elapsed_s = fmax(0, last_s - figures->begin_s);
+    for (unsigned i = 0; i < figures->workers; i++) {
+        struct figures_worker *worker = &figures->worker_stats[i];
+        worker->finish_s = fmax(0, worker->finish_s - figures->begin_s);
+        worker->wait_s = fmax(0, figures->elapsed_s - worker->compute_s);
+        figures->compute_s += worker->compute_s;
+    }
+    const double capacity_s = figures->elapsed_s * figures->workers;
+    figures->efficiency = capacity_s > 0 ? figures->compute_s / capacity_s : NAN;
+    figures->recalls = figures->reasons[TRACE_RECALLED];
+    figures->reissued = figures->reasons[TRACE_REQUEUED];
+    figures->duplicates = figures->fates[TRACE_DROPPED];
+    figures_finish(figures);
+    return 0;
+}
+
+/* --- of a report --- */
+
+static void take_text(char **to, const json_t *object, const char *key, const char *inner)
+{
+    const json_t *value = json_object_get(object, key);
+    const char *text = json_string_value(inner != NULL ? json_object_get(value, inner) : value);
+    char *copy = text != NULL ? strdup(text) : NULL;
+    if (copy == NULL)
+        return;
+    free(*to);
+    *to = copy;
+}
+
+static void take_number(double *to, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (json_is_number(value))
+        *to = json_number_value(value);
+}
+
+static void take_whole(uint64_t *to, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (json_is_integer(value) && json_integer_value(value) >= 0)
+        *to = (uint64_t)json_integer_value(value);
+}
+
+static void take_small(unsigned *to, const json_t *object, const char *key)
+{
+    uint64_t value = *to;
+    take_whole(&value, object, key);
+    *to = value < UINT32_MAX ? (unsigned)value : *to;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct figures_worker *x = a, *y = b;
+    return x->node != y->node ? (x->node > y->node) - (x->node < y->node) : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Takes the workers of a report where no trace has told of them. */
+static int make_workers(struct figures *figures, const json_t *list, struct error *error)
+{
+    const size_t count = json_array_size(list);
+    figures->worker_stats = calloc(count + 1, sizeof *figures->worker_stats);
+    if (figures->worker_stats == NULL)
+        return figures_no_memory(error);
+    figures->workers = (unsigned)count;
+    for (size_t i = 0; i < count; i++) {
+        struct figures_worker *worker = &figures->worker_stats[i];
+        const json_t *object = json_array_get(list, i);
+        take_small(&worker->rank, object, "rank");
+        take_small(&worker->node, object, "node");
+        take_small(&worker->master, object, "master");
+    }
+    qsort(figures->worker_stats, count, sizeof *figures->worker_stats, by_node);
+    return 0;
+}
+
+/* The worker of that rank, or NULL. */
+static struct figures_worker *find_worker(struct figures *figures, uint64_t rank)
+{
+    for (unsigned i = 0; i < figures->workers; i++)
+        if (figures->worker_stats[i].rank == rank)
+            return &figures->worker_stats[i];
+    return NULL;
+}
+
+static int take_workers(struct figures *figures, const json_t *list, struct error *error)
+{
+    if (figures->worker_stats == NULL && make_workers(figures, list, error) < 0)
+        return -1;
+    if (json_array_size(list) != figures->workers)
+        return error_set(error, "it tells of %zu workers, and the trace of %u: they are of different runs",
+                         json_array_size(list), figures->workers);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *object = json_array_get(list, i);
+        uint64_t rank = TRACE_UNKNOWN;
+        take_whole(&rank, object, "rank");
+        struct figures_worker *worker = find_worker(figures, rank);
+        if (worker == NULL)
+            return error_set(error,
+                             "it tells of worker %lld, which the trace does not know: they are of different runs",
+                             (long long)rank);
+        take_number(&worker->power, object, "power");
+        take_whole(&worker->iterations, object, "iterations");
+        take_whole(&worker->chunks, object, "chunks");
+        take_number(&worker->compute_s, object, "compute_s");
+        take_number(&worker->wait_s, object, "wait_s");
+        take_number(&worker->finish_s, object, "finish_s");
+    }
+    return 0;
+}
+
+static uint64_t sum_ranges(const json_t *list)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *count = json_array_get(json_array_get(list, i), 1);
+        sum += json_is_integer(count) && json_integer_value(count) > 0 ? (uint64_t)json_integer_value(count) : 0;
+    }
+    return sum;
+}
+
+int figures_of_report(struct figures *figures, const json_t *report, struct error *error)
+{
+    const json_t *workers = json_object_get(report, "worker_stats"), *faults = json_object_get(report, "faults"),
+                 *recalls = json_object_get(report, "recalls"), *imbalance = json_object_get(report, "imbalance");
+    if (!json_is_string(json_object_get(report, "hdss")) || !json_is_array(workers))
+        return error_set(error, "it is no report of a run: it has no \"hdss\" and no \"worker_stats\"");
+    if (take_workers(figures, workers, error) < 0)
+        return -1;
+    figures->has_report = true;
+    take_text(&figures->version, report, "hdss", NULL);
+    take_text(&figures->kernel, report, "kernel", "name");
+    take_text(&figures->technique, report, "technique", "name");
+    take_text(&figures->topology, report, "topology", NULL);
+    take_text(&figures->outcome, report, "outcome", NULL);
+    take_text(&figures->origin, report, "started_at", NULL);
+    take_text(&figures->checksum, report, "checksum", NULL);
+    take_whole(&figures->iterations, report, "iterations");
+    take_whole(&figures->done, report, "done");
+    take_small(&figures->masters, report, "masters");
+    take_small(&figures->nodes, report, "nodes");
+    take_number(&figures->elapsed_s, report, "elapsed_s");
+    take_number(&figures->startup_s, report, "startup_s");
+    take_number(&figures->compute_s, report, "compute_s");
+    take_number(&figures->efficiency, report, "efficiency");
+    take_number(&figures->max_over_mean, imbalance, "max_over_mean");
+    take_number(&figures->cov, imbalance, "cov");
+    take_whole(&figures->chunks, report, "chunks");
+    take_whole(&figures->messages, report, "messages");
+    take_whole(&figures->bytes_on_wire, report, "bytes_on_wire");
+    take_whole(&figures->lost_workers, faults, "lost_workers");
+    take_whole(&figures->reissued, faults, "reissued_chunks");
+    take_whole(&figures->duplicates, faults, "duplicate_results");
+    take_whole(&figures->resumed, faults, "resumed_iterations");
+    take_whole(&figures->recalls, recalls, "count");
+    take_whole(&figures->recalled_iterations, recalls, "iterations");
+    figures->failed_iterations =
+        sum_ranges(json_object_get(report, "failed")) + sum_ranges(json_object_get(report, "failed_tasks"));
+    return 0;
+}

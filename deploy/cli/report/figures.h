@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The figures of a run as its report page tells them: computed from a trace, taken from the JSON of --report, or both;
+ * then those of the JSON count, as the run measured them itself. */
+#pragma once
+
+#include "common/util/error.h"
+#include "deploy/cli/report/run_trace.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Times in seconds, shares of 1. NAN and TRACE_UNKNOWN: not known. */
+struct figures_worker {
+    uint32_t rank, node, master; /* master: RUN_NO_RANK: not known */
+    char *host;                  /* owned; NULL: not known */
+    double power;                /* 0: not known */
+    uint64_t iterations, chunks; /* that it has done; of verifications none */
+    double compute_s;            /* inside the kernel, for what was done */
+    double wait_s;               /* of the loop time, without a chunk */
+    double finish_s;             /* from the first assignment to its last completion; 0 where it completed none */
+    bool is_lost;
+};
+
+struct figures {
+    char *version, *kernel, *technique, *topology, *outcome, *origin, *checksum; /* owned; NULL: not known */
+    uint64_t iterations, done;
+    unsigned workers, nodes, masters;
+    double begin_s; /* the first assignment, in the times of the trace; 0 without one */
+    double elapsed_s, startup_s;
+    double compute_s;          /* sum over the workers, for what was done */
+    double in_vain_s;          /* likewise, for what was lost, dropped or failed */
+    double efficiency;         /* share of the workers' loop time in which they computed what counts */
+    double max_over_mean, cov; /* spread of finish_s */
+    double tail_s;             /* from the first worker that has nothing more to do to the end */
+    double tail_idle;          /* share of the workers' loop time that was idle for that */
+    uint64_t chunks, steps, reasons[TRACE_REASONS], fates[TRACE_FATES];
+    uint64_t lost_workers, recalls, recalled_iterations, reissued, duplicates, resumed, failed_iterations;
+    uint64_t messages, bytes_on_wire;
+    bool has_trace, has_report;
+    struct figures_worker *worker_stats; /* [workers], owned; by node and rank */
+};
+
+void figures_init(struct figures *figures);
+void figures_fini(struct figures *figures);
+
+/* Computes the figures of a trace, in the order of run_trace_order(). -1 with one line when memory is out. */
+int figures_of_trace(struct figures *figures, const struct run_trace *trace, struct error *error);
+
+/* Takes the figures of a report over those that are there. -1 with one line where it is none, or tells of other workers
+ * than the trace. */
+int figures_of_report(struct figures *figures, const json_t *report, struct error *error);

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes a C source of the page of `hdss report`: embed.py OUTPUT HTML CSS JS
+
+The style and the script go to their places in the HTML, and the hash of each into its Content-Security-Policy, so that a
+browser runs this script and no other. Where {{name}} is left the program writes what it has of that name."""
+import base64
+import hashlib
+import re
+import sys
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def source_of(text):
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def literal(text):
+    """The text as string literals of C, one for each line."""
+    lines = text.encode("utf-8").splitlines(keepends=True) or [b""]
+    escaped = []
+    for line in lines:
+        shown = "".join(f"\\{byte:03o}" if byte < 32 or byte > 126 or chr(byte) in '"\\?' else chr(byte) for byte in line)
+        escaped.append(f'    "{shown}"')
+    return "\n".join(escaped)
+
+
+def main():
+    output, html, css, js = sys.argv[1:]
+    style, script = read(css), read(js)
+    page = read(html)
+    for name, text in (("style", style), ("script", script), ("style_source", source_of(style)), ("script_source", source_of(script))):
+        page = page.replace("{{" + name + "}}", text)
+    pieces = re.split(r"\{\{(\w+)\}\}", page)
+    with open(output, "w", encoding="ascii") as file:
+        file.write('/* The page of hdss report, made by embed.py. */\n#include "deploy/cli/report/page.h"\n\n#include <stddef.h>\n\n'
+                   "const struct page_part page_parts[] = {\n")
+        for text, name in zip(pieces[0::2], pieces[1::2] + [None]):
+            file.write(f"    {{\n{literal(text)},\n    {chr(34) + name + chr(34) if name else 'NULL'}}},\n")
+        file.write("};\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* What `hdss report` is made of: the reader of traces, the trace in its order, the figures, and what is written. */
+#include "deploy/cli/report/figures.h"
+#include "deploy/cli/report/gantt.h"
+#include "deploy/cli/report/markup.h"
+#include "deploy/cli/report/pack.h"
+#include "deploy/cli/report/page.h"
+#include "tests/lib/suite.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD TRACE_COLUMNS "\n"
+
+/* Two workers of node 1 and one of node 0. Worker 3 is lost in its second chunk, which worker 2 computes again; the
+ * copy of it is dropped. */
+static const char sample[] = HEAD "run,,,,,,,,,,,,,,,,version=1.2.3\n"
+                                  "run,,,,,,,,,,,,,,,,kernel=adjoint\n"
+                                  "run,,,,,,,,,,,,,,,,technique=gss\n"
+                                  "run,,,,,,,,,,,,,,,,iterations=100\n"
+                                  "run,,,,,,,,,,,,,,,,masters=2\n"
+                                  "run,,,,,,,,,,,,,,,,colour=blue\n"
+                                  "worker,,4,0,1,,,,,,,,,,,,\n"
+                                  "worker,,3,1,2,,,,,,,,,,,,host=here power=2.5\n"
+                                  "worker,,2,1,2,,,,,,,,,,,,power=1 host=there\n"
+                                  "chunk,1,2,1,2,1,0,30,own,0.5,1.5,4.5,5,3,done,,\n"
+                                  "chunk,1,3,1,2,1,30,30,own,0.5,1.5,3.5,4,2,done,,\n"
+                                  "chunk,4,3,1,2,2,60,20,other,3.4,4.25,,,,lost,,\n"
+                                  "chunk,6,2,1,2,2,60,20,requeued,4.5,6,8,9,2,done,,\n"
+                                  "chunk,1,4,0,1,1,80,20,cut,,2,6,6.5,,done,,\n"
+                                  "chunk,7,4,0,1,2,60,20,copy,6.5,7,8,,1,dropped,,\n"
+                                  "cut,1,2,,,,0,30,,,,,,,,34,\n"
+                                  "cut,1,3,,,,30,30,,,,,,,,,\n"
+                                  "event,5,3,,,,,,,,,,,,,,worker lost\n"
+                                  "event,9,,,,,80,20,,,,,,,,,\"a \"\"b\"\",\n<c>\"\n"
+                                  "chart,,,,,,,,,,,,,,,,of a later version\n";
+
+/* Reads all of a text in pieces of `size` bytes. */
+static int read_trace_text(struct run_trace *trace, const char *text, size_t size, struct error *error)
+{
+    struct trace_reader reader;
+    const size_t length = strlen(text);
+    int result = 0;
+    run_trace_init(trace);
+    ck_assert_int_eq(trace_reader_init(&reader, "t.csv", run_trace_take, trace, error), 0);
+    for (size_t at = 0; result == 0 && at < length; at += size)
+        result = trace_reader_take(&reader, text + at, length - at < size ? length - at : size, error);
+    if (result == 0)
+        result = trace_reader_end(&reader, error);
+    trace_reader_fini(&reader);
+    return result == 0 ? run_trace_order(trace, error) : result;
+}
+
+static void read_sample(struct run_trace *trace)
+{
+    struct error error;
+    ck_assert_msg(read_trace_text(trace, sample, 1u << 20, &error) == 0, "%s", error.text);
+}
+
+START_TEST(a_trace_is_read_in_pieces_of_any_size)
+{
+    for (size_t size = 1; size < 70; size++) {
+        struct run_trace trace;
+        struct error error;
+        ck_assert_msg(read_trace_text(&trace, sample, size, &error) == 0, "%s", error.text);
+        ck_assert_uint_eq(trace.worker_count, 3);
+        ck_assert_uint_eq(trace.chunk_count, 6);
+        ck_assert_uint_eq(trace.cut_count, 2);
+        ck_assert_uint_eq(trace.event_count, 2);
+        ck_assert_str_eq(trace.events[1].text, "a \"b\",\n<c>");
+        run_trace_fini(&trace);
+    }
+}
+END_TEST
+
+START_TEST(a_trace_comes_into_its_order)
+{
+    struct run_trace trace;
+    double from_s, to_s;
+    read_sample(&trace);
+    ck_assert_str_eq(trace.facts.kernel, "adjoint");
+    ck_assert_uint_eq(trace.facts.iterations, 100);
+    ck_assert(trace.facts.workers == TRACE_UNKNOWN && trace.facts.masters == 2);
+    const unsigned ranks[] = {4, 2, 3}, counts[] = {2, 2, 2};
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_uint_eq(trace.workers[i].rank, ranks[i]);
+        ck_assert_uint_eq(trace.workers[i].count, counts[i]);
+        for (size_t k = 0; k < counts[i]; k++)
+            ck_assert_uint_eq(trace.chunks[trace.workers[i].first + k].worker, i);
+    }
+    ck_assert_str_eq(trace.workers[1].host, "there");
+    ck_assert_double_eq(trace.workers[2].power, 2.5);
+    ck_assert_int_eq(run_trace_find(&trace, 3), 2);
+    ck_assert_int_eq(run_trace_find(&trace, 9), -1);
+    const struct run_chunk *lost = &trace.chunks[trace.workers[2].first + 1];
+    ck_assert(lost->fate == TRACE_LOST && isnan(lost->ended_s) && lost->reason == TRACE_OTHER);
+    ck_assert(run_chunk_span(&trace, lost, 100, &from_s, &to_s) && from_s == 4.25 && to_s == 5);
+    ck_assert_double_eq(run_trace_end(&trace), 9);
+    ck_assert(trace.cuts[0].formula == 34 && trace.cuts[1].formula == TRACE_UNKNOWN);
+    run_trace_fini(&trace);
+}
+END_TEST
+
+START_TEST(chunks_are_sorted_and_their_workers_added)
+{
+    struct run_trace trace;
+    struct error error;
+    double from_s, to_s;
+    ck_assert_int_eq(read_trace_text(&trace,
+                                     HEAD "chunk,3,7,,,2,,5,,,3.5,4,,,done,,\r\n"
+                                          "chunk,1,7,,,1,0,5,,,1.5,2,,,done,,\r\n"
+                                          "chunk,5,7,,,3,10,5,,,,,,,returned,,",
+                                     9, &error),
+                     0);
+    ck_assert_uint_eq(trace.worker_count, 1);
+    ck_assert(trace.workers[0].rank == 7 && trace.workers[0].count == 3 && trace.workers[0].master == RUN_NO_RANK);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_uint_eq(trace.chunks[i].number, i + 1);
+    ck_assert(!run_chunk_span(&trace, &trace.chunks[2], 9, &from_s, &to_s));
+    run_trace_fini(&trace);
+}
+END_TEST
+
+START_TEST(broken_lines_are_refused)
+{
+    static const struct {
+        const char *text, *said;
+    } cases[] = {
+        {"", "t.csv:1: this is no trace"},
+        {"kind,time_s\n", "t.csv:1: this is no trace"},
+        {TRACE_COLUMNS "s\n", "t.csv:1: this is no trace"},
+        {HEAD "\n", "t.csv:2: 1 field; accepted are 17 or more"},
+        {HEAD "chunk,1,2\n", "t.csv:2: 3 fields; accepted are 17 or more"},
+        {HEAD "chunk,x,2,,,,0,1,,,,,,,,,\n", "t.csv:2: time_s is 'x'; accepted are seconds from 0 to 1e9"},
+        {HEAD "chunk,-1,2,,,,0,1,,,,,,,,,\n", "t.csv:2: time_s is '-1'"},
+        {HEAD "chunk,nan,2,,,,0,1,,,,,,,,,\n", "t.csv:2: time_s is 'nan'"},
+        {HEAD "chunk,2e9,2,,,,0,1,,,,,,,,,\n", "t.csv:2: time_s is '2e9'"},
+        {HEAD "chunk,1,-2,,,,0,1,,,,,,,,,\n", "t.csv:2: worker is '-2'; accepted are whole numbers from 0 to 16777215"},
+        {HEAD "chunk,1,2,,,,0,99999999999999999999,,,,,,,,,\n", "t.csv:2: count is '99999999999999999999'"},
+        {HEAD "chunk,1,2,,,,0,1,since,,,,,,,,\n",
+         "t.csv:2: reason is 'since'; accepted are own, other, cut, requeued, recalled, copy, verify"},
+        {HEAD "chunk,1,2,,,,0,1,own,,,,,,well,,\n",
+         "t.csv:2: fate is 'well'; accepted are done, lost, returned, dropped, failed, open"},
+        {HEAD "chunk,1,,,,,0,1,own,,,,,,done,,\n", "t.csv:2: a row of the kind 'chunk' has no worker"},
+        {HEAD "chunk,,2,,,,0,1,own,,,,,,done,,\n", "t.csv:2: a row of the kind 'chunk' has no time_s"},
+        {HEAD "cut,1,2,,,,0,,,,,,,,,,\n", "t.csv:2: a row of the kind 'cut' has no count"},
+        {HEAD "run,,,,,,,,,,,,,,,,kernel\n", "t.csv:2: a row of the kind 'run' has no text with KEY=VALUE"},
+        {HEAD "run,,,,,,,,,,,,,,,,iterations=many\n", "t.csv:2: 'many' is no number"},
+        {HEAD "event,1,,,,,,,,,,,,,,,\"a\nb\"\nevent,1,,,,,,,,,,,,,,,a\"b\n", "t.csv:4: the file ends within quotes"},
+        {HEAD "event,1,,,,,,,,,,,,,,,\"a\"b\n", "t.csv:2: a quote is not as accepted"},
+        {HEAD "event,1,,,,,,,,,,,,,,,\"a\n\n", "t.csv:2: the file ends within quotes"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run_trace trace;
+        struct error error = {0};
+        ck_assert_msg(read_trace_text(&trace, cases[i].text, 7, &error) == -1, "%s", cases[i].text);
+        ck_assert_msg(strncmp(error.text, cases[i].said, strlen(cases[i].said)) == 0, "%s: %s", cases[i].text,
+                      error.text);
+        run_trace_fini(&trace);
+    }
+}
+END_TEST
+
+START_TEST(a_row_has_an_end)
+{
+    struct run_trace trace;
+    struct error error;
+    char *text = calloc(1, sizeof HEAD + 2 * TRACE_ROW_MAX);
+    ck_assert_ptr_nonnull(text);
+    memcpy(text, HEAD, strlen(HEAD));
+    memset(text + strlen(HEAD), 'x', TRACE_ROW_MAX + 1);
+    ck_assert_int_eq(read_trace_text(&trace, text, 1000, &error), -1);
+    ck_assert_str_eq(error.text, "t.csv:2: the row is longer than 65536 bytes");
+    run_trace_fini(&trace);
+    free(text);
+}
+END_TEST
+
+START_TEST(figures_are_those_of_the_trace)
+{
+    struct run_trace trace;
+    struct figures figures;
+    struct error error;
+    read_sample(&trace);
+    figures_init(&figures);
+    ck_assert_int_eq(figures_of_trace(&figures, &trace, &error), 0);
+    ck_assert_double_eq(figures.begin_s, 1);
+    ck_assert_double_eq(figures.elapsed_s, 8);  /* to the last result on disk, at 9 */
+    ck_assert_double_eq(figures.compute_s, 11); /* 3 + 2 + 2, and 4 from beginning to end where it was not measured */
+    ck_assert_double_eq_tol(figures.efficiency, 11. / 24, 1e-12);
+    ck_assert_double_eq_tol(figures.in_vain_s, 0.75 + 1, 1e-12);
+    ck_assert_uint_eq(figures.done, 100);
+    ck_assert(figures.workers == 3 && figures.nodes == 2 && figures.masters == 2 && figures.lost_workers == 1);
+    ck_assert(figures.chunks == 6 && figures.steps == 2 && figures.reissued == 1 && figures.duplicates == 1);
+    ck_assert_double_eq(figures.worker_stats[0].finish_s, 5);
+    ck_assert_double_eq(figures.worker_stats[1].finish_s, 7);
+    ck_assert_double_eq(figures.worker_stats[2].finish_s, 2.5);
+    ck_assert_double_eq_tol(figures.max_over_mean, 7 / (14.5 / 3), 1e-12);
+    ck_assert_double_eq(figures.tail_s, 3); /* worker 3 was lost, and had not finished */
+    ck_assert_double_eq_tol(figures.tail_idle, (3. + 1) / 24, 1e-12);
+    figures_fini(&figures);
+    run_trace_fini(&trace);
+}
+END_TEST
+
+static const char report[] =
+    "{\"hdss\": \"1\", \"topology\": \"central\", \"kernel\": {\"name\": \"k\"}, \"technique\": {\"name\": \"t\"},"
+    " \"outcome\": \"done\", \"iterations\": 10, \"done\": 9, \"masters\": 0, \"nodes\": 1, \"elapsed_s\": 2.5,"
+    " \"startup_s\": 0.5, \"efficiency\": 0.75, \"imbalance\": {\"max_over_mean\": 1.5, \"cov\": 0.25}, \"chunks\": 7,"
+    " \"messages\": 12, \"recalls\": {\"count\": 2, \"iterations\": 3}, \"faults\": {\"lost_workers\": 1},"
+    " \"failed\": [[3, 1]], \"failed_tasks\": [[5, 2]], \"worker_stats\": ["
+    "{\"rank\": 2, \"node\": 0, \"master\": 0, \"iterations\": 4, \"finish_s\": 1.5},"
+    "{\"rank\": 1, \"node\": 0, \"master\": 0, \"iterations\": 5, \"finish_s\": 2}]}";
+
+START_TEST(figures_are_those_of_the_report)
+{
+    struct figures figures;
+    struct error error;
+    json_t *json = json_loads(report, 0, NULL);
+    figures_init(&figures);
+    ck_assert_msg(figures_of_report(&figures, json, &error) == 0, "%s", error.text);
+    ck_assert_str_eq(figures.topology, "central");
+    ck_assert(figures.workers == 2 && figures.worker_stats[0].rank == 1 && figures.worker_stats[1].iterations == 4);
+    ck_assert_double_eq(figures.worker_stats[0].finish_s, 2);
+    ck_assert(figures.elapsed_s == 2.5 && figures.startup_s == 0.5 && figures.cov == 0.25 && isnan(figures.tail_s));
+    ck_assert(figures.failed_iterations == 3 && figures.messages == 12 && figures.recalls == 2 && figures.done == 9);
+    figures_fini(&figures);
+    json_decref(json);
+}
+END_TEST
+
+START_TEST(a_report_of_another_run_is_refused)
+{
+    struct run_trace trace;
+    struct figures figures;
+    struct error error;
+    json_t *json = json_loads(report, 0, NULL), *none = json_pack("{s:i}", "a", 1);
+    read_sample(&trace);
+    figures_init(&figures);
+    ck_assert_int_eq(figures_of_trace(&figures, &trace, &error), 0);
+    ck_assert_int_eq(figures_of_report(&figures, json, &error), -1);
+    ck_assert_str_eq(error.text, "it tells of 2 workers, and the trace of 3: they are of different runs");
+    ck_assert_int_eq(figures_of_report(&figures, none, &error), -1);
+    ck_assert_str_eq(error.text, "it is no report of a run: it has no \"hdss\" and no \"worker_stats\"");
+    figures_fini(&figures);
+    run_trace_fini(&trace);
+    json_decref(json);
+    json_decref(none);
+}
+END_TEST
+
+START_TEST(words_are_never_markup)
+{
+    struct text text;
+    text_init(&text);
+    markup_add(&text, "<b> & \"x\" 'y' \x1b[2J \xc3\xa4 \xff \xc0\xaf \xed\xa0\x80 \xf0\x9f\x98\x80");
+    ck_assert_str_eq(text.data, "&lt;b&gt; &amp; &quot;x&quot; &#39;y&#39; ?[2J \xc3\xa4 ? ?? ??? \xf0\x9f\x98\x80");
+    text_fini(&text);
+    text_init(&text);
+    markup_add_json(&text, "</script>\"\\\n\xff");
+    ck_assert_str_eq(text.data, "\"\\u003c/script\\u003e\\u0022\\u005c\\u000a?\"");
+    text_fini(&text);
+}
+END_TEST
+
+START_TEST(numbers_are_packed)
+{
+    struct pack pack;
+    struct text text;
+    text_init(&text);
+    pack_begin(&pack, &text);
+    pack_put(&pack, 7, 7);    /* 01 */
+    pack_put(&pack, 5, 7);    /* 04 */
+    pack_put_unknown(&pack);  /* 00 */
+    pack_put(&pack, 1000, 0); /* 2001: d1 0f */
+    pack_end(&pack);
+    ck_assert_str_eq(text.data, "AQQA0Q8A");
+    text_fini(&text);
+    text_init(&text);
+    pack_begin(&pack, &text);
+    for (unsigned i = 0; i < 10000; i++) /* more than goes at once */
+        pack_put(&pack, INT64_C(1) << 53, 0);
+    pack_end(&pack);
+    ck_assert_uint_eq(text.length, (10000 * 8 + 2) / 3 * 4);
+    text_fini(&text);
+}
+END_TEST
+
+START_TEST(classes_are_by_fate_and_reason)
+{
+    ck_assert_int_eq(gantt_class_of(TRACE_OWN, TRACE_DONE), GANTT_OWN);
+    ck_assert_int_eq(gantt_class_of(TRACE_CUT_NOW, TRACE_OPEN), GANTT_OWN);
+    ck_assert_int_eq(gantt_class_of(TRACE_COPY, TRACE_DONE), GANTT_COPY);
+    ck_assert_int_eq(gantt_class_of(TRACE_COPY, TRACE_DROPPED), GANTT_IN_VAIN);
+    ck_assert_int_eq(gantt_class_of(TRACE_REQUEUED, TRACE_LOST), GANTT_IN_VAIN);
+    ck_assert_int_eq(gantt_class_of(TRACE_RECALLED, TRACE_RETURNED), GANTT_RECALLED);
+}
+END_TEST
+
+static unsigned occurrences(const char *text, const char *part)
+{
+    unsigned count = 0;
+    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+        count++;
+    return count;
+}
+
+START_TEST(the_svg_has_each_chunk)
+{
+    struct run_trace trace;
+    struct text text;
+    read_sample(&trace);
+    text_init(&text);
+    gantt_svg(&text, &trace, "a <title> & more");
+    ck_assert_ptr_nonnull(text.data);
+    ck_assert_uint_eq(occurrences(text.data, "a &lt;title&gt; &amp; more"), 2);
+    ck_assert_uint_eq(occurrences(text.data, "<title>worker 3 was lost</title>"), 1);
+    ck_assert_uint_eq(occurrences(text.data, ">node "), 2);
+    /* a path for each class, with a rectangle for each of its chunks; worker 4 computes from 2 to 6 s of 9 s, which are
+     * 660 cells behind the 92 of the labels */
+    const char *own = strstr(text.data, "<path fill=\"#0072b2\"");
+    ck_assert_ptr_nonnull(own);
+    ck_assert_uint_eq(occurrences(text.data, "<path fill="), 3);
+    ck_assert_ptr_nonnull(strstr(own, "M238.7 74h293v15h-293z"));
+    text_fini(&text);
+    run_trace_fini(&trace);
+}
+END_TEST
+
+START_TEST(many_short_chunks_make_a_small_svg)
+{
+    struct run_trace trace;
+    struct trace_reader reader;
+    struct error error;
+    struct text text;
+    run_trace_init(&trace);
+    ck_assert_int_eq(trace_reader_init(&reader, "t.csv", run_trace_take, &trace, &error), 0);
+    ck_assert_int_eq(trace_reader_take(&reader, HEAD, strlen(HEAD), &error), 0);
+    for (unsigned i = 0; i < 100000; i++) {
+        char line[160];
+        const int length =
+            snprintf(line, sizeof line, "chunk,%u,%u,0,0,,0,1,own,,%u,%u.5,,,done,,\n", i / 2, i % 2 + 1, i / 2, i / 2);
+        ck_assert_int_eq(trace_reader_take(&reader, line, (size_t)length, &error), 0);
+    }
+    ck_assert_int_eq(trace_reader_end(&reader, &error), 0);
+    ck_assert_int_eq(run_trace_order(&trace, &error), 0);
+    text_init(&text);
+    gantt_svg(&text, &trace, "t");
+    ck_assert_uint_lt(text.length, 100000);
+    ck_assert_uint_ge(occurrences(text.data, "fill-opacity=\"0.5\""), 1); /* half of the time is busy */
+    text_fini(&text);
+    trace_reader_fini(&reader);
+    run_trace_fini(&trace);
+}
+END_TEST
+
+START_TEST(the_page_has_its_data_and_no_marks_left)
+{
+    struct run_trace trace;
+    struct figures figures;
+    struct error error;
+    struct text text;
+    read_sample(&trace);
+    figures_init(&figures);
+    ck_assert_int_eq(figures_of_trace(&figures, &trace, &error), 0);
+    text_init(&text);
+    page_html(&text, &figures, &trace, "<t.csv>");
+    ck_assert_ptr_nonnull(text.data);
+    ck_assert_ptr_nonnull(strstr(text.data, "data-figure=\"elapsed_s\" data-value=\"8\">8.00 s<"));
+    ck_assert_ptr_nonnull(strstr(text.data, "from &lt;t.csv&gt;."));
+    ck_assert_ptr_nonnull(strstr(text.data, "<td>a &quot;b&quot;,\n&lt;c&gt;</td>"));
+    ck_assert_ptr_null(strstr(text.data, "<c>"));
+    ck_assert_ptr_null(strstr(text.data, "{{"));
+    ck_assert_uint_eq(occurrences(text.data, "<th scope=\"row\""), 3);
+    text_fini(&text);
+    figures_fini(&figures);
+    run_trace_fini(&trace);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("report");
+    TCase *all = tcase_create("report");
+    tcase_add_test(all, a_trace_is_read_in_pieces_of_any_size);
+    tcase_add_test(all, a_trace_comes_into_its_order);
+    tcase_add_test(all, chunks_are_sorted_and_their_workers_added);
+    tcase_add_test(all, broken_lines_are_refused);
+    tcase_add_test(all, a_row_has_an_end);
+    tcase_add_test(all, figures_are_those_of_the_trace);
+    tcase_add_test(all, figures_are_those_of_the_report);
+    tcase_add_test(all, a_report_of_another_run_is_refused);
+    tcase_add_test(all, words_are_never_markup);
+    tcase_add_test(all, numbers_are_packed);
+    tcase_add_test(all, classes_are_by_fate_and_reason);
+    tcase_add_test(all, the_svg_has_each_chunk);
+    tcase_add_test(all, many_short_chunks_make_a_small_svg);
+    tcase_add_test(all, the_page_has_its_data_and_no_marks_left);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
