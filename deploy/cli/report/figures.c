@@ -18,6 +18,8 @@ void figures_init(struct figures *figures)
                                 .in_vain_s = NAN,
                                 .tail_s = NAN,
                                 .tail_idle = NAN,
+                                .latency_median_s = NAN,
+                                .chunk_median_s = NAN,
                                 .messages = TRACE_UNKNOWN,
                                 .bytes_on_wire = TRACE_UNKNOWN};
 }
@@ -126,6 +128,42 @@ static void figures_finish(struct figures *figures)
     figures->tail_idle = capacity_s > 0 ? idle_s / capacity_s : NAN;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value that a share of them does not exceed; NAN for none. */
+static double quantile_of(const double *sorted, size_t count, double share)
+{
+    return count > 0 ? sorted[(size_t)ceil(share * (double)count) - 1] : NAN;
+}
+
+/* Half and nearly all of the chunks: how long they were waited for, and computed. */
+static int figures_quantiles(struct figures *figures, const struct run_trace *trace, struct error *error)
+{
+    double *values = malloc((trace->chunk_count + 1) * sizeof *values);
+    size_t count = 0;
+    if (values == NULL)
+        return figures_no_memory(error);
+    for (size_t i = 0; i < trace->chunk_count; i++)
+        if (!isnan(trace->chunks[i].asked_s))
+            values[count++] = fmax(0, trace->chunks[i].given_s - trace->chunks[i].asked_s);
+    qsort(values, count, sizeof *values, by_value);
+    figures->latency_median_s = quantile_of(values, count, 0.5);
+    figures->latency_high_s = quantile_of(values, count, 0.95);
+    count = 0;
+    for (size_t i = 0; i < trace->chunk_count; i++)
+        if (trace->chunks[i].fate == TRACE_DONE && !isnan(trace->chunks[i].compute_s))
+            values[count++] = trace->chunks[i].compute_s;
+    qsort(values, count, sizeof *values, by_value);
+    figures->chunk_median_s = quantile_of(values, count, 0.5);
+    figures->chunk_high_s = quantile_of(values, count, 0.95);
+    free(values);
+    return 0;
+}
+
 int figures_of_trace(struct figures *figures, const struct run_trace *trace, struct error *error)
 {
     const double end_s = run_trace_end(trace);
@@ -155,7 +193,7 @@ int figures_of_trace(struct figures *figures, const struct run_trace *trace, str
     figures->reissued = figures->reasons[TRACE_REQUEUED];
     figures->duplicates = figures->fates[TRACE_DROPPED];
     figures_finish(figures);
-    return 0;
+    return figures_quantiles(figures, trace, error);
 }
 
 /* --- of a report --- */

@@ -296,7 +296,7 @@ static void write_document(struct drawing *drawing, const char *title)
              LEFT + CELLS + RIGHT, bottom + BOTTOM, LEFT + CELLS + RIGHT, bottom + BOTTOM);
     markup_add(drawing->text, title);
     text_add(drawing->text,
-             "</title>\n<desc id=\"description\">A row for each %s, time from left to right: %zu chunks of %zu workers."
+             "</title>\n<desc id=\"description\">A row for each %s, time from left to right. Chunks: %zu. Workers: %zu."
              "%s</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
              by_node ? "node" : "worker", trace->chunk_count, trace->worker_count,
              by_node ? " The height is the share of the node's workers that are busy." : "");

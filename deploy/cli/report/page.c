@@ -41,8 +41,12 @@ static void add_figure(struct text *text, const char *name, double value, const 
 
 static void add_time(struct text *text, const char *name, double seconds)
 {
-    char words[HUMAN_MAX];
-    add_figure(text, name, seconds, human_duration(words, seconds));
+    char words[HUMAN_MAX + 1];
+    human_duration(words, seconds);
+    char *unit = strstr(words, " us"); /* a page has the letter */
+    if (unit != NULL)
+        strcpy(unit, " µs");
+    add_figure(text, name, seconds, words);
 }
 
 static void add_share(struct text *text, const char *name, double share)
@@ -258,8 +262,8 @@ static void write_sentence_of_incidents(const struct page *page)
     bool is_first = true;
     add_part(page, &is_first, "reissued", figures->reissued, "chunk was given again after a loss or failure",
              "chunks were given again after a loss or failure");
-    add_part(page, &is_first, "recalls", figures->recalls, "time work was recalled for a worker that waited",
-             "times work was recalled for workers that waited");
+    add_part(page, &is_first, "recalls", figures->recalls, "recall brought work to a worker that waited",
+             "recalls brought work to workers that waited");
     add_part(page, &is_first, "copies", figures->reasons[TRACE_COPY], "speculative copy was begun",
              "speculative copies were begun");
     add_part(page, &is_first, "verifications", figures->reasons[TRACE_VERIFY], "chunk was computed again to verify it",
@@ -291,9 +295,40 @@ static void write_sentence_of_incidents(const struct page *page)
     }
 }
 
+/* How the chunks came to their workers, and how long that took. */
+static void write_sentence_of_chunks(const struct page *page)
+{
+    const struct figures *figures = page->figures;
+    const uint64_t own = figures->reasons[TRACE_OWN] + figures->reasons[TRACE_CUT_NOW];
+    struct text *text = page->text;
+    if (!figures->has_trace || figures->chunks == 0)
+        return;
+    text_add(text, "<p>Of the chunks ");
+    add_number(text, "own", own);
+    text_add(text, " were cut for the worker that was given them, and ");
+    add_number(text, "other", figures->reasons[TRACE_OTHER]);
+    text_add(text, " for another one.");
+    if (!isnan(figures->latency_median_s)) {
+        text_add(text, " From asking for a chunk to being given it took ");
+        add_time(text, "latency_median_s", figures->latency_median_s);
+        text_add(text, " in the median, and less than ");
+        add_time(text, "latency_high_s", figures->latency_high_s);
+        text_add(text, " in 95 %% of the cases.");
+    }
+    if (!isnan(figures->chunk_median_s)) {
+        text_add(text, " A chunk was computed in ");
+        add_time(text, "chunk_median_s", figures->chunk_median_s);
+        text_add(text, " in the median, 95 %% of them in less than ");
+        add_time(text, "chunk_high_s", figures->chunk_high_s);
+        text_add(text, ".");
+    }
+    text_add(text, "</p>\n");
+}
+
 static void write_words(const struct page *page)
 {
     write_sentence_of_loop(page);
+    write_sentence_of_chunks(page);
     write_sentence_of_time(page);
     write_sentence_of_incidents(page);
 }

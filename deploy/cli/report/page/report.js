@@ -560,14 +560,14 @@ function drawFocus(context, width, top) {
   const row = rows[focus.row];
   if (!focus.isShown || !row || isPrinting)
     return;
-  context.strokeStyle = palette.mark;
-  context.lineWidth = 2;
-  if (row.worker && focus.chunk >= 0) {
-    const a = Math.max(GUTTER, xOf(from[focus.chunk], width)), b = Math.min(width, xOf(to[focus.chunk], width));
-    if (b >= GUTTER && a <= width)
-      context.strokeRect(a - 1, row.y - top, Math.max(3, b - a + 1), Math.max(4, row.height - 1));
-  } else {
-    context.strokeRect(GUTTER - 1, row.y - top, width - GUTTER, Math.max(4, row.height - 1));
+  const isChunk = row.worker && focus.chunk >= 0;
+  const a = isChunk ? Math.max(GUTTER, xOf(from[focus.chunk], width)) : GUTTER, b = isChunk ? Math.min(width, xOf(to[focus.chunk], width)) : width - 1;
+  if (b < GUTTER || a > width)
+    return;
+  for (const [stroke, thickness] of [[palette.ground, 5], [palette.mark, 2]]) {
+    context.strokeStyle = stroke;
+    context.lineWidth = thickness;
+    context.strokeRect(a - 1, row.y - top - .5, Math.max(4, b - a + 1), Math.max(4, row.height));
   }
 }
 
@@ -908,7 +908,7 @@ function linearTicks(axis, parts, isWhole) {
 }
 
 // Draws the frame; returns {context, x(value), y(value), ...} in CSS dots.
-function drawFrame(id, xAxis, yAxis, xTitle, yTitle) {
+function drawFrame(id, xAxis, yAxis, xTitle, yTitle, xText) {
   const holder = byId(id + '-box'), width = isPrinting ? PRINT_WIDTH : holder.clientWidth, height = isPrinting ? 260 : holder.clientHeight;
   const context = prepare(byId(id), width, height), top = 12, bottom = height - 44, right = width - 16;
   if (!yAxis.isLogarithmic)
@@ -928,7 +928,8 @@ function drawFrame(id, xAxis, yAxis, xTitle, yTitle) {
   });
   context.textBaseline = 'top';
   context.textAlign = 'center';
-  tickTexts(xAxis.ticks).forEach((text, i) => {
+  tickTexts(xAxis.ticks).forEach((number, i) => {
+    const text = xText ? xText(xAxis.ticks[i]) : number;
     const x = plot.x(xAxis.ticks[i]);
     context.fillRect(x - .5, bottom, 1, 5);
     context.fillText(text, Math.min(x, right - context.measureText(text).width / 2 + 14), bottom + 8);
@@ -1054,7 +1055,7 @@ function drawFinish() {
   const end = Math.max(run.elapsed, ...done), least = Math.min(...done), mean = done.reduce((sum, value) => sum + value, 0) / done.length;
   const low = least < .6 * end ? 0 : Math.max(0, least - .35 * (end - least));
   const plot = drawFrame('finish', makeAxis(.5, workers.length + .5, false), makeAxis(low, end + (end - low) * .04, false),
-    'worker, by node and rank', 'seconds after the first assignment');
+    'worker, by node and rank', 'seconds after the first assignment', place => String(workers[place - 1].rank));
   const {context} = plot, slot = (plot.right - plot.left) / workers.length;
   finish.plot = plot;
   context.fillStyle = palette.idle;

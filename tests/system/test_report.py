@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: MIT
+"""hdss report: the page of a run, in a browser where there is one, and the Gantt chart as SVG."""
+import html
+import json
+import math
+import os
+import re
+import statistics
+import xml.etree.ElementTree as xml
+
+import chromium
+from launch import HDSS, main, run
+from traces import HEADER, make_trace, row, write_large
+
+SVG = '{http://www.w3.org/2000/svg}'
+NO_BROWSER = 'no Chromium'
+
+
+def report(*words):
+    result = run([HDSS, 'report', *words])
+    assert result.status == 0 and not result.out and not result.raw_err, str(result)
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def page_of(trace, name='run.html', *more):
+    trace.write('trace.csv')
+    report('trace.csv', *more, '--html', name)
+    return read(name)
+
+
+def figures_in(text):
+    return {name: float(value) for name, value in re.findall(r'data-figure="(\w+)" data-value="([^"]*)"', text)}
+
+
+def finish_of(trace, rank):
+    return max((chunk['ended_s'] for chunk in trace.chunks if chunk['worker'] == rank and chunk['fate'] == 'done'), default=None)
+
+
+def expected_figures(trace):
+    """From the trace, by other code than the program's."""
+    done = [chunk for chunk in trace.chunks if chunk['fate'] == 'done']
+    begin, end = min(chunk['time_s'] for chunk in trace.chunks), max(chunk['stored_s'] for chunk in done)
+    finish = {rank: finish_of(trace, rank) for rank in trace.ranks()}
+    spread = [time - begin if time else 0 for time in finish.values()]
+    stayed = [time for rank, time in finish.items() if rank not in trace.lost and time]
+    compute = sum(chunk['compute_s'] for chunk in done)
+    return {
+        'elapsed_s': end - begin, 'compute_s': compute, 'efficiency': compute / (end - begin) / trace.workers, 'chunks': len(trace.chunks), 'steps': len(trace.cuts),
+        'done': sum(chunk['count'] for chunk in done), 'lost_workers': len(trace.lost), 'workers': trace.workers, 'nodes': trace.nodes,
+        'reissued': sum(chunk['reason'] == 'requeued' for chunk in trace.chunks), 'copies': sum(chunk['reason'] == 'copy' for chunk in trace.chunks),
+        'max_over_mean': max(spread) / statistics.mean(spread), 'cov': statistics.pstdev(spread) / statistics.mean(spread), 'tail_s': end - min(stayed),
+        'tail_idle': sum(end - time for time in stayed) / (end - begin) / trace.workers,
+        'own': sum(chunk['reason'] in ('own', 'cut') for chunk in trace.chunks), 'other': sum(chunk['reason'] == 'other' for chunk in trace.chunks),
+        'latency_median_s': middle([chunk['time_s'] - chunk['asked_s'] for chunk in trace.chunks], .5),
+        'latency_high_s': middle([chunk['time_s'] - chunk['asked_s'] for chunk in trace.chunks], .95),
+        'chunk_median_s': middle([chunk['compute_s'] for chunk in done], .5),
+    }
+
+
+def middle(values, share):
+    return sorted(values)[math.ceil(share * len(values)) - 1]
+
+
+def check_figures(shown, expected):
+    for name, value in expected.items():
+        assert abs(shown.get(name, 0) - value) <= 1e-6 * max(1, abs(value)), (name, shown.get(name), value)
+
+
+# --- without a browser ---
+
+def test_wrong_use():
+    make_trace().write('trace.csv')
+    with open('broken.csv', 'w') as file:
+        file.write(HEADER + '\n' + row('event', time_s=1, text='a') + '\nchunk,now,1,,,,,1,,,,,,,,,\n')
+    for name, text in (('empty.csv', ''), ('other.json', '{"a": 1}'), ('broken.json', '{"a": \n nothing}'), ('run.json', json.dumps({'hdss': '1', 'worker_stats': []}))):
+        with open(name, 'w') as file:
+            file.write(text)
+    before = sorted(os.listdir())
+    for words, parts in (([], ['no file']), (['trace.csv'], ['--html']), (['none.csv', '--html', 'a.html'], ['none.csv', 'No such file']),
+                         (['broken.csv', '--html', 'a.html'], ['broken.csv:3:', "time_s is 'now'", 'accepted']), (['empty.csv', '--html', 'a.html'], ['empty.csv:1:', 'no trace']),
+                         (['other.json', '--html', 'a.html'], ['other.json', 'no report']), (['broken.json', '--html', 'a.html'], ['broken.json:2:']),
+                         (['run.json', '--svg', 'a.svg'], ['--svg', 'trace', 'run.json']), (['run.json', 'trace.csv', '--html', 'a.html'], ['run.json', '0 workers', '12']),
+                         (['trace.csv', 'trace.csv', '--html', 'a.html'], ['a second trace']), (['trace.csv', 'a', 'b', '--html', 'a.html'], ["'b'", 'one argument too many']),
+                         (['trace.csv', '--html', 'trace.csv'], ['trace.csv', 'to be read']), (['trace.csv', '--html', 'no/such/a.html'], ['no/such']),
+                         (['trace.csv', '--htm', 'a.html'], ['--htm'])):
+        result = run([HDSS, 'report', *words])
+        assert result.status == 2 and len(result.err) == 1 and all(part in result.err[0] for part in parts) and not result.out, (words, str(result))
+    assert sorted(os.listdir()) == before, os.listdir()
+
+
+def test_the_page_says_what_the_trace_says():
+    for trace in (make_trace(), make_trace(workers=40, nodes=4, lost=3, seed=2), make_trace(workers=1, nodes=1, lost=0, iterations=10)):
+        text = page_of(trace)
+        check_figures(figures_in(text), expected_figures(trace))
+        rows = dict(re.findall(r'<th scope="row" data-value="(\d+)">.*</th>.*<td data-value="([^"]*)">[^<]*</td></tr>', text))
+        begin = min(chunk['time_s'] for chunk in trace.chunks)
+        assert len(rows) == trace.workers, rows
+        for rank in trace.ranks():
+            assert abs(float(rows[str(rank)]) - ((finish_of(trace, rank) or begin) - begin)) < 1e-6, rank
+        assert text.count('worker lost') >= len(trace.lost)
+
+
+def test_the_page_needs_nothing_else():
+    text = page_of(make_trace())
+    assert not re.search(r'\b(src|href)\s*=\s*["\']?(?!#)', text.replace('href="#workers"', '')), 'a reference to something else'
+    assert not re.search(r'https?://|url\(|@import', text), 'an address'
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text).group(1)
+    assert "default-src 'none'" in policy and 'unsafe' not in policy and policy.count("'sha256-") == 2, policy
+
+
+def test_the_chart_for_papers():
+    trace = make_trace(workers=30, nodes=3, lost=2)
+    trace.write('trace.csv')
+    report('trace.csv', '--svg', 'gantt.svg')
+    root = xml.parse('gantt.svg').getroot()
+    texts = [''.join(element.itertext()) for element in root.iter(SVG + 'text')]
+    assert root.tag == SVG + 'svg' and root.get('role') == 'img' and '30 workers' in texts[0], texts
+    assert all(f'node {node}' in texts for node in range(3)) and 'requeued after a loss or failure' in texts, texts
+    assert len([element for element in root.iter(SVG + 'path') if element.get('class') == 'lost']) == 2
+    write_large('large.csv', workers=300, nodes=6, each=40)
+    report('large.csv', '--svg', 'nodes.svg')
+    texts = [''.join(element.itertext()) for element in xml.parse('nodes.svg').getroot().iter(SVG + 'text')]
+    assert len([text for text in texts if text.startswith('node ')]) == 6 and os.path.getsize('nodes.svg') < 1 << 20
+
+
+def test_a_real_run():
+    """Of its report alone; the figures are those that it has."""
+    result = run([HDSS, 'run', '--workers', 2, '--report', 'run.json', 'synthetic', 'iterations=40', 'mean=500'])
+    assert result.status == 0, str(result)
+    report('run.json', '--html', 'run.html')
+    told, text = json.loads(read('run.json')), read('run.html')
+    assert 'class="has-finish"' in text and 'synthetic by' in text
+    check_figures(figures_in(text), {'elapsed_s': told['elapsed_s'], 'efficiency': told['efficiency'], 'chunks': told['chunks'], 'messages': told['messages'],
+                                     'done': 40, 'max_over_mean': told['imbalance']['max_over_mean'], 'startup_s': told['startup_s']})
+    finish = [worker['finish_s'] for worker in told['worker_stats']]
+    assert max(finish) > 0 and abs(max(finish) / statistics.mean(finish) - told['imbalance']['max_over_mean']) < 1e-9, finish
+    if chromium.program():
+        with chromium.Browser() as browser:
+            browser.open('run.html')
+            assert browser.evaluate('Boolean(document.documentElement.dataset.ready)') and not browser.complaints, browser.complaints
+            assert browser.evaluate("getComputedStyle(document.getElementById('gantt-section')).display") == 'none'
+
+
+def test_a_report_beside_its_trace():
+    """Its figures count; the rest is that of the trace."""
+    trace = make_trace(workers=3, nodes=1, lost=0)
+    stats = [{'rank': rank, 'node': 0, 'master': 1, 'power': 1.5, 'iterations': 5, 'chunks': 2, 'compute_s': 1.0, 'wait_s': .5, 'finish_s': 2.25} for rank in trace.ranks()]
+    with open('run.json', 'w') as file:
+        json.dump({'hdss': '0.2.0', 'kernel': {'name': 'mandelbrot'}, 'elapsed_s': 2.5, 'efficiency': .4, 'messages': 77, 'worker_stats': stats}, file)
+    shown = figures_in(page_of(trace, 'run.html', 'run.json'))
+    check_figures(shown, {'elapsed_s': 2.5, 'efficiency': .4, 'messages': 77, 'chunks': len(trace.chunks), 'steps': len(trace.cuts)})
+
+
+# --- in a browser ---
+
+# How many dots of a canvas have a colour, a variable of the page's style.
+DOTS = '''((id, name) => {
+  const canvas = document.getElementById(id), data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  const colour = parseInt(getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim().slice(1), 16);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4)
+    count += data[i] === colour >> 16 && data[i + 1] === (colour >> 8 & 255) && data[i + 2] === (colour & 255);
+  return count;
+})'''
+
+
+def dots(browser, canvas, colour):
+    return browser.evaluate(f"{DOTS}('{canvas}', '{colour}')")
+
+
+def story(browser, name='story'):
+    return browser.evaluate(f"document.getElementById('{name}').textContent")
+
+
+def test_it_opens_without_an_error():
+    if not chromium.program():
+        return NO_BROWSER
+    trace = make_trace(workers=24, nodes=3, lost=1)
+    page_of(trace)
+    for width, dark in ((1000, False), (1000, True), (2560, False), (2560, True)):
+        with chromium.Browser(width, 1200, dark) as browser:
+            browser.open('run.html')
+            assert not browser.complaints and browser.evaluate('Boolean(document.documentElement.dataset.ready)'), browser.complaints
+            shown = dict(browser.evaluate('[...document.querySelectorAll("[data-figure]")].map(figure => [figure.dataset.figure, Number(figure.dataset.value)])'))
+            check_figures(shown, expected_figures(trace))
+            assert browser.evaluate('getComputedStyle(document.documentElement).backgroundColor') == ('rgb(20, 23, 27)' if dark else 'rgb(255, 255, 255)')
+            assert browser.evaluate('document.documentElement.scrollWidth') <= width
+            for canvas, colours in (('gantt', ['own', 'other', 'requeued', 'vain', 'idle']), ('sizes', ['own', 'vain']), ('finish', ['own', 'idle']), ('overview', ['own'])):
+                assert all(dots(browser, canvas, colour) > 20 for colour in colours), (canvas, [dots(browser, canvas, colour) for colour in colours])
+            folder = os.environ.get('HDSS_TEST_PICTURES')  # to be looked at by people
+            if folder:
+                browser.screenshot(f'{folder}/report-{width}-{"dark" if dark else "light"}.png')
+    return None
+
+
+def test_a_trace_with_little_in_it():
+    if not chromium.program():
+        return NO_BROWSER
+    for name, rows in (('none', []), ('odd', [row('chunk', time_s=1, worker=5, count=0)]), ('cut', [row('cut', time_s=1, count=4)]), ('worker', [row('worker', worker=1)]),
+                       ('early', [row('chunk', time_s=0, worker=1, count=4, begun_s=0, ended_s=0, fate='done')])):
+        with open(name + '.csv', 'w') as file:
+            file.write('\n'.join([HEADER, *rows]) + '\n')
+        report(name + '.csv', '--html', name + '.html', '--svg', name + '.svg')
+        xml.parse(name + '.svg')
+    with chromium.Browser() as browser:
+        for name in ('none', 'odd', 'cut', 'worker', 'early'):
+            browser.open(name + '.html')
+            browser.evaluate("document.getElementById('gantt-box').focus()")
+            for key in ('Home', 'End', 'ArrowDown', 'ArrowRight', 'Enter', '+', '-', '0', '9'):
+                browser.key(key)
+            assert not browser.complaints, (name, browser.complaints)
+        assert story(browser).startswith('Worker 1 on node 0, chunk 1: 4 iterations. Given at 0.000000 s, begun at'), story(browser)
+    return None
+
+
+def chunks_in_order(trace, rank):
+    return sorted((chunk for chunk in trace.chunks if chunk['worker'] == rank), key=lambda chunk: chunk['begun_s'])
+
+
+def test_the_keyboard_goes_everywhere():
+    if not chromium.program():
+        return NO_BROWSER
+    trace = make_trace()
+    page_of(trace)
+    ranks = list(trace.ranks())
+    chunks = {rank: chunks_in_order(trace, rank) for rank in ranks}
+
+    def said(rank, at):
+        chunk = chunks[rank][at]
+        return f'Worker {rank} on node {trace.place[rank]} (node{trace.place[rank]}), chunk {chunk["chunk"]}: iteration'
+    with chromium.Browser() as browser:
+        browser.open('run.html')
+        for _ in range(20):
+            browser.key('Tab')
+            if browser.evaluate('document.activeElement.id') == 'gantt-box':
+                break
+        assert browser.evaluate('document.activeElement.id') == 'gantt-box'
+        browser.key('Home')
+        first = chunks[ranks[0]][0]
+        assert story(browser).startswith(said(ranks[0], 0)), story(browser)
+        assert f'{first["first"]:,} to {first["first"] + first["count"] - 1:,} ({first["count"]:,})' in story(browser), story(browser)
+        assert f'Asked for at {first["asked_s"]:.6f} s' in story(browser) and f'begun at {first["begun_s"]:.6f} s' in story(browser), story(browser)
+        browser.key('ArrowRight')
+        assert story(browser).startswith(said(ranks[0], 1)), story(browser)
+        browser.key('Enter')
+        assert browser.evaluate("document.getElementById('story').className") == 'story pinned'
+        browser.key('Escape')
+        assert browser.evaluate("document.getElementById('story').className") == 'story'
+        browser.key('End')
+        assert story(browser).startswith(said(ranks[0], -1)), story(browser)
+        browser.key('ArrowDown')
+        browser.key('Home')
+        assert story(browser).startswith(said(ranks[1], 0)), story(browser)
+        lost = next(iter(trace.lost))
+        for _ in range(ranks.index(lost) - 1):
+            browser.key('ArrowDown')
+        browser.key('End')
+        assert 'It was lost with the worker.' in story(browser), story(browser)
+        view = "(box => Number(box.dataset.to) - Number(box.dataset.from))(document.getElementById('gantt-box'))"
+        whole = browser.evaluate(view)
+        browser.key('+')
+        assert abs(browser.evaluate(view) / whole - .5) < 1e-9
+        browser.key('-')
+        browser.key('0')
+        assert browser.evaluate(view) == whole
+        browser.evaluate("document.getElementById('sizes-box').focus()")
+        browser.key('ArrowRight')
+        browser.key('ArrowRight')
+        cut = trace.cuts[1]
+        assert story(browser, 'sizes-story').startswith('Scheduling step 2 of') and f'{cut["count"]:,} iterations' in story(browser, 'sizes-story')
+        assert f'said {cut["formula"]:,}.' in story(browser, 'sizes-story'), story(browser, 'sizes-story')
+        browser.evaluate("document.getElementById('finish-box').focus()")
+        browser.key('Home')
+        assert story(browser, 'finish-story').startswith(f'Worker {ranks[0]} on node 0'), story(browser, 'finish-story')
+        browser.evaluate("document.querySelector('#workers th:nth-child(5) button').click()")
+        counts = browser.evaluate("[...document.querySelectorAll('#workers tbody td:nth-child(5)')].map(cell => Number(cell.textContent))")
+        assert counts == sorted(counts) and browser.evaluate("document.querySelector('#workers th:nth-child(5)').ariaSort") == 'ascending', counts
+        assert not browser.complaints, browser.complaints
+    return None
+
+
+def test_a_chunk_is_told_where_it_is_pointed_at():
+    if not chromium.program():
+        return NO_BROWSER
+    trace = make_trace(workers=4, nodes=1, lost=0)
+    page_of(trace)
+    with chromium.Browser(1000, 900) as browser:
+        browser.open('run.html')
+        browser.evaluate("document.getElementById('gantt-box').scrollIntoView({block: 'center'})")
+        left, top, width = browser.evaluate("(place => [place.left, place.top, place.width])(document.getElementById('gantt').getBoundingClientRect())")
+        chunk = max(trace.chunks, key=lambda chunk: chunk['ended_s'] - chunk['begun_s'])
+        end = browser.evaluate("Number(document.getElementById('gantt-box').dataset.to) * JSON.parse(document.getElementById('run').textContent).tick")
+        x = left + 104 + (chunk['begun_s'] + chunk['ended_s']) / 2 / end * (width - 104)
+        y = top + 26 * (chunk['worker'] - 2) + 12
+        browser.mouse('mouseMoved', x, y)
+        assert f'Worker {chunk["worker"]} ' in story(browser) and f'chunk {chunk["chunk"]}:' in story(browser), story(browser)
+        browser.mouse('mouseWheel', x, y, deltaX=0, deltaY=-300, modifiers=2)
+        assert browser.evaluate("Number(document.getElementById('gantt-box').dataset.from)") > 0
+        assert f'chunk {chunk["chunk"]}:' in story(browser)
+        assert not browser.complaints, browser.complaints
+    return None
+
+
+def test_words_are_no_markup():
+    evil = '</script><script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">\'"&{{run}}'
+    trace = make_trace(workers=3, nodes=1, lost=1, kernel=evil, technique=evil, host=evil.replace(' ', '_'))
+    trace.events += [{'time_s': 1.0, 'text': evil}, {'time_s': 1.1, 'text': '<!--' + evil}]
+    text = page_of(trace)
+    assert text.count('<script') == 4 and '<img' not in text and text.count('<!--') == 0
+    report('trace.csv', '--svg', 'gantt.svg')
+    xml.parse('gantt.svg')
+    assert html.escape(evil, quote=False).split('&')[0] in read('gantt.svg')
+    if not chromium.program():
+        return None
+    with chromium.Browser() as browser:
+        browser.open('run.html')
+        assert browser.evaluate('window.hurt') is None and not browser.complaints, browser.complaints
+        assert browser.evaluate("document.querySelector('#events tbody').rows[1].cells[4].textContent") == evil
+        assert evil in browser.evaluate("document.querySelector('h1').textContent")
+        browser.evaluate("document.getElementById('gantt-box').focus()")
+        browser.key('Home')
+        assert evil.replace(' ', '_') in story(browser), story(browser)
+    return None
+
+
+def test_it_is_printed_in_the_light():
+    if not chromium.program():
+        return NO_BROWSER
+    page_of(make_trace(workers=24, nodes=3))
+    with chromium.Browser(1000, 900, dark=True) as browser:
+        browser.open('run.html')
+        browser.evaluate('window.printed = []; addEventListener("beforeprint", () => printed.push(document.getElementById("gantt").width))')
+        width = browser.evaluate('document.getElementById("gantt").width')
+        assert browser.pdf().startswith(b'%PDF-')
+        assert browser.evaluate('printed') == [3 * 680], browser.evaluate('printed')  # sharp on paper
+        browser.frame()
+        assert browser.evaluate('document.getElementById("gantt").width') == width and dots(browser, 'gantt', 'own') > 20
+        assert not browser.complaints, browser.complaints
+    return None
+
+
+FRAMES = '''new Promise(done => {
+  const box = document.getElementById('gantt-box'), place = document.getElementById('gantt').getBoundingClientRect();
+  const began = performance.now();
+  let frames = 0, last = began, longest = 0;
+  const next = () => {
+    longest = frames > 0 ? Math.max(longest, performance.now() - last) : 0;
+    last = performance.now();
+    if (frames === 40)
+      return done(`${Math.round((last - began) / frames)} ms (at most ${Math.round(longest)} ms)`);
+    box.dispatchEvent(new WheelEvent('wheel', {deltaY: frames < 20 ? -120 : 120, ctrlKey: true, clientX: place.left + place.width * .6, clientY: place.top + 20, cancelable: true}));
+    frames++;
+    requestAnimationFrame(next);
+    return undefined;
+  };
+  requestAnimationFrame(next);
+})'''
+
+
+def test_a_million_chunks():
+    if not chromium.program():
+        return NO_BROWSER
+    compute = write_large('large.csv')
+    began = run([HDSS, 'report', 'large.csv', '--html', 'large.html'])
+    assert began.status == 0, str(began)
+    size = os.path.getsize('large.html')
+    assert size < 40e6, size
+    with open('large.html', encoding='utf-8') as file:
+        assert abs(figures_in(file.read(20000))['compute_s'] - compute) < 1e-3
+    with chromium.Browser(1600, 1000) as browser:
+        seconds = browser.open('large.html')
+        assert not browser.complaints, browser.complaints
+        box = "document.getElementById('gantt-box')"
+        summed = browser.evaluate(FRAMES)
+        browser.evaluate("document.getElementById('open-all').click()")
+        opened = browser.evaluate(FRAMES)
+        browser.evaluate(f'{box}.focus()')
+        browser.key('Home')
+        browser.key('ArrowDown')
+        browser.key('End')
+        assert re.match(r'Worker 17 on node 0 \(node0\), chunk 1,?000: ', story(browser)), story(browser)
+        assert not browser.complaints, browser.complaints
+    print(f'# {size / 1e6:.1f} MB, written in {began.seconds:.1f} s, open in {seconds:.1f} s; a frame while zooming takes {summed} by node, {opened} by worker')
+    return None
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
