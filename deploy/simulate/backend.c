@@ -127,7 +127,7 @@ int simulation_configure(const struct simulation *simulation, struct simulation_
     run->config = configure(simulation, run->powers);
     if (list_faults(run, simulation) < 0 || list_loads(run, simulation) < 0)
         return error_set(error, "out of memory for %u workers", simulation->workers);
-    if (run_trace_open(&run->trace, simulation, error) < 0)
+    if (sim_trace_open(&run->trace, simulation, error) < 0)
         return -1;
     run->config.sinks = run->trace.sinks;
     return 0;
@@ -138,7 +138,7 @@ void simulation_run_fini(struct simulation_run *run)
     free(run->powers);
     free(run->faults);
     free(run->loads);
-    run_trace_fini(&run->trace);
+    sim_trace_fini(&run->trace);
 }
 
 int simulation_print_result(const struct simulation *simulation, struct simulation_run *run,
@@ -160,7 +160,7 @@ int simulation_print_result(const struct simulation *simulation, struct simulati
     }
     uint64_t first_ns = result->supermaster->first_assign_ns;
     report.startup_s = first_ns != NEVER ? (double)first_ns / 1e9 : 0;
-    if (run_trace_end(&run->trace, simulation, &report, &problem) < 0)
+    if (sim_trace_end(&run->trace, simulation, &report, &problem) < 0)
         fprintf(stderr, "hdss simulate: --trace: %s\n", problem.text);
     int status =
         simulation_print_report(simulation, &report, result->status == -2 ? EXIT_STATUS_FAILED : result->status);

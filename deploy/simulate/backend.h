@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/util/error.h"
-#include "deploy/simulate/run_trace.h"
+#include "deploy/simulate/sim_trace.h"
 #include "deploy/simulate/simulation.h"
 #include "deploy/simulate/virtual/cluster.h"
 
@@ -12,7 +12,7 @@ struct simulation_run {
     double *powers;               /* [workers] NULL: they are measured; owned */
     struct virtual_fault *faults; /* events at the nodes, rank by rank; owned */
     struct virtual_load *loads;   /* owned */
-    struct run_trace trace;
+    struct sim_trace trace;
 };
 
 /* Sets the line-up, the job, the service times and what happens to the nodes; the network and the costs of the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See run_trace.h. */
-#include "deploy/simulate/run_trace.h"
+/* See sim_trace.h. */
+#include "deploy/simulate/sim_trace.h"
 
 #include "common/config/job.h"
 #include "common/sched/sched.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-int run_trace_open(struct run_trace *trace, const struct simulation *simulation, struct error *error)
+int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, struct error *error)
 {
     const char *path = simulation->setup.job.trace;
     const struct trace_clock clock = {.machine_ns = 0};
@@ -43,7 +43,7 @@ static struct trace_worker *list_workers(const struct report *report)
     return workers;
 }
 
-int run_trace_end(struct run_trace *trace, const struct simulation *simulation, const struct report *report,
+int sim_trace_end(struct sim_trace *trace, const struct simulation *simulation, const struct report *report,
                   struct error *error)
 {
     char technique[SCHED_SPEC_TEXT_MAX];
@@ -69,7 +69,7 @@ int run_trace_end(struct run_trace *trace, const struct simulation *simulation, 
     return result;
 }
 
-void run_trace_fini(struct run_trace *trace)
+void sim_trace_fini(struct sim_trace *trace)
 {
     struct error unused;
     for (unsigned i = 0; i < trace->count; i++)
@@ -77,5 +77,5 @@ void run_trace_fini(struct run_trace *trace)
     free(trace->spools);
     free(trace->sinks);
     free(trace->ranks);
-    *trace = (struct run_trace){0};
+    *trace = (struct sim_trace){0};
 }

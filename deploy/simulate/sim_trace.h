@@ -9,7 +9,7 @@
 struct simulation;
 
 /* Zero where there is none. */
-struct run_trace {
+struct sim_trace {
     struct trace_spool *spools; /* [count] owned */
     struct trace_sink **sinks;  /* [count] by rank, as a cluster's configuration has them; owned */
     unsigned *ranks;            /* [count] 0 to count - 1; owned */
@@ -18,9 +18,9 @@ struct run_trace {
 
 /* Begins the trace that the job wants: not that of a run of which only the time is noted. -1 with one line; to be
  * released in any case. */
-int run_trace_open(struct run_trace *trace, const struct simulation *simulation, struct error *error);
+int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, struct error *error);
 
 /* Makes the trace; the report says which workers there were. -1 with one line. */
-int run_trace_end(struct run_trace *trace, const struct simulation *simulation, const struct report *report,
+int sim_trace_end(struct sim_trace *trace, const struct simulation *simulation, const struct report *report,
                   struct error *error);
-void run_trace_fini(struct run_trace *trace);
+void sim_trace_fini(struct sim_trace *trace);
