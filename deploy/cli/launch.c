@@ -767,7 +767,7 @@ int launch(char *const *argv, struct launch *how)
     how->asked = was_asked(&child);
     how->late = child.late;
     how->begun = child.watch.begun;
-    how->started = child.watch.started || child.watch.begun;
+    how->started = child.watch.started;
     how->summarized = child.watch.text_length > 0 || child.watch.ended;
     const int status = launch_explain(&child, how);
     return status == EXIT_STATUS_DONE && !is_printed ? EXIT_STATUS_FAILED : status;

@@ -99,7 +99,7 @@ static void launcher_watch_take_line(struct launcher_watch *watch)
     char role[16], degraded[16] = "";
     int status;
     if (sscanf(watch->line, STATUS_BEGUN, &watch->lead) == 1)
-        watch->begun = true;
+        watch->begun = watch->started = true;
     else if (strcmp(watch->line, STATUS_DRAINING) == 0)
         watch->draining = true;
     else if (sscanf(watch->line, "%15s %d %15s", role, &status, degraded) < 2 || !is_role(role) || status < 0 ||

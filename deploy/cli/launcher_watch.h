@@ -36,7 +36,7 @@ struct launcher_watch {
     bool remote;             /* some ranks are elsewhere, the supermaster is not */
     unsigned cores;          /* cores of this machine */
     unsigned running;        /* ranks that run on this machine */
-    bool started;            /* at least one rank ran here */
+    bool started;            /* at least one rank ran, here, or wherever all are */
     unsigned stopped_looks;  /* in a row, in which somebody was found stopped on whom the others wait */
     int64_t stopped_look_ms; /* when it was looked */
     int64_t counted_ms;      /* when they were counted */

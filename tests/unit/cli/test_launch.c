@@ -48,7 +48,7 @@ static const struct {
     {"echo lead 2" SAY "exit 0", 2},
     {"echo master 1" SAY "echo lead 0 lossy" SAY "exit 0", 1},
     {"echo begun $$" SAY "exit 0", 1},
-    {"echo begun $$" SAY "exit 2", 2},
+    {"echo begun $$" SAY "exit 2", 1},
     {"exit 0", 1},
     {"echo lead 77" SAY "echo" SAY "echo begun" SAY "exit 0", 1},
     {"echo task 1" SAY "printf garbage" SAY "printf '\\nlead 0\\n'" SAY "exit 0", 0},
@@ -74,6 +74,18 @@ START_TEST(ranks_that_survive_say_how_it_went)
     snprintf(text, sizeof text, "%s", survivals[_i].script);
     ck_assert_int_eq(launch(argv, &how), survivals[_i].status);
     ck_assert(how.asked == (strstr(text, "draining") != NULL) && getenv("HDSS_STATUS_FILE") == NULL);
+}
+END_TEST
+
+/* A run that is over a moment after it had begun has lost its supermaster, as one that is over later. */
+START_TEST(a_run_that_ends_as_soon_as_it_has_begun_is_lost)
+{
+    char shell[] = "sh", option[] = "-c", script[] = "echo begun $$" SAY "exit 0";
+    char *argv[] = {shell, option, script, NULL};
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1};
+    ck_assert_int_eq(launch(argv, &how), EXIT_STATUS_FAILED);
+    ck_assert_str_eq(how.lost, "the run ended without its supermaster");
+    ck_assert(how.begun && how.started);
 }
 END_TEST
 
@@ -473,6 +485,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
     tcase_add_loop_test(tests, ranks_that_survive_say_how_it_went, 0, sizeof survivals / sizeof *survivals);
+    tcase_add_test(tests, a_run_that_ends_as_soon_as_it_has_begun_is_lost);
     tcase_add_test(tests, ranks_that_have_said_it_are_ended_where_nobody_waits);
     tcase_add_test(tests, a_caller_works_beside_a_launch);
     tcase_add_loop_test(tests, what_no_rank_has_said_is_a_loss, 0, sizeof losses / sizeof *losses);
