@@ -7,7 +7,7 @@
 #include "deploy/cli/report/figures.h"
 #include "deploy/cli/report/gantt.h"
 #include "deploy/cli/report/page.h"
-#include "deploy/cli/report/run_trace.h"
+#include "deploy/cli/report/trace_file.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define PIECE (256u << 10)
 
 enum { FILES_MAX = 2 };
 
@@ -70,24 +68,6 @@ struct report_input {
     const char *json_name; /* borrowed */
 };
 
-static int read_trace(struct run_trace *trace, FILE *file, const char *name, struct error *error)
-{
-    struct trace_reader reader;
-    char *piece = malloc(PIECE);
-    int result = piece == NULL ? error_set(error, "%.200s: out of memory", name) : 0;
-    if (result == 0 && (result = trace_reader_init(&reader, name, run_trace_take, trace, error)) == 0) {
-        for (size_t count; result == 0 && (count = fread(piece, 1, PIECE, file)) > 0;)
-            result = trace_reader_take(&reader, piece, count, error);
-        if (result == 0 && ferror(file))
-            result = error_set(error, "%.200s: %s", name, strerror(errno));
-        if (result == 0)
-            result = trace_reader_end(&reader, error);
-        trace_reader_fini(&reader);
-    }
-    free(piece);
-    return result == 0 ? run_trace_order(trace, error) : -1;
-}
-
 static int read_json(struct report_input *input, FILE *file, const char *name, struct error *error)
 {
     json_error_t reason;
@@ -109,7 +89,7 @@ static int read_either(struct report_input *input, FILE *file, const char *name,
     if (is_json)
         return read_json(input, file, name, error);
     input->has_trace = true;
-    return read_trace(&input->trace, file, name, error);
+    return trace_file_read(&input->trace, file, name, error);
 }
 
 static int read_files(struct report_input *input, const struct report_request *request, struct error *error)

@@ -191,6 +191,33 @@ def test_perfetto():
         assert set(counts) == {1}, counts
 
 
+def test_it_is_explained():
+    """Who, when, why there: as the rows of the trace say."""
+    trace, report, _ = traced(['--workers', 3, '--masters', 1, *LOOP])
+    row = next(row for row in trace.chunks if row['fate'] == 'done' and int(row['count']) > 1)
+    told = run([HDSS, 'explain', 'trace.csv', '--iteration', row['first']])
+    assert told.status == 0 and f'worker {row["worker"]} on node {row["node"]}, chunk {row["chunk"]}: iterations' in told.out, told
+    for text in ('asked', 'given by master 1', 'begun', 'ended, after', 'done, and stored', 'scheduling step'):
+        assert text in told.out, told
+    assert f'{float(row["time_s"]):.6f} s  given' in told.out, told
+    told = run([HDSS, 'explain', 'trace.csv', '--worker', row['worker']])
+    done = sum(int(other['count']) for other in trace.chunks if other['worker'] == row['worker'] and other['fate'] == 'done')
+    assert told.status == 0 and f'{done} iterations done' in told.out, told
+    assert len([line for line in told.out.splitlines() if line.endswith(('done', 'returned', 'dropped'))]) \
+        == len([other for other in trace.chunks if other['worker'] == row['worker']]), told
+    told = run([HDSS, 'explain', 'trace.csv', '-w', row['worker'], '-c', row['chunk']])
+    assert told.status == 0 and told.out.startswith(f'Chunk {row["chunk"]} of worker {row["worker"]} of synthetic'), told
+    told = run([HDSS, 'explain', 'trace.csv', '--chunk', 1])
+    cut = trace.cuts[0]
+    assert told.status == 0 and f'cut for worker {cut["worker"]}' in told.out and f'says {cut["formula"]}' in told.out, told
+    for words, said in ((['trace.csv'], '--iteration I, --worker W or --chunk C'), ([], 'no trace is given'), (['none.csv', '-i', 1], 'No such file'),
+                        (['trace.csv', '-i', 400], 'the loop has 400'), (['trace.csv', '-w', 77], 'no worker of rank 77'),
+                        (['trace.csv', '-c', 100000], 'accepted: 1 to'), (['trace.csv', '-w', row['worker'], '-c', 9999], 'has no chunk 9999'),
+                        (['trace.csv', '-i', 1, '-w', 1], 'accepted without'), (['report.json', '-i', 1], 'report.json')):
+        told = run([HDSS, 'explain', *words])
+        assert told.status == 2 and len(told.err) == 1 and said in told.err[0], (words, told)
+
+
 def test_wrong_use():
     for words, said in ((['--trace', 'trace.txt'], ".csv or .pftrace"), (['--trace', 'no/trace.csv'], 'no folder no'),
                         (['--trace', 'out.csv', '--output', 'out.csv'], '--output and --trace')):

@@ -38,8 +38,9 @@ static const char *const columns[COLUMNS] = {"kind",     "time_s",    "worker", 
                                              "first",    "count",     "reason", "asked_s", "begun_s", "ended_s",
                                              "stored_s", "compute_s", "fate",   "formula", "text"};
 static const char *const kinds[] = {"run", "worker", "chunk", "cut", "event", NULL};
-static const char *const reasons[] = {"", "own", "other", "cut", "requeued", "recalled", "copy", "verify", NULL};
-static const char *const fates[] = {"", "done", "lost", "returned", "dropped", "failed", "open", NULL};
+static const char *const reasons[] = {"",         "own",  "other",  "cut",     "requeued",
+                                      "recalled", "copy", "verify", "adopted", NULL};
+static const char *const fates[] = {"", "done", "lost", "returned", "dropped", "failed", "open", "undone", NULL};
 
 const char *trace_reason_word(enum trace_reason reason)
 {

@@ -42,6 +42,7 @@ enum trace_reason {
     TRACE_RECALLED, /* another worker had it, and had not begun it */
     TRACE_COPY,     /* another worker computes it, too */
     TRACE_VERIFY,   /* to be compared with the results of another worker */
+    TRACE_ADOPTED,  /* the worker was at it when its master was lost */
     TRACE_REASONS,
 };
 
@@ -53,7 +54,8 @@ enum trace_fate {
     TRACE_RETURNED, /* given back before it had begun */
     TRACE_DROPPED,  /* its results were not needed any more */
     TRACE_FAILED,
-    TRACE_OPEN, /* not ended when the trace ends */
+    TRACE_OPEN,   /* not ended when the trace ends */
+    TRACE_UNDONE, /* not computed, as the run ended early */
     TRACE_FATES,
 };
 

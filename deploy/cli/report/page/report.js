@@ -151,6 +151,7 @@ const REASONS = {
   recalled: 'Another worker had it and had not begun it; it was recalled as this one had nothing to do.',
   copy: 'A speculative copy: another worker computes it, too, and nothing else was left.',
   verify: 'It was computed again, to compare its results with those of another worker.',
+  adopted: 'The worker was at it when its master was lost; the supermaster took both over.',
 };
 const ENDS = {
   done: 'Its results were taken.',
@@ -159,6 +160,7 @@ const ENDS = {
   dropped: 'Its results were not needed any more.',
   failed: 'It failed.',
   open: 'It had not ended when the trace ended.',
+  undone: 'It was not computed, as the run ended early.',
 };
 
 const nameOf = worker => `Worker ${worker.rank} on node ${worker.node}` + (worker.host ? ` (${worker.host})` : '');
