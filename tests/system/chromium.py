@@ -118,8 +118,8 @@ class Browser:
     def key(self, name):
         code, number = KEYS.get(name, ('', 0))
         params = {'key': name, 'code': code, 'windowsVirtualKeyCode': number}
-        if len(name) == 1:
-            params['text'] = name
+        if len(name) == 1 or name == 'Enter':
+            params['text'] = '\r' if name == 'Enter' else name
         self.call('Input.dispatchKeyEvent', type='keyDown', **params)
         self.call('Input.dispatchKeyEvent', type='keyUp', **params)
         self.frame()

@@ -159,7 +159,9 @@ def test_a_report_beside_its_trace():
 
 # How many dots of a canvas have a colour, a variable of the page's style.
 DOTS = '''((id, name) => {
-  const canvas = document.getElementById(id), data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  const canvas = document.getElementById(id), copy = new OffscreenCanvas(canvas.width, canvas.height), context = copy.getContext('2d', {willReadFrequently: true});
+  context.drawImage(canvas, 0, 0);
+  const data = context.getImageData(0, 0, canvas.width, canvas.height).data;
   const colour = parseInt(getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim().slice(1), 16);
   let count = 0;
   for (let i = 0; i < data.length; i += 4)
@@ -181,8 +183,9 @@ def test_it_opens_without_an_error():
         return NO_BROWSER
     trace = make_trace(workers=24, nodes=3, lost=1)
     page_of(trace)
-    for width, dark in ((1000, False), (1000, True), (2560, False), (2560, True)):
-        with chromium.Browser(width, 1200, dark) as browser:
+    with chromium.Browser() as browser:
+        for width, dark in ((1000, False), (1000, True), (2560, False), (2560, True)):
+            browser.show(width, 1200, dark)
             browser.open('run.html')
             assert not browser.complaints and browser.evaluate('Boolean(document.documentElement.dataset.ready)'), browser.complaints
             shown = dict(browser.evaluate('[...document.querySelectorAll("[data-figure]")].map(figure => [figure.dataset.figure, Number(figure.dataset.value)])'))
@@ -276,6 +279,11 @@ def test_the_keyboard_goes_everywhere():
         browser.evaluate("document.getElementById('finish-box').focus()")
         browser.key('Home')
         assert story(browser, 'finish-story').startswith(f'Worker {ranks[0]} on node 0'), story(browser, 'finish-story')
+        browser.evaluate("document.querySelector('#events button').focus()")
+        browser.key('Enter')
+        assert 'It was lost with the worker.' in story(browser) and browser.evaluate('document.activeElement.id') == 'gantt-box', story(browser)
+        assert abs(browser.evaluate(view) / whole - .05) < 1e-6
+        browser.key('0')
         browser.evaluate("document.querySelector('#workers th:nth-child(5) button').click()")
         counts = browser.evaluate("[...document.querySelectorAll('#workers tbody td:nth-child(5)')].map(cell => Number(cell.textContent))")
         assert counts == sorted(counts) and browser.evaluate("document.querySelector('#workers th:nth-child(5)').ariaSort") == 'ascending', counts
@@ -289,6 +297,7 @@ def test_a_chunk_is_told_where_it_is_pointed_at():
     trace = make_trace(workers=4, nodes=1, lost=0)
     page_of(trace)
     with chromium.Browser(1000, 900) as browser:
+        browser.call('Page.addScriptToEvaluateOnNewDocument', source='delete Uint8Array.fromBase64')  # as in earlier browsers
         browser.open('run.html')
         browser.evaluate("document.getElementById('gantt-box').scrollIntoView({block: 'center'})")
         left, top, width = browser.evaluate("(place => [place.left, place.top, place.width])(document.getElementById('gantt').getBoundingClientRect())")

@@ -276,6 +276,8 @@ static int take_workers(struct figures *figures, const json_t *list, struct erro
         uint64_t rank = TRACE_UNKNOWN;
         take_whole(&rank, object, "rank");
         struct figures_worker *worker = find_worker(figures, rank);
+        if (rank == TRACE_UNKNOWN)
+            return error_set(error, "an entry of \"worker_stats\" has no rank");
         if (worker == NULL)
             return error_set(error,
                              "it tells of worker %lld, which the trace does not know: they are of different runs",

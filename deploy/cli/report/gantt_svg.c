@@ -17,7 +17,7 @@
 enum { CELLS = 660, LEFT = 92, RIGHT = 16, TOP = 74, BOTTOM = 44, LEVELS = 8, LEGEND_COLUMNS = 3 };
 #define GAP 0.4 /* between chunks that are wide enough */
 
-/* The looks of the classes: the colours of Okabe and Ito (2008), and a hatching for each but the commonest, which tell
+/* The looks of the classes: the colours of Okabe and Ito, and a hatching for each but the commonest, which tell
  * the classes apart in print and to those who see colours differently. */
 static const struct look {
     const char *colour, *hatching; /* hatching: lines of a tile of 6 by 6; "" for none */

@@ -235,7 +235,8 @@ START_TEST(a_report_of_another_run_is_refused)
     struct run_trace trace;
     struct figures figures;
     struct error error;
-    json_t *json = json_loads(report, 0, NULL), *none = json_pack("{s:i}", "a", 1);
+    json_t *json = json_loads(report, 0, NULL), *none = json_pack("{s:i}", "a", 1),
+           *odd = json_pack("{s:s, s:[i, s]}", "hdss", "1", "worker_stats", 5, "b");
     read_sample(&trace);
     figures_init(&figures);
     ck_assert_int_eq(figures_of_trace(&figures, &trace, &error), 0);
@@ -247,6 +248,11 @@ START_TEST(a_report_of_another_run_is_refused)
     run_trace_fini(&trace);
     json_decref(json);
     json_decref(none);
+    figures_init(&figures);
+    ck_assert_int_eq(figures_of_report(&figures, odd, &error), -1);
+    ck_assert_str_eq(error.text, "an entry of \"worker_stats\" has no rank");
+    figures_fini(&figures);
+    json_decref(odd);
 }
 END_TEST
 

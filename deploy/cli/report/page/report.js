@@ -273,7 +273,8 @@ function tickTexts(ticks) {
 
 // --- the rows of the Gantt chart ---
 
-const GUTTER = 104;
+const digitsOf = name => Math.max(1, ...workers.map(worker => String(worker[name]).length));
+const GUTTER = Math.max(104, 62 + 9 * (digitsOf('node') + digitsOf('rank')));
 const byNode = workers.length > run.rows;
 const nodes = [];
 for (const worker of workers) {
@@ -509,7 +510,7 @@ function drawLabels(context, width, height, top) {
       context.fillStyle = palette.line;
       context.fillRect(0, Math.round(y) - .5, width, 1);
     }
-    const middle = byNode || row.height > 11 ? y + row.height / 2 : y + 6;
+    const middle = Math.max(top === 0 && r === 0 ? 8 : -Infinity, byNode || row.height > 11 ? y + row.height / 2 : y + 6);
     if (begins && middle - free >= 12) {
       context.fillStyle = palette.ink;
       context.textAlign = 'left';
@@ -606,8 +607,21 @@ function drawAxis(width) {
     context.textAlign = 'center';
     context.fillText(label, Math.min(width - half - 1, x), 7);
   }
+  context.fillStyle = palette.vain;
+  for (const [time] of run.events)
+    if (time >= view.from && time <= view.to)
+      drawPointer(context, xOf(time, width));
   context.fillStyle = palette.faint;
   context.fillText('time since the beginning of the trace (s)', GUTTER + (width - GUTTER) / 2, 23);
+}
+
+// An event, at the axis.
+function drawPointer(context, x) {
+  context.beginPath();
+  context.moveTo(x, 0);
+  context.lineTo(x - 4, 7);
+  context.lineTo(x + 4, 7);
+  context.fill();
 }
 
 // The share of busy workers over the whole run, and the part of it that the chart shows.
@@ -1188,6 +1202,11 @@ function drawLegends() {
   }, 'idle');
   if (workers.some(worker => worker.lost >= 0))
     addLegend(byId('gantt-legend'), context => drawCross(context, 11, 6, 4, palette.mark), 'worker lost');
+  if (run.events.length > 0)
+    addLegend(byId('gantt-legend'), context => {
+      context.fillStyle = palette.vain;
+      drawPointer(context, 11);
+    }, 'event');
   if (run.begin + run.elapsed / run.tick < run.end)
     addLegend(byId('gantt-legend'), paintLine(palette.mark, [6, 4]), 'all results are stored');
   addLegend(byId('sizes-legend'), paintDot, 'what was cut');
@@ -1216,7 +1235,43 @@ function describe() {
   show(byId('finish-story'), 'Point at a worker, or choose one with the arrow keys.');
 }
 
-// --- the table of workers ---
+// --- the tables ---
+
+// Shows an event in the Gantt chart: a twentieth of the run around it, at the row of its worker.
+function goToEvent([time, rank]) {
+  const worker = workers.find(other => other.rank === rank), half = run.end / 40;
+  if (worker && byNode) {
+    nodes.find(node => worker.index >= node.begin && worker.index < node.end).isOpen = true;
+    layRows();
+    pictureKey = '';
+  }
+  setView(time - half, time + half);
+  focus.isShown = true;
+  focus.isPinned = false;
+  focus.row = worker ? rows.findIndex(row => row.worker === worker) : 0;
+  moveToRow(focus.row);
+  if (worker && worker.end > worker.begin)
+    focus.chunk = Math.max(worker.begin, chunkFrom(worker, time + 1e-9) - 1);
+  bringIntoSight();
+  setView(time - half, time + half);
+  tell(time);
+  byId('gantt-section').scrollIntoView();
+  box.focus({preventScroll: true});
+}
+
+// Makes the time of each event a button that shows it.
+function linkEvents() {
+  if (!document.body.classList.contains('has-events'))
+    return;
+  run.events.forEach((event, i) => {
+    const cell = byId('events').tBodies[0].rows[i].cells[0], button = document.createElement('button');
+    button.type = 'button';
+    button.title = 'Show it in the chart';
+    button.textContent = cell.textContent;
+    cell.replaceChildren(button);
+    button.addEventListener('click', () => goToEvent(event));
+  });
+}
 
 // Makes the heads of its columns buttons by which it is sorted.
 function makeSortable(table) {
@@ -1266,10 +1321,18 @@ listenToKeys();
 listenToPlot('sizes', sizes, stepCount, tellSize);
 listenToPlot('finish', finish, () => workers.length, tellFinish);
 makeSortable(byId('workers'));
+linkEvents();
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
 window.addEventListener('beforeprint', () => print(true));
 window.addEventListener('afterprint', () => print(false));
-new ResizeObserver(() => isPrinting || drawAll()).observe(document.querySelector('main'));
+
+let lastWidth = 0;
+new ResizeObserver(entries => {
+  const width = entries[0].contentRect.width, isOther = Math.abs(width - lastWidth) >= 1;
+  lastWidth = width; // a story that is longer changes the height alone
+  if (isOther && !isPrinting)
+    drawAll();
+}).observe(document.querySelector('main'));
 document.documentElement.dataset.ready = Math.round(performance.now() - began);
 
 })();
