@@ -117,7 +117,7 @@ static int make_figures(struct figures *figures, const struct report_input *inpu
 
 /* --- output --- */
 
-static int write_text(const char *path, struct text *text, struct error *error)
+static int write_page_text(const char *path, struct text *text, struct error *error)
 {
     const size_t length = text->length;
     char *data = text_take(text);
@@ -126,15 +126,15 @@ static int write_text(const char *path, struct text *text, struct error *error)
     return result;
 }
 
-static int write_all(const struct report_request *request, const struct figures *figures,
-                     const struct report_input *input, struct error *error)
+static int write_wanted(const struct report_request *request, const struct figures *figures,
+                        const struct report_input *input, struct error *error)
 {
     const struct run_trace *trace = input->has_trace ? &input->trace : NULL;
     struct text text;
     if (request->html[0] != '\0') {
         text_init(&text);
         page_html(&text, figures, trace, request->files[0]);
-        if (write_text(request->html, &text, error) < 0)
+        if (write_page_text(request->html, &text, error) < 0)
             return -1;
     }
     if (request->svg[0] != '\0') {
@@ -145,7 +145,7 @@ static int write_all(const struct report_request *request, const struct figures 
         gantt_svg(&text, trace, title.data != NULL ? title.data : "");
         text.failed |= title.failed;
         text_fini(&title);
-        return write_text(request->svg, &text, error);
+        return write_page_text(request->svg, &text, error);
     }
     return 0;
 }
@@ -153,7 +153,8 @@ static int write_all(const struct report_request *request, const struct figures 
 /* --- the command --- */
 
 /* Looks whether the file to be written is one of those to be read. */
-static int check_output(const struct report_request *request, const char *option, const char *path, struct error *error)
+static int check_written(const struct report_request *request, const char *option, const char *path,
+                         struct error *error)
 {
     struct stat out, in;
     if (path[0] == '\0')
@@ -171,8 +172,8 @@ static int check_request(const struct report_request *request, struct error *err
         return error_set(error, "no file is given: hdss report TRACE.csv --html RUN.html");
     if (request->html[0] == '\0' && request->svg[0] == '\0')
         return error_set(error, "nothing is to be written: --html FILE.html or --svg FILE.svg is accepted");
-    return check_output(request, "--html", request->html, error) < 0 ||
-                   check_output(request, "--svg", request->svg, error) < 0
+    return check_written(request, "--html", request->html, error) < 0 ||
+                   check_written(request, "--svg", request->svg, error) < 0
                ? -1
                : 0;
 }
@@ -191,7 +192,7 @@ static int report_answer(const struct report_request *request)
         status = (error_set(&error, "--svg needs a trace: %.200s is a report, which does not tell of single chunks",
                             request->files[0]),
                   report_say(&error, EXIT_STATUS_USAGE));
-    else if (write_all(request, &figures, &input, &error) < 0)
+    else if (write_wanted(request, &figures, &input, &error) < 0)
         status = report_say(&error, EXIT_STATUS_FAILED);
     figures_fini(&figures);
     run_trace_fini(&input.trace);

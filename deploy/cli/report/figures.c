@@ -47,7 +47,7 @@ static int figures_no_memory(struct error *error)
 /* --- of a trace --- */
 
 /* Copies what may be NULL; false when memory is out. */
-static bool copy_text(char **to, const char *from)
+static bool copy_fact(char **to, const char *from)
 {
     *to = from != NULL ? strdup(from) : NULL;
     return from == NULL || *to != NULL;
@@ -60,9 +60,9 @@ static int copy_facts(struct figures *figures, const struct run_trace *trace, st
     figures->masters = facts->masters == TRACE_UNKNOWN ? 0 : (unsigned)facts->masters;
     figures->workers = (unsigned)trace->worker_count;
     figures->worker_stats = calloc(trace->worker_count + 1, sizeof *figures->worker_stats);
-    bool ok = figures->worker_stats != NULL && copy_text(&figures->version, facts->version) &&
-              copy_text(&figures->kernel, facts->kernel) && copy_text(&figures->technique, facts->technique) &&
-              copy_text(&figures->origin, facts->origin);
+    bool ok = figures->worker_stats != NULL && copy_fact(&figures->version, facts->version) &&
+              copy_fact(&figures->kernel, facts->kernel) && copy_fact(&figures->technique, facts->technique) &&
+              copy_fact(&figures->origin, facts->origin);
     for (size_t i = 0; ok && i < trace->worker_count; i++) {
         const struct run_worker *worker = &trace->workers[i];
         struct figures_worker *stats = &figures->worker_stats[i];
@@ -73,7 +73,7 @@ static int copy_facts(struct figures *figures, const struct run_trace *trace, st
                                          .is_lost = !isnan(worker->lost_s)};
         figures->lost_workers += stats->is_lost;
         figures->nodes += i == 0 || worker[-1].node != worker->node;
-        ok = copy_text(&stats->host, worker->host);
+        ok = copy_fact(&stats->host, worker->host);
     }
     return ok ? 0 : figures_no_memory(error);
 }
@@ -198,7 +198,7 @@ int figures_of_trace(struct figures *figures, const struct run_trace *trace, str
 
 /* --- of a report --- */
 
-static void take_text(char **to, const json_t *object, const char *key, const char *inner)
+static void take_report_text(char **to, const json_t *object, const char *key, const char *inner)
 {
     const json_t *value = json_object_get(object, key);
     const char *text = json_string_value(inner != NULL ? json_object_get(value, inner) : value);
@@ -256,7 +256,7 @@ static int make_workers(struct figures *figures, const json_t *list, struct erro
 }
 
 /* The worker of that rank, or NULL. */
-static struct figures_worker *find_worker(struct figures *figures, uint64_t rank)
+static struct figures_worker *find_figures_worker(struct figures *figures, uint64_t rank)
 {
     for (unsigned i = 0; i < figures->workers; i++)
         if (figures->worker_stats[i].rank == rank)
@@ -275,7 +275,7 @@ static int take_workers(struct figures *figures, const json_t *list, struct erro
         const json_t *object = json_array_get(list, i);
         uint64_t rank = TRACE_UNKNOWN;
         take_whole(&rank, object, "rank");
-        struct figures_worker *worker = find_worker(figures, rank);
+        struct figures_worker *worker = find_figures_worker(figures, rank);
         if (rank == TRACE_UNKNOWN)
             return error_set(error, "an entry of \"worker_stats\" has no rank");
         if (worker == NULL)
@@ -311,13 +311,13 @@ int figures_of_report(struct figures *figures, const json_t *report, struct erro
     if (take_workers(figures, workers, error) < 0)
         return -1;
     figures->has_report = true;
-    take_text(&figures->version, report, "hdss", NULL);
-    take_text(&figures->kernel, report, "kernel", "name");
-    take_text(&figures->technique, report, "technique", "name");
-    take_text(&figures->topology, report, "topology", NULL);
-    take_text(&figures->outcome, report, "outcome", NULL);
-    take_text(&figures->origin, report, "started_at", NULL);
-    take_text(&figures->checksum, report, "checksum", NULL);
+    take_report_text(&figures->version, report, "hdss", NULL);
+    take_report_text(&figures->kernel, report, "kernel", "name");
+    take_report_text(&figures->technique, report, "technique", "name");
+    take_report_text(&figures->topology, report, "topology", NULL);
+    take_report_text(&figures->outcome, report, "outcome", NULL);
+    take_report_text(&figures->origin, report, "started_at", NULL);
+    take_report_text(&figures->checksum, report, "checksum", NULL);
     take_whole(&figures->iterations, report, "iterations");
     take_whole(&figures->done, report, "done");
     take_small(&figures->masters, report, "masters");

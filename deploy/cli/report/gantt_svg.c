@@ -187,7 +187,7 @@ static void write_fill(struct text *text, unsigned class)
 }
 
 /* The classes that there are. */
-static void write_legend(const struct drawing *drawing)
+static void write_chart_legend(const struct drawing *drawing)
 {
     bool is_there[GANTT_CLASSES] = {0};
     unsigned shown = 0;
@@ -235,7 +235,8 @@ static void write_loss(struct drawing *drawing, const struct run_worker *worker)
 }
 
 /* "node 3" at the first row of each node, and the worker's rank where there is room for it. */
-static void write_label(const struct drawing *drawing, const struct run_worker *worker, bool begins_node, bool is_node)
+static void write_row_label(const struct drawing *drawing, const struct run_worker *worker, bool begins_node,
+                            bool is_node)
 {
     const double y = drawing->y + fmin(drawing->row_height, 9);
     if (begins_node)
@@ -256,7 +257,7 @@ static size_t count_of_node(const struct run_trace *trace, size_t first)
     return count;
 }
 
-static size_t count_nodes(const struct run_trace *trace)
+static size_t count_chart_nodes(const struct run_trace *trace)
 {
     size_t nodes = 0;
     for (size_t i = 0; i < trace->worker_count; i += count_of_node(trace, i))
@@ -270,7 +271,7 @@ static void draw_rows(struct drawing *drawing, bool by_node)
     for (size_t i = 0; i < trace->worker_count;) {
         const struct run_worker *worker = &trace->workers[i];
         const size_t count = by_node ? count_of_node(trace, i) : 1;
-        write_label(drawing, worker, i == 0 || worker[-1].node != worker->node, by_node);
+        write_row_label(drawing, worker, i == 0 || worker[-1].node != worker->node, by_node);
         if (by_node)
             draw_node(drawing, worker, count);
         else
@@ -286,7 +287,7 @@ static void write_document(struct drawing *drawing, const char *title)
 {
     const struct run_trace *trace = drawing->trace;
     const bool by_node = trace->worker_count > GANTT_ROWS_MAX;
-    const size_t rows = by_node ? count_nodes(trace) : trace->worker_count;
+    const size_t rows = by_node ? count_chart_nodes(trace) : trace->worker_count;
     drawing->row_height = rows <= 16 ? 16 : rows <= 50 ? 11 : rows <= 100 ? 7 : 4;
     drawing->y = TOP;
     const double bottom = TOP + (double)rows * drawing->row_height + 2;
@@ -304,7 +305,7 @@ static void write_document(struct drawing *drawing, const char *title)
     text_add(drawing->text, "<text class=\"title\" x=\"4\" y=\"18\">");
     markup_add(drawing->text, title);
     text_add(drawing->text, "</text>\n");
-    write_legend(drawing);
+    write_chart_legend(drawing);
     draw_rows(drawing, by_node);
     write_paths(drawing);
     if (drawing->marks.data != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as few characters of a page: each as its difference from one that is expected, in as many bytes as that
- * needs, and the bytes in base64. report.js has the other half.
+ * needs, and the bytes in base64. numbers.js has the other half.
  *
  * A number that is not known is the byte 0. Else the difference d is taken as 2d + 1 from 0 on and as -2d below, and
  * written seven bits to a byte, the least significant ones first, each but the last with its top bit set (LEB128). */

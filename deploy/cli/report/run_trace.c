@@ -37,7 +37,7 @@ static int run_trace_no_memory(struct error *error)
     return error_set(error, "out of memory");
 }
 
-static uint32_t rank_of(uint64_t value)
+static uint32_t known_rank(uint64_t value)
 {
     return value == TRACE_UNKNOWN ? RUN_NO_RANK : (uint32_t)value;
 }
@@ -81,7 +81,7 @@ static int take_fact(struct run_facts *facts, const char *text, struct error *er
 }
 
 /* Finds `key` among words that blanks separate: "host=a power=2". Returns where its value begins, and its length. */
-static const char *find_word(const char *text, const char *key, size_t *length)
+static const char *find_value(const char *text, const char *key, size_t *length)
 {
     const size_t key_length = strlen(key);
     for (const char *at = text; *at != '\0'; at += *length) {
@@ -98,10 +98,10 @@ static const char *find_word(const char *text, const char *key, size_t *length)
 static int take_worker(struct run_trace *trace, const struct trace_row *row, struct error *error)
 {
     size_t length;
-    const char *host = find_word(row->text, "host", &length);
+    const char *host = find_value(row->text, "host", &length);
     struct run_worker worker = {.rank = (uint32_t)row->worker,
                                 .node = row->node == TRACE_UNKNOWN ? 0 : (uint32_t)row->node,
-                                .master = rank_of(row->master),
+                                .master = known_rank(row->master),
                                 .lost_s = NAN};
     struct run_worker *grown = grow(trace->workers, trace->worker_count, &trace->worker_room, sizeof *grown);
     if (grown == NULL)
@@ -109,7 +109,7 @@ static int take_worker(struct run_trace *trace, const struct trace_row *row, str
     trace->workers = grown;
     if (host != NULL && (worker.host = strndup(host, length)) == NULL)
         return run_trace_no_memory(error);
-    const char *power = find_word(row->text, "power", &length);
+    const char *power = find_value(row->text, "power", &length);
     char number[40];
     if (power != NULL && length < sizeof number) {
         memcpy(number, power, length);
@@ -139,7 +139,7 @@ static int take_chunk(struct run_trace *trace, const struct trace_row *row, stru
                            .worker = (uint32_t)row->worker,
                            .number = row->chunk == TRACE_UNKNOWN ? 0 : (uint32_t)row->chunk,
                            .node = row->node == TRACE_UNKNOWN ? 0 : (uint32_t)row->node,
-                           .master = rank_of(row->master),
+                           .master = known_rank(row->master),
                            .reason = (uint8_t)row->reason,
                            .fate = (uint8_t)row->fate};
     return 0;
@@ -152,7 +152,7 @@ static int take_cut(struct run_trace *trace, const struct trace_row *row, struct
         return run_trace_no_memory(error);
     trace->cuts = grown;
     trace->cuts[trace->cut_count++] =
-        (struct run_cut){row->time_s, row->first, row->count, row->formula, rank_of(row->worker)};
+        (struct run_cut){row->time_s, row->first, row->count, row->formula, known_rank(row->worker)};
     return 0;
 }
 
@@ -167,7 +167,7 @@ static int take_event(struct run_trace *trace, const struct trace_row *row, stru
         return run_trace_no_memory(error);
     }
     trace->events[trace->event_count++] =
-        (struct run_event){row->time_s, row->first, row->count, rank_of(row->worker), text};
+        (struct run_event){row->time_s, row->first, row->count, known_rank(row->worker), text};
     return 0;
 }
 
@@ -250,7 +250,7 @@ static uint32_t *place_workers(struct run_trace *trace)
 }
 
 /* The moment by which chunks of a worker are ordered. */
-static double key_of(const struct run_chunk *chunk)
+static double order_key(const struct run_chunk *chunk)
 {
     return isnan(chunk->begun_s) ? chunk->given_s : chunk->begun_s;
 }
@@ -258,7 +258,7 @@ static double key_of(const struct run_chunk *chunk)
 static int by_begin(const void *a, const void *b)
 {
     const struct run_chunk *x = a, *y = b;
-    const double p = key_of(x), q = key_of(y);
+    const double p = order_key(x), q = order_key(y);
     return p != q ? (p > q) - (p < q) : (x->number > y->number) - (x->number < y->number);
 }
 

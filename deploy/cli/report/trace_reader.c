@@ -67,7 +67,7 @@ void trace_reader_fini(struct trace_reader *reader)
 }
 
 /* Puts file and line before what is wrong. */
-static int refuse_row(const struct trace_reader *reader, struct error *error, const char *what)
+static int refuse_trace_row(const struct trace_reader *reader, struct error *error, const char *what)
 {
     struct error cause;
     error_set(&cause, "%s", what); /* `what` may be the text of `error` */
@@ -112,9 +112,10 @@ static int cut_row(struct trace_reader *reader, char *fields[COLUMNS], struct er
     for (; at != NULL; count++) {
         at = cut_field(at, end, &field);
         if (field == NULL)
-            return refuse_row(reader, error,
-                              "a quote is not as accepted: a field with quotes begins and ends with one, and has each "
-                              "quote within it twice");
+            return refuse_trace_row(
+                reader, error,
+                "a quote is not as accepted: a field with quotes begins and ends with one, and has each "
+                "quote within it twice");
         if (count < COLUMNS)
             fields[count] = field;
     }
@@ -154,11 +155,11 @@ static int read_time(const struct trace_reader *reader, char *const fields[], un
     if (read_decimal(fields[column], value) == 0 && *value >= 0 && *value <= TRACE_TIME_MAX)
         return 0;
     snprintf(what, sizeof what, "%s is '%.40s'; accepted are seconds from 0 to 1e9", columns[column], fields[column]);
-    return refuse_row(reader, error, what);
+    return refuse_trace_row(reader, error, what);
 }
 
-static int read_count(const struct trace_reader *reader, char *const fields[], unsigned column, uint64_t most,
-                      uint64_t *value, struct error *error)
+static int read_row_count(const struct trace_reader *reader, char *const fields[], unsigned column, uint64_t most,
+                          uint64_t *value, struct error *error)
 {
     char what[160];
     *value = TRACE_UNKNOWN;
@@ -168,11 +169,11 @@ static int read_count(const struct trace_reader *reader, char *const fields[], u
         return 0;
     snprintf(what, sizeof what, "%s is '%.40s'; accepted are whole numbers from 0 to %" PRIu64, columns[column],
              fields[column], most);
-    return refuse_row(reader, error, what);
+    return refuse_trace_row(reader, error, what);
 }
 
 /* Place of the word in the list, or -1. */
-static int place_of(const char *const words[], const char *word)
+static int place_of_word(const char *const words[], const char *word)
 {
     for (int i = 0; words[i] != NULL; i++)
         if (strcmp(words[i], word) == 0)
@@ -180,22 +181,22 @@ static int place_of(const char *const words[], const char *word)
     return -1;
 }
 
-static int read_word(const struct trace_reader *reader, char *const fields[], unsigned column,
-                     const char *const words[], unsigned *place, struct error *error)
+static int read_row_word(const struct trace_reader *reader, char *const fields[], unsigned column,
+                         const char *const words[], unsigned *place, struct error *error)
 {
     char what[240];
-    int found = place_of(words, fields[column]), length;
+    int found = place_of_word(words, fields[column]), length;
     *place = found < 0 ? 0 : (unsigned)found;
     if (found >= 0)
         return 0;
     length = snprintf(what, sizeof what, "%s is '%.40s'; accepted are", columns[column], fields[column]);
     for (int i = 1; words[i] != NULL; i++)
         length += snprintf(what + length, sizeof what - (size_t)length, "%s %s", i > 1 ? "," : "", words[i]);
-    return refuse_row(reader, error, what);
+    return refuse_trace_row(reader, error, what);
 }
 
-static int read_times(const struct trace_reader *reader, char *const fields[], struct trace_row *row,
-                      struct error *error)
+static int read_row_times(const struct trace_reader *reader, char *const fields[], struct trace_row *row,
+                          struct error *error)
 {
     const struct {
         unsigned column;
@@ -219,7 +220,7 @@ static int read_counts(const struct trace_reader *reader, char *const fields[], 
                   {FIRST, INT64_MAX, &row->first},        {COUNT, INT64_MAX, &row->count},
                   {FORMULA, INT64_MAX, &row->formula}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        if (read_count(reader, fields, counts[i].column, counts[i].most, counts[i].value, error) < 0)
+        if (read_row_count(reader, fields, counts[i].column, counts[i].most, counts[i].value, error) < 0)
             return -1;
     return 0;
 }
@@ -227,7 +228,7 @@ static int read_counts(const struct trace_reader *reader, char *const fields[], 
 /* --- rows --- */
 
 /* The fields that a kind cannot do without. */
-static int check_needs(const struct trace_reader *reader, const struct trace_row *row, struct error *error)
+static int check_row_needs(const struct trace_reader *reader, const struct trace_row *row, struct error *error)
 {
     const bool needs_worker = row->kind == TRACE_WORKER || row->kind == TRACE_CHUNK;
     const bool needs_count = row->kind == TRACE_CHUNK || row->kind == TRACE_CUT;
@@ -241,26 +242,26 @@ static int check_needs(const struct trace_reader *reader, const struct trace_row
     if (what == NULL)
         return 0;
     snprintf(text, sizeof text, "a row of the kind '%s' has no %s", kinds[row->kind], what);
-    return refuse_row(reader, error, text);
+    return refuse_trace_row(reader, error, text);
 }
 
-static int take_fields(struct trace_reader *reader, char *fields[COLUMNS], struct error *error)
+static int take_row_fields(struct trace_reader *reader, char *fields[COLUMNS], struct error *error)
 {
     struct trace_row row = {.text = fields[TEXT]};
     unsigned reason, fate;
-    const int kind = place_of(kinds, fields[KIND]);
+    const int kind = place_of_word(kinds, fields[KIND]);
     if (kind < 0)
         return 0; /* of a later version */
     row.kind = (enum trace_kind)kind;
-    if (read_times(reader, fields, &row, error) < 0 || read_counts(reader, fields, &row, error) < 0 ||
-        read_word(reader, fields, REASON, reasons, &reason, error) < 0 ||
-        read_word(reader, fields, FATE, fates, &fate, error) < 0)
+    if (read_row_times(reader, fields, &row, error) < 0 || read_counts(reader, fields, &row, error) < 0 ||
+        read_row_word(reader, fields, REASON, reasons, &reason, error) < 0 ||
+        read_row_word(reader, fields, FATE, fates, &fate, error) < 0)
         return -1;
     row.reason = (enum trace_reason)reason;
     row.fate = (enum trace_fate)fate;
-    if (check_needs(reader, &row, error) < 0)
+    if (check_row_needs(reader, &row, error) < 0)
         return -1;
-    return reader->take(reader->context, &row, error) == 0 ? 0 : refuse_row(reader, error, error->text);
+    return reader->take(reader->context, &row, error) == 0 ? 0 : refuse_trace_row(reader, error, error->text);
 }
 
 static int take_header(struct trace_reader *reader, struct error *error)
@@ -268,27 +269,28 @@ static int take_header(struct trace_reader *reader, struct error *error)
     const size_t length = strlen(TRACE_COLUMNS);
     if (reader->length < length || memcmp(reader->bytes, TRACE_COLUMNS, length) != 0 ||
         (reader->length > length && reader->bytes[length] != ','))
-        return refuse_row(reader, error, "this is no trace: its first line is not kind,time_s,worker,...,formula,text");
+        return refuse_trace_row(reader, error,
+                                "this is no trace: its first line is not kind,time_s,worker,...,formula,text");
     reader->has_header = true;
     return 0;
 }
 
-static int take_row(struct trace_reader *reader, struct error *error)
+static int take_trace_row(struct trace_reader *reader, struct error *error)
 {
     char *fields[COLUMNS], what[80];
     if (reader->length > 0 && reader->bytes[reader->length - 1] == '\r')
         reader->length--;
     if (memchr(reader->bytes, '\0', reader->length) != NULL)
-        return refuse_row(reader, error, "a NUL byte, which no text has");
+        return refuse_trace_row(reader, error, "a NUL byte, which no text has");
     if (!reader->has_header)
         return take_header(reader, error);
     const int count = cut_row(reader, fields, error);
     if (count < 0)
         return -1;
     if (count >= COLUMNS)
-        return take_fields(reader, fields, error);
+        return take_row_fields(reader, fields, error);
     snprintf(what, sizeof what, "%d field%s; accepted are %d or more", count, count == 1 ? "" : "s", COLUMNS);
-    return refuse_row(reader, error, what);
+    return refuse_trace_row(reader, error, what);
 }
 
 /* --- bytes --- */
@@ -298,7 +300,7 @@ static int append(struct trace_reader *reader, const char *bytes, size_t count, 
     char what[80];
     snprintf(what, sizeof what, "the row is longer than %u bytes", TRACE_ROW_MAX);
     if (count > TRACE_ROW_MAX - reader->length)
-        return refuse_row(reader, error, what);
+        return refuse_trace_row(reader, error, what);
     memcpy(reader->bytes + reader->length, bytes, count);
     reader->length += count;
     for (const char *at = bytes; (at = memchr(at, '"', count - (size_t)(at - bytes))) != NULL; at++)
@@ -308,7 +310,7 @@ static int append(struct trace_reader *reader, const char *bytes, size_t count, 
 
 static int end_row(struct trace_reader *reader, struct error *error)
 {
-    if (take_row(reader, error) < 0)
+    if (take_trace_row(reader, error) < 0)
         return -1;
     reader->length = 0;
     reader->begun = reader->line + 1;
@@ -336,8 +338,8 @@ int trace_reader_take(struct trace_reader *reader, const char *bytes, size_t cou
 int trace_reader_end(struct trace_reader *reader, struct error *error)
 {
     if (reader->in_quotes)
-        return refuse_row(reader, error, "the file ends within quotes");
+        return refuse_trace_row(reader, error, "the file ends within quotes");
     if (reader->length > 0 || !reader->has_header)
-        return take_row(reader, error);
+        return take_trace_row(reader, error);
     return 0;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a C source of the page of `hdss report`: embed.py OUTPUT HTML CSS JS
+"""Makes a C source of the page of `hdss report`: embed.py OUTPUT HTML CSS JS...
 
-The style and the script go to their places in the HTML, and the hash of each into its Content-Security-Policy, so that a
+The scripts become one, in their order. The style and the script go to their places in the HTML, and the hash of each into its Content-Security-Policy, so that a
 browser runs this script and no other. Where {{name}} is left the program writes what it has of that name."""
 import base64
 import hashlib
@@ -31,8 +31,8 @@ def literal(text):
 
 
 def main():
-    output, html, css, js = sys.argv[1:]
-    style, script = read(css), read(js)
+    output, html, css, *scripts = sys.argv[1:]
+    style, script = read(css), "'use strict';\n(() => {\n" + "\n".join(map(read, scripts)) + "})();\n"
     page = read(html)
     for name, text in (("style", style), ("script", script), ("style_source", source_of(style)), ("script_source", source_of(script))):
         page = page.replace("{{" + name + "}}", text)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files that write the page share: what it is made of, and who writes which part. */
+#pragma once
+
+#include "deploy/cli/report/page.h"
+
+#include <stdbool.h>
+
+struct page {
+    struct text *text; /* borrowed, as all pointers here */
+    const struct figures *figures;
+    const struct run_trace *trace; /* NULL: none */
+    const char *name;
+    double tick_s; /* times are whole numbers of these in the page */
+};
+
+/* `word`, or `other` where there is none. */
+const char *page_word_or(const char *word, const char *other);
+
+static inline bool page_is_known(uint64_t count)
+{
+    return count != TRACE_UNKNOWN;
+}
+
+/* "1 worker", "1,234 workers". */
+void page_count(struct text *text, uint64_t count, const char *one);
+
+/* The figures as tiles, and in sentences. */
+void page_tiles(const struct page *page);
+void page_sentences(const struct page *page);
+
+/* The numbers for the script: the run as JSON, its chunks and its scheduling steps packed. */
+void page_run(const struct page *page);
+void page_chunks(const struct page *page);
+void page_cuts(const struct page *page);
