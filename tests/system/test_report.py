@@ -291,6 +291,25 @@ def test_the_keyboard_goes_everywhere():
     return None
 
 
+def test_a_screen_reader_finds_its_way():
+    """What the browser tells it: charts, their keys and the tables have names, and the charts are described."""
+    if not chromium.program():
+        return NO_BROWSER
+    page_of(make_trace())
+    with chromium.Browser() as browser:
+        browser.open('run.html')
+        nodes = [node for node in browser.call('Accessibility.getFullAXTree')['nodes'] if not node.get('ignored')]
+        named = [(node['role']['value'], node.get('name', {}).get('value', ''), node.get('description', {}).get('value', '')) for node in nodes]
+        for role, least in (('image', 4), ('application', 3), ('heading', 6), ('button', 14), ('columnheader', 14), ('rowheader', 12), ('main', 1)):
+            found = [entry for entry in named if entry[0] == role]
+            assert len(found) >= least and (role == 'main' or all(name for _, name, _ in found)), (role, found)
+        charts = {name: about for role, name, about in named if role == 'application'}
+        assert 'A row for each of 12 workers on 3 nodes' in charts['Who computed what, and when'], charts
+        live = browser.evaluate("[...document.querySelectorAll('[aria-live]')].map(place => place.id)")
+        assert live == ['story', 'sizes-story', 'finish-story'], live
+    return None
+
+
 def test_a_chunk_is_told_where_it_is_pointed_at():
     if not chromium.program():
         return NO_BROWSER

@@ -266,13 +266,14 @@ let drag = null;
 
 function listenToPointer() {
   box.addEventListener('pointermove', event => {
-    if (!drag)
-      return onMove(event);
+    if (!drag) {
+      onMove(event);
+      return;
+    }
     const moved = event.clientX - drag.x;
     drag.isMoved = drag.isMoved || Math.abs(moved) > 3;
     if (drag.isMoved)
       setView(drag.from - moved * drag.scale, drag.to - moved * drag.scale);
-    return undefined;
   });
   box.addEventListener('pointerdown', event => {
     if (event.button !== 0 || event.target !== canvas)
@@ -286,13 +287,14 @@ function listenToPointer() {
     if (wasDrag || event.target !== canvas && event.target !== box)
       return;
     const [x] = placeIn(canvas, event), row = rows[focus.row];
-    if (x < GUTTER && byNode && row)
-      return toggleNode(row);
+    if (x < GUTTER && byNode && row) {
+      toggleNode(row);
+      return;
+    }
     focus.isPinned = !focus.isPinned && focus.chunk >= 0;
     if (!focus.isPinned)
       onMove(event);
     tell(timeAt(x));
-    return undefined;
   });
   box.addEventListener('pointerleave', () => {
     if (!focus.isPinned && document.activeElement !== box) {
@@ -362,12 +364,11 @@ function moveToRow(index) {
 function moveToChunk(step) {
   const worker = rows[focus.row] && rows[focus.row].worker;
   if (!worker || worker.end === worker.begin)
-    return pan(step > 0 ? .1 : -.1);
-  if (focus.chunk < worker.begin || focus.chunk >= worker.end)
+    pan(step > 0 ? .1 : -.1);
+  else if (focus.chunk < worker.begin || focus.chunk >= worker.end)
     focus.chunk = Math.max(worker.begin, Math.min(worker.end - 1, chunkFrom(worker, view.from)));
   else
     focus.chunk = Math.max(worker.begin, Math.min(worker.end - 1, focus.chunk + step));
-  return undefined;
 }
 
 function enter() {

@@ -46,8 +46,8 @@ function drawFrame(id, xAxis, yAxis, xTitle, yTitle, xText) {
   });
   context.textBaseline = 'top';
   context.textAlign = 'center';
-  tickTexts(xAxis.ticks).forEach((number, i) => {
-    const text = xText ? xText(xAxis.ticks[i]) : number;
+  tickTexts(xAxis.ticks).forEach((plain, i) => {
+    const text = xText ? xText(xAxis.ticks[i]) : plain;
     const x = plot.x(xAxis.ticks[i]);
     context.fillRect(x - .5, bottom, 1, 5);
     context.fillText(text, Math.min(x, right - context.measureText(text).width / 2 + 14), bottom + 8);
