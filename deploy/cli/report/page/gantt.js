@@ -63,6 +63,28 @@ function drawLabels(context, width, height, top) {
   }
 }
 
+// The number of iterations, in chunks that have room for it.
+function drawSizesWithin(context, width, height, top) {
+  context.textAlign = 'center';
+  for (let r = rowAt(top); r < rows.length && rows[r].y < top + height; r++) {
+    const row = rows[r], middle = row.y - top + row.height / 2;
+    if (!row.worker || row.height < 16)
+      continue;
+    eachChunk(row.worker, view, width - GUTTER, (i, a, b) => {
+      const text = group(count[i]), room = b - a > 24 ? context.measureText(text).width + 8 : Infinity;
+      if (b - a < room)
+        return;
+      const x = GUTTER + (a + b) / 2;
+      if (kind[i] > 1) { // not on a hatching
+        context.fillStyle = palette.ground;
+        context.fillRect(x - room / 2 + 1, middle - 8, room - 2, 15);
+      }
+      context.fillStyle = kind[i] > 1 ? palette.ink : palette.on[kind[i]];
+      context.fillText(text, x, middle);
+    });
+  }
+}
+
 function drawMarks(context, width, height, top) {
   for (let r = rowAt(top); r < rows.length && rows[r].y < top + height; r++) {
     const row = rows[r];
@@ -122,6 +144,7 @@ function drawGantt() {
   paintRows(width, height, top);
   context.putImageData(picture, Math.round(GUTTER * ratio), 0);
   drawLabels(context, width, height, top);
+  drawSizesWithin(context, width, height, top);
   drawEnd(context, width, height);
   drawMarks(context, width, height, top);
   drawFocus(context, width, top);

@@ -27,6 +27,7 @@ function readPalette(isPrinting) {
     palette[name] = value(name);
   palette.classes = CLASS_NAMES.map(name => packed(palette[name]));
   palette.shades = palette.classes.map(colour => Uint32Array.from({length: 65}, (_, i) => mixed(packed(palette.idle), colour, i / 64)));
+  palette.on = palette.classes.map(colour => .3 * (colour & 255) + .59 * (colour >> 8 & 255) + .11 * (colour >> 16 & 255) > 120 ? '#000000' : '#ffffff');
   palette.hatching = palette.classes.map(colour => mixed(colour, packed(palette.hatch), .8));
 }
 
