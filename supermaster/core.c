@@ -416,6 +416,8 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
     supermaster_record_if_due(supermaster, event->now_ns, false);
     if (supermaster->state == SUPERMASTER_ENDING)
         supermaster_leave(supermaster, event->now_ns);
+    supermaster->messages_sent = actions->messages;
+    supermaster->bytes_sent = actions->bytes;
 }
 
 unsigned supermaster_busy(const struct supermaster *supermaster)

@@ -298,10 +298,11 @@ struct supermaster {
     struct worker_statistics *statistics; /* [workers], owned */
     struct error failure;                 /* empty unless the run failed */
     unsigned failed_rank;
-    uint64_t messages, bytes; /* traffic of all ranks, complete when GONE */
-    uint64_t now_ns;          /* time of the step */
-    unsigned from;            /* sender of the message of the step */
-    struct error refusal;     /* text of a DROP of the step */
+    uint64_t messages, bytes;           /* traffic of all ranks, complete when GONE */
+    uint64_t messages_sent, bytes_sent; /* by the supermaster itself so far */
+    uint64_t now_ns;                    /* time of the step */
+    unsigned from;                      /* sender of the message of the step */
+    struct error refusal;               /* text of a DROP of the step */
     struct losses losses;
     struct recalls recalls;
     struct recovery recovery;

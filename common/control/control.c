@@ -59,9 +59,6 @@
 #define JSON_TYPE "application/json"
 #define NO_JOB    "there is no such job, or it ended long ago"
 
-/* The number of the job of a run. */
-#define ONLY_JOB 1
-
 /* A request that waits for another state of the job. */
 struct waiter {
     struct evhttp_request *request; /* evhttp frees it with its answer, also where its client has gone */
@@ -92,10 +89,9 @@ struct task {
 struct control {
     struct event_base *base; /* borrowed */
     const struct control_source *source;
-    const char *version;
+    struct control_session session;
     char name[CONTROL_NAME_MAX];
     char folder[1024];
-    time_t started;
     struct door_share share;
     struct control_socket socket;
     struct door *own, *tcp; /* the doors of the socket and of --http, NULL without it; owned */
@@ -108,7 +104,6 @@ struct control {
     struct task *made, **made_end;   /* answers that go out once all that was submitted is on disk; owned */
     struct waiter *waiters;          /* owned */
     unsigned waiting;
-    int status;         /* of the run's job that is over; below 0: it is not */
     unsigned unsent;    /* last answers that have not gone out */
     bool was_asked;     /* somebody has ever asked */
     bool was_cancelled; /* the run, by a client */
@@ -174,34 +169,18 @@ static bool is_set(const struct control *control)
 /* False where there is no such job. */
 static bool look_at_job(struct control *control, uint64_t id, struct control_job *job)
 {
-    *job = (struct control_job){.id = id, .folder = control->folder, .status = -1, .weight = 1};
-    if (id == 0 || (!is_set(control) && id != ONLY_JOB))
+    if (!control_source_tell(control->source, &control->session, id, job))
         return false;
-    control->source->tell(control->source->context, job);
-    if (is_set(control))
-        return job->id != 0;
-    if (control->was_cancelled)
+    if (!is_set(control) && control->was_cancelled && job->status < 0)
         job->state = CONTROL_DRAINING;
-    job->status = control->status;
-    if (control->status >= 0)
-        job->state = control_state_at_end(control->status);
+    if (job->folder == NULL)
+        job->folder = control->folder;
     return true;
-}
-
-static struct control_session session_of(const struct control *control)
-{
-    return (struct control_session){is_set(control) ? "set" : "run",
-                                    control->name,
-                                    control->version,
-                                    control->started,
-                                    control->url,
-                                    control->bearer.path};
 }
 
 static json_t *session_json(const struct control *control)
 {
-    const struct control_session session = session_of(control);
-    return control_session_json(&session);
+    return control_session_json(&control->session);
 }
 
 /* --- answers that are made job by job --- */
@@ -228,9 +207,9 @@ static void add_to_answer(struct task *task, json_t *object)
 static bool list_next_job(struct control *control, struct task *task)
 {
     struct control_job job;
-    const uint64_t id = is_set(control)       ? control->source->next(control->source->context, task->at)
-                        : task->at < ONLY_JOB ? ONLY_JOB
-                                              : 0;
+    const uint64_t id = is_set(control)               ? control->source->next(control->source->context, task->at)
+                        : task->at < CONTROL_ONLY_JOB ? CONTROL_ONLY_JOB
+                                                      : 0;
     if (id == 0 || task->count == LIST_MAX) {
         evbuffer_add_printf(task->body, "],\"next\":");
         add_json(task->body, id != 0 ? json_of_count(id) : json_null());
@@ -566,41 +545,11 @@ static void answer_output(struct control *control, struct evhttp_request *reques
         evbuffer_free(body);
 }
 
-/* Counts the one job of a run, of which metrics are told whatever its state. */
-static size_t count_run(struct control *control, struct metrics_counts *counts, uint64_t *running)
-{
-    struct control_job job;
-    look_at_job(control, ONLY_JOB, &job);
-    *(job.state == CONTROL_WAITING     ? &counts->waiting
-      : job.state == CONTROL_DONE      ? &counts->done
-      : job.state == CONTROL_FAILED    ? &counts->failed
-      : job.state == CONTROL_CANCELLED ? &counts->cancelled
-                                       : &counts->running) += 1;
-    *running = ONLY_JOB;
-    return 1;
-}
-
-/* The metrics as text, to be freed; NULL when memory is out. */
-static char *measure(struct control *control, enum metrics_format format)
-{
-    const struct control_source *source = control->source;
-    const struct control_session session = session_of(control);
-    struct metrics metrics = {.session = &session, .masters = source->masters, .workers = source->workers};
-    struct control_job jobs[METRICS_JOBS_MAX];
-    uint64_t running[METRICS_JOBS_MAX];
-    metrics.jobs = jobs;
-    metrics.job_count = is_set(control) ? source->count(source->context, &metrics.counts, running)
-                                        : count_run(control, &metrics.counts, running);
-    for (size_t i = 0; i < metrics.job_count; i++)
-        look_at_job(control, running[i], &jobs[i]);
-    return metrics_text(&metrics, format);
-}
-
 static void answer_metrics(struct control *control, struct evhttp_request *request)
 {
     const char *accept = evhttp_find_header(evhttp_request_get_input_headers(request), "Accept");
     const enum metrics_format format = metrics_wanted(accept);
-    char *text = measure(control, format);
+    char *text = control_source_metrics(control->source, &control->session, format);
     struct evbuffer *body = evbuffer_new();
     const bool is_made = text != NULL && body != NULL && evbuffer_add(body, text, strlen(text)) == 0;
     send_body(request, is_made ? STATUS_OK : STATUS_UNAVAILABLE, metrics_type(format), body);
@@ -633,7 +582,7 @@ static void answer_delete(struct control *control, struct evhttp_request *reques
     }
     if (is_set(control))
         control->source->cancel(control->source->context, id, route->finishes);
-    else if (control->status < 0)
+    else if (control->session.status < 0)
         control->source->drain(control->source->context);
     control->was_cancelled = true;
     look_at_job(control, id, &job);
@@ -766,19 +715,12 @@ struct control *control_new(struct event_base *base, const char *version, const 
     struct control *control = base != NULL ? calloc(1, sizeof *control) : NULL;
     if (control == NULL)
         return NULL;
-    *control = (struct control){.base = base,
-                                .source = source,
-                                .version = version,
-                                .started = time(NULL),
-                                .status = -1,
-                                .share = {.base = base},
-                                .socket = {.fd = -1}};
+    *control = (struct control){.base = base, .source = source, .share = {.base = base}, .socket = {.fd = -1}};
     control->tasks_end = &control->tasks;
     control->made_end = &control->made;
-    if (is_set(control))
-        snprintf(control->name, sizeof control->name, "%s", source->set);
-    else
-        snprintf(control->name, sizeof control->name, "run-%d", (int)getpid());
+    control->session = control_source_session(source, version, control->name);
+    control->session.http = control->url;
+    control->session.token_file = control->bearer.path;
     if (getcwd(control->folder, sizeof control->folder) == NULL)
         control->folder[0] = '\0';
     if (control_open(control, &error) < 0) {
@@ -830,7 +772,7 @@ void control_free(struct control *control, int status)
 {
     if (control == NULL)
         return;
-    control->status = status;
+    control_session_end(&control->session, status);
     control->is_over = true;
     remove_names(control);
     if (control->was_asked)

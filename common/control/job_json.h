@@ -18,6 +18,16 @@ enum control_state {
     CONTROL_CANCELLED, /* over after a drain, whoever asked for it */
 };
 
+/* What a job has cost its supermaster so far; for metrics alone. */
+struct control_counts {
+    uint64_t free;     /* iterations that nobody has been given, or that are to be given to somebody else */
+    uint64_t chunks;   /* that were cut */
+    uint64_t refills;  /* messages with chunks for a master's pool */
+    uint64_t recalls;  /* that brought work which had not begun */
+    uint64_t reissued; /* chunks of lost workers that others were given */
+    uint64_t messages_sent, bytes_sent; /* by the supermaster */
+};
+
 /* All of it is borrowed. */
 struct control_job {
     uint64_t id;
@@ -28,7 +38,8 @@ struct control_job {
     const char *folder; /* working directory */
     enum control_state state;
     struct progress progress;
-    uint64_t failed; /* iterations that are given up */
+    uint64_t failed;              /* iterations that are given up */
+    struct control_counts counts; /* of a job that runs, or of a run */
     const char *technique;
     const char *topology;
     const char *output; /* empty: none */
@@ -48,6 +59,8 @@ struct control_session {
     const char *name;    /* "run-1234", or that of the set */
     const char *version; /* version of HDSS */
     time_t started;
+    time_t ended;           /* 0: it goes on; for metrics alone, as the status */
+    int status;             /* exit status of the supermaster; below 0: it goes on */
     const char *http;       /* the URL at a port; empty: there is none */
     const char *token_file; /* with the token for it; empty */
 };

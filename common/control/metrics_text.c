@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Metrics as text: see metrics_text.h. The formats differ in how a family of counters is announced, without its ending
  * in OpenMetrics, in the type of an info, and in the last line. All samples of a family stand together, so that jobs
- * are gone through for each. */
+ * are gone through for each. Each sample names the session: node-exporter joins the files of several into one text, in
+ * which no two samples may be alike. */
 #include "common/control/metrics_text.h"
 
 #include "common/util/text.h"
@@ -17,6 +18,7 @@ enum family_type { FAMILY_GAUGE, FAMILY_COUNTER, FAMILY_INFO };
 struct writer {
     struct text text;
     enum metrics_format format;
+    const char *session; /* its name, the first label of each sample */
 };
 
 const char *metrics_type(enum metrics_format format)
@@ -72,30 +74,34 @@ static void add_label(struct writer *writer, const char *before, const char *nam
     text_add(&writer->text, "%s%s=\"%s\"", before, name, escaped);
 }
 
-static void add_number(struct writer *writer, double value)
-{
-    text_add(&writer->text, " %.15g\n", value);
-}
-
-static void add_sample(struct writer *writer, const char *name, enum family_type type, double value)
+/* Begins a sample of a family, with its first label. */
+static void begin_sample(struct writer *writer, const char *name, enum family_type type)
 {
     text_add(&writer->text, "%s%s", name, ending_of(type));
-    add_number(writer, value);
+    add_label(writer, "{", "session", writer->session);
+}
+
+/* Ends a sample behind its labels. */
+static void end_sample(struct writer *writer, double value)
+{
+    text_add(&writer->text, "} %.15g\n", value);
 }
 
 static void add_single(struct writer *writer, const char *name, const char *unit, const char *help, double value)
 {
     begin_family(writer, name, FAMILY_GAUGE, unit, help);
-    add_sample(writer, name, FAMILY_GAUGE, value);
+    begin_sample(writer, name, FAMILY_GAUGE);
+    end_sample(writer, value);
 }
 
 /* --- the session --- */
 
-static void add_state(struct writer *writer, const char *name, enum control_state state, uint64_t count)
+static void add_state(struct writer *writer, const char *name, enum family_type type, enum control_state state,
+                      uint64_t count)
 {
-    text_add(&writer->text, "%s", name);
-    add_label(writer, "{", "state", control_state_name(state));
-    text_add(&writer->text, "} %ju\n", (uintmax_t)count);
+    begin_sample(writer, name, type);
+    add_label(writer, ",", "state", control_state_name(state));
+    end_sample(writer, (double)count);
 }
 
 static void add_session(struct writer *writer, const struct metrics *metrics)
@@ -103,22 +109,25 @@ static void add_session(struct writer *writer, const struct metrics *metrics)
     const struct metrics_counts *counts = &metrics->counts;
     const struct control_session *session = metrics->session;
     begin_family(writer, "hdss", FAMILY_INFO, "", "The run or set that is asked.");
-    text_add(&writer->text, "hdss_info");
-    add_label(writer, "{", "kind", session->kind);
+    begin_sample(writer, "hdss", FAMILY_INFO);
+    add_label(writer, ",", "kind", session->kind);
     add_label(writer, ",", "name", session->name);
     add_label(writer, ",", "version", session->version);
-    text_add(&writer->text, "} 1\n");
+    end_sample(writer, 1);
     add_single(writer, "hdss_start_time_seconds", "seconds", "When the supermaster began, since 1970.",
                (double)session->started);
+    if (session->ended != 0)
+        add_single(writer, "hdss_end_time_seconds", "seconds", "When the run or set was over, since 1970.",
+                   (double)session->ended);
     add_single(writer, "hdss_masters", "", "Masters at the start.", metrics->masters);
     add_single(writer, "hdss_workers", "", "Workers at the start.", metrics->workers);
     begin_family(writer, "hdss_jobs", FAMILY_GAUGE, "", "Jobs that are there, by state.");
-    add_state(writer, "hdss_jobs", CONTROL_WAITING, counts->waiting);
-    add_state(writer, "hdss_jobs", CONTROL_RUNNING, counts->running);
+    add_state(writer, "hdss_jobs", FAMILY_GAUGE, CONTROL_WAITING, counts->waiting);
+    add_state(writer, "hdss_jobs", FAMILY_GAUGE, CONTROL_RUNNING, counts->running);
     begin_family(writer, "hdss_jobs_ended", FAMILY_COUNTER, "", "Jobs that are over, by state.");
-    add_state(writer, "hdss_jobs_ended_total", CONTROL_DONE, counts->done);
-    add_state(writer, "hdss_jobs_ended_total", CONTROL_FAILED, counts->failed);
-    add_state(writer, "hdss_jobs_ended_total", CONTROL_CANCELLED, counts->cancelled);
+    add_state(writer, "hdss_jobs_ended", FAMILY_COUNTER, CONTROL_DONE, counts->done);
+    add_state(writer, "hdss_jobs_ended", FAMILY_COUNTER, CONTROL_FAILED, counts->failed);
+    add_state(writer, "hdss_jobs_ended", FAMILY_COUNTER, CONTROL_CANCELLED, counts->cancelled);
 }
 
 /* --- its jobs --- */
@@ -166,6 +175,41 @@ static double job_lost(const struct control_job *job)
     return job->progress.lost;
 }
 
+static double job_free(const struct control_job *job)
+{
+    return (double)job->counts.free;
+}
+
+static double job_chunks(const struct control_job *job)
+{
+    return (double)job->counts.chunks;
+}
+
+static double job_refills(const struct control_job *job)
+{
+    return (double)job->counts.refills;
+}
+
+static double job_recalls(const struct control_job *job)
+{
+    return (double)job->counts.recalls;
+}
+
+static double job_reissued(const struct control_job *job)
+{
+    return (double)job->counts.reissued;
+}
+
+static double job_messages(const struct control_job *job)
+{
+    return (double)job->counts.messages_sent;
+}
+
+static double job_bytes(const struct control_job *job)
+{
+    return (double)job->counts.bytes_sent;
+}
+
 static const struct job_family {
     const char *name;
     enum family_type type;
@@ -177,18 +221,27 @@ static const struct job_family {
      job_done},
     {"hdss_job_iterations_resumed", FAMILY_GAUGE, "", "Iterations that an earlier run has done.", job_resumed},
     {"hdss_job_iterations_failed", FAMILY_COUNTER, "", "Iterations that are given up.", job_failed},
+    {"hdss_job_iterations_free", FAMILY_GAUGE, "", "Iterations that wait to be given to a master or worker.", job_free},
     {"hdss_job_elapsed_seconds", FAMILY_GAUGE, "seconds", "Time since the first iteration was assigned.", job_elapsed},
     {"hdss_job_remaining_seconds", FAMILY_GAUGE, "seconds",
      "Time until the end at the mean rate; absent where unknown.", job_left},
     {"hdss_job_workers_busy", FAMILY_GAUGE, "", "Workers that have iterations of the job to compute.", job_busy},
     {"hdss_job_ranks_lost", FAMILY_COUNTER, "", "Workers and masters that were lost while the job ran.", job_lost},
+    {"hdss_job_chunks", FAMILY_COUNTER, "", "Chunks that the technique has cut.", job_chunks},
+    {"hdss_job_chunks_reissued", FAMILY_COUNTER, "", "Chunks of lost workers that others were given.", job_reissued},
+    {"hdss_job_refills", FAMILY_COUNTER, "", "Refills of the task pools of masters.", job_refills},
+    {"hdss_job_recalls", FAMILY_COUNTER, "", "Recalls that brought work which had not begun.", job_recalls},
+    {"hdss_job_supermaster_messages_sent", FAMILY_COUNTER, "", "Messages of the job that the supermaster has sent.",
+     job_messages},
+    {"hdss_job_supermaster_sent_bytes", FAMILY_COUNTER, "bytes", "Bytes of the messages that the supermaster has sent.",
+     job_bytes},
 };
 
 static void add_id(struct writer *writer, const struct control_job *job)
 {
     char id[24];
     snprintf(id, sizeof id, "%ju", (uintmax_t)job->id);
-    add_label(writer, "{", "job", id);
+    add_label(writer, ",", "job", id);
 }
 
 static void add_job_info(struct writer *writer, const struct metrics *metrics)
@@ -196,14 +249,14 @@ static void add_job_info(struct writer *writer, const struct metrics *metrics)
     begin_family(writer, "hdss_job", FAMILY_INFO, "", "A job that runs.");
     for (size_t i = 0; i < metrics->job_count; i++) {
         const struct control_job *job = &metrics->jobs[i];
-        text_add(&writer->text, "hdss_job_info");
+        begin_sample(writer, "hdss_job", FAMILY_INFO);
         add_id(writer, job);
         add_label(writer, ",", "name", job->name);
         add_label(writer, ",", "kernel", job->kernel);
         add_label(writer, ",", "technique", job->technique);
         add_label(writer, ",", "topology", job->topology);
         add_label(writer, ",", "state", control_state_name(job->state));
-        text_add(&writer->text, "} 1\n");
+        end_sample(writer, 1);
     }
 }
 
@@ -214,16 +267,15 @@ static void add_job_family(struct writer *writer, const struct metrics *metrics,
         const double value = family->value(&metrics->jobs[i]);
         if (value < 0)
             continue;
-        text_add(&writer->text, "%s%s", family->name, ending_of(family->type));
+        begin_sample(writer, family->name, family->type);
         add_id(writer, &metrics->jobs[i]);
-        text_add(&writer->text, "}");
-        add_number(writer, value);
+        end_sample(writer, value);
     }
 }
 
 char *metrics_text(const struct metrics *metrics, enum metrics_format format)
 {
-    struct writer writer = {.format = format};
+    struct writer writer = {.format = format, .session = metrics->session->name};
     text_init(&writer.text);
     add_session(&writer, metrics);
     add_job_info(&writer, metrics);

@@ -360,6 +360,15 @@ void led_job_tell(struct led_job *led, struct control_job *job)
                  : supermaster->first_assign_ns == NEVER ? CONTROL_WAITING
                                                          : CONTROL_RUNNING;
     job->failed = ranges_total(&supermaster->ledger.failed);
+    job->counts = (struct control_counts){
+        .free = ranges_total(&supermaster->ledger.free),
+        .chunks = supermaster->chunks,
+        .refills = supermaster->refills,
+        .recalls = supermaster->recalls.count + supermaster->service.recalls,
+        .reissued = supermaster->losses.reissued,
+        .messages_sent = supermaster->messages_sent,
+        .bytes_sent = supermaster->bytes_sent,
+    };
     job->technique = led->technique_text;
     job->topology = report_topology_name(led->topology->masters > 0 ? REPORT_HIERARCHICAL : REPORT_CENTRAL);
     job->output = setup->job.output;

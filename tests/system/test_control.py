@@ -235,13 +235,14 @@ def test_metrics_are_what_prometheus_reads():
     folder = here()
     process = begin()
     path = f'{folder}/{sockets(folder)[0]}'
+    name = sockets(folder)[0].removesuffix('.sock').encode()
     text, opened = (ask(path, b'GET /metrics HTTP/1.1\r\nConnection: close\r\n' + accept + b'\r\n').partition(b'\r\n\r\n')[2]
                     for accept in (b'', b'Accept: application/openmetrics-text\r\n'))
     run([HDSS, 'cancel'])
     assert finish(process).status == 4
     told = subprocess.run(['promtool', 'check', 'metrics'], input=text, capture_output=True, check=False)
     assert told.returncode == 0 and told.stdout == told.stderr == b'', (told, text)
-    assert b'\nhdss_job_iterations{job="1"} 100000\n' in text, text
+    assert b'\nhdss_job_iterations{session="' + name + b'",job="1"} 100000\n' in text, text
     # What is read into a database must have times.
     with open('metrics', 'wb') as file:
         file.write(b''.join(line if line.startswith(b'#') else line.rstrip() + b' 1700000000\n' for line in opened.splitlines(keepends=True)))

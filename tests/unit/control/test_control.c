@@ -108,10 +108,13 @@ END_TEST
 
 START_TEST(it_has_metrics)
 {
+    char jobs[96], iterations[96];
+    snprintf(jobs, sizeof jobs, "\nhdss_jobs{session=\"run-%d\",state=\"running\"} 1\n", (int)getpid());
+    snprintf(iterations, sizeof iterations, "\nhdss_job_iterations{session=\"run-%d\",job=\"1\"} 10\n", (int)getpid());
     const char *classic = ASK("GET /metrics");
     check_has(classic, "200", "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
-    check_has(classic, "200", "\nhdss_jobs{state=\"running\"} 1\n");
-    check_has(classic, "200", "\nhdss_job_iterations{job=\"1\"} 10\n");
+    check_has(classic, "200", jobs);
+    check_has(classic, "200", iterations);
     const char *open =
         take(begin("GET /metrics HTTP/1.1\r\nAccept: application/openmetrics-text;version=1.0.0;q=0.8\r\n"
                    "Connection: close\r\n\r\n"));

@@ -35,17 +35,18 @@ static void has_line(const char *text, const char *line)
 START_TEST(a_session_is_told)
 {
     char *text = text_of(NULL, 0, METRICS_PROMETHEUS);
-    has_line(text, "hdss_info{kind=\"set\",name=\"a\",version=\"1.2.3\"} 1");
+    has_line(text, "hdss_info{session=\"a\",kind=\"set\",name=\"a\",version=\"1.2.3\"} 1");
     has_line(text, "# TYPE hdss_info gauge");
-    has_line(text, "hdss_start_time_seconds 17");
-    has_line(text, "hdss_masters 6");
-    has_line(text, "hdss_workers 7");
-    has_line(text, "hdss_jobs{state=\"waiting\"} 1");
-    has_line(text, "hdss_jobs{state=\"running\"} 2");
+    has_line(text, "hdss_start_time_seconds{session=\"a\"} 17");
+    has_line(text, "hdss_masters{session=\"a\"} 6");
+    has_line(text, "hdss_workers{session=\"a\"} 7");
+    ck_assert_ptr_null(strstr(text, "hdss_end_time_seconds"));
+    has_line(text, "hdss_jobs{session=\"a\",state=\"waiting\"} 1");
+    has_line(text, "hdss_jobs{session=\"a\",state=\"running\"} 2");
     has_line(text, "# TYPE hdss_jobs_ended_total counter");
-    has_line(text, "hdss_jobs_ended_total{state=\"done\"} 3");
-    has_line(text, "hdss_jobs_ended_total{state=\"failed\"} 4");
-    has_line(text, "hdss_jobs_ended_total{state=\"cancelled\"} 5");
+    has_line(text, "hdss_jobs_ended_total{session=\"a\",state=\"done\"} 3");
+    has_line(text, "hdss_jobs_ended_total{session=\"a\",state=\"failed\"} 4");
+    has_line(text, "hdss_jobs_ended_total{session=\"a\",state=\"cancelled\"} 5");
     ck_assert_ptr_null(strstr(text, "# EOF"));
     free(text);
 }
@@ -57,7 +58,7 @@ START_TEST(openmetrics_names_families_without_their_ending)
     has_line(text, "# TYPE hdss info");
     has_line(text, "# TYPE hdss_jobs_ended counter");
     has_line(text, "# UNIT hdss_start_time_seconds seconds");
-    has_line(text, "hdss_jobs_ended_total{state=\"done\"} 3");
+    has_line(text, "hdss_jobs_ended_total{session=\"a\",state=\"done\"} 3");
     ck_assert_str_eq(text + strlen(text) - strlen("\n# EOF\n"), "\n# EOF\n");
     free(text);
 }
@@ -74,6 +75,13 @@ START_TEST(jobs_are_told)
          .state = CONTROL_RUNNING,
          .status = -1,
          .failed = 1,
+         .counts = {.free = 40,
+                    .chunks = 12,
+                    .refills = 5,
+                    .recalls = 3,
+                    .reissued = 2,
+                    .messages_sent = 99,
+                    .bytes_sent = 12345},
          .progress = {.done = 30, .total = 90, .resumed = 10, .elapsed_s = 2.5, .busy = 2, .workers = 4, .lost = 1}},
         {.id = 4,
          .kernel = "g",
@@ -83,20 +91,38 @@ START_TEST(jobs_are_told)
          .progress = {.total = 5, .grows = true}},
     };
     char *text = text_of(jobs, 2, METRICS_PROMETHEUS);
-    has_line(
-        text,
-        "hdss_job_info{job=\"3\",name=\"n\",kernel=\"k\",technique=\"ss\",topology=\"central\",state=\"running\"} 1");
-    has_line(text, "hdss_job_iterations{job=\"3\"} 90");
-    has_line(text, "hdss_job_iterations_done_total{job=\"3\"} 30");
-    has_line(text, "hdss_job_iterations_resumed{job=\"3\"} 10");
-    has_line(text, "hdss_job_iterations_failed_total{job=\"3\"} 1");
-    has_line(text, "hdss_job_elapsed_seconds{job=\"3\"} 2.5");
-    has_line(text, "hdss_job_remaining_seconds{job=\"3\"} 7.5");
-    has_line(text, "hdss_job_workers_busy{job=\"3\"} 2");
-    has_line(text, "hdss_job_ranks_lost_total{job=\"3\"} 1");
-    has_line(text, "hdss_job_iterations_done_total{job=\"4\"} 0");
-    ck_assert_ptr_null(strstr(text, "hdss_job_iterations{job=\"4\"}"));
-    ck_assert_ptr_null(strstr(text, "hdss_job_remaining_seconds{job=\"4\"}"));
+    has_line(text, "hdss_job_info{session=\"a\",job=\"3\",name=\"n\",kernel=\"k\",technique=\"ss\",topology="
+                   "\"central\",state=\"running\"} 1");
+    has_line(text, "hdss_job_iterations{session=\"a\",job=\"3\"} 90");
+    has_line(text, "hdss_job_iterations_done_total{session=\"a\",job=\"3\"} 30");
+    has_line(text, "hdss_job_iterations_resumed{session=\"a\",job=\"3\"} 10");
+    has_line(text, "hdss_job_iterations_failed_total{session=\"a\",job=\"3\"} 1");
+    has_line(text, "hdss_job_elapsed_seconds{session=\"a\",job=\"3\"} 2.5");
+    has_line(text, "hdss_job_remaining_seconds{session=\"a\",job=\"3\"} 7.5");
+    has_line(text, "hdss_job_workers_busy{session=\"a\",job=\"3\"} 2");
+    has_line(text, "hdss_job_ranks_lost_total{session=\"a\",job=\"3\"} 1");
+    has_line(text, "hdss_job_iterations_free{session=\"a\",job=\"3\"} 40");
+    has_line(text, "hdss_job_chunks_total{session=\"a\",job=\"3\"} 12");
+    has_line(text, "hdss_job_chunks_reissued_total{session=\"a\",job=\"3\"} 2");
+    has_line(text, "hdss_job_refills_total{session=\"a\",job=\"3\"} 5");
+    has_line(text, "hdss_job_recalls_total{session=\"a\",job=\"3\"} 3");
+    has_line(text, "hdss_job_supermaster_messages_sent_total{session=\"a\",job=\"3\"} 99");
+    has_line(text, "hdss_job_supermaster_sent_bytes_total{session=\"a\",job=\"3\"} 12345");
+    has_line(text, "hdss_job_iterations_done_total{session=\"a\",job=\"4\"} 0");
+    ck_assert_ptr_null(strstr(text, "hdss_job_iterations{session=\"a\",job=\"4\"}"));
+    ck_assert_ptr_null(strstr(text, "hdss_job_remaining_seconds{session=\"a\",job=\"4\"}"));
+    free(text);
+}
+END_TEST
+
+START_TEST(the_end_is_told)
+{
+    const struct control_session over = {.kind = "run", .name = "b", .version = "1.2.3", .started = 17, .ended = 42};
+    const struct metrics metrics = {.session = &over};
+    char *text = metrics_text(&metrics, METRICS_OPEN);
+    ck_assert_ptr_nonnull(text);
+    has_line(text, "# UNIT hdss_end_time_seconds seconds");
+    has_line(text, "hdss_end_time_seconds{session=\"b\"} 42");
     free(text);
 }
 END_TEST
@@ -111,7 +137,7 @@ START_TEST(labels_are_escaped)
     const struct control_job jobs[] = {
         {.id = 1, .name = name, .kernel = "\xff\x7f", .technique = "", .topology = "central", .status = -1}};
     char *text = text_of(jobs, 1, METRICS_PROMETHEUS);
-    const char *info = strstr(text, "hdss_job_info{job=\"1\",name=\"a\\\"b\\\\c?d\xc3\xa9xxx");
+    const char *info = strstr(text, "hdss_job_info{session=\"a\",job=\"1\",name=\"a\\\"b\\\\c?d\xc3\xa9xxx");
     ck_assert_msg(info != NULL, "%s", text);
     const char *kernel = strstr(info, ",kernel=\"?"
                                       "?\",");
@@ -136,6 +162,7 @@ int main(void)
     tcase_add_test(tests, a_session_is_told);
     tcase_add_test(tests, openmetrics_names_families_without_their_ending);
     tcase_add_test(tests, jobs_are_told);
+    tcase_add_test(tests, the_end_is_told);
     tcase_add_test(tests, labels_are_escaped);
     tcase_add_test(tests, the_client_chooses);
     suite_add_tcase(suite, tests);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run or a set tells of itself: see source.h. */
+#include "common/control/source.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+struct control_session control_source_session(const struct control_source *source, const char *version,
+                                              char name[CONTROL_NAME_MAX])
+{
+    const bool is_set = source->set != NULL;
+    if (is_set)
+        snprintf(name, CONTROL_NAME_MAX, "%s", source->set);
+    else
+        snprintf(name, CONTROL_NAME_MAX, "run-%d", (int)getpid());
+    return (struct control_session){.kind = is_set ? "set" : "run",
+                                    .name = name,
+                                    .version = version,
+                                    .started = time(NULL),
+                                    .status = -1,
+                                    .http = "",
+                                    .token_file = ""};
+}
+
+void control_session_end(struct control_session *session, int status)
+{
+    session->status = status;
+    session->ended = time(NULL);
+}
+
+bool control_source_tell(const struct control_source *source, const struct control_session *session, uint64_t id,
+                         struct control_job *job)
+{
+    *job = (struct control_job){.id = id, .status = -1, .weight = 1};
+    if (id == 0 || (source->set == NULL && id != CONTROL_ONLY_JOB))
+        return false;
+    source->tell(source->context, job);
+    if (source->set != NULL)
+        return job->id != 0;
+    job->status = session->status;
+    if (session->status >= 0)
+        job->state = control_state_at_end(session->status);
+    return true;
+}
+
+/* Counts the one job of a run, of which metrics are told whatever its state. */
+static size_t count_run(const struct control_source *source, const struct control_session *session,
+                        struct metrics_counts *counts, uint64_t *running)
+{
+    struct control_job job;
+    control_source_tell(source, session, CONTROL_ONLY_JOB, &job);
+    *(job.state == CONTROL_WAITING     ? &counts->waiting
+      : job.state == CONTROL_DONE      ? &counts->done
+      : job.state == CONTROL_FAILED    ? &counts->failed
+      : job.state == CONTROL_CANCELLED ? &counts->cancelled
+                                       : &counts->running) += 1;
+    *running = CONTROL_ONLY_JOB;
+    return 1;
+}
+
+char *control_source_metrics(const struct control_source *source, const struct control_session *session,
+                             enum metrics_format format)
+{
+    struct metrics metrics = {.session = session, .masters = source->masters, .workers = source->workers};
+    struct control_job jobs[METRICS_JOBS_MAX];
+    uint64_t running[METRICS_JOBS_MAX];
+    metrics.jobs = jobs;
+    metrics.job_count = source->set != NULL ? source->count(source->context, &metrics.counts, running)
+                                            : count_run(source, session, &metrics.counts, running);
+    for (size_t i = 0; i < metrics.job_count; i++)
+        control_source_tell(source, session, running[i], &jobs[i]);
+    return metrics_text(&metrics, format);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The side of a run or of a set that its control socket, and its metrics file, ask. */
+#pragma once
+
+#include "common/config/address.h"
+#include "common/config/submission.h"
+#include "common/control/items_json.h"
+#include "common/control/job_json.h"
+#include "common/control/metrics_text.h"
+#include "common/control/route.h"
+#include "common/control/socket.h"
+#include "common/util/error.h"
+
+/* The number of the job of a run. */
+#define CONTROL_ONLY_JOB 1
+
+/* The source of the answers, and the receiver of what is asked for. A run has one job, of the number 1, and of what
+ * follows `set` nothing. */
+struct control_source {
+    void *context;
+    /* Tells what is known at this moment of the job whose number is in `job`, which is 0 afterwards where there is
+     * none. Of a run's job `status` and the state at its end are filled in by the caller. */
+    void (*tell)(void *context, struct control_job *job);
+    /* Asks the run or the set to drain, as after SIGTERM. */
+    void (*drain)(void *context);
+
+    const struct address *http; /* where it is served at a port, too; NULL: nowhere */
+    struct error *error;        /* where it is said why there is no socket, or no such port */
+
+    const char *set; /* the name of the set and of its socket; NULL: a run */
+    /* The number of the first job behind this one; 0: there is none. */
+    uint64_t (*next)(void *context, uint64_t id);
+    /* Asks the job to end; `finishes`: with what runs of it. */
+    void (*cancel)(void *context, uint64_t id, bool finishes);
+    /* Takes a job, with all that the submission has. 0 with its number; or the status of the answer, 400, 409 or 503,
+     * with one line, and the submission is still the caller's. */
+    int (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
+    /* Adds items to an open job. 0 with the items that it has now, and whether these are all; or the status of the
+     * answer, 400, 404, 409 or 500, with one line: nothing is added. */
+    int (*add)(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+               struct error *error);
+    /* Has all jobs that were taken, and all that was added to jobs, on disk. -1 with one line: what was added is not
+     * any more. */
+    int (*commit)(void *context, struct error *error);
+    /* Opens what the job has written so far, for the caller to close. -1: nothing. */
+    int (*output)(void *context, uint64_t id, enum control_stream stream);
+    /* Asks the set to take no further job, and to end with the last one. */
+    void (*close)(void *context);
+    /* Counts the jobs, and says the numbers of those that run, METRICS_JOBS_MAX at most. Returns how many these are. */
+    size_t (*count)(void *context, struct metrics_counts *counts, uint64_t *running);
+    unsigned masters, workers; /* ranks at the start */
+};
+
+/* The session as it begins in this moment: of the set of that name, or run-PID. `name` has room for it and is borrowed;
+ * nothing is served at a port yet. */
+struct control_session control_source_session(const struct control_source *source, const char *version,
+                                              char name[CONTROL_NAME_MAX]);
+
+/* Notes that the session is over, with the exit status of its supermaster. */
+void control_session_end(struct control_session *session, int status);
+
+/* Has the source tell of a job. False where there is none of this number. */
+bool control_source_tell(const struct control_source *source, const struct control_session *session, uint64_t id,
+                         struct control_job *job);
+
+/* The metrics of the session at this moment, as text; the caller frees it. NULL when memory is out. */
+char *control_source_metrics(const struct control_source *source, const struct control_session *session,
+                             enum metrics_format format);
