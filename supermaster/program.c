@@ -6,6 +6,7 @@
 #include "common/config/run_spec.h"
 #include "common/config/serve_options.h"
 #include "common/control/control.h"
+#include "common/control/metrics_file.h"
 #include "common/job/root.h"
 #include "common/job/startup.h"
 #include "common/job/status.h"
@@ -27,7 +28,9 @@ struct program {
     const struct topology *topology; /* the runtime's */
     struct led_job *led;
     struct control *control;              /* NULL: nobody can ask; owned */
-    struct control_source control_source; /* of `control` */
+    struct metrics_file *metrics_file;    /* NULL: there is none; owned */
+    struct control_source control_source; /* of both */
+    struct error source_error;            /* the source's */
     const char *version;
 };
 
@@ -52,24 +55,58 @@ static int open_control(struct program *program)
     const struct root *root = led_job_root(program->led);
     const struct job *job = &root->setup.job;
     const bool has_port = job->http.host[0] != '\0';
-    struct error error = {0};
     if (job->control_off)
         return EXIT_STATUS_DONE;
+    program->control = control_new(runtime_base(program->runtime), program->version, &program->control_source);
+    if (program->control != NULL)
+        control_tell_port(program->control, root->name);
+    else if (has_port) {
+        fprintf(stderr, "%s: --http: %s\n", root->name, program->source_error.text);
+        return EXIT_STATUS_USAGE;
+    }
+    return EXIT_STATUS_DONE;
+}
+
+static void warn_of_metrics(void *context, const char *line)
+{
+    struct root *root = led_job_root(((struct program *)context)->led);
+    root_print_failure(root, line, root->rank);
+}
+
+/* Has the metrics file written, if one is asked for. Returns an exit status. */
+static int open_metrics_file(struct program *program)
+{
+    const struct root *root = led_job_root(program->led);
+    struct error error;
+    const struct metrics_file_setup setup = {.base = runtime_base(program->runtime),
+                                             .path = root->setup.job.metrics_file,
+                                             .every_ms = METRICS_FILE_EVERY_MS,
+                                             .version = program->version,
+                                             .source = &program->control_source,
+                                             .warn = warn_of_metrics,
+                                             .context = program};
+    if (setup.path[0] == '\0')
+        return EXIT_STATUS_DONE;
+    program->metrics_file = metrics_file_new(&setup, &error);
+    if (program->metrics_file != NULL)
+        return EXIT_STATUS_DONE;
+    fprintf(stderr, "%s: --metrics-file: %s\n", root->name, error.text);
+    return EXIT_STATUS_USAGE;
+}
+
+/* Has the run be asked how it goes, and say so by itself. Returns an exit status. */
+static int open_to_others(struct program *program)
+{
+    const struct job *job = &led_job_root(program->led)->setup.job;
     program->control_source = (struct control_source){.context = program,
                                                       .tell = tell_job,
                                                       .drain = drain_job,
                                                       .masters = program->topology->masters,
                                                       .workers = program->topology->workers,
-                                                      .http = has_port ? &job->http : NULL,
-                                                      .error = &error};
-    program->control = control_new(runtime_base(program->runtime), program->version, &program->control_source);
-    if (program->control != NULL)
-        control_tell_port(program->control, root->name);
-    else if (has_port) {
-        fprintf(stderr, "%s: --http: %s\n", root->name, error.text);
-        return EXIT_STATUS_USAGE;
-    }
-    return EXIT_STATUS_DONE;
+                                                      .http = job->http.host[0] != '\0' ? &job->http : NULL,
+                                                      .error = &program->source_error};
+    const int status = open_control(program);
+    return status == EXIT_STATUS_DONE ? open_metrics_file(program) : status;
 }
 
 /* --- the run --- */
@@ -104,7 +141,7 @@ static int share_and_run(struct program *program, int argc, char **argv)
 {
     int status = prepare(program);
     if (status == EXIT_STATUS_DONE)
-        status = open_control(program);
+        status = open_to_others(program);
     if (!share(program, argc, argv, &status))
         return status;
     const struct machine machine = led_job_machine(program->led);
@@ -119,6 +156,7 @@ static int finish(struct program *program, int status)
     runtime_wait(program->runtime);
     status = led_job_settle(program->led, status);
     led_job_clear_away(program->led);
+    metrics_file_free(program->metrics_file, status);
     control_free(program->control, status);
     status_tell_end(STATUS_LEAD, status, runtime_is_degraded(program->runtime));
     return status;

@@ -303,6 +303,10 @@ static const struct option_row results[] = {
      "answer at this port, too, whoever has the token of the run: PORT is for this machine alone, HOST:PORT for "
      "whoever can connect to HOST; not encrypted (default: there is no port)",
      job_take_http, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
+    {"metrics-file", 0, "FILE", "the name of a file",
+     "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
+     "them; its name should end in .prom (default: there is none)",
+     TAKES_PATH(struct job, metrics_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"summary", 0, "text|json|none", NULL,
      "what is printed at the end: a summary for people, the report as JSON, or nothing (default text)",
      TAKES_CHOICE(struct job, summary), .not_for = OPTION_STUDY},
@@ -496,6 +500,10 @@ static int check_names(const struct job *job, struct error *error)
         return error_set(error, "--output and --report name the same file, %.200s", job->output);
     if (job->trace[0] != '\0' && strcmp(job->output, job->trace) == 0)
         return error_set(error, "--output and --trace name the same file, %.200s", job->output);
+    if (job->metrics_file[0] != '\0' &&
+        (strcmp(job->metrics_file, job->output) == 0 || strcmp(job->metrics_file, job->report) == 0 ||
+         strcmp(job->metrics_file, journal) == 0))
+        return error_set(error, "--metrics-file names a file that has another use, %.200s", job->metrics_file);
     if (journal[0] != '\0' && (strcmp(journal, job->output) == 0 || strcmp(journal, job->report) == 0))
         return error_set(error, "--journal names the same file as %s, %.200s",
                          strcmp(journal, job->output) == 0 ? "--output" : "--report", journal);

@@ -49,8 +49,9 @@ struct job {
     enum job_earlier earlier;
     enum job_progress progress;
     enum job_summary summary;
-    bool control_off;    /* --control off: nobody can ask the run how it goes */
-    struct address http; /* --http; without a host: it was not given */
+    bool control_off;                /* --control off: nobody can ask the run how it goes */
+    struct address http;             /* --http; without a host: it was not given */
+    char metrics_file[JOB_PATH_MAX]; /* --metrics-file; empty: there is none */
     bool log_every_given;
     uint64_t log_every_ns; /* from line to line of the log where the progress is one */
     bool inputs_given;

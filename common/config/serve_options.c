@@ -84,6 +84,10 @@ static const struct option_row rows[] = {
      "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
      "whoever can connect to HOST; not encrypted (default: there is no port)",
      serve_take_http},
+    {"metrics-file", 0, "FILE", "the name of a file",
+     "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
+     "them; its name should end in .prom (default: there is none)",
+     TAKES_PATH(struct serve_options, metrics_file)},
     {NULL},
 };
 

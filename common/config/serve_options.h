@@ -16,13 +16,14 @@
 
 struct serve_options {
     char name[SERVE_NAME_MAX];
-    char state[SERVE_PATH_MAX]; /* folder of the queue and of what jobs say; empty: that of the name */
-    unsigned at_once;           /* jobs that run at once, at most */
-    uint64_t chunk_time_ns;     /* for so long a chunk may keep those of other jobs waiting, at its worker */
-    uint64_t idle_ns;           /* the set ends where it has had no job for so long; 0: never */
-    bool resumes;               /* goes on with the queue that is there */
-    bool group_even;            /* as the job's --group-by: an enum run_group_by */
-    struct address http;        /* as the job's --http */
+    char state[SERVE_PATH_MAX];        /* folder of the queue and of what jobs say; empty: that of the name */
+    unsigned at_once;                  /* jobs that run at once, at most */
+    uint64_t chunk_time_ns;            /* for so long a chunk may keep those of other jobs waiting, at its worker */
+    uint64_t idle_ns;                  /* the set ends where it has had no job for so long; 0: never */
+    bool resumes;                      /* goes on with the queue that is there */
+    bool group_even;                   /* as the job's --group-by: an enum run_group_by */
+    struct address http;               /* as the job's --http */
+    char metrics_file[SERVE_PATH_MAX]; /* as the job's --metrics-file */
 };
 
 /* Bounds of --max-chunk-time, as text and as numbers, and what it is unless given. */

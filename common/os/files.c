@@ -87,7 +87,8 @@ static FILE *open_named(const char *name, const char *path, const char *mode)
     return file;
 }
 
-int file_write(const char *path, const char *text, size_t length, struct error *error)
+/* Writes the file anew; `is_public`: for every user to read, unless it is written in place. */
+static int write_anew(const char *path, const char *text, size_t length, bool is_public, struct error *error)
 {
     char *name = temporary_name(path);
     FILE *file = name == NULL ? NULL : open_named(name, path, "we");
@@ -95,17 +96,29 @@ int file_write(const char *path, const char *text, size_t length, struct error *
     if (file == NULL) {
         reason = name == NULL ? ENOMEM : errno;
     } else {
-        bool written = fwrite(text, 1, length, file) == length && fflush(file) == 0;
+        const bool is_new = strcmp(name, path) != 0;
+        bool written = (!is_new || !is_public || fchmod(fileno(file), 0644) == 0) &&
+                       fwrite(text, 1, length, file) == length && fflush(file) == 0;
         reason = written ? 0 : errno;
         if (fclose(file) != 0 && reason == 0)
             reason = errno;
-        if (reason == 0 && strcmp(name, path) != 0 && rename(name, path) != 0)
+        if (reason == 0 && is_new && rename(name, path) != 0)
             reason = errno;
-        if (reason != 0 && strcmp(name, path) != 0)
+        if (reason != 0 && is_new)
             unlink(name);
     }
     free(name);
     return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
+}
+
+int file_write(const char *path, const char *text, size_t length, struct error *error)
+{
+    return write_anew(path, text, length, false, error);
+}
+
+int file_publish(const char *path, const char *text, size_t length, struct error *error)
+{
+    return write_anew(path, text, length, true, error);
 }
 
 /* Returns the folder part of a path: all up to the last slash, with it where it is all there is; "." without one. */

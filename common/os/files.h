@@ -15,6 +15,9 @@ char *file_read(const char *path, struct error *error);
 /* Writes the file anew, by way of a temporary name beside it, so that no reader sees half of it. -1 with one line. */
 int file_write(const char *path, const char *text, size_t length, struct error *error);
 
+/* The same for a file that every user may read (0644), whatever the umask is. */
+int file_publish(const char *path, const char *text, size_t length, struct error *error);
+
 /* Looks before a long run whether file_write() can be expected to work, and makes nothing. -1 with one line. */
 int file_check_writable(const char *path, struct error *error);
 

@@ -39,13 +39,14 @@
 static const char program[] = "hdss up";
 
 struct up_request {
-    struct launch_plan plan; /* the target of the launch's options */
-    const char *name;        /* borrowed; NULL: none is given */
-    const char *state;       /* folder; borrowed; NULL: none is given */
-    const char *http;        /* borrowed; NULL: none is given */
-    uint64_t idle_s;         /* 0: the set waits for ever */
-    const char *chunk_time;  /* borrowed; NULL: not given */
-    unsigned at_once;        /* jobs; 0: not given */
+    struct launch_plan plan;  /* the target of the launch's options */
+    const char *name;         /* borrowed; NULL: none is given */
+    const char *state;        /* folder; borrowed; NULL: none is given */
+    const char *http;         /* borrowed; NULL: none is given */
+    const char *metrics_file; /* borrowed; NULL: none is given */
+    uint64_t idle_s;          /* 0: the set waits for ever */
+    const char *chunk_time;   /* borrowed; NULL: not given */
+    unsigned at_once;         /* jobs; 0: not given */
     bool group_even, group_given;
     bool foreground, resumes, is_json;
 };
@@ -99,6 +100,10 @@ static const struct option_row up_rows[] = {
      "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
      "whoever can connect to HOST; not encrypted (default: there is no port)",
      up_take_http},
+    {"metrics-file", 0, "FILE", "the name of a file",
+     "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
+     "them; its name should end in .prom (default: there is none)",
+     TAKES_WORD(struct up_request, metrics_file), .least = 1},
     {"state", 0, "FOLDER", NULL,
      "where the jobs and what they print are kept (default: hdss/NAME in XDG_STATE_HOME, or in ~/.local/state)",
      TAKES_WORD(struct up_request, state), .least = 1},
@@ -231,6 +236,10 @@ static void add_words(struct up_request *request, const char *name, const char *
     if (request->http != NULL) {
         argv_add(words, "--http");
         argv_add(words, request->http);
+    }
+    if (request->metrics_file != NULL) {
+        argv_add(words, "--metrics-file");
+        argv_add(words, request->metrics_file);
     }
     if (request->resumes)
         argv_add(words, "--resume");

@@ -123,7 +123,29 @@ static void remove_printed(void *context, uint32_t id)
     set_folder_remove(&((struct set *)context)->folder, id);
 }
 
-/* Opens the folder, the queue and the socket. -1 with one line. */
+static void warn_of_metrics_of_set(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "supermaster: %s\n", line);
+}
+
+/* Has the metrics file written, if one is asked for. -1 with one line. */
+static int open_metrics_file_of_set(struct set *set)
+{
+    struct error error;
+    const struct metrics_file_setup setup = {.base = runtime_base(set->runtime),
+                                             .path = set->options.metrics_file,
+                                             .every_ms = METRICS_FILE_EVERY_MS,
+                                             .version = set->version,
+                                             .source = &set->source,
+                                             .warn = warn_of_metrics_of_set};
+    if (setup.path[0] == '\0')
+        return 0;
+    set->metrics_file = metrics_file_new(&setup, &error);
+    return set->metrics_file != NULL ? 0 : error_set(&set->error, "--metrics-file: %.400s", error.text);
+}
+
+/* Opens the folder, the queue, the socket and the metrics file. -1 with one line. */
 static int open_parts(struct set *set)
 {
     if (set_folder_open(&set->folder, &set->options, &set->error) < 0)
@@ -140,7 +162,7 @@ static int open_parts(struct set *set)
     if (set->control == NULL)
         return -1;
     control_tell_port(set->control, "supermaster");
-    return 0;
+    return open_metrics_file_of_set(set);
 }
 
 /* Makes the set ready for jobs. Returns an exit status; what is wrong has been said. */
@@ -160,6 +182,7 @@ static int open_set(struct set *set)
 
 static void close_set(struct set *set, int status)
 {
+    metrics_file_free(set->metrics_file, status);
     control_free(set->control, status);
     queue_journal_close(set->journal);
     queue_fini(&set->queue);

@@ -6,6 +6,7 @@
 
 #include "common/config/serve_options.h"
 #include "common/control/control.h"
+#include "common/control/metrics_file.h"
 #include "common/machine/topology.h"
 #include "common/mpi/link.h"
 #include "common/mpi/runtime.h"
@@ -37,6 +38,7 @@ struct set {
     struct queue_journal *journal; /* of `queue`; owned */
     struct control_source source;
     struct control *control;                       /* of `source`; owned */
+    struct metrics_file *metrics_file;             /* likewise; NULL: there is none; owned */
     struct error error;                            /* why it cannot be opened */
     struct set_job *jobs;                          /* those that run, in the order in which they began; owned */
     uint32_t newest;                               /* number under which the ranks have the latest job */

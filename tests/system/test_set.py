@@ -610,6 +610,29 @@ def test_jobs_of_each_kind_leave_nothing_with_the_ranks():
         finish(process)
 
 
+def test_the_figures_of_a_set_go_to_a_file():
+    here()
+    up('--metrics-file', 'set.prom')
+    try:
+        os.mkdir('inside')
+        os.chdir('inside')  # as the set does for the job
+        assert run([HDSS, 'submit', '--wait', 'synthetic', 'iterations=10']).status == 0
+        wrong = run([HDSS, 'submit', '--metrics-file', 'a.prom', 'synthetic', 'iterations=10'])
+        assert wrong.status == 2 and '`hdss up --metrics-file`' in wrong.err[0], wrong
+        os.chdir('..')
+        assert well(['drain', '--wait']) == 'main has ended\n'
+    finally:
+        run([HDSS, 'down'])
+    with open('set.prom', encoding='utf-8') as file:
+        text = file.read()
+    for line in ('hdss_jobs_ended_total{session="main",state="done"} 1', 'hdss_jobs{session="main",state="running"} 0', 'hdss_workers{session="main"} 2'):
+        assert f'\n{line}\n' in text, (line, text)
+    assert '\nhdss_end_time_seconds{session="main"} ' in text and os.listdir('inside') == [], text
+    here()
+    refused = run([HDSS, 'up', '--workers', '1', '--metrics-file', 'nowhere/set.prom'])
+    assert refused.status == 2 and 'supermaster: --metrics-file: ' in refused.err[0] and 'there is no folder' in refused.err[0], refused
+
+
 if __name__ == '__main__':
     sys.exit(main([
         test_jobs_go_through_a_set,
@@ -634,4 +657,5 @@ if __name__ == '__main__':
         test_jobs_leave_no_process,
         test_a_job_that_hangs_at_its_end_holds_up_no_other,
         test_jobs_of_each_kind_leave_nothing_with_the_ranks,
+        test_the_figures_of_a_set_go_to_a_file,
     ]))

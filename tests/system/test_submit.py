@@ -192,10 +192,10 @@ def test_what_is_wrong_is_said_in_a_line():
 
 def test_the_line_of_a_set_is_shown():
     here()
-    result = run([HDSS, 'up', '--dry-run', '--workers', '2', '--masters', '1', '--name', 'night', '--state', 'kept', '--idle-timeout', '2m', '--jobs-at-once', '3', '--http', ':8080', '--resume'])
+    result = run([HDSS, 'up', '--dry-run', '--workers', '2', '--masters', '1', '--name', 'night', '--state', 'kept', '--idle-timeout', '2m', '--jobs-at-once', '3', '--http', ':8080', '--metrics-file', 'night.prom', '--resume'])
     line = result.out
     assert result.status == 0 and not os.path.exists('kept'), result
-    assert f'supermaster --serve=night --state {os.getcwd()}/kept --idle-timeout 120 --jobs-at-once 3 --http :8080 --resume : -n 1 ' in line and ' : -n 2 ' in line, line
+    assert f'supermaster --serve=night --state {os.getcwd()}/kept --idle-timeout 120 --jobs-at-once 3 --http :8080 --metrics-file night.prom --resume : -n 1 ' in line and ' : -n 2 ' in line, line
 
 
 if __name__ == '__main__':
