@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The page that joins tables and pictures: see report.h. */
 #include "deploy/cli/study/report.h"
+#include "deploy/cli/study/differences.h"
+#include "deploy/cli/study/inference.h"
 #include "deploy/cli/study/workers.h"
 #include "deploy/cli/wrap.h"
 
@@ -54,18 +56,40 @@ static void report_write_head(const struct summary *summary, FILE *file)
     putc('\n', file);
 }
 
-static void write_value(const struct summary_value *value, int measure, FILE *file)
+/* Writes the figures of a measure in a cell, which stand between two strokes. */
+typedef void write_figures_of(const struct summary_cell *cell, int measure, FILE *file);
+
+static void write_median(const struct summary_cell *cell, int measure, FILE *file)
 {
-    char median[32], least[32], most[32];
+    const struct summary_value *value = &cell->values[measure];
+    const struct difference *difference = &cell->difference;
+    char median[32], low[32], high[32], p[16];
     summary_figure(measure, value->median, median, sizeof median);
-    summary_figure(measure, value->least, least, sizeof least);
-    summary_figure(measure, value->most, most, sizeof most);
+    summary_figure(measure, value->has_interval ? value->low : value->least, low, sizeof low);
+    summary_figure(measure, value->has_interval ? value->high : value->most, high, sizeof high);
     if (value->count == 0)
-        fputs(" - |", file);
+        fputs(" -", file);
     else if (value->count == 1)
-        fprintf(file, " %s |", median);
+        fprintf(file, " %s", median);
     else
-        fprintf(file, " %s (%s .. %s) |", median, least, most);
+        fprintf(file, value->has_interval ? " %s [%s, %s]" : " %s (%s .. %s)", median, low, high);
+    if (measure == MEASURE_IMPROVEMENT && value->count > 1 && difference->is_known) {
+        difference_probability(difference->p_corrected, p, sizeof p);
+        fprintf(file, ", p %s: %s", p, verdict_text(difference->verdict));
+    }
+}
+
+static void write_quartiles(const struct summary_cell *cell, int measure, FILE *file)
+{
+    const struct summary_value *value = &cell->values[measure];
+    const double values[] = {value->least, value->lower, value->median, value->upper, value->most};
+    char text[32];
+    if (value->count == 0)
+        fputs(" -", file);
+    for (size_t i = 0; value->count > 0 && i < sizeof values / sizeof *values; i++) {
+        summary_figure(measure, values[i], text, sizeof text);
+        fprintf(file, "%s %s", i > 0 ? " .." : "", text);
+    }
 }
 
 /* Writes how many runs are done, and what became of the others. */
@@ -79,30 +103,162 @@ static void write_runs(const struct summary_cell *cell, unsigned repetitions, FI
     fputs(" |", file);
 }
 
-static void report_write_row(const struct summary *summary, unsigned index, FILE *file)
+/* Writes the values of a cell on the axes that are shown, each behind a stroke. */
+static void write_values_of(const struct summary *summary, unsigned index, FILE *file)
 {
     const struct study *study = summary->matrix->study;
-    const struct summary_cell *cell = &summary->cells[index];
-    putc('|', file);
     for (int axis = 0; axis < AXES; axis++)
         if (is_shown(study, axis)) {
-            const char *value = matrix_value(summary->matrix, index, axis);
+            fputs("| ", file);
+            write_text(value_name(study, axis, matrix_value(summary->matrix, index, axis)), file);
             putc(' ', file);
-            write_text(value_name(study, axis, value), file);
-            fputs(" |", file);
         }
-    write_runs(cell, study->repetitions, file);
-    for (int i = 0; i < MEASURES; i++)
-        if (study->measured[i])
-            write_value(&cell->values[i], i, file);
-    putc('\n', file);
+    putc('|', file);
+}
+
+static void write_table(const struct summary *summary, write_figures_of *write, FILE *file)
+{
+    const struct study *study = summary->matrix->study;
+    report_write_head(summary, file);
+    for (unsigned i = 0; i < summary->matrix->count; i++) {
+        const struct summary_cell *cell = &summary->cells[i];
+        write_values_of(summary, i, file);
+        write_runs(cell, study->repetitions, file);
+        for (int k = 0; k < MEASURES; k++)
+            if (study->measured[k]) {
+                write(cell, k, file);
+                fputs(" |", file);
+            }
+        putc('\n', file);
+    }
 }
 
 void report_table(const struct summary *summary, FILE *file)
 {
-    report_write_head(summary, file);
+    write_table(summary, write_median, file);
+}
+
+/* Says what stands in brackets behind a median, and how far that can be trusted. */
+static void write_about_medians(const struct summary *summary, FILE *file)
+{
+    const unsigned runs = summary->matrix->study->repetitions;
+    fputs("## Medians\n\nThe median of the runs that are done", file);
+    if (runs < BOOTSTRAP_LEAST) {
+        fprintf(file, "%s.\n", runs > 1 ? ", in round brackets the least and the greatest" : "");
+        fprintf(
+            file,
+            "There is no interval of confidence: that takes %u runs of a cell at least, and `repetitions` is %u.\n\n",
+            BOOTSTRAP_LEAST, runs);
+        return;
+    }
+    fprintf(file,
+            "; in square brackets its 95 %% interval of confidence, by the percentile method of the bootstrap with %u "
+            "resamples and a fixed seed (Efron and Tibshirani 1993); in round ones, where fewer than %u runs are done, "
+            "the least and the greatest.\n",
+            BOOTSTRAP_RESAMPLES, BOOTSTRAP_LEAST);
+    if (confidence_at_most(runs) < CONFIDENCE)
+        fprintf(file,
+                "No interval of so few runs is as sure as that: between the least and the greatest of %u runs lies the "
+                "median with %.0f %%.\n",
+                runs, 100 * confidence_at_most(runs));
+    if (summary->matrix->study->measured[MEASURE_SPEEDUP])
+        fputs("The interval of the speedup is that of the loop time: its reference is taken as it is.\n", file);
+    putc('\n', file);
+}
+
+static void write_quartile_table(const struct summary *summary, FILE *file)
+{
+    if (summary->matrix->study->repetitions < BOOTSTRAP_LEAST)
+        return;
+    fputs("## Quartiles\n\nThe least, the lower quartile, the median, the upper quartile and the greatest of the runs "
+          "that are done (type 7 of Hyndman and Fan 1996).\n\n",
+          file);
+    write_table(summary, write_quartiles, file);
+    putc('\n', file);
+}
+
+/* --- differences --- */
+
+/* Writes what the other cell has that this one has not. */
+static void write_against(const struct summary *summary, unsigned index, unsigned against, FILE *file)
+{
+    const struct matrix *matrix = summary->matrix;
+    const char *comma = "";
+    for (int axis = 0; axis < AXES; axis++)
+        if (matrix->cells[index].at[axis] != matrix->cells[against].at[axis]) {
+            fputs(comma, file);
+            write_text(value_name(matrix->study, axis, matrix_value(matrix, against, axis)), file);
+            comma = ", ";
+        }
+}
+
+static void write_difference(const struct summary *summary, unsigned index, FILE *file)
+{
+    const struct difference *difference = &summary->cells[index].difference;
+    char text[32];
+    write_values_of(summary, index, file);
+    putc(' ', file);
+    write_against(summary, index, difference->against, file);
+    fprintf(file, " | %.1f", difference->saved);
+    if (difference->has_interval)
+        fprintf(file, " [%.1f, %.1f]", difference->low, difference->high);
+    difference_probability(difference->p, text, sizeof text);
+    fprintf(file, " | %s", text);
+    difference_probability(difference->p_corrected, text, sizeof text);
+    fprintf(file, " | %s | %s |\n", text, verdict_text(difference->verdict));
+}
+
+void report_differences(const struct summary *summary, FILE *file)
+{
+    unsigned columns = 5;
+    for (int axis = 0; axis < AXES; axis++)
+        if (is_shown(summary->matrix->study, axis))
+            columns += (unsigned)(fprintf(file, "| %s ", study_axes[axis].title) > 0);
+    fputs("| against | loop time saved, % | p | p, corrected | in words |\n|", file);
+    for (unsigned i = 0; i < columns; i++)
+        fputs("---|", file);
+    putc('\n', file);
     for (unsigned i = 0; i < summary->matrix->count; i++)
-        report_write_row(summary, i, file);
+        if (summary->cells[i].difference.is_known)
+            write_difference(summary, i, file);
+}
+
+static void write_about_differences(const struct summary *summary, FILE *file)
+{
+    const struct study *study = summary->matrix->study;
+    const unsigned needed = differences_runs_needed(summary);
+    fputs("## Differences\n\nThe loop time of each cell beside that of ", file);
+    if (study->baseline_given)
+        fputs("the baseline", file);
+    else
+        fprintf(file, "the quickest of the cells that differ in nothing but %s",
+                study_axes[differences_axis(study)].title);
+    fputs("; in square brackets the 95 % interval of confidence of what is saved. p is the probability of ranks as far "
+          "apart as these where nothing but chance is at work (Mann and Whitney 1947, two-sided), and is corrected for "
+          "all cells that are compared with the same one (Holm 1979). A cell is called quicker or slower where the "
+          "corrected p is below 0.05.\n",
+          file);
+    if (needed > 0)
+        fprintf(file, "Too few runs cannot bring it below that, however far they are apart; %u of each cell can.\n",
+                needed);
+    if (!study->baseline_given)
+        fputs("The quickest was chosen after the runs, which makes the others look slower than they are; a `baseline` "
+              "does not.\n",
+              file);
+    putc('\n', file);
+}
+
+/* Nothing where each cell has one run, or is compared with none. */
+static void write_differences(const struct summary *summary, FILE *file)
+{
+    bool is_any = false;
+    for (unsigned i = 0; i < summary->matrix->count; i++)
+        is_any = is_any || summary->cells[i].difference.is_known;
+    if (!is_any || summary->matrix->study->repetitions < 2)
+        return;
+    write_about_differences(summary, file);
+    report_differences(summary, file);
+    putc('\n', file);
 }
 
 static void write_axes(const struct study *study, FILE *file)
@@ -160,9 +316,11 @@ static void write_count(const struct study_report *report, FILE *file)
     fprintf(file,
             "%zu runs: %u cells, %u time%s each, in the order of seed %" PRIu64
             ". Done: %zu, failed: %zu, to come: %zu. "
-            "Each is a row of [%s.csv](%s.csv).\n\n",
+            "Each is a row of [%s.csv](%s.csv), and each cell one of [%s-cells.csv](%s-cells.csv) and of "
+            "[%s-cells.json](%s-cells.json).\n\n",
             all, summary->matrix->count, study->repetitions, study->repetitions == 1 ? "" : "s", study->seed,
-            summary->done, summary->failed, all - summary->done - summary->failed, report->name, report->name);
+            summary->done, summary->failed, all - summary->done - summary->failed, report->name, report->name,
+            report->name, report->name, report->name, report->name);
 }
 
 static void report_write_failures(const struct summary *summary, FILE *file)
@@ -340,10 +498,12 @@ static int report_write_page(const struct study_report *report, FILE *file)
     write_machines(report->csv, file);
     fputs("## What was run\n\n", file);
     write_axes(study, file);
-    fputs("## Medians\n\nThe median of the runs that are done, in brackets the least and the greatest.\n\n", file);
+    write_about_medians(report->summary, file);
     report_table(report->summary, file);
     putc('\n', file);
     write_definitions(study, file);
+    write_differences(report->summary, file);
+    write_quartile_table(report->summary, file);
     int result = study->measured[MEASURE_COMPUTE] ? workers_table(report->summary, report->csv, file) : 0;
     report_write_failures(report->summary, file);
     write_figures(report, file);

@@ -20,5 +20,9 @@ char *report_page(const struct study_report *report);
 /* A heat map in letters, with the title above it: a table of Markdown, or columns for a terminal. */
 void report_map(const struct summary *summary, const struct figure *figure, bool is_markdown, FILE *file);
 
-/* The table of medians, least and greatest, a line for each cell. */
+/* The table of medians with their intervals of confidence, a line for each cell; where there is no interval it has the
+ * least and the greatest. */
 void report_table(const struct summary *summary, FILE *file);
+
+/* The table of differences of loop times, a line for each cell that is compared with another one. */
+void report_differences(const struct summary *summary, FILE *file);

@@ -12,6 +12,7 @@
 #include "deploy/cli/commands.h"
 #include "deploy/cli/gnuplot.h"
 #include "deploy/cli/run.h"
+#include "deploy/cli/study/cells.h"
 #include "deploy/cli/study/figure.h"
 #include "deploy/cli/study/flatten.h"
 #include "deploy/cli/study/machine.h"
@@ -448,15 +449,27 @@ static int draw_figures(const struct session *session, const struct study_report
     return 0;
 }
 
-static int study_write_page(const struct session *session, const struct study_report *report, struct error *error)
+/* Writes a text that is the caller's no more; NULL: memory was out. -1 with one line. */
+static int write_file_of(const struct session *session, const char *ending, char *text, size_t length,
+                         struct error *error)
 {
     char path[PATH_MAX];
-    study_path_of(session, ".md", path);
-    char *text = report_page(report);
-    int result =
-        text != NULL ? file_write(path, text, strlen(text), error) : error_set(error, "out of memory for the report");
+    study_path_of(session, ending, path);
+    const int result =
+        text != NULL ? file_write(path, text, length, error) : error_set(error, "out of memory for %.300s", path);
     free(text);
     return result;
+}
+
+/* The figures of the cells for programs. -1 with one line. */
+static int write_cells(const struct session *session, const struct summary *summary, struct error *error)
+{
+    size_t length = 0;
+    char *table = cells_csv(summary, &length);
+    if (write_file_of(session, "-cells.csv", table, length, error) < 0)
+        return -1;
+    char *text = cells_json(summary);
+    return write_file_of(session, "-cells.json", text, text != NULL ? strlen(text) : 0, error);
 }
 
 /* Without gnuplot there are no pictures, and one line says so. */
@@ -471,7 +484,10 @@ static int make_report(const struct session *session, struct summary *summary, s
     report.drawn = gnuplot_check(&why) == 0;
     if (!report.drawn)
         fprintf(stderr, "hdss study: no pictures are drawn: %s\n", why.text);
-    int result = study_write_page(session, &report, error);
+    char *page = report_page(&report);
+    int result = write_file_of(session, ".md", page, page != NULL ? strlen(page) : 0, error);
+    if (result == 0)
+        result = write_cells(session, summary, error);
     if (result == 0 && report.drawn)
         result = draw_figures(session, &report, error);
     free(figures);

@@ -3,6 +3,8 @@
 #include "deploy/cli/study/summary.h"
 #include "common/util/number.h"
 #include "deploy/cli/axis.h"
+#include "deploy/cli/study/differences.h"
+#include "deploy/cli/study/inference.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +13,6 @@
 /* The runs of a cell. */
 struct sample {
     size_t *rows;
-    double *values;
     unsigned count;
 };
 
@@ -23,13 +24,26 @@ static int study_summary_compare(const void *a, const void *b)
 
 void summary_set(struct summary_value *value, double *values, unsigned count)
 {
-    *value = (struct summary_value){.count = count};
+    *value = (struct summary_value){.count = count, .values = values};
     if (count == 0)
         return;
     qsort(values, count, sizeof *values, study_summary_compare);
-    value->least = values[0];
-    value->most = values[count - 1];
-    value->median = (values[(count - 1) / 2] + values[count / 2]) / 2;
+    const struct quartiles quartiles = quartiles_of(values, count);
+    value->least = quartiles.least;
+    value->lower = quartiles.lower;
+    value->median = quartiles.median;
+    value->upper = quartiles.upper;
+    value->most = quartiles.most;
+}
+
+static void set_interval(struct summary_value *value)
+{
+    struct interval interval;
+    value->has_interval = bootstrap_median(value->values, value->count, &interval);
+    if (value->has_interval) {
+        value->low = interval.low;
+        value->high = interval.high;
+    }
 }
 
 /* Takes the values of a run; false where it has none. */
@@ -46,13 +60,23 @@ static bool read_figure(const struct csv *csv, size_t row, const struct measure_
     return true;
 }
 
-static void measure_cell(struct summary_cell *cell, const struct csv *csv, const struct sample *sample)
+/* The room for the figures of a cell of one measure. */
+static double *figures_of(const struct summary *summary, unsigned cell, int measure)
 {
+    return summary->values + ((size_t)cell * MEASURES + (size_t)measure) * summary->matrix->study->repetitions;
+}
+
+static void measure_cell(struct summary *summary, unsigned index, const struct csv *csv, const struct sample *sample)
+{
+    struct summary_cell *cell = &summary->cells[index];
     for (int i = 0; i < MEASURES; i++) {
         unsigned count = 0;
+        double *values = figures_of(summary, index, i);
         for (unsigned k = 0; k < sample->count; k++)
-            count += read_figure(csv, sample->rows[k], &measures[i], &sample->values[count]);
-        summary_set(&cell->values[i], sample->values, count);
+            count += read_figure(csv, sample->rows[k], &measures[i], &values[count]);
+        summary_set(&cell->values[i], values, count);
+        if (summary->matrix->study->measured[i] || i == MEASURE_ELAPSED)
+            set_interval(&cell->values[i]);
     }
 }
 
@@ -80,7 +104,7 @@ static void study_summary_take_cell(struct summary *summary, unsigned index, con
     for (unsigned r = 0; r < summary->matrix->study->repetitions; r++)
         if (rows[r] != MATRIX_NO_ROW)
             study_summary_take_row(summary, cell, csv, rows[r], sample);
-    measure_cell(cell, csv, sample);
+    measure_cell(summary, index, csv, sample);
 }
 
 /* With all their threads; `auto` counts as one. */
@@ -90,8 +114,7 @@ static double study_summary_workers_of(const struct summary *summary, unsigned c
     return strtod(matrix_value(summary->matrix, cell, AXIS_WORKERS), NULL) * fmax(threads, 1);
 }
 
-/* The quickest case with the fewest workers, times these: what one worker would take. 0: there is none. */
-static double serial_time(const struct summary *summary, unsigned kernel)
+double summary_serial_time(const struct summary *summary, unsigned kernel)
 {
     double fewest = INFINITY, time = 0;
     for (unsigned i = 0; i < summary->matrix->count; i++) {
@@ -105,68 +128,105 @@ static double serial_time(const struct summary *summary, unsigned kernel)
     return time;
 }
 
-/* Values that only the figures of others tell. Both fall where the time rises. */
-static void set_speedup(struct summary_cell *cell, double serial)
+/* Values that only the figures of others tell. Both fall where the time rises, so that the order of the runs turns
+ * round. Their medians follow from that of the time, as does the interval of the speedup, whose reference is taken as
+ * it is. */
+static struct summary_value follow(const struct summary_value *elapsed,
+                                   double (*from)(double elapsed_s, double reference), double reference, double *values)
 {
-    const struct summary_value *elapsed = &cell->values[MEASURE_ELAPSED];
+    struct summary_value value;
+    for (unsigned i = 0; i < elapsed->count; i++)
+        values[i] = from(elapsed->values[i], reference);
+    summary_set(&value, values, elapsed->count);
+    value.median = from(elapsed->median, reference);
+    value.has_interval = elapsed->has_interval;
+    if (value.has_interval) {
+        value.low = from(elapsed->high, reference);
+        value.high = from(elapsed->low, reference);
+    }
+    return value;
+}
+
+static double speedup_from(double elapsed_s, double serial_s)
+{
+    return serial_s / elapsed_s;
+}
+
+static double saving_from(double elapsed_s, double baseline_s)
+{
+    return 100 * (1 - elapsed_s / baseline_s);
+}
+
+static void set_speedup(struct summary *summary, unsigned index, double serial)
+{
+    struct summary_value *values = summary->cells[index].values;
+    const struct summary_value *elapsed = &values[MEASURE_ELAPSED];
     if (elapsed->count > 0 && serial > 0 && elapsed->least > 0)
-        cell->values[MEASURE_SPEEDUP] = (struct summary_value){elapsed->count, serial / elapsed->median,
-                                                               serial / elapsed->most, serial / elapsed->least};
+        values[MEASURE_SPEEDUP] = follow(elapsed, speedup_from, serial, figures_of(summary, index, MEASURE_SPEEDUP));
 }
 
-static void set_improvement(struct summary_cell *cell, double baseline)
+/* The baseline varies, too: the interval is that of the difference. */
+static void set_improvement(struct summary *summary, unsigned index)
 {
+    struct summary_cell *cell = &summary->cells[index];
+    const unsigned against = summary_baseline(summary, index);
     const struct summary_value *elapsed = &cell->values[MEASURE_ELAPSED];
-    if (elapsed->count > 0 && baseline > 0)
-        cell->values[MEASURE_IMPROVEMENT] =
-            (struct summary_value){elapsed->count, 100 * (1 - elapsed->median / baseline),
-                                   100 * (1 - elapsed->most / baseline), 100 * (1 - elapsed->least / baseline)};
+    const struct summary_value *baseline = &summary->cells[against].values[MEASURE_ELAPSED];
+    if (elapsed->count == 0 || baseline->count == 0 || baseline->median <= 0)
+        return;
+    struct summary_value *value = &cell->values[MEASURE_IMPROVEMENT];
+    *value = follow(elapsed, saving_from, baseline->median, figures_of(summary, index, MEASURE_IMPROVEMENT));
+    value->has_interval = cell->difference.is_known && cell->difference.has_interval;
+    value->low = cell->difference.low;
+    value->high = cell->difference.high;
 }
 
-static double baseline_of(const struct summary *summary, unsigned index)
+unsigned summary_baseline(const struct summary *summary, unsigned index)
 {
     const struct study *study = summary->matrix->study;
     struct cell cell = summary->matrix->cells[index];
     for (int axis = 0; axis < AXES; axis++)
         if (study->baseline[axis] >= 0)
             cell.at[axis] = (unsigned short)study->baseline[axis];
-    const struct summary_value *elapsed = &summary->cells[matrix_find(summary->matrix, &cell)].values[MEASURE_ELAPSED];
-    return elapsed->count > 0 ? elapsed->median : 0;
+    return matrix_find(summary->matrix, &cell);
 }
 
 static void compare_cells(struct summary *summary)
 {
     const struct study *study = summary->matrix->study;
     for (unsigned kernel = 0; kernel < study->values[AXIS_KERNEL].count; kernel++) {
-        double serial = serial_time(summary, kernel);
+        double serial = summary_serial_time(summary, kernel);
         for (unsigned i = 0; i < summary->matrix->count; i++)
             if (summary->matrix->cells[i].at[AXIS_KERNEL] == kernel)
-                set_speedup(&summary->cells[i], serial);
+                set_speedup(summary, i, serial);
     }
     for (unsigned i = 0; study->baseline_given && i < summary->matrix->count; i++)
-        set_improvement(&summary->cells[i], baseline_of(summary, i));
+        set_improvement(summary, i);
 }
 
 int summary_init(struct summary *summary, const struct matrix *matrix, const struct csv *csv, struct error *error)
 {
     unsigned most = matrix->study->repetitions;
-    struct sample sample = {calloc(most, sizeof *sample.rows), calloc(most, sizeof *sample.values), 0};
+    struct sample sample = {calloc(most, sizeof *sample.rows), 0};
     size_t *rows = matrix_rows(matrix, csv);
-    *summary = (struct summary){matrix, calloc(matrix->count, sizeof *summary->cells)};
-    bool ready = sample.rows != NULL && sample.values != NULL && summary->cells != NULL && rows != NULL;
+    *summary = (struct summary){.matrix = matrix,
+                                .cells = calloc(matrix->count, sizeof *summary->cells),
+                                .values = calloc((size_t)matrix->count * MEASURES * most, sizeof *summary->values)};
+    bool ready = sample.rows != NULL && summary->values != NULL && summary->cells != NULL && rows != NULL;
     for (unsigned i = 0; ready && i < matrix->count; i++)
         study_summary_take_cell(summary, i, csv, rows + (size_t)i * most, &sample);
+    ready = ready && differences_find(summary) == 0;
     if (ready)
         compare_cells(summary);
     free(rows);
     free(sample.rows);
-    free(sample.values);
     return ready ? 0 : error_set(error, "out of memory for the figures of %u cells", matrix->count);
 }
 
 void summary_fini(struct summary *summary)
 {
     free(summary->cells);
+    free(summary->values);
     *summary = (struct summary){0};
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of each cell over its repetitions: how many runs, and of each measure the median, least and greatest. */
+/* The figures of each cell over its repetitions: how many runs, of each measure the median, its interval of confidence
+ * and the quartiles, and whether the cell's loop time differs from another one's. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,6 +14,30 @@
 struct summary_value {
     unsigned count; /* runs that have the value; 0: the other members mean nothing */
     double median, least, most;
+    double lower, upper;  /* quartiles */
+    bool has_interval;    /* fewer than BOOTSTRAP_LEAST runs have none */
+    double low, high;     /* ends of the interval of confidence of the median */
+    const double *values; /* [count] in ascending order; borrowed from the summary */
+};
+
+/* The word for a difference of loop times, by the corrected probability. */
+enum verdict {
+    VERDICT_QUICKER,
+    VERDICT_SLOWER,
+    VERDICT_UNCLEAR, /* the difference may be chance */
+    VERDICT_FEW,     /* so few runs cannot show any difference */
+};
+
+/* The loop time of a cell beside that of another one: see differences.h. */
+struct difference {
+    bool is_known;    /* false: there is nothing to compare with, and the other members mean nothing */
+    unsigned against; /* the other cell */
+    double saved;     /* 100 times the part of the other's median that is saved */
+    bool has_interval;
+    double low, high;   /* of `saved` */
+    double p;           /* of the test of Mann and Whitney */
+    double p_corrected; /* for all cells that are compared with the same one */
+    enum verdict verdict;
 };
 
 struct summary_cell {
@@ -20,11 +45,13 @@ struct summary_cell {
     const char *reason; /* reason of the last failure, borrowed from the table; NULL: none failed */
     const char *status; /* status of the last failure, likewise */
     struct summary_value values[MEASURES];
+    struct difference difference;
 };
 
 struct summary {
     const struct matrix *matrix; /* borrowed */
     struct summary_cell *cells;  /* owned */
+    double *values;              /* of all cells; owned */
     size_t done, failed;         /* runs of the matrix */
 };
 
@@ -32,8 +59,15 @@ struct summary {
 int summary_init(struct summary *summary, const struct matrix *matrix, const struct csv *csv, struct error *error);
 void summary_fini(struct summary *summary);
 
-/* Takes the figures of the runs of a cell, which it sorts. */
+/* Takes the figures of the runs of a cell, which it sorts and borrows, without an interval of confidence. */
 void summary_set(struct summary_value *value, double *values, unsigned count);
+
+/* The cell that this one is compared with where the study has a baseline. */
+unsigned summary_baseline(const struct summary *summary, unsigned cell);
+
+/* The loop time that one worker would take: of the quickest cell of the kernel with the fewest workers and threads,
+ * times these. 0: there is none. */
+double summary_serial_time(const struct summary *summary, unsigned kernel);
 
 /* A figure as people write it, with three digits that mean something: "0.0123", "12.3", "1,234". */
 void summary_number(double value, char *text, size_t size);

@@ -3,7 +3,9 @@
  * cell, a report's scalars, and the page. */
 #include "common/util/error.h"
 #include "deploy/cli/argv.h"
+#include "deploy/cli/study/cells.h"
 #include "deploy/cli/study/csv.h"
+#include "deploy/cli/study/differences.h"
 #include "deploy/cli/study/flatten.h"
 #include "deploy/cli/study/least.h"
 #include "deploy/cli/study/matrix.h"
@@ -14,6 +16,7 @@
 #include "deploy/cli/study/workers.h"
 #include "tests/lib/suite.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -393,6 +396,174 @@ static char *table_text(const struct summary *summary)
     return text;
 }
 
+/* A study of which some runs are done. */
+struct example {
+    struct study study;
+    struct matrix matrix;
+    struct csv csv;
+    struct summary summary;
+};
+
+/* `times` are those of all repetitions of each cell in turn; NULL: the run has failed. */
+static void example_init(struct example *example, const char *text, const char *const *times)
+{
+    struct error error = {0};
+    *example = (struct example){0};
+    parse(&example->study, text);
+    ck_assert_int_eq(matrix_init(&example->matrix, &example->study, &error), 0);
+    for (unsigned i = 0; i < example->matrix.count; i++)
+        for (unsigned r = 0; r < example->study.repetitions; r++)
+            add_run(&example->matrix, &example->csv, (struct matrix_run){i, r}, *times++);
+    ck_assert_int_eq(summary_init(&example->summary, &example->matrix, &example->csv, &error), 0);
+}
+
+static void example_fini(struct example *example)
+{
+    summary_fini(&example->summary);
+    csv_fini(&example->csv);
+    matrix_fini(&example->matrix);
+    study_fini(&example->study);
+}
+
+static char *page_text(const struct example *example)
+{
+    const struct study_report report = {
+        .name = "a", .file = "a.study", .summary = &example->summary, .csv = &example->csv};
+    char *text = report_page(&report);
+    ck_assert_ptr_nonnull(text);
+    return text;
+}
+
+static void page_has(const char *page, const char *part)
+{
+    ck_assert_msg(strstr(page, part) != NULL, "no '%s' in\n%s", part, page);
+}
+
+/* With a baseline each cell is compared with the one that has its value: one comparison for each number of workers. */
+START_TEST(differences_from_a_baseline)
+{
+    static const char *const times[] = {"9", "8", "8", "7", "6", "6", "6", "6", "5", "7", "8", "10"};
+    struct example example;
+    example_init(&example,
+                 LOOP "workers = 2\ntechnique = static gss tss\nrepetitions = 4\nbaseline = technique=static\n"
+                      "measure = time improvement\n",
+                 times);
+    const struct summary_cell *cells = example.summary.cells;
+    ck_assert(!cells[0].difference.is_known && cells[1].difference.is_known);
+    ck_assert_double_eq_tol(cells[1].difference.p, 2.0 / 70, 1e-9); /* all four are quicker than all four */
+    ck_assert_double_eq_tol(cells[1].difference.p_corrected, 4.0 / 70, 1e-9);
+    ck_assert_int_eq(cells[1].difference.verdict, VERDICT_FEW); /* 2 * 2 / 70 is all that four runs can show */
+    ck_assert_uint_eq(differences_runs_needed(&example.summary), 5);
+    char *page = page_text(&example);
+    page_has(page, "| gss | 2 | static | 25.0 [14.3, 33.3] | 0.029 | 0.057 | too few runs to tell |\n");
+    page_has(page, "## Quartiles");
+    page_has(page, "| 4 | 7 .. 7.75 .. 8 .. 8.25 .. 9 |");
+    page_has(page, "of 4 runs lies the median with 88 %");
+    page_has(page, "5 of each cell can.\n");
+    free(page);
+    example_fini(&example);
+}
+END_TEST
+
+/* Without one with the quickest of those that differ in the technique alone. */
+START_TEST(differences_from_the_quickest)
+{
+    static const char *const times[] = {"9", "8", "8", "7", "8.5", "6", "6", "6", "6", "6.1",
+                                        "9", "8", "8", "7", "8.5", "8", "9", "7", "8", "8.4"};
+    struct example example;
+    example_init(&example, LOOP "technique = static gss\nworkers = 2 4\nrepetitions = 5\nmeasure = time\n", times);
+    /* cells: static 2, static 4, gss 2, gss 4 */
+    const struct summary_cell *cells = example.summary.cells;
+    ck_assert_int_eq(differences_axis(&example.study), AXIS_TECHNIQUE);
+    ck_assert(cells[3].difference.is_known && cells[3].difference.against == 1);
+    ck_assert_int_eq(cells[3].difference.verdict, VERDICT_SLOWER);
+    ck_assert_double_eq_tol(cells[3].difference.p, 2.0 / 252, 1e-9);
+    ck_assert(!cells[0].difference.is_known && !cells[1].difference.is_known); /* the quickest are compared with none */
+    ck_assert_int_eq(cells[2].difference.verdict, VERDICT_UNCLEAR);            /* its times are the same */
+    ck_assert_double_eq_tol(cells[2].difference.p, 1, 1e-9);
+    ck_assert_uint_eq(differences_runs_needed(&example.summary), 0);
+    char *page = page_text(&example);
+    page_has(page, "the quickest of the cells that differ in nothing but technique");
+    page_has(page, "| gss | 4 | static | -33.3 [");
+    page_has(page, " | 0.008 | 0.008 | slower |\n");
+    free(page);
+    example_fini(&example);
+}
+END_TEST
+
+/* Two runs have no interval and show no difference, and one shows nothing at all: the page says so. */
+START_TEST(few_runs_have_no_interval)
+{
+    static const char *const times[] = {"9", "8", "6", "7"};
+    struct example example;
+    example_init(&example, LOOP "technique = static gss\nworkers = 2\nrepetitions = 2\nmeasure = time\n", times);
+    char *page = page_text(&example);
+    page_has(page, "There is no interval of confidence: that takes 3 runs of a cell at least, and `repetitions` is 2.");
+    page_has(page, "| static | 2 | 2 | 8.50 (8 .. 9) |\n");
+    page_has(page, "| static | 2 | gss | -30.8 | 0.33 | 0.33 | too few runs to tell |\n");
+    ck_assert_ptr_null(strstr(page, "## Quartiles"));
+    free(page);
+    example_fini(&example);
+    example_init(&example, LOOP "technique = static gss\nworkers = 2\nmeasure = time\n", times);
+    page = page_text(&example);
+    page_has(page, "and `repetitions` is 1.");
+    page_has(page, "| static | 2 | 1 | 9 |\n");
+    ck_assert_ptr_null(strstr(page, "## Differences"));
+    free(page);
+    example_fini(&example);
+}
+END_TEST
+
+START_TEST(cells_are_there_for_programs)
+{
+    static const char *const times[] = {"9", "8", "8", "7", "6", "6", "6", NULL};
+    struct example example;
+    size_t length;
+    example_init(&example,
+                 LOOP "workers = 2\ntechnique = static gss\nrepetitions = 4\nbaseline = technique=static\n"
+                      "measure = time\n",
+                 times);
+    char *text = cells_csv(&example.summary, &length);
+    struct csv table;
+    struct error error = {0};
+    ck_assert_msg(csv_parse(&table, "a-cells.csv", text, &error) == 0, "%s", error.text);
+    static const char *const expected[][3] = {
+        {"technique", "static", "gss"},
+        {"runs", "4", "3"},
+        {"failed", "0", "1"},
+        {"time", "8", "6"},
+        {"time.low", "7", "6"},
+        {"time.high", "9", "6"},
+        {"time.least", "7", "6"},
+        {"time.q1", "7.75", "6"},
+        {"time.q3", "8.25", "6"},
+        {"time.most", "9", "6"},
+        {"saved", "", "25"},
+        {"p", "", "0.0571428571"},
+        {"p.corrected", "", "0.0571428571"},
+        {"verdict", "", "too few runs to tell"},
+        {"against", "", "static, 2 workers"},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        for (size_t row = 0; row < 2; row++)
+            ck_assert_str_eq(csv_get(&table, row, expected[i][0]), expected[i][row + 1]);
+    csv_fini(&table);
+    free(text);
+    text = cells_json(&example.summary);
+    json_t *object = json_loads(text, 0, NULL), *cell = json_array_get(json_object_get(object, "cells"), 1);
+    json_t *time = json_object_get(json_object_get(cell, "measures"), "time");
+    ck_assert_double_eq(json_number_value(json_object_get(time, "median")), 6);
+    ck_assert_uint_eq(json_array_size(json_object_get(time, "quartiles")), 5);
+    ck_assert_uint_eq(json_array_size(json_object_get(time, "interval")), 2);
+    ck_assert_str_eq(json_string_value(json_object_get(json_object_get(cell, "difference"), "verdict")),
+                     "too few runs to tell");
+    ck_assert(json_is_null(json_object_get(json_array_get(json_object_get(object, "cells"), 0), "difference")));
+    json_decref(object);
+    free(text);
+    example_fini(&example);
+}
+END_TEST
+
 START_TEST(medians_speedups_and_failures)
 {
     struct study study;
@@ -423,9 +594,14 @@ START_TEST(medians_speedups_and_failures)
     ck_assert_ptr_nonnull(
         strstr(text, "| technique | workers | runs | loop time, s | speedup | improvement over the baseline, % |\n"));
     ck_assert_ptr_nonnull(
-        strstr(text, "| static | 4 | 3, **1 failed** | 5 (4 .. 6) | 2.40 (2 .. 3) | 0.0 (-20.0 .. 20.0) |\n"));
+        strstr(text, "| static | 4 | 3, **1 failed** | 5 [4, 6] | 2.40 [2, 3] | 0.0 (-20.0 .. 20.0) |\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "| gss | 2 | 4 | 6 [6, 6] | 2 [2, 2] | 25.0 [14.3, 33.3], p 0.029: quicker |\n"));
     ck_assert_ptr_nonnull(strstr(text, "| gss | 4 | 0, **1 failed**, 3 to come | - | - | - |\n"));
     free(text);
+    check_value(&summary.cells[1].values[MEASURE_ELAPSED], 3, 5, 4, 6);
+    ck_assert_double_eq_tol(summary.cells[0].values[MEASURE_ELAPSED].lower, 7.75, 1e-9);
+    ck_assert_double_eq_tol(summary.cells[0].values[MEASURE_ELAPSED].upper, 8.25, 1e-9);
     summary_fini(&summary);
     csv_fini(&csv);
     matrix_fini(&matrix);
@@ -524,6 +700,10 @@ int main(void)
     tcase_add_test(tests, a_table_that_is_none);
     tcase_add_test(tests, rows_are_found_again);
     tcase_add_test(tests, medians_speedups_and_failures);
+    tcase_add_test(tests, differences_from_a_baseline);
+    tcase_add_test(tests, differences_from_the_quickest);
+    tcase_add_test(tests, few_runs_have_no_interval);
+    tcase_add_test(tests, cells_are_there_for_programs);
     tcase_add_test(tests, each_worker_has_its_time);
     tcase_add_test(tests, a_reports_scalars_become_columns);
     tcase_add_test(tests, figures_read_well);
