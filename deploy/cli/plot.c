@@ -193,9 +193,14 @@ void plot_write_canvas(const char *path, FILE *script)
             gnuplot_terminal(path), WIDTH, HEIGHT);
 }
 
+void plot_write_line_of_group(unsigned group, unsigned k, FILE *script)
+{
+    fprintf(script, "lc rgb '%s' dt %s lw 2 pt %d ps 1.2", PICK(colours, group), PICK(dashes, k), PICK(points, k));
+}
+
 void plot_write_line(unsigned k, FILE *script)
 {
-    fprintf(script, "lc rgb '%s' dt %s lw 2 pt %d ps 1.2", PICK(colours, k), PICK(dashes, k), PICK(points, k));
+    plot_write_line_of_group(k, k, script);
 }
 
 const char *plot_colour(unsigned k)

@@ -26,6 +26,7 @@ bool plot_accepts(const char *path);
  * alone. No two lines are alike before there are hundreds of them. */
 void plot_write_canvas(const char *path, FILE *script);
 void plot_write_line(unsigned k, FILE *script);
+void plot_write_line_of_group(unsigned group, unsigned k, FILE *script); /* with the colour of line `group` */
 const char *plot_colour(unsigned k);
 
 /* A series that must be walked to be drawn has at most so many chunks: about a second. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripts for gnuplot: see figure.h. Lines run along an axis of numbers; along one of names there are bars, a group for
- * each name. Both show the median, and the range from the least to the greatest run. */
+ * each name. Both show the median and its interval of confidence, or, where there is none, the range from the least to
+ * the greatest run; box plots show the quartiles, and single runs that lie far from them (Tukey 1977). */
 #include "deploy/cli/study/figure.h"
 #include "common/util/number.h"
 #include "deploy/cli/axis.h"
 #include "deploy/cli/gnuplot.h"
 #include "deploy/cli/plot.h"
+#include "deploy/cli/study/inference.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,6 +16,9 @@
 #include <string.h>
 
 enum { TEXT_MAX = 1200, LONG_LABEL = 14, CAPTION_LETTERS = 115 };
+
+/* Boxes that can be told apart in one picture. */
+enum { BOXES_MAX = 72 };
 
 /* From this ratio of its largest to its least value on an axis is logarithmic. */
 #define LOGARITHMIC_RATIO 25.0
@@ -35,7 +40,7 @@ struct drawing {
     bool bars;
     bool doubling; /* x is logarithmic */
     struct axis y;
-    bool failed[STUDY_VALUES_MAX]; /* [lines] some cells of the line failed */
+    bool *failed; /* [lines] some cells of the line failed; owned */
 };
 
 static unsigned figure_values_of(const struct matrix *matrix, int axis)
@@ -43,13 +48,22 @@ static unsigned figure_values_of(const struct matrix *matrix, int axis)
     return axis != AXIS_NONE ? matrix->study->values[axis].count : 1;
 }
 
+/* Lines of the picture, or rows of the map. */
+static unsigned figure_lines_of(const struct matrix *matrix, const struct figure *figure)
+{
+    return figure_values_of(matrix, figure->group) * figure_values_of(matrix, figure->y);
+}
+
 const struct summary_cell *figure_cell(const struct summary *summary, const struct figure *figure, unsigned x,
                                        unsigned y)
 {
     struct cell cell = figure->panel;
+    const unsigned in_group = figure_values_of(summary->matrix, figure->y);
     cell.at[figure->x] = (unsigned short)x;
     if (figure->y != AXIS_NONE)
-        cell.at[figure->y] = (unsigned short)y;
+        cell.at[figure->y] = (unsigned short)(y % in_group);
+    if (figure->group != AXIS_NONE)
+        cell.at[figure->group] = (unsigned short)(y / in_group);
     return &summary->cells[matrix_find(summary->matrix, &cell)];
 }
 
@@ -61,7 +75,7 @@ static const struct summary_value *figure_value_at(const struct summary *summary
 
 bool figure_has_data(const struct summary *summary, const struct figure *figure)
 {
-    for (unsigned y = 0; y < figure_values_of(summary->matrix, figure->y); y++)
+    for (unsigned y = 0; y < figure_lines_of(summary->matrix, figure); y++)
         for (unsigned x = 0; x < figure_values_of(summary->matrix, figure->x); x++)
             if (figure_value_at(summary, figure, x, y)->count > 0)
                 return true;
@@ -69,36 +83,61 @@ bool figure_has_data(const struct summary *summary, const struct figure *figure)
 }
 
 /* A panel is named by the first of its cells. */
-static bool is_panel(const struct cell *cell, int x, int y)
+static bool is_panel(const struct cell *cell, const struct figure *figure)
 {
-    return cell->at[x] == 0 && (y == AXIS_NONE || cell->at[y] == 0);
+    return cell->at[figure->x] == 0 && (figure->y == AXIS_NONE || cell->at[figure->y] == 0) &&
+           (figure->group == AXIS_NONE || cell->at[figure->group] == 0);
 }
 
 static size_t list_panels(const struct summary *summary, struct figure figure, struct figure *list)
 {
     size_t count = 0;
     for (unsigned i = 0; i < summary->matrix->count; i++)
-        if (is_panel(&summary->matrix->cells[i], figure.x, figure.y)) {
+        if (is_panel(&summary->matrix->cells[i], &figure)) {
             figure.panel = summary->matrix->cells[i];
             list[count++] = figure;
         }
     return count;
 }
 
+/* True where techniques stand in pictures of their own, and few enough to be told apart in one. */
+static bool has_all_together(const struct summary *summary, const struct figure *all)
+{
+    const struct study *study = summary->matrix->study;
+    return study_varies(study, AXIS_TECHNIQUE) && study->x != AXIS_TECHNIQUE && study->series != AXIS_TECHNIQUE &&
+           figure_lines_of(summary->matrix, all) <= PLOT_SERIES_MAX;
+}
+
+/* A figure of the runs of a measure: of the lines, or of all of them together where so many boxes can be told apart. */
+static struct figure boxes_of(const struct summary *summary, struct figure lines, struct figure all)
+{
+    const unsigned columns = figure_values_of(summary->matrix, lines.x);
+    struct figure boxes = lines;
+    if (has_all_together(summary, &all) && columns * figure_lines_of(summary->matrix, &all) <= BOXES_MAX)
+        boxes = all;
+    boxes.kind = FIGURE_BOXES;
+    return boxes;
+}
+
 struct figure *figures_list(const struct summary *summary, size_t *count)
 {
     const struct study *study = summary->matrix->study;
-    struct figure *list = calloc((size_t)summary->matrix->count * MEASURES * 2, sizeof *list);
+    struct figure *list = calloc((size_t)summary->matrix->count * MEASURES * 4, sizeof *list);
     bool heat = study->heat[0] != AXIS_NONE;
     *count = 0;
     for (int i = 0; list != NULL && i < MEASURES; i++) {
         if (!study->measured[i])
             continue;
-        struct figure figure = {FIGURE_LINES, i, .x = study->x, .y = study->series};
+        struct figure figure = {FIGURE_LINES, i, .x = study->x, .y = study->series, .group = AXIS_NONE};
+        struct figure all = {FIGURE_ALL, i, .x = study->x, .y = study->series, .group = AXIS_TECHNIQUE};
         *count += list_panels(summary, figure, list + *count);
+        if (has_all_together(summary, &all))
+            *count += list_panels(summary, all, list + *count);
+        if (study->repetitions >= BOOTSTRAP_LEAST)
+            *count += list_panels(summary, boxes_of(summary, figure, all), list + *count);
         if (!heat)
             continue;
-        figure = (struct figure){FIGURE_HEAT, i, .x = study->heat[0], .y = study->heat[1]};
+        figure = (struct figure){FIGURE_HEAT, i, .x = study->heat[0], .y = study->heat[1], .group = AXIS_NONE};
         *count += list_panels(summary, figure, list + *count);
         heat = study->heat_given;
     }
@@ -113,8 +152,8 @@ void figure_name(const struct figure *figure, const struct figure *all, size_t c
         if (&all[i] == figure)
             number = alike;
     }
-    int length =
-        snprintf(text, size, "%s%s", figure->kind == FIGURE_HEAT ? "heat-" : "", measures[figure->measure].name);
+    static const char *const beginnings[] = {"", "all-", "box-", "heat-"};
+    int length = snprintf(text, size, "%s%s", beginnings[figure->kind], measures[figure->measure].name);
     if (alike > 1 && length > 0 && (size_t)length < size)
         snprintf(text + length, size - (size_t)length, "-%u", number);
 }
@@ -126,7 +165,7 @@ void figure_title(const struct summary *summary, const struct figure *figure, ch
     if (figure->kind == FIGURE_HEAT)
         snprintf(text, size, "%.*s by %s and %s", length, title, along, study_axes[figure->y].title);
     else
-        snprintf(text, size, "%.*s %s %s", length, title,
+        snprintf(text, size, "%.*s%s %s %s", length, title, figure->kind == FIGURE_BOXES ? " of the runs" : "",
                  study_is_numeric(summary->matrix->study, figure->x) ? "against" : "by", along);
     text[0] = (char)toupper((unsigned char)text[0]);
 }
@@ -140,7 +179,7 @@ void figure_panel(const struct summary *summary, const struct figure *figure, ch
     for (int axis = 0; axis < AXES && used < size; axis++) {
         const char *word = study->values[axis].items[figure->panel.at[axis]], *standard = study_axes[axis].standard;
         bool usual = standard != NULL && axis != AXIS_TECHNIQUE && strcmp(word, standard) == 0;
-        if (axis == figure->x || axis == figure->y || (usual && !study_varies(study, axis)))
+        if (axis == figure->x || axis == figure->y || axis == figure->group || (usual && !study_varies(study, axis)))
             continue;
         study_value_text(axis, word, value, sizeof value);
         used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", value);
@@ -148,11 +187,11 @@ void figure_panel(const struct summary *summary, const struct figure *figure, ch
 }
 
 /* A line below the title, so high above the picture. */
-static void write_caption_line(const struct drawing *drawing, int number, const char *text, double height)
+static void write_caption_line(FILE *script, int number, const char *text, double height)
 {
-    fprintf(drawing->script, "set label %d ", number);
-    gnuplot_quote(drawing->script, text);
-    fprintf(drawing->script, " at graph 0.5, graph %g center font ',10' textcolor rgb '#606060'\n", height);
+    fprintf(script, "set label %d ", number);
+    gnuplot_quote(script, text);
+    fprintf(script, " at graph 0.5, graph %g center font ',10' textcolor rgb '#606060'\n", height);
 }
 
 /* The end of as much as stands beside each other, at a comma where there is one. */
@@ -167,19 +206,30 @@ static size_t first_line(const char *text)
     return end > 0 ? end : CAPTION_LETTERS;
 }
 
-static void figure_write_caption(const struct drawing *drawing, const char *text)
+void figure_write_caption(const char *text, FILE *script)
 {
     char line[CAPTION_LETTERS + 8];
     size_t length = first_line(text);
     snprintf(line, sizeof line, "%.*s", (int)length, text);
     if (text[length] == '\0') {
-        write_caption_line(drawing, 1, line, 1.028);
+        write_caption_line(script, 1, line, 1.028);
         return;
     }
-    write_caption_line(drawing, 1, line, 1.044);
+    write_caption_line(script, 1, line, 1.044);
     text += length + strspn(text + length, ", ");
     snprintf(line, sizeof line, "%.*s%s", CAPTION_LETTERS, text, strlen(text) > CAPTION_LETTERS ? " ..." : "");
-    write_caption_line(drawing, 2, line, 1.016);
+    write_caption_line(script, 2, line, 1.016);
+}
+
+/* The words for what stands beside the median. */
+static const char *what_is_drawn(const struct drawing *drawing)
+{
+    if (drawing->figure->kind == FIGURE_HEAT)
+        return "";
+    if (drawing->figure->kind == FIGURE_BOXES)
+        return "; whiskers: within 1.5 heights of the box";
+    return drawing->matrix->study->repetitions < BOOTSTRAP_LEAST ? " (least to greatest)"
+                                                                 : " (95 % interval of confidence)";
 }
 
 static void write_titles(const struct drawing *drawing)
@@ -190,11 +240,11 @@ static void write_titles(const struct drawing *drawing)
     gnuplot_quote(drawing->script, text);
     fputs(" font ',15' offset 0,1.2\n", drawing->script);
     figure_panel(drawing->summary, drawing->figure, text, sizeof text);
-    if (drawing->matrix->study->repetitions > 1 && strlen(text) + 50 < sizeof text)
-        snprintf(text + strlen(text), 50, "%smedian of %u runs%s", *text != '\0' ? ", " : "",
-                 drawing->matrix->study->repetitions,
-                 drawing->figure->kind == FIGURE_LINES ? " (least to greatest)" : "");
-    figure_write_caption(drawing, text);
+    if (drawing->matrix->study->repetitions > 1 && strlen(text) + 80 < sizeof text)
+        snprintf(text + strlen(text), 80, "%s%s of %u runs%s", *text != '\0' ? ", " : "",
+                 drawing->figure->kind == FIGURE_BOXES ? "quartiles" : "median", drawing->matrix->study->repetitions,
+                 what_is_drawn(drawing));
+    figure_write_caption(text, drawing->script);
 }
 
 static void write_label(const struct drawing *drawing, const char *name, const char *title, const char *unit)
@@ -277,6 +327,18 @@ static bool is_logarithmic(const struct drawing *drawing, double least, double m
     return !drawing->bars && least > 0 && most > least * ratio;
 }
 
+/* Boxes show how far the runs are apart, not how far from zero. */
+static void set_extent_of_boxes(struct drawing *drawing, double least, double most)
+{
+    const double margin = fmax(0.06 * (most - least), fmax(fabs(most), 1e-9) * 1e-3);
+    if (least > 0 && most > least * DOUBLING_RATIO) {
+        axis_logarithmic(&drawing->y, least / 1.1, most * 1.1);
+        return;
+    }
+    axis_linear(&drawing->y, most + margin);
+    drawing->y.low = least - margin;
+}
+
 static void set_extent(struct drawing *drawing, double least, double most, double lowest)
 {
     if (is_logarithmic(drawing, least, most))
@@ -291,6 +353,28 @@ static void set_extent(struct drawing *drawing, double least, double most, doubl
     }
 }
 
+/* The improvement of the baseline over itself is 0, and nothing about it is unsure. */
+static bool is_without_end(const struct drawing *drawing, const struct summary_value *value)
+{
+    return drawing->figure->measure == MEASURE_IMPROVEMENT && drawing->figure->kind != FIGURE_BOXES &&
+           !value->has_interval && value->count >= BOOTSTRAP_LEAST;
+}
+
+/* The ends of what is drawn of a cell: box plots show each run, lines what their median is sure of. */
+static double lower_end(const struct drawing *drawing, const struct summary_value *value)
+{
+    if (is_without_end(drawing, value))
+        return value->median;
+    return value->has_interval && drawing->figure->kind != FIGURE_BOXES ? value->low : value->least;
+}
+
+static double upper_end(const struct drawing *drawing, const struct summary_value *value)
+{
+    if (is_without_end(drawing, value))
+        return value->median;
+    return value->has_interval && drawing->figure->kind != FIGURE_BOXES ? value->high : value->most;
+}
+
 /* The extent of the figures; what failed has none, and is marked at the lower end. */
 static void measure_extent(struct drawing *drawing)
 {
@@ -301,11 +385,15 @@ static void measure_extent(struct drawing *drawing)
             const struct summary_value *value = &cell->values[drawing->figure->measure];
             if (value->count == 0)
                 continue;
-            least = fmin(least, value->least);
-            lowest = fmin(lowest, value->least);
-            most = fmax(most, value->most);
+            const double low = lower_end(drawing, value), high = upper_end(drawing, value);
+            least = fmin(least, low);
+            lowest = fmin(lowest, low);
+            most = fmax(most, high);
         }
-    set_extent(drawing, least, most, lowest);
+    if (drawing->figure->kind == FIGURE_BOXES)
+        set_extent_of_boxes(drawing, least, most);
+    else
+        set_extent(drawing, least, most, lowest);
     drawing->y.real = true;
 }
 
@@ -323,8 +411,8 @@ static void write_points(const struct drawing *drawing, unsigned y)
     for (unsigned x = 0; x < drawing->columns; x++) {
         const struct summary_value *value = figure_value_at(drawing->summary, drawing->figure, x, y);
         if (value->count > 0)
-            fprintf(drawing->script, "%.9g %.9g %.9g %.9g\n", place_of(drawing, x, y), value->median, value->least,
-                    value->most);
+            fprintf(drawing->script, "%.9g %.9g %.9g %.9g\n", place_of(drawing, x, y), value->median,
+                    lower_end(drawing, value), upper_end(drawing, value));
         else
             fputs("\n", drawing->script); /* the line breaks there */
     }
@@ -370,12 +458,33 @@ static bool has_points(const struct drawing *drawing, unsigned y)
     return false;
 }
 
+/* "gss", "gss, 2 masters": what a line is for. */
+static void name_line(const struct drawing *drawing, unsigned y, char *text, size_t size)
+{
+    const struct figure *figure = drawing->figure;
+    const struct argv *values = drawing->matrix->study->values;
+    const unsigned in_group = figure_values_of(drawing->matrix, figure->y);
+    text[0] = '\0';
+    if (figure->group != AXIS_NONE)
+        study_value_text(figure->group, values[figure->group].items[y / in_group], text, size);
+    const size_t used = strlen(text);
+    if (used > 0 && figure->y != AXIS_NONE && used + 2 < size)
+        snprintf(text + used, size - used, ", ");
+    if (figure->y != AXIS_NONE)
+        study_value_text(figure->y, values[figure->y].items[y % in_group], text + strlen(text), size - strlen(text));
+}
+
+/* Lines of a group share a colour; bars and boxes, which have neither dashes nor markers, do not. */
+static unsigned colour_of(const struct drawing *drawing, unsigned y)
+{
+    const bool is_shared = drawing->figure->group != AXIS_NONE && !drawing->bars;
+    return is_shared ? y / figure_values_of(drawing->matrix, drawing->figure->y) : y;
+}
+
 static void write_legend(const struct drawing *drawing, unsigned y, bool failed)
 {
     char value[TEXT_MAX - 20] = "", text[TEXT_MAX];
-    int axis = drawing->figure->y;
-    if (axis != AXIS_NONE)
-        study_value_text(axis, drawing->matrix->study->values[axis].items[y], value, sizeof value);
+    name_line(drawing, y, value, sizeof value);
     snprintf(text, sizeof text, "%s%s", value, !failed ? "" : *value != '\0' ? ": failed" : "failed");
     if (*text == '\0') {
         fputs("notitle", drawing->script);
@@ -390,31 +499,86 @@ static void write_range(const struct drawing *drawing, unsigned y)
 {
     fprintf(drawing->script,
             "$line%u using 1:3:(0):($4-$3) with vectors heads nofilled size graph 0.004,90 lc rgb '%s' lw 1 notitle", y,
-            drawing->bars ? "#404040" : plot_colour(y));
+            drawing->bars ? "#404040" : plot_colour(colour_of(drawing, y)));
 }
 
 static void write_one_line(const struct drawing *drawing, unsigned y)
 {
     FILE *script = drawing->script;
     if (drawing->bars) {
-        fprintf(script, "$line%u using 1:2 with boxes lc rgb '%s' fill solid 0.75 border ", y, plot_colour(y));
+        fprintf(script, "$line%u using 1:2 with boxes lc rgb '%s' fill solid 0.75 border ", y,
+                plot_colour(colour_of(drawing, y)));
     } else {
         fprintf(script, "$line%u using 1:2 with linespoints ", y);
-        plot_write_line(y, script);
+        plot_write_line_of_group(colour_of(drawing, y), y % figure_values_of(drawing->matrix, drawing->figure->y),
+                                 script);
         putc(' ', script);
     }
     write_legend(drawing, y, false);
+}
+
+static bool is_along(const struct figure *figure, int axis)
+{
+    return figure->x == axis || figure->y == axis || figure->group == axis;
+}
+
+/* Threads of each worker of all cells of the picture; 0 where they are not the same. `auto` counts as one. */
+static double threads_of(const struct drawing *drawing)
+{
+    const struct figure *figure = drawing->figure;
+    const char *value = drawing->matrix->study->values[AXIS_THREADS].items[figure->panel.at[AXIS_THREADS]];
+    return is_along(figure, AXIS_THREADS) ? 0 : fmax(strtod(value, NULL), 1);
+}
+
+/* The line of loops that lose nothing: one worker's time over the workers, as many times as quick as there are workers,
+ * each of which computes all the time. Bars have marks instead. */
+static void write_ideal(const struct drawing *drawing)
+{
+    const struct figure *figure = drawing->figure;
+    const double threads = threads_of(drawing);
+    const double serial_s = summary_serial_time(drawing->summary, figure->panel.at[AXIS_KERNEL]);
+    const bool scales = !drawing->bars && figure->x == AXIS_WORKERS && threads > 0;
+    FILE *script = drawing->script;
+    if (scales && figure->measure == MEASURE_SPEEDUP)
+        fprintf(script, "%.9g*x", threads);
+    else if (scales && figure->measure == MEASURE_ELAPSED && !is_along(figure, AXIS_KERNEL) && serial_s > 0)
+        fprintf(script, "%.9g/x", serial_s / threads);
+    else if (!drawing->bars && figure->measure == MEASURE_EFFICIENCY)
+        fputs("1", script);
+    else
+        return;
+    fputs(" with lines lc rgb '#a0a0a0' dt 1 lw 1.5 title 'ideal', \\\n", script);
+}
+
+/* Bars of loop times: the time that each cell would take if its own computing were spread evenly. */
+static bool write_ideal_marks(const struct drawing *drawing)
+{
+    bool is_any = false;
+    if (!drawing->bars || drawing->figure->kind == FIGURE_BOXES || drawing->figure->measure != MEASURE_ELAPSED)
+        return false;
+    fputs("$ideal << END\n", drawing->script);
+    for (unsigned y = 0; y < drawing->lines; y++)
+        for (unsigned x = 0; x < drawing->columns; x++) {
+            const struct summary_value *values = figure_cell(drawing->summary, drawing->figure, x, y)->values;
+            const double time = values[MEASURE_ELAPSED].median * values[MEASURE_EFFICIENCY].median;
+            if (values[MEASURE_ELAPSED].count == 0 || values[MEASURE_EFFICIENCY].count == 0)
+                continue;
+            fprintf(drawing->script, "%.9g %.9g\n", place_of(drawing, x, y), time);
+            is_any = true;
+        }
+    fputs("END\n", drawing->script);
+    return is_any;
 }
 
 /* Bars stand behind their ranges, lines before them. */
 static void write_lines(const struct drawing *drawing)
 {
     FILE *script = drawing->script;
-    bool ideal = drawing->figure->measure == MEASURE_SPEEDUP && drawing->figure->x == AXIS_WORKERS && !drawing->bars;
+    const bool has_marks = write_ideal_marks(drawing);
+    const double width = 0.8 / drawing->lines;
     const char *comma = "";
     fputs("plot ", script);
-    if (ideal)
-        fputs("x with lines lc rgb '#a0a0a0' dt 1 lw 1 title 'ideal: as many as workers', \\\n", script);
+    write_ideal(drawing);
     for (int pass = 0; pass < 2; pass++)
         for (unsigned y = 0; y < drawing->lines; y++)
             if (has_points(drawing, y)) {
@@ -427,24 +591,107 @@ static void write_lines(const struct drawing *drawing)
             }
     for (unsigned y = 0; y < drawing->lines; y++)
         if (drawing->failed[y]) {
-            fprintf(script, "%s$failed%u with points pt 2 ps 1.6 lw 2.5 lc rgb '%s' ", comma, y, plot_colour(y));
+            fprintf(script, "%s$failed%u with points pt 2 ps 1.6 lw 2.5 lc rgb '%s' ", comma, y,
+                    plot_colour(colour_of(drawing, y)));
             write_legend(drawing, y, true);
             comma = ", \\\n";
         }
+    if (has_marks)
+        fprintf(
+            script,
+            "%s$ideal using ($1-%.9g):2:(%.9g):(0) with vectors nohead lc rgb '#000000' lw 2 dt (2,2) title 'ideal: "
+            "computing alone'",
+            comma, width / 2, width);
+    putc('\n', script);
+}
+
+/* --- box plots --- */
+
+/* The values that lie beyond the whiskers of a cell, each a point. */
+static void write_outliers(const struct drawing *drawing, unsigned x, unsigned y, double low, double high)
+{
+    const struct summary_value *value = figure_value_at(drawing->summary, drawing->figure, x, y);
+    for (unsigned i = 0; i < value->count; i++)
+        if (value->values[i] < low || value->values[i] > high)
+            fprintf(drawing->script, "%.9g %.9g\n", place_of(drawing, x, y), value->values[i]);
+}
+
+/* The boxes of a line, and behind an empty line the points beyond their whiskers. */
+static void write_boxes(const struct drawing *drawing, unsigned y)
+{
+    double low, high;
+    fprintf(drawing->script, "$boxes%u << END\n", y);
+    for (unsigned x = 0; x < drawing->columns; x++) {
+        const struct summary_value *value = figure_value_at(drawing->summary, drawing->figure, x, y);
+        if (value->count == 0)
+            continue;
+        whiskers_of(value->values, value->count, &low, &high);
+        fprintf(drawing->script, "%.9g %.9g %.9g %.9g %.9g %.9g\n", place_of(drawing, x, y), value->lower, low, high,
+                value->upper, value->median);
+    }
+    fputs("\n\n", drawing->script);
+    for (unsigned x = 0; x < drawing->columns; x++) {
+        const struct summary_value *value = figure_value_at(drawing->summary, drawing->figure, x, y);
+        if (value->count == 0)
+            continue;
+        whiskers_of(value->values, value->count, &low, &high);
+        write_outliers(drawing, x, y, low, high);
+    }
+    fputs("END\n", drawing->script);
+}
+
+static bool has_outliers(const struct drawing *drawing, unsigned y)
+{
+    for (unsigned x = 0; x < drawing->columns; x++) {
+        const struct summary_value *value = figure_value_at(drawing->summary, drawing->figure, x, y);
+        double low, high;
+        if (value->count == 0)
+            continue;
+        whiskers_of(value->values, value->count, &low, &high);
+        if (value->least < low || value->most > high)
+            return true;
+    }
+    return false;
+}
+
+static void write_box_plot(const struct drawing *drawing)
+{
+    FILE *script = drawing->script;
+    const double width = 0.64 / drawing->lines;
+    const char *comma = "";
+    fprintf(script, "set boxwidth %.9g absolute\nplot ", width);
+    for (unsigned y = 0; y < drawing->lines; y++) {
+        const char *colour = plot_colour(colour_of(drawing, y));
+        if (!has_points(drawing, y))
+            continue;
+        fprintf(script,
+                "%s$boxes%u index 0 using 1:2:3:4:5 with candlesticks whiskerbars 0.6 lc rgb '%s' lw 1.5 fill solid "
+                "0.35 border rgb '%s' ",
+                comma, y, colour, colour);
+        write_legend(drawing, y, false);
+        fprintf(script,
+                ", \\\n$boxes%u index 0 using ($1-%.9g):6:(%.9g):(0) with vectors nohead lc rgb '#202020' lw 2 "
+                "notitle",
+                y, width / 2, width);
+        if (has_outliers(drawing, y))
+            fprintf(script, ", \\\n$boxes%u index 1 using 1:2 with points pt 6 ps 0.8 lc rgb '%s' notitle", y, colour);
+        comma = ", \\\n";
+    }
     putc('\n', script);
 }
 
 static void write_line_script(struct drawing *drawing)
 {
     FILE *script = drawing->script;
-    drawing->bars = !study_is_numeric(drawing->matrix->study, drawing->figure->x);
+    const bool has_boxes = drawing->figure->kind == FIGURE_BOXES;
+    drawing->bars = has_boxes || !study_is_numeric(drawing->matrix->study, drawing->figure->x);
     double low = number_at(drawing, 0), high = number_at(drawing, drawing->columns - 1);
     drawing->doubling = !drawing->bars && low > 0 && high / low > DOUBLING_RATIO;
     measure_extent(drawing);
     for (unsigned y = 0; y < drawing->lines; y++)
         if (has_points(drawing, y))
-            write_points(drawing, y);
-    for (unsigned y = 0; y < drawing->lines; y++)
+            (has_boxes ? write_boxes : write_points)(drawing, y);
+    for (unsigned y = 0; y < drawing->lines && !has_boxes; y++)
         drawing->failed[y] = figure_write_failures(drawing, y);
     fputs("set key outside right top vertical Left reverse samplen 4 spacing 1.25 font ',12'\n", script);
     write_label(drawing, "x", study_axes[drawing->figure->x].title, "");
@@ -458,7 +705,7 @@ static void write_line_script(struct drawing *drawing)
     axis_write(&drawing->y, "y", script);
     if (drawing->y.low < 0)
         fputs("set xzeroaxis lt 1 lw 1 lc rgb '#404040'\n", script);
-    write_lines(drawing);
+    (has_boxes ? write_box_plot : write_lines)(drawing);
 }
 
 /* The colours of a heat map. */
@@ -582,10 +829,15 @@ int figure_draw(const struct summary *summary, const struct figure *figure, cons
         .measure = &measures[figure->measure],
         .script = tmpfile(),
         .columns = figure_values_of(summary->matrix, figure->x),
-        .lines = figure_values_of(summary->matrix, figure->y),
+        .lines = figure_lines_of(summary->matrix, figure),
     };
     if (drawing.script == NULL)
         return error_set(error, "cannot make a temporary file: %s", strerror(errno));
+    drawing.failed = calloc(drawing.lines, sizeof *drawing.failed);
+    if (drawing.failed == NULL) {
+        fclose(drawing.script);
+        return error_set(error, "out of memory for %u lines", drawing.lines);
+    }
     plot_write_canvas(path, drawing.script);
     write_titles(&drawing);
     if (figure->kind == FIGURE_HEAT)
@@ -594,5 +846,6 @@ int figure_draw(const struct summary *summary, const struct figure *figure, cons
         write_line_script(&drawing);
     int result = gnuplot_draw(drawing.script, path, error);
     fclose(drawing.script);
+    free(drawing.failed);
     return result;
 }
