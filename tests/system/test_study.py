@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """hdss study: a matrix of real runs, ended in its middle and gone on with, with a cell that fails; what is wrong with a file."""
 import csv
+import json
 import os
 import shutil
 import signal
@@ -88,7 +89,7 @@ def test_failures_are_marked():
     with open('there/bad.md', encoding='utf-8') as file:
         page = file.read()
     assert '**1 failed**' in page and '**1 timeout**' in page and '## Failed' in page and 'svg' not in page, page
-    assert sorted(os.listdir('there')) == ['bad.csv', 'bad.log', 'bad.md'], os.listdir('there')
+    assert sorted(os.listdir('there')) == ['bad-cells.csv', 'bad-cells.json', 'bad.csv', 'bad.log', 'bad.md'], os.listdir('there')
     check_tried_again()
 
 
@@ -134,6 +135,52 @@ def test_simulated_beside_measured():
     assert 'Loop time by technique and workers, s' in result.out and 'fac2' in result.out, result.out
     lines = study('--dry-run', '--folder', 'bin', 'both.study').out.splitlines()
     assert sum(line.startswith('hdss simulate --platform cluster ') for line in lines) == 4 and len(lines) == 8, lines
+
+
+COMPARED = """kernel = synthetic iterations=200 mean=500 steps=4 mode=sleep
+technique = gss fac2
+workers = 1 2
+masters = 0 1
+repetitions = 3
+timeout = 60
+steps = yes
+measure = time speedup
+x = workers
+series = masters
+heat = none
+"""
+
+
+def test_techniques_are_compared_in_one():
+    """All techniques in one picture with what would be ideal, the runs as boxes, the time steps, and what the differences mean."""
+    write('compared.study', COMPARED)
+    result = study('compared.study')
+    assert result.status == 0 and '24 of 24 runs are done, 0 failed' in result.out, str(result)
+    with open('compared.md', encoding='utf-8') as file:
+        page = file.read()
+    for part in ('95 % interval of confidence', 'of 3 runs lies the median with 75 %', '## Quartiles', '## Differences', 'too few runs to tell', '## Time steps',
+                 'differ in nothing but technique', '(compared-cells.json)', '(compared-steps.csv)'):
+        assert part in page, (part, page)
+    cells = rows('compared-cells.csv')
+    assert len(cells) == 8 and len(rows('compared-steps.csv')) == 8 * 4, cells
+    for cell in cells:
+        least, low, median, high, most = (float(cell[f'time{ending}']) for ending in ('.least', '.low', '', '.high', '.most'))
+        assert cell['runs'] == '3' and 0 < least <= low <= median <= high <= most, cell
+    assert sum(cell['verdict'] == 'too few runs to tell' for cell in cells) == 4, cells  # of each pair the quicker one is compared with none
+    with open('compared-cells.json', encoding='utf-8') as file:
+        told = json.load(file)
+    assert told['confidence'] == 0.95 and len(told['cells']) == 8 and len(told['cells'][0]['measures']['time']['interval']) == 2, told
+    if shutil.which('gnuplot') is not None:
+        check_pictures()
+
+
+def check_pictures():
+    for name, parts in (('all-time', ('ideal', 'gss, central', 'fac2, 1 master', '95 % interval of confidence')), ('all-speedup', ('ideal', 'fac2, central')),
+                        ('box-time', ('Loop time of the runs', 'quartiles of 3 runs', 'gss, 1 master')), ('steps-1', ('time step', 'gss', 'fac2', 'median and quartiles'))):
+        assert os.path.getsize(f'compared-{name}.png') > 1000, os.listdir()
+        with open(f'compared-{name}.svg', encoding='utf-8') as file:
+            picture = file.read()
+        assert all(part in picture for part in parts), (name, parts, picture)
 
 
 def test_workers_alone_are_simulated():

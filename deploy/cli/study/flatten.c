@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From JSON to columns: see flatten.h. */
 #include "deploy/cli/study/flatten.h"
+#include "deploy/cli/study/steps.h"
 #include "deploy/cli/study/workers.h"
 
 #include <jansson.h>
@@ -83,4 +84,35 @@ int flatten_report(struct csv *csv, size_t row, const char *text, struct error *
     }
     json_decref(report);
     return result;
+}
+
+/* Takes from the list of the time steps how long each took. */
+static void take_steps(struct csv *csv, size_t row, const json_t *list)
+{
+    char text[STEPS_KEPT_MAX * 16] = "";
+    size_t used = 0, index;
+    json_t *step;
+    if (json_array_size(list) > STEPS_KEPT_MAX)
+        return;
+    json_array_foreach(list, index, step)
+    {
+        const json_t *time = json_object_get(step, "elapsed_s");
+        if (!json_is_number(time))
+            return;
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%.6g", index > 0 ? " " : "", json_number_value(time));
+    }
+    if (used > 0 && used < sizeof text)
+        csv_set(csv, row, STEPS_COLUMN, text);
+}
+
+int flatten_steps(struct csv *csv, size_t row, const char *text, struct error *error)
+{
+    json_error_t why;
+    json_t *report = json_loads(text, 0, &why);
+    if (report == NULL)
+        return error_set(error, "the report is no JSON: line %d: %s", why.line, why.text);
+    take_steps(csv, row, json_object_get(report, "steps"));
+    json_decref(report);
+    return 0;
 }

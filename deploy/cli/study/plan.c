@@ -353,6 +353,16 @@ static int take_baseline(struct reader *reader, const struct key *key, const str
     return 0;
 }
 
+static int take_steps_key(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    const bool is_yes = strcmp(values->items[0], "yes") == 0;
+    if (values->count > 1 || (!is_yes && strcmp(values->items[0], "no") != 0))
+        return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[values->count - 1],
+                         key->accepted);
+    reader->study->keeps_steps = is_yes;
+    return 0;
+}
+
 static const struct key keys[] = {
     {"title", study_plan_take_title, "up to 159 characters", AXIS_NONE},
     {"kernel", take_kernel, "a kernel and its parameters, as for hdss run; one line for each", AXIS_KERNEL},
@@ -381,6 +391,7 @@ static const struct key keys[] = {
     {"series", take_series, STUDY_AXIS_NAMES, AXIS_NONE},
     {"heat", take_heat, STUDY_AXIS_NAMES, AXIS_NONE},
     {"baseline", take_baseline, "AXIS=VALUE ...", AXIS_NONE},
+    {"steps", take_steps_key, "yes, no", AXIS_NONE},
     {NULL},
 };
 

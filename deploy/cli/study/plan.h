@@ -51,7 +51,8 @@ extern const struct study_axis_row study_axes[AXES];
     "kernel, technique, weighting, power, min_chunk, refill_chunks, sync_points, masters, workers, threads, "          \
     "thread_technique, "                                                                                               \
     "delay, slowdown, load, backend, platform"
-#define STUDY_OTHER_KEYS "title, topology, repetitions, seed, timeout, options, measure, x, series, heat, baseline"
+#define STUDY_OTHER_KEYS                                                                                               \
+    "title, topology, repetitions, seed, timeout, options, measure, x, series, heat, baseline, steps"
 
 #define STUDY_VALUES_MAX      256
 #define STUDY_RUNS_MAX        1000000
@@ -71,6 +72,7 @@ struct study {
     unsigned options_line;
     unsigned repetitions, timeout_s; /* 0 s: none */
     uint64_t seed;
+    bool keeps_steps; /* the time steps of each run */
     bool measured[MEASURES];
     int x, series;      /* axes of the lines; AXIS_NONE: none */
     int heat[2];        /* axes of the heat maps; AXIS_NONE: none */

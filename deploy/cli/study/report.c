@@ -199,7 +199,8 @@ static void write_difference(const struct summary *summary, unsigned index, FILE
     write_values_of(summary, index, file);
     putc(' ', file);
     write_against(summary, index, difference->against, file);
-    fprintf(file, " | %.1f", difference->saved);
+    summary_figure(MEASURE_IMPROVEMENT, difference->saved, text, sizeof text);
+    fprintf(file, " | %s", text);
     if (difference->has_interval)
         fprintf(file, " [%.1f, %.1f]", difference->low, difference->high);
     difference_probability(difference->p, text, sizeof text);
@@ -489,6 +490,25 @@ static void write_figures(const struct study_report *report, FILE *file)
     }
 }
 
+/* The curves of the time steps, where the study keeps them. */
+static void write_steps(const struct study_report *report, FILE *file)
+{
+    char name[64], panel[TEXT_MAX];
+    if (report->steps == NULL)
+        return;
+    fprintf(file, "## Time steps\n\nHow long each time step took is in [%s-steps.csv](%s-steps.csv).\n\n", report->name,
+            report->name);
+    if (report->steps->panel_count == 0)
+        fputs("No run that is done has several time steps, and not more than are kept.\n\n", file);
+    for (size_t i = 0; report->drawn && i < report->steps->panel_count; i++) {
+        steps_name(report->steps, i, name, sizeof name);
+        steps_panel_text(report->steps, i, panel, sizeof panel);
+        write_text(panel, file);
+        fprintf(file, " ([PNG](%s-%s.png))\n\n![Time of each time step](%s-%s.svg)\n\n", report->name, name,
+                report->name, name);
+    }
+}
+
 static int report_write_page(const struct study_report *report, FILE *file)
 {
     const struct study *study = report->summary->matrix->study;
@@ -506,6 +526,7 @@ static int report_write_page(const struct study_report *report, FILE *file)
     write_quartile_table(report->summary, file);
     int result = study->measured[MEASURE_COMPUTE] ? workers_table(report->summary, report->csv, file) : 0;
     report_write_failures(report->summary, file);
+    write_steps(report, file);
     write_figures(report, file);
     return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "deploy/cli/study/figure.h"
+#include "deploy/cli/study/steps.h"
 
 struct study_report {
     const char *name; /* name of the study's files, without their endings */
@@ -11,7 +12,8 @@ struct study_report {
     const struct csv *csv;
     const struct figure *figures;
     size_t figure_count;
-    bool drawn; /* the pictures are there */
+    const struct steps *steps; /* NULL: none are kept */
+    bool drawn;                /* the pictures are there */
 };
 
 /* The page; the caller frees it. NULL when memory is out. */

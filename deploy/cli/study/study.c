@@ -290,7 +290,8 @@ static void study_take_report(struct session *session, const char *path, const c
     struct error why;
     size_t row = session->csv.count - 1;
     char *text = file_read(path, &why);
-    if (text != NULL && flatten_report(&session->csv, row, text, &why) == 0) {
+    if (text != NULL && flatten_report(&session->csv, row, text, &why) == 0 &&
+        (!session->study.keeps_steps || flatten_steps(&session->csv, row, text, &why) == 0)) {
         free(text);
         return;
     }
@@ -423,17 +424,37 @@ static int make_runs(struct session *session, struct error *error)
     return result;
 }
 
+static const char *const picture_endings[] = {".svg", ".png"};
+
+static void picture_path(const struct session *session, const char *name, size_t ending, char path[PATH_MAX])
+{
+    char text[80];
+    snprintf(text, sizeof text, "-%s%s", name, picture_endings[ending]);
+    study_path_of(session, text, path);
+}
+
 static int draw_figure(const struct session *session, const struct summary *summary, const struct figure *figure,
                        const char *name, struct error *error)
 {
-    static const char *const endings[] = {".svg", ".png"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char path[PATH_MAX], ending[80];
-        snprintf(ending, sizeof ending, "-%s%s", name, endings[i]);
-        study_path_of(session, ending, path);
+    for (size_t i = 0; i < sizeof picture_endings / sizeof *picture_endings; i++) {
+        char path[PATH_MAX];
+        picture_path(session, name, i, path);
         if (figure_draw(summary, figure, path, error) < 0)
             return -1;
     }
+    return 0;
+}
+
+static int draw_steps(const struct session *session, const struct steps *steps, struct error *error)
+{
+    for (size_t panel = 0; steps != NULL && panel < steps->panel_count; panel++)
+        for (size_t i = 0; i < sizeof picture_endings / sizeof *picture_endings; i++) {
+            char name[64], path[PATH_MAX];
+            steps_name(steps, panel, name, sizeof name);
+            picture_path(session, name, i, path);
+            if (steps_draw(steps, panel, path, error) < 0)
+                return -1;
+        }
     return 0;
 }
 
@@ -446,7 +467,7 @@ static int draw_figures(const struct session *session, const struct study_report
             draw_figure(session, report->summary, &report->figures[i], name, error) < 0)
             return -1;
     }
-    return 0;
+    return draw_steps(session, report->steps, error);
 }
 
 /* Writes a text that is the caller's no more; NULL: memory was out. -1 with one line. */
@@ -472,10 +493,20 @@ static int write_cells(const struct session *session, const struct summary *summ
     return write_file_of(session, "-cells.json", text, text != NULL ? strlen(text) : 0, error);
 }
 
-/* Without gnuplot there are no pictures, and one line says so. */
-static int make_report(const struct session *session, struct summary *summary, struct error *error)
+/* The times of the time steps for programs. -1 with one line. */
+static int write_table_of_steps(const struct session *session, const struct steps *steps, struct error *error)
 {
-    struct study_report report = {session->name, session->request.file, summary, &session->csv};
+    size_t length = 0;
+    char *text = steps != NULL ? steps_csv(steps, &length) : NULL;
+    return steps != NULL ? write_file_of(session, "-steps.csv", text, length, error) : 0;
+}
+
+/* Without gnuplot there are no pictures, and one line says so. `steps` is NULL where the study does not keep them. */
+static int make_report_with(const struct session *session, struct summary *summary, const struct steps *steps,
+                            struct error *error)
+{
+    struct study_report report = {
+        .name = session->name, .file = session->request.file, .summary = summary, .csv = &session->csv, .steps = steps};
     struct figure *figures = figures_list(summary, &report.figure_count);
     if (figures == NULL)
         return error_set(error, "out of memory for the list of pictures");
@@ -488,9 +519,23 @@ static int make_report(const struct session *session, struct summary *summary, s
     int result = write_file_of(session, ".md", page, page != NULL ? strlen(page) : 0, error);
     if (result == 0)
         result = write_cells(session, summary, error);
+    if (result == 0)
+        result = write_table_of_steps(session, steps, error);
     if (result == 0 && report.drawn)
         result = draw_figures(session, &report, error);
     free(figures);
+    return result;
+}
+
+static int make_report(const struct session *session, struct summary *summary, struct error *error)
+{
+    struct steps steps;
+    if (!session->study.keeps_steps)
+        return make_report_with(session, summary, NULL, error);
+    int result = steps_init(&steps, summary, &session->csv, error);
+    if (result == 0)
+        result = make_report_with(session, summary, &steps, error);
+    steps_fini(&steps);
     return result;
 }
 

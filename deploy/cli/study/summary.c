@@ -36,9 +36,10 @@ void summary_set(struct summary_value *value, double *values, unsigned count)
     value->most = quartiles.most;
 }
 
-static void set_interval(struct summary_value *value)
+void summary_set_with_interval(struct summary_value *value, double *values, unsigned count)
 {
     struct interval interval;
+    summary_set(value, values, count);
     value->has_interval = bootstrap_median(value->values, value->count, &interval);
     if (value->has_interval) {
         value->low = interval.low;
@@ -74,9 +75,10 @@ static void measure_cell(struct summary *summary, unsigned index, const struct c
         double *values = figures_of(summary, index, i);
         for (unsigned k = 0; k < sample->count; k++)
             count += read_figure(csv, sample->rows[k], &measures[i], &values[count]);
-        summary_set(&cell->values[i], values, count);
         if (summary->matrix->study->measured[i] || i == MEASURE_ELAPSED)
-            set_interval(&cell->values[i]);
+            summary_set_with_interval(&cell->values[i], values, count);
+        else
+            summary_set(&cell->values[i], values, count);
     }
 }
 

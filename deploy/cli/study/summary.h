@@ -62,6 +62,9 @@ void summary_fini(struct summary *summary);
 /* Takes the figures of the runs of a cell, which it sorts and borrows, without an interval of confidence. */
 void summary_set(struct summary_value *value, double *values, unsigned count);
 
+/* The same with one, where there are runs enough. */
+void summary_set_with_interval(struct summary_value *value, double *values, unsigned count);
+
 /* The cell that this one is compared with where the study has a baseline. */
 unsigned summary_baseline(const struct summary *summary, unsigned cell);
 

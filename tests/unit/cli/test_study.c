@@ -12,6 +12,7 @@
 #include "deploy/cli/study/measure.h"
 #include "deploy/cli/study/plan.h"
 #include "deploy/cli/study/report.h"
+#include "deploy/cli/study/steps.h"
 #include "deploy/cli/study/summary.h"
 #include "deploy/cli/study/workers.h"
 #include "tests/lib/suite.h"
@@ -124,6 +125,8 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nheat = workers\n", "line 3", "two axes"},
         {LOOP "workers = 2\nbaseline = technique=gss\n", "line 3", "no such value"},
         {LOOP "workers = 2\nmeasure = improvement\n", "a.study: ", "baseline"},
+        {LOOP "workers = 2\nsteps = maybe\n", "line 3", "yes, no"},
+        {LOOP "workers = 2\nsteps = yes no\n", "line 3", "yes, no"},
         {LOOP, "a.study: ", "empty: there is no line workers"},
         {"workers = 2\n", "a.study: ", "empty: there is no line kernel"},
         {LOOP "workers = 1 2 3 4 5 6 7 8 9 10 11\nmasters = 0 1 2 3 4 5 6 7 8 9\nrepetitions = 10000\n",
@@ -644,6 +647,63 @@ START_TEST(each_worker_has_its_time)
 }
 END_TEST
 
+/* Of three runs; one with another number of steps, and a cell whose only run failed, are left out. */
+START_TEST(time_steps_have_medians)
+{
+    static const char *const times[] = {"1", "1", "1", "1", NULL, NULL, NULL, NULL};
+    static const char *const seconds[] = {"0.5 0.1 0.3", "0.4 0.1 0.2", "0.6 0.4 0.3", "0.5 0.5"};
+    struct example example;
+    struct steps steps;
+    struct error error = {0};
+    size_t length;
+    example_init(&example, LOOP "workers = 2\ntechnique = gss ss\nrepetitions = 4\nmeasure = time\nsteps = yes\n",
+                 times);
+    ck_assert(example.study.keeps_steps);
+    for (unsigned r = 0; r < 4; r++)
+        csv_set(&example.csv, r, STEPS_COLUMN, seconds[r]);
+    csv_set(&example.csv, 4, STEPS_COLUMN, "7 7 7"); /* it was cut off */
+    ck_assert_msg(steps_init(&steps, &example.summary, &example.csv, &error) == 0, "%s", error.text);
+    ck_assert_uint_eq(steps.cells[0].count, 3);
+    ck_assert_uint_eq(steps.cells[1].count, 0);
+    ck_assert_uint_eq(steps.panel_count, 1);
+    check_value(&steps.cells[0].values[0], 3, 0.5, 0.4, 0.6);
+    check_value(&steps.cells[0].values[1], 3, 0.1, 0.1, 0.4);
+    char *text = steps_csv(&steps, &length);
+    struct csv table;
+    ck_assert_msg(csv_parse(&table, "a-steps.csv", text, &error) == 0, "%s", error.text);
+    ck_assert_uint_eq(table.count, 3);
+    static const char *const expected[][2] = {{"technique", "gss"},  {"step", "2"},       {"runs", "3"},
+                                              {"time", "0.1"},       {"time.low", "0.1"}, {"time.high", "0.4"},
+                                              {"time.least", "0.1"}, {"time.most", "0.4"}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        ck_assert_str_eq(csv_get(&table, 1, expected[i][0]), expected[i][1]);
+    csv_fini(&table);
+    free(text);
+    char name[16], panel[200];
+    steps_name(&steps, 0, name, sizeof name);
+    steps_panel_text(&steps, 0, panel, sizeof panel);
+    ck_assert_str_eq(name, "steps");
+    ck_assert_str_eq(panel, "synthetic iterations=9, 2 workers");
+    steps_fini(&steps);
+    example_fini(&example);
+}
+END_TEST
+
+START_TEST(a_reports_time_steps_become_a_column)
+{
+    struct csv csv = {0};
+    struct error error = {0};
+    const size_t row = csv_add(&csv);
+    ck_assert_int_eq(flatten_steps(&csv, row, "{\"elapsed_s\": 1}", &error), 0);
+    ck_assert_str_eq(csv_get(&csv, row, STEPS_COLUMN), "");
+    ck_assert_int_eq(
+        flatten_steps(&csv, row, "{\"steps\": [{\"elapsed_s\": 0.5, \"chunks\": 3}, {\"elapsed_s\": 2}]}", &error), 0);
+    ck_assert_str_eq(csv_get(&csv, row, STEPS_COLUMN), "0.5 2");
+    ck_assert_int_eq(flatten_steps(&csv, row, "{", &error), -1);
+    csv_fini(&csv);
+}
+END_TEST
+
 START_TEST(a_reports_scalars_become_columns)
 {
     static const char report[] =
@@ -705,6 +765,8 @@ int main(void)
     tcase_add_test(tests, few_runs_have_no_interval);
     tcase_add_test(tests, cells_are_there_for_programs);
     tcase_add_test(tests, each_worker_has_its_time);
+    tcase_add_test(tests, time_steps_have_medians);
+    tcase_add_test(tests, a_reports_time_steps_become_a_column);
     tcase_add_test(tests, a_reports_scalars_become_columns);
     tcase_add_test(tests, figures_read_well);
     suite_add_tcase(suite, tests);
