@@ -161,6 +161,10 @@ static void write_about_medians(const struct summary *summary, FILE *file)
                 "No interval of so few runs is as sure as that: between the least and the greatest of %u runs lies the "
                 "median with %.0f %%.\n",
                 runs, 100 * confidence_at_most(runs));
+    if (study_simulates(summary->matrix->study))
+        fputs(
+            "Repetitions of a simulated cell are the same run again: what is said of chance does not hold for them.\n",
+            file);
     if (summary->matrix->study->measured[MEASURE_SPEEDUP])
         fputs("The interval of the speedup is that of the loop time: its reference is taken as it is.\n", file);
     putc('\n', file);

@@ -114,8 +114,9 @@ static const struct option_row rows[] = {
 static const struct options options = {
     .usage = "hdss study [OPTION]... FILE",
     .about =
-        "Runs the matrix that FILE describes, and makes of it a table of all runs (NAME.csv), a report (NAME.md) and "
-        "pictures (NAME-*.svg, NAME-*.png); NAME is that of FILE without its ending. What is in the table is not run "
+        "Runs the matrix that FILE describes, and makes of it a table of all runs (NAME.csv), a report (NAME.md), its "
+        "figures for programs (NAME-cells.csv, NAME-cells.json) and pictures (NAME-*.svg, NAME-*.png); NAME is that of "
+        "FILE without its ending. What is in the table is not run "
         "again: after Ctrl-C the same command goes on.",
     .sections = {{"Options", rows}, {"Help", options_common}},
     .notes =
