@@ -178,7 +178,12 @@ int supermaster_program(int argc, char **argv, const char *version)
     struct startup startup = {.program = "supermaster", .version = version};
     startup_take(&startup, led_job_read(program.led, argc, argv), &root->error, job_help_text);
     const struct introduction introduction = {
-        .role = ROLE_SUPERMASTER, .version = version, .status = startup.status, .text = startup.text};
+        .role = ROLE_SUPERMASTER,
+        .version = version,
+        .status = startup.status,
+        .text = startup.text,
+        .has_threads = root->setup.job.metrics_file[0] != '\0', /* one writes the metrics */
+    };
     int status;
     if (startup_ends_here(&startup, &status))
         return status;

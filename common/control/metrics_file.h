@@ -23,8 +23,10 @@ struct metrics_file_setup {
 
 struct metrics_file;
 
-/* Writes the first text. NULL with one line where that cannot be. */
+/* Writes the first text, and starts a thread that writes the others: struct introduction is to say so. NULL with one
+ * line where that cannot be. */
 struct metrics_file *metrics_file_new(const struct metrics_file_setup *setup, struct error *error);
 
-/* Writes the last text: the run, with this exit status, or the set is over. NULL is fine. Before the base is freed. */
+/* Writes the last text: the run, with this exit status, or the set is over. NULL is fine. Before the base is freed. It
+ * waits for the disk. */
 void metrics_file_free(struct metrics_file *file, int status);

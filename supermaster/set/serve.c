@@ -211,7 +211,12 @@ int supermaster_serve(int argc, char **argv, const char *version)
     int status;
     startup_take(&startup, serve_options_parse(&set.options, argc, argv, &set.error), &set.error, serve_help_text);
     const struct introduction introduction = {
-        .role = ROLE_SUPERMASTER, .version = version, .status = startup.status, .text = startup.text};
+        .role = ROLE_SUPERMASTER,
+        .version = version,
+        .status = startup.status,
+        .text = startup.text,
+        .has_threads = set.options.metrics_file[0] != '\0', /* one writes the metrics */
+    };
     if (startup_ends_here(&startup, &status))
         return status;
     set.runtime = runtime_join(&argc, &argv, &introduction, &status);
