@@ -109,6 +109,32 @@ static void seat_all(struct arrival *arrivals, unsigned ranks, struct seating *s
     }
 }
 
+static int by_first_rank(const void *a, const void *b)
+{
+    const struct node_name *x = a, *y = b;
+    return x->first_rank < y->first_rank ? -1 : x->first_rank > y->first_rank;
+}
+
+/* Keeps the names of the nodes for people who ask; without memory for them there are none. `arrivals` are sorted by
+ * their hosts. */
+static void keep_names(struct runtime *runtime, const struct arrival *arrivals)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        count += i == 0 || arrivals[i].place.host != arrivals[i - 1].place.host;
+    runtime->nodes = calloc(count, sizeof *runtime->nodes);
+    if (runtime->nodes == NULL)
+        return;
+    for (unsigned i = 0; i < runtime->ranks; i++) {
+        if (i > 0 && arrivals[i].place.host == arrivals[i - 1].place.host)
+            continue;
+        struct node_name *node = &runtime->nodes[runtime->node_count++];
+        node->first_rank = arrivals[i].rank;
+        memcpy(node->name, arrivals[i].place.name, sizeof node->name);
+    }
+    qsort(runtime->nodes, runtime->node_count, sizeof *runtime->nodes, by_first_rank);
+}
+
 static int take_seats(struct runtime *runtime, const struct seating *seating)
 {
     const struct seat *own = &seating->seats[runtime->rank];
@@ -139,8 +165,10 @@ int runtime_meet(struct runtime *runtime, const struct introduction *introductio
         result = tree_gather(runtime, &own, sizeof own, arrivals);
     }
     if (result == 0) {
-        if (runtime->rank == 0)
+        if (runtime->rank == 0) {
             seat_all(arrivals, runtime->ranks, seating);
+            keep_names(runtime, arrivals);
+        }
         tree_share(runtime, 0, seating, seating_bytes(runtime));
         result = take_seats(runtime, seating);
     }

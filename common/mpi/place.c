@@ -43,7 +43,10 @@ static uint64_t key_of_host(void)
 
 void place_look(struct place *place)
 {
+    char name[TEXT_MAX] = "";
     memset(place, 0, sizeof *place);
+    gethostname(name, sizeof name - 1);
+    snprintf(place->name, sizeof place->name, "%.*s", (int)strcspn(name, "."), name);
     place->host = key_of_host();
     place->space = space_of_pids();
     sched_getaffinity(0, sizeof place->cores, &place->cores);

@@ -6,10 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Bytes of a host's name that are kept, with the NUL. */
+#define PLACE_NAME_MAX 48
+
 struct place {
-    uint64_t host;   /* equal for processes that can share memory: of one kernel, host name and /dev/shm */
-    uint64_t space;  /* equal for processes to which a pid means the same process */
-    cpu_set_t cores; /* cores on which the process may run */
+    uint64_t host;             /* equal for processes that can share memory: of one kernel, host name and /dev/shm */
+    uint64_t space;            /* equal for processes to which a pid means the same process */
+    cpu_set_t cores;           /* cores on which the process may run */
+    char name[PLACE_NAME_MAX]; /* of the host, up to its first dot */
 };
 
 void place_look(struct place *place);

@@ -6,6 +6,7 @@
 #include "common/mpi/doorbell.h"
 #include "common/mpi/guard.h"
 #include "common/mpi/peers.h"
+#include "common/mpi/place.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/ulfm.h"
 #include "common/mpi/watch.h"
@@ -15,14 +16,22 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+/* A node, by the first of its ranks. */
+struct node_name {
+    unsigned first_rank;
+    char name[PLACE_NAME_MAX];
+};
+
 struct runtime {
     const struct runtime_ops *ops;
     unsigned rank, ranks;
     enum role role;
-    MPI_Comm world, node; /* node: once runtime_node() has made it */
-    struct hello *hellos; /* [ranks], owned */
-    char *words;          /* the job, owned */
-    char **word;          /* [count + 1], owned */
+    MPI_Comm world, node;    /* node: once runtime_node() has made it */
+    struct hello *hellos;    /* [ranks], owned */
+    struct node_name *nodes; /* [node_count] of rank 0, in the order of their ranks; owned; NULL: not known */
+    unsigned node_count;
+    char *words; /* the job, owned */
+    char **word; /* [count + 1], owned */
     struct topology topology;
     bool grouped, prepared;
     bool exchanges; /* exchanges boundary data with other workers */

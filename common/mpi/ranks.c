@@ -40,6 +40,21 @@ unsigned runtime_master_of(const struct runtime *runtime, unsigned rank)
     return topology->masters == 0 ? topology->supermaster : topology->master_rank[topology->master_of[w]];
 }
 
+const char *runtime_host_of(const struct runtime *runtime, unsigned rank)
+{
+    unsigned low = 0, high = runtime->node_count;
+    const unsigned first_rank = rank < runtime->ranks ? runtime->hellos[rank].node : runtime->ranks;
+    while (low < high) {
+        const unsigned middle = low + (high - low) / 2;
+        if (runtime->nodes[middle].first_rank < first_rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool is_known = low < runtime->node_count && runtime->nodes[low].first_rank == first_rank;
+    return is_known && runtime->nodes[low].name[0] != '\0' ? runtime->nodes[low].name : NULL;
+}
+
 unsigned runtime_supermaster(const struct runtime *runtime)
 {
     return runtime->topology.supermaster;

@@ -102,6 +102,9 @@ unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);
 /* Rank of the supermaster, where there is one. */
 unsigned runtime_supermaster(const struct runtime *runtime);
 
+/* Host name of the node of a rank, as far as its first dot; NULL where it is not known: rank 0 knows it. */
+const char *runtime_host_of(const struct runtime *runtime, unsigned rank);
+
 /* Cores that the ranks of all nodes may run on together; 0 before runtime_drive(). */
 unsigned runtime_cores(const struct runtime *runtime);
 

@@ -371,6 +371,7 @@ void runtime_leave(struct runtime *runtime, int status)
     alarm(0);
     if (runtime->base != NULL)
         event_base_free(runtime->base);
+    free(runtime->nodes);
     free(runtime->hellos);
     free(runtime->words);
     free(runtime->word);
