@@ -123,9 +123,10 @@ static int supermaster_allocate(struct supermaster *supermaster)
     supermaster->statistics = calloc(workers, sizeof *supermaster->statistics);
     supermaster->refills_parked = calloc(masters, sizeof *supermaster->refills_parked);
     supermaster->busy = calloc(masters, sizeof *supermaster->busy);
+    supermaster->reported = calloc(masters, sizeof *supermaster->reported);
     supermaster->refill_records = calloc(masters, sizeof *supermaster->refill_records);
     if (!supermaster->levels || !supermaster->measured.mean_s || !supermaster->powers || !supermaster->statistics ||
-        !supermaster->refills_parked || !supermaster->busy || !supermaster->refill_records)
+        !supermaster->refills_parked || !supermaster->busy || !supermaster->reported || !supermaster->refill_records)
         return -1;
     if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0 ||
         supermaster_recovery_init(supermaster) < 0 || supermaster_recalls_init(supermaster) < 0)
@@ -215,6 +216,7 @@ void supermaster_fini(struct supermaster *supermaster)
     free(supermaster->refill_records);
     free(supermaster->refills_parked);
     free(supermaster->busy);
+    free(supermaster->reported);
     supermaster_chooser_fini(supermaster);
     supermaster_record_fini(supermaster);
     supermaster_deaths_fini(supermaster);

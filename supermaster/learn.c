@@ -36,6 +36,11 @@ static int supermaster_learn_take_record(struct supermaster *supermaster, unsign
     if (record->iterations > supermaster->ledger.loop.count)
         return error_set(error, "sent feedback of %llu iterations, which are more than the loop has",
                          (unsigned long long)record->iterations);
+    struct stats_record *measured = &supermaster->statistics[w].measured;
+    measured->chunks += record->chunks;
+    measured->iterations += record->iterations;
+    measured->compute_ns += record->compute_ns;
+    measured->wait_ns += record->wait_ns;
     supermaster_learn(supermaster, w, record);
     return 0;
 }

@@ -41,6 +41,12 @@ static void tell_job(void *context, struct control_job *job)
     led_job_tell(((struct program *)context)->led, job);
 }
 
+static bool tell_rank(void *context, uint64_t job, uint64_t place, struct rank_figures *rank)
+{
+    (void)job;
+    return led_job_tell_rank(((struct program *)context)->led, place, rank);
+}
+
 /* As a batch system asks, so that there is one way to drain. */
 static void drain_job(void *context)
 {
@@ -101,6 +107,7 @@ static int open_to_others(struct program *program)
     program->control_source = (struct control_source){.context = program,
                                                       .tell = tell_job,
                                                       .drain = drain_job,
+                                                      .rank = tell_rank,
                                                       .masters = program->topology->masters,
                                                       .workers = program->topology->workers,
                                                       .http = job->http.host[0] != '\0' ? &job->http : NULL,

@@ -142,6 +142,7 @@ static void receive_report(struct supermaster *supermaster, unsigned m, const st
             supermaster_refuse(supermaster, "sent results of iterations that were never handed out");
             return;
         }
+        supermaster->reported[m] += done.count;
         if (supermaster_judges_nodes(supermaster))
             supermaster_note_outcome_of_master(supermaster, m, &done);
     }

@@ -250,10 +250,11 @@ struct nodes {
 struct worker_statistics {
     double speed; /* relative; 0 until known */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
-    struct threads threads; /* count 0: the worker has told of none */
-    uint16_t load;          /* load that the worker's master has told; 0: none */
-    double load_sum;        /* sum of the known loads, in processes, by which the worker's chunks were cut */
-    uint64_t load_chunks;   /* number of loads in `load_sum` */
+    struct threads threads;       /* count 0: the worker has told of none */
+    uint16_t load;                /* load that the worker's master has told; 0: none */
+    double load_sum;              /* sum of the known loads, in processes, by which the worker's chunks were cut */
+    uint64_t load_chunks;         /* number of loads in `load_sum` */
+    struct stats_record measured; /* chunks that the worker's master has measured for the technique, while it runs */
 };
 
 struct supermaster {
@@ -281,6 +282,7 @@ struct supermaster {
     unsigned char **refill_records;  /* [masters] encoded, borrowed by the messages of a step (sink: [0]); owned */
     unsigned *refills_parked;        /* [masters] refills asked for that could not be given yet; owned */
     unsigned *busy;                  /* [masters] workers that hold a chunk, as last reported; owned */
+    uint64_t *reported;              /* [masters] iterations that the master has reported as done; owned */
     struct boundary_list boundaries; /* ends of chunks before another master's, by master; last: end of what is cut */
     uint64_t chunks, refills;
     uint64_t least_chunk;   /* iterations of the least chunk that can be cut in time; see supermaster_note_rate() */

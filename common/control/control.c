@@ -35,8 +35,8 @@
 
 /* Bytes of output in one answer. */
 #define OUTPUT_MAX 1048576
-/* Jobs in one list. */
-#define LIST_MAX 10000
+/* Ranks in one list, unless its client wants more. */
+#define RANKS_USUAL 1000
 /* Requests that wait for a change at a time. */
 #define WAITERS_MAX 4096
 /* Time between two looks whether there is a change, while a request waits for it. */
@@ -75,13 +75,17 @@ struct task {
     int status;
     /* Adds one job. False where there is none left. */
     bool (*step)(struct control *control, struct task *task);
-    uint64_t at;         /* of a list: number of the job before the next one */
-    json_t *submissions; /* an array, or NULL; owned */
-    bool is_array;       /* the client has sent one */
-    struct items *items; /* to be added to the job `at`, or NULL; owned */
-    bool has_added;      /* they are */
-    size_t count;        /* jobs that have been added */
-    uint64_t *ids;       /* [submissions] jobs that were taken; owned */
+    uint64_t at;                /* of a list: number of the job before the next one, or place of the next rank */
+    uint64_t job;               /* whose ranks are listed */
+    uint64_t limit;             /* of a list: the most that it has */
+    uint64_t looked;            /* jobs that were looked at for a list */
+    enum control_wanted wanted; /* of a list of jobs */
+    json_t *submissions;        /* an array, or NULL; owned */
+    bool is_array;              /* the client has sent one */
+    struct items *items;        /* to be added to the job `at`, or NULL; owned */
+    bool has_added;             /* they are */
+    size_t count;               /* jobs that have been added */
+    uint64_t *ids;              /* [submissions] jobs that were taken; owned */
     size_t id_count;
     struct task *next;
 };
@@ -178,9 +182,12 @@ static bool look_at_job(struct control *control, uint64_t id, struct control_job
     return true;
 }
 
-static json_t *session_json(const struct control *control)
+static json_t *session_json(struct control *control)
 {
-    return control_session_json(&control->session);
+    struct control_session session = control->session;
+    uint64_t running[METRICS_JOBS_MAX];
+    control_source_count(control->source, &session, &session.counts, running);
+    return control_session_json(&session);
 }
 
 /* --- answers that are made job by job --- */
@@ -204,21 +211,71 @@ static void add_to_answer(struct task *task, json_t *object)
         task->status = STATUS_BROKEN;
 }
 
+/* Ends a list, of which `next` is what the next one begins with; NULL: nothing is left. Returns false. */
+static bool end_list(struct task *task, const uint64_t *next)
+{
+    evbuffer_add_printf(task->body, "],\"next\":");
+    add_json(task->body, next != NULL ? json_of_count(*next) : json_null());
+    evbuffer_add_printf(task->body, "}\n");
+    return false;
+}
+
+/* The first job behind `at` that runs; 0: there is none. All that run are known at once, however many wait. */
+static uint64_t next_running(struct control *control, uint64_t at)
+{
+    struct metrics_counts counts;
+    uint64_t running[METRICS_JOBS_MAX], first = 0;
+    const size_t count = control_source_count(control->source, &control->session, &counts, running);
+    for (size_t i = 0; i < count; i++)
+        if (running[i] > at && (first == 0 || running[i] < first))
+            first = running[i];
+    return first;
+}
+
+/* The first job behind `at` that may be wanted; 0: there is none. */
+static uint64_t next_job(struct control *control, uint64_t at, enum control_wanted wanted)
+{
+    if (wanted == CONTROL_THAT_RUN && is_set(control))
+        return next_running(control, at);
+    if (is_set(control))
+        return control->source->next(control->source->context, at);
+    return at < CONTROL_ONLY_JOB ? CONTROL_ONLY_JOB : 0;
+}
+
+static bool is_wanted(const struct control_job *job, enum control_wanted wanted)
+{
+    const bool is_over = job->state >= CONTROL_DONE, waits = job->state == CONTROL_WAITING;
+    switch (wanted) {
+    case CONTROL_EVERY: return true;
+    case CONTROL_THAT_WAIT: return waits;
+    case CONTROL_THAT_RUN: return !waits && !is_over;
+    case CONTROL_THAT_ARE_OVER: return is_over;
+    }
+    return true;
+}
+
 static bool list_next_job(struct control *control, struct task *task)
 {
     struct control_job job;
-    const uint64_t id = is_set(control)               ? control->source->next(control->source->context, task->at)
-                        : task->at < CONTROL_ONLY_JOB ? CONTROL_ONLY_JOB
-                                                      : 0;
-    if (id == 0 || task->count == LIST_MAX) {
-        evbuffer_add_printf(task->body, "],\"next\":");
-        add_json(task->body, id != 0 ? json_of_count(id) : json_null());
-        evbuffer_add_printf(task->body, "}\n");
-        return false;
-    }
+    const uint64_t id = next_job(control, task->at, task->wanted);
+    if (id == 0 || task->count == task->limit || task->looked == CONTROL_LIST_MAX)
+        return end_list(task, id != 0 ? &id : NULL);
     task->at = id;
-    if (look_at_job(control, id, &job))
+    task->looked++;
+    if (look_at_job(control, id, &job) && is_wanted(&job, task->wanted))
         add_to_answer(task, control_job_json(&job));
+    return true;
+}
+
+static bool list_next_rank(struct control *control, struct task *task)
+{
+    struct rank_figures rank;
+    if (!control->source->rank(control->source->context, task->job, task->at, &rank))
+        return end_list(task, NULL);
+    if (task->count == task->limit)
+        return end_list(task, &task->at);
+    add_to_answer(task, control_rank_json(&rank));
+    task->at++;
     return true;
 }
 
@@ -353,16 +410,37 @@ static struct task *new_task(struct control *control, struct evhttp_request *req
     return task;
 }
 
-static void answer_list(struct control *control, struct evhttp_request *request, uint64_t from)
+static void answer_list(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
     struct task *task = new_task(control, request);
     if (task == NULL)
         return;
     task->step = list_next_job;
-    task->at = from > 0 ? from - 1 : 0;
+    task->at = route->from > 0 ? route->from - 1 : 0;
+    task->limit = route->limit > 0 ? route->limit : CONTROL_LIST_MAX;
+    task->wanted = route->wanted;
     evbuffer_add_printf(task->body, "{\"session\":");
     add_json(task->body, session_json(control));
     evbuffer_add_printf(task->body, ",\"jobs\":[");
+}
+
+static void answer_ranks(struct control *control, struct evhttp_request *request, const struct control_route *route)
+{
+    struct control_job job;
+    if (!look_at_job(control, route->job, &job)) {
+        send_error(request, STATUS_NOT_FOUND, is_set(control) ? NO_JOB : "a run has job 1 alone");
+        return;
+    }
+    struct task *task = new_task(control, request);
+    if (task == NULL)
+        return;
+    task->step = list_next_rank;
+    task->job = route->job;
+    task->at = route->from;
+    task->limit = route->limit > 0 ? route->limit : RANKS_USUAL;
+    evbuffer_add_printf(task->body, "{\"job\":");
+    add_json(task->body, control_job_json(&job));
+    evbuffer_add_printf(task->body, ",\"ranks\":[");
 }
 
 /* The body of the request, in an array where it is none. NULL with one line. */
@@ -562,9 +640,10 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
 {
     switch (route->place) {
     case CONTROL_SESSION: send_json(request, STATUS_OK, session_json(control)); break;
-    case CONTROL_JOBS: answer_list(control, request, route->from); break;
+    case CONTROL_JOBS: answer_list(control, request, route); break;
     case CONTROL_JOB: answer_job(control, request, route); break;
     case CONTROL_OUTPUT: answer_output(control, request, route); break;
+    case CONTROL_RANKS: answer_ranks(control, request, route); break;
     case CONTROL_ITEMS:
     case CONTROL_END: send_error(request, STATUS_NO_METHOD, "accepted: POST"); break;
     case CONTROL_METRICS: answer_metrics(control, request); break;

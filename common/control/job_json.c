@@ -60,6 +60,12 @@ static json_t *time_or_null(time_t time)
     return json_string(text);
 }
 
+/* A time that is left; null where nobody knows, or beyond a hundred years. */
+static json_t *left_or_null(bool is_foreseen, double left_s)
+{
+    return is_foreseen && left_s >= 0 && left_s < LEFT_MAX_S ? json_of_number(left_s) : json_null();
+}
+
 json_t *control_job_json(const struct control_job *job)
 {
     const struct progress *progress = &job->progress;
@@ -78,7 +84,11 @@ json_t *control_job_json(const struct control_job *job)
     json_object_set_new(object, "failed", json_of_count(job->failed));
     json_object_set_new(object, "rate_per_s", json_of_number(progress_rate(progress)));
     json_object_set_new(object, "elapsed_s", json_of_number(progress->elapsed_s));
-    json_object_set_new(object, "eta_s", is_foreseen && left_s < LEFT_MAX_S ? json_of_number(left_s) : json_null());
+    json_object_set_new(object, "eta_s", left_or_null(is_foreseen, left_s));
+    json_object_set_new(object, "rate_now_per_s",
+                        !is_over && job->band.rate_per_s >= 0 ? json_of_number(job->band.rate_per_s) : json_null());
+    json_object_set_new(object, "eta_soonest_s", left_or_null(is_foreseen, job->band.soonest_s));
+    json_object_set_new(object, "eta_latest_s", left_or_null(is_foreseen, job->band.latest_s));
     json_object_set_new(object, "workers", json_of_count(progress->workers));
     json_object_set_new(object, "busy", json_of_count(is_over ? 0 : progress->busy));
     json_object_set_new(object, "lost", json_of_count(progress->lost));
@@ -96,6 +106,59 @@ json_t *control_job_json(const struct control_job *job)
     json_object_set_new(object, "began", time_or_null(job->began));
     json_object_set_new(object, "ended", time_or_null(job->ended));
     return object;
+}
+
+static json_t *number_or_null(bool is_known, double value)
+{
+    return is_known ? json_of_number(value) : json_null();
+}
+
+static json_t *count_or_null(bool is_known, uint64_t value)
+{
+    return is_known ? json_of_count(value) : json_null();
+}
+
+static json_t *chunk_json(const struct rank_figures *rank)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "first", json_of_count(rank->first), "count", json_of_count(rank->count),
+                     "left", json_of_count(rank->left), "since_s", json_of_number(rank->since_s));
+}
+
+const char *control_rank_state_name(enum rank_state state)
+{
+    static const char *const names[] = {NULL, "serving", "computing", "waiting", "aside", "orphan", "lost", "left"};
+    return names[state];
+}
+
+json_t *control_rank_json(const struct rank_figures *rank)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "rank", json_of_count(rank->rank));
+    json_object_set_new(object, "role", json_string(rank->is_master ? "master" : "worker"));
+    json_object_set_new(object, "state", text_or_null(control_rank_state_name(rank->state)));
+    json_object_set_new(object, "node", count_or_null(rank->node != RANK_NONE, rank->node));
+    json_object_set_new(object, "host", text_or_null(rank->host));
+    json_object_set_new(object, "done", count_or_null(rank->has_counts, rank->done));
+    if (rank->is_master) {
+        json_object_set_new(object, "workers", json_of_count(rank->workers));
+        json_object_set_new(object, "busy", json_of_count(rank->busy));
+        return object;
+    }
+    json_object_set_new(object, "master", count_or_null(rank->master != RANK_NONE, rank->master));
+    json_object_set_new(object, "chunks", count_or_null(rank->has_counts, rank->chunks));
+    json_object_set_new(object, "compute_s", number_or_null(rank->has_counts, rank->compute_s));
+    json_object_set_new(object, "wait_s", number_or_null(rank->has_counts, rank->wait_s));
+    json_object_set_new(object, "power", number_or_null(rank->power > 0, rank->power));
+    json_object_set_new(object, "load", number_or_null(rank->load > 0, rank->load));
+    json_object_set_new(object, "chunk", rank->has_chunk ? chunk_json(rank) : json_null());
+    return object;
+}
+
+static json_t *counts_json(const struct metrics_counts *counts)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "waiting", json_of_count(counts->waiting), "running",
+                     json_of_count(counts->running), "done", json_of_count(counts->done), "failed",
+                     json_of_count(counts->failed), "cancelled", json_of_count(counts->cancelled));
 }
 
 /* The names of user and host are those that the environment and the kernel say: a directory service that does not
@@ -118,6 +181,9 @@ json_t *control_session_json(const struct control_session *session)
     json_object_set_new(object, "uid", json_integer((json_int_t)geteuid()));
     json_object_set_new(object, "user", text_or_null(user));
     json_object_set_new(object, "started", time_or_null(session->started));
+    json_object_set_new(object, "masters", json_of_count(session->masters));
+    json_object_set_new(object, "workers", json_of_count(session->workers));
+    json_object_set_new(object, "jobs", counts_json(&session->counts));
     json_object_set_new(object, "http", text_or_null(session->http));
     json_object_set_new(object, "token_file", text_or_null(session->token_file));
     return object;

@@ -2,7 +2,9 @@
 /* A job and its session as the control socket tells of them: see docs/CONTROL.md. */
 #pragma once
 
+#include "common/metrics/pace.h"
 #include "common/metrics/progress.h"
+#include "common/metrics/rank.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -38,6 +40,7 @@ struct control_job {
     const char *folder; /* working directory */
     enum control_state state;
     struct progress progress;
+    struct pace_band band;
     uint64_t failed;              /* iterations that are given up */
     struct control_counts counts; /* of a job that runs, or of a run */
     const char *technique;
@@ -54,22 +57,33 @@ struct control_job {
     time_t submitted, began, ended; /* 0: not yet */
 };
 
+/* The jobs of a session: those that are there, and those that were over since it began. */
+struct metrics_counts {
+    uint64_t waiting, running, done, failed, cancelled;
+};
+
 struct control_session {
     const char *kind;    /* "run" or "set" */
     const char *name;    /* "run-1234", or that of the set */
     const char *version; /* version of HDSS */
     time_t started;
-    time_t ended;           /* 0: it goes on; for metrics alone, as the status */
-    int status;             /* exit status of the supermaster; below 0: it goes on */
-    const char *http;       /* the URL at a port; empty: there is none */
-    const char *token_file; /* with the token for it; empty */
+    time_t ended;                 /* 0: it goes on; for metrics alone, as the status */
+    int status;                   /* exit status of the supermaster; below 0: it goes on */
+    const char *http;             /* the URL at a port; empty: there is none */
+    const char *token_file;       /* with the token for it; empty */
+    unsigned masters, workers;    /* ranks at the start */
+    struct metrics_counts counts; /* jobs by their states */
 };
 
 const char *control_state_name(enum control_state state);
+
+/* NULL for RANK_NOT_TOLD. */
+const char *control_rank_state_name(enum rank_state state);
 
 /* The state of a job that has ended with this exit status. */
 enum control_state control_state_at_end(int status);
 
 /* References of the caller's; NULL when memory is out. */
 json_t *control_job_json(const struct control_job *job);
+json_t *control_rank_json(const struct rank_figures *rank);
 json_t *control_session_json(const struct control_session *session);

@@ -17,11 +17,6 @@ enum metrics_format {
     METRICS_OPEN,       /* OpenMetrics 1.0 */
 };
 
-/* The jobs of a session: those that are there, and those that were over since it began. */
-struct metrics_counts {
-    uint64_t waiting, running, done, failed, cancelled;
-};
-
 struct metrics {
     const struct control_session *session;
     struct metrics_counts counts;

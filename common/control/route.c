@@ -27,12 +27,43 @@ static const char *value_of(const char *word, size_t length, const char *name)
     return length > prefix && strncmp(word, name, prefix) == 0 ? word + prefix : NULL;
 }
 
+static bool is_path(const char *path, size_t length, const char *expected)
+{
+    return length == strlen(expected) && strncmp(path, expected, length) == 0;
+}
+
+static bool read_state(struct control_route *route, const char *state, size_t length)
+{
+    static const char *const states[] = {
+        [CONTROL_THAT_WAIT] = "waiting", [CONTROL_THAT_RUN] = "running", [CONTROL_THAT_ARE_OVER] = "over"};
+    for (int wanted = CONTROL_THAT_WAIT; wanted <= CONTROL_THAT_ARE_OVER; wanted++)
+        if (is_path(state, length, states[wanted])) {
+            route->wanted = (enum control_wanted)wanted;
+            return true;
+        }
+    return false;
+}
+
+/* Reads one "name=value" of the query of a list. */
+static bool read_word_of_list(struct control_route *route, const char *word, size_t length)
+{
+    const char *from = value_of(word, length, "from="), *limit = value_of(word, length, "limit="),
+               *state = value_of(word, length, "state="), *end = word + length;
+    if (from != NULL)
+        return read_number(from, (size_t)(end - from), INT64_MAX, &route->from);
+    if (limit != NULL)
+        return read_number(limit, (size_t)(end - limit), CONTROL_LIST_MAX, &route->limit) && route->limit > 0;
+    return state != NULL && route->place == CONTROL_JOBS && read_state(route, state, (size_t)(end - state));
+}
+
 /* Reads one "name=value" of a query. */
 static bool read_word(struct control_route *route, const char *word, size_t length)
 {
     const char *wait = value_of(word, length, "wait="), *from = value_of(word, length, "from="),
                *stream = value_of(word, length, "stream="), *finish = value_of(word, length, "finish=");
     uint64_t seconds;
+    if (route->place == CONTROL_JOBS || route->place == CONTROL_RANKS)
+        return read_word_of_list(route, word, length);
     if (wait != NULL && route->place == CONTROL_JOB) {
         if (!read_number(wait, (size_t)(word + length - wait), CONTROL_WAIT_MAX_S, &seconds))
             return false;
@@ -43,7 +74,7 @@ static bool read_word(struct control_route *route, const char *word, size_t leng
         route->finishes = *finish == '1';
         return word + length == finish + 1 && (*finish == '0' || *finish == '1');
     }
-    if (from != NULL && (route->place == CONTROL_OUTPUT || route->place == CONTROL_JOBS))
+    if (from != NULL && route->place == CONTROL_OUTPUT)
         return read_number(from, (size_t)(word + length - from), INT64_MAX, &route->from);
     if (stream == NULL || route->place != CONTROL_OUTPUT || word + length != stream + strlen("out"))
         return false;
@@ -68,18 +99,14 @@ static int read_query(struct control_route *route, const char *query, struct err
         if (is_repeated(query, word) || !read_word(route, word, (size_t)(end - word))) {
             error_set(error,
                       "the query '%.100s' is unknown; accepted: wait=SECONDS, 0 to %d, or finish=0|1 of a job, "
-                      "from=ID of jobs, stream=out|err and from=OFFSET of an output",
-                      query, CONTROL_WAIT_MAX_S);
+                      "from=ID, limit=COUNT, 1 to %d, and state=waiting|running|over of jobs, from=PLACE and limit of "
+                      "ranks, stream=out|err and from=OFFSET of an output",
+                      query, CONTROL_WAIT_MAX_S, CONTROL_LIST_MAX);
             return BAD_REQUEST;
         }
         if (*end == '\0')
             return 0;
     }
-}
-
-static bool is_path(const char *path, size_t length, const char *expected)
-{
-    return length == strlen(expected) && strncmp(path, expected, length) == 0;
 }
 
 /* The part of a job that the end of a path names; its length is `*part`. */
@@ -88,7 +115,7 @@ static enum control_place part_of_job(const char *path, size_t length, size_t *p
     static const struct {
         const char *ending;
         enum control_place place;
-    } parts[] = {{"/output", CONTROL_OUTPUT}, {"/items", CONTROL_ITEMS}};
+    } parts[] = {{"/output", CONTROL_OUTPUT}, {"/items", CONTROL_ITEMS}, {"/ranks", CONTROL_RANKS}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *part = strlen(parts[i].ending);
         if (length > *part && strncmp(path + length - *part, parts[i].ending, *part) == 0)
@@ -124,7 +151,7 @@ int control_route_read(struct control_route *route, const char *uri, struct erro
         return query != NULL ? read_query(route, query + 1, error) : 0;
     error_set(error,
               "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/output, "
-              "/v1/jobs/ID/items, /v1/end, /metrics",
+              "/v1/jobs/ID/items, /v1/jobs/ID/ranks, /v1/end, /metrics",
               (int)(length < 100 ? length : 100), uri);
     return NOT_FOUND;
 }

@@ -20,7 +20,9 @@ struct control_session control_source_session(const struct control_source *sourc
                                     .started = time(NULL),
                                     .status = -1,
                                     .http = "",
-                                    .token_file = ""};
+                                    .token_file = "",
+                                    .masters = source->masters,
+                                    .workers = source->workers};
 }
 
 void control_session_end(struct control_session *session, int status)
@@ -32,7 +34,7 @@ void control_session_end(struct control_session *session, int status)
 bool control_source_tell(const struct control_source *source, const struct control_session *session, uint64_t id,
                          struct control_job *job)
 {
-    *job = (struct control_job){.id = id, .status = -1, .weight = 1};
+    *job = (struct control_job){.id = id, .status = -1, .weight = 1, .band = {.rate_per_s = -1, -1, -1}};
     if (id == 0 || (source->set == NULL && id != CONTROL_ONLY_JOB))
         return false;
     source->tell(source->context, job);
@@ -59,6 +61,14 @@ static size_t count_run(const struct control_source *source, const struct contro
     return 1;
 }
 
+size_t control_source_count(const struct control_source *source, const struct control_session *session,
+                            struct metrics_counts *counts, uint64_t running[METRICS_JOBS_MAX])
+{
+    *counts = (struct metrics_counts){0};
+    return source->set != NULL ? source->count(source->context, counts, running)
+                               : count_run(source, session, counts, running);
+}
+
 char *control_source_metrics(const struct control_source *source, const struct control_session *session,
                              enum metrics_format format)
 {
@@ -66,8 +76,7 @@ char *control_source_metrics(const struct control_source *source, const struct c
     struct control_job jobs[METRICS_JOBS_MAX];
     uint64_t running[METRICS_JOBS_MAX];
     metrics.jobs = jobs;
-    metrics.job_count = source->set != NULL ? source->count(source->context, &metrics.counts, running)
-                                            : count_run(source, session, &metrics.counts, running);
+    metrics.job_count = control_source_count(source, session, &metrics.counts, running);
     for (size_t i = 0; i < metrics.job_count; i++)
         control_source_tell(source, session, running[i], &jobs[i]);
     return metrics_text(&metrics, format);

@@ -23,6 +23,8 @@ struct control_source {
     void (*tell)(void *context, struct control_job *job);
     /* Asks the run or the set to drain, as after SIGTERM. */
     void (*drain)(void *context);
+    /* Tells of the rank of a job at that place, from 0. False where there is none, or the job does not run. */
+    bool (*rank)(void *context, uint64_t job, uint64_t place, struct rank_figures *rank);
 
     const struct address *http; /* where it is served at a port, too; NULL: nowhere */
     struct error *error;        /* where it is said why there is no socket, or no such port */
@@ -62,6 +64,11 @@ void control_session_end(struct control_session *session, int status);
 /* Has the source tell of a job. False where there is none of this number. */
 bool control_source_tell(const struct control_source *source, const struct control_session *session, uint64_t id,
                          struct control_job *job);
+
+/* Counts the jobs by their states, and lists the numbers of those that run, METRICS_JOBS_MAX at most. Returns how many
+ * these are. */
+size_t control_source_count(const struct control_source *source, const struct control_session *session,
+                            struct metrics_counts *counts, uint64_t running[METRICS_JOBS_MAX]);
 
 /* The metrics of the session at this moment, as text; the caller frees it. NULL when memory is out. */
 char *control_source_metrics(const struct control_source *source, const struct control_session *session,

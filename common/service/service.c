@@ -989,3 +989,15 @@ void service_stats(const struct service *service, unsigned w, struct stats_recor
         .bytes = worker->bytes,
     };
 }
+
+bool service_running(const struct service *service, unsigned w, struct range *chunk, uint64_t *left, uint64_t *since_ns)
+{
+    struct served *worker = &service->workers[w];
+    const struct grant *grant = worker->holds > 0 ? service_running_grant(worker) : NULL;
+    if (grant == NULL)
+        return false;
+    *chunk = (struct range){grant->first, grant->count};
+    *left = grant->count - grant->received;
+    *since_ns = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
+    return true;
+}

@@ -451,5 +451,10 @@ void service_check(const struct service *service);
  * loop without dependencies; takes as long as service_check(). */
 uint64_t service_open_iterations(const struct service *service);
 
+/* The oldest chunk that worker `w` has not finished: iterations of it of which there are no results, and since when it
+ * has been the oldest. False where it has none. */
+bool service_running(const struct service *service, unsigned w, struct range *chunk, uint64_t *left,
+                     uint64_t *since_ns);
+
 /* The figures of worker `w` as they go into a STATS message. */
 void service_stats(const struct service *service, unsigned w, struct stats_record *record);

@@ -12,6 +12,7 @@
 #include "common/job/status.h"
 #include "common/job/terminal.h"
 #include "common/job/timings.h"
+#include "common/metrics/pace.h"
 #include "common/metrics/progress.h"
 #include "common/metrics/report.h"
 #include "common/results/results.h"
@@ -25,6 +26,7 @@
 #include "hdss/kernel.h"
 #include "proto/message.h"
 #include "supermaster/ledger.h"
+#include "supermaster/ranks.h"
 #include "supermaster/statistics.h"
 #include "supermaster/supermaster.h"
 #include "worker/helper/ask.h"
@@ -47,6 +49,9 @@ struct trace {
     unsigned worker_count;
 };
 
+/* Time between two looks at the progress where no terminal wants more of them. */
+#define PACE_LOOK_MS 1000
+
 struct led_job {
     struct root root;
     struct runtime *runtime;
@@ -63,6 +68,7 @@ struct led_job {
     char **argv;
     char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
     uint64_t ended_ns;                        /* when the machine had ended; 0: it has not */
+    struct pace pace;                         /* of a job of which somebody may ask how it goes */
     unsigned losses_said, failures_said, mismatches_said, asides_said;
     bool failure_said;     /* the reason of the failure is printed */
     unsigned *costs_ranks; /* [costs_count] ranks of the workers, which write costs; owned */
@@ -326,12 +332,15 @@ static struct progress measure_progress(const struct led_job *led, uint64_t now_
     };
 }
 
+/* Called some times a second where there is a terminal or a log, and about once else. */
 static void show_progress(void *context, uint64_t now_ns)
 {
     struct led_job *led = context;
     print_faults(led);
     const struct progress progress = measure_progress(led, now_ns);
-    root_show_progress(&led->root, &progress);
+    pace_note(&led->pace, &progress);
+    if (terminal_look_ms(&led->root.terminal) > 0)
+        root_show_progress(&led->root, &progress);
 }
 
 /* --- who asks how it goes --- */
@@ -356,6 +365,7 @@ void led_job_tell(struct led_job *led, struct control_job *job)
     job->command = led->argv + 1;
     job->words = led->argc - 1;
     job->progress = measure_progress(led, led->ended_ns > 0 ? led->ended_ns : runtime_now());
+    job->band = pace_foresee(&led->pace, &job->progress);
     job->state = job->progress.draining                  ? CONTROL_DRAINING
                  : supermaster->first_assign_ns == NEVER ? CONTROL_WAITING
                                                          : CONTROL_RUNNING;
@@ -372,6 +382,15 @@ void led_job_tell(struct led_job *led, struct control_job *job)
     job->technique = led->technique_text;
     job->topology = report_topology_name(led->topology->masters > 0 ? REPORT_HIERARCHICAL : REPORT_CENTRAL);
     job->output = setup->job.output;
+}
+
+bool led_job_tell_rank(const struct led_job *led, uint64_t place, struct rank_figures *rank)
+{
+    const uint64_t now_ns = led->ended_ns > 0 ? led->ended_ns : runtime_now();
+    if (place >= led->topology->ranks || !supermaster_tell_rank(&led->supermaster, (unsigned)place, now_ns, rank))
+        return false;
+    rank->host = runtime_host_of(led->runtime, rank->rank);
+    return true;
 }
 
 static void begun(void *context)
@@ -474,6 +493,15 @@ struct machine led_job_machine(struct led_job *led)
     return machine;
 }
 
+/* The time between two looks at the progress, for a terminal or for whoever asks; 0: it is not looked at. */
+static uint64_t tick_ns(const struct root *root)
+{
+    const unsigned look_ms = terminal_look_ms(&root->terminal);
+    if (root->setup.job.control_off || (look_ms > 0 && look_ms <= PACE_LOOK_MS))
+        return look_ms * UINT64_C(1000000);
+    return PACE_LOOK_MS * UINT64_C(1000000);
+}
+
 const struct effects *led_job_effects(struct led_job *led)
 {
     led->effects = (struct effects){
@@ -487,7 +515,7 @@ const struct effects *led_job_effects(struct led_job *led)
         .asked = tell_asked,
         .parting = print_failure,
         .tick = show_progress,
-        .tick_ns = terminal_look_ms(&led->root.terminal) * UINT64_C(1000000),
+        .tick_ns = tick_ns(&led->root),
         .calculation_ns = led->root.setup.job.spec.calculation_ns,
         .assignment_ns = led->root.setup.job.spec.assignment_ns,
     };

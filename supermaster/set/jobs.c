@@ -291,6 +291,12 @@ bool set_tell_running(const struct set *set, uint32_t id, struct control_job *to
     return job != NULL;
 }
 
+bool set_tell_rank(const struct set *set, uint32_t id, uint64_t place, struct rank_figures *rank)
+{
+    const struct set_job *job = find_running(set, id);
+    return job != NULL && led_job_tell_rank(job->led, place, rank);
+}
+
 size_t set_list_running(const struct set *set, uint64_t *ids, size_t most)
 {
     size_t count = 0;

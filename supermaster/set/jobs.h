@@ -26,6 +26,9 @@ void set_abandon_jobs(struct set *set);
 /* Tells of a job how far it is. False where it does not run. */
 bool set_tell_running(const struct set *set, uint32_t id, struct control_job *job);
 
+/* Tells of the rank of a job at that place, from 0. False where there is none, or the job does not run. */
+bool set_tell_rank(const struct set *set, uint32_t id, uint64_t place, struct rank_figures *rank);
+
 /* The numbers of the jobs that run, `most` at most. Returns how many these are. */
 size_t set_list_running(const struct set *set, uint64_t *ids, size_t most);
 

@@ -69,6 +69,11 @@ static void tell(void *context, struct control_job *job)
     tell_queued(queued, job);
 }
 
+static bool rank(void *context, uint64_t job, uint64_t place, struct rank_figures *figures)
+{
+    return job <= UINT32_MAX && set_tell_rank(context, (uint32_t)job, place, figures);
+}
+
 static uint64_t next(void *context, uint64_t id)
 {
     const struct set *set = context;
@@ -172,6 +177,7 @@ struct control_source set_control_source(struct set *set)
     return (struct control_source){.context = set,
                                    .tell = tell,
                                    .drain = drain,
+                                   .rank = rank,
                                    .http = set->options.http.host[0] != '\0' ? &set->options.http : NULL,
                                    .set = set->options.name,
                                    .error = &set->error,

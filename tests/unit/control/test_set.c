@@ -131,7 +131,16 @@ static size_t count(void *context, struct metrics_counts *counts, uint64_t *runn
     return 2;
 }
 
+/* Job 1 runs, with ranks 10 to 14. */
+static bool rank(void *context, uint64_t job, uint64_t place, struct rank_figures *figures)
+{
+    (void)context;
+    *figures = (struct rank_figures){.rank = 10 + (unsigned)place, .state = RANK_WAITS, .master = RANK_NONE};
+    return job == 1 && place < 5;
+}
+
 static const struct control_source source = {.tell = tell,
+                                             .rank = rank,
                                              .drain = drain,
                                              .set = "a",
                                              .error = &error,
@@ -231,6 +240,48 @@ START_TEST(a_job_is_taken)
     check_has(ask("DELETE /v1/jobs/1", ""), "202", "\"state\":\"cancelled\"");
     check_has(ask("DELETE /v1/jobs/2", ""), "404", "{\"error\":");
     ck_assert_uint_eq(set.drains, 0);
+}
+END_TEST
+
+START_TEST(jobs_are_listed_by_their_state)
+{
+    ask("POST /v1/jobs", "[" JOB "," JOB "," JOB "," JOB "," JOB "," JOB "]");
+    set.states[2] = set.states[5] = CONTROL_RUNNING; /* as count() says */
+    set.states[3] = CONTROL_CANCELLED;
+    const char *answer = ask("GET /v1/jobs?state=running", "");
+    check_has(answer, "200", "\"jobs\":[{\"id\":2,");
+    check_has(answer, "200", ",{\"id\":5,");
+    check_has(answer, "200", "],\"next\":null}");
+    ck_assert_uint_eq(count_of(answer, "{\"id\":"), 2);
+    check_has(answer, "200",
+              "\"masters\":1,\"workers\":4,\"jobs\":{\"waiting\":3,\"running\":2,\"done\":0,\"failed\":4,");
+    answer = ask("GET /v1/jobs?state=waiting&limit=2", "");
+    check_has(answer, "200", "\"jobs\":[{\"id\":1,");
+    check_has(answer, "200", ",{\"id\":4,");
+    check_has(answer, "200", "],\"next\":5}");
+    answer = ask("GET /v1/jobs?state=over", "");
+    check_has(answer, "200", "\"jobs\":[{\"id\":3,");
+    ck_assert_uint_eq(count_of(answer, "{\"id\":"), 1);
+    check_has(ask("GET /v1/jobs?state=done", ""), "400", "state=waiting|running|over of jobs");
+}
+END_TEST
+
+START_TEST(ranks_are_listed)
+{
+    ask("POST /v1/jobs", "[" JOB "," JOB "]");
+    const char *answer = ask("GET /v1/jobs/1/ranks", "");
+    check_has(answer, "200", "\r\n\r\n{\"job\":{\"id\":1,");
+    check_has(answer, "200", "\"ranks\":[{\"rank\":10,\"role\":\"worker\",\"state\":\"waiting\",");
+    check_has(answer, "200", "],\"next\":null}");
+    ck_assert_uint_eq(count_of(answer, "{\"rank\":"), 5);
+    answer = ask("GET /v1/jobs/1/ranks?from=1&limit=2", "");
+    check_has(answer, "200", "\"ranks\":[{\"rank\":11,");
+    check_has(answer, "200", "],\"next\":3}");
+    ck_assert_uint_eq(count_of(answer, "{\"rank\":"), 2);
+    check_has(ask("GET /v1/jobs/1/ranks?from=9", ""), "200", "\"ranks\":[],\"next\":null}");
+    check_has(ask("GET /v1/jobs/2/ranks", ""), "200", "\"ranks\":[],\"next\":null}");
+    check_has(ask("GET /v1/jobs/3/ranks", ""), "404", "{\"error\":");
+    check_has(ask("DELETE /v1/jobs/1/ranks", ""), "405", "{\"error\":");
 }
 END_TEST
 
@@ -548,6 +599,8 @@ int main(void)
     TCase *tcase = tcase_create("socket"), *reading = tcase_create("submission");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_job_is_taken);
+    tcase_add_test(tcase, jobs_are_listed_by_their_state);
+    tcase_add_test(tcase, ranks_are_listed);
     tcase_add_test(tcase, nonsense_is_refused);
     tcase_add_test(tcase, many_jobs_are_taken_at_once);
     tcase_add_test(tcase, one_write_for_all_clients);

@@ -276,6 +276,14 @@ START_TEST(paths_are_read)
                                       "/v1/jobs/1/output?stream=output",
                                       "/v1/jobs/1/output?from=-1",
                                       "/v1/jobs/1/output?from=1&stream=err&from=1",
+                                      "/v1/jobs?limit=0",
+                                      "/v1/jobs?limit=10001",
+                                      "/v1/jobs?state=done",
+                                      "/v1/jobs?state=",
+                                      "/v1/jobs/1?limit=1",
+                                      "/v1/jobs/1/ranks?state=running",
+                                      "/v1/jobs/1/ranks?wait=1",
+                                      "/v1/jobs/1/ranks?from=1&from=2",
                                       "/v1/jobs/1?Wait=1"};
     check_route("/v1", CONTROL_SESSION, 0, 0);
     check_route("/v1/jobs", CONTROL_JOBS, 0, 0);
@@ -291,6 +299,13 @@ START_TEST(paths_are_read)
     ck_assert(route.from == 12 && route.stream == CONTROL_ERR && route.job == 7);
     ck_assert_int_eq(control_route_read(&route, "/v1/jobs?from=12", NULL), 0);
     ck_assert_uint_eq(route.from, 12);
+    ck_assert_int_eq(control_route_read(&route, "/v1/jobs?state=running&limit=64", NULL), 0);
+    ck_assert(route.wanted == CONTROL_THAT_RUN && route.limit == 64 && route.from == 0);
+    ck_assert_int_eq(control_route_read(&route, "/v1/jobs?state=over", NULL), 0);
+    ck_assert_int_eq(route.wanted, CONTROL_THAT_ARE_OVER);
+    check_route("/v1/jobs/7/ranks", CONTROL_RANKS, 7, 0);
+    ck_assert_int_eq(control_route_read(&route, "/v1/jobs/7/ranks?from=3&limit=10000", NULL), 0);
+    ck_assert(route.from == 3 && route.limit == 10000 && route.job == 7);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         check_refused(unknown[i], 404);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -310,6 +325,7 @@ static struct control_job job(void)
         .folder = "/home/me",
         .state = CONTROL_RUNNING,
         .progress = {.done = 30, .resumed = 10, .total = 50, .elapsed_s = 2, .busy = 3, .workers = 4, .lost = 1},
+        .band = {.rate_per_s = 8, .soonest_s = 1.5, .latest_s = -1},
         .failed = 5,
         .technique = "fac2",
         .topology = "central",
@@ -338,20 +354,26 @@ START_TEST(a_job_is_told_as_it_is)
     struct control_job from = job();
     check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
                       "\"folder\":\"/home/me\",\"state\":\"running\",\"done\":30,\"total\":50,\"failed\":5,"
-                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":2.0,\"workers\":4,\"busy\":3,\"lost\":1,"
+                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":2.0,\"rate_now_per_s\":8.0,\"eta_soonest_s\":1."
+                      "5,\"eta_latest_s\":null,"
+                      "\"workers\":4,\"busy\":3,\"lost\":1,"
                       "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":null,\"status\":null" OF_A_RUN);
     from.progress.grows = true;
     from.output = "a.npy";
     check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
                       "\"folder\":\"/home/me\",\"state\":\"running\",\"done\":30,\"total\":null,\"failed\":5,"
-                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"workers\":4,\"busy\":3,\"lost\":1,"
+                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"rate_now_per_s\":8.0,\"eta_soonest_s\":"
+                      "null,\"eta_latest_s\":null,"
+                      "\"workers\":4,\"busy\":3,\"lost\":1,"
                       "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":null" OF_A_RUN);
     from.progress.grows = false;
     from.status = 4;
     from.state = control_state_at_end(4);
     check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
                       "\"folder\":\"/home/me\",\"state\":\"cancelled\",\"done\":30,\"total\":50,\"failed\":5,"
-                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"workers\":4,\"busy\":0,\"lost\":1,"
+                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"rate_now_per_s\":null,\"eta_soonest_s\":"
+                      "null,\"eta_latest_s\":null,"
+                      "\"workers\":4,\"busy\":0,\"lost\":1,"
                       "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":4" OF_A_RUN);
     ck_assert_int_eq(control_state_at_end(0), CONTROL_DONE);
     ck_assert_int_eq(control_state_at_end(3), CONTROL_FAILED);
@@ -378,6 +400,55 @@ START_TEST(a_job_is_told_as_it_is)
 }
 END_TEST
 
+static void check_rank(const struct rank_figures *from, const char *expected)
+{
+    json_t *object = control_rank_json(from);
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    ck_assert_str_eq(text, expected);
+    free(text);
+    json_decref(object);
+}
+
+START_TEST(a_rank_is_told_as_it_is)
+{
+    const struct rank_figures master = {.rank = 1,
+                                        .is_master = true,
+                                        .state = RANK_SERVES,
+                                        .node = RANK_NONE,
+                                        .host = "n1",
+                                        .workers = 8,
+                                        .busy = 7,
+                                        .has_counts = true,
+                                        .done = 100};
+    const struct rank_figures worker = {.rank = 3,
+                                        .state = RANK_COMPUTES,
+                                        .node = 0,
+                                        .host = "n1",
+                                        .master = RANK_NONE,
+                                        .has_counts = true,
+                                        .done = 50,
+                                        .chunks = 5,
+                                        .compute_s = 2.5,
+                                        .wait_s = 0.5,
+                                        .power = 1,
+                                        .load = 1.5,
+                                        .has_chunk = true,
+                                        .first = 70,
+                                        .count = 10,
+                                        .left = 4,
+                                        .since_s = 0.25};
+    const struct rank_figures served = {.rank = 2, .node = 1, .master = 1};
+    check_rank(&master, "{\"rank\":1,\"role\":\"master\",\"state\":\"serving\",\"node\":null,\"host\":\"n1\","
+                        "\"done\":100,\"workers\":8,\"busy\":7}");
+    check_rank(&worker, "{\"rank\":3,\"role\":\"worker\",\"state\":\"computing\",\"node\":0,\"host\":\"n1\","
+                        "\"done\":50,\"master\":null,\"chunks\":5,\"compute_s\":2.5,\"wait_s\":0.5,\"power\":1.0,"
+                        "\"load\":1.5,\"chunk\":{\"first\":70,\"count\":10,\"left\":4,\"since_s\":0.25}}");
+    check_rank(&served, "{\"rank\":2,\"role\":\"worker\",\"state\":null,\"node\":1,\"host\":null,\"done\":null,"
+                        "\"master\":1,\"chunks\":null,\"compute_s\":null,\"wait_s\":null,\"power\":null,"
+                        "\"load\":null,\"chunk\":null}");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("control socket");
@@ -398,6 +469,7 @@ int main(void)
     TCase *answers = tcase_create("answers");
     tcase_add_test(answers, paths_are_read);
     tcase_add_test(answers, a_job_is_told_as_it_is);
+    tcase_add_test(answers, a_rank_is_told_as_it_is);
     suite_add_tcase(suite, answers);
     return suite_run(suite);
 }
