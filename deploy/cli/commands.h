@@ -13,6 +13,7 @@ enum operands {
     OPERANDS_FILE,       /* a file */
     OPERANDS_RUNS,       /* jobs that go on */
     OPERANDS_SETS,       /* sets that are up */
+    OPERANDS_SESSIONS,   /* a set that is up, or a job that goes on */
     OPERANDS_COMMAND,    /* a command line: any files */
 };
 
@@ -50,6 +51,7 @@ int command_jobs(int argc, char **argv);
 int command_output(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_show(int argc, char **argv);
+int command_top(int argc, char **argv);
 int command_wait(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_submit(int argc, char **argv);
@@ -71,6 +73,7 @@ void jobs_grammar(struct grammar *grammar);
 void output_grammar(struct grammar *grammar);
 void report_grammar(struct grammar *grammar);
 void show_grammar(struct grammar *grammar);
+void top_grammar(struct grammar *grammar);
 void wait_grammar(struct grammar *grammar);
 void run_grammar(struct grammar *grammar);
 void submit_grammar(struct grammar *grammar);

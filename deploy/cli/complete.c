@@ -235,6 +235,12 @@ static void offer_operands(const struct place *place)
         if (place->operands == 0)
             offer_sets(place, 0);
         break;
+    case OPERANDS_SESSIONS:
+        if (place->operands == 0) {
+            offer_sets(place, 0);
+            offer_jobs(place, 0);
+        }
+        break;
     case OPERANDS_COMMAND: offer_names(place, 0, "files"); break;
     }
 }

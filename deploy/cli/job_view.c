@@ -67,6 +67,9 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     view->lost = count_of(json, "lost");
     view->total = number_of(json, "total");
     view->left_s = number_of(json, "eta_s");
+    view->rate_now = number_of(json, "rate_now_per_s");
+    view->soonest_s = number_of(json, "eta_soonest_s");
+    view->latest_s = number_of(json, "eta_latest_s");
     view->status = status >= 0 && status < 256 ? (int)status : -1;
     return 0;
 }
@@ -107,6 +110,9 @@ struct job_view *job_list_add(struct job_list *list, const char *session, uint64
                               .output = "",
                               .total = -1,
                               .left_s = -1,
+                              .rate_now = -1,
+                              .soonest_s = -1,
+                              .latest_s = -1,
                               .status = -1};
     snprintf(view->session, sizeof view->session, "%s", session);
     if (is_run(session))
@@ -160,15 +166,13 @@ static const char *whole(char text[HUMAN_MAX], double number)
     return number < 1e18 ? human_count(text, (uint64_t)number) : human_si(text, number);
 }
 
-/* All is only what is all. */
-static double percent_done(const struct job_view *view)
+double job_view_percent(const struct job_view *view)
 {
     const double percent = 100 * (view->done + view->failed) / view->total;
     return view->done + view->failed < view->total && percent > 99.9 ? 99.9 : fmin(percent, 100);
 }
 
-/* True for a job of a set of which nothing was begun, so that nobody knows how long it is. */
-static bool has_not_begun(const struct job_view *view)
+bool job_view_has_not_begun(const struct job_view *view)
 {
     return text_of(view->json, "submitted")[0] != '\0' && text_of(view->json, "began")[0] == '\0';
 }
@@ -176,7 +180,7 @@ static bool has_not_begun(const struct job_view *view)
 void job_view_print_done(const struct job_view *view, struct text *text)
 {
     char done[HUMAN_MAX], total[HUMAN_MAX], failed[HUMAN_MAX];
-    if (has_not_begun(view)) {
+    if (job_view_has_not_begun(view)) {
         text_add(text, "nothing was begun");
         return;
     }
@@ -184,7 +188,7 @@ void job_view_print_done(const struct job_view *view, struct text *text)
     if (view->total >= 0)
         text_add(text, " of %s", whole(total, view->total));
     if (view->total > 0)
-        text_add(text, " (%.1f %%)", percent_done(view));
+        text_add(text, " (%.1f %%)", job_view_percent(view));
     if (view->failed > 0)
         text_add(text, ", %s given up", whole(failed, view->failed));
 }
@@ -229,7 +233,7 @@ static void make_row(struct row *row, const struct job_view *view)
     if (view->json == NULL)
         return;
     if (view->total > 0)
-        snprintf(row->cell[DONE], CELL_MAX, "%.0f %%", floor(percent_done(view)));
+        snprintf(row->cell[DONE], CELL_MAX, "%.0f %%", floor(job_view_percent(view)));
     else if (view->total < 0)
         snprintf(row->cell[DONE], CELL_MAX, "%s", human_si(text, view->done));
     if (view->rate > 0)
@@ -419,6 +423,19 @@ static void add_command(struct text *text, json_t *words)
     text_add(text, "\n");
 }
 
+/* When the end is expected at the soonest and at the latest. */
+static void add_band(const struct job_view *view, struct text *text)
+{
+    char soonest[HUMAN_MAX], latest[HUMAN_MAX];
+    if (view->soonest_s < 0)
+        return;
+    human_duration(soonest, view->soonest_s);
+    if (view->latest_s >= 0)
+        text_add(text, " (%s to %s)", soonest, human_duration(latest, view->latest_s));
+    else
+        text_add(text, " (%s at the soonest)", soonest);
+}
+
 /* How far the job is. */
 static void add_figures(const struct job_view *view, struct text *text)
 {
@@ -429,8 +446,11 @@ static void add_figures(const struct job_view *view, struct text *text)
     if (view->rate > 0)
         add_line(text, "rate", human_rate(figure, view->rate));
     add_line(text, "elapsed", human_duration(figure, view->elapsed_s));
-    if (view->left_s >= 0)
-        add_line(text, "left", human_duration(figure, view->left_s));
+    if (view->left_s >= 0) {
+        text_add(text, "  %-10s %s", "left", human_duration(figure, view->left_s));
+        add_band(view, text);
+        text_add(text, "\n");
+    }
     if (view->workers <= 0)
         return; /* of a job of a set that is over */
     text_add(text, "  %-10s %s of %s busy", "workers", whole(figure, view->busy), whole(number, view->workers));
@@ -451,7 +471,7 @@ void job_view_print(const struct job_view *view, struct text *text)
     add_set_lines(view, text);
     add_command(text, json_object_get(view->json, "command"));
     add_line(text, "folder", view->folder);
-    if (!has_not_begun(view))
+    if (!job_view_has_not_begun(view))
         add_figures(view, text);
     add_line(text, "technique", view->technique);
     add_line(text, "topology", view->topology);
