@@ -15,6 +15,7 @@ class SetDouble:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self.path = os.path.join(folder, f'{name}.sock')
         self.name, self.jobs, self.submissions, self.asked, self.mode = name, [], [], [], None
+        self.ranks = []  # of whatever job
         self.changed = threading.Condition()
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
@@ -77,12 +78,19 @@ class SetDouble:
                 return 202, self.session()
             if words == ['jobs'] and method == 'POST':
                 return self.submit(json.loads(body))
+            if words == ['jobs'] and 'state' in query:
+                wanted = [job for job in self.jobs if query['state'] == ('over' if job['status'] is not None else job['state'])]
+                return 200, {'session': self.session(), 'jobs': wanted[:int(query.get('limit', 10000))], 'next': None}
             if words == ['jobs']:
                 first = int(query.get('from', 1)) - 1  # two at a time
                 return 200, {'session': self.session(), 'jobs': self.jobs[first:first + 2], 'next': first + 3 if len(self.jobs) > first + 2 else None}
             if not 1 <= int(words[1]) <= len(self.jobs):
                 return 404, {'error': f'the set has no job {words[1]}'}
             job = self.jobs[int(words[1]) - 1]
+            if words[2:] == ['ranks']:
+                first, limit = int(query.get('from', 0)), int(query.get('limit', 1000))
+                more = first + limit if len(self.ranks) > first + limit else None
+                return 200, {'job': job, 'ranks': self.ranks[first:first + limit], 'next': more}
             if words[2:] == ['output']:
                 return 200, {'out': b'done: all of it\n', 'err': b'a note\n'}[query['stream']][int(query['from']):]
             if method == 'DELETE' and job['status'] is None:
@@ -93,7 +101,10 @@ class SetDouble:
             return (None, None) if self.mode == 'gone' else (202 if method == 'DELETE' else 200, job)
 
     def session(self):
-        return {'program': 'hdss', 'api': 1, 'kind': 'set', 'name': self.name, 'pid': os.getpid(), 'workers': 4}
+        over = [job['state'] for job in self.jobs if job['status'] is not None]
+        counts = {state: over.count(state) for state in ('done', 'failed', 'cancelled')}
+        counts |= {state: sum(job['state'] == state for job in self.jobs) for state in ('waiting', 'running')}
+        return {'program': 'hdss', 'api': 1, 'kind': 'set', 'name': self.name, 'pid': os.getpid(), 'masters': 0, 'workers': 4, 'jobs': counts}
 
     def submit(self, submission):
         words = submission['words']

@@ -198,8 +198,9 @@ static void tell_end(struct top_gather *gather, struct top_model *model, const c
     char target[64];
     uint64_t number;
     struct top_line_to *line = line_of(gather, id, &number);
-    if (line == NULL) {
-        snprintf(model->note, sizeof model->note, "%.100s has ended", id);
+    if (line == NULL) { /* that a set has ended is said already */
+        if (strchr(id, '/') == NULL)
+            snprintf(model->note, sizeof model->note, "%.100s has ended", id);
         return;
     }
     snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, number);

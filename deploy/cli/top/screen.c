@@ -20,7 +20,8 @@
 #define ESCAPE_MS 25
 
 static SCREEN *screen;
-static sigset_t before; /* signals that were blocked */
+static sigset_t before; /* signals that were blocked, once has_signals */
+static bool has_signals;
 static volatile sig_atomic_t is_asked_to_end, has_another_size;
 static attr_t looks[LOOKS];
 
@@ -44,6 +45,7 @@ static void take_signals(void)
         sigaction(numbers[i], &action, NULL);
     }
     sigprocmask(SIG_BLOCK, &blocked, &before);
+    has_signals = true;
 }
 
 static void set_looks(bool has_colours)
@@ -66,11 +68,16 @@ int top_screen_open(struct error *error)
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return error_set(error, "standard %s is no terminal; accepted: a terminal, or --once",
                          isatty(STDIN_FILENO) ? "output" : "input");
-    take_signals();
     screen = newterm(NULL, stdout, stdin);
-    if (screen == NULL)
-        return error_set(error, "the terminal '%.40s' (TERM) is not known to ncurses; accepted: one that is, or --once",
+    const char *cursor = screen != NULL ? tigetstr("cup") : NULL;
+    if (cursor == NULL || cursor == (char *)-1) {
+        top_screen_close();
+        return error_set(error,
+                         "the terminal '%.40s' (TERM) is not known to ncurses, or has no cursor to be moved; accepted: "
+                         "another one, or --once",
                          terminal != NULL ? terminal : "");
+    }
+    take_signals();
     set_term(screen);
     set_escdelay(ESCAPE_MS);
     cbreak();
@@ -90,7 +97,8 @@ void top_screen_close(void)
     endwin();
     delscreen(screen);
     screen = NULL;
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (has_signals)
+        sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 void top_screen_size(unsigned *columns, unsigned *lines)

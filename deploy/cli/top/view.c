@@ -20,6 +20,8 @@
 #define FOLDER_LEAST  12
 #define BAR_LEAST     8
 #define DAY_S         86400.0
+/* The state of a job whose session is there no more: what is shown of it is what was known last. */
+#define OUT_OF_SIGHT "out of sight"
 /* Columns from which on there is room for words that can be guessed. */
 #define WORDS_WIDTH 80
 /* Columns for ", and 1,234 others". */
@@ -34,11 +36,12 @@ static const char *whole_number(char text[HUMAN_MAX], double number)
 
 static enum look look_of_state(const char *state)
 {
-    return strcmp(state, "failed") == 0                                     ? LOOK_BAD
-           : strcmp(state, "draining") == 0 || strcmp(state, "silent") == 0 ? LOOK_WARN
-           : strcmp(state, "cancelled") == 0                                ? LOOK_WARN
-           : strcmp(state, "done") == 0                                     ? LOOK_GOOD
-                                                                            : LOOK_PLAIN;
+    return strcmp(state, "failed") == 0 ? LOOK_BAD
+           : strcmp(state, "draining") == 0 || strcmp(state, "silent") == 0 || strcmp(state, OUT_OF_SIGHT) == 0
+               ? LOOK_WARN
+           : strcmp(state, "cancelled") == 0 ? LOOK_WARN
+           : strcmp(state, "done") == 0      ? LOOK_GOOD
+                                             : LOOK_PLAIN;
 }
 
 static void add_label(struct page *page, const char *label)
@@ -437,9 +440,7 @@ static void add_job_head(struct page *page, const struct top_model *model, const
     }
     snprintf(title, sizeof title, "%s%s%.80s%s%.80s", job->id, job->name[0] != '\0' ? ", " : "", job->name,
              job->kernel[0] != '\0' ? ": " : "", job->kernel);
-    add_title(page, model, is_screen, model->looked_is_gone ? "" : job->state, title);
-    if (model->looked_is_gone)
-        page_add(page, LOOK_WARN, ", out of sight: this is what was known last");
+    add_title(page, model, is_screen, model->looked_is_gone ? OUT_OF_SIGHT : job->state, title);
     add_command(page, job);
     add_done(page, job);
     add_rate(page, job);
