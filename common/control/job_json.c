@@ -181,8 +181,9 @@ json_t *control_session_json(const struct control_session *session)
     json_object_set_new(object, "uid", json_integer((json_int_t)geteuid()));
     json_object_set_new(object, "user", text_or_null(user));
     json_object_set_new(object, "started", time_or_null(session->started));
-    json_object_set_new(object, "masters", json_of_count(session->masters));
-    json_object_set_new(object, "workers", json_of_count(session->workers));
+    json_object_set_new(object, "ranks",
+                        json_pack("{s:o, s:o}", "masters", json_of_count(session->masters), "workers",
+                                  json_of_count(session->workers)));
     json_object_set_new(object, "jobs", counts_json(&session->counts));
     json_object_set_new(object, "http", text_or_null(session->http));
     json_object_set_new(object, "token_file", text_or_null(session->token_file));

@@ -104,7 +104,7 @@ class SetDouble:
         over = [job['state'] for job in self.jobs if job['status'] is not None]
         counts = {state: over.count(state) for state in ('done', 'failed', 'cancelled')}
         counts |= {state: sum(job['state'] == state for job in self.jobs) for state in ('waiting', 'running')}
-        return {'program': 'hdss', 'api': 1, 'kind': 'set', 'name': self.name, 'pid': os.getpid(), 'masters': 0, 'workers': 4, 'jobs': counts}
+        return {'program': 'hdss', 'api': 1, 'kind': 'set', 'name': self.name, 'pid': os.getpid(), 'workers': 4, 'ranks': {'masters': 0, 'workers': 4}, 'jobs': counts}
 
     def submit(self, submission):
         words = submission['words']

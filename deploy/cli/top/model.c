@@ -78,8 +78,7 @@ struct top_session *top_model_add_session(struct top_model *model, const char *n
 void top_session_read(struct top_session *session, const json_t *json)
 {
     const json_t *jobs = json_object_get(json, "jobs");
-    session->masters = model_positive(json, "masters");
-    session->workers = model_positive(json, "workers");
+    session->workers = model_positive(json_object_get(json, "ranks"), "workers");
     session->waiting = model_positive(jobs, "waiting");
     session->running = model_positive(jobs, "running");
     session->over = model_positive(jobs, "done") + model_positive(jobs, "failed") + model_positive(jobs, "cancelled");

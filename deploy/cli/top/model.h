@@ -17,7 +17,7 @@
 struct top_session {
     char name[CONTROL_NAME_MAX];
     bool is_set, is_silent; /* silent: somebody listens, and does not answer */
-    double masters, workers;
+    double workers;
     double waiting, running, over; /* jobs */
     char reason[200];              /* why it refuses to answer; empty: it does not */
 };

@@ -114,7 +114,8 @@ static bool page_has(unsigned width, unsigned height, const char *piece)
 /* --- jobs --- */
 
 #define SET                                                                                                            \
-    "{\"masters\":0,\"workers\":4,\"jobs\":{\"waiting\":250,\"running\":2,\"done\":1000,\"failed\":5,\"cancelled\":2}" \
+    "{\"ranks\":{\"masters\":0,\"workers\":4},\"jobs\":{\"waiting\":250,\"running\":2,\"done\":1000,\"failed\":5,"     \
+    "\"cancelled\":2}"                                                                                                 \
     "}"
 #define JOBS                                                                                                           \
     "[{\"id\":7,\"name\":\"day\",\"kernel\":\"mandelbrot\",\"state\":\"running\",\"done\":5000,\"total\":10000,"       \
@@ -208,7 +209,7 @@ START_TEST(nothing_is_said)
     arrange();
     check_page(80, TOP_HEIGHT_ANY, "hdss top\n\nno run or set of yours is there on this machine\n");
     ck_assert(page_has(60, 10, "no run or set of yours is there on this machine; one is wait"));
-    add_session("night", "{\"workers\":1,\"jobs\":{\"waiting\":0,\"running\":0,\"done\":3}}");
+    add_session("night", "{\"ranks\":{\"workers\":1},\"jobs\":{\"waiting\":0,\"running\":0,\"done\":3}}");
     arrange();
     check_page(80, TOP_HEIGHT_ANY,
                "hdss top\nset night: 1 worker, 0 running, 0 waiting, 3 over\n\nno job runs or waits\n");

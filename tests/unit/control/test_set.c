@@ -254,7 +254,7 @@ START_TEST(jobs_are_listed_by_their_state)
     check_has(answer, "200", "],\"next\":null}");
     ck_assert_uint_eq(count_of(answer, "{\"id\":"), 2);
     check_has(answer, "200",
-              "\"masters\":1,\"workers\":4,\"jobs\":{\"waiting\":3,\"running\":2,\"done\":0,\"failed\":4,");
+              "\"ranks\":{\"masters\":1,\"workers\":4},\"jobs\":{\"waiting\":3,\"running\":2,\"done\":0,\"failed\":4,");
     answer = ask("GET /v1/jobs?state=waiting&limit=2", "");
     check_has(answer, "200", "\"jobs\":[{\"id\":1,");
     check_has(answer, "200", ",{\"id\":4,");
