@@ -57,7 +57,7 @@ static void set_looks(bool has_colours)
     looks[LOOK_BAD] = A_BOLD;
     if (!has_colours || start_color() == ERR || use_default_colors() == ERR)
         return;
-    for (short look = 0; look < LOOKS; look++)
+    for (int look = 0; look < LOOKS; look++)
         if (colours[look] != 0 && init_pair((short)(look + 1), colours[look], -1) != ERR)
             looks[look] = (look == LOOK_BAD ? A_BOLD : 0) | (attr_t)COLOR_PAIR(look + 1);
 }
