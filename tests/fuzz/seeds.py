@@ -774,6 +774,8 @@ HALF = (b'{"id":1,"name":null,"kernel":"mandelbrot","command":["mandelbrot","wid
         b'"failed":2,"rate_per_s":1234.5,"elapsed_s":4.5,"eta_s":4.05,"workers":8,"busy":7,"lost":1,"technique":"fac2","topology":"central","output":"a.png","status":null}')
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 JOBS = {
+    "ranks": b"\x50" + OK + b'{"session":{"ranks":{"workers":3},"jobs":{"waiting":1,"running":2}},"job":' + HALF + b',"ranks":[{"rank":1,"role":"master","state":"serving","host":"n\\u00e9","done":7,"workers":2,"busy":1},'
+             b'{"rank":2,"role":"worker","state":"lost","node":0,"master":1,"done":null},{"rank":3,"role":"worker","state":"computing","node":1,"master":null,"done":5,"chunks":2,"compute_s":1.5,"load":1.25,"chunk":{"first":7,"count":5,"left":3,"since_s":0.5}}],"next":null}',
     "set": b"\x50" + OK + b'{"jobs":[{"id":7,"name":"first\\u0007","kernel":"k","state":"waiting","priority":-3,"weight":2,"after":[1,null],"submitted":"2026"}],"next":9}',
     "text": b"\x50HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\ncontent-length: 5\r\n\r\nhello", "endless": b"\x50HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}",
     "one": b"\x50" + OK + HALF, "list": b"\x28" + OK + b'{"session":{"name":"run-1"},"jobs":[' + HALF + b"]}", "narrow": b"\x01" + OK + HALF,
@@ -788,7 +790,7 @@ ROUTES = {
     "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1", "end": b"/v1/end", "output": b"/v1/jobs/3/output", "stream": b"/v1/jobs/3/output?stream=err&from=100",
     "twice": b"/v1/jobs/3/output?from=1&from=1", "from": b"/v1/jobs?from=10001", "other-stream": b"/v1/jobs/3/output?stream=in",
     "metrics": b"/metrics",
-    "items": b"/v1/jobs/3/items", "items-of-none": b"/v1/jobs/items", "items-query": b"/v1/jobs/3/items?from=1", "only-items": b"/v1/jobs//items",
+    "ranks": b"/v1/jobs/3/ranks?from=1000&limit=1000", "running": b"/v1/jobs?state=running&limit=64", "over": b"/v1/jobs?state=over&from=3", "no-limit": b"/v1/jobs?limit=0", "items": b"/v1/jobs/3/items", "items-of-none": b"/v1/jobs/items", "items-query": b"/v1/jobs/3/items?from=1", "only-items": b"/v1/jobs//items",
 }
 SUBMISSIONS = {
     "least": b'{"words":["k"],"folder":"/"}', "empty": b"{}", "array": b"[]", "text": b'"k"', "cut": b'{"words":["k"],"folder":"/',
