@@ -91,7 +91,8 @@ static double add_chunk(struct figures *figures, struct figures_worker *worker, 
     double from_s, to_s;
     const bool has_begun = run_chunk_span(trace, chunk, end_s, &from_s, &to_s);
     const double compute_s = has_begun ? figures_compute_s(chunk, from_s, to_s) : 0;
-    figures->reasons[chunk->reason]++;
+    figures->reasons[chunk->reason] += !chunk->is_part;
+    figures->chunks += !chunk->is_part;
     figures->fates[chunk->fate]++;
     if (chunk->fate == TRACE_LOST || chunk->fate == TRACE_DROPPED || chunk->fate == TRACE_FAILED)
         figures->in_vain_s += compute_s;
@@ -99,7 +100,7 @@ static double add_chunk(struct figures *figures, struct figures_worker *worker, 
         return 0;
     worker->compute_s += compute_s;
     worker->finish_s = has_begun ? fmax(worker->finish_s, to_s) : worker->finish_s;
-    worker->chunks++;
+    worker->chunks += !chunk->is_part;
     if (chunk->reason != TRACE_VERIFY) {
         worker->iterations += chunk->count;
         figures->done += chunk->count;
@@ -148,14 +149,14 @@ static int figures_quantiles(struct figures *figures, const struct run_trace *tr
     if (values == NULL)
         return figures_no_memory(error);
     for (size_t i = 0; i < trace->chunk_count; i++)
-        if (!isnan(trace->chunks[i].asked_s))
+        if (!isnan(trace->chunks[i].asked_s) && !trace->chunks[i].is_part)
             values[count++] = fmax(0, trace->chunks[i].given_s - trace->chunks[i].asked_s);
     qsort(values, count, sizeof *values, by_value);
     figures->latency_median_s = quantile_of(values, count, 0.5);
     figures->latency_high_s = quantile_of(values, count, 0.95);
     count = 0;
     for (size_t i = 0; i < trace->chunk_count; i++)
-        if (trace->chunks[i].fate == TRACE_DONE && !isnan(trace->chunks[i].compute_s))
+        if (trace->chunks[i].fate == TRACE_DONE && !isnan(trace->chunks[i].compute_s) && !trace->chunks[i].is_part)
             values[count++] = trace->chunks[i].compute_s;
     qsort(values, count, sizeof *values, by_value);
     figures->chunk_median_s = quantile_of(values, count, 0.5);
@@ -171,7 +172,6 @@ int figures_of_trace(struct figures *figures, const struct run_trace *trace, str
     if (copy_facts(figures, trace, error) < 0)
         return -1;
     figures->has_trace = true;
-    figures->chunks = trace->chunk_count;
     figures->steps = trace->cut_count;
     figures->in_vain_s = 0;
     for (size_t i = 0; i < trace->chunk_count; i++) {

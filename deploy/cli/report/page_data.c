@@ -52,7 +52,8 @@ void page_chunks(const struct page *page)
             const struct run_chunk *chunk = &trace->chunks[i];
             const int64_t given = put_time(page, &pack, chunk->given_s, ended);
             put_time(page, &pack, chunk->asked_s, given);
-            const int64_t begun = put_time(page, &pack, chunk->begun_s, given);
+            const bool is_assumed = isnan(chunk->begun_s) && !isnan(chunk->assumed_s);
+            const int64_t begun = put_time(page, &pack, is_assumed ? chunk->assumed_s : chunk->begun_s, given);
             ended = put_time(page, &pack, chunk->ended_s, begun);
             put_time(page, &pack, chunk->stored_s, ended);
             put_time(page, &pack, chunk->compute_s, ended - begun);
@@ -61,7 +62,9 @@ void page_chunks(const struct page *page)
             number = put_count(&pack, chunk->number, number + 1);
             pack_put(&pack, chunk->master == RUN_NO_RANK ? -1 : (int64_t)chunk->master,
                      worker->master == RUN_NO_RANK ? -1 : (int64_t)worker->master);
-            pack_put(&pack, chunk->reason * TRACE_FATES + chunk->fate, TRACE_OWN * TRACE_FATES + TRACE_DONE);
+            pack_put(&pack,
+                     ((2 * is_assumed + chunk->is_part) * TRACE_REASONS + chunk->reason) * TRACE_FATES + chunk->fate,
+                     TRACE_OWN * TRACE_FATES + TRACE_DONE);
         }
     }
     pack_end(&pack);
@@ -77,7 +80,7 @@ void page_cuts(const struct page *page)
         const struct run_cut *cut = &trace->cuts[i];
         time = put_time(page, &pack, cut->time_s, time);
         count = put_count(&pack, cut->count, count);
-        put_count(&pack, cut->formula, count);
+        put_count(&pack, cut->formula > 0 ? cut->formula : TRACE_UNKNOWN, count); /* 0: it has none */
         pack_put(&pack, cut->worker == RUN_NO_RANK ? -1 : (int64_t)cut->worker, 0);
     }
     pack_end(&pack);

@@ -134,6 +134,7 @@ static int take_chunk(struct run_trace *trace, const struct trace_row *row, stru
                            .ended_s = row->ended_s,
                            .stored_s = row->stored_s,
                            .compute_s = row->compute_s,
+                           .assumed_s = NAN,
                            .first = row->first,
                            .count = row->count,
                            .worker = (uint32_t)row->worker,
@@ -252,22 +253,82 @@ static uint32_t *place_workers(struct run_trace *trace)
 /* The moment by which chunks of a worker are ordered. */
 static double order_key(const struct run_chunk *chunk)
 {
-    return isnan(chunk->begun_s) ? chunk->given_s : chunk->begun_s;
+    return !isnan(chunk->begun_s) ? chunk->begun_s : !isnan(chunk->assumed_s) ? chunk->assumed_s : chunk->given_s;
 }
 
+/* Of rows about one chunk the one that stands for its times comes last, where a search for a moment finds it. */
 static int by_begin(const void *a, const void *b)
 {
     const struct run_chunk *x = a, *y = b;
     const double p = order_key(x), q = order_key(y);
-    return p != q ? (p > q) - (p < q) : (x->number > y->number) - (x->number < y->number);
+    return p != q                   ? (p > q) - (p < q)
+           : x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+                                    : y->is_part - x->is_part;
+}
+
+/* Rows about one chunk stand together; the first of them is to stand for its times: one that was computed, and done. */
+static int by_chunk(const void *a, const void *b)
+{
+    const struct run_chunk *x = *(struct run_chunk *const *)a, *y = *(struct run_chunk *const *)b;
+    const int p = 2 * isnan(x->begun_s) + (x->fate != TRACE_DONE), q = 2 * isnan(y->begun_s) + (y->fate != TRACE_DONE);
+    return x->master != y->master   ? (x->master > y->master) - (x->master < y->master)
+           : x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+           : p != q                 ? p - q
+                                    : (x > y) - (x < y);
+}
+
+/* A chunk of whose iterations not the same has become has several rows: marks all but one of them. `all` has room for
+ * the chunks of the worker. */
+static void mark_parts(struct run_chunk *chunks, size_t count, struct run_chunk **all)
+{
+    bool rises = true;
+    for (size_t i = 1; rises && i < count; i++)
+        rises = chunks[i - 1].number < chunks[i].number;
+    if (rises)
+        return;
+    for (size_t i = 0; i < count; i++)
+        all[i] = &chunks[i];
+    qsort(all, count, sizeof(struct run_chunk *), by_chunk);
+    struct run_chunk *whole = all[0];
+    for (size_t i = 1; i < count; i++) {
+        if (all[i]->number == 0 || all[i]->number != whole->number || all[i]->master != whole->master) {
+            whole = all[i];
+            continue;
+        }
+        all[i]->is_part = true;
+        if (isnan(whole->compute_s)) /* the first row has it, for all of the chunk */
+            whole->compute_s = all[i]->compute_s;
+    }
+}
+
+/* Of the chunks that were lost, or are open, the worker had begun the one that it was given first, when it had ended
+ * all others. */
+static void assume_beginning(struct run_chunk *chunks, size_t count)
+{
+    struct run_chunk *first = NULL;
+    double ended_s = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct run_chunk *chunk = &chunks[i];
+        const bool is_cut_off = chunk->fate == TRACE_LOST || chunk->fate == TRACE_OPEN;
+        ended_s = chunk->ended_s > ended_s ? chunk->ended_s : ended_s;
+        if (is_cut_off && !chunk->is_part && isnan(chunk->begun_s) &&
+            (first == NULL || chunk->given_s < first->given_s))
+            first = chunk;
+    }
+    if (first != NULL)
+        first->assumed_s = fmax(first->given_s, ended_s);
 }
 
 /* Puts the chunks of each worker together, in the order of the file, and then by time where they are not yet. */
 static int order_chunks(struct run_trace *trace)
 {
     struct run_chunk *ordered = malloc((trace->chunk_count + 1) * sizeof *ordered);
-    if (ordered == NULL)
+    struct run_chunk **all = malloc((trace->chunk_count + 1) * sizeof(struct run_chunk *));
+    if (ordered == NULL || all == NULL) {
+        free(ordered);
+        free(all);
         return -1;
+    }
     for (size_t i = 0; i < trace->chunk_count; i++)
         trace->workers[trace->chunks[i].worker].count++;
     size_t at = 0;
@@ -283,11 +344,14 @@ static int order_chunks(struct run_trace *trace)
     for (size_t w = 0; w < trace->worker_count; w++) {
         struct run_chunk *first = ordered + trace->workers[w].first;
         bool is_ordered = true;
+        mark_parts(first, trace->workers[w].count, all);
+        assume_beginning(first, trace->workers[w].count);
         for (size_t i = 1; is_ordered && i < trace->workers[w].count; i++)
             is_ordered = by_begin(&first[i - 1], &first[i]) <= 0;
         if (!is_ordered)
             qsort(first, trace->workers[w].count, sizeof *first, by_begin);
     }
+    free(all);
     free(trace->chunks);
     trace->chunks = ordered;
     trace->chunk_room = trace->chunk_count + 1;
@@ -331,9 +395,9 @@ bool run_chunk_span(const struct run_trace *trace, const struct run_chunk *chunk
                     double *to_s)
 {
     const double lost_s = trace->workers[chunk->worker].lost_s;
-    *from_s = chunk->begun_s;
+    *from_s = isnan(chunk->begun_s) ? chunk->assumed_s : chunk->begun_s;
     *to_s = !isnan(chunk->ended_s) ? chunk->ended_s : !isnan(lost_s) ? lost_s : end_s;
-    if (isnan(*from_s))
+    if (isnan(*from_s) || chunk->is_part)
         return false;
     *to_s = fmax(*from_s, *to_s);
     return true;

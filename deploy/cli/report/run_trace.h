@@ -16,11 +16,14 @@
 /* Times as in struct trace_row: seconds, NAN where not known. */
 struct run_chunk {
     double given_s, asked_s, begun_s, ended_s, stored_s, compute_s;
+    double assumed_s;      /* by run_trace_order(), where begun_s is not known of the chunk that its worker was at when
+                            * it was lost or the trace ended: when it can have begun; else NAN */
     uint64_t first, count; /* first: TRACE_UNKNOWN where not known */
     uint32_t worker;       /* place in struct run_trace.workers; until run_trace_order() the rank */
     uint32_t number;       /* from 1, with this worker; 0: not known */
     uint32_t node, master; /* master: rank that gave it; RUN_NO_RANK: not known */
     uint8_t reason, fate;  /* enum trace_reason, enum trace_fate */
+    bool is_part;          /* by run_trace_order(): another row tells of the same chunk, and stands for its times */
 };
 
 #define RUN_NO_RANK UINT32_MAX
@@ -76,7 +79,8 @@ int run_trace_order(struct run_trace *trace, struct error *error);
 long run_trace_find(const struct run_trace *trace, uint32_t rank);
 
 /* The time from which to which the chunk was with its worker's kernel, never less than 0. A chunk of which no end is
- * known was cut off by the loss of its worker, or by `end_s`, the end of the trace. False where it has not begun. */
+ * known was cut off by the loss of its worker, or by `end_s`, the end of the trace. False where it has not begun, and
+ * for a row whose times another one stands for. */
 bool run_chunk_span(const struct run_trace *trace, const struct run_chunk *chunk, double end_s, double *from_s,
                     double *to_s);
 

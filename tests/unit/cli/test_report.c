@@ -204,6 +204,43 @@ START_TEST(figures_are_those_of_the_trace)
 }
 END_TEST
 
+/* Of chunk 2 a part was given back, of chunk 3 one was dropped; the worker was lost at chunk 4, and had not begun 5. */
+START_TEST(rows_of_one_chunk_are_one_chunk)
+{
+    struct run_trace trace;
+    struct figures figures;
+    struct error error;
+    double from_s, to_s;
+    ck_assert_int_eq(read_trace_text(&trace,
+                                     HEAD "chunk,1,1,0,1,1,0,10,own,,1,2,2.5,0.875,done,,\n"
+                                          "chunk,1.5,1,0,1,2,10,6,own,0.5,2,4,4.5,1.75,done,,\n"
+                                          "chunk,1.5,1,0,1,2,16,4,own,0.5,,,3,,returned,,\n"
+                                          "chunk,1.6,1,0,1,3,20,5,own,,4,5,6,1,dropped,,\n"
+                                          "chunk,1.6,1,0,1,3,25,5,own,,4,5,6,,done,,\n"
+                                          "chunk,3,1,0,1,4,30,5,copy,,,,5.5,,lost,,\n"
+                                          "chunk,3.5,1,0,1,5,35,5,own,,,,5.5,,lost,,\n"
+                                          "event,5.5,1,0,,,,,,,,,,,,,worker lost\n",
+                                     9, &error),
+                     0);
+    const unsigned numbers[] = {1, 2, 2, 5, 3, 3, 4}, parts[] = {0, 1, 0, 0, 1, 0, 0};
+    for (unsigned i = 0; i < 7; i++)
+        ck_assert_msg(trace.chunks[i].number == numbers[i] && trace.chunks[i].is_part == parts[i], "%u", i);
+    ck_assert(run_chunk_span(&trace, &trace.chunks[2], 9, &from_s, &to_s) && from_s == 2 && to_s == 4);
+    ck_assert(!run_chunk_span(&trace, &trace.chunks[3], 9, &from_s, &to_s));
+    ck_assert(!run_chunk_span(&trace, &trace.chunks[4], 9, &from_s, &to_s));
+    ck_assert(run_chunk_span(&trace, &trace.chunks[6], 9, &from_s, &to_s) && from_s == 5 && to_s == 5.5);
+    figures_init(&figures);
+    ck_assert_int_eq(figures_of_trace(&figures, &trace, &error), 0);
+    ck_assert(figures.chunks == 5 && figures.done == 21 && figures.worker_stats[0].chunks == 3);
+    ck_assert(figures.reasons[TRACE_OWN] == 4 && figures.reasons[TRACE_COPY] == 1 && figures.duplicates == 1);
+    ck_assert_double_eq(figures.compute_s,
+                        0.875 + 1.75 + 1); /* the time of chunk 3 stands in the row of the other part */
+    ck_assert_double_eq(figures.in_vain_s, 0.5);
+    figures_fini(&figures);
+    run_trace_fini(&trace);
+}
+END_TEST
+
 static const char report[] =
     "{\"hdss\": \"1\", \"topology\": \"central\", \"kernel\": {\"name\": \"k\"}, \"technique\": {\"name\": \"t\"},"
     " \"outcome\": \"done\", \"iterations\": 10, \"done\": 9, \"masters\": 0, \"nodes\": 1, \"elapsed_s\": 2.5,"
@@ -395,6 +432,7 @@ int main(void)
     tcase_add_test(all, broken_lines_are_refused);
     tcase_add_test(all, a_row_has_an_end);
     tcase_add_test(all, figures_are_those_of_the_trace);
+    tcase_add_test(all, rows_of_one_chunk_are_one_chunk);
     tcase_add_test(all, figures_are_those_of_the_report);
     tcase_add_test(all, a_report_of_another_run_is_refused);
     tcase_add_test(all, words_are_never_markup);

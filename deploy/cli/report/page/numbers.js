@@ -43,10 +43,12 @@ function reader(bytes) {
 }
 
 const N = run.chunks;
+// Another row tells of the same chunk, and has its times; nobody knows when it began, which is the earliest moment.
+const IS_PART = 1, IS_ASSUMED = 2;
 const given = new Uint32Array(N), asked = new Uint32Array(N), begun = new Uint32Array(N), ended = new Uint32Array(N),
   stored = new Uint32Array(N), compute = new Uint32Array(N), from = new Uint32Array(N), to = new Uint32Array(N),
   number = new Uint32Array(N), master = new Int32Array(N), code = new Uint8Array(N), kind = new Uint8Array(N),
-  owner = new Uint32Array(N), first = new Float64Array(N), count = new Float64Array(N);
+  flags = new Uint8Array(N), owner = new Uint32Array(N), first = new Float64Array(N), count = new Float64Array(N);
 
 function readChunks() {
   const next = reader(bytesOf('chunks'));
@@ -77,10 +79,12 @@ function readChunks() {
       number[i] = Number.isNaN(n) ? 0 : n;
       last = Number.isNaN(n) ? last + 1 : n;
       master[i] = next(worker.master);
-      code[i] = next(FATES + 1);
+      const all = next(FATES + 1), words = run.reasons.length * FATES;
+      code[i] = all % words;
+      flags[i] = Math.floor(all / words);
       kind[i] = run.classes[code[i]];
       from[i] = Number.isNaN(b) ? g : b;
-      to[i] = Number.isNaN(b) ? g : Math.max(b, !Number.isNaN(e) ? e : worker.lost >= 0 ? worker.lost : run.end);
+      to[i] = Number.isNaN(b) || flags[i] & IS_PART ? from[i] : Math.max(b, !Number.isNaN(e) ? e : worker.lost >= 0 ? worker.lost : run.end);
     }
     worker.end = i;
   }

@@ -44,20 +44,21 @@ function storyOf(i) {
   const what = Number.isNaN(first[i]) || count[i] === 0 ? `${group(count[i])} iterations`
     : count[i] === 1 ? `iteration ${group(first[i])}`
     : `iterations ${group(first[i])} to ${group(first[i] + count[i] - 1)} (${group(count[i])})`;
-  parts.push(`${nameOf(worker)}, chunk ${number[i] || i - worker.begin + 1}: ${what}.`);
+  parts.push(`${nameOf(worker)}, ${flags[i] & IS_PART ? 'a part of ' : ''}chunk ${number[i] || i - worker.begin + 1}: ${what}.`);
   const by = master[i] < 0 ? '' : master[i] === 0 ? ' by the supermaster' : ` by master ${master[i]}`;
   parts.push(asked[i] === UNKNOWN ? `Given${by} at ${timeText(given[i])}` : `Asked for at ${timeText(asked[i])}, given${by} ${durationText(given[i] - asked[i])} later`);
   if (begun[i] === UNKNOWN) {
     parts[1] += ', never begun.';
   } else {
-    parts[1] += `, begun at ${timeText(begun[i])}, ${durationText(begun[i] - given[i])} after that.`;
+    parts[1] += flags[i] & IS_ASSUMED ? `; when it began is not known, at ${timeText(begun[i])} at the earliest.`
+      : `, begun at ${timeText(begun[i])}, ${durationText(begun[i] - given[i])} after that.`;
     if (ended[i] !== UNKNOWN)
       parts.push(`Ended at ${timeText(ended[i])} after ${durationText(ended[i] - begun[i])}` +
         (compute[i] !== UNKNOWN ? `, ${durationText(compute[i])} of it in the kernel` : '') +
         (stored[i] !== UNKNOWN ? `; stored ${durationText(stored[i] - ended[i])} later.` : '.'));
   }
   const before = i > worker.begin ? from[i] - to[i - 1] : from[i] - run.begin;
-  if (begun[i] !== UNKNOWN && before > 0)
+  if (begun[i] !== UNKNOWN && flags[i] === 0 && before > 0)
     parts.push(`Before it the worker waited for ${durationText(before)}.`);
   parts.push(REASONS[run.reasons[Math.floor(code[i] / FATES)]] || '', ENDS[run.fates[code[i] % FATES]] || '');
   return parts.filter(part => part !== '').join(' ');
