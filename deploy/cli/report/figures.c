@@ -4,6 +4,7 @@
 #include "deploy/cli/report/figures.h"
 
 #include "common/util/stats.h"
+#include "deploy/cli/report/gantt.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,8 +95,11 @@ static double add_chunk(struct figures *figures, struct figures_worker *worker, 
     figures->reasons[chunk->reason] += !chunk->is_part;
     figures->chunks += !chunk->is_part;
     figures->fates[chunk->fate]++;
-    if (chunk->fate == TRACE_LOST || chunk->fate == TRACE_DROPPED || chunk->fate == TRACE_FAILED)
+    figures->duplicates += chunk->fate == TRACE_DROPPED && chunk->reason != TRACE_VERIFY;
+    if (gantt_class_of(chunk->reason, chunk->fate) == GANTT_IN_VAIN)
         figures->in_vain_s += compute_s;
+    else if (chunk->reason == TRACE_VERIFY)
+        figures->verify_s += compute_s;
     if (chunk->fate != TRACE_DONE)
         return 0;
     worker->compute_s += compute_s;
@@ -191,7 +195,6 @@ int figures_of_trace(struct figures *figures, const struct run_trace *trace, str
     figures->efficiency = capacity_s > 0 ? figures->compute_s / capacity_s : NAN;
     figures->recalls = figures->reasons[TRACE_RECALLED];
     figures->reissued = figures->reasons[TRACE_REQUEUED];
-    figures->duplicates = figures->fates[TRACE_DROPPED];
     figures_finish(figures);
     return figures_quantiles(figures, trace, error);
 }

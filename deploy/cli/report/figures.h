@@ -30,6 +30,7 @@ struct figures {
     double begin_s; /* the first assignment, in the times of the trace; 0 without one */
     double elapsed_s, startup_s;
     double compute_s;                        /* sum over the workers, for what was done */
+    double verify_s;                         /* likewise, for what was computed again to be compared */
     double in_vain_s;                        /* likewise, for what was lost, dropped or failed */
     double efficiency;                       /* share of the workers' loop time in which they computed what counts */
     double max_over_mean, cov;               /* spread of finish_s */

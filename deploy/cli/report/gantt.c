@@ -4,7 +4,8 @@
 
 enum gantt_class gantt_class_of(enum trace_reason reason, enum trace_fate fate)
 {
-    if (fate == TRACE_LOST || fate == TRACE_FAILED || fate == TRACE_DROPPED)
+    const bool is_wanted_twice = reason == TRACE_VERIFY && fate == TRACE_DROPPED; /* the results were compared */
+    if (!is_wanted_twice && (fate == TRACE_LOST || fate == TRACE_FAILED || fate == TRACE_DROPPED))
         return GANTT_IN_VAIN;
     switch (reason) {
     case TRACE_OTHER: return GANTT_OTHER;

@@ -17,7 +17,7 @@ enum gantt_class {
     GANTT_RECALLED,
     GANTT_COPY,
     GANTT_VERIFY,
-    GANTT_IN_VAIN, /* lost, failed or dropped, for whatever reason it was given */
+    GANTT_IN_VAIN, /* lost, failed or dropped, for whatever reason it was given, but for verifications */
     GANTT_CLASSES,
 };
 

@@ -174,12 +174,22 @@ static void write_sentence_of_incidents(const struct page *page)
     bool is_first = true;
     add_part(page, &is_first, "reissued", figures->reissued, "chunk was given again after a loss or failure",
              "chunks were given again after a loss or failure");
+    if (figures->has_report && figures->reissued > 0 && figures->reasons[TRACE_REQUEUED] > 0) {
+        text_add(page->text, " That took ");
+        figure_count(page->text, "pieces", figures->reasons[TRACE_REQUEUED]);
+        text_add(page->text, " assignments.");
+    }
     add_part(page, &is_first, "recalls", figures->recalls, "recall brought work to a worker that waited",
              "recalls brought work to workers that waited");
     add_part(page, &is_first, "copies", figures->reasons[TRACE_COPY], "speculative copy was begun",
              "speculative copies were begun");
     add_part(page, &is_first, "verifications", figures->reasons[TRACE_VERIFY], "chunk was computed again to verify it",
              "chunks were computed again to verify them");
+    if (figures->verify_s > 0) {
+        text_add(page->text, " That took ");
+        figure_time(page->text, "verify_s", figures->verify_s);
+        text_add(page->text, ".");
+    }
     add_part(page, &is_first, "duplicates", figures->duplicates, "result came twice and was dropped",
              "results came twice and were dropped");
     if (!isnan(figures->in_vain_s) && figures->in_vain_s > 0) {

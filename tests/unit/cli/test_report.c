@@ -336,6 +336,8 @@ START_TEST(classes_are_by_fate_and_reason)
     ck_assert_int_eq(gantt_class_of(TRACE_CUT_NOW, TRACE_OPEN), GANTT_OWN);
     ck_assert_int_eq(gantt_class_of(TRACE_COPY, TRACE_DONE), GANTT_COPY);
     ck_assert_int_eq(gantt_class_of(TRACE_COPY, TRACE_DROPPED), GANTT_IN_VAIN);
+    ck_assert_int_eq(gantt_class_of(TRACE_VERIFY, TRACE_DROPPED), GANTT_VERIFY);
+    ck_assert_int_eq(gantt_class_of(TRACE_VERIFY, TRACE_LOST), GANTT_IN_VAIN);
     ck_assert_int_eq(gantt_class_of(TRACE_REQUEUED, TRACE_LOST), GANTT_IN_VAIN);
     ck_assert_int_eq(gantt_class_of(TRACE_RECALLED, TRACE_RETURNED), GANTT_RECALLED);
 }

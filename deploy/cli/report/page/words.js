@@ -30,7 +30,7 @@ const ENDS = {
   done: 'Its results were taken.',
   lost: 'It was lost with the worker.',
   returned: 'It was given back before it had begun.',
-  dropped: 'Its results were not needed any more.',
+  dropped: 'Its results were not kept: those of another worker are, or they were only compared.',
   failed: 'It failed.',
   open: 'It had not ended when the trace ended.',
   undone: 'It was not computed, as the run ended early.',
