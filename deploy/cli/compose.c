@@ -24,6 +24,7 @@ void launch_plan_fini(struct launch_plan *launch_plan)
     argv_fini(&launch_plan->dca);
     argv_fini(&launch_plan->job);
     free(launch_plan->shown);
+    run_page_fini(&launch_plan->page);
 }
 
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error)

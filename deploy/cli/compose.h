@@ -8,6 +8,7 @@
 #include "deploy/cli/argv.h"
 #include "deploy/cli/hosts.h"
 #include "deploy/cli/launcher.h"
+#include "deploy/cli/run_page.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -38,6 +39,7 @@ struct launch_plan {
     bool serves;               /* the line has no job: the supermaster serves a set */
     bool quiet;                /* nothing is printed but what is wrong */
     bool verbose;              /* the line is shown */
+    struct run_page page;      /* that is made when the run is over */
     unsigned restarts;         /* starts after that of a lost run, at most */
     bool restarts_given;
     char journal[JOB_JOURNAL_PATH_MAX]; /* that of the job, where it may be started again; else empty */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss report: a run as a page of HTML, or its Gantt chart as SVG, from its trace, the JSON of --report, or both. */
-#include "deploy/cli/commands.h"
+#include "deploy/cli/report.h"
 #include "common/config/job.h"
 #include "common/os/files.h"
 #include "common/util/text.h"
+#include "deploy/cli/commands.h"
 #include "deploy/cli/report/figures.h"
 #include "deploy/cli/report/gantt.h"
 #include "deploy/cli/report/page.h"
@@ -21,6 +22,7 @@ enum { FILES_MAX = 2 };
 struct report_request {
     const char *files[FILES_MAX]; /* borrowed from argv */
     unsigned count;
+    const char *name; /* what the page says that it is made from; borrowed; NULL: the first file */
     char html[JOB_PATH_MAX], svg[JOB_PATH_MAX]; /* empty: not wanted */
 };
 
@@ -133,7 +135,7 @@ static int write_wanted(const struct report_request *request, const struct figur
     struct text text;
     if (request->html[0] != '\0') {
         text_init(&text);
-        page_html(&text, figures, trace, request->files[0]);
+        page_html(&text, figures, trace, request->name != NULL ? request->name : request->files[0]);
         if (write_page_text(request->html, &text, error) < 0)
             return -1;
     }
@@ -178,26 +180,36 @@ static int check_request(const struct report_request *request, struct error *err
                : 0;
 }
 
-static int report_answer(const struct report_request *request)
+/* Reads the files, and writes what is wanted. Returns an exit status, with one line unless all is done. */
+static int report_make(const struct report_request *request, struct error *error)
 {
     struct report_input input = {0};
     struct figures figures;
-    struct error error;
     int status = EXIT_STATUS_DONE;
     run_trace_init(&input.trace);
     figures_init(&figures);
-    if (read_files(&input, request, &error) < 0 || make_figures(&figures, &input, &error) < 0)
-        status = report_say(&error, EXIT_STATUS_USAGE);
-    else if (request->svg[0] != '\0' && !input.has_trace)
-        status = (error_set(&error, "--svg needs a trace: %.200s is a report, which does not tell of single chunks",
-                            request->files[0]),
-                  report_say(&error, EXIT_STATUS_USAGE));
-    else if (write_wanted(request, &figures, &input, &error) < 0)
-        status = report_say(&error, EXIT_STATUS_FAILED);
+    if (read_files(&input, request, error) < 0 || make_figures(&figures, &input, error) < 0)
+        status = EXIT_STATUS_USAGE;
+    else if (request->svg[0] != '\0' && !input.has_trace) {
+        error_set(error, "--svg needs a trace: %.200s is a report, which does not tell of single chunks",
+                  request->files[0]);
+        status = EXIT_STATUS_USAGE;
+    } else if (write_wanted(request, &figures, &input, error) < 0)
+        status = EXIT_STATUS_FAILED;
     figures_fini(&figures);
     run_trace_fini(&input.trace);
     json_decref(input.json);
     return status;
+}
+
+int report_write_page(const char *const *files, unsigned count, const char *html, struct error *error)
+{
+    struct report_request request = {.count = count < FILES_MAX ? count : FILES_MAX, .name = "what the run has left"};
+    for (unsigned i = 0; i < request.count; i++)
+        request.files[i] = files[i];
+    if (option_take_path(request.html, sizeof request.html, html, error) < 0)
+        return -1;
+    return report_make(&request, error) == EXIT_STATUS_DONE ? 0 : -1;
 }
 
 int command_report(int argc, char **argv)
@@ -209,7 +221,8 @@ int command_report(int argc, char **argv)
         return result < 0 ? report_say(&error, EXIT_STATUS_USAGE) : show_page("hdss report", &report_options, result);
     if (check_request(&request, &error) < 0)
         return report_say(&error, EXIT_STATUS_USAGE);
-    return report_answer(&request);
+    const int status = report_make(&request, &error);
+    return status == EXIT_STATUS_DONE ? status : report_say(&error, status);
 }
 
 void report_grammar(struct grammar *grammar)

@@ -196,6 +196,9 @@ const struct option_row launch_run_rows[] = {
      "start a run that lost its supermaster again, with --resume, N times at most (default 3 where a journal is kept)",
      TAKES_INTEGER(struct launch_plan, restarts, 0, RESTARTS_MAX),
      .given = offsetof(struct launch_plan, restarts_given), .not_for = OPTION_STUDY},
+    {"html", 0, "FILE.html", "the name of a file",
+     "make a page of the run when it is over, as hdss report does of its trace and its report",
+     TAKES_PATH(struct launch_plan, page.html), .not_for = OPTION_STUDY},
     {"dry-run", 0, NULL, NULL,
      "check all that can be known before a launch; print the line, how long the loop is and the first three tasks; run "
      "nothing",
@@ -325,10 +328,13 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
             note_launch_option(launch_plan, word.row->name);
             continue;
         }
+        if (word.row != NULL)
+            run_page_note(&launch_plan->page, word.row->name, word.value);
         for (int i = first; i < reader.at; i++)
             argv_add(&launch_plan->job, argv[i]);
     }
-    if (more < 0 || run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
+    if (more < 0 || run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0 ||
+        run_page_prepare(&launch_plan->page, &launch_plan->job, launch_plan->dca.count == 0, error) < 0)
         return -1;
     return launch_plan->set != NULL ? check_for_set(launch_plan, error) : run_command_check_job(launch_plan, error);
 }
@@ -684,6 +690,17 @@ static int run_in_set(const struct launch_plan *launch_plan, int argc, char **ar
     return submission_make("hdss run", &request, &launch_plan->job, &all, argc, argv, error);
 }
 
+/* Launches the run, and makes the page of it that is wanted, however it ended. */
+static int run_with_page(struct launch_plan *launch_plan, struct launch *how, struct error *error)
+{
+    const int status = run_launch_plan(launch_plan, how, error);
+    if (launch_plan->page.html[0] == '\0' || launch_plan->dry_run || status == EXIT_STATUS_USAGE)
+        return status;
+    if (run_page_make(&launch_plan->page, error) == 0)
+        return status;
+    return status == EXIT_STATUS_DONE ? EXIT_STATUS_FAILED : status;
+}
+
 int command_run(int argc, char **argv)
 {
     struct launch_plan launch_plan = LINEUP_DEFAULT;
@@ -695,7 +712,7 @@ int command_run(int argc, char **argv)
     if (result == 0 && launch_plan.set != NULL)
         status = run_in_set(&launch_plan, argc, argv, &error);
     else if (result == 0)
-        status = run_launch_plan(&launch_plan, &how, &error);
+        status = run_with_page(&launch_plan, &how, &error);
     else if (result > 0)
         status = show_page("hdss run", &launch_options, result);
     if (error.text[0] != '\0')

@@ -91,7 +91,7 @@ def traced(words, name='trace.csv', status=0, launcher=('run',)):
 
 def check_undisturbed(trace, report):
     assert set(trace.counts()) == {1}, trace.counts()
-    assert not [row for row in trace.chunks if row['fate'] in ('open', 'lost', 'undone')]
+    assert not [row for row in trace.chunks if row['fate'] in ('open', 'lost')]  # who computes a copy in vain may leave it undone
     check_times(trace)
     check_figures(trace, report)
 
@@ -216,6 +216,24 @@ def test_it_is_explained():
                         (['trace.csv', '-i', 1, '-w', 1], 'accepted without'), (['report.json', '-i', 1], 'report.json')):
         told = run([HDSS, 'explain', *words])
         assert told.status == 2 and len(told.err) == 1 and said in told.err[0], (words, told)
+
+
+def test_a_run_makes_its_page():
+    """Of its trace and report, which are not left; those that were asked for are."""
+    for words in ([], ['--report', 'own.json'], ['--trace', 'own.csv', '--masters', 1], ['--dca', 'two-sided'], ['--report', '-']):
+        result = run([HDSS, 'run', '--workers', 3, '--html', 'run.html', *words, *LOOP])
+        assert result.status == 0, result
+        with open('run.html') as file:
+            page = file.read()
+        assert '<html' in page and 'synthetic' in page, page[:200]
+        assert sorted(os.listdir('.')) == sorted({'run.html'} | {word for word in words if str(word).startswith('own')}), os.listdir('.')
+        for name in os.listdir('.'):
+            os.remove(name)
+    for words, said in ((['--html', 'no/run.html'], 'no folder no'), (['--html', 'run.html', '--trace', 'a.pftrace'], '--trace FILE.csv'),
+                        (['--html', 'run.html', '--set', 'main'], '--html is for a launch')):
+        result = run([HDSS, 'run', *words, *LOOP])
+        assert result.status == 2 and said in result.err[-1], result
+        assert not os.listdir('.'), os.listdir('.')
 
 
 def test_wrong_use():
