@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 
 from launch import HDSS, WORKER, finish, kill_tree, main, ranks_of, run, start, wait_until
@@ -143,6 +144,25 @@ def test_bars_are_of_the_locale():
         double.jobs[0].update(done=5)
         assert '█' in once()[3] and ' é ' in once()[3], once()
         assert '###' in once(LC_ALL='C')[3] and ' ? ' in once(LC_ALL='C')[3], once(LC_ALL='C')
+
+
+def listener(folder, name):
+    """A socket at which somebody listens who never answers."""
+    there = socket.socket(socket.AF_UNIX)
+    there.bind(os.path.join(folder, f'{name}.sock'))
+    there.listen()
+    return there
+
+
+def test_sessions_that_do_not_answer():
+    folder = here()
+    with SetDouble(folder, 'night'):
+        listener(folder, 'killed').close()  # left over by a set that was killed
+        with listener(folder, 'run-7'):
+            assert once() == ['set night: 4 workers, 0 running, 0 waiting, 0 over', '', 'ID     STATE', 'run-7  silent']
+            assert once('run-7') == ['it does not answer', '']
+        with listener(folder, 'day'):
+            assert once('day') == ['set day: silent', '', 'no job runs or waits']
 
 
 def test_what_cannot_be_is_said():

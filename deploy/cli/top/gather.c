@@ -232,7 +232,7 @@ static size_t look_at_ranks(struct top_line_to *line, struct top_model *model, u
                             enum ask_end *end)
 {
     struct control_answer answer;
-    struct error error;
+    struct error error = {0};
     char target[100];
     snprintf(target, sizeof target, "/v1/jobs/%" PRIu64 "/ranks?from=%zu&limit=%d", number, place, RANKS_MAX);
     *end = ask_line(line, "GET", target, &answer, &error);
@@ -241,7 +241,8 @@ static size_t look_at_ranks(struct top_line_to *line, struct top_model *model, u
     if (*end == ASK_ANSWERED) {
         top_model_look(model, line->name, line->client.path, json_object_get(answer.json, "job"));
         top_model_put_ranks(model, place, json_object_get(answer.json, "ranks"), !has_more);
-    }
+    } else if (*end == ASK_REFUSED)
+        snprintf(model->looked_reason, sizeof model->looked_reason, "%.190s", error.text);
     control_answer_fini(&answer);
     return has_more ? (size_t)next : 0;
 }
@@ -259,10 +260,12 @@ static void look_into(struct top_gather *gather, struct top_model *model, const 
     if (!ui->is_inside)
         return;
     struct top_line_to *line = line_of(gather, ui->job, &number);
+    model->looked_reason[0] = '\0';
     do
         gather->place = line != NULL ? look_at_ranks(line, model, number, gather->place, &end) : 0;
     while (all_ranks && gather->place > 0 && end == ASK_ANSWERED);
-    model->looked_is_gone = end == ASK_GONE || (end == ASK_REFUSED && model->looked.count == 0);
+    model->looked_is_gone = end == ASK_GONE;
+    model->looked_is_silent = end == ASK_SILENT;
     if (end == ASK_ANSWERED)
         snprintf(gather->looked, sizeof gather->looked, "%s", ui->job);
 }
@@ -277,17 +280,19 @@ int top_gather_look(struct top_gather *gather, struct top_model *model, const st
     if (gather->count > 1)
         qsort(gather->lines, gather->count, sizeof *gather->lines, by_session);
     top_model_clear_jobs(model);
-    for (size_t i = gather->count; i-- > 0;) {
+    for (size_t i = 0; i < gather->count;) {
         struct top_line_to *line = &gather->lines[i];
-        if (line->is_there && look_at_session(line, model, ui->shows_over))
+        if (line->is_there && look_at_session(line, model, ui->shows_over)) {
+            line->has_answered = true;
+            i++;
             continue;
-        if (gather->has_looked && line->is_set)
+        }
+        if (line->has_answered && line->is_set) /* else it was left over by one that was killed */
             snprintf(model->note, sizeof model->note, "the set %.100s has ended", line->name);
         drop_session(gather, i);
     }
     look_into(gather, model, ui, all_ranks);
     tell_ends(gather, model);
-    gather->has_looked = true;
     return model->session_count < gather->count ? -1 : 0;
 }
 

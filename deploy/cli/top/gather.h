@@ -11,7 +11,7 @@
 struct top_line_to {
     char name[CONTROL_NAME_MAX];
     struct control_client client;
-    bool is_set, was_silent, is_there;
+    bool is_set, was_silent, has_answered, is_there;
     json_t *over;      /* answer about the jobs that are over; owned; NULL: not asked */
     double over_count; /* jobs that were over then */
 };
@@ -24,7 +24,6 @@ struct top_gather {
     size_t place;                 /* the next page of ranks */
     char running[64][TOP_ID_MAX]; /* [running_count] jobs that ran the last time */
     unsigned running_count;
-    bool has_looked;
 };
 
 void top_gather_init(struct top_gather *gather, const char *only);

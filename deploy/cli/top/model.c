@@ -23,7 +23,8 @@ void top_model_clear_looked(struct top_model *model)
 {
     job_list_fini(&model->looked);
     model->rank_count = 0;
-    model->looked_is_gone = false;
+    model->looked_is_gone = model->looked_is_silent = false;
+    model->looked_reason[0] = '\0';
 }
 
 void top_model_fini(struct top_model *model)

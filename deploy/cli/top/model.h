@@ -30,10 +30,12 @@ struct top_rank {
 struct top_model {
     struct top_session *sessions; /* [session_count]; owned */
     size_t session_count, session_room;
-    struct job_list jobs;   /* that are listed */
-    struct job_list looked; /* the job that is looked into, as it was told last; empty: none */
-    bool looked_is_gone;    /* it does not answer any more */
-    struct top_rank *ranks; /* [rank_count] of that job, by their places; owned */
+    struct job_list jobs;    /* that are listed */
+    struct job_list looked;  /* the job that is looked into, as it was told last; empty: none */
+    bool looked_is_gone;     /* its session is not there any more */
+    bool looked_is_silent;   /* its session does not answer */
+    char looked_reason[200]; /* why its session tells nothing; empty: it does */
+    struct top_rank *ranks;  /* [rank_count] of that job, by their places; owned */
     size_t rank_count, rank_room;
     char note[300]; /* what has happened last; empty: nothing */
     char clock[24]; /* the time of day; may be empty */

@@ -20,8 +20,9 @@
 #define FOLDER_LEAST  12
 #define BAR_LEAST     8
 #define DAY_S         86400.0
-/* The state of a job whose session is there no more: what is shown of it is what was known last. */
+/* The states of a job whose session is there no more, or does not answer: what is shown is what was known last. */
 #define OUT_OF_SIGHT "out of sight"
+#define SILENT       "silent"
 /* Columns from which on there is room for words that can be guessed. */
 #define WORDS_WIDTH 80
 /* Columns for ", and 1,234 others". */
@@ -37,7 +38,7 @@ static const char *whole_number(char text[HUMAN_MAX], double number)
 static enum look look_of_state(const char *state)
 {
     return strcmp(state, "failed") == 0 ? LOOK_BAD
-           : strcmp(state, "draining") == 0 || strcmp(state, "silent") == 0 || strcmp(state, OUT_OF_SIGHT) == 0
+           : strcmp(state, "draining") == 0 || strcmp(state, SILENT) == 0 || strcmp(state, OUT_OF_SIGHT) == 0
                ? LOOK_WARN
            : strcmp(state, "cancelled") == 0 ? LOOK_WARN
            : strcmp(state, "done") == 0      ? LOOK_GOOD
@@ -88,7 +89,7 @@ static void add_set(struct page *page, const struct top_session *session)
         return;
     }
     if (session->is_silent) {
-        page_add(page, LOOK_WARN, "silent");
+        page_add(page, LOOK_WARN, SILENT);
         return;
     }
     if (session->workers > 0) {
@@ -294,7 +295,7 @@ static void add_rate(struct page *page, const struct job_view *job)
         return;
     add_label(page, "rate");
     if (job->rate_now >= 0)
-        page_add(page, LOOK_PLAIN, "%s in the last 30 s, ", human_rate(now, job->rate_now));
+        page_add(page, LOOK_PLAIN, "%s now, ", human_rate(now, job->rate_now));
     page_add(page, LOOK_PLAIN, "%s in the mean", human_rate(mean, job->rate));
 }
 
@@ -435,12 +436,20 @@ static void add_job_head(struct page *page, const struct top_model *model, const
     if (job == NULL) {
         add_title(page, model, is_screen, "", ui->job);
         page_line(page);
-        page_add(page, LOOK_WARN, model->looked_is_gone ? "it is not there any more" : "it does not answer");
+        if (model->looked_reason[0] != '\0')
+            page_add_short(page, LOOK_WARN, model->looked_reason, page->width);
+        else
+            page_add(page, LOOK_WARN, model->looked_is_gone ? "it is not there any more" : "it does not answer");
         return;
     }
     snprintf(title, sizeof title, "%s%s%.80s%s%.80s", job->id, job->name[0] != '\0' ? ", " : "", job->name,
              job->kernel[0] != '\0' ? ": " : "", job->kernel);
-    add_title(page, model, is_screen, model->looked_is_gone ? OUT_OF_SIGHT : job->state, title);
+    const char *state = model->looked_is_gone ? OUT_OF_SIGHT : model->looked_is_silent ? SILENT : job->state;
+    add_title(page, model, is_screen, state, title);
+    if (model->looked_reason[0] != '\0') {
+        page_line(page);
+        page_add_short(page, LOOK_WARN, model->looked_reason, page->width);
+    }
     add_command(page, job);
     add_done(page, job);
     add_rate(page, job);

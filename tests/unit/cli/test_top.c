@@ -261,7 +261,7 @@ START_TEST(a_job_fits)
                "night/7, day: mandelbrot, running, 12:00:00\n"
                "  command    mandelbrot width=4096 a?b\n"
                "  done       ####      50.0 %, 5,000 of 10,000, 2 given up\n"
-               "  rate       1.10 k/s in the last 30 s, 1.23 k/s in the mean\n"
+               "  rate       1.10 k/s now, 1.23 k/s in the mean\n"
                "  end        in 4.05 s (3.2 to 6.0 s), after 4.00 s\n"
                "  technique  fac2, central\n"
                "  workers    2 of 4 compute, 1 waits, 1 lost\n"
@@ -287,7 +287,7 @@ START_TEST(a_job_fits_100)
                "night/7, day: mandelbrot, running                                                           12:00:00\n"
                "  command    mandelbrot width=4096 a?b\n"
                "  done       #############              50.0 %, 5,000 of 10,000, 2 given up\n"
-               "  rate       1.10 k/s in the last 30 s, 1.23 k/s in the mean\n"
+               "  rate       1.10 k/s now, 1.23 k/s in the mean\n"
                "  end        in 4.05 s (3.2 to 6.0 s), after 4.00 s\n"
                "  technique  fac2, central\n"
                "  workers    2 of 4 compute, 1 waits, 1 lost\n"
@@ -319,7 +319,7 @@ START_TEST(a_job_fits_200)
         "night/7, day: mandelbrot, running, 12:00:00\n"
         "  command    mandelbrot width=4096 a?b\n"
         "  done       #########################                           50.0 %, 5,000 of 10,000, 2 given up\n"
-        "  rate       1.10 k/s in the last 30 s, 1.23 k/s in the mean\n"
+        "  rate       1.10 k/s now, 1.23 k/s in the mean\n"
         "  end        in 4.05 s (3.2 to 6.0 s), after 4.00 s\n"
         "  technique  fac2, central\n"
         "  workers    2 of 4 compute, 1 waits, 1 lost\n"
@@ -337,6 +337,24 @@ START_TEST(a_job_fits_200)
         " 1\n"
         "  rank 3       waits      ########                         25 %   2,000       5\n"
         "  rank 4       lost                                                   0\n");
+}
+END_TEST
+
+START_TEST(a_job_that_is_not_told_of_says_so)
+{
+    ui.is_inside = true;
+    strcpy(ui.job, "night/7");
+    arrange();
+    check_page(60, TOP_HEIGHT_ANY, "night/7\nit does not answer\n\n");
+    model.looked_is_gone = true;
+    check_page(60, TOP_HEIGHT_ANY, "night/7\nit is not there any more\n\n");
+    strcpy(model.looked_reason, "there is no such job");
+    check_page(60, TOP_HEIGHT_ANY, "night/7\nthere is no such job\n\n");
+    look_into_job();
+    ck_assert(page_has(60, TOP_HEIGHT_ANY, "night/7, day: mandelbrot, out of sight, 12:00:00\nthere is no such job\n"));
+    model.looked_is_gone = false;
+    model.looked_is_silent = true;
+    ck_assert(page_has(60, TOP_HEIGHT_ANY, "night/7, day: mandelbrot, silent, 12:00:00\n"));
 }
 END_TEST
 
@@ -635,6 +653,7 @@ int main(void)
     tcase_add_test(tests, a_job_fits);
     tcase_add_test(tests, a_job_fits_100);
     tcase_add_test(tests, a_job_fits_200);
+    tcase_add_test(tests, a_job_that_is_not_told_of_says_so);
     tcase_add_test(tests, large_jobs_are_folded);
     tcase_add_test(tests, many_lost_ranks_are_cut_short);
     tcase_add_test(tests, masters_tell_less);
