@@ -283,9 +283,20 @@ def test_a_job_goes_out_of_sight():
         return reason
     double = SetDouble(folder, 'night')
     run([HDSS, 'submit', *LONG])
-    double.ranks = ranks(2)
+    double.ranks = ranks(2500)
+    double.asked.clear()
     with Screen(60, 'night/1') as screen:
         screen.until_said('node 0, node000')
+        pages = []
+
+        def has_gone_round():
+            """All pages at first, then one with each look."""
+            pages[:] = [target for _, target in double.asked if '/ranks?' in target or 'state=running' in target]
+            return len(pages) >= 1 + 3 + 2 * 4
+        wait_until(has_gone_round, 'pages of ranks')
+        look, page = '/v1/jobs?state=running', '/v1/jobs/1/ranks?from={}&limit=1000'.format
+        expected = [look, page(0), page(1000), page(2000), *(one for first in (0, 1000, 2000, 0) for one in (look, page(first)))]
+        assert pages[:len(expected)] == expected, pages
         double.end(1, 'failed', 1)
         screen.until_said('night/1: synthetic, failed')
         double.go()

@@ -132,6 +132,20 @@ START_TEST(a_job_is_shown)
                 "  topology   central\n"
                 "  status     3\n");
     check_shown(add("run-2", NULL), "run-2: silent\n");
+    check_shown(add("run-3", "{\"kernel\":\"k\",\"command\":[],\"state\":\"running\",\"done\":1,\"total\":2,"
+                             "\"elapsed_s\":1,\"eta_s\":60,\"eta_soonest_s\":50,\"eta_latest_s\":90}"),
+                "run-3: k, running\n"
+                "  command   \n"
+                "  done       1 of 2 (50.0 %)\n"
+                "  elapsed    1.00 s\n"
+                "  left       1 min 00 s (50.0 s to 1 min 30 s)\n");
+    check_shown(add("run-4", "{\"kernel\":\"k\",\"command\":[],\"state\":\"running\",\"done\":1,\"total\":2,"
+                             "\"elapsed_s\":1,\"eta_s\":60,\"eta_soonest_s\":50,\"eta_latest_s\":null}"),
+                "run-4: k, running\n"
+                "  command   \n"
+                "  done       1 of 2 (50.0 %)\n"
+                "  elapsed    1.00 s\n"
+                "  left       1 min 00 s (50.0 s at the soonest)\n");
     check_shown(add_to("night", 3,
                        "{\"id\":3,\"kernel\":\"k\",\"command\":[\"k\"],\"state\":\"cancelled\",\"name\":\"second\","
                        "\"priority\":-2,"
