@@ -241,7 +241,7 @@ static void add_id(struct writer *writer, const struct control_job *job)
 {
     char id[24];
     snprintf(id, sizeof id, "%ju", (uintmax_t)job->id);
-    add_label(writer, ",", "job", id);
+    add_label(writer, ",", "job_id", id);
 }
 
 static void add_job_info(struct writer *writer, const struct metrics *metrics)

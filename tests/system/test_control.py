@@ -242,7 +242,7 @@ def test_metrics_are_what_prometheus_reads():
     assert finish(process).status == 4
     told = subprocess.run(['promtool', 'check', 'metrics'], input=text, capture_output=True, check=False)
     assert told.returncode == 0 and told.stdout == told.stderr == b'', (told, text)
-    assert b'\nhdss_job_iterations{session="' + name + b'",job="1"} 100000\n' in text, text
+    assert b'\nhdss_job_iterations{session="' + name + b'",job_id="1"} 100000\n' in text, text
     # What is read into a database must have times.
     with open('metrics', 'wb') as file:
         file.write(b''.join(line if line.startswith(b'#') else line.rstrip() + b' 1700000000\n' for line in opened.splitlines(keepends=True)))

@@ -47,11 +47,11 @@ def test_the_end_of_a_run_has_its_last_figures():
         assert result.status == 0 and result.err == [] and os.listdir() == ['run.prom'], (result, os.listdir())
         told = figures(read())
         for name, value in (('hdss_workers', 2), ('hdss_masters', masters), ('hdss_jobs{state="running"}', 0), ('hdss_jobs_ended_total{state="done"}', 1),
-                            ('hdss_job_iterations{job="1"}', 1000), ('hdss_job_iterations_done_total{job="1"}', 1000), ('hdss_job_iterations_free{job="1"}', 0),
-                            ('hdss_job_chunks_total{job="1"}', 1000), ('hdss_job_workers_busy{job="1"}', 0), ('hdss_job_ranks_lost_total{job="1"}', 0)):
+                            ('hdss_job_iterations{job_id="1"}', 1000), ('hdss_job_iterations_done_total{job_id="1"}', 1000), ('hdss_job_iterations_free{job_id="1"}', 0),
+                            ('hdss_job_chunks_total{job_id="1"}', 1000), ('hdss_job_workers_busy{job_id="1"}', 0), ('hdss_job_ranks_lost_total{job_id="1"}', 0)):
             assert told[name] == value, (name, told)
-        assert (told['hdss_job_refills_total{job="1"}'] > 0) == (masters > 0), told
-        assert told['hdss_job_supermaster_messages_sent_total{job="1"}'] > 10 and told['hdss_job_supermaster_sent_bytes_total{job="1"}'] > 100, told
+        assert (told['hdss_job_refills_total{job_id="1"}'] > 0) == (masters > 0), told
+        assert told['hdss_job_supermaster_messages_sent_total{job_id="1"}'] > 10 and told['hdss_job_supermaster_sent_bytes_total{job_id="1"}'] > 100, told
         assert 0 <= told['hdss_end_time_seconds'] - told['hdss_start_time_seconds'] < 1000, told
         assert any('state="done"' in name for name in told if name.startswith('hdss_job_info')), told
         check_with_promtool(read())
@@ -69,7 +69,7 @@ def test_a_run_that_goes_on_has_no_end():
     result = finish(process)
     told = figures(read())
     assert result.status == 4 and told['hdss_jobs_ended_total{state="cancelled"}'] == 1, (result, told)
-    assert told['hdss_job_iterations_free{job="1"}'] + told['hdss_job_iterations_done_total{job="1"}'] == 100000, told
+    assert told['hdss_job_iterations_free{job_id="1"}'] + told['hdss_job_iterations_done_total{job_id="1"}'] == 100000, told
 
 
 def test_a_run_that_is_killed_leaves_the_text_before():
@@ -117,12 +117,12 @@ def test_the_dashboard_names_what_is_there():
         board = json.load(file)
     assert board['schemaVersion'] >= 39 and board['uid'] and board['title'] == 'HDSS', board
     variables = {variable['name']: variable for variable in board['templating']['list']}
-    assert set(variables) == {'datasource', 'session', 'job'} and variables['datasource']['type'] == 'datasource', variables
-    asked = [variables[name]['query']['query'] for name in ('session', 'job')]
+    assert set(variables) == {'datasource', 'instance', 'session', 'job'} and variables['datasource']['type'] == 'datasource', variables
+    asked = [variables[name]['query']['query'] for name in ('instance', 'session', 'job')]
     for panel, target in targets(board):
         assert panel['fieldConfig']['defaults']['unit'] and panel['title'] and panel['description'], panel
         assert target['datasource'] == panel['datasource'] == {'type': 'prometheus', 'uid': '${datasource}'}, panel
-        assert set(re.findall(r'\$(\w+)', target['expr'])) <= {'session', 'job', '__rate_interval'} and 'session=~"$session"' in target['expr'], target
+        assert set(re.findall(r'\$(\w+)', target['expr'])) <= {'instance', 'session', 'job', '__rate_interval'} and 'session=~"$session"' in target['expr'], target
         asked.append(target['expr'])
     for expression in asked:
         names = set(NAME.findall(expression))
@@ -133,7 +133,7 @@ def test_the_dashboard_names_what_is_there():
     places = [(x, y) for panel in board['panels'] for box in [panel['gridPos']]
               for x in range(box['x'], box['x'] + box['w']) for y in range(box['y'], box['y'] + box['h'])]
     assert len(set(ids)) == len(ids) and len(set(places)) == len(places) and max(x for x, _ in places) < 24, 'panels lie on one another'
-    check_expressions(asked[2:])
+    check_expressions(asked[3:])
 
 
 def check_expressions(expressions):

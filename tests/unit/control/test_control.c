@@ -110,7 +110,8 @@ START_TEST(it_has_metrics)
 {
     char jobs[96], iterations[96];
     snprintf(jobs, sizeof jobs, "\nhdss_jobs{session=\"run-%d\",state=\"running\"} 1\n", (int)getpid());
-    snprintf(iterations, sizeof iterations, "\nhdss_job_iterations{session=\"run-%d\",job=\"1\"} 10\n", (int)getpid());
+    snprintf(iterations, sizeof iterations, "\nhdss_job_iterations{session=\"run-%d\",job_id=\"1\"} 10\n",
+             (int)getpid());
     const char *classic = ASK("GET /metrics");
     check_has(classic, "200", "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
     check_has(classic, "200", jobs);

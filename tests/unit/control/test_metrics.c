@@ -91,26 +91,28 @@ START_TEST(jobs_are_told)
          .progress = {.total = 5, .grows = true}},
     };
     char *text = text_of(jobs, 2, METRICS_PROMETHEUS);
-    has_line(text, "hdss_job_info{session=\"a\",job=\"3\",name=\"n\",kernel=\"k\",technique=\"ss\",topology="
+    has_line(text, "hdss_job_info{session=\"a\",job_id=\"3\",name=\"n\",kernel=\"k\",technique=\"ss\",topology="
                    "\"central\",state=\"running\"} 1");
-    has_line(text, "hdss_job_iterations{session=\"a\",job=\"3\"} 90");
-    has_line(text, "hdss_job_iterations_done_total{session=\"a\",job=\"3\"} 30");
-    has_line(text, "hdss_job_iterations_resumed{session=\"a\",job=\"3\"} 10");
-    has_line(text, "hdss_job_iterations_failed_total{session=\"a\",job=\"3\"} 1");
-    has_line(text, "hdss_job_elapsed_seconds{session=\"a\",job=\"3\"} 2.5");
-    has_line(text, "hdss_job_remaining_seconds{session=\"a\",job=\"3\"} 7.5");
-    has_line(text, "hdss_job_workers_busy{session=\"a\",job=\"3\"} 2");
-    has_line(text, "hdss_job_ranks_lost_total{session=\"a\",job=\"3\"} 1");
-    has_line(text, "hdss_job_iterations_free{session=\"a\",job=\"3\"} 40");
-    has_line(text, "hdss_job_chunks_total{session=\"a\",job=\"3\"} 12");
-    has_line(text, "hdss_job_chunks_reissued_total{session=\"a\",job=\"3\"} 2");
-    has_line(text, "hdss_job_refills_total{session=\"a\",job=\"3\"} 5");
-    has_line(text, "hdss_job_recalls_total{session=\"a\",job=\"3\"} 3");
-    has_line(text, "hdss_job_supermaster_messages_sent_total{session=\"a\",job=\"3\"} 99");
-    has_line(text, "hdss_job_supermaster_sent_bytes_total{session=\"a\",job=\"3\"} 12345");
-    has_line(text, "hdss_job_iterations_done_total{session=\"a\",job=\"4\"} 0");
-    ck_assert_ptr_null(strstr(text, "hdss_job_iterations{session=\"a\",job=\"4\"}"));
-    ck_assert_ptr_null(strstr(text, "hdss_job_remaining_seconds{session=\"a\",job=\"4\"}"));
+    has_line(text, "hdss_job_iterations{session=\"a\",job_id=\"3\"} 90");
+    has_line(text, "hdss_job_iterations_done_total{session=\"a\",job_id=\"3\"} 30");
+    has_line(text, "hdss_job_iterations_resumed{session=\"a\",job_id=\"3\"} 10");
+    has_line(text, "hdss_job_iterations_failed_total{session=\"a\",job_id=\"3\"} 1");
+    has_line(text, "hdss_job_elapsed_seconds{session=\"a\",job_id=\"3\"} 2.5");
+    has_line(text, "hdss_job_remaining_seconds{session=\"a\",job_id=\"3\"} 7.5");
+    has_line(text, "hdss_job_workers_busy{session=\"a\",job_id=\"3\"} 2");
+    has_line(text, "hdss_job_ranks_lost_total{session=\"a\",job_id=\"3\"} 1");
+    has_line(text, "hdss_job_iterations_free{session=\"a\",job_id=\"3\"} 40");
+    has_line(text, "hdss_job_chunks_total{session=\"a\",job_id=\"3\"} 12");
+    has_line(text, "hdss_job_chunks_reissued_total{session=\"a\",job_id=\"3\"} 2");
+    has_line(text, "hdss_job_refills_total{session=\"a\",job_id=\"3\"} 5");
+    has_line(text, "hdss_job_recalls_total{session=\"a\",job_id=\"3\"} 3");
+    has_line(text, "hdss_job_supermaster_messages_sent_total{session=\"a\",job_id=\"3\"} 99");
+    has_line(text, "hdss_job_supermaster_sent_bytes_total{session=\"a\",job_id=\"3\"} 12345");
+    has_line(text, "hdss_job_iterations_done_total{session=\"a\",job_id=\"4\"} 0");
+    ck_assert_ptr_null(strstr(text, "hdss_job_iterations{session=\"a\",job_id=\"4\"}"));
+    ck_assert_ptr_null(strstr(text, "hdss_job_remaining_seconds{session=\"a\",job_id=\"4\"}"));
+    ck_assert_ptr_null(strstr(text, "job=\"")); /* labels that Prometheus gives itself */
+    ck_assert_ptr_null(strstr(text, "instance=\""));
     free(text);
 }
 END_TEST
@@ -137,7 +139,7 @@ START_TEST(labels_are_escaped)
     const struct control_job jobs[] = {
         {.id = 1, .name = name, .kernel = "\xff\x7f", .technique = "", .topology = "central", .status = -1}};
     char *text = text_of(jobs, 1, METRICS_PROMETHEUS);
-    const char *info = strstr(text, "hdss_job_info{session=\"a\",job=\"1\",name=\"a\\\"b\\\\c?d\xc3\xa9xxx");
+    const char *info = strstr(text, "hdss_job_info{session=\"a\",job_id=\"1\",name=\"a\\\"b\\\\c?d\xc3\xa9xxx");
     ck_assert_msg(info != NULL, "%s", text);
     const char *kernel = strstr(info, ",kernel=\"?"
                                       "?\",");

@@ -79,7 +79,7 @@ static const char *read_text(const char *path)
 static bool has_done(const char *path, unsigned number)
 {
     char line[96];
-    snprintf(line, sizeof line, "\nhdss_job_iterations_done_total{session=\"run-%d\",job=\"1\"} %u\n", (int)getpid(),
+    snprintf(line, sizeof line, "\nhdss_job_iterations_done_total{session=\"run-%d\",job_id=\"1\"} %u\n", (int)getpid(),
              number);
     return strstr(read_text(path), line) != NULL;
 }
