@@ -20,6 +20,9 @@ enum { TEXT_MAX = 1200, LONG_LABEL = 14, CAPTION_LETTERS = 115 };
 /* Boxes that can be told apart in one picture. */
 enum { BOXES_MAX = 72 };
 
+/* Panels of boxes that stand beside each other. */
+enum { PANELS_MAX = 6 };
+
 /* From this ratio of its largest to its least value on an axis is logarithmic. */
 #define LOGARITHMIC_RATIO 25.0
 
@@ -186,12 +189,20 @@ void figure_panel(const struct summary *summary, const struct figure *figure, ch
     }
 }
 
-/* A line below the title, so high above the picture. */
-static void write_caption_line(FILE *script, int number, const char *text, double height)
+/* The places of the one line, or of both, below a title. */
+struct caption_place {
+    const char *across;
+    double single, upper, lower;
+};
+
+static const struct caption_place above_graph = {"graph 0.5, graph", 1.028, 1.044, 1.016};
+static const struct caption_place above_panels = {"screen 0.43, screen", 0.906, 0.918, 0.895};
+
+static void write_caption_line(FILE *script, int number, const char *text, const char *across, double height)
 {
     fprintf(script, "set label %d ", number);
     gnuplot_quote(script, text);
-    fprintf(script, " at graph 0.5, graph %g center font ',10' textcolor rgb '#606060'\n", height);
+    fprintf(script, " at %s %g center font ',10' textcolor rgb '#606060'\n", across, height);
 }
 
 /* The end of as much as stands beside each other, at a comma where there is one. */
@@ -206,19 +217,24 @@ static size_t first_line(const char *text)
     return end > 0 ? end : CAPTION_LETTERS;
 }
 
-void figure_write_caption(const char *text, FILE *script)
+static void write_caption(const char *text, const struct caption_place *place, FILE *script)
 {
     char line[CAPTION_LETTERS + 8];
     size_t length = first_line(text);
     snprintf(line, sizeof line, "%.*s", (int)length, text);
     if (text[length] == '\0') {
-        write_caption_line(script, 1, line, 1.028);
+        write_caption_line(script, 1, line, place->across, place->single);
         return;
     }
-    write_caption_line(script, 1, line, 1.044);
+    write_caption_line(script, 1, line, place->across, place->upper);
     text += length + strspn(text + length, ", ");
     snprintf(line, sizeof line, "%.*s%s", CAPTION_LETTERS, text, strlen(text) > CAPTION_LETTERS ? " ..." : "");
-    write_caption_line(script, 2, line, 1.016);
+    write_caption_line(script, 2, line, place->across, place->lower);
+}
+
+void figure_write_caption(const char *text, FILE *script)
+{
+    write_caption(text, &above_graph, script);
 }
 
 /* The words for what stands beside the median. */
@@ -232,6 +248,16 @@ static const char *what_is_drawn(const struct drawing *drawing)
                                                                  : " (95 % interval of confidence)";
 }
 
+/* What all of the picture shares, and what is drawn of the runs. */
+static void caption_text(const struct drawing *drawing, char text[TEXT_MAX])
+{
+    figure_panel(drawing->summary, drawing->figure, text, TEXT_MAX);
+    if (drawing->matrix->study->repetitions > 1 && strlen(text) + 80 < TEXT_MAX)
+        snprintf(text + strlen(text), 80, "%s%s of %u runs%s", *text != '\0' ? ", " : "",
+                 drawing->figure->kind == FIGURE_BOXES ? "quartiles" : "median", drawing->matrix->study->repetitions,
+                 what_is_drawn(drawing));
+}
+
 static void write_titles(const struct drawing *drawing)
 {
     char text[TEXT_MAX];
@@ -239,11 +265,7 @@ static void write_titles(const struct drawing *drawing)
     fputs("set title ", drawing->script);
     gnuplot_quote(drawing->script, text);
     fputs(" font ',15' offset 0,1.2\n", drawing->script);
-    figure_panel(drawing->summary, drawing->figure, text, sizeof text);
-    if (drawing->matrix->study->repetitions > 1 && strlen(text) + 80 < sizeof text)
-        snprintf(text + strlen(text), 80, "%s%s of %u runs%s", *text != '\0' ? ", " : "",
-                 drawing->figure->kind == FIGURE_BOXES ? "quartiles" : "median", drawing->matrix->study->repetitions,
-                 what_is_drawn(drawing));
+    caption_text(drawing, text);
     figure_write_caption(text, drawing->script);
 }
 
@@ -375,12 +397,13 @@ static double upper_end(const struct drawing *drawing, const struct summary_valu
     return value->has_interval && drawing->figure->kind != FIGURE_BOXES ? value->high : value->most;
 }
 
-/* The extent of the figures; what failed has none, and is marked at the lower end. */
-static void measure_extent(struct drawing *drawing)
+/* The extent of the figures at `count` values of x from `first` on; what failed has none, and is marked at the lower
+ * end. False where there are no figures. */
+static bool measure_extent(struct drawing *drawing, unsigned first, unsigned count)
 {
-    double least = INFINITY, most = 0, lowest = 0;
+    double least = INFINITY, most = drawing->figure->kind == FIGURE_BOXES ? -INFINITY : 0, lowest = 0;
     for (unsigned y = 0; y < drawing->lines; y++)
-        for (unsigned x = 0; x < drawing->columns; x++) {
+        for (unsigned x = first; x < first + count; x++) {
             const struct summary_cell *cell = figure_cell(drawing->summary, drawing->figure, x, y);
             const struct summary_value *value = &cell->values[drawing->figure->measure];
             if (value->count == 0)
@@ -390,11 +413,14 @@ static void measure_extent(struct drawing *drawing)
             lowest = fmin(lowest, low);
             most = fmax(most, high);
         }
+    if (!isfinite(least))
+        return false;
     if (drawing->figure->kind == FIGURE_BOXES)
         set_extent_of_boxes(drawing, least, most);
     else
         set_extent(drawing, least, most, lowest);
     drawing->y.real = true;
+    return true;
 }
 
 /* Bars of a group stand beside each other. */
@@ -654,25 +680,37 @@ static bool has_outliers(const struct drawing *drawing, unsigned y)
     return false;
 }
 
-static void write_box_plot(const struct drawing *drawing)
+/* An entry of the legend for each line, drawn nowhere. */
+static const char *write_box_legend(const struct drawing *drawing, const char *comma)
+{
+    for (unsigned y = 0; y < drawing->lines; y++) {
+        const char *colour = plot_colour(colour_of(drawing, y));
+        if (!has_points(drawing, y))
+            continue;
+        fprintf(drawing->script, "%sNaN with boxes lc rgb '%s' lw 1.5 fill solid 0.35 border rgb '%s' ", comma, colour,
+                colour);
+        write_legend(drawing, y, false);
+        comma = ", \\\n";
+    }
+    return comma;
+}
+
+/* Draws all boxes that lie in the extent of x. */
+static void write_box_plot(const struct drawing *drawing, bool has_legend)
 {
     FILE *script = drawing->script;
     const double width = 0.64 / drawing->lines;
-    const char *comma = "";
     fprintf(script, "set boxwidth %.9g absolute\nplot ", width);
+    const char *comma = has_legend ? write_box_legend(drawing, "") : "";
     for (unsigned y = 0; y < drawing->lines; y++) {
         const char *colour = plot_colour(colour_of(drawing, y));
         if (!has_points(drawing, y))
             continue;
         fprintf(script,
                 "%s$boxes%u index 0 using 1:2:3:4:5 with candlesticks whiskerbars 0.6 lc rgb '%s' lw 1.5 fill solid "
-                "0.35 border rgb '%s' ",
-                comma, y, colour, colour);
-        write_legend(drawing, y, false);
-        fprintf(script,
-                ", \\\n$boxes%u index 0 using ($1-%.9g):6:(%.9g):(0) with vectors nohead lc rgb '#202020' lw 2 "
-                "notitle",
-                y, width / 2, width);
+                "0.35 border rgb '%s' notitle, \\\n"
+                "$boxes%u index 0 using ($1-%.9g):6:(%.9g):(0) with vectors nohead lc rgb '#202020' lw 2 notitle",
+                comma, y, colour, colour, y, width / 2, width);
         if (has_outliers(drawing, y))
             fprintf(script, ", \\\n$boxes%u index 1 using 1:2 with points pt 6 ps 0.8 lc rgb '%s' notitle", y, colour);
         comma = ", \\\n";
@@ -680,14 +718,47 @@ static void write_box_plot(const struct drawing *drawing)
     putc('\n', script);
 }
 
+/* The left and the right end of all panels, and the room for the numbers between them, in parts of the picture. */
+#define PANELS_LEFT  0.075
+#define PANELS_RIGHT 0.80
+#define PANELS_GAP   0.052
+
+/* Boxes at each number along x have a panel and a scale of their own: what doubles from one to the next would leave
+ * nothing to be seen of how far the runs are apart. */
+static void write_box_panels(struct drawing *drawing)
+{
+    FILE *script = drawing->script;
+    const double pitch = (PANELS_RIGHT - PANELS_LEFT + PANELS_GAP) / drawing->columns;
+    char text[TEXT_MAX];
+    caption_text(drawing, text);
+    fputs("unset title\nunset label\nset multiplot\nset tmargin at screen 0.87\nset bmargin at screen 0.11\n", script);
+    write_caption(text, &above_panels, script);
+    figure_title(drawing->summary, drawing->figure, text, sizeof text);
+    fputs("set label 3 ", script);
+    gnuplot_quote(script, text);
+    fputs(" at screen 0.43, screen 0.95 center font ',15'\n", script);
+    for (unsigned x = 0; x < drawing->columns; x++) {
+        const double left = PANELS_LEFT + x * pitch;
+        fprintf(script,
+                "unset logscale y\nset lmargin at screen %.6f\nset rmargin at screen %.6f\nset xrange [%g:%g]\n", left,
+                left + pitch - PANELS_GAP, x - 0.5, x + 0.5);
+        if (measure_extent(drawing, x, 1))
+            axis_write(&drawing->y, "y", script);
+        write_box_plot(drawing, x + 1 == drawing->columns);
+        fputs("unset label\nunset ylabel\n", script);
+    }
+    fputs("unset multiplot\n", script);
+}
+
 static void write_line_script(struct drawing *drawing)
 {
     FILE *script = drawing->script;
     const bool has_boxes = drawing->figure->kind == FIGURE_BOXES;
-    drawing->bars = has_boxes || !study_is_numeric(drawing->matrix->study, drawing->figure->x);
+    const bool is_numeric = study_is_numeric(drawing->matrix->study, drawing->figure->x);
+    drawing->bars = has_boxes || !is_numeric;
     double low = number_at(drawing, 0), high = number_at(drawing, drawing->columns - 1);
     drawing->doubling = !drawing->bars && low > 0 && high / low > DOUBLING_RATIO;
-    measure_extent(drawing);
+    measure_extent(drawing, 0, drawing->columns);
     for (unsigned y = 0; y < drawing->lines; y++)
         if (has_points(drawing, y))
             (has_boxes ? write_boxes : write_points)(drawing, y);
@@ -705,7 +776,12 @@ static void write_line_script(struct drawing *drawing)
     axis_write(&drawing->y, "y", script);
     if (drawing->y.low < 0)
         fputs("set xzeroaxis lt 1 lw 1 lc rgb '#404040'\n", script);
-    (has_boxes ? write_box_plot : write_lines)(drawing);
+    if (!has_boxes)
+        write_lines(drawing);
+    else if (drawing->columns > 1 && drawing->columns <= PANELS_MAX && is_numeric)
+        write_box_panels(drawing);
+    else
+        write_box_plot(drawing, true);
 }
 
 /* The colours of a heat map. */
