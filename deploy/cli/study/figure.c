@@ -744,6 +744,8 @@ static void write_box_panels(struct drawing *drawing)
                 left + pitch - PANELS_GAP, x - 0.5, x + 0.5);
         if (measure_extent(drawing, x, 1))
             axis_write(&drawing->y, "y", script);
+        else
+            fputs("unset ytics\n", script); /* nothing is done there yet */
         write_box_plot(drawing, x + 1 == drawing->columns);
         fputs("unset label\nunset ylabel\n", script);
     }

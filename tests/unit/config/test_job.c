@@ -54,6 +54,15 @@ START_TEST(a_share_is_verified)
 }
 END_TEST
 
+START_TEST(metrics_go_to_a_file)
+{
+    ck_assert_int_eq(parse("toy"), 0);
+    ck_assert_str_eq(job.metrics_file, "");
+    ck_assert_int_eq(parse("--metrics-file here/run.prom --control off toy"), 0);
+    ck_assert_str_eq(job.metrics_file, "here/run.prom");
+}
+END_TEST
+
 START_TEST(nodes_are_put_aside_or_not)
 {
     ck_assert_int_eq(parse("--node-failures 3 toy"), 0);
@@ -234,6 +243,11 @@ static const struct {
     {"--output a.npy --journal a.npy toy", "--journal names the same file as --output, a.npy"},
     {"--report a.json --journal a.json toy", "--journal names the same file as --report, a.json"},
     {"--journal= toy", "--journal: the file name is empty"},
+    {"--metrics-file= toy", "--metrics-file: the file name is empty"},
+    {"--metrics-file a.npy --output a.npy toy", "--metrics-file names a file that has another use, a.npy"},
+    {"--metrics-file a.json --report a.json toy", "--metrics-file names a file that has another use, a.json"},
+    {"--metrics-file a.npy.journal --output a.npy toy",
+     "--metrics-file names a file that has another use, a.npy.journal"},
     {"--durability disk toy", "--durability 'disk': accepted: process, node"},
     {"--drain-time -1 toy", "--drain-time '-1': accepted: a number of seconds from 0 to 1e6"},
     {"--drain-time long toy", "--drain-time 'long': accepted: a number of seconds from 0 to 1e6"},
@@ -465,6 +479,7 @@ int main(void)
     tcase_add_test(tests, a_kernel_alone_has_the_defaults);
     tcase_add_test(tests, parts_are_joined_unless_it_is_said_otherwise);
     tcase_add_test(tests, a_share_is_verified);
+    tcase_add_test(tests, metrics_go_to_a_file);
     tcase_add_test(tests, nodes_are_put_aside_or_not);
     tcase_add_test(tests, every_option_is_taken);
     tcase_add_test(tests, an_option_stands_for_a_parameter);

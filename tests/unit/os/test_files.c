@@ -53,6 +53,22 @@ START_TEST(what_is_written_is_read)
 }
 END_TEST
 
+START_TEST(what_is_published_can_be_read_by_all)
+{
+    struct stat status;
+    const mode_t mask = umask(0077);
+    put("a", "mine");
+    ck_assert_int_eq(stat("a", &status), 0);
+    ck_assert_uint_eq(status.st_mode & 07777, 0600);
+    ck_assert_int_eq(file_publish("a", "ours", 4, &error), 0);
+    umask(mask);
+    ck_assert_int_eq(stat("a", &status), 0);
+    ck_assert_uint_eq(status.st_mode & 07777, 0644);
+    check("a", "ours");
+    ck_assert_int_ne(access("a.tmp", F_OK), 0);
+}
+END_TEST
+
 START_TEST(a_link_that_is_named_stays_one)
 {
     put("victim", "old and longer");
@@ -128,6 +144,7 @@ int main(void)
     TCase *tcase = tcase_create("files");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, what_is_written_is_read);
+    tcase_add_test(tcase, what_is_published_can_be_read_by_all);
     tcase_add_test(tcase, a_link_that_is_named_stays_one);
     tcase_add_test(tcase, a_planted_link_is_not_followed);
     tcase_add_test(tcase, a_dangling_planted_link_makes_nothing);
