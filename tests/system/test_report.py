@@ -145,6 +145,20 @@ def test_a_real_run():
             assert browser.evaluate("getComputedStyle(document.getElementById('gantt-section')).display") == 'none'
 
 
+def test_a_real_trace():
+    """What the trace of a run says by itself is what the run has measured."""
+    if '--trace' not in run([HDSS, 'run', '--help']).out:
+        return 'this build writes no traces'
+    result = run([HDSS, 'run', '--masters', 2, '--workers', 4, '--trace', 'run.csv', '--report', 'run.json', 'synthetic', 'iterations=400', 'mean=1000', 'mode=sleep'])
+    assert result.status == 0, str(result)
+    report('run.csv', '--html', 'run.html', '--svg', 'run.svg')
+    told, shown = json.loads(read('run.json')), figures_in(read('run.html'))
+    assert abs(shown['compute_s'] / told['compute_s'] - 1) < 1e-6 and abs(shown['elapsed_s'] / told['elapsed_s'] - 1) < .05, (shown, told)
+    check_figures(shown, {'done': 400, 'iterations': 400, 'steps': told['chunks'], 'workers': 4, 'lost_workers': 0})
+    assert len(re.findall('<th scope="row"', read('run.html'))) == 4
+    return None
+
+
 def test_a_report_beside_its_trace():
     """Its figures count; the rest is that of the trace."""
     trace = make_trace(workers=3, nodes=1, lost=0)

@@ -188,7 +188,8 @@ int figures_of_trace(struct figures *figures, const struct run_trace *trace, str
     for (unsigned i = 0; i < figures->workers; i++) {
         struct figures_worker *worker = &figures->worker_stats[i];
         worker->finish_s = fmax(0, worker->finish_s - figures->begin_s);
-        worker->wait_s = fmax(0, figures->elapsed_s - worker->compute_s);
+        const double there_s = worker->is_lost ? trace->workers[i].lost_s - figures->begin_s : figures->elapsed_s;
+        worker->wait_s = fmax(0, there_s - worker->compute_s);
         figures->compute_s += worker->compute_s;
     }
     const double capacity_s = figures->elapsed_s * figures->workers;

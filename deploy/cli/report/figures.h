@@ -18,7 +18,7 @@ struct figures_worker {
     double power;                /* 0: not known */
     uint64_t iterations, chunks; /* that it has done; of verifications none */
     double compute_s;            /* inside the kernel, for what was done */
-    double wait_s;               /* of the loop time, without a chunk */
+    double wait_s;               /* of the loop time, until it was lost, all that it did not compute what was done */
     double finish_s;             /* from the first assignment to its last completion; 0 where it completed none */
     bool is_lost;
 };

@@ -65,7 +65,7 @@ void page_tiles(const struct page *page)
     }
     begin_tile(page, "Chunks");
     figure_count(text, "chunks", figures->chunks);
-    end_tile(page, figures->has_trace ? "given to workers" : "given and computed");
+    end_tile(page, figures->has_report ? "cut by the technique" : "given to workers");
     if (figures->max_over_mean > 0) {
         begin_tile(page, "Imbalance");
         snprintf(words, sizeof words, "%.3f", figures->max_over_mean);

@@ -193,6 +193,8 @@ START_TEST(figures_are_those_of_the_trace)
     ck_assert_uint_eq(figures.done, 100);
     ck_assert(figures.workers == 3 && figures.nodes == 2 && figures.masters == 2 && figures.lost_workers == 1);
     ck_assert(figures.chunks == 6 && figures.steps == 2 && figures.reissued == 1 && figures.duplicates == 1);
+    ck_assert_double_eq(figures.worker_stats[0].wait_s, 4); /* of 8 s */
+    ck_assert_double_eq(figures.worker_stats[2].wait_s, 2); /* of 4 s until it was lost */
     ck_assert_double_eq(figures.worker_stats[0].finish_s, 5);
     ck_assert_double_eq(figures.worker_stats[1].finish_s, 7);
     ck_assert_double_eq(figures.worker_stats[2].finish_s, 2.5);
