@@ -9,7 +9,7 @@ import statistics
 import xml.etree.ElementTree as xml
 
 import chromium
-from launch import HDSS, SUPERMASTER, main, run
+from launch import HDSS, SUPERMASTER, long, main, run
 from traces import HEADER, make_trace, row, write_large
 
 SVG = '{http://www.w3.org/2000/svg}'
@@ -403,6 +403,7 @@ FRAMES = '''new Promise(done => {
 })'''
 
 
+@long
 def test_a_million_chunks():
     if not chromium.program():
         return NO_BROWSER
