@@ -117,6 +117,19 @@ def test_loads_and_powers():
     assert '| weighting | load | 1 | 2 | 3 | most / mean |' in page and '| acp | 0,1 |' in page, page
 
 
+def test_traces():
+    """Each run leaves its trace, but workers alone; a second start adds none."""
+    write('traced.study', SMALL.replace('workers = 1 2', 'workers = 2').replace('gss ss', 'gss') + 'topology = central dca-two-sided\ntraces = yes\n')
+    for _ in range(2):
+        assert study('traced.study').status == 0
+        table = rows('traced.csv')
+        traces = [row['trace'] for row in table if row['topology'] == 'central']
+        assert sorted(os.listdir('traced-traces')) == sorted(name.split('/')[1] for name in traces) and len(set(traces)) == len(traces) > 0, table
+        assert all(not row['trace'] for row in table if row['topology'] != 'central'), table
+    told = run([HDSS, 'explain', traces[0], '--iteration', 0])
+    assert told.status == 0 and 'done, and stored' in told.out, told
+
+
 def test_simulated_beside_measured():
     """The same cells by both; what is real is in the table as it was, and the maps are on the terminal and in the page, also without gnuplot."""
     write('both.study', 'kernel = synthetic iterations=200 mean=2000 mode=sleep\ntechnique = gss fac2\nworkers = 1 2\nbackend = mpirun simulate\n'

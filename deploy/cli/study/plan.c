@@ -353,14 +353,23 @@ static int take_baseline(struct reader *reader, const struct key *key, const str
     return 0;
 }
 
+static int take_yes(const struct key *key, const struct argv *values, bool *is_yes, struct error *error)
+{
+    *is_yes = strcmp(values->items[0], "yes") == 0;
+    if (values->count == 1 && (*is_yes || strcmp(values->items[0], "no") == 0))
+        return 0;
+    return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[values->count - 1],
+                     key->accepted);
+}
+
 static int take_steps_key(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
-    const bool is_yes = strcmp(values->items[0], "yes") == 0;
-    if (values->count > 1 || (!is_yes && strcmp(values->items[0], "no") != 0))
-        return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[values->count - 1],
-                         key->accepted);
-    reader->study->keeps_steps = is_yes;
-    return 0;
+    return take_yes(key, values, &reader->study->keeps_steps, error);
+}
+
+static int take_traces_key(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    return take_yes(key, values, &reader->study->keeps_traces, error);
 }
 
 static const struct key keys[] = {
@@ -392,6 +401,7 @@ static const struct key keys[] = {
     {"heat", take_heat, STUDY_AXIS_NAMES, AXIS_NONE},
     {"baseline", take_baseline, "AXIS=VALUE ...", AXIS_NONE},
     {"steps", take_steps_key, "yes, no", AXIS_NONE},
+    {"traces", take_traces_key, "yes, no", AXIS_NONE},
     {NULL},
 };
 

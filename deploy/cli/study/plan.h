@@ -72,7 +72,8 @@ struct study {
     unsigned options_line;
     unsigned repetitions, timeout_s; /* 0 s: none */
     uint64_t seed;
-    bool keeps_steps; /* the time steps of each run */
+    bool keeps_steps;  /* the time steps of each run */
+    bool keeps_traces; /* the trace of each run */
     bool measured[MEASURES];
     int x, series;      /* axes of the lines; AXIS_NONE: none */
     int heat[2];        /* axes of the heat maps; AXIS_NONE: none */

@@ -332,10 +332,33 @@ static int simulate_words(const struct argv *line, struct launch *how, struct er
     return status;
 }
 
+/* Has the run leave a trace, under a name that no run has, in the folder of the study's traces: "masters-traces/7.csv",
+ * for the table. Workers alone leave none. -1 with one line. */
+static int add_trace(const struct session *session, const struct matrix_run *run, struct argv *line,
+                     char name[PATH_MAX], struct error *error)
+{
+    char path[PATH_MAX], ending[40];
+    unsigned number = 0;
+    name[0] = '\0';
+    if (!session->study.keeps_traces || strncmp(matrix_value(&session->matrix, run->cell, AXIS_MASTERS), "dca", 3) == 0)
+        return 0;
+    study_path_of(session, "-traces", path);
+    if (file_make_folders(path, error) < 0)
+        return -1;
+    do {
+        snprintf(ending, sizeof ending, "-traces/%u.csv", ++number);
+        study_path_of(session, ending, path);
+    } while (access(path, F_OK) == 0);
+    snprintf(name, PATH_MAX, "%s%s", session->name, ending);
+    argv_insert(line, 1, path);
+    argv_insert(line, 1, "--trace");
+    return 0;
+}
+
 /* Does a run; -1 where the study cannot go on. */
 static int make_run(struct session *session, const struct matrix_run *run, struct error *error)
 {
-    char path[PATH_MAX], reason[REASON_MAX] = "";
+    char path[PATH_MAX], trace[PATH_MAX], reason[REASON_MAX] = "";
     struct argv line = {0};
     struct error why = {0};
     struct launch how = {
@@ -343,6 +366,10 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     study_path_of(session, ".run.json", path);
     unlink(path);
     matrix_compose(&session->matrix, run->cell, path, &line);
+    if (add_trace(session, run, &line, trace, error) < 0) {
+        argv_fini(&line);
+        return -1;
+    }
     if (line.failed) {
         argv_fini(&line);
         return error_set(error, "out of memory for a command line");
@@ -366,6 +393,8 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     if (status != EXIT_STATUS_DONE)
         find_reason(session, begin, reason);
     keep_run(session, run, status, how.late, reason);
+    if (trace[0] != '\0')
+        csv_set(&session->csv, session->csv.count - 1, "trace", trace);
     return study_write_table(session, error);
 }
 

@@ -127,6 +127,7 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nmeasure = improvement\n", "a.study: ", "baseline"},
         {LOOP "workers = 2\nsteps = maybe\n", "line 3", "yes, no"},
         {LOOP "workers = 2\nsteps = yes no\n", "line 3", "yes, no"},
+        {LOOP "workers = 2\ntraces = maybe\n", "line 3", "yes, no"},
         {LOOP, "a.study: ", "empty: there is no line workers"},
         {"workers = 2\n", "a.study: ", "empty: there is no line kernel"},
         {LOOP "workers = 1 2 3 4 5 6 7 8 9 10 11\nmasters = 0 1 2 3 4 5 6 7 8 9\nrepetitions = 10000\n",
