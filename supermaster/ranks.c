@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the supermaster knows of its ranks: see ranks.h.
+/* The supermaster's knowledge of its ranks: see ranks.h.
  *
  * It knows all of the workers that it serves itself. Of those of masters it knows what they have told: the workers that
  * are lost, the loads where chunks are cut by them, the measured chunks where the technique learns of them, and all
@@ -77,7 +77,8 @@ static void tell_counts(const struct supermaster *supermaster, unsigned w, struc
     figures->wait_s = ranks_seconds(record.wait_ns);
 }
 
-static void tell_chunk(const struct supermaster *supermaster, unsigned w, uint64_t now_ns, struct rank_figures *figures)
+static void tell_running_chunk(const struct supermaster *supermaster, unsigned w, uint64_t now_ns,
+                               struct rank_figures *figures)
 {
     struct range chunk;
     uint64_t left, since_ns;
@@ -105,7 +106,7 @@ static void tell_worker(const struct supermaster *supermaster, unsigned w, uint6
         .load = (double)load / LOAD_ONE,
     };
     tell_counts(supermaster, w, figures);
-    tell_chunk(supermaster, w, now_ns, figures);
+    tell_running_chunk(supermaster, w, now_ns, figures);
 }
 
 bool supermaster_tell_rank(const struct supermaster *supermaster, unsigned place, uint64_t now_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the supermaster knows of its ranks while a job runs, for people who ask. Nothing here changes anything. */
+/* The supermaster's knowledge of its ranks while a job runs, for people who ask. Nothing here changes anything. */
 #pragma once
 
 #include "common/metrics/rank.h"

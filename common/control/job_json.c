@@ -108,12 +108,12 @@ json_t *control_job_json(const struct control_job *job)
     return object;
 }
 
-static json_t *number_or_null(bool is_known, double value)
+static json_t *known_number(bool is_known, double value)
 {
     return is_known ? json_of_number(value) : json_null();
 }
 
-static json_t *count_or_null(bool is_known, uint64_t value)
+static json_t *known_count(bool is_known, uint64_t value)
 {
     return is_known ? json_of_count(value) : json_null();
 }
@@ -136,20 +136,20 @@ json_t *control_rank_json(const struct rank_figures *rank)
     json_object_set_new(object, "rank", json_of_count(rank->rank));
     json_object_set_new(object, "role", json_string(rank->is_master ? "master" : "worker"));
     json_object_set_new(object, "state", text_or_null(control_rank_state_name(rank->state)));
-    json_object_set_new(object, "node", count_or_null(rank->node != RANK_NONE, rank->node));
+    json_object_set_new(object, "node", known_count(rank->node != RANK_NONE, rank->node));
     json_object_set_new(object, "host", text_or_null(rank->host));
-    json_object_set_new(object, "done", count_or_null(rank->has_counts, rank->done));
+    json_object_set_new(object, "done", known_count(rank->has_counts, rank->done));
     if (rank->is_master) {
         json_object_set_new(object, "workers", json_of_count(rank->workers));
         json_object_set_new(object, "busy", json_of_count(rank->busy));
         return object;
     }
-    json_object_set_new(object, "master", count_or_null(rank->master != RANK_NONE, rank->master));
-    json_object_set_new(object, "chunks", count_or_null(rank->has_counts, rank->chunks));
-    json_object_set_new(object, "compute_s", number_or_null(rank->has_counts, rank->compute_s));
-    json_object_set_new(object, "wait_s", number_or_null(rank->has_counts, rank->wait_s));
-    json_object_set_new(object, "power", number_or_null(rank->power > 0, rank->power));
-    json_object_set_new(object, "load", number_or_null(rank->load > 0, rank->load));
+    json_object_set_new(object, "master", known_count(rank->master != RANK_NONE, rank->master));
+    json_object_set_new(object, "chunks", known_count(rank->has_counts, rank->chunks));
+    json_object_set_new(object, "compute_s", known_number(rank->has_counts, rank->compute_s));
+    json_object_set_new(object, "wait_s", known_number(rank->has_counts, rank->wait_s));
+    json_object_set_new(object, "power", known_number(rank->power > 0, rank->power));
+    json_object_set_new(object, "load", known_number(rank->load > 0, rank->load));
     json_object_set_new(object, "chunk", rank->has_chunk ? chunk_json(rank) : json_null());
     return object;
 }

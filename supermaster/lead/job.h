@@ -61,7 +61,7 @@ const struct effects *led_job_effects(struct led_job *led);
 /* What is known of it at this moment. After led_job_prepare(). */
 void led_job_tell(struct led_job *led, struct control_job *job);
 
-/* What is known of the rank at that place, from 0: the masters come first. False where there is none. */
+/* Tells of the rank at that place, from 0: the masters come first. False where there is none. */
 bool led_job_tell_rank(const struct led_job *led, uint64_t place, struct rank_figures *rank);
 
 /* True for a job that has failed as all workers are lost; `keeps_journal`: one goes on from there. */

@@ -41,7 +41,7 @@ void top_gather_fini(struct top_gather *gather)
 
 /* --- sessions --- */
 
-static struct top_line_to *find_line(struct top_gather *gather, const char *name)
+static struct top_line_to *find_session(struct top_gather *gather, const char *name)
 {
     for (size_t i = 0; i < gather->count; i++)
         if (strcmp(gather->lines[i].name, name) == 0)
@@ -53,7 +53,7 @@ static struct top_line_to *find_line(struct top_gather *gather, const char *name
 static void note_session(void *context, const char *path, const char *name)
 {
     struct top_gather *gather = context;
-    struct top_line_to *line = find_line(gather, name), *grown;
+    struct top_line_to *line = find_session(gather, name), *grown;
     if (gather->only != NULL && strcmp(gather->only, name) != 0)
         return;
     if (line == NULL) {
@@ -122,8 +122,8 @@ static enum ask_end list_over(struct top_line_to *line, struct top_model *model,
     return end;
 }
 
-static enum ask_end look_at_set(struct top_line_to *line, struct top_model *model, struct top_session *session,
-                                bool shows_over, struct error *error)
+static enum ask_end ask_set(struct top_line_to *line, struct top_model *model, struct top_session *session,
+                            bool shows_over, struct error *error)
 {
     struct control_answer answer;
     char target[64];
@@ -140,8 +140,8 @@ static enum ask_end look_at_set(struct top_line_to *line, struct top_model *mode
 }
 
 /* A run that does not answer has a row all the same. */
-static enum ask_end look_at_run(struct top_line_to *line, struct top_model *model, struct top_session *session,
-                                struct error *error)
+static enum ask_end ask_run(struct top_line_to *line, struct top_model *model, struct top_session *session,
+                            struct error *error)
 {
     struct control_answer answer;
     const enum ask_end end = ask_for_jobs(line, model, "/v1/jobs", &answer, error);
@@ -154,14 +154,14 @@ static enum ask_end look_at_run(struct top_line_to *line, struct top_model *mode
 }
 
 /* False where the session is gone. */
-static bool look_at_session(struct top_line_to *line, struct top_model *model, bool shows_over)
+static bool ask_session(struct top_line_to *line, struct top_model *model, bool shows_over)
 {
     struct error error = {0};
     struct top_session *session = top_model_add_session(model, line->name, line->is_set);
     if (session == NULL)
         return true;
-    const enum ask_end end = line->is_set ? look_at_set(line, model, session, shows_over, &error)
-                                          : look_at_run(line, model, session, &error);
+    const enum ask_end end =
+        line->is_set ? ask_set(line, model, session, shows_over, &error) : ask_run(line, model, session, &error);
     session->is_silent = end == ASK_SILENT;
     if (end == ASK_REFUSED)
         snprintf(session->reason, sizeof session->reason, "%.190s", error.text);
@@ -179,7 +179,7 @@ static struct top_line_to *line_of(struct top_gather *gather, const char *id, ui
     const char *slash = strrchr(id, '/');
     snprintf(name, sizeof name, "%.*s", (int)(slash != NULL ? (size_t)(slash - id) : strlen(id)), id);
     *number = slash != NULL ? strtoull(slash + 1, NULL, 10) : 1;
-    return find_line(gather, name);
+    return find_session(gather, name);
 }
 
 static bool is_listed(const struct top_model *model, const char *id)
@@ -191,7 +191,7 @@ static bool is_listed(const struct top_model *model, const char *id)
 }
 
 /* Says how a job ended that ran the last time, and does not any more. */
-static void tell_end(struct top_gather *gather, struct top_model *model, const char *id)
+static void tell_how_it_ended(struct top_gather *gather, struct top_model *model, const char *id)
 {
     struct control_answer answer = {0};
     struct error error;
@@ -212,11 +212,11 @@ static void tell_end(struct top_gather *gather, struct top_model *model, const c
     control_answer_fini(&answer);
 }
 
-static void tell_ends(struct top_gather *gather, struct top_model *model)
+static void tell_what_ended(struct top_gather *gather, struct top_model *model)
 {
     for (unsigned i = 0; i < gather->running_count; i++)
         if (!is_listed(model, gather->running[i]))
-            tell_end(gather, model, gather->running[i]);
+            tell_how_it_ended(gather, model, gather->running[i]);
     gather->running_count = 0;
     for (size_t i = 0; i < model->jobs.count && gather->running_count < RUNNING_MAX; i++) {
         const struct job_view *view = &model->jobs.items[i];
@@ -282,7 +282,7 @@ int top_gather_look(struct top_gather *gather, struct top_model *model, const st
     top_model_clear_jobs(model);
     for (size_t i = 0; i < gather->count;) {
         struct top_line_to *line = &gather->lines[i];
-        if (line->is_there && look_at_session(line, model, ui->shows_over)) {
+        if (line->is_there && ask_session(line, model, ui->shows_over)) {
             line->has_answered = true;
             i++;
             continue;
@@ -292,7 +292,7 @@ int top_gather_look(struct top_gather *gather, struct top_model *model, const st
         drop_session(gather, i);
     }
     look_into(gather, model, ui, all_ranks);
-    tell_ends(gather, model);
+    tell_what_ended(gather, model);
     return model->session_count < gather->count ? -1 : 0;
 }
 

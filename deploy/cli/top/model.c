@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What `hdss top` knows at a moment: see model.h. What is not known of a number is 0, what is no text is none. */
+/* The knowledge of `hdss top` at a moment: see model.h. A number that is not known is 0, a text that is none is empty.
+ */
 #include "deploy/cli/top/model.h"
 
 #include "common/control/job_json.h"

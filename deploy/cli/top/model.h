@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What `hdss top` knows at a moment: the sessions of this user, their jobs, and the ranks of the job that is looked
- * into, as the control sockets tell of them (docs/CONTROL.md). Pure but for JSON. */
+/* The knowledge of `hdss top` at a moment: the sessions of this user, their jobs, and the ranks of the job that is
+ * looked into, as the control sockets tell of them (docs/CONTROL.md). Pure but for JSON. */
 #pragma once
 
 #include "common/metrics/rank.h"

@@ -64,7 +64,7 @@ unsigned page_columns(const char *text)
 }
 
 /* Adds bytes to the line as they are. False when memory is out. */
-static bool put_bytes(struct page_line *line, const char *bytes, size_t length)
+static bool append_bytes(struct page_line *line, const char *bytes, size_t length)
 {
     if (line->length + length + 1 > line->room) {
         const size_t room = 2 * (line->length + length) + 64;
@@ -107,7 +107,7 @@ static size_t character(const char *text)
 }
 
 /* Adds up to `most` columns of the text. */
-static void put_text(struct page *page, enum look look, const char *text, unsigned most)
+static void append_text(struct page *page, enum look look, const char *text, unsigned most)
 {
     struct page_line *line = line_at_hand(page);
     const unsigned left = page_left(page);
@@ -117,7 +117,7 @@ static void put_text(struct page *page, enum look look, const char *text, unsign
     for (unsigned columns = 0; *text != '\0' && columns < most && columns < left && !page->failed; columns++) {
         const size_t length = character(text);
         const bool is_shown = length == 1 || (length > 1 && page->utf8);
-        page->failed |= !put_bytes(line, is_shown ? text : "?", is_shown ? length : 1);
+        page->failed |= !append_bytes(line, is_shown ? text : "?", is_shown ? length : 1);
         line->columns++;
         text += length > 0 ? length : 1;
         while (length == 0 && goes_on(*text))
@@ -134,7 +134,7 @@ void page_add(struct page *page, enum look look, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    put_text(page, look, text, UINT_MAX);
+    append_text(page, look, text, UINT_MAX);
 }
 
 void page_add_short(struct page *page, enum look look, const char *text, unsigned most)
@@ -142,12 +142,12 @@ void page_add_short(struct page *page, enum look look, const char *text, unsigne
     const unsigned left = page_left(page);
     most = most < left ? most : left;
     if (page_columns(text) <= most)
-        put_text(page, look, text, most);
+        append_text(page, look, text, most);
     else if (most <= 2)
-        put_text(page, look, "..", most);
+        append_text(page, look, "..", most);
     else {
-        put_text(page, look, text, most - 2);
-        put_text(page, look, "..", 2);
+        append_text(page, look, text, most - 2);
+        append_text(page, look, "..", 2);
     }
 }
 
@@ -155,14 +155,14 @@ void page_go_to(struct page *page, unsigned column)
 {
     const struct page_line *line = line_at_hand(page);
     for (unsigned at = line != NULL ? line->columns : column; at < column; at++)
-        put_text(page, LOOK_PLAIN, " ", 1);
+        append_text(page, LOOK_PLAIN, " ", 1);
 }
 
 void page_add_bar(struct page *page, double share, unsigned columns)
 {
     char bar[3 * HUMAN_BAR_MAX + 1];
     human_bar(bar, share, columns, page->utf8);
-    put_text(page, LOOK_BAR, bar, columns);
+    append_text(page, LOOK_BAR, bar, columns);
 }
 
 char *page_text(const struct page *page)

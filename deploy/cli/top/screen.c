@@ -25,7 +25,7 @@ static bool has_signals;
 static volatile sig_atomic_t is_asked_to_end, has_another_size;
 static attr_t looks[LOOKS];
 
-static void on_signal(int number)
+static void remember_signal(int number)
 {
     if (number == SIGWINCH)
         has_another_size = true;
@@ -34,10 +34,10 @@ static void on_signal(int number)
 }
 
 /* Has these signals come while a key is waited for. */
-static void take_signals(void)
+static void defer_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
-    const struct sigaction action = {.sa_handler = on_signal};
+    const struct sigaction action = {.sa_handler = remember_signal};
     sigset_t blocked;
     sigemptyset(&blocked);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -77,7 +77,7 @@ int top_screen_open(struct error *error)
                          "another one, or --once",
                          terminal != NULL ? terminal : "");
     }
-    take_signals();
+    defer_signals();
     set_term(screen);
     set_escdelay(ESCAPE_MS);
     cbreak();
@@ -108,7 +108,7 @@ void top_screen_size(unsigned *columns, unsigned *lines)
 }
 
 /* Behind a line in the last column of the last line the cursor has no place to go, which is no error here. */
-static void show_line(int y, const struct page_line *line)
+static void draw_line(int y, const struct page_line *line)
 {
     const char *text = line->text;
     if (move(y, 0) == ERR)
@@ -125,11 +125,11 @@ void top_screen_show(const struct page *page)
 {
     erase();
     for (size_t i = 0; i < page->count && i < (size_t)LINES; i++)
-        show_line((int)i, &page->lines[i]);
+        draw_line((int)i, &page->lines[i]);
     refresh();
 }
 
-static enum top_key key_of(int code)
+static enum top_key key_of_code(int code)
 {
     switch (code) {
     case KEY_UP:
@@ -185,5 +185,5 @@ enum top_key top_screen_key(int timeout_ms, bool *is_resized)
         *is_resized = true;
         return TOP_KEY_NONE;
     }
-    return code == ERR ? TOP_KEY_NONE : key_of(code);
+    return code == ERR ? TOP_KEY_NONE : key_of_code(code);
 }

@@ -19,7 +19,7 @@ static unsigned group_number(const struct rank_figures *rank)
     return rank->is_master ? rank->rank : rank->master != RANK_NONE ? rank->master : rank->node;
 }
 
-static int by_number(const void *a, const void *b)
+static int by_group_number(const void *a, const void *b)
 {
     const struct top_group *one = a, *other = b;
     return (one->number > other->number) - (one->number < other->number);
@@ -29,7 +29,7 @@ size_t top_sum_group_of(const struct top_sum *sum, const struct rank_figures *wo
 {
     const struct top_group wanted = {.number = group_number(worker)};
     const struct top_group *found =
-        sum->group_count > 0 ? bsearch(&wanted, sum->groups, sum->group_count, sizeof wanted, by_number) : NULL;
+        sum->group_count > 0 ? bsearch(&wanted, sum->groups, sum->group_count, sizeof wanted, by_group_number) : NULL;
     return found != NULL ? (size_t)(found - sum->groups) : sum->group_count;
 }
 
@@ -43,7 +43,7 @@ static int make_groups(struct top_sum *sum, const struct top_model *model)
         const struct top_rank *rank = &model->ranks[i];
         sum->groups[i] = (struct top_group){.number = group_number(&rank->figures), .host = ""};
     }
-    qsort(sum->groups, model->rank_count, sizeof *sum->groups, by_number);
+    qsort(sum->groups, model->rank_count, sizeof *sum->groups, by_group_number);
     for (size_t i = 0; i < model->rank_count; i++)
         if (i == 0 || sum->groups[i].number != sum->groups[sum->group_count - 1].number)
             sum->groups[sum->group_count++] = sum->groups[i];
@@ -62,8 +62,8 @@ static void add_master(struct top_group *group, const struct top_rank *rank)
 }
 
 /* Adds what a worker is at, and has done. `busy_s` is the sum over those of the group before it. */
-static void add_worker(struct top_group *group, const struct top_rank *rank, double share, double *shares,
-                       unsigned *counted)
+static void add_to_group(struct top_group *group, const struct top_rank *rank, double share, double *shares,
+                         unsigned *counted)
 {
     const struct rank_figures *figures = &rank->figures;
     group->workers++;
@@ -83,7 +83,7 @@ static void add_worker(struct top_group *group, const struct top_rank *rank, dou
     }
 }
 
-/* What a master says of its workers counts more than what is known of them here. */
+/* Takes from the master what is not known of all of its workers. */
 static void take_master(struct top_group *group, const struct rank_figures *master)
 {
     if (!group->knows_computing) {
@@ -107,8 +107,8 @@ static int fill_groups(struct top_sum *sum, const struct top_model *model)
         if (rank->figures.is_master)
             add_master(&sum->groups[g], rank);
         else
-            add_worker(&sum->groups[g], rank, job != NULL ? top_busy_share(job, &rank->figures) : -1, &shares[g],
-                       &counted[g]);
+            add_to_group(&sum->groups[g], rank, job != NULL ? top_busy_share(job, &rank->figures) : -1, &shares[g],
+                         &counted[g]);
     }
     for (size_t i = 0; shares != NULL && counted != NULL && i < model->rank_count; i++)
         if (model->ranks[i].figures.is_master)
@@ -131,7 +131,7 @@ double top_busy_share(const struct job_view *job, const struct rank_figures *wor
     return fmin((worker->compute_s + (worker->has_chunk ? worker->since_s : 0)) / job->elapsed_s, 1);
 }
 
-static void count_workers(struct top_sum *sum, const struct top_model *model)
+static void count_states(struct top_sum *sum, const struct top_model *model)
 {
     for (size_t i = 0; i < model->rank_count; i++) {
         const struct rank_figures *rank = &model->ranks[i].figures;
@@ -207,7 +207,7 @@ int top_sum_init(struct top_sum *sum, const struct top_model *model)
         top_sum_fini(sum);
         return -1;
     }
-    count_workers(sum, model);
+    count_states(sum, model);
     sum->imbalance = imbalance_of(model);
     const double mean_s = iteration_s(model);
     for (size_t i = 0; i < model->rank_count; i++)

@@ -36,7 +36,7 @@ static unsigned sum_of_widths(const unsigned *widths, unsigned count)
 
 /* Leaves columns out one after the other until the others fit, and takes back those that have room after all, the last
  * one first. */
-static void leave_out(unsigned *widths, const struct table_column *columns, unsigned count, unsigned width)
+static void leave_columns_out(unsigned *widths, const struct table_column *columns, unsigned count, unsigned width)
 {
     unsigned left_out[TABLE_COLUMNS_MAX], places[TABLE_COLUMNS_MAX], out = 0;
     for (unsigned next = 1; next <= count; next++)
@@ -55,14 +55,14 @@ static void leave_out(unsigned *widths, const struct table_column *columns, unsi
 
 /* Has the columns fit: a text whose end is kept shrinks to the least that it has first, then columns are left out. A
  * bar takes what is left. */
-static void fit(unsigned *widths, const struct table_column *columns, unsigned count, unsigned width)
+static void fit_columns(unsigned *widths, const struct table_column *columns, unsigned count, unsigned width)
 {
     for (unsigned c = 0; c < count; c++) {
         const unsigned sum = sum_of_widths(widths, count), over = sum > width ? sum - width : 0;
         if (columns[c].keeps_end && widths[c] > columns[c].least)
             widths[c] -= over < widths[c] - columns[c].least ? over : widths[c] - columns[c].least;
     }
-    leave_out(widths, columns, count, width);
+    leave_columns_out(widths, columns, count, width);
     for (unsigned c = 0; c < count; c++) {
         const unsigned sum = sum_of_widths(widths, count);
         if (columns[c].is_bar && widths[c] > 0 && sum < width)
@@ -70,8 +70,8 @@ static void fit(unsigned *widths, const struct table_column *columns, unsigned c
     }
 }
 
-static void add_text(struct page *page, const struct table_column *column, unsigned at, unsigned width,
-                     const char *text, enum look look)
+static void add_cell_text(struct page *page, const struct table_column *column, unsigned at, unsigned width,
+                          const char *text, enum look look)
 {
     const unsigned columns = page_columns(text);
     if (column->is_number && columns < width)
@@ -98,11 +98,11 @@ static void add_table_row(struct page *page, const struct table_column *columns,
             continue;
         page_go_to(page, at);
         if (row == NULL)
-            add_text(page, &columns[c], at, widths[c], columns[c].heading, LOOK_DIM);
+            add_cell_text(page, &columns[c], at, widths[c], columns[c].heading, LOOK_DIM);
         else if (columns[c].is_bar && row->cells[c].share >= 0)
             page_add_bar(page, row->cells[c].share, widths[c]);
         else if (!columns[c].is_bar)
-            add_text(page, &columns[c], at, widths[c], row->cells[c].text, row->cells[c].look);
+            add_cell_text(page, &columns[c], at, widths[c], row->cells[c].text, row->cells[c].look);
         at += widths[c] + GAP;
     }
     if (row != NULL && row->is_selected && page->count > 0 && !page->failed) {
@@ -117,7 +117,7 @@ void table_add(struct page *page, const struct table_column *columns, unsigned c
     unsigned widths[TABLE_COLUMNS_MAX] = {0};
     for (unsigned c = 0; c < column_count; c++)
         widths[c] = wanted_width(&columns[c], c, rows, row_count);
-    fit(widths, columns, column_count, page->width);
+    fit_columns(widths, columns, column_count, page->width);
     add_table_row(page, columns, column_count, widths, NULL);
     for (size_t r = 0; r < row_count; r++)
         add_table_row(page, columns, column_count, widths, &rows[r]);

@@ -101,7 +101,7 @@ static int top_fail(const char *text, int status)
 /* --- what is shown --- */
 
 /* Finds the set or the job that the word names. -1 with one line. */
-static int find_word(struct top *top, struct error *error)
+static int find_operand(struct top *top, struct error *error)
 {
     struct set_place set;
     struct job_list found = {0};
@@ -131,7 +131,7 @@ static void read_clock(struct top_model *model)
 }
 
 /* Sums up what is known, and lists the rows anew. -1 when memory is out. */
-static int arrange(struct top *top)
+static int top_arrange(struct top *top)
 {
     top_sum_fini(&top->sum);
     top_rows_fini(&top->rows);
@@ -141,10 +141,10 @@ static int arrange(struct top *top)
     return 0;
 }
 
-static int look(struct top *top, bool all_ranks)
+static int top_look(struct top *top, bool all_ranks)
 {
     read_clock(&top->model);
-    return top_gather_look(&top->gather, &top->model, &top->ui, all_ranks) < 0 ? -1 : arrange(top);
+    return top_gather_look(&top->gather, &top->model, &top->ui, all_ranks) < 0 ? -1 : top_arrange(top);
 }
 
 /* --- once --- */
@@ -155,7 +155,7 @@ static int print_once(struct top *top)
     const unsigned columns = columns_of_output();
     page_init(&page, columns < TOP_WIDTH_MAX ? columns : TOP_WIDTH_MAX, top->utf8);
     char *text = NULL;
-    if (look(top, true) == 0) {
+    if (top_look(top, true) == 0) {
         top_view(&page, TOP_HEIGHT_ANY, &top->model, &top->sum, &top->rows, &top->ui);
         text = page_text(&page);
     }
@@ -169,7 +169,7 @@ static int print_once(struct top *top)
 
 /* --- the screen --- */
 
-static int show(struct top *top)
+static int top_show(struct top *top)
 {
     struct page page;
     unsigned columns, lines;
@@ -184,20 +184,20 @@ static int show(struct top *top)
 }
 
 /* Does what a key asks for. 1: the program ends; -1 when memory is out. */
-static int act(struct top *top, enum top_key key)
+static int top_act_on(struct top *top, enum top_key key)
 {
     if (key != TOP_KEY_NONE)
         top->model.note[0] = '\0';
     switch (top_ui_key(&top->ui, &top->model, &top->sum, &top->rows, top->shown, key)) {
     case TOP_END: return 1;
-    case TOP_LOOK: return look(top, false);
-    case TOP_CANCEL: top_gather_cancel(&top->gather, &top->model, top->ui.asked); return look(top, false);
+    case TOP_LOOK: return top_look(top, false);
+    case TOP_CANCEL: top_gather_cancel(&top->gather, &top->model, top->ui.asked); return top_look(top, false);
     case TOP_NOTHING: break;
     }
-    return arrange(top);
+    return top_arrange(top);
 }
 
-/* Takes keys until the next look is due. As act(). */
+/* Takes keys until the next look is due. As top_act_on(). */
 static int take_keys(struct top *top, uint64_t due_ns)
 {
     int result = 0;
@@ -209,9 +209,9 @@ static int take_keys(struct top *top, uint64_t due_ns)
         const enum top_key key = top_screen_key((int)((due_ns - now_ns) / 1000000 + 1), &is_resized);
         if (key == TOP_KEY_NONE && !is_resized)
             continue;
-        result = act(top, key);
+        result = top_act_on(top, key);
         if (result == 0)
-            result = show(top);
+            result = top_show(top);
     }
     return result;
 }
@@ -224,7 +224,8 @@ static int run_screen(struct top *top)
         return top_fail(error.text, EXIT_STATUS_USAGE);
     while (result == 0) {
         const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
-        result = look(top, false) < 0 || show(top) < 0 ? -1 : take_keys(top, began_ns + top->request.interval_ns);
+        result =
+            top_look(top, false) < 0 || top_show(top) < 0 ? -1 : take_keys(top, began_ns + top->request.interval_ns);
     }
     top_screen_close();
     return result < 0 ? top_fail("out of memory", EXIT_STATUS_FAILED) : EXIT_STATUS_DONE;
@@ -237,7 +238,7 @@ int command_top(int argc, char **argv)
     int status = options_parse(&top_options, argc, argv, &top.request, take_word, &error);
     if (status > 0)
         return show_page(program, &top_options, status);
-    if (status < 0 || find_word(&top, &error) < 0)
+    if (status < 0 || find_operand(&top, &error) < 0)
         return top_fail(error.text, EXIT_STATUS_USAGE);
     setlocale(LC_CTYPE, "");
     top.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;

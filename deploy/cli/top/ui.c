@@ -23,7 +23,7 @@ static int falling(double a, double b)
 }
 
 /* The part of a job that is done; of one whose end is not known nothing can be said. */
-static double share_done(const struct job_view *view)
+static double part_done(const struct job_view *view)
 {
     return view->total > 0 ? job_view_percent(view) : -1;
 }
@@ -43,7 +43,7 @@ static int compare_jobs(const void *a, const void *b, void *context)
     const struct job_view *other = &ordering->model->jobs.items[((const struct top_row *)b)->index];
     int result = 0;
     switch (ordering->order) {
-    case JOBS_BY_DONE: result = falling(share_done(one), share_done(other)); break;
+    case JOBS_BY_DONE: result = falling(part_done(one), part_done(other)); break;
     case JOBS_BY_RATE: result = falling(one->rate, other->rate); break;
     case JOBS_BY_END: result = by_end(one, other); break;
     default: break;
@@ -106,8 +106,8 @@ static bool is_open(const struct top_ui *ui, const struct top_sum *sum, const st
 }
 
 /* Puts each group before its workers, which are sorted by groups, and leaves out those of groups that are closed. */
-static int fold(struct top_rows *rows, const struct top_model *model, const struct top_sum *sum,
-                const struct top_ui *ui)
+static int fold_rows(struct top_rows *rows, const struct top_model *model, const struct top_sum *sum,
+                     const struct top_ui *ui)
 {
     struct top_row *folded = calloc(rows->count + sum->group_count + 1, sizeof *folded);
     size_t count = 0, next = 0;
@@ -139,7 +139,7 @@ static int list_ranks(struct top_rows *rows, const struct top_model *model, cons
         if (!model->ranks[i].figures.is_master)
             rows->items[rows->count++] = (struct top_row){ROW_RANK, i};
     qsort_r(rows->items, rows->count, sizeof *rows->items, compare_ranks, &ordering);
-    return ui->rank_order == RANKS_BY_GROUP ? fold(rows, model, sum, ui) : 0;
+    return ui->rank_order == RANKS_BY_GROUP ? fold_rows(rows, model, sum, ui) : 0;
 }
 
 int top_rows_make(struct top_rows *rows, const struct top_model *model, const struct top_sum *sum,
@@ -183,8 +183,8 @@ void top_ui_settle(struct top_ui *ui, const struct top_model *model, const struc
     select_row(ui, model, rows, ui->selected);
 }
 
-static void move(struct top_ui *ui, const struct top_model *model, const struct top_rows *rows, size_t page,
-                 enum top_key key)
+static void move_selection(struct top_ui *ui, const struct top_model *model, const struct top_rows *rows, size_t page,
+                           enum top_key key)
 {
     const size_t row = ui->selected, far = page > 1 ? page - 1 : 1;
     switch (key) {
@@ -201,7 +201,7 @@ static void move(struct top_ui *ui, const struct top_model *model, const struct 
 /* --- keys --- */
 
 /* Looks into the job that is selected, or opens the group that is, or closes it. */
-static enum top_act enter(struct top_ui *ui, const struct top_model *model, const struct top_sum *sum,
+static enum top_act go_in(struct top_ui *ui, const struct top_model *model, const struct top_sum *sum,
                           const struct top_rows *rows)
 {
     if (ui->selected >= rows->count)
@@ -222,7 +222,7 @@ static enum top_act enter(struct top_ui *ui, const struct top_model *model, cons
     return TOP_NOTHING;
 }
 
-static enum top_act leave(struct top_ui *ui)
+static enum top_act go_back(struct top_ui *ui)
 {
     if (!ui->is_inside || ui->is_alone)
         return TOP_END;
@@ -231,7 +231,7 @@ static enum top_act leave(struct top_ui *ui)
 }
 
 /* Asks whether the job at hand is to be cancelled. */
-static void ask(struct top_ui *ui, const struct top_model *model, const struct top_rows *rows)
+static void ask_to_cancel(struct top_ui *ui, const struct top_model *model, const struct top_rows *rows)
 {
     const struct job_view *looked = top_model_looked(model);
     const char *id = !ui->is_inside ? id_of_row(model, rows, ui->selected) : looked != NULL ? looked->id : "";
@@ -266,10 +266,10 @@ enum top_act top_ui_key(struct top_ui *ui, const struct top_model *model, const 
         return TOP_NOTHING;
     }
     switch (key) {
-    case TOP_KEY_ENTER: return enter(ui, model, sum, rows);
+    case TOP_KEY_ENTER: return go_in(ui, model, sum, rows);
     case TOP_KEY_BACK:
-    case TOP_KEY_QUIT: return key == TOP_KEY_BACK && !ui->is_inside ? TOP_NOTHING : leave(ui);
-    case TOP_KEY_CANCEL: ask(ui, model, rows); break;
+    case TOP_KEY_QUIT: return key == TOP_KEY_BACK && !ui->is_inside ? TOP_NOTHING : go_back(ui);
+    case TOP_KEY_CANCEL: ask_to_cancel(ui, model, rows); break;
     case TOP_KEY_ALL: return show_all(ui);
     case TOP_KEY_HELP: ui->helps = true; break;
     case TOP_KEY_SORT:
@@ -278,7 +278,7 @@ enum top_act top_ui_key(struct top_ui *ui, const struct top_model *model, const 
         else
             ui->job_order = (ui->job_order + 1) % JOB_ORDERS;
         break;
-    default: move(ui, model, rows, page, key);
+    default: move_selection(ui, model, rows, page, key);
     }
     return TOP_NOTHING;
 }

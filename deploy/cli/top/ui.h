@@ -32,7 +32,7 @@ enum top_key {
     TOP_KEY_OTHER,
 };
 
-/* What is to be done behind a key. */
+/* Deeds that a key asks for. */
 enum top_act {
     TOP_NOTHING,
     TOP_END,
@@ -82,5 +82,5 @@ void top_ui_settle(struct top_ui *ui, const struct top_model *model, const struc
 enum top_act top_ui_key(struct top_ui *ui, const struct top_model *model, const struct top_sum *sum,
                         const struct top_rows *rows, size_t page, enum top_key key);
 
-/* What the rows are ordered by. */
+/* The name of the order of the rows. */
 const char *top_ui_order_name(const struct top_ui *ui);
