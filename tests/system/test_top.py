@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 
-from launch import HDSS, WORKER, finish, kill_tree, main, ranks_of, run, start, wait_until
+from launch import HDSS, WORKER, environment, finish, kill_tree, main, ranks_of, run, start, wait_until
 from set_double import SetDouble
 
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=1000']
@@ -194,7 +194,7 @@ class Screen:
         Screen.number += 1
         self.words = ['tmux', '-f', '/dev/null', '-S', os.path.join(os.getcwd(), f'tmux-{Screen.number}')]
         line = f'{before} {shlex.join([HDSS, "top", "--interval", "0.2", *words])}{after}'
-        env = {name: value for name, value in os.environ.items() if name not in ('TMUX', 'ASAN_OPTIONS')} | {'LC_ALL': 'C.UTF-8'}
+        env = {name: value for name, value in environment().items() if name != 'TMUX'}
         subprocess.run([*self.words, 'new-session', '-d', '-x', str(columns), '-y', str(lines), line], env=env, check=True, timeout=30)
 
     def __enter__(self):
