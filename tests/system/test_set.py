@@ -577,6 +577,11 @@ def hand_over(words, count):
 
 
 @long
+def has_grown(ranks, before, after):
+    """What is lost with each job is lost again with the next ones. MPI takes memory in pieces of a MiB as messages happen to come, once or twice."""
+    return any(after[pid][1] != before[pid][1] or after[pid][2] >= before[pid][2] + 512 for pid in ranks)
+
+
 def test_jobs_of_each_kind_leave_nothing_with_the_ranks():
     """The supermaster remembers jobs that are over, some 3 kB each."""
     here()
@@ -600,11 +605,12 @@ def test_jobs_of_each_kind_leave_nothing_with_the_ranks():
     try:
         for words in kinds:
             hand_over(words, JOBS_BEFORE)
-            before = held(ranks)
-            hand_over(words, JOBS_BEHIND)
-            wait_until(lambda: all(held([pid])[pid][0] <= before[pid][0] for pid in ranks), f'descriptors of {words}: {before}, {held(ranks)}')
-            after = held(ranks)
-            assert all(after[pid][1] == before[pid][1] and after[pid][2] < before[pid][2] + 512 for pid in ranks), (words, before, after)
+            seen = [held(ranks)]
+            while len(seen) <= 3 and (len(seen) == 1 or has_grown(ranks, *seen[-2:])):
+                hand_over(words, JOBS_BEHIND)
+                wait_until(lambda: all(held([pid])[pid][0] <= seen[0][pid][0] for pid in ranks), f'descriptors of {words}: {seen}, {held(ranks)}')
+                seen.append(held(ranks))
+            assert not has_grown(ranks, *seen[-2:]), (words, seen)
     finally:
         assert run([HDSS, 'down']).status == 0
         finish(process)
