@@ -86,8 +86,7 @@ static void add_untold(struct page *page, const struct job_view *job, const stru
     if (sum->computing == 0 || sum->imbalance >= 0 || strcmp(job->topology, "hierarchical") != 0)
         return;
     top_add_label(page, "imbalance");
-    page_add(page, LOOK_DIM, "not known: masters tell no times for ");
-    page_add_short(page, LOOK_DIM, job->technique, page->width);
+    page_add(page, LOOK_DIM, "not known: masters have told no times");
 }
 
 static void add_workers(struct page *page, const struct job_view *job, const struct top_sum *sum)
@@ -182,6 +181,17 @@ static void add_command_words(struct page *page, const struct job_view *job)
     }
 }
 
+/* The status of a job that is over, and where to find out more. */
+static void add_status(struct page *page, const struct job_view *job)
+{
+    if (job->status < 0)
+        return;
+    top_add_label(page, "status");
+    page_add(page, LOOK_PLAIN, "%d", job->status);
+    if (strchr(job->id, '/') != NULL)
+        page_add(page, LOOK_DIM, "; hdss output %s has what it printed", job->id);
+}
+
 static void add_kind(struct page *page, const struct job_view *job)
 {
     if (job->technique[0] == '\0')
@@ -216,6 +226,7 @@ void top_add_job_head(struct page *page, const struct top_model *model, const st
     add_share_done(page, job);
     add_rates(page, job);
     add_end(page, job);
+    add_status(page, job);
     add_kind(page, job);
     add_workers(page, job, sum);
     add_untold(page, job, sum);

@@ -149,7 +149,7 @@ size_t top_view(struct page *page, unsigned height, const struct top_model *mode
         cut_page(page, height > foot + ROWS_LEAST + 1 ? height - foot - ROWS_LEAST - 1 : 0);
     const size_t used = page->count + foot + 2; /* a blank line, and the headings */
     const size_t shown = !is_screen ? rows->count : height > used ? height - used : ROWS_LEAST;
-    if (!is_screen || height > used)
+    if ((rows->count > 0 || !ui->is_inside) && (!is_screen || height > used))
         page_line(page);
     if (rows->count > 0)
         add_rows(page, shown, is_screen, model, sum, rows, ui);

@@ -340,16 +340,31 @@ START_TEST(a_job_fits_200)
 }
 END_TEST
 
+START_TEST(a_job_that_is_over_has_a_status)
+{
+    look_into("night",
+              "{\"id\":7,\"kernel\":\"k\",\"state\":\"failed\",\"done\":5,\"total\":9,\"elapsed_s\":2,\"status\":3,"
+              "\"submitted\":\"a\",\"began\":\"b\"}",
+              "[]");
+    arrange();
+    check_page(60, TOP_HEIGHT_ANY,
+               "night/7: k, failed\n"
+               "  done       ####      55.6 %, 5 of 9\n"
+               "  took       2.00 s\n"
+               "  status     3; hdss output night/7 has what it printed\n");
+}
+END_TEST
+
 START_TEST(a_job_that_is_not_told_of_says_so)
 {
     ui.is_inside = true;
     strcpy(ui.job, "night/7");
     arrange();
-    check_page(60, TOP_HEIGHT_ANY, "night/7\nit does not answer\n\n");
+    check_page(60, TOP_HEIGHT_ANY, "night/7\nit does not answer\n");
     model.looked_is_gone = true;
-    check_page(60, TOP_HEIGHT_ANY, "night/7\nit is not there any more\n\n");
+    check_page(60, TOP_HEIGHT_ANY, "night/7\nit is not there any more\n");
     strcpy(model.looked_reason, "there is no such job");
-    check_page(60, TOP_HEIGHT_ANY, "night/7\nthere is no such job\n\n");
+    check_page(60, TOP_HEIGHT_ANY, "night/7\nthere is no such job\n");
     look_into_job();
     ck_assert(page_has(60, TOP_HEIGHT_ANY, "night/7, day: mandelbrot, out of sight, 12:00:00\nthere is no such job\n"));
     model.looked_is_gone = false;
@@ -433,7 +448,7 @@ START_TEST(masters_tell_less)
                "  end        not known, after 1.00 s\n"
                "  technique  gss, hierarchical\n"
                "  workers    2 of 3 compute\n"
-               "  imbalance  not known: masters tell no times for gss\n"
+               "  imbalance  not known: masters have told no times\n"
                "  lost       rank 2 on b\n"
                "  slowest    10: 250 ms, 4.0 x the mean, rank 5\n"
                "\n"
@@ -653,6 +668,7 @@ int main(void)
     tcase_add_test(tests, a_job_fits);
     tcase_add_test(tests, a_job_fits_100);
     tcase_add_test(tests, a_job_fits_200);
+    tcase_add_test(tests, a_job_that_is_over_has_a_status);
     tcase_add_test(tests, a_job_that_is_not_told_of_says_so);
     tcase_add_test(tests, large_jobs_are_folded);
     tcase_add_test(tests, many_lost_ranks_are_cut_short);
