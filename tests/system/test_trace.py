@@ -130,6 +130,8 @@ def test_tasks_and_functions():
     trace, report, _ = traced(['--workers', 2, 'exec', 'tasks=tasks', 'shell=yes'], status=3)
     assert set(trace.counts()) == {1}
     check_times(trace)
+    result = run([HDSS, 'exec', '-j', 2, '--trace', 'exec.csv', 'echo', ':::', *'abcde'])
+    assert result.status == 0 and set(Trace('exec.csv').counts()) == {1}, result
     if python_is_there():
         with open('own.py', 'w') as file:
             file.write('def describe():\n    return {"iterations": 100, "dtype": "float64"}\n'
