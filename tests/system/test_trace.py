@@ -107,10 +107,11 @@ def test_a_trace_gives_the_figures_of_the_report():
 
 
 def test_results_compared_and_threads():
-    trace, report, _ = traced(['--workers', 3, '--verify', '0.2', *LOOP])
+    trace, report, _ = traced(['--workers', 3, '--verify', '0.5', *LOOP])
     assert set(trace.counts()) == {1}
     assert {row['fate'] for row in trace.chunks if row['reason'] == 'verify'} <= {'dropped', 'returned'}
-    assert any(row['reason'] == 'verify' for row in trace.chunks)
+    compared = sum(int(row['count']) for row in trace.chunks if row['reason'] == 'verify' and row['fate'] == 'dropped')
+    assert compared == report['verify']['alike'], (compared, report['verify'])
     check_times(trace)
     trace, report, _ = traced(['--workers', 2, '--threads', 2, *LOOP])
     assert set(trace.counts()) == {1}
