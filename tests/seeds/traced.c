@@ -159,14 +159,15 @@ static bool was_done_before(const struct virtual_config *config, uint64_t iterat
     return false;
 }
 
-/* Iterations that the supermaster counts as done are stored, once; where a master is lost what it had not told is
- * stored again. */
+/* Iterations that the supermaster counts as done are stored, once; what a master had not told is stored again where it
+ * is lost, or was stopped for so long that nobody waits for it. */
 static void check_stored(struct replay *replay)
 {
     const struct virtual_config *config = replay->config;
     const struct supermaster *supermaster = replay->result->supermaster;
     const bool may_be_twice = supermaster->losses.masters_lost > 0 || replay->result->killed > 0 ||
-                              replay->result->sent_garbage > 0 || config->columns > 0;
+                              replay->result->sent_garbage > 0 || config->columns > 0 ||
+                              (config->masters > 0 && replay->result->hits > 0);
     uint64_t stored = 0;
     for (uint64_t i = 0; i < config->count; i++) {
         stored += replay->stored[i] > 0 && !was_done_before(config, config->first + i);
