@@ -333,6 +333,20 @@ def test_an_idle_set_that_has_lost_all_workers_ends():
     assert ended.status == 1 and ended.err[-1] == 'supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs', ended
 
 
+@long
+def test_a_stopped_supermaster_whose_workers_are_lost_is_ended():
+    """Nobody else sees that it is stopped: it would stay for ever."""
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    for program in (SUPERMASTER, WORKER):
+        for pid in ranks_of(process, program):
+            os.kill(pid, signal.SIGSTOP if program == SUPERMASTER else signal.SIGKILL)
+    ended = finish(process)
+    assert ended.status == 1 and 'hdss: the supermaster has been stopped for 10 seconds: it is ended' in ended.err, ended
+    assert ended.err[-1] == 'hdss: the run ended without its supermaster; `hdss up --resume` goes on with its jobs', ended
+
+
 def test_a_job_without_a_journal_fails_with_its_workers():
     """Were it to blame it would take the workers of each set that goes on with it."""
     here()
@@ -652,6 +666,7 @@ if __name__ == '__main__':
         test_a_set_that_is_lost_is_started_again,
         test_a_set_that_has_lost_all_workers_ends_and_keeps_its_jobs,
         test_an_idle_set_that_has_lost_all_workers_ends,
+        test_a_stopped_supermaster_whose_workers_are_lost_is_ended,
         test_a_job_without_a_journal_fails_with_its_workers,
         test_a_signal_to_a_rank_drains_the_set,
         test_a_job_that_has_an_id_is_there_after_a_kill,
