@@ -462,7 +462,7 @@ class Set:
             return  # without a journal it fails with the last worker
         if job['status'] in (1, 2) and any(loss.target in ('helper', 'task') for loss in self.losses):
             printed = self.printed(job['id']).err
-            if re.search(r'(\(\)|loading or opening it) killed the child process', printed[-1]):
+            if re.search(r'(\(\)|loading( or opening)? it) killed the child process', printed[-1]):
                 return  # one that described its loop, or had not opened its kernel
         if job['status'] == 3 and any('were lost while they computed it; given up' in line for line in self.printed(job['id']).err):
             return  # several workers, which had it one after another
