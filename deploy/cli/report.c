@@ -9,6 +9,7 @@
 #include "deploy/cli/report/gantt.h"
 #include "deploy/cli/report/page.h"
 #include "deploy/cli/report/trace_file.h"
+#include "deploy/cli/report/tree.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -128,19 +129,37 @@ static int write_page_text(const char *path, struct text *text, struct error *er
     return result;
 }
 
+static int write_page(const struct report_request *request, const struct figures *figures,
+                      const struct report_input *input, struct error *error)
+{
+    struct page_content content = {.figures = figures,
+                                   .name = request->name != NULL ? request->name : request->files[0]};
+    struct run_tree tree = {0};
+    struct text text;
+    text_init(&text);
+    int result = 0;
+    if (input->has_trace) {
+        content.trace = &input->trace;
+        content.tree = &tree;
+        result = run_tree_make(&tree, &input->trace, figures->begin_s, error);
+    }
+    if (result == 0) {
+        page_html(&text, &content);
+        result = write_page_text(request->html, &text, error);
+    }
+    text_fini(&text);
+    run_tree_fini(&tree);
+    return result;
+}
+
 static int write_wanted(const struct report_request *request, const struct figures *figures,
                         const struct report_input *input, struct error *error)
 {
     const struct run_trace *trace = input->has_trace ? &input->trace : NULL;
-    struct text text;
-    if (request->html[0] != '\0') {
-        text_init(&text);
-        page_html(&text, figures, trace, request->name != NULL ? request->name : request->files[0]);
-        if (write_page_text(request->html, &text, error) < 0)
-            return -1;
-    }
+    if (request->html[0] != '\0' && write_page(request, figures, input, error) < 0)
+        return -1;
     if (request->svg[0] != '\0') {
-        struct text title;
+        struct text text, title;
         text_init(&text);
         text_init(&title);
         page_title(&title, figures);

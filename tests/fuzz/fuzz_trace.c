@@ -40,19 +40,39 @@ static void check_order(const struct run_trace *trace)
     REQUIRE(at == trace->chunk_count);
 }
 
+/* Each worker and each chunk is in one branch, and no pool has less than nothing at any time. */
+static void check_tree(const struct run_tree *tree, const struct run_trace *trace)
+{
+    uint64_t workers = 0, chunks = 0;
+    for (size_t b = 0; b < tree->branch_count; b++) {
+        const struct tree_branch *branch = &tree->branches[b];
+        workers += branch->workers;
+        chunks += branch->counts.chunks;
+        for (unsigned i = 0; branch->pool != NULL && i < POOL_PARTS; i++)
+            REQUIRE(branch->pool->chunks[i] <= trace->cut_count &&
+                    branch->pool->iterations[i] <= branch->pool->most_iterations);
+        REQUIRE(branch->pool == NULL || (branch->pool->empty >= 0 && branch->pool->mean_chunks >= 0));
+    }
+    REQUIRE(workers == trace->worker_count && chunks == tree->all.counts.chunks);
+}
+
 static void check_pages(const struct run_trace *trace)
 {
     struct figures figures;
+    struct run_tree tree;
     struct error error;
     struct text text;
     figures_init(&figures);
     REQUIRE(figures_of_trace(&figures, trace, &error) == 0);
     REQUIRE(figures.elapsed_s >= 0 && figures.compute_s >= 0);
+    REQUIRE(run_tree_make(&tree, trace, figures.begin_s, &error) == 0);
+    check_tree(&tree, trace);
     text_init(&text);
-    page_html(&text, &figures, trace, "trace.csv");
+    page_html(&text, &(struct page_content){&figures, trace, &tree, "trace.csv"});
     gantt_svg(&text, trace, figures.kernel != NULL ? figures.kernel : "");
     REQUIRE(text.data != NULL && strstr(text.data, MARK) == NULL);
     text_fini(&text);
+    run_tree_fini(&tree);
     figures_fini(&figures);
 }
 

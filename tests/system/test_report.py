@@ -155,8 +155,65 @@ def test_a_real_trace():
     told, shown = json.loads(read('run.json')), figures_in(read('run.html'))
     assert abs(shown['compute_s'] / told['compute_s'] - 1) < 1e-6 and abs(shown['elapsed_s'] / told['elapsed_s'] - 1) < .05, (shown, told)
     check_figures(shown, {'done': 400, 'iterations': 400, 'steps': told['chunks'], 'workers': 4, 'lost_workers': 0})
-    assert len(re.findall('<th scope="row"', read('run.html'))) == 4
+    assert len(re.findall('<th scope="row" data-value', read('run.html'))) == 4
     return None
+
+
+def tree_rows(text):
+    """The rows of the tree: {name: [what the columns say]}, and {name: the words of its chart}."""
+    table = re.search('<table id="tree">.*?</table>', text, re.S).group(0)
+    rows, charts = {}, {}
+    for line in re.findall('<tr><th scope="row".*?</tr>', table, re.S):
+        name = (re.search('<summary>(.*?)</summary>', line) or re.search('<th[^>]*>(.*?)</th>', line)).group(1)
+        rows[name], charts[name] = re.findall(r'<td(?: data-value="[^"]*")?>([^<]*)</td>', line), re.search('<title>(.*?)</title>', line).group(1)
+    return rows, charts
+
+
+def depth_of(trace, masters):
+    """The most iterations that lay in the pools of these masters at once, by the definition of the page."""
+    master, given, events = {rank: 1 + trace.place[rank] for rank in trace.ranks()}, {}, []
+    for chunk in sorted(trace.chunks, key=lambda chunk: -chunk['time_s']):
+        if chunk['reason'] not in ('copy', 'verify'):
+            given.update(dict.fromkeys(range(chunk['first'], chunk['first'] + chunk['count']), chunk['time_s']))
+    for cut in trace.cuts:
+        if master[cut['worker']] in masters:
+            for i in range(cut['first'], cut['first'] + cut['count']):
+                events += [(cut['time_s'], 0, 1), (given.get(i, math.inf), 1, -1)]
+    depth = most = 0
+    for _, _, change in sorted(events):
+        depth += change
+        most = max(most, depth)
+    return most
+
+
+def test_the_tree():
+    """Each master with what it gave to whom, and the depth of its pool, from the trace by other code than the program's."""
+    trace = make_trace(workers=12, nodes=3, lost=1, iterations=3000)
+    for cut in trace.cuts[::3]:
+        cut['time_s'] = max(0., cut['time_s'] - .05)
+    rows, charts = tree_rows(page_of(trace))
+    assert list(rows) == ['Supermaster, all masters', 'Master 1', 'Master 2', 'Master 3'], rows
+    for name, masters in (('Master 1', [1]), ('Master 3', [3]), ('Supermaster, all masters', [1, 2, 3])):
+        gave = [chunk for chunk in trace.chunks if chunk['master'] in masters]
+        reasons = [sum(chunk['reason'] in words for chunk in gave) for words in (('own', 'cut'), ('other',), ('recalled',), ('requeued', 'copy', 'verify'))]
+        most = depth_of(trace, masters)
+        assert most > 0 and rows[name][0] == f'{most:,}', (rows[name], most)
+        assert rows[name][2:4] == [str(len({chunk['worker'] for chunk in gave})), str(len(gave))] and rows[name][5:9] == [str(count) for count in reasons], (rows[name], reasons)
+        assert f'at most {most:,} iterations' in charts[name], charts[name]
+    text = page_of(trace)
+    rank = next(iter(trace.ranks()))
+    assert f'<li>Worker {rank}: {sum(chunk["worker"] == rank for chunk in trace.chunks)} chunks' in text
+    check_figures(figures_in(text), {'chunks_per_s': len(trace.chunks) / expected_figures(trace)['elapsed_s']})
+    many = make_trace(workers=300, nodes=150, lost=0, iterations=4000)
+    rows, _ = tree_rows(page_of(many))
+    assert len(rows) == 51 and '3 masters, 1 to 3' in rows and rows['Supermaster, all masters'][3] == f'{len(many.chunks):,}', rows
+    central = make_trace(workers=4, nodes=1, lost=0)
+    for chunk in central.chunks:
+        chunk['master'] = 0
+    central.head = [line.replace('worker,,2,0,1', 'worker,,2,0,0').replace('worker,,3,0,1', 'worker,,3,0,0').replace('worker,,4,0,1', 'worker,,4,0,0').replace('worker,,5,0,1', 'worker,,5,0,0')
+                    for line in central.head]
+    text = page_of(central)
+    assert 'There are no masters' in text and 'id="tree"' not in text and '<summary>Its 4 workers</summary>' in text
 
 
 def test_a_report_beside_its_trace():
@@ -165,7 +222,9 @@ def test_a_report_beside_its_trace():
     stats = [{'rank': rank, 'node': 0, 'master': 1, 'power': 1.5, 'iterations': 5, 'chunks': 2, 'compute_s': 1.0, 'wait_s': .5, 'finish_s': 2.25} for rank in trace.ranks()]
     with open('run.json', 'w') as file:
         json.dump({'hdss': '0.2.0', 'kernel': {'name': 'mandelbrot'}, 'elapsed_s': 2.5, 'efficiency': .4, 'messages': 77, 'worker_stats': stats}, file)
-    shown = figures_in(page_of(trace, 'run.html', 'run.json'))
+    text = page_of(trace, 'run.html', 'run.json')
+    shown = figures_in(text)
+    check_figures(shown, {'messages_per_s': 77 / 2.5, 'messages_per_chunk': 77 / len(trace.chunks)})
     check_figures(shown, {'elapsed_s': 2.5, 'efficiency': .4, 'messages': 77, 'chunks': len(trace.chunks), 'steps': len(trace.cuts)})
 
 

@@ -22,7 +22,8 @@ void figures_init(struct figures *figures)
                                 .latency_median_s = NAN,
                                 .chunk_median_s = NAN,
                                 .messages = TRACE_UNKNOWN,
-                                .bytes_on_wire = TRACE_UNKNOWN};
+                                .bytes_on_wire = TRACE_UNKNOWN,
+                                .refills = TRACE_UNKNOWN};
 }
 
 void figures_fini(struct figures *figures)
@@ -335,6 +336,7 @@ int figures_of_report(struct figures *figures, const json_t *report, struct erro
     take_whole(&figures->chunks, report, "chunks");
     take_whole(&figures->messages, report, "messages");
     take_whole(&figures->bytes_on_wire, report, "bytes_on_wire");
+    take_whole(&figures->refills, report, "refills");
     take_whole(&figures->lost_workers, faults, "lost_workers");
     take_whole(&figures->reissued, faults, "reissued_chunks");
     take_whole(&figures->duplicates, faults, "duplicate_results");

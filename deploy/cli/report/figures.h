@@ -40,7 +40,7 @@ struct figures {
     double chunk_median_s, chunk_high_s;     /* likewise of the times inside the kernel, for a chunk that was done */
     uint64_t chunks, steps, reasons[TRACE_REASONS], fates[TRACE_FATES];
     uint64_t lost_workers, recalls, recalled_iterations, reissued, duplicates, resumed, failed_iterations;
-    uint64_t messages, bytes_on_wire;
+    uint64_t messages, bytes_on_wire, refills;
     bool has_trace, has_report;
     struct figures_worker *worker_stats; /* [workers], owned; by node and rank */
 };

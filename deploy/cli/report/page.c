@@ -154,18 +154,26 @@ static double choose_tick(const struct run_trace *trace)
     return tick_s;
 }
 
-void page_html(struct text *text, const struct figures *figures, const struct run_trace *trace, const char *name)
+void page_html(struct text *text, const struct page_content *content)
 {
     static const struct {
         const char *name;
         void (*write)(const struct page *page);
-    } writers[] = {{"title", write_title},    {"subtitle", write_subtitle},
-                   {"has", write_has},        {"tiles", page_tiles},
-                   {"words", page_sentences}, {"workers", write_workers},
-                   {"events", write_events},  {"more_events", write_more_events},
-                   {"name", write_name},      {"run", page_run},
-                   {"chunks", page_chunks},   {"cuts", page_cuts}};
-    const struct page page = {text, figures, trace, name, choose_tick(trace)};
+    } writers[] = {{"title", write_title},
+                   {"subtitle", write_subtitle},
+                   {"has", write_has},
+                   {"tiles", page_tiles},
+                   {"words", page_sentences},
+                   {"tree", page_tree},
+                   {"workers", write_workers},
+                   {"events", write_events},
+                   {"more_events", write_more_events},
+                   {"name", write_name},
+                   {"run", page_run},
+                   {"chunks", page_chunks},
+                   {"cuts", page_cuts}};
+    const struct page page = {text,          content->figures, content->trace,
+                              content->tree, content->name,    choose_tick(content->trace)};
     for (const struct page_part *part = page_parts;; part++) {
         text_add(text, "%s", part->text);
         if (part->then == NULL)

@@ -5,13 +5,21 @@
 
 #include "common/util/text.h"
 #include "deploy/cli/report/figures.h"
+#include "deploy/cli/report/tree.h"
 
 /* The page has at most so many events, and says how many more there are. */
 #define PAGE_EVENTS_MAX 2000
 
-/* Adds the page. `trace` may be NULL: then it has no charts of chunks. `name` is that of the file, for the end of the
- * page. */
-void page_html(struct text *text, const struct figures *figures, const struct run_trace *trace, const char *name);
+/* What a page is made from. All is borrowed. */
+struct page_content {
+    const struct figures *figures;
+    const struct run_trace *trace; /* NULL: none; then the page has no charts of chunks */
+    const struct run_tree *tree;   /* of the trace; NULL: none */
+    const char *name;              /* of the file, for the end of the page */
+};
+
+/* Adds the page. */
+void page_html(struct text *text, const struct page_content *content);
 
 /* The title of the page and of its chart: "mandelbrot by gss: 4 workers". In UTF-8 if the names are. */
 void page_title(struct text *text, const struct figures *figures);

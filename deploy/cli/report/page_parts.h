@@ -9,7 +9,8 @@
 struct page {
     struct text *text; /* borrowed, as all pointers here */
     const struct figures *figures;
-    const struct run_trace *trace; /* NULL: none */
+    const struct run_trace *trace; /* NULL: none, as of the tree */
+    const struct run_tree *tree;
     const char *name;
     double tick_s; /* times are whole numbers of these in the page */
 };
@@ -25,9 +26,18 @@ static inline bool page_is_known(uint64_t count)
 /* "1 worker", "1,234 workers". */
 void page_count(struct text *text, uint64_t count, const char *one);
 
+/* A figure that scripts and tests can find: its name and exact value, and the words for people. */
+void page_figure(struct text *text, const char *name, double value, const char *words);
+void page_figure_time(struct text *text, const char *name, double seconds);
+void page_figure_share(struct text *text, const char *name, double share);
+void page_figure_count(struct text *text, const char *name, uint64_t count);
+
 /* The figures as tiles, and in sentences. */
 void page_tiles(const struct page *page);
 void page_sentences(const struct page *page);
+
+/* The tree of supermaster, masters and workers, with the pools of tasks. */
+void page_tree(const struct page *page);
 
 /* The numbers for the script: the run as JSON, its chunks and its scheduling steps packed. */
 void page_run(const struct page *page);

@@ -7,33 +7,32 @@
 #include <math.h>
 #include <string.h>
 
-/* A figure that scripts and tests can find: its name and exact value, and the words for people. */
-static void add_figure(struct text *text, const char *name, double value, const char *words)
+void page_figure(struct text *text, const char *name, double value, const char *words)
 {
     text_add(text, "<b data-figure=\"%s\" data-value=\"%.15g\">%s</b>", name, value, words);
 }
 
-static void figure_time(struct text *text, const char *name, double seconds)
+void page_figure_time(struct text *text, const char *name, double seconds)
 {
     char words[HUMAN_MAX + 1];
     human_duration(words, seconds);
     char *unit = strstr(words, " us"); /* a page has the letter */
     if (unit != NULL)
         strcpy(unit, " µs");
-    add_figure(text, name, seconds, words);
+    page_figure(text, name, seconds, words);
 }
 
-static void figure_share(struct text *text, const char *name, double share)
+void page_figure_share(struct text *text, const char *name, double share)
 {
     char words[HUMAN_MAX];
     snprintf(words, sizeof words, "%.1f %%", 100 * share);
-    add_figure(text, name, share, words);
+    page_figure(text, name, share, words);
 }
 
-static void figure_count(struct text *text, const char *name, uint64_t count)
+void page_figure_count(struct text *text, const char *name, uint64_t count)
 {
     char words[HUMAN_MAX];
-    add_figure(text, name, (double)count, human_count(words, count));
+    page_figure(text, name, (double)count, human_count(words, count));
 }
 
 /* --- the figures --- */
@@ -55,30 +54,30 @@ void page_tiles(const struct page *page)
     char words[HUMAN_MAX];
     if (!isnan(figures->elapsed_s)) {
         begin_tile(page, "Loop time");
-        figure_time(text, "elapsed_s", figures->elapsed_s);
+        page_figure_time(text, "elapsed_s", figures->elapsed_s);
         end_tile(page, "first assignment to last stored result");
     }
     if (!isnan(figures->efficiency)) {
         begin_tile(page, "Efficiency");
-        figure_share(text, "efficiency", figures->efficiency);
+        page_figure_share(text, "efficiency", figures->efficiency);
         end_tile(page, "of the workers’ time computed what counts");
     }
     begin_tile(page, "Chunks");
-    figure_count(text, "chunks", figures->chunks);
+    page_figure_count(text, "chunks", figures->chunks);
     end_tile(page, figures->has_report ? "cut by the technique" : "given to workers");
     if (figures->max_over_mean > 0) {
         begin_tile(page, "Imbalance");
         snprintf(words, sizeof words, "%.3f", figures->max_over_mean);
-        add_figure(text, "max_over_mean", figures->max_over_mean, words);
+        page_figure(text, "max_over_mean", figures->max_over_mean, words);
         end_tile(page, "latest finishing time over the mean");
     }
     if (!isnan(figures->tail_s)) {
         begin_tile(page, "Tail");
-        figure_time(text, "tail_s", figures->tail_s);
+        page_figure_time(text, "tail_s", figures->tail_s);
         end_tile(page, "from the first worker without work to the end");
     }
     begin_tile(page, "Lost workers");
-    figure_count(text, "lost_workers", figures->lost_workers);
+    page_figure_count(text, "lost_workers", figures->lost_workers);
     end_tile(page, figures->lost_workers > 0 ? "their work was given to others" : "all stayed to the end");
 }
 
@@ -92,25 +91,25 @@ static void write_sentence_of_loop(const struct page *page)
     markup_add(text, page_word_or(figures->technique, "The technique"));
     text_add(text, " cut ");
     if (page_is_known(figures->iterations)) {
-        figure_count(text, "iterations", figures->iterations);
+        page_figure_count(text, "iterations", figures->iterations);
         text_add(text, " iterations of ");
     }
     markup_add(text, page_word_or(figures->kernel, "the loop"));
     if (figures->steps > 0) {
         text_add(text, " in ");
-        figure_count(text, "steps", figures->steps);
+        page_figure_count(text, "steps", figures->steps);
         text_add(text, " scheduling steps");
     }
     text_add(text, " for ");
-    figure_count(text, "workers", figures->workers);
+    page_figure_count(text, "workers", figures->workers);
     text_add(text, " worker%s on ", figures->workers == 1 ? "" : "s");
-    figure_count(text, "nodes", figures->nodes);
+    page_figure_count(text, "nodes", figures->nodes);
     text_add(text, " node%s; ", figures->nodes == 1 ? "" : "s");
-    figure_count(text, "done", figures->done);
+    page_figure_count(text, "done", figures->done);
     text_add(text, " iterations are done");
     if (figures->failed_iterations > 0) {
         text_add(text, ", ");
-        figure_count(text, "failed_iterations", figures->failed_iterations);
+        page_figure_count(text, "failed_iterations", figures->failed_iterations);
         text_add(text, " failed");
     }
     text_add(text, ".");
@@ -132,20 +131,20 @@ static void write_sentence_of_time(const struct page *page)
     for (unsigned i = 0; i < figures->workers; i++)
         wait_s += figures->worker_stats[i].wait_s / figures->workers;
     text_add(text, "<p>All workers together computed for ");
-    figure_time(text, "compute_s", figures->compute_s);
+    page_figure_time(text, "compute_s", figures->compute_s);
     text_add(text, "; each waited for ");
-    figure_time(text, "wait_s", wait_s);
+    page_figure_time(text, "wait_s", wait_s);
     text_add(text, " in the mean.");
     if (!isnan(figures->startup_s)) {
         text_add(text, " Until the first assignment it took ");
-        figure_time(text, "startup_s", figures->startup_s);
+        page_figure_time(text, "startup_s", figures->startup_s);
         text_add(text, ".");
     }
     if (!isnan(figures->tail_s)) {
         text_add(text, " The first worker had nothing more to do ");
-        figure_time(text, "tail_begins_s", figures->elapsed_s - figures->tail_s);
+        page_figure_time(text, "tail_begins_s", figures->elapsed_s - figures->tail_s);
         text_add(text, " after the beginning; from then on waiting for the others took ");
-        figure_share(text, "tail_idle", figures->tail_idle);
+        page_figure_share(text, "tail_idle", figures->tail_idle);
         text_add(text, " of the workers’ time.");
     }
     if (!isnan(figures->cov) && figures->max_over_mean > 0)
@@ -163,7 +162,7 @@ static void add_part(const struct page *page, bool *is_first, const char *figure
     if (count == 0)
         return;
     text_add(page->text, *is_first ? "<p>" : " ");
-    figure_count(page->text, figure, count);
+    page_figure_count(page->text, figure, count);
     text_add(page->text, " %s.", count == 1 ? one : many);
     *is_first = false;
 }
@@ -176,7 +175,7 @@ static void write_sentence_of_incidents(const struct page *page)
              "chunks were given again after a loss or failure");
     if (figures->has_report && figures->reissued > 0 && figures->reasons[TRACE_REQUEUED] > 0) {
         text_add(page->text, " That took ");
-        figure_count(page->text, "pieces", figures->reasons[TRACE_REQUEUED]);
+        page_figure_count(page->text, "pieces", figures->reasons[TRACE_REQUEUED]);
         text_add(page->text, " assignments.");
     }
     add_part(page, &is_first, "recalls", figures->recalls, "recall brought work to a worker that waited",
@@ -187,7 +186,7 @@ static void write_sentence_of_incidents(const struct page *page)
              "chunks were computed again to verify them");
     if (figures->verify_s > 0) {
         text_add(page->text, " That took ");
-        figure_time(page->text, "verify_s", figures->verify_s);
+        page_figure_time(page->text, "verify_s", figures->verify_s);
         text_add(page->text, ".");
     }
     add_part(page, &is_first, "duplicates", figures->duplicates, "result came twice and was dropped",
@@ -195,7 +194,7 @@ static void write_sentence_of_incidents(const struct page *page)
     if (!isnan(figures->in_vain_s) && figures->in_vain_s > 0) {
         text_add(page->text, is_first ? "<p>" : " ");
         text_add(page->text, "Computing that came to nothing took ");
-        figure_time(page->text, "in_vain_s", figures->in_vain_s);
+        page_figure_time(page->text, "in_vain_s", figures->in_vain_s);
         text_add(page->text, ".");
         is_first = false;
     }
@@ -203,7 +202,7 @@ static void write_sentence_of_incidents(const struct page *page)
     if (page_is_known(figures->messages)) {
         char bytes[HUMAN_MAX];
         text_add(page->text, "<p>The daemons exchanged ");
-        figure_count(page->text, "messages", figures->messages);
+        page_figure_count(page->text, "messages", figures->messages);
         text_add(page->text, " messages");
         if (page_is_known(figures->bytes_on_wire))
             text_add(page->text, " of %sB in all", human_si(bytes, (double)figures->bytes_on_wire));
@@ -226,22 +225,22 @@ static void write_sentence_of_chunks(const struct page *page)
     if (!figures->has_trace || figures->chunks == 0)
         return;
     text_add(text, "<p>Of the chunks ");
-    figure_count(text, "own", own);
+    page_figure_count(text, "own", own);
     text_add(text, " were cut for the worker that was given them, and ");
-    figure_count(text, "other", figures->reasons[TRACE_OTHER]);
+    page_figure_count(text, "other", figures->reasons[TRACE_OTHER]);
     text_add(text, " for another one.");
     if (!isnan(figures->latency_median_s)) {
         text_add(text, " From asking for a chunk to being given it took ");
-        figure_time(text, "latency_median_s", figures->latency_median_s);
+        page_figure_time(text, "latency_median_s", figures->latency_median_s);
         text_add(text, " in the median, and at most ");
-        figure_time(text, "latency_high_s", figures->latency_high_s);
+        page_figure_time(text, "latency_high_s", figures->latency_high_s);
         text_add(text, " in 95 %% of the cases.");
     }
     if (!isnan(figures->chunk_median_s)) {
         text_add(text, " A chunk was computed in ");
-        figure_time(text, "chunk_median_s", figures->chunk_median_s);
+        page_figure_time(text, "chunk_median_s", figures->chunk_median_s);
         text_add(text, " in the median, 95 %% of them in at most ");
-        figure_time(text, "chunk_high_s", figures->chunk_high_s);
+        page_figure_time(text, "chunk_high_s", figures->chunk_high_s);
         text_add(text, ".");
     }
     text_add(text, "</p>\n");

@@ -12,6 +12,8 @@
 
 /* The beginning of the text of an event that tells the loss of a worker. */
 #define RUN_WORKER_LOST "worker lost"
+/* And of a master, whose rank stands for a worker's there. */
+#define RUN_MASTER_LOST "master lost"
 
 /* Times as in struct trace_row: seconds, NAN where not known. */
 struct run_chunk {

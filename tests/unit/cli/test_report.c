@@ -345,6 +345,125 @@ START_TEST(classes_are_by_fate_and_reason)
 }
 END_TEST
 
+/* Masters 1, of workers 4 and 5, and 2, of worker 6. The chunk of worker 6 is given in two parts, the second of them by
+ * the other master. */
+static const char tree_sample[] = HEAD "worker,,4,0,1,,,,,,,,,,,,\n"
+                                       "worker,,5,0,1,,,,,,,,,,,,\n"
+                                       "worker,,6,1,2,,,,,,,,,,,,\n"
+                                       "cut,1,4,,,,0,10,,,,,,,,,\n"
+                                       "cut,1,5,,,,10,10,,,,,,,,,\n"
+                                       "cut,1,6,,,,20,30,,,,,,,,,\n"
+                                       "chunk,2,4,0,1,1,0,10,own,,,,,,done,,\n"
+                                       "chunk,3,4,0,1,2,10,10,other,,,,,,done,,\n"
+                                       "chunk,2,6,1,2,1,20,10,own,,,,,,done,,\n"
+                                       "chunk,4,6,1,2,2,0,10,copy,,,,,,dropped,,\n"
+                                       "chunk,5,5,0,1,1,30,20,recalled,,,,,,done,,\n";
+
+static void make_tree(struct run_tree *tree, struct run_trace *trace, const char *text)
+{
+    struct error error;
+    ck_assert_msg(read_trace_text(trace, text, 1u << 20, &error) == 0, "%s", error.text);
+    ck_assert_msg(run_tree_make(tree, trace, 1, &error) == 0, "%s", error.text);
+}
+
+START_TEST(masters_and_their_pools_are_followed)
+{
+    struct run_trace trace;
+    struct run_tree tree;
+    make_tree(&tree, &trace, tree_sample);
+    ck_assert(tree.masters == 2 && tree.branch_count == 2 && tree.all.workers == 3 && tree.all.served == 3);
+    const struct tree_branch *one = &tree.branches[0], *two = &tree.branches[1];
+    ck_assert(one->first == 1 && one->last == 1 && one->workers == 2 && one->served == 2 && two->first == 2);
+    ck_assert(one->counts.chunks == 3 && one->counts.own == 1 && one->counts.other == 1 && one->counts.recalled == 1);
+    ck_assert(two->counts.chunks == 2 && two->counts.own == 1 && two->counts.again == 1 && two->served == 1);
+    ck_assert(tree.all.counts.chunks == 5 && tree.of_worker[0].other == 1 && tree.of_worker[1].recalled == 1);
+    ck_assert_uint_eq(trace.workers[one->worker_index[1]].rank, 5);
+    /* from 1 s to 5 s: 20 until 2 s, 10 until 3 s, then nothing */
+    ck_assert(one->pool->cut == 20 && one->pool->most_iterations == 20 && one->pool->most_chunks == 2);
+    ck_assert(one->pool->iterations[59] == 20 && one->pool->iterations[61] == 10 && one->pool->chunks[61] == 1);
+    ck_assert(one->pool->iterations[119] == 10 && one->pool->iterations[121] == 0 && one->pool->moved == 0);
+    ck_assert_double_eq_tol(one->pool->mean_chunks, 0.75, 1e-12);
+    ck_assert_double_eq_tol(one->pool->empty, 0.5, 1e-12);
+    /* 30 until 2 s, then 20, of one chunk all the time */
+    ck_assert(two->pool->most_iterations == 30 && two->pool->most_chunks == 1 && two->pool->moved == 20);
+    ck_assert(two->pool->iterations[239] == 20 && two->pool->empty == 0 && two->pool->most_s == 1);
+    ck_assert_double_eq_tol(two->pool->mean_chunks, 1, 1e-12);
+    ck_assert(tree.all.pool->most_iterations == 50 && tree.all.pool->most_chunks == 3 && tree.all.pool->moved == 20);
+    run_tree_fini(&tree);
+    run_trace_fini(&trace);
+}
+END_TEST
+
+/* What was given before it was cut, by the clock of another node, lay in no pool; what a lost master had is cut again,
+ * and what it had given and is given again by the supermaster is not in a pool a second time. */
+START_TEST(a_pool_ends_with_its_master)
+{
+    struct run_trace trace;
+    struct run_tree tree;
+    make_tree(&tree, &trace,
+              HEAD "worker,,4,0,1,,,,,,,,,,,,\n"
+                   "worker,,6,1,2,,,,,,,,,,,,\n"
+                   "cut,2,4,,,,0,10,,,,,,,,,\n"
+                   "chunk,1.5,4,0,1,1,0,10,own,,,,,,done,,\n"
+                   "cut,2,4,,,,10,10,,,,,,,,,\n"
+                   "event,3,1,,,,,,,,,,,,,,master lost\n"
+                   "cut,3,6,,,,10,10,,,,,,,,,\n"
+                   "chunk,4,6,1,2,1,10,10,own,,,,,,done,,\n"
+                   "chunk,5,4,0,0,1,0,10,requeued,,,,,,done,,\n");
+    ck_assert_uint_eq(tree.branch_count, 3);
+    ck_assert(tree.branches[0].masters == 0 && tree.branches[0].workers == 0 && tree.branches[0].counts.again == 1);
+    ck_assert(tree.branches[1].pool->most_iterations == 10 && tree.branches[1].pool->iterations[239] == 0);
+    ck_assert_double_eq_tol(tree.branches[1].pool->empty, 0.75, 1e-12);
+    ck_assert_double_eq_tol(tree.branches[2].pool->empty, 0.75, 1e-12);
+    ck_assert(tree.branches[1].pool->cut == 20 && tree.branches[2].pool->cut == 10 && tree.all.pool->moved == 0);
+    ck_assert(tree.all.pool->most_iterations == 10 && tree.all.pool->most_chunks == 1);
+    run_tree_fini(&tree);
+    run_trace_fini(&trace);
+}
+END_TEST
+
+/* The workers hang on the supermaster; an empty trace has nobody. */
+START_TEST(without_masters_there_are_no_pools)
+{
+    struct run_trace trace;
+    struct run_tree tree;
+    make_tree(&tree, &trace,
+              HEAD "worker,,1,0,0,,,,,,,,,,,,\nworker,,2,0,0,,,,,,,,,,,,\n"
+                   "chunk,2,1,0,0,1,0,10,cut,,,,,,done,,\n");
+    ck_assert(tree.masters == 0 && tree.branch_count == 1 && tree.all.workers == 2 && tree.all.served == 1);
+    ck_assert(tree.all.pool == NULL && tree.all.counts.own == 1);
+    run_tree_fini(&tree);
+    run_trace_fini(&trace);
+    make_tree(&tree, &trace, HEAD);
+    ck_assert(tree.masters == 0 && tree.branch_count == 0 && tree.all.workers == 0);
+    run_tree_fini(&tree);
+    run_trace_fini(&trace);
+}
+END_TEST
+
+START_TEST(very_many_masters_are_summed)
+{
+    struct run_trace trace;
+    struct run_tree tree;
+    struct text text;
+    text_init(&text);
+    text_add(&text, "%s", HEAD);
+    for (unsigned master = 1; master <= 1000; master++)
+        text_add(&text,
+                 "worker,,%u,0,%u,,,,,,,,,,,,\ncut,1,%u,,,,%u,10,,,,,,,,,\nchunk,2,%u,0,%u,1,%u,10,own,,,,,,done,,\n",
+                 master + 1000, master, master + 1000, 10 * master, master + 1000, master, 10 * master);
+    make_tree(&tree, &trace, text.data);
+    ck_assert(tree.masters == 1000 && tree.branch_count == 63 && tree.all.counts.own == 1000);
+    const struct tree_branch *last = &tree.branches[62];
+    ck_assert(tree.branches[0].first == 1 && tree.branches[0].last == 16 && tree.branches[0].pool->most_chunks == 16);
+    ck_assert(last->first == 993 && last->last == 1000 && last->masters == 8 && last->workers == 8);
+    ck_assert_uint_eq(tree.all.pool->most_iterations, 10000);
+    run_tree_fini(&tree);
+    run_trace_fini(&trace);
+    text_fini(&text);
+}
+END_TEST
+
 static unsigned occurrences(const char *text, const char *part)
 {
     unsigned count = 0;
@@ -406,21 +525,24 @@ START_TEST(the_page_has_its_data_and_no_marks_left)
 {
     struct run_trace trace;
     struct figures figures;
+    struct run_tree tree;
     struct error error;
     struct text text;
     read_sample(&trace);
     figures_init(&figures);
     ck_assert_int_eq(figures_of_trace(&figures, &trace, &error), 0);
+    ck_assert_int_eq(run_tree_make(&tree, &trace, figures.begin_s, &error), 0);
     text_init(&text);
-    page_html(&text, &figures, &trace, "<t.csv>");
+    page_html(&text, &(struct page_content){&figures, &trace, &tree, "<t.csv>"});
     ck_assert_ptr_nonnull(text.data);
     ck_assert_ptr_nonnull(strstr(text.data, "data-figure=\"elapsed_s\" data-value=\"8\">8.00 s<"));
     ck_assert_ptr_nonnull(strstr(text.data, "from &lt;t.csv&gt;."));
     ck_assert_ptr_nonnull(strstr(text.data, "<td>a &quot;b&quot;,\n&lt;c&gt;</td>"));
     ck_assert_ptr_null(strstr(text.data, "<c>"));
     ck_assert_ptr_null(strstr(text.data, "{{"));
-    ck_assert_uint_eq(occurrences(text.data, "<th scope=\"row\""), 3);
+    ck_assert_uint_eq(occurrences(text.data, "<th scope=\"row\" data-value"), 3);
     text_fini(&text);
+    run_tree_fini(&tree);
     figures_fini(&figures);
     run_trace_fini(&trace);
 }
@@ -442,6 +564,10 @@ int main(void)
     tcase_add_test(all, words_are_never_markup);
     tcase_add_test(all, numbers_are_packed);
     tcase_add_test(all, classes_are_by_fate_and_reason);
+    tcase_add_test(all, masters_and_their_pools_are_followed);
+    tcase_add_test(all, a_pool_ends_with_its_master);
+    tcase_add_test(all, without_masters_there_are_no_pools);
+    tcase_add_test(all, very_many_masters_are_summed);
     tcase_add_test(all, the_svg_has_each_chunk);
     tcase_add_test(all, many_short_chunks_make_a_small_svg);
     tcase_add_test(all, the_page_has_its_data_and_no_marks_left);
