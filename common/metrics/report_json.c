@@ -75,8 +75,8 @@ static json_t *technique_measured(const struct report *report)
     return object;
 }
 
-/* The times that `auto` predicted of every technique, in seconds; null where the technique cuts too many chunks to
- * be simulated, or refuses the loop. */
+/* The times that `auto` predicted of every technique, in seconds, at its latest decision; null where the technique cuts
+ * too many chunks to be simulated, or refuses the loop. */
 static json_t *technique_choice(const struct choice *choice)
 {
     json_t *predicted = json_object();
@@ -85,7 +85,8 @@ static json_t *technique_choice(const struct choice *choice)
         json_object_set_new(predicted, candidate->spec.technique->name,
                             candidate->predicted_s > 0 ? json_of_number(candidate->predicted_s) : json_null());
     }
-    return json_pack("{s:o, s:o}", "decisions", json_of_count(choice->times), "predicted_s", predicted);
+    return json_pack("{s:o, s:o, s:o}", "decisions", json_of_count(choice->times), "iterations",
+                     json_of_count(choice->iterations), "predicted_s", predicted);
 }
 
 static json_t *technique_of(const struct report *report)

@@ -189,6 +189,7 @@ void choice_decide(struct choice *choice, const struct predict_loop *loop, const
     struct predict_loop small;
     unsigned usual = 0;
     choice->times++;
+    choice->iterations = loop->iterations;
     if (loop->workers > WORKERS_MAX && loop->iterations > 0) {
         choose_take_sample(loop, &small, &sample);
         loop = &small;

@@ -17,8 +17,9 @@ struct candidate {
 struct choice {
     struct candidate candidates[CHOICE_CANDIDATES_MAX]; /* in the order of the manual */
     unsigned count;
-    unsigned chosen; /* index of the candidate */
-    unsigned times;  /* number of decisions so far */
+    unsigned chosen;     /* index of the candidate */
+    unsigned times;      /* number of decisions so far */
+    uint64_t iterations; /* for which the latest decision was made: of the loop, or what was left of it by then */
 };
 
 /* Least difference in predicted time that counts. */

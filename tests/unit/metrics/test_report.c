@@ -259,7 +259,7 @@ END_TEST
 START_TEST(what_auto_predicted_is_told)
 {
     struct report report = sample_report(&spec);
-    struct choice choice = {.count = 3, .chosen = 1, .times = 2};
+    struct choice choice = {.count = 3, .chosen = 1, .times = 2, .iterations = 750};
     choice.candidates[0] = (struct candidate){.spec = {.technique = sched_find("ss")}, .too_many = 1000};
     choice.candidates[1] = (struct candidate){.spec = {.technique = sched_find("css")}, .predicted_s = 1.5};
     choice.candidates[2] = (struct candidate){.spec = {.technique = sched_find("gss")}, .predicted_s = 2.5};
@@ -272,6 +272,7 @@ START_TEST(what_auto_predicted_is_told)
     const json_t *told = json_object_get(json_object_get(object, "technique"), "auto");
     const json_t *predicted = json_object_get(told, "predicted_s");
     ck_assert_int_eq(json_integer_value(json_object_get(told, "decisions")), 2);
+    ck_assert_int_eq(json_integer_value(json_object_get(told, "iterations")), 750);
     ck_assert_uint_eq(json_object_size(predicted), 3);
     ck_assert(json_is_null(json_object_get(predicted, "ss")));
     ck_assert_double_eq(json_number_value(json_object_get(predicted, "css")), 1.5);
