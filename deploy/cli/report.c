@@ -18,7 +18,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FILES_MAX = 2 };
+enum { FILES_MAX = 3 };
+
+#define FILES_ACCEPTED "a trace, a report, and a simulated report are accepted, one of each"
 
 struct report_request {
     const char *files[FILES_MAX]; /* borrowed from argv */
@@ -39,11 +41,13 @@ static const struct options report_options = {
     .usage = "hdss report FILE... --html FILE.html | --svg FILE.svg",
     .about =
         "Shows a run: who computed what and when, the chunk sizes, the finishing times, what has come about, and the "
-        "figures of it all in words. FILE is the trace of the run, its --report, or both of the same run. The page "
-        "needs nothing but itself and a browser.",
+        "figures of it all in words. FILE is the trace of the run, its --report, or both of the same run; the --report "
+        "of "
+        "hdss simulate beside these shows what was predicted. The page needs nothing but itself and a browser.",
     .sections = {{"Options", report_rows}, {"Help", options_common}},
     .notes = "Example:\n"
              "    hdss report trace.csv run.json --html run.html\n"
+             "    hdss report run.json simulated.json --html run.html\n"
              "    hdss report trace.csv --svg gantt.svg",
 };
 
@@ -51,8 +55,7 @@ static int report_take_word(void *target, const char *word, struct error *error)
 {
     struct report_request *request = target;
     if (request->count == FILES_MAX)
-        return error_set(error, "'%.100s' is one argument too many: a trace, a report, or one of each is accepted",
-                         word);
+        return error_set(error, "'%.100s' is one argument too many: " FILES_ACCEPTED, word);
     request->files[request->count++] = word;
     return 0;
 }
@@ -67,16 +70,30 @@ static int report_say(const struct error *error, int status)
 struct report_input {
     struct run_trace trace;
     bool has_trace;
-    json_t *json;          /* owned; NULL: none */
-    const char *json_name; /* borrowed */
+    json_t *json, *simulated;                            /* owned; NULL: none */
+    const char *trace_name, *json_name, *simulated_name; /* borrowed */
 };
+
+static int second_file(const char *name, const char *kind, struct error *error)
+{
+    return error_set(error, "%.200s: a second %s; " FILES_ACCEPTED, name, kind);
+}
 
 static int read_json(struct report_input *input, FILE *file, const char *name, struct error *error)
 {
     json_error_t reason;
-    input->json = json_loadf(file, JSON_REJECT_DUPLICATES, &reason);
-    input->json_name = name;
-    return input->json != NULL ? 0 : error_set(error, "%.200s:%d: %.200s", name, reason.line, reason.text);
+    json_t *json = json_loadf(file, JSON_REJECT_DUPLICATES, &reason);
+    if (json == NULL)
+        return error_set(error, "%.200s:%d: %.200s", name, reason.line, reason.text);
+    const bool is_simulated = figures_report_is_simulated(json);
+    json_t **place = is_simulated ? &input->simulated : &input->json;
+    if (*place != NULL) {
+        json_decref(json);
+        return second_file(name, is_simulated ? "simulated report" : "report", error);
+    }
+    *place = json;
+    *(is_simulated ? &input->simulated_name : &input->json_name) = name;
+    return 0;
 }
 
 /* A report begins with a brace; all else is taken for a trace, which says what is wrong with it. */
@@ -85,14 +102,33 @@ static int read_either(struct report_input *input, FILE *file, const char *name,
     const int byte = getc(file);
     if (byte != EOF)
         ungetc(byte, file);
-    const bool is_json = byte == '{';
-    if (is_json ? input->json != NULL : input->has_trace)
-        return error_set(error, "%.200s: a second %s; a trace, a report, or one of each is accepted", name,
-                         is_json ? "report" : "trace");
-    if (is_json)
+    if (byte == '{')
         return read_json(input, file, name, error);
+    if (input->has_trace)
+        return second_file(name, "trace", error);
     input->has_trace = true;
+    input->trace_name = name;
     return trace_file_read(&input->trace, file, name, error);
+}
+
+/* A simulated report is a prediction beside the trace or the report of a run; else it is the run that is to be shown.
+ * A trace is of a simulation where it has no time of day. */
+static int tell_apart(struct report_input *input, struct error *error)
+{
+    const bool is_simulated_trace = input->has_trace && input->trace.facts.origin == NULL;
+    if (input->simulated == NULL)
+        return 0;
+    if (input->json != NULL && is_simulated_trace)
+        return error_set(error,
+                         "%.200s: the trace is of a simulation; beside a report and a simulated report the trace "
+                         "of the run is accepted",
+                         input->trace_name);
+    if (input->json != NULL || (input->has_trace && !is_simulated_trace))
+        return 0;
+    input->json = input->simulated;
+    input->json_name = input->simulated_name;
+    input->simulated = NULL;
+    return 0;
 }
 
 static int read_files(struct report_input *input, const struct report_request *request, struct error *error)
@@ -105,16 +141,19 @@ static int read_files(struct report_input *input, const struct report_request *r
         result = read_either(input, file, request->files[i], error);
         fclose(file);
     }
-    return result;
+    return result == 0 ? tell_apart(input, error) : result;
 }
 
-static int make_figures(struct figures *figures, const struct report_input *input, struct error *error)
+static int make_figures(struct figures *figures, struct figures *simulated, const struct report_input *input,
+                        struct error *error)
 {
     struct error cause;
     if (input->has_trace && figures_of_trace(figures, &input->trace, error) < 0)
         return -1;
     if (input->json != NULL && figures_of_report(figures, input->json, &cause) < 0)
         return error_set(error, "%.150s: %.300s", input->json_name, cause.text);
+    if (input->simulated != NULL && figures_of_report(simulated, input->simulated, &cause) < 0)
+        return error_set(error, "%.150s: %.300s", input->simulated_name, cause.text);
     return 0;
 }
 
@@ -130,9 +169,10 @@ static int write_page_text(const char *path, struct text *text, struct error *er
 }
 
 static int write_page(const struct report_request *request, const struct figures *figures,
-                      const struct report_input *input, struct error *error)
+                      const struct figures *simulated, const struct report_input *input, struct error *error)
 {
     struct page_content content = {.figures = figures,
+                                   .simulated = input->simulated != NULL ? simulated : NULL,
                                    .name = request->name != NULL ? request->name : request->files[0]};
     struct run_tree tree = {0};
     struct text text;
@@ -153,10 +193,10 @@ static int write_page(const struct report_request *request, const struct figures
 }
 
 static int write_wanted(const struct report_request *request, const struct figures *figures,
-                        const struct report_input *input, struct error *error)
+                        const struct figures *simulated, const struct report_input *input, struct error *error)
 {
     const struct run_trace *trace = input->has_trace ? &input->trace : NULL;
-    if (request->html[0] != '\0' && write_page(request, figures, input, error) < 0)
+    if (request->html[0] != '\0' && write_page(request, figures, simulated, input, error) < 0)
         return -1;
     if (request->svg[0] != '\0') {
         struct text text, title;
@@ -203,21 +243,24 @@ static int check_request(const struct report_request *request, struct error *err
 static int report_make(const struct report_request *request, struct error *error)
 {
     struct report_input input = {0};
-    struct figures figures;
+    struct figures figures, simulated;
     int status = EXIT_STATUS_DONE;
     run_trace_init(&input.trace);
     figures_init(&figures);
-    if (read_files(&input, request, error) < 0 || make_figures(&figures, &input, error) < 0)
+    figures_init(&simulated);
+    if (read_files(&input, request, error) < 0 || make_figures(&figures, &simulated, &input, error) < 0)
         status = EXIT_STATUS_USAGE;
     else if (request->svg[0] != '\0' && !input.has_trace) {
         error_set(error, "--svg needs a trace: %.200s is a report, which does not tell of single chunks",
                   request->files[0]);
         status = EXIT_STATUS_USAGE;
-    } else if (write_wanted(request, &figures, &input, error) < 0)
+    } else if (write_wanted(request, &figures, &simulated, &input, error) < 0)
         status = EXIT_STATUS_FAILED;
     figures_fini(&figures);
+    figures_fini(&simulated);
     run_trace_fini(&input.trace);
     json_decref(input.json);
+    json_decref(input.simulated);
     return status;
 }
 

@@ -68,7 +68,7 @@ static void check_pages(const struct run_trace *trace)
     REQUIRE(run_tree_make(&tree, trace, figures.begin_s, &error) == 0);
     check_tree(&tree, trace);
     text_init(&text);
-    page_html(&text, &(struct page_content){&figures, trace, &tree, "trace.csv"});
+    page_html(&text, &(struct page_content){.figures = &figures, .trace = trace, .tree = &tree, .name = "trace.csv"});
     gantt_svg(&text, trace, figures.kernel != NULL ? figures.kernel : "");
     REQUIRE(text.data != NULL && strstr(text.data, MARK) == NULL);
     text_fini(&text);

@@ -76,7 +76,9 @@ def test_wrong_use():
     make_trace().write('trace.csv')
     with open('broken.csv', 'w') as file:
         file.write(HEADER + '\n' + row('event', time_s=1, text='a') + '\nchunk,now,1,,,,,1,,,,,,,,,\n')
-    for name, text in (('empty.csv', ''), ('other.json', '{"a": 1}'), ('broken.json', '{"a": \n nothing}'), ('run.json', json.dumps({'hdss': '1', 'worker_stats': []}))):
+    for name, text in (('empty.csv', ''), ('other.json', '{"a": 1}'), ('broken.json', '{"a": \n nothing}'), ('run.json', json.dumps({'hdss': '1', 'worker_stats': []})),
+                       ('simulated.json', json.dumps({'hdss': '1', 'worker_stats': [], 'simulated': {}})), ('simulated.csv', HEADER + '\n'),
+                       ('broken_simulated.json', json.dumps({'simulated': {}}))):
         with open(name, 'w') as file:
             file.write(text)
     before = sorted(os.listdir())
@@ -84,7 +86,11 @@ def test_wrong_use():
                          (['broken.csv', '--html', 'a.html'], ['broken.csv:3:', "time_s is 'now'", 'accepted']), (['empty.csv', '--html', 'a.html'], ['empty.csv:1:', 'no trace']),
                          (['other.json', '--html', 'a.html'], ['other.json', 'no report']), (['broken.json', '--html', 'a.html'], ['broken.json:2:']),
                          (['run.json', '--svg', 'a.svg'], ['--svg', 'trace', 'run.json']), (['run.json', 'trace.csv', '--html', 'a.html'], ['run.json', '0 workers', '12']),
-                         (['trace.csv', 'trace.csv', '--html', 'a.html'], ['a second trace']), (['trace.csv', 'a', 'b', '--html', 'a.html'], ["'b'", 'one argument too many']),
+                         (['trace.csv', 'trace.csv', '--html', 'a.html'], ['a second trace']), (['trace.csv', 'a', 'b', 'c', '--html', 'a.html'], ["'c'", 'one argument too many']),
+                         (['run.json', 'run.json', '--html', 'a.html'], ['a second report', 'one of each']),
+                         (['simulated.json', 'simulated.json', '--html', 'a.html'], ['a second simulated report', 'one of each']),
+                         (['run.json', 'simulated.json', 'simulated.csv', '--html', 'a.html'], ['simulated.csv', 'trace of the run']),
+                         (['trace.csv', 'broken_simulated.json', '--html', 'a.html'], ['broken_simulated.json', 'no report']),
                          (['trace.csv', '--html', 'trace.csv'], ['trace.csv', 'to be read']), (['trace.csv', '--html', 'no/such/a.html'], ['no/such']),
                          (['trace.csv', '--htm', 'a.html'], ['--htm'])):
         result = run([HDSS, 'report', *words])
@@ -226,6 +232,52 @@ def test_a_report_beside_its_trace():
     shown = figures_in(text)
     check_figures(shown, {'messages_per_s': 77 / 2.5, 'messages_per_chunk': 77 / len(trace.chunks)})
     check_figures(shown, {'elapsed_s': 2.5, 'efficiency': .4, 'messages': 77, 'chunks': len(trace.chunks), 'steps': len(trace.cuts)})
+
+
+def test_predicted_by_a_simulation():
+    """A simulated report beside the report of a run, or its trace; beside its own trace it is the run that is shown."""
+    trace = make_trace(workers=3, nodes=1, lost=0)
+    trace.write('run.csv')
+    result = run([HDSS, 'simulate', '--workers', 3, '--report', 'simulated.json', '--trace', 'simulated.csv', 'synthetic', 'iterations=500', 'mean=100'])
+    assert result.status == 0, str(result)
+    told, actual = json.loads(read('simulated.json')), expected_figures(trace)
+    with open('run.json', 'w') as file:
+        json.dump(dict(told, simulated=None, elapsed_s=told['elapsed_s'] * 1.5, chunks=told['chunks'] * 2), file)
+    report('simulated.json', 'run.json', '--html', 'run.html')
+    text = read('run.html')
+    check_figures(figures_in(text), {'simulated_s': told['elapsed_s'], 'elapsed_ratio': 1.5, 'chunks_ratio': 2, 'efficiency_ratio': 1, 'compute_ratio': 1})
+    assert '50.0 % longer than simulated' in text and 'not of just this run' not in text
+    report('run.csv', 'simulated.json', '--html', 'run.html')
+    text = read('run.html')
+    check_figures(figures_in(text), {'elapsed_s': actual['elapsed_s'], 'elapsed_ratio': actual['elapsed_s'] / told['elapsed_s'],
+                                     'chunks_ratio': len(trace.cuts) / told['chunks']})
+    assert 'its kernel is synthetic, and of the run mandelbrot' in text
+    report('simulated.csv', 'simulated.json', '--html', 'run.html')
+    text = read('run.html')
+    check_figures(figures_in(text), {'elapsed_s': told['elapsed_s']})
+    assert 'id="simulated"' not in text and 'synthetic by' in text
+
+
+def test_predicted_by_auto():
+    result = run([HDSS, 'run', '--workers', 2, '--technique', 'auto', '--report', 'run.json', 'synthetic', 'iterations=300', 'mean=1000', 'mode=sleep'])
+    assert result.status == 0, str(result)
+    told = json.loads(read('run.json'))
+    choice = told['technique']['auto']
+    report('run.json', '--html', 'run.html')
+    text = read('run.html')
+    table = re.search('<table id="predicted">.*?</table>', text, re.S).group(0)
+    assert choice['decisions'] == 1 and choice['iterations'] == 300, choice
+    check_figures(figures_in(text), {'predicted_s': choice['predicted_s'][told['technique']['name']],
+                                     'actual_over_predicted': told['elapsed_s'] / choice['predicted_s'][told['technique']['name']]})
+    listed = re.findall(r'<th scope="row">([\w-]+)(?: \(taken\))?</th>', table)
+    assert sorted(listed) == sorted(choice['predicted_s']) and f'{told["technique"]["name"]} (taken)' in table, table
+    times = [choice['predicted_s'][name] or math.inf for name in listed]
+    assert times == sorted(times), times
+    if chromium.program():
+        with chromium.Browser() as browser:
+            browser.open('run.html')
+            assert browser.evaluate("getComputedStyle(document.getElementById('predicted-section')).display") != 'none' and not browser.complaints, browser.complaints
+            assert browser.evaluate('document.documentElement.scrollWidth') <= 1000
 
 
 # --- in a browser ---

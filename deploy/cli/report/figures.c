@@ -38,6 +38,11 @@ void figures_fini(struct figures *figures)
     free(figures->outcome);
     free(figures->origin);
     free(figures->checksum);
+    for (size_t i = 0; i < figures->predicted.count; i++)
+        free(figures->predicted.list[i].technique);
+    free(figures->predicted.list);
+    free(figures->simulation.backend);
+    free(figures->simulation.platform);
     figures_init(figures);
 }
 
@@ -307,6 +312,60 @@ static uint64_t sum_ranges(const json_t *list)
     return sum;
 }
 
+/* By the time, those without one last. */
+static int by_prediction(const void *a, const void *b)
+{
+    const struct figures_prediction *x = a, *y = b;
+    const double p = isnan(x->predicted_s) ? INFINITY : x->predicted_s;
+    const double q = isnan(y->predicted_s) ? INFINITY : y->predicted_s;
+    return p != q ? (p > q) - (p < q) : strcmp(x->technique, y->technique);
+}
+
+/* Takes what `auto` predicted of each technique. */
+static int take_predictions(struct figures *figures, const json_t *report, struct error *error)
+{
+    const json_t *told = json_object_get(json_object_get(report, "technique"), "auto");
+    json_t *list = json_object_get(told, "predicted_s");
+    const char *name;
+    json_t *value;
+    if (json_object_size(list) == 0)
+        return 0;
+    figures->predicted.iterations = TRACE_UNKNOWN;
+    take_whole(&figures->predicted.decisions, told, "decisions");
+    take_whole(&figures->predicted.iterations, told, "iterations");
+    figures->predicted.list = calloc(json_object_size(list), sizeof *figures->predicted.list);
+    if (figures->predicted.list == NULL)
+        return figures_no_memory(error);
+    json_object_foreach(list, name, value)
+    {
+        struct figures_prediction *prediction = &figures->predicted.list[figures->predicted.count];
+        const double predicted_s = json_number_value(value);
+        prediction->technique = strdup(name);
+        prediction->predicted_s = predicted_s > 0 && predicted_s < TRACE_TIME_MAX ? predicted_s : NAN;
+        if (prediction->technique == NULL)
+            return figures_no_memory(error);
+        figures->predicted.count++;
+    }
+    qsort(figures->predicted.list, figures->predicted.count, sizeof *figures->predicted.list, by_prediction);
+    return 0;
+}
+
+bool figures_report_is_simulated(const json_t *report)
+{
+    return json_is_object(json_object_get(report, "simulated"));
+}
+
+static void take_simulation(struct figures *figures, const json_t *report)
+{
+    const json_t *told = json_object_get(report, "simulated"), *elapsed = json_object_get(told, "elapsed_s");
+    figures->is_simulated = figures_report_is_simulated(report);
+    take_report_text(&figures->simulation.backend, told, "backend", NULL);
+    take_report_text(&figures->simulation.platform, told, "platform", NULL);
+    take_whole(&figures->simulation.repetitions, told, "repetitions");
+    take_number(&figures->simulation.least_s, elapsed, "least");
+    take_number(&figures->simulation.most_s, elapsed, "most");
+}
+
 int figures_of_report(struct figures *figures, const json_t *report, struct error *error)
 {
     const json_t *workers = json_object_get(report, "worker_stats"), *faults = json_object_get(report, "faults"),
@@ -345,5 +404,6 @@ int figures_of_report(struct figures *figures, const json_t *report, struct erro
     take_whole(&figures->recalled_iterations, recalls, "iterations");
     figures->failed_iterations =
         sum_ranges(json_object_get(report, "failed")) + sum_ranges(json_object_get(report, "failed_tasks"));
-    return 0;
+    take_simulation(figures, report);
+    return take_predictions(figures, report, error);
 }

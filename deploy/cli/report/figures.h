@@ -23,6 +23,12 @@ struct figures_worker {
     bool is_lost;
 };
 
+/* What a technique was predicted to take. */
+struct figures_prediction {
+    char *technique;    /* owned */
+    double predicted_s; /* NAN: it was not predicted */
+};
+
 struct figures {
     char *version, *kernel, *technique, *topology, *outcome, *origin, *checksum; /* owned; NULL: not known */
     uint64_t iterations, done;
@@ -41,7 +47,19 @@ struct figures {
     uint64_t chunks, steps, reasons[TRACE_REASONS], fates[TRACE_FATES];
     uint64_t lost_workers, recalls, recalled_iterations, reissued, duplicates, resumed, failed_iterations;
     uint64_t messages, bytes_on_wire, refills;
-    bool has_trace, has_report;
+    /* By --technique auto, at its latest decision; nothing is owned and all is 0 where there was none. */
+    struct {
+        uint64_t decisions, iterations;  /* iterations: what was left to be done then; TRACE_UNKNOWN: not known */
+        struct figures_prediction *list; /* [count], owned, the least first */
+        size_t count;
+    } predicted;
+    /* Of a simulated run. */
+    struct {
+        char *backend, *platform; /* owned; NULL: not known */
+        uint64_t repetitions;     /* 0: there was one run */
+        double least_s, most_s;   /* loop times of the repetitions */
+    } simulation;
+    bool is_simulated, has_trace, has_report;
     struct figures_worker *worker_stats; /* [workers], owned; by node and rank */
 };
 
@@ -54,3 +72,6 @@ int figures_of_trace(struct figures *figures, const struct run_trace *trace, str
 /* Takes the figures of a report over those that are there. -1 with one line where it is none, or tells of other workers
  * than the trace. */
 int figures_of_report(struct figures *figures, const json_t *report, struct error *error);
+
+/* Whether a report says that its run was simulated. */
+bool figures_report_is_simulated(const json_t *report);

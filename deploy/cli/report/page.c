@@ -73,8 +73,8 @@ static void write_has(const struct page *page)
     bool has_finish = false;
     for (unsigned i = 0; i < page->figures->workers; i++)
         has_finish |= page->figures->worker_stats[i].finish_s > 0;
-    text_add(page->text, "%s%s%s%s", trace != NULL ? "has-trace " : "",
-             trace != NULL && trace->cut_count > 0 ? "has-cuts " : "",
+    text_add(page->text, "%s%s%s%s%s", page_has_predicted(page) ? "has-predicted " : "",
+             trace != NULL ? "has-trace " : "", trace != NULL && trace->cut_count > 0 ? "has-cuts " : "",
              trace != NULL && trace->event_count > 0 ? "has-events " : "", has_finish ? "has-finish" : "");
 }
 
@@ -159,21 +159,16 @@ void page_html(struct text *text, const struct page_content *content)
     static const struct {
         const char *name;
         void (*write)(const struct page *page);
-    } writers[] = {{"title", write_title},
-                   {"subtitle", write_subtitle},
-                   {"has", write_has},
-                   {"tiles", page_tiles},
-                   {"words", page_sentences},
-                   {"tree", page_tree},
-                   {"workers", write_workers},
-                   {"events", write_events},
-                   {"more_events", write_more_events},
-                   {"name", write_name},
-                   {"run", page_run},
-                   {"chunks", page_chunks},
-                   {"cuts", page_cuts}};
-    const struct page page = {text,          content->figures, content->trace,
-                              content->tree, content->name,    choose_tick(content->trace)};
+    } writers[] = {{"title", write_title},    {"subtitle", write_subtitle},
+                   {"has", write_has},        {"tiles", page_tiles},
+                   {"words", page_sentences}, {"predicted", page_predicted},
+                   {"tree", page_tree},       {"workers", write_workers},
+                   {"events", write_events},  {"more_events", write_more_events},
+                   {"name", write_name},      {"run", page_run},
+                   {"chunks", page_chunks},   {"cuts", page_cuts}};
+    const struct page page = {
+        text,          content->figures,           content->trace, content->tree, content->simulated,
+        content->name, choose_tick(content->trace)};
     for (const struct page_part *part = page_parts;; part++) {
         text_add(text, "%s", part->text);
         if (part->then == NULL)

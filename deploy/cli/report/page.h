@@ -13,9 +13,10 @@
 /* What a page is made from. All is borrowed. */
 struct page_content {
     const struct figures *figures;
-    const struct run_trace *trace; /* NULL: none; then the page has no charts of chunks */
-    const struct run_tree *tree;   /* of the trace; NULL: none */
-    const char *name;              /* of the file, for the end of the page */
+    const struct run_trace *trace;   /* NULL: none; then the page has no charts of chunks */
+    const struct run_tree *tree;     /* of the trace; NULL: none */
+    const struct figures *simulated; /* of a simulation of the run, to be compared; NULL: none */
+    const char *name;                /* of the file, for the end of the page */
 };
 
 /* Adds the page. */

@@ -11,6 +11,7 @@ struct page {
     const struct figures *figures;
     const struct run_trace *trace; /* NULL: none, as of the tree */
     const struct run_tree *tree;
+    const struct figures *simulated; /* NULL: nothing to be compared with */
     const char *name;
     double tick_s; /* times are whole numbers of these in the page */
 };
@@ -38,6 +39,14 @@ void page_sentences(const struct page *page);
 
 /* The tree of supermaster, masters and workers, with the pools of tasks. */
 void page_tree(const struct page *page);
+
+/* What was predicted beside what came: by --technique auto, and by a simulation. */
+void page_predicted(const struct page *page);
+
+static inline bool page_has_predicted(const struct page *page)
+{
+    return page->simulated != NULL || page->figures->predicted.count > 0;
+}
 
 /* The numbers for the script: the run as JSON, its chunks and its scheduling steps packed. */
 void page_run(const struct page *page);

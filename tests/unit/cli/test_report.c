@@ -269,6 +269,100 @@ START_TEST(figures_are_those_of_the_report)
 }
 END_TEST
 
+/* A report with what --technique auto predicted; `iterations` were left at its latest decision. */
+static json_t *chosen_report(int iterations)
+{
+    json_t *json = json_loads(report, 0, NULL);
+    json_object_set_new(json, "done", json_integer(10));
+    json_object_set_new(json, "technique",
+                        json_pack("{s:s, s:{s:i, s:i, s:{s:f, s:n, s:f, s:f}}}", "name", "gss", "auto", "decisions", 1,
+                                  "iterations", iterations, "predicted_s", "static", 3.0, "ss", "gss", 2.0, "css",
+                                  1.5));
+    return json;
+}
+
+/* The page of a report, with another one that is simulated or NULL; both are released. */
+static char *page_of_reports(json_t *json, json_t *simulated_json)
+{
+    struct figures figures, simulated;
+    struct error error;
+    struct text text;
+    figures_init(&figures);
+    figures_init(&simulated);
+    ck_assert_msg(figures_of_report(&figures, json, &error) == 0, "%s", error.text);
+    if (simulated_json != NULL)
+        ck_assert_msg(figures_of_report(&simulated, simulated_json, &error) == 0, "%s", error.text);
+    text_init(&text);
+    page_html(&text, &(struct page_content){.figures = &figures,
+                                            .simulated = simulated_json != NULL ? &simulated : NULL,
+                                            .name = "r.json"});
+    figures_fini(&figures);
+    figures_fini(&simulated);
+    json_decref(json);
+    json_decref(simulated_json);
+    return text_take(&text);
+}
+
+START_TEST(predictions_come_least_first)
+{
+    struct figures figures;
+    struct error error;
+    json_t *json = chosen_report(10);
+    figures_init(&figures);
+    ck_assert_int_eq(figures_of_report(&figures, json, &error), 0);
+    ck_assert(figures.predicted.count == 4 && figures.predicted.decisions == 1 && figures.predicted.iterations == 10);
+    const char *const names[] = {"css", "gss", "static", "ss"};
+    for (unsigned i = 0; i < 4; i++)
+        ck_assert_str_eq(figures.predicted.list[i].technique, names[i]);
+    ck_assert_double_eq(figures.predicted.list[0].predicted_s, 1.5);
+    ck_assert(isnan(figures.predicted.list[3].predicted_s) && !figures.is_simulated);
+    figures_fini(&figures);
+    json_decref(json);
+}
+END_TEST
+
+START_TEST(what_was_predicted_stands_beside_what_came)
+{
+    char *page = page_of_reports(chosen_report(10), NULL); /* 2.5 s instead of 2 s */
+    ck_assert_ptr_nonnull(strstr(page, "has-predicted"));
+    ck_assert_ptr_nonnull(strstr(page, "25.0 % longer than predicted"));
+    ck_assert_ptr_nonnull(strstr(page, "data-figure=\"actual_over_predicted\" data-value=\"1.25\""));
+    ck_assert_ptr_nonnull(strstr(page, "gss (taken)"));
+    ck_assert_ptr_nonnull(strstr(page, "not predicted"));
+    free(page);
+    page = page_of_reports(chosen_report(6), NULL); /* the loop time is of all 10 */
+    ck_assert_ptr_nonnull(strstr(page, "cannot be compared"));
+    ck_assert_ptr_null(strstr(page, "actual_over_predicted"));
+    free(page);
+    page = page_of_reports(json_loads(report, 0, NULL), NULL);
+    ck_assert_ptr_null(strstr(page, "\"has-predicted"));
+    ck_assert_ptr_null(strstr(page, "id=\"predicted\""));
+    free(page);
+}
+END_TEST
+
+START_TEST(a_simulation_stands_beside_the_run)
+{
+    json_t *simulated = json_loads(report, 0, NULL);
+    json_object_set_new(simulated, "elapsed_s", json_real(1));
+    json_object_set_new(simulated, "chunks", json_integer(14));
+    json_object_set_new(simulated, "technique", json_pack("{s:s}", "name", "<u>"));
+    json_object_set_new(simulated, "simulated",
+                        json_pack("{s:s, s:s, s:i, s:{s:f, s:f}}", "backend", "virtual", "platform", "p<q",
+                                  "repetitions", 5, "elapsed_s", "least", 0.5, "most", 1.5));
+    ck_assert(figures_report_is_simulated(simulated));
+    char *page = page_of_reports(json_loads(report, 0, NULL), simulated);
+    ck_assert_ptr_nonnull(strstr(page, "on p&lt;q (virtual) to take"));
+    ck_assert_ptr_nonnull(strstr(page, "the median of 5 repetitions that took 500 ms to 1.50 s"));
+    ck_assert_ptr_nonnull(strstr(page, "2.5 times as long as simulated"));
+    ck_assert_ptr_nonnull(strstr(page, "its technique is &lt;u&gt;, and of the run t."));
+    ck_assert_ptr_nonnull(strstr(page, "data-figure=\"elapsed_ratio\" data-value=\"2.5\""));
+    ck_assert_ptr_nonnull(strstr(page, "data-figure=\"chunks_ratio\" data-value=\"0.5\""));
+    ck_assert_ptr_nonnull(strstr(page, "The efficiency is the simulated one."));
+    free(page);
+}
+END_TEST
+
 START_TEST(a_report_of_another_run_is_refused)
 {
     struct run_trace trace;
@@ -533,7 +627,7 @@ START_TEST(the_page_has_its_data_and_no_marks_left)
     ck_assert_int_eq(figures_of_trace(&figures, &trace, &error), 0);
     ck_assert_int_eq(run_tree_make(&tree, &trace, figures.begin_s, &error), 0);
     text_init(&text);
-    page_html(&text, &(struct page_content){&figures, &trace, &tree, "<t.csv>"});
+    page_html(&text, &(struct page_content){.figures = &figures, .trace = &trace, .tree = &tree, .name = "<t.csv>"});
     ck_assert_ptr_nonnull(text.data);
     ck_assert_ptr_nonnull(strstr(text.data, "data-figure=\"elapsed_s\" data-value=\"8\">8.00 s<"));
     ck_assert_ptr_nonnull(strstr(text.data, "from &lt;t.csv&gt;."));
@@ -560,6 +654,9 @@ int main(void)
     tcase_add_test(all, figures_are_those_of_the_trace);
     tcase_add_test(all, rows_of_one_chunk_are_one_chunk);
     tcase_add_test(all, figures_are_those_of_the_report);
+    tcase_add_test(all, predictions_come_least_first);
+    tcase_add_test(all, what_was_predicted_stands_beside_what_came);
+    tcase_add_test(all, a_simulation_stands_beside_the_run);
     tcase_add_test(all, a_report_of_another_run_is_refused);
     tcase_add_test(all, words_are_never_markup);
     tcase_add_test(all, numbers_are_packed);
