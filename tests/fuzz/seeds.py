@@ -610,6 +610,11 @@ TRACES = {
     "number": trace(("chunk", "time_s=1e400", "worker=2", "count=1")), "rank": trace(("chunk", "time_s=1", "worker=16777216", "count=1")),
     "order": trace(("chunk", "time_s=3", "worker=1", "count=1", "begun_s=3"), ("chunk", "time_s=1", "worker=1", "count=1", "begun_s=1", "ended_s=0.5")),
     "bytes": trace(("event", "time_s=1", "text=\xff\xc3\xa4\xed\xa0\x80")), "nul": trace(("event", "time_s=1", "text=a\0b")), "short": trace() + b"chunk,1\n",
+    "pools": trace(("worker", "worker=2", "master=1"), ("worker", "worker=3", "master=4"), ("cut", "time_s=1", "worker=2", "first=0", "count=10"),
+                   ("cut", "time_s=1", "worker=3", "first=10", "count=10"), ("chunk", "time_s=2", "worker=2", "master=1", "first=0", "count=4"),
+                   ("chunk", "time_s=3", "worker=3", "master=4", "first=4", "count=10", "reason=recalled"), ("event", "time_s=4", "worker=4", "text=master lost")),
+    "again": trace(("worker", "worker=2", "master=1"), ("chunk", "time_s=1", "worker=2", "first=0", "count=10"), ("cut", "time_s=2", "worker=2", "first=0", "count=20"),
+                   ("event", "time_s=3", "worker=1", "text=master lost"), ("cut", "time_s=3", "worker=9", "first=5", "count=9")),
     "same": trace(("worker", "worker=2", "text=host=a"), ("worker", "worker=2", "text=host=b")), "torn": trace(TRACE_CHUNK)[:-5], "returns": trace(TRACE_CHUNK).replace(b"\n", b"\r\n"),
 }
 

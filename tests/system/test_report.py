@@ -430,6 +430,8 @@ def test_a_screen_reader_finds_its_way():
             assert len(found) >= least and (role == 'main' or all(name for _, name, _ in found)), (role, found)
         charts = {name: about for role, name, about in named if role == 'application'}
         assert 'A row for each of 12 workers on 3 nodes' in charts['Who computed what, and when'], charts
+        pools = [name for role, name, _ in named if role == 'image' and name.startswith('Task pool of Master ')]
+        assert len(pools) == 3 and all(' iterations, ' in name and '% of the time.' in name for name in pools), pools
         live = browser.evaluate("[...document.querySelectorAll('[aria-live]')].map(place => place.id)")
         assert live == ['story', 'sizes-story', 'finish-story'], live
     return None

@@ -24,12 +24,13 @@ static const char *longer_words(char words[RATIO_WORDS], double ratio)
 
 static void add_ratio_cell(struct text *text, const char *name, double ratio)
 {
+    const int digits = ratio < 100 ? 3 : 0;
     if (!isfinite(ratio))
         text_add(text, "<td></td>");
     else if (name != NULL)
-        text_add(text, "<td data-figure=\"%s\" data-value=\"%.15g\">%.4g</td>", name, ratio, ratio);
+        text_add(text, "<td data-figure=\"%s\" data-value=\"%.15g\">%.*f</td>", name, ratio, digits, ratio);
     else
-        text_add(text, "<td data-value=\"%.15g\">%.4g</td>", ratio, ratio);
+        text_add(text, "<td data-value=\"%.15g\">%.*f</td>", ratio, digits, ratio);
 }
 
 /* --- by auto --- */
@@ -205,11 +206,13 @@ static void write_comparison(const struct page *page)
     }
     text_add(text, " to take ");
     page_figure_time(text, "simulated_s", simulated->elapsed_s);
-    if (simulated->simulation.repetitions > 1)
-        text_add(text, ", the median of %s repetitions that took %s to %s",
-                 human_count(count, simulated->simulation.repetitions),
-                 human_duration(least, simulated->simulation.least_s),
-                 human_duration(most, simulated->simulation.most_s));
+    if (simulated->simulation.repetitions > 1) {
+        human_duration(least, simulated->simulation.least_s);
+        human_duration(most, simulated->simulation.most_s);
+        text_add(text, ", the median of %s repetitions", human_count(count, simulated->simulation.repetitions));
+        if (strcmp(least, most) != 0)
+            text_add(text, " that took %s to %s", least, most);
+    }
     text_add(text, "; it took ");
     page_figure_time(text, "simulated_actual_s", actual->elapsed_s);
     text_add(text, ", %s simulated.", longer_words(words, actual->elapsed_s / simulated->elapsed_s));

@@ -265,16 +265,9 @@ static struct pool_scale scale_of(const struct tree_branch *branches, size_t cou
 
 static void write_table(const struct page *page)
 {
-    static const char *const heads[] = {"Most iterations there",
-                                        "Most chunks there",
-                                        "Workers served",
-                                        "Chunks given",
-                                        "per second",
-                                        "cut for this worker",
-                                        "cut for another",
-                                        "recalled",
-                                        "given again",
-                                        "Iterations moved to other masters"};
+    static const char *const heads[] = {
+        "Most iterations there", "Most chunks there", "Workers served", "Chunks given", "per second",
+        "cut for this worker",   "cut for another",   "recalled",       "given again",  "moved away"};
     const struct run_tree *tree = page->tree;
     const struct pool_scale whole = scale_of(&tree->all, 1), scale = scale_of(tree->branches, tree->branch_count);
     struct text *text = page->text;
@@ -300,7 +293,8 @@ static void write_table(const struct page *page)
     }
     text_add(text,
              "</tbody>\n</table>\n</div>\n"
-             "<p class=\"note\">Open a master for its workers. In the charts the area is iterations in the pool, "
+             "<p class=\"note\">Open a master for its workers. Moved away are iterations that lay in its pool when "
+             "another master gave them to a worker. In the charts the area is iterations in the pool, "
              "the line chunks, over the time of the run; those of the masters are drawn to one scale. A trace has "
              "no rows about pools: an iteration counts from the scheduling step in which it was cut for a worker "
              "of the master until a worker is given it for the first time, and its chunk as long as any iteration "
