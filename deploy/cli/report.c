@@ -168,6 +168,12 @@ static int write_page_text(const char *path, struct text *text, struct error *er
     return result;
 }
 
+/* The end of the loop in the times of the trace. */
+static double loop_end(const struct figures *figures, const struct run_trace *trace)
+{
+    return figures->elapsed_s > 0 ? figures->begin_s + figures->elapsed_s : run_trace_end(trace);
+}
+
 static int write_page(const struct report_request *request, const struct figures *figures,
                       const struct figures *simulated, const struct report_input *input, struct error *error)
 {
@@ -181,7 +187,7 @@ static int write_page(const struct report_request *request, const struct figures
     if (input->has_trace) {
         content.trace = &input->trace;
         content.tree = &tree;
-        result = run_tree_make(&tree, &input->trace, figures->begin_s, error);
+        result = run_tree_make(&tree, &input->trace, figures->begin_s, loop_end(figures, &input->trace), error);
     }
     if (result == 0) {
         page_html(&text, &content);

@@ -65,7 +65,7 @@ static void check_pages(const struct run_trace *trace)
     figures_init(&figures);
     REQUIRE(figures_of_trace(&figures, trace, &error) == 0);
     REQUIRE(figures.elapsed_s >= 0 && figures.compute_s >= 0);
-    REQUIRE(run_tree_make(&tree, trace, figures.begin_s, &error) == 0);
+    REQUIRE(run_tree_make(&tree, trace, figures.begin_s, figures.begin_s + figures.elapsed_s, &error) == 0);
     check_tree(&tree, trace);
     text_init(&text);
     page_html(&text, &(struct page_content){.figures = &figures, .trace = trace, .tree = &tree, .name = "trace.csv"});

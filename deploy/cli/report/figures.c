@@ -325,6 +325,7 @@ static int by_prediction(const void *a, const void *b)
 static int take_predictions(struct figures *figures, const json_t *report, struct error *error)
 {
     const json_t *told = json_object_get(json_object_get(report, "technique"), "auto");
+    const json_t *steps = json_object_get(report, "steps");
     json_t *list = json_object_get(told, "predicted_s");
     const char *name;
     json_t *value;
@@ -333,6 +334,10 @@ static int take_predictions(struct figures *figures, const json_t *report, struc
     figures->predicted.iterations = TRACE_UNKNOWN;
     take_whole(&figures->predicted.decisions, told, "decisions");
     take_whole(&figures->predicted.iterations, told, "iterations");
+    figures->predicted.time_steps = json_array_size(steps);
+    if (figures->predicted.time_steps > 0)
+        take_number(&figures->predicted.last_step_s, json_array_get(steps, figures->predicted.time_steps - 1),
+                    "elapsed_s");
     figures->predicted.list = calloc(json_object_size(list), sizeof *figures->predicted.list);
     if (figures->predicted.list == NULL)
         return figures_no_memory(error);

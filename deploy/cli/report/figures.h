@@ -52,6 +52,8 @@ struct figures {
         uint64_t decisions, iterations;  /* iterations: what was left to be done then; TRACE_UNKNOWN: not known */
         struct figures_prediction *list; /* [count], owned, the least first */
         size_t count;
+        uint64_t time_steps; /* of the loop; 0: it has one */
+        double last_step_s;  /* what the last of them took */
     } predicted;
     /* Of a simulated run. */
     struct {

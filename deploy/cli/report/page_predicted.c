@@ -44,16 +44,22 @@ static double predicted_of_chosen(const struct figures *figures)
     return NAN;
 }
 
-/* True where the prediction is of what the loop time is of: all iterations, and all are done. */
-static bool is_of_whole_loop(const struct figures *figures)
+/* The time that the latest prediction was of: of the whole loop, or of its last time step, where that was decided
+ * before it began. NAN where it was decided in the middle, or not all is done. */
+static double time_predicted(const struct figures *figures)
 {
-    return figures->elapsed_s > 0 && page_is_known(figures->iterations) &&
-           figures->predicted.iterations == figures->iterations && figures->done == figures->iterations;
+    const uint64_t iterations = figures->iterations, steps = figures->predicted.time_steps;
+    if (!page_is_known(iterations) || figures->done != iterations)
+        return NAN;
+    if (steps > 0 && figures->predicted.iterations == iterations / steps && figures->predicted.last_step_s > 0)
+        return figures->predicted.last_step_s;
+    return figures->predicted.iterations == iterations && figures->elapsed_s > 0 ? figures->elapsed_s : NAN;
 }
 
 static void write_decision(const struct page *page, double predicted_s)
 {
     const struct figures *figures = page->figures;
+    const double actual_s = time_predicted(figures);
     struct text *text = page->text;
     char words[RATIO_WORDS];
     text_add(text, "<p><code>--technique auto</code> decided ");
@@ -74,10 +80,10 @@ static void write_decision(const struct page *page, double predicted_s)
     text_add(text, ", which was predicted to take ");
     page_figure_time(text, "predicted_s", predicted_s);
     text_add(text, ". ");
-    if (is_of_whole_loop(figures)) {
-        text_add(text, "The loop took ");
-        page_figure_time(text, "predicted_actual_s", figures->elapsed_s);
-        text_add(text, ", %s predicted.", longer_words(words, figures->elapsed_s / predicted_s));
+    if (!isnan(actual_s)) {
+        text_add(text, figures->predicted.time_steps > 0 ? "The last time step took " : "The loop took ");
+        page_figure_time(text, "predicted_actual_s", actual_s);
+        text_add(text, ", %s predicted.", longer_words(words, actual_s / predicted_s));
     } else
         text_add(text, "The loop time is not of just these iterations, and cannot be compared with that.");
     text_add(text, " All predictions take the pace of each worker and the way of a message as they were measured by "
@@ -100,7 +106,7 @@ static void write_prediction(const struct page *page, const struct figures_predi
 {
     const struct figures *figures = page->figures;
     const bool is_chosen = figures->technique != NULL && strcmp(prediction->technique, figures->technique) == 0;
-    const double actual_s = is_of_whole_loop(figures) ? figures->elapsed_s : NAN;
+    const double actual_s = time_predicted(figures);
     struct text *text = page->text;
     text_add(text, "<tr%s><th scope=\"row\">", is_chosen ? " class=\"chosen\"" : "");
     markup_add(text, prediction->technique);
@@ -124,17 +130,16 @@ static void write_auto(const struct page *page)
     const struct figures *figures = page->figures;
     const double chosen_s = predicted_of_chosen(figures);
     struct text *text = page->text;
-    double most_s = is_of_whole_loop(figures) ? figures->elapsed_s : 0;
+    double most_s = fmax(0, time_predicted(figures)); /* 0 where that is NAN */
     for (size_t i = 0; i < figures->predicted.count; i++)
         most_s = fmax(most_s, figures->predicted.list[i].predicted_s);
     write_decision(page, chosen_s);
-    text_add(
-        text,
-        "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"Table of predicted techniques\">\n"
-        "<table id=\"predicted\">\n<thead><tr><th scope=\"col\" class=\"text\">Technique</th>"
-        "<th scope=\"col\" class=\"text\">Bar: predicted; line: the run</th>"
-        "<th scope=\"col\">Predicted (s)</th><th scope=\"col\">Over the one taken</th>"
-        "<th scope=\"col\">The run took (s)</th><th scope=\"col\">Over the prediction</th></tr></thead>\n<tbody>\n");
+    text_add(text,
+             "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"Table of predicted techniques\">\n"
+             "<table id=\"predicted\">\n<thead><tr><th scope=\"col\" class=\"text\">Technique</th>"
+             "<th scope=\"col\" class=\"text\">Bar: predicted; line: the run</th>"
+             "<th scope=\"col\">Predicted (s)</th><th scope=\"col\">Over the one taken</th>"
+             "<th scope=\"col\">It took (s)</th><th scope=\"col\">Over the prediction</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < figures->predicted.count; i++)
         write_prediction(page, &figures->predicted.list[i], chosen_s, most_s);
     text_add(text, "</tbody>\n</table>\n</div>\n");

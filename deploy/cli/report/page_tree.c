@@ -12,6 +12,17 @@
 
 /* --- words --- */
 
+/* A mean or a ratio: three digits, and all of those before the point. */
+static const char *mean_words(char words[HUMAN_MAX], double value)
+{
+    if (value >= 1000 && value < 1e15)
+        return human_count(words, (uint64_t)(value + 0.5));
+    if (value > 0 && value < 0.01)
+        return "less than 0.01";
+    snprintf(words, HUMAN_MAX, "%.3g", value);
+    return words;
+}
+
 /* "12 chunks, 3 of them cut for others" */
 static void write_counts(struct text *text, const struct tree_counts *counts)
 {
@@ -55,9 +66,8 @@ static void write_messages(const struct page *page)
     text_add(text, " in the whole run");
     if (figures->chunks > 0) {
         const double each = (double)figures->messages / (double)figures->chunks;
-        snprintf(words, sizeof words, "%.3g", each);
         text_add(text, ", ");
-        page_figure(text, "messages_per_chunk", each, words);
+        page_figure(text, "messages_per_chunk", each, mean_words(words, each));
         text_add(text, " for each chunk");
     }
     if (figures->elapsed_s > 0) {
@@ -134,17 +144,17 @@ static void write_hierarchical(const struct page *page)
     const struct run_tree *tree = page->tree;
     const struct pool_course *pool = tree->all.pool;
     struct text *text = page->text;
-    char words[HUMAN_MAX] = "less than 0.01";
+    char words[HUMAN_MAX];
     text_add(text, "<p>The supermaster cut ");
     page_count(text, pool->cut, "iteration");
+    if (page_is_known(page->figures->iterations) && pool->cut > page->figures->iterations)
+        text_add(text, ", some of them again after a loss,");
     text_add(text, " for the workers of ");
     page_count(text, tree->masters, "master");
     text_add(text, tree->masters == 1 ? "; that gave " : "; these gave ");
     write_given(page);
-    if (pool->mean_chunks >= 0.01)
-        snprintf(words, sizeof words, "%.3g", pool->mean_chunks);
     text_add(text, " On average ");
-    page_figure(text, "pool_mean_chunks", pool->mean_chunks, words);
+    page_figure(text, "pool_mean_chunks", pool->mean_chunks, mean_words(words, pool->mean_chunks));
     text_add(text, " chunks lay in the task pools together; ");
     if (pool->moved > 0)
         page_figure_count(text, "moved", pool->moved);
@@ -215,9 +225,10 @@ static void write_pool(struct text *text, const char *name, const struct pool_co
 /* "8", or "7 of 8" where the masters have more workers than they gave chunks. */
 static void write_served(struct text *text, const struct tree_branch *branch)
 {
-    text_add(text, "<td data-value=\"%u\">%u", branch->served, branch->served);
+    char number[HUMAN_MAX];
+    text_add(text, "<td data-value=\"%u\">%s", branch->served, human_count(number, branch->served));
     if (branch->served < branch->workers)
-        text_add(text, " of %u", branch->workers);
+        text_add(text, " of %s", human_count(number, branch->workers));
     text_add(text, "</td>");
 }
 
@@ -295,7 +306,7 @@ static void write_table(const struct page *page)
              "</tbody>\n</table>\n</div>\n"
              "<p class=\"note\">Open a master for its workers. Moved away are iterations that lay in its pool when "
              "another master gave them to a worker. In the charts the area is iterations in the pool, "
-             "the line chunks, over the time of the run; those of the masters are drawn to one scale. A trace has "
+             "the line chunks, over the loop time; those of the masters are drawn to one scale. A trace has "
              "no rows about pools: an iteration counts from the scheduling step in which it was cut for a worker "
              "of the master until a worker is given it for the first time, and its chunk as long as any iteration "
              "of it does. So iterations that are on their way from the supermaster count, too.</p>\n");

@@ -78,9 +78,10 @@ static void note_depth(struct pool_depth *depth, unsigned part)
         course->chunks[part] = depth->chunks;
 }
 
-/* The depth stays as it is until `time_s`. */
-static void hold_depth(const struct pools *pools, struct pool_depth *depth, double time_s)
+/* The depth stays as it is until `moment_s`; what is behind the end counts no more. */
+static void hold_depth(const struct pools *pools, struct pool_depth *depth, double moment_s)
 {
+    const double time_s = fmin(moment_s, pools->end_s);
     const unsigned part = part_at(pools, time_s);
     while (depth->part < part)
         note_depth(depth, ++depth->part);

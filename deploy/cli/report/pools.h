@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many iterations and chunks lay in the task pools of the masters over the time of a run, followed in its trace.
+/* How many iterations and chunks lay in the task pools of the masters over the time of a loop, followed in the trace.
  *
  * A trace has no rows about pools. An iteration lies in the pool of a master from the scheduling step in which the
  * technique cut it for one of the workers of that master, until a worker is given it for the first time, by whomever:
@@ -13,15 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A course has the most at any time within each of so many parts of the run, of the same length. */
+/* A course has the most at any time within each of so many parts of the time that is followed, of the same length. */
 #define POOL_PARTS 240
 
 struct pool_course {
     uint64_t iterations[POOL_PARTS], chunks[POOL_PARTS];
     uint64_t most_iterations, most_chunks;
     double most_s;      /* when the most iterations lay there, in the times of the trace */
-    double mean_chunks; /* mean over the time of the run */
-    double empty;       /* share of the time of the run for which nothing lay there */
+    double mean_chunks; /* mean over the time that was followed */
+    double empty;       /* share of that time for which nothing lay there */
     uint64_t cut;       /* iterations that were cut for it */
     uint64_t moved;     /* those of them that lay there and that a master of another course gave */
 };

@@ -163,10 +163,11 @@ static int tree_make_parts(struct tree_maker *maker, struct error *error)
     return follow_pools(maker, error);
 }
 
-int run_tree_make(struct run_tree *tree, const struct run_trace *trace, double begin_s, struct error *error)
+int run_tree_make(struct run_tree *tree, const struct run_trace *trace, double begin_s, double end_s,
+                  struct error *error)
 {
     struct tree_maker maker = {.tree = tree, .trace = trace};
-    *tree = (struct run_tree){.begin_s = begin_s, .end_s = run_trace_end(trace)};
+    *tree = (struct run_tree){.begin_s = begin_s, .end_s = end_s};
     const int result = tree_make_parts(&maker, error);
     free(maker.branch_of);
     return result;

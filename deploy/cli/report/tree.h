@@ -42,8 +42,9 @@ struct run_tree {
     double begin_s, end_s; /* the time that the pools are followed */
 };
 
-/* Makes the tree of an ordered trace, from `begin_s`, its first assignment, to its end. -1 with one line when memory is
- * out; then, too, the tree is to be released. */
-int run_tree_make(struct run_tree *tree, const struct run_trace *trace, double begin_s, struct error *error);
+/* Makes the tree of an ordered trace. The pools are followed from `begin_s` to `end_s`, the beginning and the end of
+ * the loop in the times of the trace. -1 with one line when memory is out; then, too, the tree is to be released. */
+int run_tree_make(struct run_tree *tree, const struct run_trace *trace, double begin_s, double end_s,
+                  struct error *error);
 
 void run_tree_fini(struct run_tree *tree);

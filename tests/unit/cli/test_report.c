@@ -334,6 +334,12 @@ START_TEST(what_was_predicted_stands_beside_what_came)
     ck_assert_ptr_nonnull(strstr(page, "cannot be compared"));
     ck_assert_ptr_null(strstr(page, "actual_over_predicted"));
     free(page);
+    json_t *steps = chosen_report(5); /* which took 3 s in the last of two time steps */
+    json_object_set_new(steps, "steps", json_pack("[{s:f}, {s:f}]", "elapsed_s", 1.0, "elapsed_s", 3.0));
+    page = page_of_reports(steps, NULL);
+    ck_assert_ptr_nonnull(strstr(page, "The last time step took"));
+    ck_assert_ptr_nonnull(strstr(page, "data-figure=\"actual_over_predicted\" data-value=\"1.5\""));
+    free(page);
     page = page_of_reports(json_loads(report, 0, NULL), NULL);
     ck_assert_ptr_null(strstr(page, "\"has-predicted"));
     ck_assert_ptr_null(strstr(page, "id=\"predicted\""));
@@ -457,7 +463,7 @@ static void make_tree(struct run_tree *tree, struct run_trace *trace, const char
 {
     struct error error;
     ck_assert_msg(read_trace_text(trace, text, 1u << 20, &error) == 0, "%s", error.text);
-    ck_assert_msg(run_tree_make(tree, trace, 1, &error) == 0, "%s", error.text);
+    ck_assert_msg(run_tree_make(tree, trace, 1, 5, &error) == 0, "%s", error.text);
 }
 
 START_TEST(masters_and_their_pools_are_followed)
@@ -503,7 +509,8 @@ START_TEST(a_pool_ends_with_its_master)
                    "event,3,1,,,,,,,,,,,,,,master lost\n"
                    "cut,3,6,,,,10,10,,,,,,,,,\n"
                    "chunk,4,6,1,2,1,10,10,own,,,,,,done,,\n"
-                   "chunk,5,4,0,0,1,0,10,requeued,,,,,,done,,\n");
+                   "chunk,5,4,0,0,1,0,10,requeued,,,,,,done,,\n"
+                   "event,9,6,,,,,,,,,,,,,,worker lost\n");
     ck_assert_uint_eq(tree.branch_count, 3);
     ck_assert(tree.branches[0].masters == 0 && tree.branches[0].workers == 0 && tree.branches[0].counts.again == 1);
     ck_assert(tree.branches[1].pool->most_iterations == 10 && tree.branches[1].pool->iterations[239] == 0);
@@ -625,7 +632,7 @@ START_TEST(the_page_has_its_data_and_no_marks_left)
     read_sample(&trace);
     figures_init(&figures);
     ck_assert_int_eq(figures_of_trace(&figures, &trace, &error), 0);
-    ck_assert_int_eq(run_tree_make(&tree, &trace, figures.begin_s, &error), 0);
+    ck_assert_int_eq(run_tree_make(&tree, &trace, figures.begin_s, 9, &error), 0);
     text_init(&text);
     page_html(&text, &(struct page_content){.figures = &figures, .trace = &trace, .tree = &tree, .name = "<t.csv>"});
     ck_assert_ptr_nonnull(text.data);
