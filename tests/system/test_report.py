@@ -251,7 +251,7 @@ def test_predicted_by_a_simulation():
     text = read('run.html')
     check_figures(figures_in(text), {'elapsed_s': actual['elapsed_s'], 'elapsed_ratio': actual['elapsed_s'] / told['elapsed_s'],
                                      'chunks_ratio': len(trace.cuts) / told['chunks']})
-    assert 'its kernel is synthetic, and of the run mandelbrot' in text
+    assert 'its kernel is synthetic, that of the run mandelbrot' in text
     report('simulated.csv', 'simulated.json', '--html', 'run.html')
     text = read('run.html')
     check_figures(figures_in(text), {'elapsed_s': told['elapsed_s']})

@@ -16,7 +16,7 @@ static const char *longer_words(char words[RATIO_WORDS], double ratio)
     if (fabs(ratio - 1) < 0.0005)
         return "as long as";
     if (ratio >= 2)
-        snprintf(words, RATIO_WORDS, "%.3g times as long as", ratio);
+        snprintf(words, RATIO_WORDS, "%.*f times as long as", ratio < 10 ? 2 : 0, ratio);
     else
         snprintf(words, RATIO_WORDS, "%.1f %% %s than", 100 * fabs(ratio - 1), ratio > 1 ? "longer" : "shorter");
     return words;
@@ -91,7 +91,7 @@ static void write_decision(const struct page *page, double predicted_s)
 }
 
 /* The prediction as a bar, and the time that it took as a line across it; the table says both. */
-static void add_bar(struct text *text, double predicted_s, double actual_s, double most_s)
+static void add_prediction_bar(struct text *text, double predicted_s, double actual_s, double most_s)
 {
     text_add(text, "<td><svg viewBox=\"0 0 240 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
     if (!isnan(predicted_s))
@@ -111,7 +111,7 @@ static void write_prediction(const struct page *page, const struct figures_predi
     text_add(text, "<tr%s><th scope=\"row\">", is_chosen ? " class=\"chosen\"" : "");
     markup_add(text, prediction->technique);
     text_add(text, "%s</th>", is_chosen ? " (taken)" : "");
-    add_bar(text, prediction->predicted_s, actual_s, most_s);
+    add_prediction_bar(text, prediction->predicted_s, actual_s, most_s);
     if (isnan(prediction->predicted_s))
         text_add(text, "<td>not predicted</td>");
     else
@@ -147,38 +147,37 @@ static void write_auto(const struct page *page)
 
 /* --- by a simulation --- */
 
-/* What the simulation has otherwise than the run, so that the figures differ for that alone. */
-static void write_difference(struct text *text, bool *is_first, const char *what, const char *simulated,
-                             const char *actual)
+/* A property in which the simulation differs from the run, for which its figures differ, too. */
+static void write_otherwise(struct text *text, bool *is_first, const char *what, const char *simulated,
+                            const char *actual)
 {
     if (simulated == NULL || actual == NULL || strcmp(simulated, actual) == 0)
         return;
     text_add(text, *is_first ? "<p class=\"note\">The simulation is not of just this run: " : "; ");
     text_add(text, "%s ", what);
     markup_add(text, simulated);
-    text_add(text, ", and of the run ");
+    text_add(text, ", that of the run ");
     markup_add(text, actual);
     *is_first = false;
 }
 
-static void write_differing_count(struct text *text, bool *is_first, const char *what, uint64_t simulated,
-                                  uint64_t actual)
+static void write_other_count(struct text *text, bool *is_first, const char *what, uint64_t simulated, uint64_t actual)
 {
     char a[HUMAN_MAX], b[HUMAN_MAX];
     if (page_is_known(simulated) && page_is_known(actual))
-        write_difference(text, is_first, what, human_count(a, simulated), human_count(b, actual));
+        write_otherwise(text, is_first, what, human_count(a, simulated), human_count(b, actual));
 }
 
-static void write_differences(const struct page *page)
+static void write_what_differs(const struct page *page)
 {
     const struct figures *simulated = page->simulated, *actual = page->figures;
     struct text *text = page->text;
     bool is_first = true;
-    write_difference(text, &is_first, "its kernel is", simulated->kernel, actual->kernel);
-    write_difference(text, &is_first, "its technique is", simulated->technique, actual->technique);
-    write_differing_count(text, &is_first, "its number of iterations is", simulated->iterations, actual->iterations);
-    write_differing_count(text, &is_first, "its number of workers is", simulated->workers, actual->workers);
-    write_differing_count(text, &is_first, "its number of masters is", simulated->masters, actual->masters);
+    write_otherwise(text, &is_first, "its kernel is", simulated->kernel, actual->kernel);
+    write_otherwise(text, &is_first, "its technique is", simulated->technique, actual->technique);
+    write_other_count(text, &is_first, "its number of iterations is", simulated->iterations, actual->iterations);
+    write_other_count(text, &is_first, "its number of workers is", simulated->workers, actual->workers);
+    write_other_count(text, &is_first, "its number of masters is", simulated->masters, actual->masters);
     if (!is_first)
         text_add(text, ".</p>\n");
 }
@@ -189,7 +188,7 @@ static void add_more(struct text *text, double ratio)
     if (fabs(ratio - 1) < 0.0005)
         text_add(text, "as much as simulated");
     else if (ratio >= 2)
-        text_add(text, "%.3g times as much as simulated", ratio);
+        text_add(text, "%.*f times as much as simulated", ratio < 10 ? 2 : 0, ratio);
     else
         text_add(text, "%.1f %% %s than simulated", 100 * fabs(ratio - 1), ratio > 1 ? "more" : "less");
 }
@@ -267,7 +266,7 @@ static void write_simulated(const struct page *page)
     struct text *text = page->text;
     if (simulated->elapsed_s > 0 && actual->elapsed_s > 0)
         write_comparison(page);
-    write_differences(page);
+    write_what_differs(page);
     text_add(text, "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"Table of simulated figures\">\n"
                    "<table id=\"simulated\">\n<thead><tr><th scope=\"col\" class=\"text\">Figure</th>"
                    "<th scope=\"col\">Simulated</th><th scope=\"col\">The run</th>"

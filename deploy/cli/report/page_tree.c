@@ -37,7 +37,7 @@ static void write_counts(struct text *text, const struct tree_counts *counts)
             text_add(text, ", %s %s", human_count(number, parts[i].count), parts[i].what);
 }
 
-static void write_list(const struct page *page, const struct tree_branch *branch, const char *summary)
+static void write_worker_list(const struct page *page, const struct tree_branch *branch, const char *summary)
 {
     struct text *text = page->text;
     text_add(text, "<details><summary>%s</summary><ul>\n", summary);
@@ -136,7 +136,7 @@ static void write_central(const struct page *page)
     text_add(text, "</p>\n");
     snprintf(summary, sizeof summary, "Its %s worker%s", human_count(words, all->workers),
              all->workers == 1 ? "" : "s");
-    write_list(page, all, summary);
+    write_worker_list(page, all, summary);
 }
 
 static void write_hierarchical(const struct page *page)
@@ -173,7 +173,7 @@ static void count_cell(struct text *text, uint64_t count)
 }
 
 /* Draws a depth over time: steps from the left edge to the right one. */
-static void write_steps(struct text *text, const uint64_t *values, uint64_t most)
+static void write_depth(struct text *text, const uint64_t *values, uint64_t most)
 {
     uint64_t shown = values[0];
     text_add(text, "M0 %.3g", 37 - 34 * (double)shown / (double)most);
@@ -214,9 +214,9 @@ static void write_pool(struct text *text, const char *name, const struct pool_co
     text_add(text, "</title>");
     if (scale->iterations > 0) {
         text_add(text, "<path class=\"iterations\" d=\"");
-        write_steps(text, pool->iterations, scale->iterations);
+        write_depth(text, pool->iterations, scale->iterations);
         text_add(text, "V37H0z\"/><path class=\"chunks\" d=\"");
-        write_steps(text, pool->chunks, scale->chunks);
+        write_depth(text, pool->chunks, scale->chunks);
         text_add(text, "\"/>");
     }
     text_add(text, "</svg></td>");
@@ -232,8 +232,8 @@ static void write_served(struct text *text, const struct tree_branch *branch)
     text_add(text, "</td>");
 }
 
-static void write_cells(const struct page *page, const struct tree_branch *branch, const char *name,
-                        const struct pool_scale *scale)
+static void write_branch_cells(const struct page *page, const struct tree_branch *branch, const char *name,
+                               const struct pool_scale *scale)
 {
     const struct tree_counts *counts = &branch->counts;
     const double rate = (double)counts->chunks / page->figures->elapsed_s;
@@ -274,7 +274,7 @@ static struct pool_scale scale_of(const struct tree_branch *branches, size_t cou
     return scale;
 }
 
-static void write_table(const struct page *page)
+static void write_branches(const struct page *page)
 {
     static const char *const heads[] = {
         "Most iterations there", "Most chunks there", "Workers served", "Chunks given", "per second",
@@ -290,17 +290,17 @@ static void write_table(const struct page *page)
         text_add(text, "<th scope=\"col\">%s</th>", heads[i]);
     text_add(text, "</tr></thead>\n<tbody>\n"
                    "<tr><th scope=\"row\">Supermaster, all masters</th>");
-    write_cells(page, &tree->all, "all masters together", &whole);
+    write_branch_cells(page, &tree->all, "all masters together", &whole);
     for (size_t i = 0; i < tree->branch_count; i++) {
         const struct tree_branch *branch = &tree->branches[i];
         branch_name(name, branch);
         text_add(text, "<tr><th scope=\"row\" class=\"branch\">");
         if (branch->workers > 0)
-            write_list(page, branch, name);
+            write_worker_list(page, branch, name);
         else
             text_add(text, "%s", name);
         text_add(text, "</th>");
-        write_cells(page, branch, name, &scale);
+        write_branch_cells(page, branch, name, &scale);
     }
     text_add(text,
              "</tbody>\n</table>\n</div>\n"
@@ -322,5 +322,5 @@ void page_tree(const struct page *page)
         write_hierarchical(page);
     write_messages(page);
     if (page->tree != NULL && page->tree->masters > 0)
-        write_table(page);
+        write_branches(page);
 }

@@ -135,7 +135,7 @@ static size_t find_piece(const struct pools *pools, uint64_t first)
     return low;
 }
 
-static void take_out(struct pools *pools, struct piece *piece, double time_s)
+static void take_from_pool(struct pools *pools, struct piece *piece, double time_s)
 {
     const uint32_t cut = piece->cut;
     if (cut == IN_NO_CUT)
@@ -156,7 +156,7 @@ static void do_cut(struct pools *pools, uint32_t index, double time_s)
     for (size_t i = find_piece(pools, cut->first);
          i < pools->piece_count && pools->pieces[i].first < cut->first + cut->count; i++) {
         struct piece *piece = &pools->pieces[i];
-        take_out(pools, piece, time_s);
+        take_from_pool(pools, piece, time_s);
         /* The clocks of two nodes differ: what was given before it was cut did not lie in a pool. */
         const bool was_early = piece->is_new && piece->is_given;
         piece->is_new = false;
@@ -182,7 +182,7 @@ static void do_give(struct pools *pools, const struct run_chunk *chunk, double t
             pools->depths[pools->cut_course[cut]].course->moved += piece->count;
             pools->depths[pools->map->count].course->moved += piece->count;
         }
-        take_out(pools, piece, time_s);
+        take_from_pool(pools, piece, time_s);
     }
 }
 
@@ -191,7 +191,7 @@ static void do_loss(struct pools *pools, uint32_t master, double time_s)
     for (size_t i = 0; i < pools->piece_count; i++) {
         const uint32_t cut = pools->pieces[i].cut;
         if (cut != IN_NO_CUT && master_of_worker(pools, pools->trace->cuts[cut].worker) == master)
-            take_out(pools, &pools->pieces[i], time_s);
+            take_from_pool(pools, &pools->pieces[i], time_s);
     }
 }
 
@@ -254,7 +254,7 @@ static void list_actions(struct pools *pools)
     qsort(pools->actions, pools->action_count, sizeof *pools->actions, by_time);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_iteration(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -263,7 +263,7 @@ static int by_number(const void *a, const void *b)
 /* Divides the loop at all `count` numbers. */
 static void divide(struct pools *pools, uint64_t *numbers, size_t count)
 {
-    qsort(numbers, count, sizeof *numbers, by_number);
+    qsort(numbers, count, sizeof *numbers, by_iteration);
     for (size_t i = 0; i + 1 < count; i++)
         if (numbers[i] < numbers[i + 1])
             pools->pieces[pools->piece_count++] =

@@ -108,7 +108,7 @@ static void count_chunks(const struct tree_maker *maker, size_t *seen)
 }
 
 /* Lists the workers of each branch, in the order of the trace. */
-static void list_workers(const struct tree_maker *maker)
+static void list_branch_workers(const struct tree_maker *maker)
 {
     const struct run_trace *trace = maker->trace;
     struct run_tree *tree = maker->tree;
@@ -159,7 +159,7 @@ static int tree_make_parts(struct tree_maker *maker, struct error *error)
     }
     count_chunks(maker, seen);
     free(seen);
-    list_workers(maker);
+    list_branch_workers(maker);
     return follow_pools(maker, error);
 }
 

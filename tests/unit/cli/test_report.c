@@ -360,8 +360,8 @@ START_TEST(a_simulation_stands_beside_the_run)
     char *page = page_of_reports(json_loads(report, 0, NULL), simulated);
     ck_assert_ptr_nonnull(strstr(page, "on p&lt;q (virtual) to take"));
     ck_assert_ptr_nonnull(strstr(page, "the median of 5 repetitions that took 500 ms to 1.50 s"));
-    ck_assert_ptr_nonnull(strstr(page, "2.5 times as long as simulated"));
-    ck_assert_ptr_nonnull(strstr(page, "its technique is &lt;u&gt;, and of the run t."));
+    ck_assert_ptr_nonnull(strstr(page, "2.50 times as long as simulated"));
+    ck_assert_ptr_nonnull(strstr(page, "its technique is &lt;u&gt;, that of the run t."));
     ck_assert_ptr_nonnull(strstr(page, "data-figure=\"elapsed_ratio\" data-value=\"2.5\""));
     ck_assert_ptr_nonnull(strstr(page, "data-figure=\"chunks_ratio\" data-value=\"0.5\""));
     ck_assert_ptr_nonnull(strstr(page, "The efficiency is the simulated one."));
