@@ -44,6 +44,12 @@ static int write_file(const struct bearer *bearer)
     return result;
 }
 
+int bearer_draw(struct bearer *bearer, struct error *error)
+{
+    bearer->path[0] = '\0';
+    return draw_token(bearer->token) ? 0 : error_set(error, "the system has no random numbers: %s", strerror(errno));
+}
+
 int bearer_make(struct bearer *bearer, const char *socket_path, struct error *error)
 {
     const size_t length = strlen(socket_path) - strlen(CONTROL_ENDING);

@@ -17,6 +17,9 @@ struct bearer {
     char path[BEARER_PATH_MAX]; /* of the file; empty: there is none */
 };
 
+/* Makes a token that nobody can guess, without a file. -1 with one line. */
+int bearer_draw(struct bearer *bearer, struct error *error);
+
 /* Makes a token that nobody can guess, and its file beside the socket of that path. -1 with one line. */
 int bearer_make(struct bearer *bearer, const char *socket_path, struct error *error);
 

@@ -16,6 +16,7 @@
 
 #include "common/control/bearer.h"
 #include "common/control/door.h"
+#include "common/control/events.h"
 #include "common/control/route.h"
 #include "common/control/socket.h"
 #include "common/control/submission_json.h"
@@ -98,6 +99,7 @@ struct control {
     char folder[1024];
     struct door_share share;
     struct control_socket socket;
+    struct events *events;  /* owned */
     struct door *own, *tcp; /* the doors of the socket and of --http, NULL without it; owned */
     struct address address; /* of --http, with the port that was found */
     struct bearer bearer;
@@ -188,6 +190,33 @@ static json_t *session_json(struct control *control)
     uint64_t running[METRICS_JOBS_MAX];
     control_source_count(control->source, &session, &session.counts, running);
     return control_session_json(&session);
+}
+
+/* --- what events are made from --- */
+
+static json_t *session_of_event(void *context)
+{
+    return session_json(context);
+}
+
+static size_t running_of_event(void *context, uint64_t ids[METRICS_JOBS_MAX])
+{
+    const struct control *control = context;
+    struct metrics_counts counts;
+    return control_source_count(control->source, &control->session, &counts, ids);
+}
+
+static json_t *job_of_event(void *context, uint64_t id)
+{
+    struct control_job job;
+    if (!look_at_job(context, id, &job))
+        return NULL;
+    job.words = 0;
+    job.after_count = 0;
+    json_t *object = control_job_json(&job);
+    json_object_del(object, "command");
+    json_object_del(object, "after");
+    return object;
 }
 
 /* --- answers that are made job by job --- */
@@ -647,6 +676,10 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     case CONTROL_ITEMS:
     case CONTROL_END: send_error(request, STATUS_NO_METHOD, "accepted: POST"); break;
     case CONTROL_METRICS: answer_metrics(control, request); break;
+    case CONTROL_EVENTS:
+        if (!events_subscribe(control->events, request))
+            send_error(request, STATUS_UNAVAILABLE, "too many clients have subscribed to events");
+        break;
     }
 }
 
@@ -726,12 +759,10 @@ static void on_request(struct evhttp_request *request, void *context)
 static void on_request_of_stranger(struct evhttp_request *request, void *context)
 {
     struct control *control = context;
-    const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
-    if (address_is_loopback(&control->address) &&
-        !address_has_host(&control->address, evhttp_find_header(headers, "Host")))
-        send_error(request, STATUS_WRONG_HOST, "the Host is not what this machine is called here");
-    else if (!bearer_is_shown(&control->bearer, evhttp_find_header(headers, "Authorization")))
-        send_error(request, STATUS_NO_TOKEN, "accepted: Authorization: Bearer TOKEN");
+    const char *text;
+    const int refusal = door_refusal(request, &control->address, &control->bearer, &text);
+    if (refusal != 0)
+        send_error(request, refusal, text);
     else
         on_request(request, control);
 }
@@ -763,9 +794,11 @@ static int control_open(struct control *control, struct error *error)
         return -1;
     control->look = event_new(control->base, -1, 0, on_look, control);
     control->work = event_new(control->base, -1, 0, on_work, control);
+    control->events =
+        events_new(&control->share, &(struct events_source){control, session_of_event, running_of_event, job_of_event});
     control->own = door_new(DOOR_OWN, control->socket.fd, &control->share, on_request, control);
     control->socket.fd = -1; /* it is the door's now */
-    if (control->look == NULL || control->work == NULL || control->own == NULL)
+    if (control->look == NULL || control->work == NULL || control->events == NULL || control->own == NULL)
         return error_set(error, "out of memory for the control socket");
     return control->source->http != NULL ? open_port(control, error) : 0;
 }
@@ -779,6 +812,7 @@ static void remove_names(struct control *control)
 static void release(struct control *control)
 {
     remove_names(control);
+    events_free(control->events);
     door_free(control->tcp);
     door_free(control->own);
     if (control->look != NULL)
@@ -824,6 +858,7 @@ static void give_last_answers(struct control *control)
     event_base_loop(control->base, EVLOOP_NONBLOCK);
     work(control, false);
     answer_waiters(control);
+    control->unsent += events_end(control->events, note_sent, control);
     if (timer != NULL)
         door_set_timer(timer, LAST_ANSWERS_US);
     while (timer != NULL && control->unsent > 0 && !control->late)

@@ -31,6 +31,8 @@
 #define BODY_MAX    1048576
 /* A client that sends or takes nothing for so long is let go. */
 #define IDLE_MAX_S 60
+/* Bytes that are taken of a client that has asked, and stays. */
+#define STAYING_INPUT_MAX 4096
 /* The part of a turn that clients get, and the time from which on they get it anew. */
 #define SHARE_NS 200000u
 #define TURN_NS  1000000u
@@ -44,6 +46,9 @@
 #define DESCRIPTORS_MORE 2048
 /* Clients of a port at a time. */
 #define PLACES_MAX 64
+
+#define STATUS_NO_TOKEN   401
+#define STATUS_WRONG_HOST 403
 
 struct place {
     int fd;      /* of the connection that has it; -1: it is free */
@@ -99,6 +104,28 @@ static void on_traffic(struct evbuffer *buffer, const struct evbuffer_cb_info *i
 {
     (void)buffer, (void)info;
     door_rest(context);
+}
+
+int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
+                 const char **text)
+{
+    const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+    if (address_is_loopback(address) && !address_has_host(address, evhttp_find_header(headers, "Host"))) {
+        *text = "the Host is not what this machine is called here";
+        return STATUS_WRONG_HOST;
+    }
+    if (!bearer_is_shown(bearer, evhttp_find_header(headers, "Authorization"))) {
+        *text = "accepted: Authorization: Bearer TOKEN";
+        return STATUS_NO_TOKEN;
+    }
+    return 0;
+}
+
+void door_let_stay(struct evhttp_request *request)
+{
+    struct bufferevent *client = evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
+    bufferevent_set_timeouts(client, NULL, NULL);
+    bufferevent_setwatermark(client, EV_READ, 0, STAYING_INPUT_MAX);
 }
 
 /* --- who is let in --- */

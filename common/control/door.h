@@ -3,6 +3,9 @@
  * socket of the user is one, a port that --http asks for another; both have the limits of docs/CONTROL.md. */
 #pragma once
 
+#include "common/config/address.h"
+#include "common/control/bearer.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,6 +37,15 @@ struct door;
  * when memory is out. */
 struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
                       void (*on_request)(struct evhttp_request *request, void *context), void *context);
+
+/* The status of the answer, 401 or 403 with one line, to a request that has come by the port at this address and does
+ * not name this machine where nobody else can connect, or does not show the token. 0 where it may ask. */
+int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
+                 const char **text);
+
+/* Lets the client of the request stay connected for longer than others, and take its time with the answer, which is
+ * sent in pieces. What it sends meanwhile is not taken. */
+void door_let_stay(struct evhttp_request *request);
 
 /* Ends all connections. NULL is fine. */
 void door_free(struct door *door);

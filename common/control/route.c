@@ -125,17 +125,18 @@ static enum control_place part_of_job(const char *path, size_t length, size_t *p
     return CONTROL_JOB;
 }
 
-/* Reads "/metrics", "/v1", "/v1/end", "/v1/jobs", "/v1/jobs/ID", or one of a part of a job. */
+/* Reads "/metrics", "/v1", "/v1/end", "/v1/events", "/v1/jobs", "/v1/jobs/ID", or one of a part of a job. */
 static bool read_place(struct control_route *route, const char *path, size_t length)
 {
     static const char jobs[] = "/v1/jobs/";
     const size_t before = strlen(jobs);
     size_t behind;
     if (length <= before || strncmp(path, jobs, before) != 0) {
-        route->place = is_path(path, length, "/v1/jobs")   ? CONTROL_JOBS
-                       : is_path(path, length, "/v1/end")  ? CONTROL_END
-                       : is_path(path, length, "/metrics") ? CONTROL_METRICS
-                                                           : CONTROL_SESSION;
+        route->place = is_path(path, length, "/v1/jobs")     ? CONTROL_JOBS
+                       : is_path(path, length, "/v1/end")    ? CONTROL_END
+                       : is_path(path, length, "/v1/events") ? CONTROL_EVENTS
+                       : is_path(path, length, "/metrics")   ? CONTROL_METRICS
+                                                             : CONTROL_SESSION;
         return route->place != CONTROL_SESSION || is_path(path, length, "/v1");
     }
     route->place = part_of_job(path + before, length - before, &behind);
@@ -151,7 +152,7 @@ int control_route_read(struct control_route *route, const char *uri, struct erro
         return query != NULL ? read_query(route, query + 1, error) : 0;
     error_set(error,
               "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/output, "
-              "/v1/jobs/ID/items, /v1/jobs/ID/ranks, /v1/end, /metrics",
+              "/v1/jobs/ID/items, /v1/jobs/ID/ranks, /v1/events, /v1/end, /metrics",
               (int)(length < 100 ? length : 100), uri);
     return NOT_FOUND;
 }

@@ -22,6 +22,7 @@ enum control_place {
     CONTROL_RANKS,   /* /v1/jobs/ID/ranks */
     CONTROL_END,     /* /v1/end */
     CONTROL_METRICS, /* /metrics */
+    CONTROL_EVENTS,  /* /v1/events */
 };
 
 enum control_stream { CONTROL_OUT, CONTROL_ERR };

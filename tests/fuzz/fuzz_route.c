@@ -27,6 +27,7 @@ static void write_anew(const struct control_route *route, char *uri, size_t room
     case CONTROL_SESSION: snprintf(uri, room, "/v1"); break;
     case CONTROL_END: snprintf(uri, room, "/v1/end"); break;
     case CONTROL_METRICS: snprintf(uri, room, "/metrics"); break;
+    case CONTROL_EVENTS: snprintf(uri, room, "/v1/events"); break;
     case CONTROL_JOBS: write_list(route, "/v1/jobs", uri, room); break;
     case CONTROL_RANKS:
         snprintf(path, sizeof path, "/v1/jobs/%" PRIu64 "/ranks", route->job);

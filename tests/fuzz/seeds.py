@@ -792,7 +792,7 @@ JOBS = {
 ROUTES = {
     "session": b"/v1", "jobs": b"/v1/jobs", "job": b"/v1/jobs/1", "largest": b"/v1/jobs/9223372036854775807", "too-large": b"/v1/jobs/9223372036854775808",
     "wait": b"/v1/jobs/17?wait=30", "too-long": b"/v1/jobs/1?wait=31", "empty": b"", "root": b"/", "version": b"/v2/jobs", "query": b"/v1?a=b", "no-id": b"/v1/jobs/",
-    "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1", "end": b"/v1/end", "output": b"/v1/jobs/3/output", "stream": b"/v1/jobs/3/output?stream=err&from=100",
+    "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1", "end": b"/v1/end", "events": b"/v1/events", "events-query": b"/v1/events?from=1", "output": b"/v1/jobs/3/output", "stream": b"/v1/jobs/3/output?stream=err&from=100",
     "twice": b"/v1/jobs/3/output?from=1&from=1", "from": b"/v1/jobs?from=10001", "other-stream": b"/v1/jobs/3/output?stream=in",
     "metrics": b"/metrics",
     "ranks": b"/v1/jobs/3/ranks?from=1000&limit=1000", "running": b"/v1/jobs?state=running&limit=64", "over": b"/v1/jobs?state=over&from=3", "no-limit": b"/v1/jobs?limit=0", "items": b"/v1/jobs/3/items", "items-of-none": b"/v1/jobs/items", "items-query": b"/v1/jobs/3/items?from=1", "only-items": b"/v1/jobs//items",

@@ -272,6 +272,7 @@ START_TEST(paths_are_read)
                                       "/v1/jobs?stream=out",
                                       "/v1/jobs?from=",
                                       "/v1/end?from=1",
+                                      "/v1/events?from=1",
                                       "/metrics?wait=1",
                                       "/v1/jobs/1/output?stream=output",
                                       "/v1/jobs/1/output?from=-1",
@@ -293,6 +294,7 @@ START_TEST(paths_are_read)
     check_route("/v1/jobs/7?wait=0", CONTROL_JOB, 7, 0);
     check_route("/v1/end", CONTROL_END, 0, 0);
     check_route("/metrics", CONTROL_METRICS, 0, 0);
+    check_route("/v1/events", CONTROL_EVENTS, 0, 0);
     check_route("/v1/jobs/7/output", CONTROL_OUTPUT, 7, 0);
     struct control_route route;
     ck_assert_int_eq(control_route_read(&route, "/v1/jobs/7/output?from=12&stream=err", NULL), 0);

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* Server-sent events: see events.h.
+ *
+ * While somebody has subscribed, an event is made ten times a second, once for all: job by job, within the share of a
+ * turn that clients get, so that 64 jobs delay no chunk. It is sent where it differs from the one before. A subscriber
+ * has one event at most that it has not taken yet: as long as it has not, it is left out, and gets the newest one
+ * afterwards. So a slow subscriber costs no memory beyond one event, and sees the present rather than the past. One
+ * that takes nothing at all for STUCK_NS is let go. */
+#include "common/control/events.h"
+
+#include "common/os/clock.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define SUBSCRIBERS_MAX 16
+/* Jobs are left out of an event, and counted, where it would be longer. */
+#define EVENT_MAX 196608u
+/* Time from one event to the next. */
+#define INTERVAL_NS UINT64_C(100000000)
+/* A subscriber to whom nothing was sent for so long gets a comment, which shows that the connection is alive. */
+#define QUIET_NS UINT64_C(15000000000)
+#define STUCK_NS UINT64_C(10000000000)
+
+#define STATUS_OK 200
+
+struct subscriber {
+    struct evhttp_request *request; /* evhttp frees it with the end of its answer */
+    uint64_t version;               /* of the event that it was sent last; 0: none */
+    uint64_t sent_ns;               /* when something was sent to it last */
+    size_t untaken;                 /* bytes that it had not taken at the last look */
+    uint64_t taken_ns;              /* the last look at which it had taken some, or all */
+};
+
+struct events {
+    struct door_share *share; /* borrowed */
+    struct events_source source;
+    struct event *tick; /* a timer, which runs while there are subscribers; owned */
+    struct subscriber subscribers[SUBSCRIBERS_MAX];
+    unsigned subscriber_count;
+    struct evbuffer *latest; /* the event that is sent: its line of data; owned. NULL: none was made yet */
+    uint64_t version;        /* of `latest` */
+    struct evbuffer *made;   /* the event that is being made; owned. NULL: none is */
+    uint64_t made_ns;        /* when that was begun */
+    uint64_t ids[METRICS_JOBS_MAX];
+    size_t id_count, next_id;
+    unsigned told, left_out; /* jobs in the event that is being made, and jobs that it has no room for */
+};
+
+/* --- making an event --- */
+
+/* Adds the object, which it takes. */
+static void add_object(struct evbuffer *made, json_t *object)
+{
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
+    evbuffer_add_printf(made, "%s", text != NULL ? text : "null");
+    json_decref(object);
+    free(text);
+}
+
+/* False when memory is out. */
+static bool begin_event(struct events *events)
+{
+    const struct events_source *source = &events->source;
+    events->made = evbuffer_new();
+    if (events->made == NULL)
+        return false;
+    events->made_ns = clock_ns(CLOCK_MONOTONIC);
+    events->id_count = source->running(source->context, events->ids);
+    events->next_id = events->told = events->left_out = 0;
+    evbuffer_add_printf(events->made, "data: {\"session\":");
+    add_object(events->made, source->session(source->context));
+    evbuffer_add_printf(events->made, ",\"jobs\":[");
+    return true;
+}
+
+/* Adds a job, if the event has room for it. */
+static void tell_next_job(struct events *events)
+{
+    json_t *job = events->source.job(events->source.context, events->ids[events->next_id++]);
+    char *text = job != NULL ? json_dumps(job, JSON_COMPACT) : NULL;
+    json_decref(job);
+    if (text == NULL)
+        return;
+    if (evbuffer_get_length(events->made) + strlen(text) > EVENT_MAX)
+        events->left_out++;
+    else
+        evbuffer_add_printf(events->made, "%s%s", events->told++ > 0 ? "," : "", text);
+    free(text);
+}
+
+static bool is_same(struct evbuffer *a, struct evbuffer *b)
+{
+    const size_t length = evbuffer_get_length(a);
+    return evbuffer_get_length(b) == length && memcmp(evbuffer_pullup(a, -1), evbuffer_pullup(b, -1), length) == 0;
+}
+
+/* The event that was made is the latest one, if it says something new. */
+static void complete_event(struct events *events)
+{
+    struct evbuffer *made = events->made;
+    events->made = NULL;
+    evbuffer_add_printf(made, "],\"more\":%u}\n\n", events->left_out);
+    if (evbuffer_pullup(made, -1) == NULL || (events->latest != NULL && is_same(made, events->latest))) {
+        evbuffer_free(made);
+        return;
+    }
+    if (events->latest != NULL)
+        evbuffer_free(events->latest);
+    events->latest = made;
+    events->version++;
+}
+
+/* --- sending it --- */
+
+static struct evbuffer *output_of(const struct subscriber *subscriber)
+{
+    return bufferevent_get_output(
+        evhttp_connection_get_bufferevent(evhttp_request_get_connection(subscriber->request)));
+}
+
+/* Sends text that all subscribers share, behind a line of its own unless that is empty. */
+static void send_shared(struct subscriber *subscriber, const char *line, struct evbuffer *text)
+{
+    struct evbuffer *piece = evbuffer_new();
+    if (piece == NULL)
+        return;
+    if (evbuffer_add(piece, line, strlen(line)) == 0 &&
+        (text == NULL || evbuffer_add_buffer_reference(piece, text) == 0))
+        evhttp_send_reply_chunk(subscriber->request, piece);
+    evbuffer_free(piece);
+}
+
+/* Sends what is due. False where the client has gone. */
+static bool serve_subscriber(const struct events *events, struct subscriber *subscriber, uint64_t now_ns)
+{
+    struct evhttp_connection *connection = evhttp_request_get_connection(subscriber->request);
+    if (connection == NULL)
+        return false;
+    const size_t untaken = evbuffer_get_length(output_of(subscriber));
+    if (untaken == 0 || untaken < subscriber->untaken)
+        subscriber->taken_ns = now_ns;
+    subscriber->untaken = untaken;
+    if (untaken > 0) {
+        if (now_ns - subscriber->taken_ns > STUCK_NS) /* evhttp sees the end of the connection in the next turn */
+            shutdown(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), SHUT_RDWR);
+        return true;
+    }
+    const bool is_new = events->latest != NULL && subscriber->version != events->version;
+    if (!is_new && now_ns - subscriber->sent_ns < QUIET_NS)
+        return true;
+    send_shared(subscriber, is_new ? "" : ":\n\n", is_new ? events->latest : NULL);
+    subscriber->version = events->version;
+    subscriber->sent_ns = now_ns;
+    subscriber->untaken = evbuffer_get_length(output_of(subscriber));
+    return true;
+}
+
+static void serve_all(struct events *events)
+{
+    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    for (unsigned i = 0; i < events->subscriber_count;) {
+        struct subscriber *subscriber = &events->subscribers[i];
+        if (serve_subscriber(events, subscriber, now_ns)) {
+            i++;
+            continue;
+        }
+        evhttp_send_reply_end(subscriber->request); /* frees it */
+        *subscriber = events->subscribers[--events->subscriber_count];
+    }
+}
+
+static void on_tick(evutil_socket_t unused, short what, void *context)
+{
+    struct events *events = context;
+    (void)unused, (void)what;
+    if (events->made == NULL && !begin_event(events)) {
+        door_set_timer(events->tick, INTERVAL_NS / 1000);
+        return;
+    }
+    while (events->next_id < events->id_count) {
+        if (door_rest(events->share)) {
+            door_set_timer(events->tick, 0);
+            return;
+        }
+        tell_next_job(events);
+    }
+    complete_event(events);
+    serve_all(events);
+    const uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - events->made_ns;
+    if (events->subscriber_count > 0)
+        door_set_timer(events->tick, took_ns < INTERVAL_NS ? (long)((INTERVAL_NS - took_ns) / 1000) : 0);
+}
+
+/* --- subscribers --- */
+
+bool events_subscribe(struct events *events, struct evhttp_request *request)
+{
+    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    if (events->subscriber_count == SUBSCRIBERS_MAX)
+        return false;
+    evhttp_add_header(headers, "Content-Type", "text/event-stream");
+    evhttp_add_header(headers, "Cache-Control", "no-store");
+    evhttp_add_header(headers, "Connection", "close");
+    door_let_stay(request);
+    evhttp_send_reply_start(request, STATUS_OK, NULL);
+    events->subscribers[events->subscriber_count++] =
+        (struct subscriber){.request = request, .sent_ns = now_ns, .taken_ns = now_ns};
+    if (!event_pending(events->tick, EV_TIMEOUT, NULL)) {
+        const uint64_t since_ns = now_ns - events->made_ns;
+        door_set_timer(events->tick, since_ns < INTERVAL_NS ? (long)((INTERVAL_NS - since_ns) / 1000) : 0);
+    }
+    return true;
+}
+
+unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request *request, void *context),
+                    void *context)
+{
+    unsigned awaited = 0;
+    if (events->subscriber_count == 0)
+        return 0;
+    if (events->made != NULL)
+        evbuffer_free(events->made); /* it was begun before the end */
+    if (begin_event(events)) {
+        while (events->next_id < events->id_count)
+            tell_next_job(events);
+        complete_event(events);
+    }
+    for (unsigned i = 0; i < events->subscriber_count; i++) {
+        struct subscriber *subscriber = &events->subscribers[i];
+        if (evhttp_request_get_connection(subscriber->request) != NULL) {
+            awaited++;
+            evhttp_request_set_on_complete_cb(subscriber->request, on_sent, context);
+            send_shared(subscriber, "event: end\n", events->latest);
+        }
+        evhttp_send_reply_end(subscriber->request);
+    }
+    events->subscriber_count = 0;
+    return awaited;
+}
+
+/* --- beginning and end --- */
+
+struct events *events_new(struct door_share *share, const struct events_source *source)
+{
+    struct events *events = calloc(1, sizeof *events);
+    if (events == NULL)
+        return NULL;
+    events->share = share;
+    events->source = *source;
+    events->tick = event_new(share->base, -1, 0, on_tick, events);
+    if (events->tick != NULL)
+        return events;
+    events_free(events);
+    return NULL;
+}
+
+void events_free(struct events *events)
+{
+    if (events == NULL)
+        return;
+    for (unsigned i = 0; i < events->subscriber_count;
+         i++) /* the requests of others are freed with their connections */
+        if (evhttp_request_get_connection(events->subscribers[i].request) == NULL)
+            evhttp_send_reply_end(events->subscribers[i].request);
+    if (events->tick != NULL)
+        event_free(events->tick);
+    if (events->latest != NULL)
+        evbuffer_free(events->latest);
+    if (events->made != NULL)
+        evbuffer_free(events->made);
+    free(events);
+}
