@@ -124,7 +124,7 @@ int door_refusal(struct evhttp_request *request, const struct address *address, 
 void door_let_stay(struct evhttp_request *request)
 {
     struct bufferevent *client = evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
-    bufferevent_set_timeouts(client, NULL, NULL);
+    bufferevent_set_timeouts(client, NULL, &(struct timeval){.tv_sec = DOOR_STUCK_S});
     bufferevent_setwatermark(client, EV_READ, 0, STAYING_INPUT_MAX);
 }
 

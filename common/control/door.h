@@ -26,6 +26,9 @@ void door_set_timer(struct event *timer, long us);
  */
 bool door_rest(struct door_share *share);
 
+/* Seconds after which a client that takes nothing of a long answer is let go. */
+#define DOOR_STUCK_S 10
+
 enum door_kind {
     DOOR_OWN, /* a Unix socket: clients are this user's or root's, or are not listened to */
     DOOR_TCP, /* a port: anybody can connect, and few may send at a time */
@@ -43,8 +46,8 @@ struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
                  const char **text);
 
-/* Lets the client of the request stay connected for longer than others, and take its time with the answer, which is
- * sent in pieces. What it sends meanwhile is not taken. */
+/* Lets the client of the request, whose answer is sent in pieces, stay connected as long as it takes some of what is
+ * sent within each DOOR_STUCK_S. What it sends meanwhile is not taken. */
 void door_let_stay(struct evhttp_request *request);
 
 /* Ends all connections. NULL is fine. */

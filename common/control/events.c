@@ -4,8 +4,8 @@
  * While somebody has subscribed, an event is made ten times a second, once for all: job by job, within the share of a
  * turn that clients get, so that 64 jobs delay no chunk. It is sent where it differs from the one before. A subscriber
  * has one event at most that it has not taken yet: as long as it has not, it is left out, and gets the newest one
- * afterwards. So a slow subscriber costs no memory beyond one event, and sees the present rather than the past. One
- * that takes nothing at all for STUCK_NS is let go. */
+ * afterwards. So a slow subscriber costs no memory beyond one event, and sees the present rather than the past. The
+ * door lets one go that takes nothing at all. */
 #include "common/control/events.h"
 
 #include "common/os/clock.h"
@@ -16,7 +16,6 @@
 #include <event2/http.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define SUBSCRIBERS_MAX 16
 /* Jobs are left out of an event, and counted, where it would be longer. */
@@ -25,7 +24,6 @@
 #define INTERVAL_NS UINT64_C(100000000)
 /* A subscriber to whom nothing was sent for so long gets a comment, which shows that the connection is alive. */
 #define QUIET_NS UINT64_C(15000000000)
-#define STUCK_NS UINT64_C(10000000000)
 
 #define STATUS_OK 200
 
@@ -33,8 +31,6 @@ struct subscriber {
     struct evhttp_request *request; /* evhttp frees it with the end of its answer */
     uint64_t version;               /* of the event that it was sent last; 0: none */
     uint64_t sent_ns;               /* when something was sent to it last */
-    size_t untaken;                 /* bytes that it had not taken at the last look */
-    uint64_t taken_ns;              /* the last look at which it had taken some, or all */
 };
 
 struct events {
@@ -118,12 +114,6 @@ static void complete_event(struct events *events)
 
 /* --- sending it --- */
 
-static struct evbuffer *output_of(const struct subscriber *subscriber)
-{
-    return bufferevent_get_output(
-        evhttp_connection_get_bufferevent(evhttp_request_get_connection(subscriber->request)));
-}
-
 /* Sends text that all subscribers share, behind a line of its own unless that is empty. */
 static void send_shared(struct subscriber *subscriber, const char *line, struct evbuffer *text)
 {
@@ -139,25 +129,17 @@ static void send_shared(struct subscriber *subscriber, const char *line, struct 
 /* Sends what is due. False where the client has gone. */
 static bool serve_subscriber(const struct events *events, struct subscriber *subscriber, uint64_t now_ns)
 {
-    struct evhttp_connection *connection = evhttp_request_get_connection(subscriber->request);
-    if (connection == NULL)
+    struct evhttp_connection *client = evhttp_request_get_connection(subscriber->request);
+    if (client == NULL)
         return false;
-    const size_t untaken = evbuffer_get_length(output_of(subscriber));
-    if (untaken == 0 || untaken < subscriber->untaken)
-        subscriber->taken_ns = now_ns;
-    subscriber->untaken = untaken;
-    if (untaken > 0) {
-        if (now_ns - subscriber->taken_ns > STUCK_NS) /* evhttp sees the end of the connection in the next turn */
-            shutdown(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), SHUT_RDWR);
+    if (evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(client))) > 0)
         return true;
-    }
     const bool is_new = events->latest != NULL && subscriber->version != events->version;
     if (!is_new && now_ns - subscriber->sent_ns < QUIET_NS)
         return true;
     send_shared(subscriber, is_new ? "" : ":\n\n", is_new ? events->latest : NULL);
     subscriber->version = events->version;
     subscriber->sent_ns = now_ns;
-    subscriber->untaken = evbuffer_get_length(output_of(subscriber));
     return true;
 }
 
@@ -210,8 +192,7 @@ bool events_subscribe(struct events *events, struct evhttp_request *request)
     evhttp_add_header(headers, "Connection", "close");
     door_let_stay(request);
     evhttp_send_reply_start(request, STATUS_OK, NULL);
-    events->subscribers[events->subscriber_count++] =
-        (struct subscriber){.request = request, .sent_ns = now_ns, .taken_ns = now_ns};
+    events->subscribers[events->subscriber_count++] = (struct subscriber){.request = request, .sent_ns = now_ns};
     if (!event_pending(events->tick, EV_TIMEOUT, NULL)) {
         const uint64_t since_ns = now_ns - events->made_ns;
         door_set_timer(events->tick, since_ns < INTERVAL_NS ? (long)((INTERVAL_NS - since_ns) / 1000) : 0);

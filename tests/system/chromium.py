@@ -103,9 +103,13 @@ class Browser:
 
     def open(self, path):
         """Returns the seconds until the page has loaded and its script has run."""
+        return self.visit('file://' + os.path.abspath(path))
+
+    def visit(self, url):
+        """As open()."""
         began, deadline = time.monotonic(), time.monotonic() + TIMEOUT_S
         self.events.clear()
-        self.call('Page.navigate', url='file://' + os.path.abspath(path))
+        self.call('Page.navigate', url=url)
         while 'Page.loadEventFired' not in self.events:
             self.receive(deadline)
         return time.monotonic() - began

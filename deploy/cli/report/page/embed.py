@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a C source of the page of `hdss report`: embed.py OUTPUT HTML CSS JS...
+"""Makes a C source of a page of HTML: embed.py OUTPUT HEADER NAME FILE...
 
-The scripts become one, in their order. The style and the script go to their places in the HTML, and the hash of each into its Content-Security-Policy, so that a
-browser runs this script and no other. Where {{name}} is left the program writes what it has of that name."""
+The files are one of HTML, and any of CSS and of JavaScript. Those of a kind become one, in their order. The style and the script go to their places in the HTML, and the hash of each into its Content-Security-Policy, so that a
+browser runs this script and no other. Where {{name}} is left the program writes what it has of that name: NAME, which HEADER declares,
+is then an array of struct page_part; and else it is the text of the page."""
 import base64
 import hashlib
 import re
@@ -31,15 +32,18 @@ def literal(text):
 
 
 def main():
-    output, html, css, *scripts = sys.argv[1:]
-    style, script = read(css), "'use strict';\n(() => {\n" + "\n".join(map(read, scripts)) + "})();\n"
-    page = read(html)
+    output, header, array, *files = sys.argv[1:]
+    page, style, script = ("\n".join(read(file) for file in files if file.endswith(ending)) for ending in (".html", ".css", ".js"))
+    script = "'use strict';\n(() => {\n" + script + "})();\n"
     for name, text in (("style", style), ("script", script), ("style_source", source_of(style)), ("script_source", source_of(script))):
         page = page.replace("{{" + name + "}}", text)
     pieces = re.split(r"\{\{(\w+)\}\}", page)
     with open(output, "w", encoding="ascii") as file:
-        file.write('/* The page of hdss report, made by embed.py. */\n#include "deploy/cli/report/page.h"\n\n#include <stddef.h>\n\n'
-                   "const struct page_part page_parts[] = {\n")
+        file.write(f'/* A page, made by embed.py. */\n#include "{header}"\n\n#include <stddef.h>\n\n')
+        if len(pieces) == 1:
+            file.write(f"const char {array}[] =\n{literal(page)};\n")
+            return
+        file.write(f"const struct page_part {array}[] = {{\n")
         for text, name in zip(pieces[0::2], pieces[1::2] + [None]):
             file.write(f"    {{\n{literal(text)},\n    {chr(34) + name + chr(34) if name else 'NULL'}}},\n")
         file.write("};\n")
