@@ -107,9 +107,16 @@ class Browser:
 
     def visit(self, url):
         """As open()."""
+        return self.load('Page.navigate', url=url)
+
+    def reload(self):
+        """As open()."""
+        return self.load('Page.reload')
+
+    def load(self, method, **params):
         began, deadline = time.monotonic(), time.monotonic() + TIMEOUT_S
         self.events.clear()
-        self.call('Page.navigate', url=url)
+        self.call(method, **params)
         while 'Page.loadEventFired' not in self.events:
             self.receive(deadline)
         return time.monotonic() - began

@@ -268,7 +268,7 @@ def test_the_page_in_a_browser():
         browser.evaluate('''document.querySelector('#jobs [data-job="1"] button').focus()''')
         browser.key('ArrowDown')
         browser.key('Enter')
-        assert browser.evaluate('location.hash') == '#job=2' and text(browser, '#detail-title') == 'Job 2 second: synthetic'
+        assert browser.evaluate('location.hash') == '#job=2' and text(browser, '#detail-title') == 'Job 2, second: synthetic'
         wait_until(lambda: 'worker 2' in text(browser, '#ranks') and 'node 0' in text(browser, '#ranks'), 'the workers of the job')
         wait_until(lambda: text(browser, '#rate-story').startswith('Now '), 'a line of the rate')
         assert 'jobs run, 1 wait' in text(browser, '#summary'), text(browser, '#summary')
@@ -276,18 +276,18 @@ def test_the_page_in_a_browser():
             browser.show(width, 900, dark)
             browser.frame()
             assert browser.evaluate('document.documentElement.scrollWidth <= innerWidth'), width
-        browser.call('Page.reload')
-        wait_until(lambda: browser.evaluate("document.documentElement.dataset.ready === '1' && document.getElementById('link').textContent === 'live'"), 'the page after a reload')
-        assert text(browser, '#detail-title') == 'Job 2 second: synthetic' and browser.evaluate('location.hash') == '#job=2'
+        browser.reload()
+        wait_until(lambda: text(browser, '#link') == 'live', 'the page after a reload')
+        assert text(browser, '#detail-title') == 'Job 2, second: synthetic' and browser.evaluate('location.hash') == '#job=2'
         assert run([HDSS, 'cancel', 'night/2']).status == 0
         wait_until(lambda: rows(browser)['2'][3] == 'cancelled', 'the end of a job')
         assert not browser.complaints, browser.complaints
         assert run([HDSS, 'down', 'night']).status == 0
         wait_until(lambda: text(browser, '#link') == 'ended', 'the end of the set')
         assert text(browser, '#note').startswith('night has ended at ') and rows(browser)['2'][3] == 'cancelled'
-        browser.call('Page.reload')
-        wait_until(lambda: browser.evaluate("document.documentElement.dataset.ready === '1' && document.getElementById('link').textContent === 'ended'"), 'the page after the end')
-        assert text(browser, '#note').startswith('night has ended at ') and text(browser, '#detail-title') == 'Job 2 second: synthetic'
+        browser.reload()
+        wait_until(lambda: text(browser, '#link') == 'ended', 'the page after the end')
+        assert text(browser, '#note').startswith('night has ended at ') and text(browser, '#detail-title') == 'Job 2, second: synthetic'
         assert run([HDSS, 'up', '--name', 'night', '--workers', '1', '--resume']).status == 0
         wait_until(lambda: text(browser, '#link') == 'live' and text(browser, '#session').startswith('1 worker '), 'the next set of that name')
         others = [complaint for complaint in browser.complaints if 'Failed to load resource' not in complaint]

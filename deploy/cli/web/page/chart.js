@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The rate of the selected job over the last minutes, as a line.
 
-const WINDOW_MS = 10000;
+const WINDOW_MS = 10000, WINDOW_LEAST_MS = 3000;
 
-// [[ms, rate], ...]: each over the last ten seconds, or as long as there are samples.
+// [[ms, rate], ...]: each over the last ten seconds, or three at least where there are no samples of more.
 function ratesOf(samples) {
   const rates = [];
   let first = 0;
@@ -11,7 +11,7 @@ function ratesOf(samples) {
     while (first + 1 < i && samples[i][0] - samples[first + 1][0] >= WINDOW_MS)
       first++;
     const [ms, done] = samples[first], [now, more] = samples[i];
-    if (now > ms)
+    if (now - ms >= WINDOW_LEAST_MS)
       rates.push([now, Math.max(0, 1000 * (more - done) / (now - ms))]);
   }
   return rates;
@@ -83,5 +83,5 @@ function drawRate(job) {
   for (const [ms, rate] of shown)
     context.lineTo(right - (right - left) * (end - ms) / spanMs, bottom - (bottom - top) * rate / scale);
   context.stroke();
-  setText(byId('rate-story'), `${isOver(job) || link !== 'live' ? 'At last' : 'Now'} ${rateText(shown.at(-1)[1])}, between ${rateText(least)} and ${rateText(most)} in the last ${spanText((end - shown[0][0]) / 1000)}, each over 10 s.`);
+  setText(byId('rate-story'), `${isOver(job) || link !== 'live' ? 'At last' : 'Now'} ${rateText(shown.at(-1)[1])}, between ${rateText(least)} and ${rateText(most)} in the last ${spanText((end - shown[0][0]) / 1000)}; each point is a mean of 10 s.`);
 }

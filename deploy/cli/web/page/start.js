@@ -80,7 +80,7 @@ function drawDetail() {
   byId('detail').hidden = !job;
   if (!job)
     return;
-  setText(byId('detail-title'), `Job ${job.id}${job.name ? ` ${job.name}` : ''}: ${job.kernel}`);
+  setText(byId('detail-title'), `Job ${job.id}${job.name ? `, ${job.name}` : ''}: ${job.kernel}`);
   fillTiles(job);
   fillLosses(job);
   fillLog(job);
@@ -139,7 +139,9 @@ byId('jobs').addEventListener('keydown', moveInJobs);
 addEventListener('hashchange', () => {
   readAddress();
   draw();
+  wake();
 });
+addEventListener('online', () => wake());
 addEventListener('pagehide', keepState);
 addEventListener('resize', drawSoon);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawSoon);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the page knows of the session, and how it comes to know it: a stream of events, which is begun anew when it is lost, and questions for what is not in them.
 
-const RETRY_MS = 500, RETRY_MAX_MS = 10000, SILENT_MS = 40000, WAITING_MAX = 100, OVER_MAX = 1000, RANKS_PAGE = 1000, RANKS_MAX = 10000;
+const RETRY_MS = 500, RETRY_MAX_MS = 10000, SILENT_MS = 40000, WAITING_MAX = 100, OVER_MAX = 1000, RANKS_PAGE = 1000, RANKS_MAX = 10000, RANKS_MANY_MS = 5000;
 const SAMPLE_MS = 1000, SAMPLES_MAX = 600, LOG_MAX = 200;
 
 const state = {
@@ -13,7 +13,14 @@ const state = {
 };
 let link = 'connecting', refusal = 0, chosen = 0, token = '';
 
-const pause = ms => new Promise(done => setTimeout(done, ms));
+// A pause until then, or until somebody has reason to try at once.
+let wake = () => {};
+const pause = ms => new Promise(done => {
+  wake = done;
+  setTimeout(done, ms);
+});
+
+const KEPT = 'state'; // its name in the storage of the session
 
 // --- the address: the token and the job that is selected ---
 
@@ -22,6 +29,8 @@ function readAddress() {
   const words = new URLSearchParams(location.hash.slice(1)), given = words.get('token');
   chosen = Number.parseInt(words.get('job') ?? '0', 10) || 0;
   try {
+    if (given !== null && given !== sessionStorage.getItem('token'))
+      sessionStorage.removeItem(KEPT); // of another server, which may have shown another session
     if (given !== null)
       sessionStorage.setItem('token', given);
     token = given ?? sessionStorage.getItem('token') ?? '';
@@ -39,8 +48,6 @@ function choose(id) {
 }
 
 // --- what survives a reload ---
-
-const KEPT = 'state';
 
 function keepState() {
   try {
@@ -143,7 +150,7 @@ async function request(target, signal) {
 
 const ask = async target => (await request(target, AbortSignal.timeout(SILENT_MS))).json();
 
-let listsAreOld = true, isAsking = false;
+let listsAreOld = true, isAsking = false, ranksAt = 0;
 
 function takeOver(jobs) {
   const known = new Map(state.over.map(job => [job.id, job]));
@@ -168,6 +175,9 @@ async function askForRanks() {
       Object.assign(state, {ranks: [], ranksOf: job.id, ranksMore: false});
     return;
   }
+  if (state.ranksOf === job.id && state.ranks.length > RANKS_PAGE && Date.now() - ranksAt < RANKS_MANY_MS)
+    return;
+  ranksAt = Date.now();
   let next = 0;
   do {
     const page = await ask(`/v1/jobs/${job.id}/ranks?from=${next}&limit=${RANKS_PAGE}`);
@@ -178,7 +188,7 @@ async function askForRanks() {
     Object.assign(state, {ranks, ranksOf: job.id, ranksMore: next !== null});
 }
 
-// Once a second, while somebody looks. What fails is tried again.
+// Once a second, for thousands of ranks more seldom, while somebody looks. What fails is tried again.
 async function askForMore() {
   if (isAsking || link !== 'live' || document.hidden)
     return;

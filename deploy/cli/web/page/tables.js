@@ -85,6 +85,8 @@ function drawJobs() {
     fillJobRow(jobRows.get(job.id), job);
     return jobRows.get(job.id);
   }));
+  const isRun = state.session?.kind === 'run', empty = [[2, jobs.every(job => !job.name)], [9, jobs.every(job => !(job.lost > 0))], [10, jobs.every(job => !(job.failed > 0))], [11, isRun], [12, isRun]];
+  setClass(byId('jobs'), empty.filter(([, isEmpty]) => isEmpty).map(([column]) => `empty-${column}`).join(' '));
   const waiting = (state.session?.jobs.waiting ?? 0) - state.waiting.length, more = [];
   if (state.more > 0)
     more.push(`${count(state.more, 'other job')} run`);
@@ -107,19 +109,23 @@ function moveInJobs(event) {
 
 const nodeBodies = new Map(), opened = new Map(), OPEN_MAX = 64;
 
-// [[node, ranks], ...] in the order of the numbers; masters and workers of unknown nodes stand behind.
+const MASTERS = -2, NO_NODE = -1;
+
+// [[node, ranks], ...]: masters, and then nodes in the order of the numbers; workers of unknown nodes stand behind.
 function nodesOf(ranks) {
   const nodes = new Map();
   for (const rank of ranks) {
-    const key = rank.node ?? -1;
+    const key = rank.role === 'master' ? MASTERS : rank.node ?? NO_NODE;
     if (!nodes.has(key))
       nodes.set(key, []);
     nodes.get(key).push(rank);
   }
-  return [...nodes].sort(([a], [b]) => (a < 0) - (b < 0) || a - b);
+  return [...nodes].sort(([a], [b]) => (a === NO_NODE) - (b === NO_NODE) || a - b);
 }
 
 function busyShare(rank) {
+  if (rank.role === 'master')
+    return rank.workers > 0 ? rank.busy / rank.workers : NaN;
   const chunk = rank.chunk ? rank.chunk.since_s : 0, busy = (rank.compute_s ?? 0) + chunk, all = busy + (rank.wait_s ?? 0);
   return isNumber(rank.compute_s) && all > 0 ? busy / all : NaN;
 }
@@ -156,7 +162,7 @@ function fillRankRow(row, rank) {
   setText(row.cells[1], rank.state ?? 'its master knows');
   setText(row.cells[2], group(rank.done));
   setText(row.cells[3], isMaster ? '' : group(rank.chunks));
-  fillShare(row.cells[4], isMaster ? (rank.workers > 0 ? rank.busy / rank.workers : NaN) : busyShare(rank));
+  fillShare(row.cells[4], busyShare(rank));
   setText(row.cells[5], isMaster ? `serves ${count(rank.workers, 'worker')}, of which ${group(rank.busy)} compute` : chunkText(rank.chunk));
   setClass(row, `rank ${rank.state ?? 'unknown'}`);
 }
@@ -180,15 +186,22 @@ function mean(values) {
 
 const sumOf = (ranks, field) => ranks.some(rank => isNumber(rank[field])) ? ranks.reduce((sum, rank) => sum + (rank[field] ?? 0), 0) : NaN;
 
+function nodeState(node, ranks) {
+  const known = ranks.filter(rank => rank.state && rank.state !== 'lost').length, computing = ranks.filter(rank => rank.state === 'computing').length;
+  const lost = ranks.filter(rank => rank.state === 'lost').length, ending = lost > 0 ? `, ${group(lost)} lost` : '';
+  if (node === MASTERS || known === 0)
+    return count(ranks.length, node === MASTERS ? 'master' : 'worker') + ending;
+  return `${group(computing)} of ${count(ranks.length, 'worker')} ${ranks.length === 1 ? 'computes' : 'compute'}${ending}`;
+}
+
 function fillNode(body, node, ranks, isOpen) {
-  const head = body.rows[0], button = head.cells[0].firstChild, workers = ranks.filter(rank => rank.role === 'worker'), isLost = rank => rank.state === 'lost';
-  const computing = workers.filter(rank => rank.state === 'computing').length, lost = ranks.filter(isLost).length, host = ranks.find(rank => rank.host)?.host;
-  setText(button, `${isOpen ? '▾' : '▸'} ${node < 0 ? 'node not known' : `node ${node}`}${host ? ` (${host})` : ''}`);
+  const head = body.rows[0], button = head.cells[0].firstChild, host = node === MASTERS ? '' : ranks.find(rank => rank.host)?.host;
+  setText(button, `${isOpen ? '▾' : '▸'} ${node === MASTERS ? 'masters' : node === NO_NODE ? 'node not known' : `node ${node}`}${host ? ` (${host})` : ''}`);
   button.setAttribute('aria-expanded', String(isOpen));
-  setText(head.cells[1], workers.length > 0 ? `${group(computing)} of ${count(workers.length, 'worker')} ${workers.length === 1 ? 'computes' : 'compute'}${lost > 0 ? `, ${group(lost)} lost` : ''}` : '');
-  setText(head.cells[2], group(sumOf(workers, 'done')));
-  setText(head.cells[3], group(sumOf(workers, 'chunks')));
-  fillShare(head.cells[4], mean(workers.filter(rank => !isLost(rank)).map(busyShare)));
+  setText(head.cells[1], nodeState(node, ranks));
+  setText(head.cells[2], group(sumOf(ranks, 'done')));
+  setText(head.cells[3], node === MASTERS ? '' : group(sumOf(ranks, 'chunks')));
+  fillShare(head.cells[4], mean(ranks.filter(rank => rank.state !== 'lost').map(busyShare)));
   const shown = isOpen ? ranks : [];
   while (body.rows.length > shown.length + 1)
     body.lastElementChild.remove();

@@ -29,6 +29,20 @@ function spanText(s) {
   return s < 172800 ? `${Math.floor(s / 3600)} h ${minutes % 60} min` : `${Math.floor(s / 86400)} d ${Math.floor(s % 86400 / 3600)} h`;
 }
 
+// Of times that are estimated anyway: two or three digits.
+function roughText(s) {
+  if (!isNumber(s) || s < 120)
+    return spanText(isNumber(s) && s >= 60 ? Math.round(s) : s).replace(/^1 min (\d+) s$/, (_, rest) => `${60 + Number(rest)} s`);
+  const [unit, name] = s < 7200 ? [60, 'min'] : s < 172800 ? [3600, 'h'] : [86400, 'd'], value = s / unit;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${name}`;
+}
+
+// A unit that both have stands behind the second alone.
+function rangeText(least, most) {
+  const unit = / \D+$/.exec(least)?.[0];
+  return `${unit && most.endsWith(unit) ? least.slice(0, -unit.length) : least} to ${most}`;
+}
+
 const timeText = when => new Date(when).toLocaleTimeString('en-GB');
 const isOver = job => ['done', 'failed', 'cancelled', 'over'].includes(job.state); // over: how is not known yet
 const hasTotal = job => isNumber(job.total) && job.total > 0;
@@ -47,8 +61,8 @@ function endText(job) {
   if (!isNumber(job.eta_s))
     return '–';
   const band = isNumber(job.eta_soonest_s) && (!isNumber(job.eta_latest_s) || job.eta_latest_s - job.eta_soonest_s > 1)
-    ? ` (${spanText(job.eta_soonest_s)} to ${isNumber(job.eta_latest_s) ? spanText(job.eta_latest_s) : 'nobody knows'})` : '';
-  return `in ${spanText(job.eta_s)}${band}`;
+    ? ` (${rangeText(roughText(job.eta_soonest_s), isNumber(job.eta_latest_s) ? roughText(job.eta_latest_s) : 'nobody knows')})` : '';
+  return `in ${roughText(job.eta_s)}${band}`;
 }
 
 const rateOf = job => isNumber(job.rate_now_per_s) ? job.rate_now_per_s : job.rate_per_s;
