@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import pty
 import re
 import signal
 import socket
@@ -139,6 +140,34 @@ def test_who_is_answered_and_what():
     assert not [name for name in os.listdir() if name.startswith('hdss-')], os.listdir()  # no socket, token or folder is left
 
 
+def test_it_opens_a_browser():
+    """Where there is a display and a terminal: xdg-open is given a file that leads to the page, which nobody else can read."""
+    here()
+    with open('xdg-open', 'w', encoding='utf-8') as file:
+        file.write('#!/bin/sh\ncp -p "$1" led.new && mv led.new led\n')
+    os.chmod('xdg-open', 0o755)
+    variables = [f'PATH={os.getcwd()}:{os.environ["PATH"]}', 'DISPLAY=:0']
+    with a_set('a', 1):
+        for words in (['--open', 'no'], []):
+            process, terminal = pty.fork()
+            if process == 0:
+                os.execvp('env', ['env', *variables, HDSS, 'page', *words])
+            said = ''
+            while 'ssh -L' not in said:
+                said += os.read(terminal, 4096).decode()
+            url = re.search(r'http://\S+', said).group(0)
+            if not words:
+                wait_until(lambda: os.path.exists('led'), 'the file that is opened')
+            os.kill(process, signal.SIGTERM)
+            assert os.waitpid(process, 0)[1] == 0
+            os.close(terminal)
+            assert os.path.exists('led') == (not words), words
+        with open('led', encoding='utf-8') as file:
+            assert f'content="0; url={url}"' in file.read()
+        assert os.stat('led').st_mode & 0o777 == 0o600
+        assert os.listdir(f'hdss-{os.getuid()}') == ['a.sock'], os.listdir(f'hdss-{os.getuid()}')
+
+
 def test_events_of_a_run():
     here()
     process = start([HDSS, 'run', '-j', '2', '-q', *SLEEPING])
@@ -270,7 +299,11 @@ def test_the_page_in_a_browser():
         browser.key('Enter')
         assert browser.evaluate('location.hash') == '#job=2' and text(browser, '#detail-title') == 'Job 2, second: synthetic'
         wait_until(lambda: 'worker 2' in text(browser, '#ranks') and 'node 0' in text(browser, '#ranks'), 'the workers of the job')
+        browser.evaluate('''document.querySelector('#ranks button').focus()''')
         wait_until(lambda: text(browser, '#rate-story').startswith('Now '), 'a line of the rate')
+        browser.key('Enter')
+        assert 'worker 2' not in text(browser, '#ranks') and browser.evaluate('''document.activeElement.getAttribute('aria-expanded')''') == 'false'
+        browser.key('Enter')
         assert 'jobs run, 1 wait' in text(browser, '#summary'), text(browser, '#summary')
         for width, dark in ((1000, False), (1000, True), (2560, False)):
             browser.show(width, 900, dark)
@@ -323,5 +356,5 @@ def test_a_build_without_evhttp():
 if __name__ == '__main__':
     has_evhttp = 'no evhttp' not in run([HDSS, 'page', 'nothing']).raw_err
     main([test_a_build_without_evhttp] if not has_evhttp else
-         [test_what_cannot_be_is_said, test_who_is_answered_and_what, test_events_of_a_run, test_a_stuck_subscriber_is_let_go, test_the_page_in_a_browser,
+         [test_what_cannot_be_is_said, test_who_is_answered_and_what, test_it_opens_a_browser, test_events_of_a_run, test_a_stuck_subscriber_is_let_go, test_the_page_in_a_browser,
           test_a_lost_connection_comes_back])

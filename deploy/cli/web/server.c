@@ -24,6 +24,9 @@
 /* Time between two looks whether the session is there. */
 #define LOOK_S 1
 
+/* Signals that end the server. */
+#define SIGNALS 3
+
 #define STATUS_OK          200
 #define STATUS_NO_TOKEN    401
 #define STATUS_WRONG_HOST  403
@@ -41,8 +44,9 @@ struct web_server {
     struct door *door;
     struct relay_list relays;
     void (*on_change)(const char *name, bool has_ended);
-    bool has_ended; /* the session */
-    bool is_over;   /* a signal has come */
+    bool has_ended;                 /* the session */
+    bool is_over;                   /* a signal has come */
+    struct event *signals[SIGNALS]; /* owned */
 };
 
 static void send_text(struct evhttp_request *request, int status, const char *type, const char *text, size_t length)
@@ -148,26 +152,29 @@ static void on_signal(evutil_socket_t unused, short what, void *context)
 
 int web_server_run(struct web_server *server, void (*on_change)(const char *name, bool has_ended), struct error *error)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct event *signals[sizeof numbers / sizeof *numbers];
     struct event *look = event_new(server->base, -1, EV_PERSIST, on_look, server);
-    bool is_ready = look != NULL && event_add(look, &(struct timeval){.tv_sec = LOOK_S}) == 0;
+    const bool is_ready = look != NULL && event_add(look, &(struct timeval){.tv_sec = LOOK_S}) == 0;
     server->on_change = on_change;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        signals[i] = evsignal_new(server->base, numbers[i], on_signal, server);
-        is_ready = is_ready && signals[i] != NULL && event_add(signals[i], NULL) == 0;
-    }
     while (is_ready && !server->is_over) /* the door breaks the loop off after each of its turns */
         event_base_loop(server->base, EVLOOP_ONCE);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (signals[i] != NULL)
-            event_free(signals[i]);
     if (look != NULL)
         event_free(look);
     return is_ready ? 0 : error_set(error, "out of memory");
 }
 
 /* --- beginning and end --- */
+
+/* Whoever is told the address may end the server at once. False when memory is out. */
+static bool await_signals(struct web_server *server)
+{
+    static const int numbers[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+    for (unsigned i = 0; i < SIGNALS; i++) {
+        server->signals[i] = evsignal_new(server->base, numbers[i], on_signal, server);
+        if (server->signals[i] == NULL || event_add(server->signals[i], NULL) < 0)
+            return false;
+    }
+    return true;
+}
 
 int web_server_check(struct error *error)
 {
@@ -195,11 +202,10 @@ struct web_server *web_server_new(const char *name, const char *path, uint16_t p
     const int fd = bearer_draw(&server->bearer, error) == 0 ? tcp_listen(&server->address, error) : -1;
     if (fd >= 0) {
         server->door = door_new(DOOR_TCP, fd, &server->share, on_request, server);
-        if (server->door == NULL)
-            error_set(error, "out of memory");
+        if (server->door != NULL && await_signals(server))
+            return server;
+        error_set(error, "out of memory");
     }
-    if (server->door != NULL)
-        return server;
     web_server_free(server);
     return NULL;
 }
@@ -210,6 +216,9 @@ void web_server_free(struct web_server *server)
         return;
     relay_end_all(&server->relays);
     door_free(server->door);
+    for (unsigned i = 0; i < SIGNALS; i++)
+        if (server->signals[i] != NULL)
+            event_free(server->signals[i]);
     event_base_free(server->base);
     free(server);
 }

@@ -237,6 +237,27 @@ static int begin(void)
     return client;
 }
 
+START_TEST(events_come_to_the_port)
+{
+    char request[REQUEST_MAX], got[ANSWER_MAX];
+    size_t length = 0;
+    const int client = connect_to_port(),
+              sent = snprintf(request, sizeof request,
+                              "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s\r\n\r\n",
+                              with_token("Bearer"));
+    ck_assert_int_eq(send(client, request, (size_t)sent, MSG_NOSIGNAL), sent);
+    do {
+        look();
+        const ssize_t more = recv(client, got + length, sizeof got - 1 - length, MSG_DONTWAIT);
+        length += more > 0 ? (size_t)more : 0;
+        got[length] = '\0';
+    } while (strstr(got, "\n\n") == NULL);
+    check_has(got, "200", "data: {\"session\":{");
+    close(client);
+    check_refused(ask("GET /v1/events", "localhost", NULL));
+}
+END_TEST
+
 START_TEST(there_are_few_places)
 {
     int crowd[PLACES];
@@ -269,6 +290,7 @@ int main(void)
     tcase_add_test(tests, each_token_is_another);
     tcase_add_test(tests, a_port_that_is_taken_is_named);
     tcase_add_test(tests, what_a_killed_run_leaves_is_removed);
+    tcase_add_test(tests, events_come_to_the_port);
     tcase_add_test(tests, there_are_few_places);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

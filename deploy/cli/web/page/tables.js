@@ -172,6 +172,7 @@ function newNodeBody(node) {
   button.type = 'button';
   button.addEventListener('click', () => {
     opened.set(node, button.getAttribute('aria-expanded') !== 'true');
+    drawnRanks = null;
     draw();
   });
   head.cells[0].append(button);
@@ -212,20 +213,28 @@ function fillNode(body, node, ranks, isOpen) {
   });
 }
 
+let drawnRanks = null;
+
+// Ranks come once a second, jobs ten times.
 function drawRanks(job) {
-  const table = byId('ranks'), ranks = state.ranksOf === job.id ? state.ranks : [], nodes = nodesOf(ranks), usual = ranks.length <= OPEN_MAX;
+  const table = byId('ranks'), ranks = state.ranksOf === job.id ? state.ranks : [];
+  setText(byId('ranks-more'), ranks.length === 0 ? (job.state === 'waiting' ? 'It has no workers yet.' : isOver(job) ? 'It is over.' : 'The workers are told in a moment.')
+    : isOver(job) ? 'It is over; so they were at the last look.' : state.ranksMore ? `The first ${group(ranks.length)} ranks.` : '');
+  if (ranks === drawnRanks)
+    return;
+  drawnRanks = ranks;
+  const nodes = nodesOf(ranks), usual = ranks.length <= OPEN_MAX;
   const keys = new Set(nodes.map(([node]) => node));
   for (const [node, body] of nodeBodies)
     if (!keys.has(node)) {
       body.remove();
       nodeBodies.delete(node);
     }
-  for (const [node, list] of nodes) {
+  nodes.forEach(([node, list], i) => {
     if (!nodeBodies.has(node))
       nodeBodies.set(node, newNodeBody(node));
-    table.append(nodeBodies.get(node));
+    if (table.tBodies[i] !== nodeBodies.get(node)) // what is moved loses the focus
+      table.insertBefore(nodeBodies.get(node), table.tBodies[i] ?? null);
     fillNode(nodeBodies.get(node), node, list, opened.get(node) ?? usual);
-  }
-  setText(byId('ranks-more'), ranks.length === 0 ? (job.state === 'waiting' ? 'It has no workers yet.' : isOver(job) ? 'It is over.' : 'The workers are told in a moment.')
-    : isOver(job) ? 'It is over; so they were at the last look.' : state.ranksMore ? `The first ${group(ranks.length)} ranks.` : '');
+  });
 }
