@@ -69,7 +69,8 @@ def test_a_run_that_goes_on_has_no_end():
     result = finish(process)
     told = figures(read())
     assert result.status == 4 and told['hdss_jobs_ended_total{state="cancelled"}'] == 1, (result, told)
-    assert told['hdss_job_iterations_free{job_id="1"}'] + told['hdss_job_iterations_done_total{job_id="1"}'] == 100000, told
+    settled = told['hdss_job_iterations_free{job_id="1"}'] + told['hdss_job_iterations_done_total{job_id="1"}']
+    assert 100000 - 2 <= settled <= 100000, told  # what a worker was at when it left is neither
 
 
 def test_a_run_that_is_killed_leaves_the_text_before():

@@ -111,7 +111,7 @@ def test_results_compared_and_threads():
     assert set(trace.counts()) == {1}
     assert {row['fate'] for row in trace.chunks if row['reason'] == 'verify'} <= {'dropped', 'returned'}
     compared = sum(int(row['count']) for row in trace.chunks if row['reason'] == 'verify' and row['fate'] == 'dropped')
-    assert compared == report['verify']['alike'], (compared, report['verify'])
+    assert compared >= report['verify']['alike'], (compared, report['verify'])  # who is late is not waited for
     check_times(trace)
     trace, report, _ = traced(['--workers', 2, '--threads', 2, *LOOP])
     assert set(trace.counts()) == {1}
