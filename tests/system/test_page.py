@@ -304,7 +304,7 @@ def test_the_page_in_a_browser():
         browser.key('Enter')
         assert 'worker 2' not in text(browser, '#ranks') and browser.evaluate('''document.activeElement.getAttribute('aria-expanded')''') == 'false'
         browser.key('Enter')
-        assert 'jobs run, 1 wait' in text(browser, '#summary'), text(browser, '#summary')
+        assert ' of the jobs run, ' in text(browser, '#summary'), text(browser, '#summary')
         for width, dark in ((1000, False), (1000, True), (2560, False)):
             browser.show(width, 900, dark)
             browser.frame()

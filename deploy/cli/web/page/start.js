@@ -99,7 +99,7 @@ function sayIt() {
   if (link !== 'live')
     words.push(byId('note').textContent || 'Connecting.');
   if (state.session)
-    words.push(`${count(state.running.length + state.more, 'job')} run, ${group(state.session.jobs.waiting)} wait.`);
+    words.push(`${group(state.session.jobs.running)} of the jobs run, ${group(state.session.jobs.waiting)} wait.`);
   if (job)
     words.push(`Job ${job.id} is ${job.state}, ${percentText(job)} done${isNumber(job.eta_s) && link === 'live' ? `, ends in ${spanText(job.eta_s)}` : ''}.`);
   setText(byId('summary'), words.join(' '));
@@ -131,8 +131,9 @@ byId('skip').addEventListener('click', event => {
   event.preventDefault(); // what stands behind the # is the job
   byId('jobs').parentElement.focus();
 });
+byId('shows-over').checked = state.showsOver;
 byId('shows-over').addEventListener('change', event => {
-  showsOver = event.target.checked;
+  state.showsOver = event.target.checked;
   draw();
 });
 byId('jobs').addEventListener('keydown', moveInJobs);

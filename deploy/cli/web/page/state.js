@@ -10,6 +10,7 @@ const state = {
   samples: {}, // of each job: [[ms, done], ...]
   log: [],     // [[ms, job, text], ...]
   endedAt: 0,
+  showsOver: false,
 };
 let link = 'connecting', refusal = 0, chosen = 0, token = '';
 

@@ -32,7 +32,6 @@ const setClass = (element, name) => {
 // --- jobs ---
 
 const jobRows = new Map();
-let showsOver = false;
 
 function newJobRow(id) {
   const row = newRow(['head', 'text name', 'text name', 'text state', 'text', '', '', '', '', '', '', '']), button = document.createElement('button');
@@ -73,7 +72,7 @@ function fillJobRow(row, job) {
 }
 
 function drawJobs() {
-  const jobs = jobsOf(showsOver || state.session?.kind === 'run'), chosenJob = selected();
+  const jobs = jobsOf(state.showsOver || state.session?.kind === 'run'), chosenJob = selected();
   if (chosenJob && !jobs.includes(chosenJob))
     jobs.push(chosenJob);
   for (const id of jobRows.keys())
@@ -89,9 +88,9 @@ function drawJobs() {
   setClass(byId('jobs'), empty.filter(([, isEmpty]) => isEmpty).map(([column]) => `empty-${column}`).join(' '));
   const waiting = (state.session?.jobs.waiting ?? 0) - state.waiting.length, more = [];
   if (state.more > 0)
-    more.push(`${count(state.more, 'other job')} run`);
-  if (state.session?.kind === 'set' && waiting > 0)
-    more.push(`${count(waiting, 'other job')} wait`);
+    more.push(`${count(state.more, 'other job')} ${state.more === 1 ? 'runs' : 'run'}`);
+  if (state.session?.kind === 'set' && waiting > 0 && link === 'live')
+    more.push(`${count(waiting, 'other job')} ${waiting === 1 ? 'waits' : 'wait'}`);
   setText(byId('jobs-more'), jobs.length === 0 && state.session ? 'No job runs or waits.' : more.length > 0 ? more.join(', ') + '; hdss jobs lists all.' : '');
   byId('over-label').hidden = state.session?.kind !== 'set' || state.over.length === 0;
 }
