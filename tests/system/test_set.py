@@ -590,12 +590,12 @@ def hand_over(words, count):
     run([HDSS, 'wait', *(str(one['id']) for one in post([submission(words)] * count))])
 
 
-@long
 def has_grown(ranks, before, after):
     """What is lost with each job is lost again with the next ones. MPI takes memory in pieces of a MiB as messages happen to come, once or twice."""
     return any(after[pid][1] != before[pid][1] or after[pid][2] >= before[pid][2] + 512 for pid in ranks)
 
 
+@long
 def test_jobs_of_each_kind_leave_nothing_with_the_ranks():
     """The supermaster remembers jobs that are over, some 3 kB each."""
     here()
