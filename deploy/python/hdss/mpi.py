@@ -249,7 +249,7 @@ class Loop:
             raise TypeError(f'comm is of type {type(comm).__name__}: accepted: a communicator of mpi4py')
         handle = c_void_p()
         self._begin(comm, iterations, powers, dict(options), handle)
-        self._handle: Optional[c_void_p] = handle
+        self._handle = handle
         self._iterations = int(iterations)
         self._last_stats: Optional[Stats] = None
         self._free = weakref.finalize(self, _release, library, handle, os.getpid())
@@ -275,7 +275,7 @@ class Loop:
             library.options_free(settings)
 
     def _open_handle(self) -> c_void_p:
-        if self._handle is None:
+        if self.closed:
             raise RuntimeError('the loop is closed')
         return self._handle
 
@@ -331,8 +331,8 @@ class Loop:
 
     @property
     def closed(self) -> bool:
-        """Whether `close` was called."""
-        return self._handle is None
+        """Whether the loop was closed: by `close`, or at the end of the program."""
+        return not self._free.alive
 
     @property
     def stats(self) -> Stats:
@@ -351,11 +351,9 @@ class Loop:
 
         Raises OSError where the report cannot be written, RuntimeError when MPI is finalised already; the loop is closed all the same.
         """
-        if self._handle is None:
-            return
-        self._last_stats = self.stats
-        self._handle = None
-        self._library.check(self._free() or 0)
+        if not self.closed:
+            self._last_stats = self.stats
+            self._library.check(self._free() or 0)
 
     def __enter__(self) -> Loop:
         return self
