@@ -56,7 +56,8 @@ have() {
     command) command -v "$2" >/dev/null ;;
     slurm) have_slurm ;;
     library) command -v pkg-config >/dev/null && pkg-config --exists "$2" ;;
-    module) python3 -c "import $2" 2>/dev/null ;;
+    # Packages of the system are the system's Python's, which need not be the first one on PATH.
+    module) python3 -c "import $2" 2>/dev/null || /usr/bin/python3 -c "import $2" 2>/dev/null ;;
   esac
 }
 

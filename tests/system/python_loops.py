@@ -215,7 +215,8 @@ def wrong_on_one_rank():
 def thread_level():
     """A thread of the library's own needs MPI_THREAD_MULTIPLE; a loop without does not."""
     check_all(once(WORLD, list(hdss.mpi.loop(WORLD, 100)), 100))
-    check_refused(lambda: hdss.mpi.Loop(WORLD, 10, thread=True), RuntimeError, 'option thread: MPI_Init_thread() must have given MPI_THREAD_MULTIPLE')
+    line = 'option thread: MPI_Init_thread() must have given MPI_THREAD_MULTIPLE'
+    check_refused(lambda: hdss.mpi.Loop(WORLD, 10, thread=True), RuntimeError, line)
 
 
 def many():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hdss.mpi, loops that the ranks of an mpi4py program share: a program of that kind, python_loops.py, as its users run it, and the example."""
+"""hdss.mpi, loops that the ranks of an mpi4py program share: a program of that kind, python_loops.py, and the example."""
 import ctypes
 import ctypes.util
 import functools
@@ -69,9 +69,11 @@ def test_every_mode_covers_the_loop_exactly_once():
 @long
 @with_mpi4py
 def test_techniques_and_options():
-    for words in (['technique=static'], ['technique=ss'], ['technique=css:chunk=7'], ['technique=wf'], ['technique=awf-c'], ['technique=af'], ['technique=auto'],
-                  ['weighting=power', 'technique=gss'], ['mode=hierarchical', 'group=2', 'request_when=auto'], ['mode=node', 'node_technique=ss', 'group=node'],
-                  ['min_chunk=50', 'break_after=off'], ['leader=coordinates'], ['thread=True'], ['thread=False'], ['mode=rma', 'technique=af']):
+    for technique in ('static', 'ss', 'css:chunk=7', 'wf', 'awf-c', 'af', 'auto'):
+        loops(3, 'cover', 500, 'technique=' + technique)
+    for words in (['weighting=power', 'technique=gss'], ['mode=hierarchical', 'group=2', 'request_when=auto'],
+                  ['mode=node', 'node_technique=ss', 'group=node'], ['min_chunk=50', 'break_after=off'],
+                  ['leader=coordinates'], ['thread=True'], ['thread=False'], ['mode=rma', 'technique=af']):
         loops(3, 'cover', 500, *words)
 
 
@@ -154,7 +156,8 @@ def test_the_example():
     alone, together = python(1, SCAN, 50), python(3, SCAN, 50)
     assert alone.status == together.status == 0 and alone.out == together.out, (alone, together)
     found = dict(line.split() for line in alone.out.splitlines())
-    assert len(found) == 50 and [found[a] for a in ('1.000000', '1.070000', '1.150000', '1.350000', '1.470000')] == ['1', '2', 'chaotic', '1', '4'], found
+    known = {'1.000000': '1', '1.070000': '2', '1.150000': 'chaotic', '1.350000': '1', '1.470000': '4'}
+    assert len(found) == 50 and {amplitude: found[amplitude] for amplitude in known} == known, found
     assert re.search(r'^3 ranks computed \d+% of [\d.]+ s$', together.raw_err, re.MULTILINE), together
 
 
@@ -183,7 +186,8 @@ def test_where_the_library_is_looked_for():
     shutil.copy(HDSS, 'prefix/bin/hdss')
     os.symlink(LIBRARY, 'prefix/lib/libhdss.so.0')
     assert version_with(PATH=os.path.abspath('prefix/bin') + ':' + os.environ['PATH']).out == version.out
-    assert refused(version_with(HDSS_LIBRARY='/no/libhdss.so'), 'hdss.mpi needs libhdss, which cannot be loaded: /no/libhdss.so: cannot open shared object file')
+    missing = 'hdss.mpi needs libhdss, which cannot be loaded: /no/libhdss.so: cannot open shared object file'
+    assert refused(version_with(HDSS_LIBRARY='/no/libhdss.so'), missing)
     assert refused(version_with(HDSS_LIBRARY=ctypes.util.find_library('c')), 'hdss.mpi cannot tell the MPI libraries of')
 
 

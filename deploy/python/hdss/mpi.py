@@ -130,7 +130,7 @@ _Figures = TypeVar('_Figures', Stats, Totals)
 # The structs of hdss/hdss.h have the members of the classes, in their order: int64_t for int, double for float.
 _STRUCTS: dict[type, type[ctypes.Structure]] = {
     figures: type(figures.__name__, (ctypes.Structure,), {
-        '_fields_': [(field.name, c_int64 if field.type == 'int' else c_double) for field in dataclasses.fields(figures)]})
+        '_fields_': [(field.name, c_int64 if str(field.type) == 'int' else c_double) for field in dataclasses.fields(figures)]})
     for figures in (Stats, Totals)}
 
 
