@@ -140,7 +140,7 @@ def uncaught(form, failing):
     """An exception in the body, which ends this rank's program: the others come to their ends."""
     loop = hdss.mpi.loop(WORLD, 500, technique='ss') if form == 'iterator' else hdss.mpi.Loop(WORLD, 500, technique='ss')
     if WORLD.rank == int(failing):
-        next(iter(loop))  # kept by this frame, whose traceback keeps it until the interpreter's end
+        next(iter(loop), None)  # the loop is kept by this frame, which the traceback keeps until the interpreter's end
         raise ValueError('of the body')
     for _ in loop:
         pass

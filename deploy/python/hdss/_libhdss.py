@@ -107,8 +107,8 @@ def _open() -> tuple[ctypes.CDLL, str]:
             return ctypes.CDLL(path), path
         except OSError as error:
             problem = problem or str(error)
-    advice = 'HDSS_LIBRARY is not its path' if named else f'HDSS_LIBRARY=/path/to/{SONAME} says where it is'
-    raise ImportError(f'hdss.mpi needs libhdss, which cannot be loaded: {problem}; {advice}')
+    hint = 'HDSS_LIBRARY must be its path' if named else f'HDSS_LIBRARY=/path/to/{SONAME} says where it is'
+    raise ImportError(f'hdss.mpi needs libhdss, which cannot be loaded: {problem}; {hint}')
 
 
 def _mpi_version(library: ctypes.CDLL) -> str:
