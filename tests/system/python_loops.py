@@ -153,7 +153,8 @@ REFUSED = (
     (10, {'mode': 'star'}, ValueError, "option mode 'star': accepted: central, hierarchical, two-sided, rma, node"),
     (10, {'request_when': '5x'}, ValueError, "option request_when '5x': accepted: auto, off, an integer from 1 to 2^63"),
     (10, {'min_chunk': 0}, ValueError, "option min_chunk '0': accepted: an integer from 1 to 2^63"),
-    (10, {'chunk': 3}, ValueError, 'there is no option chunk: accepted: break_after, group, leader, min_chunk, '),
+    (10, {'chunk': 3}, ValueError, 'there is no option chunk: accepted: break_after, group, leader, min_chunk, mode, name, '
+     'node_technique, powers, report, request_when, technique, thread, weighting'),
     (10, {'group': [2]}, TypeError, 'option group is given a value of type list: accepted: str, int, bool, a path'),
     (10, {'name': 'a\0b'}, ValueError, "option name has a null character in 'a\\x00b': accepted: text without"),
     (10, {'technique': 'gs'}, ValueError, "option technique: technique 'gs' is unknown; did you mean gss?"),

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Where does a driven pendulum become chaotic? A scan over the amplitude of the drive, shared by the ranks of an mpi4py program.
+"""Where does a driven pendulum become chaotic? A scan over the amplitude of its drive, shared by mpi4py ranks.
 
     mpirun -n 4 python3 mpi_scan.py 400
 
-For each amplitude the pendulum is followed until its motion repeats, after 1, 2, 4 .. periods of the drive, or up to the last period
-that is looked at. So a chaotic motion takes up to eight times as long as a regular one, and both come in clusters: a split in equal
-parts, range(rank * n // size, (rank + 1) * n // size), would leave most ranks waiting for the one with the most chaos.
+For each amplitude the pendulum is followed until its motion repeats, after 1, 2, 4 .. periods of the drive, or up to
+the last period that is looked at. So a chaotic motion takes up to eight times as long as a regular one, and both come
+in clusters: a split in equal parts, range(rank * n // size, (rank + 1) * n // size), would leave most ranks waiting for
+the one with the most chaos.
 """
 import math
 import sys
@@ -43,7 +44,7 @@ def one_period(angle, speed, amplitude):
 
 
 def repeats_after(amplitude):
-    """The number of periods of the drive after which the motion repeats; 0 where none was found: it is chaotic, as far as we see."""
+    """The number of periods of the drive after which the motion repeats; 0 where none was found, as in chaos."""
     seen = [(0.2, 0.0)]
     for period in range(PERIODS_MOST):
         seen.append(one_period(*seen[-1], amplitude))
@@ -63,9 +64,9 @@ def main():
     comm = MPI.COMM_WORLD
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 400
     found = []
-    with hdss.mpi.Loop(comm, n, technique='fac2') as loop:  # was: for i in range(rank * n // size, (rank + 1) * n // size):
+    with hdss.mpi.Loop(comm, n, technique='fac2') as loop:
         for chunk in loop:
-            for i in chunk:
+            for i in chunk:  # was: for i in range(rank * n // size, (rank + 1) * n // size):
                 found.append((i, repeats_after(amplitude_of(i, n))))
         totals = loop.totals()
     parts = comm.gather(found, root=0)

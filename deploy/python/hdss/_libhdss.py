@@ -73,7 +73,7 @@ class Library:
         return self.comm_type.from_address(self.MPI._addressof(comm))
 
     def check(self, status: int, text: Optional[bytes] = None) -> int:
-        """Returns a status that is no error. Raises the exception for one that is, with the line `text`, if there is one."""
+        """Returns a status that is no error. Raises the exception for one that is, with the line `text` if given."""
         if status >= 0:
             return status
         line = (text or self.error_text(status)).decode(errors='replace')
@@ -81,20 +81,20 @@ class Library:
 
 
 def _candidates() -> Iterator[str]:
-    """Where the library may be, the most special place first: a path, or a name for the loader."""
+    """Where the library may be, the nearest place first: a path, or a name for the loader."""
     yield os.path.join(os.path.dirname(os.path.abspath(__file__)), SONAME)
     yield SONAME  # LD_LIBRARY_PATH, and what ldconfig has
     program = shutil.which('hdss')
     if program is not None:
         folder = os.path.dirname(os.path.realpath(program))
+        yield os.path.join(folder, 'library', SONAME)  # a build folder
         lib = os.path.join(os.path.dirname(folder), 'lib')
-        multiarch = sysconfig.get_config_var('MULTIARCH') or '.'
-        for place in (os.path.join(folder, 'library'), os.path.join(lib, multiarch), lib, lib + '64'):  # the first: a build folder
+        for place in (os.path.join(lib, sysconfig.get_config_var('MULTIARCH') or '.'), lib, lib + '64'):
             yield os.path.join(place, SONAME)
 
 
 def _open() -> tuple[ctypes.CDLL, str]:
-    """Loads libhdss: $HDSS_LIBRARY, or else the first of the candidates that there is. Returns the path or name as well.
+    """Loads libhdss: $HDSS_LIBRARY, or else the first of the candidates that can be. Returns its path or name as well.
 
     Raises ImportError.
     """
@@ -127,7 +127,7 @@ def _short(version: str) -> str:
 def _check_same_mpi(calls: ctypes.CDLL, path: str, mpi: Any) -> None:
     """Raises ImportError unless mpi4py and libhdss run on one MPI library: with two, one of them is never initialised.
 
-    A symbol is looked for in the shared object and in what that was linked with, so that one address means one library.
+    A symbol is looked for in the shared object and in what that was linked with, so that one address is one library.
     """
     try:
         own, others = calls.MPI_Initialized, ctypes.CDLL(mpi.__file__).MPI_Initialized
@@ -138,7 +138,8 @@ def _check_same_mpi(calls: ctypes.CDLL, path: str, mpi: Any) -> None:
     if not is_same:
         runs_on = _short(mpi.Get_library_version())
         which = 'another copy of it' if built_with == runs_on else built_with
-        raise ImportError(f'mpi4py runs on {runs_on}, and {path} on {which}: both must be built with the same MPI library')
+        raise ImportError(
+            f'mpi4py runs on {runs_on}, and {path} on {which}: both must be built with the same MPI library')
 
 
 @functools.lru_cache(maxsize=None)

@@ -12,8 +12,9 @@ cores have different speeds. Here each rank draws its next iterations when it ha
             compute(i)
         a[chunk.start:chunk.stop] = compute_many(chunk)  # or a whole slice of an array
 
-Every iteration of range(n) comes to exactly one rank, in ranges that a technique cuts. The loop has a communicator of its
-own, so that messages of the program cannot meet its own. `Loop` is the object behind it, for time steps and figures::
+Every iteration of range(n) comes to exactly one rank, in ranges that a technique cuts. The loop has a communicator of
+its own, so that messages of the program cannot meet the loop's. `Loop` is the object behind it, for time steps and
+figures::
 
     with hdss.mpi.Loop(comm, n, technique='awf-c', report='loop.json') as loop:
         for step in range(steps):
@@ -33,11 +34,11 @@ Options
     Those of hdss_options_set(3), with _ for -: see `Options`. All ranks give the same ones.
 
 Errors
-    Where a loop cannot begin, all ranks raise the same exception: that of the lowest rank that has failed. ValueError is
-    an option, a number of iterations, a technique or a communicator that cannot be, TypeError a value of a wrong type,
-    RuntimeError wrong use of the loop or MPI that is not initialised, MemoryError and OSError (the report) speak for
-    themselves. Errors of MPI itself, inside the library, end the program, unless comm has an error handler
-    that is neither mpi4py's nor MPI.ERRORS_RETURN: the library could not go on.
+    Where a loop cannot begin, all ranks raise the same exception: that of the lowest rank that has failed. ValueError
+    is an option, a number of iterations, a technique or a communicator that cannot be, TypeError a value of a wrong
+    type, RuntimeError wrong use of the loop or MPI that is not initialised, MemoryError means that memory is out, and
+    OSError that the report cannot be written. Errors of MPI itself, inside the library, end the program, also where
+    mpi4py would make exceptions of them (MPI.ERRORS_RETURN): the library could not go on.
 
 Threads
     Several threads may iterate over one loop; then, and with ``thread=True``, MPI must have been initialised with
@@ -69,7 +70,10 @@ INT64_MAX = 2**63 - 1
 
 
 class Options(TypedDict, total=False):
-    """How a loop is shared: the keywords of `loop` and `Loop`, each of which may be left out or None. hdss_options_set(3) tells more."""
+    """How a loop is shared: the keywords of `loop` and `Loop`, each of which may be left out or None.
+
+    hdss_options_set(3) tells more.
+    """
 
     technique: Optional[str]
     """How chunks are cut: 'gss', 'css:chunk=80', 'auto', as ``hdss techniques`` lists them. The default is 'fac2'."""
@@ -82,7 +86,7 @@ class Options(TypedDict, total=False):
     min_chunk: Optional[int]
     """No chunk is smaller, in iterations, but the last. The default is 1."""
     break_after: Union[int, str, None]
-    """Iterations that a coordinating rank is handed at once; 'auto', the default, goes by time, 'off' hands it whole chunks."""
+    """Iterations that a coordinating rank is handed at once; 'auto', the default, goes by time, 'off' is a chunk."""
     request_when: Union[int, str, None]
     """Iterations that are left of a chunk when the next one is asked for; 'auto' is 15 percent, 'off' the default."""
     group: Union[int, str, None]
@@ -99,7 +103,7 @@ class Options(TypedDict, total=False):
 
 @dataclasses.dataclass(frozen=True)
 class Stats:
-    """Figures of this rank in this time step. compute_s lies between its draws, wait_s inside them; both are seconds."""
+    """Figures of this rank in this time step. compute_s is spent between its draws, wait_s in them; both in seconds."""
 
     iterations: int
     chunks: int
@@ -112,9 +116,9 @@ class Stats:
 class Totals:
     """Figures of all ranks in this time step.
 
-    messages: that were sent for the loop. elapsed_s: seconds from the first chunk to the last rank's end. compute_s: sum
-    of the ranks' seconds. efficiency: compute_s / (elapsed_s * ranks). max_over_mean: the latest over the mean of the
-    times at which the ranks came to their ends.
+    messages: that were sent for the loop. elapsed_s: seconds from the first chunk to the last rank's end. compute_s:
+    sum of the ranks' seconds. efficiency: compute_s / (elapsed_s * ranks). max_over_mean: the latest over the mean of
+    the times at which the ranks came to their ends.
     """
 
     iterations: int
@@ -129,8 +133,8 @@ class Totals:
 _Figures = TypeVar('_Figures', Stats, Totals)
 # The structs of hdss/hdss.h have the members of the classes, in their order: int64_t for int, double for float.
 _STRUCTS: dict[type, type[ctypes.Structure]] = {
-    figures: type(figures.__name__, (ctypes.Structure,), {
-        '_fields_': [(field.name, c_int64 if str(field.type) == 'int' else c_double) for field in dataclasses.fields(figures)]})
+    figures: type(figures.__name__, (ctypes.Structure,), {'_fields_': [
+        (field.name, c_int64 if str(field.type) == 'int' else c_double) for field in dataclasses.fields(figures)]})
     for figures in (Stats, Totals)}
 
 
@@ -163,19 +167,21 @@ def _iterations_of(value: object) -> int:
     return iterations
 
 
-def _set_options(library: _libhdss.Library, handle: int, powers: Optional[Sequence[float]], options: dict[str, object]) -> None:
+def _set_options(library: _libhdss.Library, handle: int, powers: Optional[Sequence[float]],
+                 options: dict[str, object]) -> None:
     """Raises TypeError and ValueError, with a line that names the option and what is accepted."""
     for name, value in options.items():
         if name not in Options.__annotations__:
-            raise ValueError(f'there is no option {name}: accepted: {", ".join(sorted(Options.__annotations__))}, powers')
+            accepted = ', '.join(sorted([*Options.__annotations__, 'powers']))
+            raise ValueError(f'there is no option {name}: accepted: {accepted}')
         if value is None:
             continue
         text = _value_text(name, value)
         if '\0' in text:
             raise ValueError(f'option {name} has a null character in {text!r}: accepted: text without')
-        dashed = name.replace('_', '-')
-        status = library.options_set(handle, dashed.encode(), os.fsencode(text))
-        library.check(status, library.options_error(handle).replace(b'--' + dashed.encode(), b'option ' + name.encode(), 1))
+        dashed = name.replace('_', '-').encode()
+        status = library.options_set(handle, dashed, os.fsencode(text))
+        library.check(status, library.options_error(handle).replace(b'--' + dashed, b'option ' + name.encode(), 1))
     if powers is not None:
         try:
             numbers = (c_double * len(powers))(*powers)
@@ -185,7 +191,7 @@ def _set_options(library: _libhdss.Library, handle: int, powers: Optional[Sequen
 
 
 def _agree(library: _libhdss.Library, comm: MPI.Comm, problem: Optional[Exception]) -> None:
-    """Raises on all ranks the problem of the lowest rank that has one. Without that the others would wait for it in the library."""
+    """Raises on all ranks the problem of the lowest rank that has one, for which the others would else wait."""
     mpi = library.MPI
     if not mpi.Is_initialized() or mpi.Is_finalized() or comm == mpi.COMM_NULL or comm.Is_inter():
         if problem is not None:
@@ -198,9 +204,9 @@ def _agree(library: _libhdss.Library, comm: MPI.Comm, problem: Optional[Exceptio
 
 @contextlib.contextmanager
 def _errors_are_fatal(library: _libhdss.Library, comm: MPI.Comm) -> Iterator[None]:
-    """Has MPI's errors inside the library end the program: a communicator that is made meanwhile inherits that from `comm`.
+    """Has MPI's errors inside the library end the program: a copy that is made of `comm` meanwhile inherits that.
 
-    mpi4py has them returned, to raise exceptions of them; the library does not look at what MPI returns.
+    mpi4py has them returned, to make exceptions of them; the library does not look at what MPI returns.
     """
     mpi = library.MPI
     if not mpi.Is_initialized() or mpi.Is_finalized() or comm == mpi.COMM_NULL:
@@ -230,17 +236,17 @@ class Loop:
     rest by each as it likes. `comm` is only borrowed for the call, and may be freed afterwards.
 
     A loop may be left before its end, by ``break`` or an exception: then what this rank was handed is not given to
-    others, and for them the loop goes on. `close`, which the end of a ``with`` block calls, waits until they have come to
-    the loop's end or closed it, too, and answers them meanwhile. So an exception is seen after that. A loop that is dropped without it
-    is closed then, or at the end of the program.
+    others, and for them the loop goes on. `close`, which the end of a ``with`` block calls, waits until they have come
+    to the loop's end or closed it, too, and answers them meanwhile; so an exception that leaves the block is seen after
+    that. A loop that is dropped without `close` is closed then, or at the end of the program.
     """
 
     def __init__(self, comm: MPI.Intracomm, iterations: int, *, powers: Optional[Sequence[float]] = None,
                  **options: Unpack[Options]) -> None:
         """Begins a loop over range(iterations).
 
-        powers: speeds of the ranks, one number for each, in any unit; those of rank 0 count, others may give None. They are
-        for techniques that are weighted (wf, dtss, dfss, dgss) and for the option weighting. options: see `Options`.
+        powers: speeds of the ranks, one number for each, in any unit; those of rank 0 count, others may give None. They
+        are for techniques that are weighted (wf, dtss, dfss, dgss) and for the option weighting. options: `Options`.
 
         Raises ImportError, TypeError, ValueError, RuntimeError, MemoryError, OSError: see the module's text.
         """
@@ -254,8 +260,8 @@ class Loop:
         self._last_stats: Optional[Stats] = None
         self._free = weakref.finalize(self, _release, library, handle, os.getpid())
 
-    def _begin(self, comm: MPI.Intracomm, iterations: int, powers: Optional[Sequence[float]], options: dict[str, object],
-               handle: c_void_p) -> None:
+    def _begin(self, comm: MPI.Intracomm, iterations: int, powers: Optional[Sequence[float]],
+               options: dict[str, object], handle: c_void_p) -> None:
         library, count = self._library, 0
         problem: Optional[Exception] = None
         settings = library.options_new()
@@ -310,8 +316,10 @@ class Loop:
         self._check(self._library.loop_link(self._open_handle(), other._open_handle()))
 
     def again(self, iterations: Optional[int] = None) -> None:
-        """Begins the next time step, on all ranks together: a loop of `iterations`, by default as many as before, with the same
-        options and what was learned of the ranks. A step that has not come to its end is left first.
+        """Begins the next time step, on all ranks together: a loop of `iterations`, by default as many as before.
+
+        Options are the same, and what was learned of the ranks is kept. A step that has not come to its end is left
+        first.
 
         Raises TypeError and ValueError on the rank whose number it is, and what the library finds on all ranks.
         """
@@ -340,16 +348,18 @@ class Loop:
         return self._last_stats or self._figures(self._library.loop_stats, Stats)
 
     def totals(self) -> Totals:
-        """Figures of all ranks in this time step, on each of them. All ranks call it together, when each has come to the loop's end.
+        """Figures of all ranks in this time step, on each of them.
 
-        Raises RuntimeError before the end, or when the loop is closed.
+        All ranks call it together, when each has come to the loop's end. Raises RuntimeError before the end, or when
+        the loop is closed.
         """
         return self._figures(self._library.loop_totals, Totals)
 
     def close(self) -> None:
-        """Ends the loop, on all ranks together, and writes the report, if one was asked for. A second call does nothing.
+        """Ends the loop, on all ranks together, and writes the report, if one was asked for.
 
-        Raises OSError where the report cannot be written, RuntimeError when MPI is finalised already; the loop is closed all the same.
+        A second call does nothing. Raises OSError where the report cannot be written, RuntimeError when MPI is
+        finalised already; the loop is closed all the same.
         """
         if not self.closed:
             self._last_stats = self.stats
@@ -362,11 +372,13 @@ class Loop:
         self.close()
 
 
-def loop(comm: MPI.Intracomm, iterations: int, *, powers: Optional[Sequence[float]] = None, **options: Unpack[Options]) -> Iterator[range]:
-    """Begins a loop over range(iterations), on all ranks of `comm` together, and returns this rank's ranges of it as an iterator.
+def loop(comm: MPI.Intracomm, iterations: int, *, powers: Optional[Sequence[float]] = None,
+         **options: Unpack[Options]) -> Iterator[range]:
+    """Begins a loop over range(iterations), on all ranks of `comm` together. Returns an iterator of this rank's ranges.
 
-    ``for chunk in hdss.mpi.loop(comm, n, technique='gss'): ...``. Arguments, errors, and what becomes of a loop that is left
-    early, are those of `Loop`. The loop is closed, by all ranks together, at the end of the iterator, or when that is dropped.
+    ``for chunk in hdss.mpi.loop(comm, n, technique='gss'): ...``. Arguments, errors, and what becomes of a loop that is
+    left early are those of `Loop`. The loop is closed, by all ranks together, at the iterator's end, or when the
+    iterator is dropped.
     """
     return _draw_all(Loop(comm, iterations, powers=powers, **options))
 
