@@ -105,7 +105,9 @@ class Executor(concurrent.futures.Executor):
         """Workers of the set. Waits until it is up."""
         return self._set.workers
 
-    _max_workers = workers
+    def is_usable(self) -> bool:
+        """True where calls can still be submitted."""
+        return not self._is_shut_down and self._engine.error is None and self._engine.pid == os.getpid()
 
     def _check(self) -> None:
         engine = self._engine
@@ -164,7 +166,7 @@ class Executor(concurrent.futures.Executor):
         end_s = None if timeout is None else time.monotonic() + timeout
         try:
             done = Map(self._engine, fn, items, is_sized, chunksize, buffersize, is_ordered)
-        except (TypeError, AttributeError, _pickled.pickle.PicklingError) as error:
+        except (TypeError, AttributeError, _pickled.PicklingError) as error:
             return _raising(error)
         return done.results(timeout, end_s)
 

@@ -30,6 +30,7 @@ def dumps(value: Any) -> bytes:
 
 
 loads = pickle.loads
+PicklingError = pickle.PicklingError
 
 
 # --- outcomes of calls ---
@@ -59,8 +60,8 @@ def open_outcome(data: bytes) -> Tuple[bool, Any]:
     """(True, the result), or (False, the exception). What cannot be unpickled is an exception, too."""
     try:
         value = loads(memoryview(data)[1:])
-    except BaseException as error:
-        return False, error
+    except BaseException as failure:
+        return False, failure
     if data[:1] == _VALUE:
         return True, value
     error, text = value

@@ -50,12 +50,12 @@ class Folder:
     def __init__(self, base: str, prefix: str = PREFIX) -> None:
         _sweep(base, prefix)
         self.path = tempfile.mkdtemp(prefix=prefix, dir=base)
-        self._pid = os.getpid()
+        self.pid = os.getpid()
         self._lock: Optional[IO[str]] = open(os.path.join(self.path, LOCK), 'w', encoding='ascii')
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def remove(self) -> None:
-        if self._lock is None or os.getpid() != self._pid:
+        if self._lock is None or os.getpid() != self.pid:
             return
         shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()

@@ -204,3 +204,51 @@ def _describe_calls(folder: str) -> Dict[str, Any]:
 
 
 calls.describe = _describe_calls  # type: ignore[attr-defined]
+
+
+# --- loops ---
+
+class _Loop:
+    """A function whose results are records."""
+
+    def __init__(self, file: str) -> None:
+        with open(file + '.json', encoding='utf-8') as text:
+            said = json.load(text)
+        refused = refusal(said['client'])
+        if refused is not None:
+            raise RuntimeError(refused)
+        _take_path(said['client'])
+        self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], tuple(said['shape']), said['is_scalar'], said['view']
+        self._function = _pickled.loads(_spool.read_file(file))
+
+    def run(self, first: int, count: int) -> Any:
+        import numpy
+        result = [self._function(i) for i in range(first, first + count)] if self._is_scalar else self._function(first, count)
+        array = numpy.asarray(result)
+        if array.shape != (count, *self._shape):
+            what = 'returned an array of shape' if not self._is_scalar else 'the results of'
+            raise ValueError(f'{what} {array.shape} for {count} iterations from {first} on; accepted: {(count, *self._shape)}')
+        if array.dtype != self._dtype:
+            array = array.astype(self._dtype, casting='same_kind')
+        array = numpy.ascontiguousarray(array)
+        return array.view(self._view) if self._view != self._dtype else array
+
+
+_loops: Dict[str, _Loop] = {}
+
+
+def loop(first: int, count: int, *, call: str = '') -> Any:
+    """Iterations of the function in the file `call`."""
+    if call not in _loops:
+        _loops[call] = _Loop(call)
+    return _loops[call].run(first, count)
+
+
+def _describe_loop(call: str) -> Dict[str, Any]:
+    """The loop as hdss.loop() has it."""
+    with open(call + '.json', encoding='utf-8') as text:
+        described: Dict[str, Any] = json.load(text)['loop']
+    return described
+
+
+loop.describe = _describe_loop  # type: ignore[attr-defined]
