@@ -38,6 +38,8 @@
 #define OUTPUT_MAX 1048576
 /* Ranks in one list, unless its client wants more. */
 #define RANKS_USUAL 1000
+/* Ranges of iterations in one list of what is given up. It is made at once, as whoever waits for it is answered. */
+#define FAILURES_LISTED 100
 /* Requests that wait for a change at a time. */
 #define WAITERS_MAX 4096
 /* Time between two looks whether there is a change, while a request waits for it. */
@@ -60,11 +62,13 @@
 #define JSON_TYPE "application/json"
 #define NO_JOB    "there is no such job, or it ended long ago"
 
-/* A request that waits for another state of the job. */
+/* A request that waits for another state of the job, or for what is given up of it. */
 struct waiter {
     struct evhttp_request *request; /* evhttp frees it with its answer, also where its client has gone */
     uint64_t job;
     enum control_state state;
+    bool wants_failures; /* those from the place `from` on */
+    uint64_t from;
     uint64_t until_ns;
     struct waiter *next;
 };
@@ -536,6 +540,21 @@ static void answer_items(struct control *control, struct evhttp_request *request
     task->items = items;
 }
 
+/* The answer with what is given up of the job, from that place on. The caller's reference; NULL when memory is out. */
+static json_t *failures_json(struct control *control, const struct control_job *job, uint64_t from)
+{
+    const struct control_source *source = control->source;
+    struct failure_figures failure;
+    uint64_t next = from;
+    json_t *list = json_array();
+    while (json_array_size(list) < FAILURES_LISTED && source->failure(source->context, job->id, next, &failure)) {
+        if (json_array_append_new(list, control_failure_json(&failure)) < 0)
+            break;
+        next += failure.range.count;
+    }
+    return json_pack("{s:o, s:o, s:o}", "job", control_job_json(job), "failures", list, "next", json_of_count(next));
+}
+
 /* --- requests that wait --- */
 
 static void note_sent(struct evhttp_request *request, void *context)
@@ -552,13 +571,23 @@ static void answer_waiter(struct control *control, const struct waiter *waiter, 
         control->unsent += evhttp_request_get_connection(waiter->request) != NULL;
         evhttp_request_set_on_complete_cb(waiter->request, note_sent, control);
     }
-    if (job != NULL)
-        send_json(waiter->request, STATUS_OK, control_job_json(job));
-    else
+    if (job == NULL)
         send_error(waiter->request, STATUS_NOT_FOUND, NO_JOB);
+    else if (waiter->wants_failures)
+        send_json(waiter->request, STATUS_OK, failures_json(control, job, waiter->from));
+    else
+        send_json(waiter->request, STATUS_OK, control_job_json(job));
 }
 
-/* Answers those that wait for another state than this one, and those whose time is over. */
+/* True where a list of what is given up of the job, from that place on, has something. */
+static bool has_failure(const struct control *control, uint64_t job, uint64_t from)
+{
+    struct failure_figures failure;
+    return control->source->failure(control->source->context, job, from, &failure);
+}
+
+/* Answers those that wait for another state than this one, or for a failure that is there, and those whose time is
+ * over. */
 static void answer_waiters(struct control *control)
 {
     const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -566,7 +595,8 @@ static void answer_waiters(struct control *control)
         struct waiter *waiter = *place;
         struct control_job job;
         const bool is_there = look_at_job(control, waiter->job, &job);
-        if (is_there && waiter->state == job.state && now_ns < waiter->until_ns && !control->is_over) {
+        if (is_there && waiter->state == job.state && now_ns < waiter->until_ns && !control->is_over &&
+            !(waiter->wants_failures && has_failure(control, waiter->job, waiter->from))) {
             place = &waiter->next;
             continue;
         }
@@ -586,7 +616,7 @@ static void on_look(evutil_socket_t unused, short what, void *context)
         door_set_timer(control->look, LOOK_US);
 }
 
-static void wait_for_change(struct control *control, struct evhttp_request *request, unsigned wait_s,
+static void wait_for_change(struct control *control, struct evhttp_request *request, const struct control_route *route,
                             const struct control_job *job)
 {
     struct waiter *waiter = control->waiting < WAITERS_MAX ? malloc(sizeof *waiter) : NULL;
@@ -597,7 +627,9 @@ static void wait_for_change(struct control *control, struct evhttp_request *requ
     *waiter = (struct waiter){.request = request,
                               .job = job->id,
                               .state = job->state,
-                              .until_ns = clock_ns(CLOCK_MONOTONIC) + UINT64_C(1000000000) * wait_s,
+                              .wants_failures = route->place == CONTROL_FAILURES,
+                              .from = route->from,
+                              .until_ns = clock_ns(CLOCK_MONOTONIC) + UINT64_C(1000000000) * route->wait_s,
                               .next = control->waiters};
     control->waiters = waiter;
     control->waiting++;
@@ -613,9 +645,20 @@ static void answer_job(struct control *control, struct evhttp_request *request, 
     if (!look_at_job(control, route->job, &job))
         send_error(request, STATUS_NOT_FOUND, is_set(control) ? NO_JOB : "a run has job 1 alone");
     else if (route->wait_s > 0 && job.status < 0)
-        wait_for_change(control, request, route->wait_s, &job);
+        wait_for_change(control, request, route, &job);
     else
         send_json(request, STATUS_OK, control_job_json(&job));
+}
+
+static void answer_failures(struct control *control, struct evhttp_request *request, const struct control_route *route)
+{
+    struct control_job job;
+    if (!look_at_job(control, route->job, &job))
+        send_error(request, STATUS_NOT_FOUND, is_set(control) ? NO_JOB : "a run has job 1 alone");
+    else if (route->wait_s > 0 && job.status < 0 && !has_failure(control, route->job, route->from))
+        wait_for_change(control, request, route, &job);
+    else
+        send_json(request, STATUS_OK, failures_json(control, &job, route->from));
 }
 
 /* Adds what the file has from there on, as far as it belongs into one answer. It is read as its client takes it. */
@@ -673,6 +716,7 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     case CONTROL_JOB: answer_job(control, request, route); break;
     case CONTROL_OUTPUT: answer_output(control, request, route); break;
     case CONTROL_RANKS: answer_ranks(control, request, route); break;
+    case CONTROL_FAILURES: answer_failures(control, request, route); break;
     case CONTROL_ITEMS:
     case CONTROL_END: send_error(request, STATUS_NO_METHOD, "accepted: POST"); break;
     case CONTROL_METRICS: answer_metrics(control, request); break;
