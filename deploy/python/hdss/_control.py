@@ -15,7 +15,7 @@ from hdss._errors import HdssError, SetLost
 
 ENDING = '.sock'
 OWN = 'own-'  # begins the names of sets that belong to a program, which are found by nobody who does not say their name
-NAME = re.compile(r'(?!run-)\w[\w.-]{0,62}', re.ASCII)
+NAME = re.compile(r'(?!run-)\w[\w.-]{0,39}', re.ASCII)
 IDLE_S = 45.0  # a connection that was quiet for so long may be closed by the other side, and is not used again
 
 
@@ -132,7 +132,7 @@ def session_of(path: str) -> Optional[Dict[str, Any]]:
 
 def _batch_name() -> Optional[str]:
     for variable in ('SLURM_JOB_ID', 'PBS_JOBID', 'LSB_JOBID'):
-        job = re.match(r'\w[\w.]{0,62}', os.environ.get(variable, ''), re.ASCII)
+        job = re.match(r'\w[\w.]{0,39}', os.environ.get(variable, ''), re.ASCII)
         if job is not None:
             return job.group()
     return None
