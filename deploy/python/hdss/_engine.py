@@ -364,7 +364,7 @@ class Engine:
                     self.queue.put_first(parts)
                 else:
                     self._failed += 1
-                    unit.fail(CallDied(f'the process that ran the call was lost: {failure["reason"]}'))
+                    unit.fail(CallDied(f'the call was given up: {failure["reason"]}'))
 
     # --- what the other thread says ---
 

@@ -16,7 +16,7 @@ class SetLost(HdssError, concurrent.futures.BrokenExecutor):
 
 
 class CallDied(HdssError):
-    """The process that ran a call died of it, or was ended as it took too long, each time that it was tried."""
+    """A call was given up: the process that ran it died, or was ended as it took too long, each time that it was tried."""
 
 
 class JobFailed(HdssError):

@@ -280,7 +280,7 @@ def loop(function: Callable[..., Any], n: int, *, dtype: 'numpy.typing.DTypeLike
     try:
         path = _write_loop(folder, function, n, kind, record)
         place = os.path.abspath(output) if output is not None else os.path.join(folder.path, 'results.npy')
-        given = {'iteration_timeout': timeout, 'retries': retries, 'force': True if output is not None else None, **(options or {})}
+        given = {'iteration_timeout': timeout, 'retries': retries, 'overwrite': True if output is not None else None, **(options or {})}
         words = ['python:hdss._worker.loop', 'call=' + path, *_option_words(technique, place, given)]
         Job(found, False, words, None, {}).wait(progress=progress)
         made = numpy.load(place, mmap_mode='r+') if n > 0 else numpy.empty((0, *record), kind)
