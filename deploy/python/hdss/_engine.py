@@ -235,8 +235,9 @@ class Engine:
         self.workers = self.set.workers
         self._control = self.set.control()
         words = ['python:hdss._worker.calls', 'folder=' + self.folder, *self._words]
-        body = {'words': words, 'folder': self._here, 'open': True, 'environment': self._words_of_environment(), **self._options}
-        self._job = int(self._control.ask('POST', '/v1/jobs', body)['id'])
+        body = {'words': words, 'folder': self._here, 'open': True, 'attached': True, 'environment': self._words_of_environment(), **self._options}
+        self._tie = self.set.control()  # the job ends with this connection, however this process ends
+        self._job = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
         watch = threading.Thread(target=_watch, args=(weakref.ref(self), self.set.control(), self._job), name='hdss watch', daemon=True)
         watch.start()
 
@@ -409,6 +410,7 @@ class Engine:
         except (HdssError, Refused):
             pass
         self._control.close()
+        self._tie.close()
 
     def _finish(self) -> None:
         if os.getpid() != self.pid:

@@ -38,7 +38,8 @@ class Job:
         self._last: Dict[str, Any] = {}
         self._finalizer = weakref.finalize(self, _end, in_set if owns_set else None, folder)
         body = {'words': list(words), 'folder': os.getcwd(), 'environment': environment_words(_environment()), **options}
-        self.id = int(self._control.ask('POST', '/v1/jobs', body)['id'])
+        self._tie = in_set.control() if options.get('attached') else self._control  # its end is that of an attached job
+        self.id = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
         self.output: Optional[str] = None
 
     def info(self) -> Dict[str, Any]:
@@ -135,6 +136,7 @@ class Job:
     def close(self) -> None:
         """Gives back what it holds; a set of its own ends, with the job where it is not over."""
         self._control.close()
+        self._tie.close()
         self._finalizer()
 
     def __enter__(self) -> 'Job':
@@ -283,7 +285,8 @@ def loop(function: Callable[..., Any], n: int, *, dtype: 'numpy.typing.DTypeLike
         place = os.path.abspath(output) if output is not None else os.path.join(folder.path, 'results.npy')
         given = {'iteration_timeout': timeout, 'retries': retries, 'overwrite': True if output is not None else None, **(options or {})}
         words = ['python:hdss._worker.loop', 'call=' + path, *_option_words(technique, place, given)]
-        Job(found, False, words, None, {}).wait(progress=progress)
+        with Job(found, False, words, None, {'attached': True}) as made_by:
+            made_by.wait(progress=progress)
         made = numpy.load(place, mmap_mode='r+') if n > 0 else numpy.empty((0, *record), kind)
     finally:
         if owns:
