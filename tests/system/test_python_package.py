@@ -25,6 +25,7 @@ SAID = "[0, 1, 4, 9, 16] [6, 24] said\n"
 ABOUT = '''
 import importlib.metadata, json, hdss
 about = importlib.metadata.distribution('hdss')
+assert hdss.__all__ == sorted(hdss._WHERE)
 print(json.dumps({'file': hdss.__file__, 'version': about.version, 'needs': about.requires, 'python': about.metadata['Requires-Python'],
                   'files': sorted(str(path) for path in about.files if path.parts[0] == 'hdss' and path.suffix != '.pyc')}))
 '''
