@@ -41,7 +41,7 @@ def spack_recipe(text):
         return lambda function: function
 
     stand_in = types.ModuleType("spack.package")
-    for name in ("version", "variant", "depends_on", "license"):
+    for name in ("version", "variant", "depends_on", "extends", "license"):
         setattr(stand_in, name, directive(name))
     stand_in.run_after = stand_in.on_package_attributes = decorator
     stand_in.MesonPackage = object
