@@ -95,11 +95,22 @@ static void check_recalls_between_masters(const struct supermaster *supermaster)
     assert(open == recalls->open && "as many RECALLs are open as are counted");
 }
 
+/* What the ledger calls failed is in the list of what is given up, as far as that goes. */
+static void check_given_up(const struct supermaster *supermaster)
+{
+    const struct given_up *given_up = &supermaster->given_up;
+    given_up_check(given_up);
+    assert((given_up->total == ranges_total(&supermaster->ledger.failed) || given_up->count == GIVEN_UP_RANGES_MAX ||
+            supermaster->failure.text[0] != '\0') &&
+           "what is given up is listed");
+}
+
 void supermaster_check(const struct supermaster *supermaster)
 {
     ledger_check(&supermaster->ledger);
     check_own_service(supermaster);
     check_remaining_work(supermaster);
+    check_given_up(supermaster);
     supermaster_check_waits(supermaster);
     supermaster_check_nodes(supermaster);
     check_worker_status(supermaster);

@@ -251,10 +251,10 @@ void supermaster_failures_fini(struct supermaster *supermaster);
 /* Notes iterations that failed, as told by a worker that the supermaster serves, or by a master. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
-/* Notes for people that the iterations are given up for what earlier runs have found out. -1 when memory is out. */
-int supermaster_note_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count);
-/* Notes for people that the iteration was not run because of another one, which has failed, or was not run itself. -1
- * when memory is out. */
+/* Gives up the iterations for what earlier runs have found out, and notes that for people. -1 when memory is out. */
+int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count);
+/* Notes that the iteration, which the ledger has among the failed, was not run because of another one, which has
+ * failed, or was not run itself. -1 when memory is out. */
 int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run);
 /* Takes ranges off the ledger that have taken too many workers down. */
 void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,

@@ -110,10 +110,7 @@ static int take_over(struct supermaster *supermaster, const struct poison *death
     struct poison known = *deaths;
     if (has_too_many_deaths(supermaster, deaths) && !supermaster_is_needed(supermaster, deaths->first, deaths->count)) {
         const uint64_t more = too_few_before(supermaster, deaths->first);
-        return ledger_give_up(&supermaster->ledger, deaths->first - more, more + deaths->count) < 0 ||
-                       supermaster_note_hopeless(supermaster, deaths->first - more, more + deaths->count) < 0
-                   ? -1
-                   : 0;
+        return supermaster_give_up_hopeless(supermaster, deaths->first - more, more + deaths->count);
     }
     known.failed_by = known.failures > 0 ? supermaster->config.topology->supermaster : 0; /* any worker may try */
     service_warn(&supermaster->service, &known);

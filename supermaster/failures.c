@@ -16,6 +16,7 @@ void supermaster_failures_fini(struct supermaster *supermaster)
     for (unsigned i = 0; i < supermaster->failures.count; i++)
         free(supermaster->failures.list[i].text);
     free(supermaster->failures.list);
+    given_up_fini(&supermaster->given_up);
 }
 
 static void failures_fail_without_memory(struct supermaster *supermaster)
@@ -56,10 +57,25 @@ static void failures_note(struct supermaster *supermaster, const struct report_f
         failures_fail_without_memory(supermaster);
 }
 
-static void failures_give_up(struct supermaster *supermaster, uint64_t first, uint64_t count)
+/* Moves what is neither done nor given up to the failed iterations of the ledger, and lists it with its reason. -1 when
+ * memory is out. */
+static int failures_take_off_ledger(struct supermaster *supermaster, uint64_t first, uint64_t count, unsigned rank,
+                                    const char *reason)
+{
+    struct ranges moved;
+    ranges_init(&moved);
+    int result = ledger_give_up(&supermaster->ledger, first, count, &moved);
+    for (size_t i = 0; result == 0 && i < ranges_length(&moved); i++)
+        result = given_up_add(&supermaster->given_up, ranges_at(&moved, i), rank, reason);
+    ranges_fini(&moved);
+    return result;
+}
+
+static void failures_give_up(struct supermaster *supermaster, uint64_t first, uint64_t count, unsigned rank,
+                             const char *reason)
 {
     service_clear(&supermaster->service, first, count);
-    if (ledger_give_up(&supermaster->ledger, first, count) < 0)
+    if (failures_take_off_ledger(supermaster, first, count, rank, reason) < 0)
         failures_fail_without_memory(supermaster);
     if (supermaster->waits.open != NULL)
         supermaster_note_given_up(supermaster, first, count);
@@ -103,15 +119,17 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
     failures_note(supermaster, &(struct report_failure){
                                    {failure->first, failure->count}, failure->id, failure->final || ends_loop, text});
     if (failure->final)
-        failures_give_up(supermaster, failure->first, failure->count);
+        failures_give_up(supermaster, failure->first, failure->count, failure->id, text);
     else if (ends_loop)
         fail_for_deaths(supermaster, failure, text);
 }
 
-int supermaster_note_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count)
+int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     struct failures *failures = &supermaster->failures;
     char text[] = "what ran it in earlier runs has died (--resume failed tries it again)";
+    if (failures_take_off_ledger(supermaster, first, count, REPORT_NO_RANK, text) < 0)
+        return -1;
     failures->seen++;
     return failures->count == FAILURES_KEPT
                ? 0
@@ -122,12 +140,14 @@ int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration
 {
     struct failures *failures = &supermaster->failures;
     char what[RANGE_TEXT_MAX], text[RANGE_TEXT_MAX + 60];
-    failures->seen++;
-    if (failures->count == FAILURES_KEPT)
-        return 0;
     supermaster_describe_range(&(struct range){because, 1}, supermaster->config.are_tasks, what);
     snprintf(text, sizeof text, "was not run: %s, which it waits for, %s", what,
              was_not_run ? "was not run" : "failed");
+    if (given_up_add(&supermaster->given_up, &(struct range){iteration, 1}, REPORT_NO_RANK, text) < 0)
+        return -1;
+    failures->seen++;
+    if (failures->count == FAILURES_KEPT)
+        return 0;
     return failures_append(
         failures,
         &(struct report_failure){
@@ -152,7 +172,7 @@ void supermaster_receive_iterations_given_up(struct supermaster *supermaster, co
         assign_record_get(records, i, &range.first, &range.count);
         failures_note(supermaster, &(struct report_failure){range, REPORT_NO_RANK, true, text});
         supermaster_note_deaths(supermaster, &(struct poison){.first = range.first, .count = range.count}, true);
-        failures_give_up(supermaster, range.first, range.count);
+        failures_give_up(supermaster, range.first, range.count, REPORT_NO_RANK, text);
     }
 }
 
@@ -168,6 +188,11 @@ void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct 
         if (poison->deaths + poison->failures > 0)
             actions_send(supermaster->actions, supermaster->config.topology->master_rank[m], &message);
     }
+}
+
+bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t place, struct failure_figures *figures)
+{
+    return given_up_tell(&supermaster->given_up, supermaster->config.topology, place, figures);
 }
 
 /* --- for people --- */

@@ -132,8 +132,8 @@ int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64
     return 0;
 }
 
-/* Moves the part of the range that is in `set` to the failed iterations. */
-static int fail_part(struct ledger *ledger, struct ranges *set, uint64_t first, uint64_t count)
+/* Moves the part of the range that is in `set` to the failed iterations, and adds it to `given_up`. */
+static int fail_part(struct ledger *ledger, struct ranges *set, uint64_t first, uint64_t count, struct ranges *given_up)
 {
     for (size_t i = 0; i < ranges_length(set);) {
         const struct range *range = ranges_at(set, i);
@@ -144,20 +144,22 @@ static int fail_part(struct ledger *ledger, struct ranges *set, uint64_t first, 
             continue;
         }
         if (ranges_reserve(&ledger->failed, ranges_length(&ledger->failed) + 1) < 0 ||
+            ranges_reserve(given_up, ranges_length(given_up) + 1) < 0 ||
             ranges_reserve(set, ranges_length(set) + 1) < 0)
             return -1;
         add_reserved(&ledger->failed, low, high - low);
+        add_reserved(given_up, low, high - low);
         remove_reserved(set, low, high - low);
         i = 0;
     }
     return 0;
 }
 
-int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count)
+int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count, struct ranges *given_up)
 {
-    int result = fail_part(ledger, &ledger->free, first, count);
+    int result = fail_part(ledger, &ledger->free, first, count, given_up);
     for (unsigned i = 0; result == 0 && i < ledger->holders; i++)
-        result = fail_part(ledger, &ledger->granted[i], first, count);
+        result = fail_part(ledger, &ledger->granted[i], first, count, given_up);
     return result;
 }
 

@@ -60,8 +60,9 @@ int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_
 /* Puts a range that `holder` was granted back among the free. -1 when memory is out. */
 int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
 
-/* Gives up what of the range is neither done nor failed, whoever holds it. -1 when memory is out. */
-int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count);
+/* Gives up what of the range is neither done nor failed, whoever holds it, and adds that to the set `given_up`. -1 when
+ * memory is out: what is in the set is given up all the same. */
+int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count, struct ranges *given_up);
 
 /* Takes the result of a range from `holder`. Who holds it now does not matter: the first result wins. Returns an
  * enum ledger_commit, or -1 when memory is out (nothing changed). */

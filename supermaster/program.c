@@ -47,6 +47,12 @@ static bool tell_rank(void *context, uint64_t job, uint64_t place, struct rank_f
     return led_job_tell_rank(((struct program *)context)->led, place, rank);
 }
 
+static bool tell_failure(void *context, uint64_t job, uint64_t place, struct failure_figures *failure)
+{
+    (void)job;
+    return led_job_tell_failure(((struct program *)context)->led, place, failure);
+}
+
 /* As a batch system asks, so that there is one way to drain. */
 static void drain_job(void *context)
 {
@@ -108,6 +114,7 @@ static int open_to_others(struct program *program)
                                                       .tell = tell_job,
                                                       .drain = drain_job,
                                                       .rank = tell_rank,
+                                                      .failure = tell_failure,
                                                       .masters = program->topology->masters,
                                                       .workers = program->topology->workers,
                                                       .http = job->http.host[0] != '\0' ? &job->http : NULL,

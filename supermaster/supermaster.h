@@ -12,6 +12,7 @@
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 #include "proto/message.h"
+#include "supermaster/given_up.h"
 #include "supermaster/ledger.h"
 
 /* GATHERING: waits for the speeds of the workers. SERVING. QUIESCED: in a loop with dependencies a rank was lost, and
@@ -310,6 +311,7 @@ struct supermaster {
     struct recovery recovery;
     struct points points;
     struct failures failures;
+    struct given_up given_up; /* what of `ledger.failed` was given up, and why */
     struct verifications verifications;
     struct nodes nodes;
 };
@@ -338,6 +340,10 @@ void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, st
 /* Number of failures to tell of so far, at most FAILURES_TOLD + 1, and a line about the i-th of them. */
 unsigned supermaster_failure_count(const struct supermaster *supermaster);
 void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text);
+
+/* Tells of the iteration that was given up at that place, from 0, and of those behind it with the same reason. False
+ * where there is none. */
+bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t place, struct failure_figures *figures);
 
 /* Number of mismatches to tell of so far, at most MISMATCHES_TOLD + 1, and a line about the i-th of them. */
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);

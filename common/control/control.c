@@ -14,6 +14,7 @@
  * that the user's browser runs, is not answered. */
 #include "common/control/control.h"
 
+#include "common/control/attachments.h"
 #include "common/control/bearer.h"
 #include "common/control/door.h"
 #include "common/control/events.h"
@@ -38,6 +39,8 @@
 #define OUTPUT_MAX 1048576
 /* Ranks in one list, unless its client wants more. */
 #define RANKS_USUAL 1000
+/* Ranges of iterations in one list of what is given up. It is made at once, as whoever waits for it is answered. */
+#define FAILURES_LISTED 100
 /* Requests that wait for a change at a time. */
 #define WAITERS_MAX 4096
 /* Time between two looks whether there is a change, while a request waits for it. */
@@ -60,11 +63,13 @@
 #define JSON_TYPE "application/json"
 #define NO_JOB    "there is no such job, or it ended long ago"
 
-/* A request that waits for another state of the job. */
+/* A request that waits for another state of the job, or for what is given up of it. */
 struct waiter {
     struct evhttp_request *request; /* evhttp frees it with its answer, also where its client has gone */
     uint64_t job;
     enum control_state state;
+    bool wants_failures; /* those from the place `from` on */
+    uint64_t from;
     uint64_t until_ns;
     struct waiter *next;
 };
@@ -99,9 +104,10 @@ struct control {
     char folder[1024];
     struct door_share share;
     struct control_socket socket;
-    struct events *events;  /* owned */
-    struct door *own, *tcp; /* the doors of the socket and of --http, NULL without it; owned */
-    struct address address; /* of --http, with the port that was found */
+    struct events *events;           /* owned */
+    struct attachments *attachments; /* owned */
+    struct door *own, *tcp;          /* the doors of the socket and of --http, NULL without it; owned */
+    struct address address;          /* of --http, with the port that was found */
     struct bearer bearer;
     char url[ADDRESS_TEXT_MAX + 16]; /* of --http; empty: there is none */
     struct event *look;              /* a timer; owned */
@@ -308,6 +314,13 @@ static bool list_next_rank(struct control *control, struct task *task)
     return true;
 }
 
+/* The client that a job belonged to has gone. */
+static void cancel_attached(void *context, uint64_t job)
+{
+    const struct control *control = context;
+    control->source->cancel(control->source->context, job, false);
+}
+
 /* Has the set take one of the jobs that the client has sent. The status of one that comes alone is the answer's. */
 static bool submit_next_job(struct control *control, struct task *task)
 {
@@ -320,10 +333,14 @@ static bool submit_next_job(struct control *control, struct task *task)
         return false;
     }
     int refusal = STATUS_BAD;
+    bool is_attached = false;
     if (submission_read(&submission, json_array_get(task->submissions, task->count), &error) == 0) {
+        is_attached = submission.is_attached;
         refusal = control->source->submit(control->source->context, &submission, &id, &error);
         submission_fini(&submission);
     }
+    if (refusal == 0 && is_attached && !attachments_add(control->attachments, task->request, id))
+        cancel_attached(control, id); /* its client has gone */
     if (refusal == 0)
         task->ids[task->id_count++] = id;
     else if (!task->is_array)
@@ -536,6 +553,21 @@ static void answer_items(struct control *control, struct evhttp_request *request
     task->items = items;
 }
 
+/* The answer with what is given up of the job, from that place on. The caller's reference; NULL when memory is out. */
+static json_t *failures_json(struct control *control, const struct control_job *job, uint64_t from)
+{
+    const struct control_source *source = control->source;
+    struct failure_figures failure;
+    uint64_t next = from;
+    json_t *list = json_array();
+    while (json_array_size(list) < FAILURES_LISTED && source->failure(source->context, job->id, next, &failure)) {
+        if (json_array_append_new(list, control_failure_json(&failure)) < 0)
+            break;
+        next += failure.range.count;
+    }
+    return json_pack("{s:o, s:o, s:o}", "job", control_job_json(job), "failures", list, "next", json_of_count(next));
+}
+
 /* --- requests that wait --- */
 
 static void note_sent(struct evhttp_request *request, void *context)
@@ -552,13 +584,23 @@ static void answer_waiter(struct control *control, const struct waiter *waiter, 
         control->unsent += evhttp_request_get_connection(waiter->request) != NULL;
         evhttp_request_set_on_complete_cb(waiter->request, note_sent, control);
     }
-    if (job != NULL)
-        send_json(waiter->request, STATUS_OK, control_job_json(job));
-    else
+    if (job == NULL)
         send_error(waiter->request, STATUS_NOT_FOUND, NO_JOB);
+    else if (waiter->wants_failures)
+        send_json(waiter->request, STATUS_OK, failures_json(control, job, waiter->from));
+    else
+        send_json(waiter->request, STATUS_OK, control_job_json(job));
 }
 
-/* Answers those that wait for another state than this one, and those whose time is over. */
+/* True where a list of what is given up of the job, from that place on, has something. */
+static bool has_failure(const struct control *control, uint64_t job, uint64_t from)
+{
+    struct failure_figures failure;
+    return control->source->failure(control->source->context, job, from, &failure);
+}
+
+/* Answers those that wait for another state than this one, or for a failure that is there, and those whose time is
+ * over. */
 static void answer_waiters(struct control *control)
 {
     const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -566,7 +608,8 @@ static void answer_waiters(struct control *control)
         struct waiter *waiter = *place;
         struct control_job job;
         const bool is_there = look_at_job(control, waiter->job, &job);
-        if (is_there && waiter->state == job.state && now_ns < waiter->until_ns && !control->is_over) {
+        if (is_there && waiter->state == job.state && now_ns < waiter->until_ns && !control->is_over &&
+            !(waiter->wants_failures && has_failure(control, waiter->job, waiter->from))) {
             place = &waiter->next;
             continue;
         }
@@ -586,7 +629,7 @@ static void on_look(evutil_socket_t unused, short what, void *context)
         door_set_timer(control->look, LOOK_US);
 }
 
-static void wait_for_change(struct control *control, struct evhttp_request *request, unsigned wait_s,
+static void wait_for_change(struct control *control, struct evhttp_request *request, const struct control_route *route,
                             const struct control_job *job)
 {
     struct waiter *waiter = control->waiting < WAITERS_MAX ? malloc(sizeof *waiter) : NULL;
@@ -597,7 +640,9 @@ static void wait_for_change(struct control *control, struct evhttp_request *requ
     *waiter = (struct waiter){.request = request,
                               .job = job->id,
                               .state = job->state,
-                              .until_ns = clock_ns(CLOCK_MONOTONIC) + UINT64_C(1000000000) * wait_s,
+                              .wants_failures = route->place == CONTROL_FAILURES,
+                              .from = route->from,
+                              .until_ns = clock_ns(CLOCK_MONOTONIC) + UINT64_C(1000000000) * route->wait_s,
                               .next = control->waiters};
     control->waiters = waiter;
     control->waiting++;
@@ -613,9 +658,20 @@ static void answer_job(struct control *control, struct evhttp_request *request, 
     if (!look_at_job(control, route->job, &job))
         send_error(request, STATUS_NOT_FOUND, is_set(control) ? NO_JOB : "a run has job 1 alone");
     else if (route->wait_s > 0 && job.status < 0)
-        wait_for_change(control, request, route->wait_s, &job);
+        wait_for_change(control, request, route, &job);
     else
         send_json(request, STATUS_OK, control_job_json(&job));
+}
+
+static void answer_failures(struct control *control, struct evhttp_request *request, const struct control_route *route)
+{
+    struct control_job job;
+    if (!look_at_job(control, route->job, &job))
+        send_error(request, STATUS_NOT_FOUND, is_set(control) ? NO_JOB : "a run has job 1 alone");
+    else if (route->wait_s > 0 && job.status < 0 && !has_failure(control, route->job, route->from))
+        wait_for_change(control, request, route, &job);
+    else
+        send_json(request, STATUS_OK, failures_json(control, &job, route->from));
 }
 
 /* Adds what the file has from there on, as far as it belongs into one answer. It is read as its client takes it. */
@@ -673,6 +729,7 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     case CONTROL_JOB: answer_job(control, request, route); break;
     case CONTROL_OUTPUT: answer_output(control, request, route); break;
     case CONTROL_RANKS: answer_ranks(control, request, route); break;
+    case CONTROL_FAILURES: answer_failures(control, request, route); break;
     case CONTROL_ITEMS:
     case CONTROL_END: send_error(request, STATUS_NO_METHOD, "accepted: POST"); break;
     case CONTROL_METRICS: answer_metrics(control, request); break;
@@ -796,9 +853,11 @@ static int control_open(struct control *control, struct error *error)
     control->work = event_new(control->base, -1, 0, on_work, control);
     control->events =
         events_new(&control->share, &(struct events_source){control, session_of_event, running_of_event, job_of_event});
+    control->attachments = attachments_new(cancel_attached, control);
     control->own = door_new(DOOR_OWN, control->socket.fd, &control->share, on_request, control);
     control->socket.fd = -1; /* it is the door's now */
-    if (control->look == NULL || control->work == NULL || control->events == NULL || control->own == NULL)
+    if (control->look == NULL || control->work == NULL || control->events == NULL || control->attachments == NULL ||
+        control->own == NULL)
         return error_set(error, "out of memory for the control socket");
     return control->source->http != NULL ? open_port(control, error) : 0;
 }
@@ -813,6 +872,7 @@ static void release(struct control *control)
 {
     remove_names(control);
     events_free(control->events);
+    attachments_free(control->attachments);
     door_free(control->tcp);
     door_free(control->own);
     if (control->look != NULL)

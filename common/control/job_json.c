@@ -154,6 +154,14 @@ json_t *control_rank_json(const struct rank_figures *rank)
     return object;
 }
 
+json_t *control_failure_json(const struct failure_figures *failure)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "first", json_of_count(failure->range.first), "count",
+                     json_of_count(failure->range.count), "rank",
+                     known_count(failure->rank != RANK_NONE, failure->rank), "node",
+                     known_count(failure->node != RANK_NONE, failure->node), "reason", json_of_text(failure->reason));
+}
+
 static json_t *counts_json(const struct metrics_counts *counts)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "waiting", json_of_count(counts->waiting), "running",

@@ -2,6 +2,7 @@
 /* A job and its session as the control socket tells of them: see docs/CONTROL.md. */
 #pragma once
 
+#include "common/metrics/failure.h"
 #include "common/metrics/pace.h"
 #include "common/metrics/progress.h"
 #include "common/metrics/rank.h"
@@ -86,4 +87,5 @@ enum control_state control_state_at_end(int status);
 /* References of the caller's; NULL when memory is out. */
 json_t *control_job_json(const struct control_job *job);
 json_t *control_rank_json(const struct rank_figures *rank);
+json_t *control_failure_json(const struct failure_figures *failure);
 json_t *control_session_json(const struct control_session *session);

@@ -64,7 +64,7 @@ static bool read_word(struct control_route *route, const char *word, size_t leng
     uint64_t seconds;
     if (route->place == CONTROL_JOBS || route->place == CONTROL_RANKS)
         return read_word_of_list(route, word, length);
-    if (wait != NULL && route->place == CONTROL_JOB) {
+    if (wait != NULL && (route->place == CONTROL_JOB || route->place == CONTROL_FAILURES)) {
         if (!read_number(wait, (size_t)(word + length - wait), CONTROL_WAIT_MAX_S, &seconds))
             return false;
         route->wait_s = (unsigned)seconds;
@@ -74,7 +74,7 @@ static bool read_word(struct control_route *route, const char *word, size_t leng
         route->finishes = *finish == '1';
         return word + length == finish + 1 && (*finish == '0' || *finish == '1');
     }
-    if (from != NULL && route->place == CONTROL_OUTPUT)
+    if (from != NULL && (route->place == CONTROL_OUTPUT || route->place == CONTROL_FAILURES))
         return read_number(from, (size_t)(word + length - from), INT64_MAX, &route->from);
     if (stream == NULL || route->place != CONTROL_OUTPUT || word + length != stream + strlen("out"))
         return false;
@@ -100,7 +100,7 @@ static int read_query(struct control_route *route, const char *query, struct err
             error_set(error,
                       "the query '%.100s' is unknown; accepted: wait=SECONDS, 0 to %d, or finish=0|1 of a job, "
                       "from=ID, limit=COUNT, 1 to %d, and state=waiting|running|over of jobs, from=PLACE and limit of "
-                      "ranks, stream=out|err and from=OFFSET of an output",
+                      "ranks, from=PLACE and wait of failures, stream=out|err and from=OFFSET of an output",
                       query, CONTROL_WAIT_MAX_S, CONTROL_LIST_MAX);
             return BAD_REQUEST;
         }
@@ -115,7 +115,10 @@ static enum control_place part_of_job(const char *path, size_t length, size_t *p
     static const struct {
         const char *ending;
         enum control_place place;
-    } parts[] = {{"/output", CONTROL_OUTPUT}, {"/items", CONTROL_ITEMS}, {"/ranks", CONTROL_RANKS}};
+    } parts[] = {{"/output", CONTROL_OUTPUT},
+                 {"/items", CONTROL_ITEMS},
+                 {"/ranks", CONTROL_RANKS},
+                 {"/failures", CONTROL_FAILURES}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *part = strlen(parts[i].ending);
         if (length > *part && strncmp(path + length - *part, parts[i].ending, *part) == 0)
@@ -152,7 +155,7 @@ int control_route_read(struct control_route *route, const char *uri, struct erro
         return query != NULL ? read_query(route, query + 1, error) : 0;
     error_set(error,
               "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/output, "
-              "/v1/jobs/ID/items, /v1/jobs/ID/ranks, /v1/events, /v1/end, /metrics",
+              "/v1/jobs/ID/items, /v1/jobs/ID/ranks, /v1/jobs/ID/failures, /v1/events, /v1/end, /metrics",
               (int)(length < 100 ? length : 100), uri);
     return NOT_FOUND;
 }

@@ -14,15 +14,16 @@
 #define CONTROL_LIST_MAX 10000
 
 enum control_place {
-    CONTROL_SESSION, /* /v1 */
-    CONTROL_JOBS,    /* /v1/jobs */
-    CONTROL_JOB,     /* /v1/jobs/ID */
-    CONTROL_OUTPUT,  /* /v1/jobs/ID/output */
-    CONTROL_ITEMS,   /* /v1/jobs/ID/items */
-    CONTROL_RANKS,   /* /v1/jobs/ID/ranks */
-    CONTROL_END,     /* /v1/end */
-    CONTROL_METRICS, /* /metrics */
-    CONTROL_EVENTS,  /* /v1/events */
+    CONTROL_SESSION,  /* /v1 */
+    CONTROL_JOBS,     /* /v1/jobs */
+    CONTROL_JOB,      /* /v1/jobs/ID */
+    CONTROL_OUTPUT,   /* /v1/jobs/ID/output */
+    CONTROL_ITEMS,    /* /v1/jobs/ID/items */
+    CONTROL_RANKS,    /* /v1/jobs/ID/ranks */
+    CONTROL_FAILURES, /* /v1/jobs/ID/failures */
+    CONTROL_END,      /* /v1/end */
+    CONTROL_METRICS,  /* /metrics */
+    CONTROL_EVENTS,   /* /v1/events */
 };
 
 enum control_stream { CONTROL_OUT, CONTROL_ERR };
@@ -33,10 +34,10 @@ enum control_wanted { CONTROL_EVERY, CONTROL_THAT_WAIT, CONTROL_THAT_RUN, CONTRO
 struct control_route {
     enum control_place place;
     uint64_t job;    /* of CONTROL_JOB and its parts: its ID */
-    unsigned wait_s; /* of CONTROL_JOB: how long to wait for a change; 0: not at all */
+    unsigned wait_s; /* of CONTROL_JOB and CONTROL_FAILURES: how long to wait for a change; 0: not at all */
     bool finishes;   /* of CONTROL_JOB that is cancelled: with what runs */
-    /* of CONTROL_JOBS: the first ID, of CONTROL_RANKS: the first place, of CONTROL_OUTPUT: the first byte; 0 unless
-     * asked */
+    /* of CONTROL_JOBS: the first ID, of CONTROL_RANKS and CONTROL_FAILURES: the first place, of CONTROL_OUTPUT: the
+     * first byte; 0 unless asked */
     uint64_t from;
     uint64_t limit;             /* of CONTROL_JOBS and CONTROL_RANKS: the most that are listed; 0 unless asked */
     enum control_wanted wanted; /* of CONTROL_JOBS */

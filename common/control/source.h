@@ -25,6 +25,9 @@ struct control_source {
     void (*drain)(void *context);
     /* Tells of the rank of a job at that place, from 0. False where there is none, or the job does not run. */
     bool (*rank)(void *context, uint64_t job, uint64_t place, struct rank_figures *rank);
+    /* Tells of the iteration of a job that was given up at that place, from 0, and of those behind it with the same
+     * reason. False where there is none. */
+    bool (*failure)(void *context, uint64_t job, uint64_t place, struct failure_figures *failure);
 
     const struct address *http; /* where it is served at a port, too; NULL: nowhere */
     struct error *error;        /* where it is said why there is no socket, or no such port */

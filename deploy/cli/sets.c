@@ -14,6 +14,8 @@
 
 #define RUN_BEGINS   "run-"
 #define DEFAULT_NAME "main"
+/* Begins the names of sets that programs have started for themselves. */
+#define OWN_BEGINS "own-"
 
 static bool is_letter(char c)
 {
@@ -109,9 +111,12 @@ struct only_set {
     unsigned count;
 };
 
+/* A set of a program is not meant by who says no name. */
 static void take_set(void *context, const char *path, const char *name)
 {
     struct only_set *only = context;
+    if (strncmp(name, OWN_BEGINS, strlen(OWN_BEGINS)) == 0)
+        return;
     text_add(&only->names, "%s%s", only->count++ > 0 ? ", " : "", name);
     snprintf(only->set->name, sizeof only->set->name, "%s", name);
     snprintf(only->set->path, sizeof only->set->path, "%s", path);

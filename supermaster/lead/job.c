@@ -393,6 +393,23 @@ bool led_job_tell_rank(const struct led_job *led, uint64_t place, struct rank_fi
     return true;
 }
 
+bool led_job_tell_failure(const struct led_job *led, uint64_t place, struct failure_figures *failure)
+{
+    return supermaster_tell_given_up(&led->supermaster, place, failure);
+}
+
+uint64_t led_job_failures(const struct led_job *led)
+{
+    return led->supermaster.given_up.total;
+}
+
+struct given_up led_job_take_given_up(struct led_job *led)
+{
+    const struct given_up given_up = led->supermaster.given_up;
+    led->supermaster.given_up = (struct given_up){0};
+    return given_up;
+}
+
 static void begun(void *context)
 {
     if (((struct led_job *)context)->root.has_launcher)

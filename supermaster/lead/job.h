@@ -8,6 +8,7 @@
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 #include "common/mpi/runtime.h"
+#include "supermaster/given_up.h"
 
 #include <sys/types.h>
 
@@ -63,6 +64,16 @@ void led_job_tell(struct led_job *led, struct control_job *job);
 
 /* Tells of the rank at that place, from 0: the masters come first. False where there is none. */
 bool led_job_tell_rank(const struct led_job *led, uint64_t place, struct rank_figures *rank);
+
+/* Tells of the iteration that was given up at that place, from 0, and of those behind it with the same reason. False
+ * where there is none. After led_job_prepare(). */
+bool led_job_tell_failure(const struct led_job *led, uint64_t place, struct failure_figures *failure);
+
+/* Iterations that it can tell of in that way. */
+uint64_t led_job_failures(const struct led_job *led);
+
+/* Moves the list of what was given up of a job that has ended to whoever keeps it. */
+struct given_up led_job_take_given_up(struct led_job *led);
 
 /* True for a job that has failed as all workers are lost; `keeps_journal`: one goes on from there. */
 bool led_job_is_deserted(const struct led_job *led, bool *keeps_journal);

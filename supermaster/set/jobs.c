@@ -28,8 +28,9 @@ struct set_job {
     struct led_job *led;   /* owned */
     struct driver *driver; /* the link's */
     struct machine machine;
-    FILE *out, *err; /* what it prints; owned */
-    int folder;      /* where it runs; owned */
+    uint64_t failures; /* iterations that were given up by the last turn */
+    FILE *out, *err;   /* what it prints; owned */
+    int folder;        /* where it runs; owned */
 };
 
 /* --- errors --- */
@@ -297,6 +298,23 @@ bool set_tell_rank(const struct set *set, uint32_t id, uint64_t place, struct ra
     return job != NULL && led_job_tell_rank(job->led, place, rank);
 }
 
+bool set_tell_failure(const struct set *set, uint32_t id, uint64_t place, struct failure_figures *failure)
+{
+    const struct set_job *job = find_running(set, id);
+    if (job != NULL)
+        return led_job_tell_failure(job->led, place, failure);
+    for (unsigned i = 0; i < SET_FAILURES_MAX; i++)
+        if (id != 0 && set->failures[i].job == id)
+            return given_up_tell(&set->failures[i].given_up, set->topology, place, failure);
+    return false;
+}
+
+void set_forget_failures(struct set *set)
+{
+    for (unsigned i = 0; i < SET_FAILURES_MAX; i++)
+        given_up_fini(&set->failures[i].given_up);
+}
+
 size_t set_list_running(const struct set *set, uint64_t *ids, size_t most)
 {
     size_t count = 0;
@@ -350,6 +368,17 @@ static void keep_figures(const struct set_job *job)
     queue_keep_figures(job->queued, &figures, told.technique);
 }
 
+/* Keeps what was given up of a job, if anything was, in the place of the oldest that is kept. */
+static void keep_failures(struct set *set, const struct set_job *job)
+{
+    struct set_failures *failures = &set->failures[set->failures_next];
+    if (led_job_failures(job->led) == 0)
+        return;
+    given_up_fini(&failures->given_up);
+    *failures = (struct set_failures){job->queued->id, led_job_take_given_up(job->led)};
+    set->failures_next = (set->failures_next + 1) % SET_FAILURES_MAX;
+}
+
 /* The status that the end of a job has for the queue, where it comes of the end of the set: the job waits for the next
  * set, as one does that a stopped set has drained. A set whose workers are all lost is of no use to the other jobs. A
  * job without a journal fails with it: were it to blame it would do the same to the next set. A job that drains though
@@ -382,14 +411,25 @@ static void end_job(struct set *set, struct set_job *job)
     note_over(set, queued, status);
     queue_journal_commit(set->journal, false, &error); /* else it is tried again soon */
     led_job_clear_away(job->led);
+    keep_failures(set, job);
     job_free(job);
     control_note_change(set->control);
+}
+
+/* Has those answered at once who wait for what is given up of the job. */
+static void look_at_failures(struct set *set, struct set_job *job)
+{
+    const uint64_t failures = led_job_failures(job->led);
+    if (failures != job->failures)
+        control_note_change(set->control);
+    job->failures = failures;
 }
 
 void set_end_jobs(struct set *set)
 {
     for (struct set_job **place = &set->jobs; *place != NULL;) {
         struct set_job *job = *place;
+        look_at_failures(set, job);
         if (driver_goes_on(job->driver))
             place = &job->next;
         else {

@@ -29,6 +29,13 @@ bool set_tell_running(const struct set *set, uint32_t id, struct control_job *jo
 /* Tells of the rank of a job at that place, from 0. False where there is none, or the job does not run. */
 bool set_tell_rank(const struct set *set, uint32_t id, uint64_t place, struct rank_figures *rank);
 
+/* Tells of the iteration of a job that was given up at that place, from 0, and of those behind it with the same reason.
+ * False where there is none, or the job was over before the last SET_FAILURES_MAX of which something was given up. */
+bool set_tell_failure(const struct set *set, uint32_t id, uint64_t place, struct failure_figures *failure);
+
+/* Releases what was given up of jobs that are over. */
+void set_forget_failures(struct set *set);
+
 /* The numbers of the jobs that run, `most` at most. Returns how many these are. */
 size_t set_list_running(const struct set *set, uint64_t *ids, size_t most);
 

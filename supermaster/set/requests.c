@@ -69,6 +69,11 @@ static void tell(void *context, struct control_job *job)
     tell_queued(queued, job);
 }
 
+static bool failure(void *context, uint64_t job, uint64_t place, struct failure_figures *figures)
+{
+    return job <= UINT32_MAX && set_tell_failure(context, (uint32_t)job, place, figures);
+}
+
 static bool rank(void *context, uint64_t job, uint64_t place, struct rank_figures *figures)
 {
     return job <= UINT32_MAX && set_tell_rank(context, (uint32_t)job, place, figures);
@@ -178,6 +183,7 @@ struct control_source set_control_source(struct set *set)
                                    .tell = tell,
                                    .drain = drain,
                                    .rank = rank,
+                                   .failure = failure,
                                    .http = set->options.http.host[0] != '\0' ? &set->options.http : NULL,
                                    .set = set->options.name,
                                    .error = &set->error,

@@ -184,6 +184,7 @@ static void close_set(struct set *set, int status)
 {
     metrics_file_free(set->metrics_file, status);
     control_free(set->control, status);
+    set_forget_failures(set);
     queue_journal_close(set->journal);
     queue_fini(&set->queue);
     set_folder_close(&set->folder);

@@ -11,6 +11,7 @@
 #include "common/mpi/link.h"
 #include "common/mpi/runtime.h"
 #include "common/util/error.h"
+#include "supermaster/given_up.h"
 #include "supermaster/queue.h"
 #include "supermaster/set/folder.h"
 #include "supermaster/set/queue_journal.h"
@@ -25,6 +26,15 @@ struct set_job;
 struct set_addition {
     uint32_t job;
     struct queue_items before;
+};
+
+/* Jobs that are over, and of which it is kept what was given up of them. */
+#define SET_FAILURES_MAX 16
+
+/* What was given up of a job that is over. */
+struct set_failures {
+    uint32_t job; /* 0: none yet */
+    struct given_up given_up;
 };
 
 struct set {
@@ -44,6 +54,8 @@ struct set {
     uint32_t newest;                               /* number under which the ranks have the latest job */
     struct set_addition additions[QUEUE_OPEN_MAX]; /* [addition_count] */
     unsigned addition_count;
+    struct set_failures failures[SET_FAILURES_MAX]; /* of the latest jobs of which something was given up */
+    unsigned failures_next;                         /* the place of the next one */
     uint64_t idle_since_ns;
     uint64_t completed_next_ns; /* open jobs are not completed before that, as they could not be */
     uint64_t journal_next_ns;   /* the journal is not written before that, as it could not be */

@@ -191,6 +191,11 @@ static void run_with_failure(struct virtual_config *config, uint64_t bad, unsign
     }
     ck_assert_uint_eq(given_up, 1);
     ck_assert_uint_eq(seen, tries);
+    struct failure_figures figures;
+    ck_assert(supermaster_tell_given_up(supermaster, 0, &figures) &&
+              !supermaster_tell_given_up(supermaster, 1, &figures));
+    ck_assert(figures.range.first == bad && figures.range.count == 1);
+    ck_assert_str_eq(figures.reason, reason);
     virtual_free(cluster);
 }
 

@@ -33,6 +33,10 @@ static void write_anew(const struct control_route *route, char *uri, size_t room
         snprintf(path, sizeof path, "/v1/jobs/%" PRIu64 "/ranks", route->job);
         write_list(route, path, uri, room);
         break;
+    case CONTROL_FAILURES:
+        snprintf(uri, room, "/v1/jobs/%" PRIu64 "/failures?wait=%u&from=%" PRIu64, route->job, route->wait_s,
+                 route->from);
+        break;
     case CONTROL_ITEMS: snprintf(uri, room, "/v1/jobs/%" PRIu64 "/items", route->job); break;
     case CONTROL_JOB: snprintf(uri, room, "/v1/jobs/%" PRIu64 "?wait=%u", route->job, route->wait_s); break;
     case CONTROL_OUTPUT:
@@ -64,9 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         require_one_line(error.text);
     else {
         REQUIRE(route.wait_s <= CONTROL_WAIT_MAX_S && route.job <= INT64_MAX && route.from <= INT64_MAX);
-        REQUIRE(route.place == CONTROL_JOB || route.wait_s == 0);
+        REQUIRE(route.place == CONTROL_JOB || route.place == CONTROL_FAILURES || route.wait_s == 0);
         REQUIRE(route.place == CONTROL_JOB || route.place == CONTROL_OUTPUT || route.place == CONTROL_ITEMS ||
-                route.place == CONTROL_RANKS || route.job == 0);
+                route.place == CONTROL_RANKS || route.place == CONTROL_FAILURES || route.job == 0);
         REQUIRE(route.limit <= CONTROL_LIST_MAX);
         REQUIRE(route.place == CONTROL_JOBS || route.wanted == CONTROL_EVERY);
         require_alike(&route);

@@ -795,7 +795,7 @@ ROUTES = {
     "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1", "end": b"/v1/end", "events": b"/v1/events", "events-query": b"/v1/events?from=1", "output": b"/v1/jobs/3/output", "stream": b"/v1/jobs/3/output?stream=err&from=100",
     "twice": b"/v1/jobs/3/output?from=1&from=1", "from": b"/v1/jobs?from=10001", "other-stream": b"/v1/jobs/3/output?stream=in",
     "metrics": b"/metrics",
-    "ranks": b"/v1/jobs/3/ranks?from=1000&limit=1000", "running": b"/v1/jobs?state=running&limit=64", "over": b"/v1/jobs?state=over&from=3", "no-limit": b"/v1/jobs?limit=0", "items": b"/v1/jobs/3/items", "items-of-none": b"/v1/jobs/items", "items-query": b"/v1/jobs/3/items?from=1", "only-items": b"/v1/jobs//items",
+    "failures": b"/v1/jobs/3/failures?from=12&wait=30", "failures-limit": b"/v1/jobs/3/failures?limit=1", "ranks": b"/v1/jobs/3/ranks?from=1000&limit=1000", "running": b"/v1/jobs?state=running&limit=64", "over": b"/v1/jobs?state=over&from=3", "no-limit": b"/v1/jobs?limit=0", "items": b"/v1/jobs/3/items", "items-of-none": b"/v1/jobs/items", "items-query": b"/v1/jobs/3/items?from=1", "only-items": b"/v1/jobs//items",
 }
 SUBMISSIONS = {
     "least": b'{"words":["k"],"folder":"/"}', "empty": b"{}", "array": b"[]", "text": b'"k"', "cut": b'{"words":["k"],"folder":"/',
@@ -804,6 +804,7 @@ SUBMISSIONS = {
     "numbers": b'{"words":["k"],"folder":"/","umask":-1,"weight":1e3,"priority":1001,"after":[0,4294967296]}', "environment": b'{"words":["k"],"folder":"/","environment":["A","=b"]}',
     "twice": b'{"words":["k"],"words":["k"],"folder":"/"}', "bytes": b'{"words":["\xff"],"folder":"/"}', "after": b'{"words":["k"],"folder":"/","after":"3"}',
     "open": b'{"words":["exec"],"folder":"/","open":true}', "half-open": b'{"words":["exec"],"folder":"/","open":1}',
+    "attached": b'{"words":["exec"],"folder":"/","open":true,"attached":true}', "half-attached": b'{"words":["exec"],"folder":"/","attached":0}',
     "several": b'[{"words":["k"],"folder":"/"},{"words":[],"folder":"/"},7,{"words":["k"],"folder":"x"}]', "nothing": b"",
 }
 # A byte for what follows: 0 an address, 1 a Host, 2 an Authorization.

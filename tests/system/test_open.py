@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Open jobs: rows and iterations are added while they run, by whomever, each is run once, and none that was acknowledged is lost."""
+import concurrent.futures
+import http.client
 import json
 import os
 import signal
@@ -10,9 +12,18 @@ import sys
 from launch import HDSS, SUPERMASTER, finish, main, python_is_there, ranks_of, run, start, wait_until
 
 MODULE = """
+import os, time
 def lines(first, count, *, n=0):
     return [f'{i}\\n' for i in range(first, first + count)]
 lines.describe = lambda n: n
+def deadly(first, count):
+    for i in range(first, first + count):
+        if i in (3, 8):
+            os.kill(os.getpid(), 9 if i == 3 else 6)  # not 11: a sanitizer has a handler for that
+        if i == 9:
+            time.sleep(1000)
+    return [f'{i}\\n' for i in range(first, first + count)]
+deadly.describe = lambda: 0
 def numbers(first, count):
     return [0.0] * count
 numbers.describe = lambda: {'iterations': 3, 'dtype': 'float64'}
@@ -61,6 +72,60 @@ def ask(path, body):
     client.close()
     head, _, said = answer.partition(b'\r\n\r\n')
     return int(head.split()[1]), json.loads(said)
+
+
+def failures(number, query):
+    """What is given up of a job, as it is answered at once or after some time."""
+    connection = http.client.HTTPConnection('hdss')
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect(f'hdss-{os.getuid()}/main.sock')
+    connection.request('GET', f'/v1/jobs/{number}/failures?{query}')
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.status
+    told = json.loads(answer.read())
+    connection.close()
+    return told
+
+
+def next_failures(number, place):
+    """Waits for the next ones, whatever else answers who waits."""
+    while True:
+        told = failures(number, f'from={place}&wait=30')
+        if told['failures']:
+            return told
+
+
+def test_what_is_given_up_is_told():
+    """Who waits is answered by an iteration whose process dies or hangs, in the order in which that becomes known."""
+    if not python_is_there():
+        return 'built without Python'
+    here()
+    for masters in ('0', '1'):
+        well(['up', '--workers', '2', '--masters', masters])
+        try:
+            number = well(['submit', '--open', '--output', f'deadly.{masters}', '--iteration-timeout', '1', 'python:mine.deadly']).strip().split('/')[1]
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                waits = pool.submit(next_failures, number, 0)
+                well(['add', number, '--iterations', '5'])
+                told = waits.result()
+                assert told['job']['state'] == 'running' and told['job']['failed'] == 1 and told['next'] == 1, told
+                (failure,) = told['failures']
+                assert [failure[what] for what in ('first', 'count', 'node')] == [3, 1, 0] and failure['rank'] > 0, failure
+                assert 'signal 9' in failure['reason'], failure
+                waits = pool.submit(next_failures, number, 1)
+                well(['add', number, '--iterations', '5', '--end'])
+                told = waits.result()
+                assert [failure['first'] for failure in told['failures']] == [8] and 'signal 6' in told['failures'][0]['reason'], told
+            assert run([HDSS, 'wait', number]).status == 3
+            told = failures(number, 'from=0&wait=30')  # the job is over: there is nothing to wait for
+            assert told['job']['failed'] == 3 and told['next'] == 3 and told['job']['state'] == 'failed', told
+            assert [(failure['first'], failure['count']) for failure in told['failures']] == [(3, 1), (8, 1), (9, 1)], told
+            assert '--iteration-timeout' in told['failures'][2]['reason'], told
+            assert failures(number, 'from=3')['failures'] == [] and failures(number, 'from=2')['failures'] == told['failures'][2:]
+            assert lines_of(f'deadly.{masters}') == ['0', '1', '2', '4', '5', '6', '7']
+        finally:
+            run([HDSS, 'down'])
+    return None
 
 
 def test_rows_are_added_while_they_run():
@@ -232,11 +297,44 @@ def test_a_set_that_goes_down_keeps_open_jobs():
         assert run([HDSS, 'down']).status == 0
 
 
+def test_an_attached_job_ends_with_its_client():
+    here()
+    well(['up', '--workers', '2'])
+    try:
+        client = http.client.HTTPConnection('hdss')
+        client.sock = socket.socket(socket.AF_UNIX)
+        client.sock.connect(f'hdss-{os.getuid()}/main.sock')
+        body = {'words': ['--overwrite', 'exec', 'command=sleep {}'], 'folder': os.getcwd(), 'open': True, 'attached': True}
+        client.request('POST', '/v1/jobs', json.dumps(body))
+        answer = client.getresponse()
+        assert answer.status == 201, (answer.status, answer.read())
+        answer.read()
+        well(['add', '1', '0', '100'])
+        wait_until(lambda: job('1')['done'] == 1, 'the first row')
+        assert job('1')['state'] == 'running'
+        client.close()
+        wait_until(lambda: job('1')['state'] == 'cancelled', 'the end of the job')
+        client.connect = lambda: None
+        client.sock = socket.socket(socket.AF_UNIX)
+        client.sock.connect(f'hdss-{os.getuid()}/main.sock')
+        client.request('POST', '/v1/jobs', json.dumps(body))
+        client.getresponse().read()
+        well(['add', '2', '100'])
+        run([HDSS, 'down'])
+        well(['up', '--workers', '2', '--resume'])
+        assert job('2')['state'] == 'cancelled', job('2')
+        assert run([HDSS, 'submit', '--wait', 'synthetic', 'iterations=10']).status == 0
+    finally:
+        run([HDSS, 'down'])
+
+
 if __name__ == '__main__':
     sys.exit(main([
         test_rows_are_added_while_they_run,
         test_several_add_at_once,
         test_iterations_are_added,
+        test_what_is_given_up_is_told,
         test_a_set_that_is_killed_goes_on_with_open_jobs,
         test_a_set_that_goes_down_keeps_open_jobs,
+        test_an_attached_job_ends_with_its_client,
     ]))

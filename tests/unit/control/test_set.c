@@ -39,6 +39,7 @@ static struct {
     char rows[200]; /* that were added */
     uint64_t items;
     bool is_complete;
+    uint64_t failures; /* iterations of job 1 that are given up, every other one */
 } set;
 
 static void tell(void *context, struct control_job *job)
@@ -139,8 +140,16 @@ static bool rank(void *context, uint64_t job, uint64_t place, struct rank_figure
     return job == 1 && place < 5;
 }
 
+static bool failure(void *context, uint64_t job, uint64_t place, struct failure_figures *figures)
+{
+    (void)context;
+    *figures = (struct failure_figures){{2 * place, 1}, 4, 0, "killed by signal 9"};
+    return job == 1 && place < set.failures;
+}
+
 static const struct control_source source = {.tell = tell,
                                              .rank = rank,
+                                             .failure = failure,
                                              .drain = drain,
                                              .set = "a",
                                              .error = &error,
@@ -282,6 +291,49 @@ START_TEST(ranks_are_listed)
     check_has(ask("GET /v1/jobs/2/ranks", ""), "200", "\"ranks\":[],\"next\":null}");
     check_has(ask("GET /v1/jobs/3/ranks", ""), "404", "{\"error\":");
     check_has(ask("DELETE /v1/jobs/1/ranks", ""), "405", "{\"error\":");
+}
+END_TEST
+
+#define FAILURE(first) "{\"first\":" #first ",\"count\":1,\"rank\":4,\"node\":0,\"reason\":\"killed by signal 9\"}"
+
+START_TEST(what_is_given_up_is_listed)
+{
+    ask("POST /v1/jobs", "[" JOB "," JOB "]");
+    const char *answer = ask("GET /v1/jobs/1/failures", "");
+    check_has(answer, "200", "\r\n\r\n{\"job\":{\"id\":1,");
+    check_has(answer, "200", "\"failures\":[],\"next\":0}");
+    set.failures = 2;
+    check_has(ask("GET /v1/jobs/1/failures", ""), "200", "\"failures\":[" FAILURE(0) "," FAILURE(2) "],\"next\":2}");
+    check_has(ask("GET /v1/jobs/1/failures?from=1&wait=30", ""), "200", "\"failures\":[" FAILURE(2) "],\"next\":2}");
+    check_has(ask("GET /v1/jobs/1/failures?from=7", ""), "200", "\"failures\":[],\"next\":7}");
+    check_has(ask("GET /v1/jobs/2/failures", ""), "200", "\"failures\":[],\"next\":0}");
+    check_has(ask("GET /v1/jobs/3/failures?wait=30", ""), "404", "{\"error\":");
+    check_has(ask("DELETE /v1/jobs/1/failures", ""), "405", "{\"error\":");
+    set.failures = 300;
+    answer = ask("GET /v1/jobs/1/failures?from=50", "");
+    check_has(answer, "200", "\"failures\":[" FAILURE(100) ",");
+    check_has(answer, "200", "," FAILURE(298) "],\"next\":150}");
+    ck_assert_uint_eq(count_of(answer, "{\"first\":"), 100);
+}
+END_TEST
+
+START_TEST(who_waits_for_failures_is_answered)
+{
+    ask("POST /v1/jobs", "[" JOB "," JOB "]");
+    const int first = begin("GET /v1/jobs/1/failures?wait=30", "");
+    const int second = begin("GET /v1/jobs/1/failures?wait=30&from=1", "");
+    const int third = begin("GET /v1/jobs/2/failures?wait=30", "");
+    for (unsigned i = 0; i < 10; i++)
+        look();
+    set.failures = 1;
+    control_note_change(control);
+    check_has(take(first), "200", "\"failures\":[" FAILURE(0) "],\"next\":1}");
+    set.states[1] = CONTROL_RUNNING;
+    control_note_change(control);
+    check_has(take(second), "200", "\"state\":\"running\"");
+    cancel(NULL, 2, false);
+    control_note_change(control);
+    check_has(take(third), "200", "\"failures\":[],\"next\":0}");
 }
 END_TEST
 
@@ -458,7 +510,8 @@ START_TEST(a_submission_has_all_fields)
     ck_assert_int_eq(
         read_text(&submission,
                   "{\"words\":[\"synthetic\",\"-N\"],\"folder\":\"/a b\",\"umask\":7,\"environment\":"
-                  "[\"A=\",\"B=c=d\"],\"name\":\"n\",\"priority\":-3,\"weight\":9,\"after\":[3,1],\"open\":true}"),
+                  "[\"A=\",\"B=c=d\"],\"name\":\"n\",\"priority\":-3,\"weight\":9,\"after\":[3,1],\"open\":true,"
+                  "\"attached\":true}"),
         0);
     json_t *object = submission_json(&submission);
     ck_assert_int_eq(submission_read(&again, object, &error), 0);
@@ -473,7 +526,7 @@ START_TEST(a_submission_has_all_fields)
     ck_assert_str_eq(again.name, "n");
     ck_assert_int_eq(again.priority, -3);
     ck_assert_uint_eq(again.weight, 9);
-    ck_assert(again.is_open);
+    ck_assert(again.is_open && again.is_attached);
     ck_assert(again.after_count == 2 && again.after[0] == 3 && again.after[1] == 1);
     submission_fini(&submission);
     submission_fini(&again);
@@ -503,6 +556,7 @@ START_TEST(a_submission_is_refused)
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"after\":[0]}", "'after' is no integer from 1"},
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"after\":3}", "'after' is no list"},
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"open\":1}", "'open' is neither true nor false"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"attached\":null}", "'attached' is neither true nor false"},
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"wait\":3}", "the field 'wait' is unknown"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -601,6 +655,8 @@ int main(void)
     tcase_add_test(tcase, a_job_is_taken);
     tcase_add_test(tcase, jobs_are_listed_by_their_state);
     tcase_add_test(tcase, ranks_are_listed);
+    tcase_add_test(tcase, what_is_given_up_is_listed);
+    tcase_add_test(tcase, who_waits_for_failures_is_answered);
     tcase_add_test(tcase, nonsense_is_refused);
     tcase_add_test(tcase, many_jobs_are_taken_at_once);
     tcase_add_test(tcase, one_write_for_all_clients);

@@ -285,6 +285,9 @@ START_TEST(paths_are_read)
                                       "/v1/jobs/1/ranks?state=running",
                                       "/v1/jobs/1/ranks?wait=1",
                                       "/v1/jobs/1/ranks?from=1&from=2",
+                                      "/v1/jobs/1/failures?limit=1",
+                                      "/v1/jobs/1/failures?wait=31",
+                                      "/v1/jobs/1/failures?from=x",
                                       "/v1/jobs/1?Wait=1"};
     check_route("/v1", CONTROL_SESSION, 0, 0);
     check_route("/v1/jobs", CONTROL_JOBS, 0, 0);
@@ -308,6 +311,10 @@ START_TEST(paths_are_read)
     check_route("/v1/jobs/7/ranks", CONTROL_RANKS, 7, 0);
     ck_assert_int_eq(control_route_read(&route, "/v1/jobs/7/ranks?from=3&limit=10000", NULL), 0);
     ck_assert(route.from == 3 && route.limit == 10000 && route.job == 7);
+    check_route("/v1/jobs/7/failures", CONTROL_FAILURES, 7, 0);
+    check_route("/v1/jobs/7/failures?wait=30", CONTROL_FAILURES, 7, 30);
+    ck_assert_int_eq(control_route_read(&route, "/v1/jobs/7/failures?wait=2&from=3", NULL), 0);
+    ck_assert(route.from == 3 && route.wait_s == 2 && route.job == 7);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         check_refused(unknown[i], 404);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -402,6 +409,24 @@ START_TEST(a_job_is_told_as_it_is)
 }
 END_TEST
 
+static void check_failure(const struct failure_figures *from, const char *expected)
+{
+    json_t *object = control_failure_json(from);
+    char *text = json_dumps(object, JSON_COMPACT);
+    ck_assert_str_eq(text, expected);
+    free(text);
+    json_decref(object);
+}
+
+START_TEST(a_failure_is_told_as_it_is)
+{
+    check_failure(&(struct failure_figures){{7, 2}, 3, 1, "killed by signal 9"},
+                  "{\"first\":7,\"count\":2,\"rank\":3,\"node\":1,\"reason\":\"killed by signal 9\"}");
+    check_failure(&(struct failure_figures){{0, 1}, RANK_NONE, RANK_NONE, "\xff"},
+                  "{\"first\":0,\"count\":1,\"rank\":null,\"node\":null,\"reason\":\"?\"}");
+}
+END_TEST
+
 static void check_rank(const struct rank_figures *from, const char *expected)
 {
     json_t *object = control_rank_json(from);
@@ -472,6 +497,7 @@ int main(void)
     tcase_add_test(answers, paths_are_read);
     tcase_add_test(answers, a_job_is_told_as_it_is);
     tcase_add_test(answers, a_rank_is_told_as_it_is);
+    tcase_add_test(answers, a_failure_is_told_as_it_is);
     suite_add_tcase(suite, answers);
     return suite_run(suite);
 }

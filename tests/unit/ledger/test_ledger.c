@@ -81,12 +81,19 @@ START_TEST(what_is_given_up_completes_the_loop)
 {
     struct ledger ledger;
     struct range range;
+    struct ranges given_up;
+    ranges_init(&given_up);
     ck_assert_int_eq(ledger_init(&ledger, 0, 30, 2), 0);
     ck_assert_int_eq(ledger_grant(&ledger, 0, 10, &range), 1);
     ck_assert_int_eq(ledger_grant(&ledger, 1, 10, &range), 1);
     ck_assert_int_eq(ledger_commit(&ledger, 0, 0, 7, 1), LEDGER_COMMITTED);
-    ck_assert_int_eq(ledger_give_up(&ledger, 5, 17), 0); /* done, of both, and free */
+    ck_assert_int_eq(ledger_give_up(&ledger, 5, 17, &given_up), 0); /* done, of both, and free */
     ck_assert_uint_eq(ranges_total(&ledger.failed), 15);
+    ck_assert(ranges_total(&given_up) == 15 && ranges_covers(&given_up, 7, 15));
+    ranges_clear(&given_up);
+    ck_assert_int_eq(ledger_give_up(&ledger, 5, 17, &given_up), 0);
+    ck_assert_uint_eq(ranges_total(&given_up), 0);
+    ranges_fini(&given_up);
     ck_assert_uint_eq(accounted(&ledger), 30);
     ck_assert_int_eq(ledger_commit(&ledger, 0, 7, 3, 1), LEDGER_DUPLICATE);
     ck_assert_int_eq(ledger_grant(&ledger, 0, 30, &range), 1);

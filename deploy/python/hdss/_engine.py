@@ -1,0 +1,508 @@
+# SPDX-License-Identifier: MIT
+"""The engine of an executor: one open job of a set, to which calls are added as there is room for them, and a thread that
+writes the units, reads the results (hdss/_spool.py), and says whose they are."""
+from __future__ import annotations
+
+import collections
+import json
+import os
+import select
+import sys
+import threading
+import time
+import weakref
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
+
+from hdss import _pickled, _spool, _worker
+from hdss._control import Control, environment_words, Refused
+from hdss._errors import CallDied, HdssError, SetLost
+from hdss._progress import Bar
+from hdss._sets import Set, work_folder
+
+AHEAD_S = 0.02       # units are added for so long ahead, as long as the way of one takes, and more
+AHEAD_MAX = 4096
+LOOK_S = 0.05        # between two looks for results of other machines
+FAILURES_WAIT_S = 20
+OUTPUT_S = 1.0       # between two looks for what programs of the calls have printed
+THREADS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS', 'VECLIB_MAXIMUM_THREADS')
+
+
+class Unit:
+    """What is run at once: a call, or a batch of a map. Subclasses say what it is made of, and who wants its outcome.
+    The methods are called by the engine's thread."""
+
+    items = 1
+
+    def begin(self) -> bool:
+        """Called once, before the unit is added. False where nobody wants it any more: then it is not."""
+        return True
+
+    def contents(self) -> Tuple[bytes, int, int]:
+        """Its contents, the number of its function, and its items."""
+        raise NotImplementedError
+
+    def end(self, outcome: bytes, took_s: float) -> None:
+        """It is done, with the outcome that a worker has made."""
+        raise NotImplementedError
+
+    def fail(self, error: BaseException) -> None:
+        """It will not be done."""
+        raise NotImplementedError
+
+    def cancel(self) -> None:
+        """Nobody wants it any more, and it has not begun."""
+
+    def split(self) -> List['Unit']:
+        """The parts into which a unit that a worker has died of can be divided; none where it cannot."""
+        return []
+
+
+class Source:
+    """Where units come from, in the order of their time: the calls of submit(), or the items of a map."""
+
+    def take(self) -> Optional[Unit]:
+        """The next unit; None where there is none at the moment."""
+        raise NotImplementedError
+
+    def fail(self, error: BaseException) -> None:
+        """No other unit is taken; what is left of it fails with the error."""
+        raise NotImplementedError
+
+    def is_over(self) -> bool:
+        """No other unit will come."""
+        raise NotImplementedError
+
+    def cancel(self) -> None:
+        """Nothing of it that has not begun is wanted any more."""
+
+    def forget(self) -> None:
+        """Called when it is over: nothing of it is left."""
+
+
+class Queue(Source):
+    """Units that are put in, first in first out, by any thread."""
+
+    def __init__(self) -> None:
+        self._units: Deque[Unit] = collections.deque()
+        self._closed = False
+
+    def put(self, unit: Unit) -> None:
+        self._units.append(unit)
+
+    def put_first(self, units: List[Unit]) -> None:
+        self._units.extendleft(reversed(units))
+
+    def close(self) -> None:
+        self._closed = True
+
+    def take(self) -> Optional[Unit]:
+        try:
+            return self._units.popleft()
+        except IndexError:
+            return None
+
+    def fail(self, error: BaseException) -> None:
+        while True:
+            unit = self.take()
+            if unit is None:
+                return
+            if unit.begin():
+                unit.fail(error)
+
+    def is_over(self) -> bool:
+        return self._closed and not self._units
+
+    def drop(self, how: Callable[[Unit], Any]) -> None:
+        """Takes all units out, and does that with each."""
+        while True:
+            unit = self.take()
+            if unit is None:
+                return
+            how(unit)
+
+
+class Engine:
+    """Runs units in a set. It does not know the executor, so that one that is forgotten can be collected."""
+
+    def __init__(self, in_set: Set, owns_set: bool, words: List[str], setup: Tuple[Any, Tuple[Any, ...]], options: Dict[str, Any],
+                 prints: bool, environment: Optional[Dict[str, str]], bar: Optional[Bar]) -> None:
+        self.set = in_set
+        self._owns_set = owns_set
+        self.pid = os.getpid()
+        self._words, self._options, self._prints = words, options, prints
+        self._environment = dict(os.environ if environment is None else environment)
+        self._here = os.getcwd()
+        self._folder = work_folder(in_set)
+        self.folder = self._folder.path
+        self._write_setup(setup)
+        os.mkfifo(os.path.join(self.folder, _spool.BELL), 0o600)
+        self._bell = os.open(os.path.join(self.folder, _spool.BELL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._writer, self._reader = _spool.UnitWriter(self.folder), _spool.ResultReader(self.folder)
+        self._lock = threading.Lock()
+        self._open: Dict[int, Unit] = {}
+        self.queue = Queue()
+        self._sources: List[Source] = [self.queue]
+        self._functions = 0
+        self._mean_s = 0.0
+        self._bar = bar
+        self._submitted = self._done = self._failed = 0  # calls and items
+        self.workers = 1
+        self._wants_end = False
+        self._job: Optional[int] = None
+        self._failures: Deque[Dict[str, Any]] = collections.deque()
+        self._said: Deque[HdssError] = collections.deque()
+        self.error: Optional[BaseException] = None
+        self.is_over = threading.Event()
+        _engines.add(self)
+        self._thread = threading.Thread(target=self._run, name='hdss', daemon=True)
+        self._thread.start()
+
+    def _write_setup(self, setup: Tuple[Any, Tuple[Any, ...]]) -> None:
+        with open(os.path.join(self.folder, _spool.SETUP), 'w', encoding='utf-8') as file:
+            json.dump(_worker.describe_client(), file)
+        with open(os.path.join(self.folder, _spool.SETUP_PICKLE), 'wb') as data:
+            data.write(_pickled.dumps(setup))
+
+    # --- called by any thread ---
+
+    def wake(self) -> None:
+        """Has the thread look for units."""
+        try:
+            os.write(self._bell, b'w')
+        except OSError:  # full, so that it wakes anyway; or it has ended
+            pass
+
+    def add_source(self, source: Source) -> None:
+        with self._lock:
+            self._sources.append(source)
+        self.wake()
+
+    def put_function(self, function: Callable[..., Any]) -> int:
+        """Has workers find the function of a map. Returns its number. Raises what pickling raises."""
+        data = _pickled.dumps(function)
+        with self._lock:
+            self._functions += 1
+            number = self._functions
+        with open(os.path.join(self.folder, f'function-{number}'), 'wb') as file:
+            file.write(data)
+        return number
+
+    def drop_function(self, number: int) -> None:
+        try:
+            os.unlink(os.path.join(self.folder, f'function-{number}'))
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        """Nothing more comes: what is there is done, and then the engine ends."""
+        self.queue.close()
+        self._wants_end = True
+        self.wake()
+
+    def note_submitted(self, items: int) -> None:
+        """So many calls or items more are there to be done, for the progress."""
+        with self._lock:
+            self._submitted += items
+
+    def cancel_open(self) -> None:
+        """What has not been added to the job is cancelled."""
+        self.queue.drop(lambda unit: unit.cancel())
+        with self._lock:
+            sources = list(self._sources)
+        for source in sources:
+            source.cancel()
+
+    def kill(self, error: BaseException) -> None:
+        """Ends at once, with what runs; all that is open fails with the error."""
+        self.error = self.error or error
+        self.close()
+
+    def join(self) -> None:
+        self._thread.join()
+
+    # --- the thread ---
+
+    def _run(self) -> None:
+        try:
+            self._begin()
+            self._serve()
+        except BaseException as error:  # of the set, of the disk: no unit may be left waiting
+            self.error = self.error or error
+        finally:
+            self._finish()
+
+    def _begin(self) -> None:
+        self.workers = self.set.workers
+        self._control = self.set.control()
+        words = ['python:hdss._worker.calls', 'folder=' + self.folder, *self._words]
+        body = {'words': words, 'folder': self._here, 'open': True, 'attached': True, 'environment': self._words_of_environment(), **self._options}
+        self._tie = self.set.control()  # the job ends with this connection, however this process ends
+        self._job = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
+        watch = threading.Thread(target=_watch, args=(weakref.ref(self), self.set.control(), self._job), name='hdss watch', daemon=True)
+        watch.start()
+
+    def _words_of_environment(self) -> List[str]:
+        values = self._environment
+        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        values['PYTHONPATH'] = os.pathsep.join([package] + [path for path in [values.get('PYTHONPATH')] if path])
+        if not any(name in values for name in THREADS):
+            values.update({name: '1' for name in THREADS})  # each worker has a core
+        return environment_words(values)
+
+    def _serve(self) -> None:
+        waits = select.poll()
+        waits.register(self._bell, select.POLLIN)
+        while self.error is None:
+            self._take_results()
+            self._take_failures()
+            self._fill()
+            self._draw(False)
+            if self._is_done():
+                return
+            waits.poll(LOOK_S * 1000 if self._open else None if not self._wants_end else 10)
+            self._hear_bell()
+
+    def _draw(self, is_end: bool) -> None:
+        if self._bar is not None:
+            self._bar.draw(self._done, self._submitted, self._failed, is_end)
+
+    def _is_done(self) -> bool:
+        with self._lock:
+            return self._wants_end and not self._open and all(source.is_over() for source in self._sources)
+
+    def _hear_bell(self) -> None:
+        try:
+            rung = os.read(self._bell, 1 << 16)
+        except BlockingIOError:
+            rung = b'n'  # nobody has rung: somebody may be on another machine
+        if b'n' in rung:
+            self._reader.look_for_files()
+
+    def _room(self) -> int:
+        ahead = self.workers if self._mean_s == 0 else min(AHEAD_MAX, max(1, int(self.workers * AHEAD_S / self._mean_s)))
+        return self.workers + ahead - len(self._open)
+
+    def _take_units(self) -> List[Unit]:
+        """Units for which there is room, of one source after another."""
+        room, units = self._room(), []
+        with self._lock:
+            for source in [source for source in self._sources if source.is_over() and source is not self.queue]:
+                self._sources.remove(source)
+                source.forget()
+            sources = list(self._sources)
+        while room > 0 and sources:
+            for source in list(sources):
+                unit = source.take()
+                if unit is None:
+                    sources.remove(source)
+                elif unit.begin():
+                    units.append(unit)
+                    room -= 1
+                if room <= 0:
+                    break
+        return units
+
+    def _fill(self) -> None:
+        units = self._take_units()
+        if not units:
+            return
+        first = self._writer.add([unit.contents() for unit in units])
+        self._open.update(zip(range(first, first + len(units)), units))
+        self._add(len(units))
+
+    def _add(self, count: int) -> None:
+        """Adds iterations, all of them or an error: an answer that was lost is asked for again."""
+        path, wanted = f'/v1/jobs/{self._job}/items', self._writer.count
+        try:
+            self._control.ask('POST', path, {'iterations': count})
+        except SetLost:
+            known = self._control.ask('POST', path, {'iterations': 0})['items']
+            if known < wanted:
+                self._control.ask('POST', path, {'iterations': wanted - known})
+
+    def _settle(self, number: int) -> Optional[Unit]:
+        unit = self._open.pop(number, None)
+        if unit is not None:
+            self._writer.done(number)
+        return unit
+
+    def _take_results(self) -> None:
+        for number, kind, took, data in self._reader.entries():
+            if kind in (_spool.PRINTED, _spool.PRINTED_ERROR):
+                self._print(kind == _spool.PRINTED, data)
+                continue
+            if kind == _spool.BROKEN:
+                raise SetLost(data.decode())
+            unit = self._settle(number)
+            if unit is not None:
+                took_s = took / 1e9
+                self._mean_s = took_s if self._mean_s == 0 else 0.9 * self._mean_s + 0.1 * took_s
+                self._done += unit.items
+                unit.end(data, took_s)
+
+    def _print(self, is_output: bool, data: bytes) -> None:
+        file = sys.stdout if is_output else sys.stderr
+        if self._prints and file is not None:
+            if self._bar is not None:
+                self._bar.clear()
+            file.write(data.decode('utf-8', 'replace'))
+            file.flush()
+
+    def _take_failures(self) -> None:
+        """What workers have died of. Results that they had written before count."""
+        if self._said:
+            raise self._said.popleft()
+        while self._failures:
+            failure = self._failures.popleft()
+            self._reader.look_for_files()
+            self._take_results()
+            for number in range(failure['first'], failure['first'] + failure['count']):
+                unit = self._settle(number)
+                if unit is None:
+                    continue
+                parts = unit.split()
+                if parts:
+                    self.queue.put_first(parts)
+                else:
+                    self._failed += 1
+                    unit.fail(CallDied(f'the call was given up: {failure["reason"]}'))
+
+    # --- what the other thread says ---
+
+    def note_failures(self, failures: List[Dict[str, Any]]) -> None:
+        self._failures.extend(failures)
+        self.wake()
+
+    def note_end(self, error: HdssError) -> None:
+        self._said.append(error)
+        self.wake()
+
+    def note_output(self, is_output: bool, data: bytes) -> None:
+        self._print(is_output, data)
+
+    def wants_output(self) -> bool:
+        return self._prints and not self.is_over.is_set()
+
+    # --- the end ---
+
+    def _fail_all(self, error: BaseException) -> None:
+        with self._lock:
+            sources, self._sources = self._sources, [self.queue]
+        for source in sources:
+            source.fail(error)
+            source.forget()
+        for number in list(self._open):
+            unit = self._settle(number)
+            if unit is not None:
+                unit.fail(error)
+
+    def _end_job(self) -> None:
+        """Takes leave of the set. A job whose calls are all over is complete; else it is ended at once."""
+        if self._job is None:
+            return
+        try:
+            if self.error is None:
+                self._control.ask('POST', f'/v1/jobs/{self._job}/items', {'end': True})
+            else:
+                self._control.ask('DELETE', f'/v1/jobs/{self._job}')
+            if not self._owns_set:
+                self._control.ask('GET', f'/v1/jobs/{self._job}?wait=2')  # it needs the folder for so long
+        except (HdssError, Refused):
+            pass
+        self._control.close()
+        self._tie.close()
+
+    def _finish(self) -> None:
+        if os.getpid() != self.pid:
+            return
+        if self.error is not None:
+            self._fail_all(self.error)
+        self._draw(True)
+        self._end_job()
+        self.is_over.set()
+        if self.error is None:
+            self._fail_all(HdssError('the executor was shut down'))  # what came too late
+        if self._owns_set:
+            self.set.close()
+        self._writer.close()
+        self._reader.close()
+        _engines.discard(self)
+        os.close(self._bell)
+        self._bell = -1
+        self._folder.remove()
+
+
+# --- the thread that watches ---
+
+def _watch(engine_of: 'weakref.ref[Engine]', control: Control, job: int) -> None:
+    """Asks for calls that workers have died of, and whether the job still goes on; fetches what programs have printed."""
+    first, printed = 0, {'out': 0, 'err': 0}
+    path = f'/v1/jobs/{job}'
+    while True:
+        try:
+            answer = control.ask('GET', f'{path}/failures?from={first}&wait={FAILURES_WAIT_S}')
+            engine = engine_of()
+            if engine is None:
+                return
+            _print_output(engine, control, path, printed)
+        except HdssError as error:
+            engine = engine_of()
+            if engine is not None and not engine.is_over.is_set():
+                engine.note_end(error if isinstance(error, SetLost) else SetLost(str(error)))
+            return
+        first = answer['next']
+        if answer['failures']:
+            engine.note_failures(answer['failures'])
+        state = answer['job']['state']
+        if engine.is_over.is_set():
+            return
+        if state in ('done', 'failed', 'cancelled'):
+            engine.note_end(SetLost(f'job {job} of the executor was ended from outside: it is {state}'))
+            return
+        del engine
+
+
+def _print_output(engine: Engine, control: Control, path: str, printed: Dict[str, int]) -> None:
+    for stream in ('out', 'err'):
+        if engine.wants_output():
+            data = control.ask_bytes('GET', f'{path}/output?stream={stream}&from={printed[stream]}')
+            printed[stream] += len(data)
+            if data:
+                engine.note_output(stream == 'out', data)
+
+
+# --- the end of the process ---
+
+_engines: 'set[Engine]' = set()
+
+
+def _end_all() -> None:
+    """What was submitted is done before the interpreter ends."""
+    global _shut_down
+    _shut_down = True
+    for engine in list(_engines):
+        if engine.pid == os.getpid():
+            engine.close()
+    for engine in list(_engines):
+        if engine.pid == os.getpid():
+            engine.join()
+
+
+_shut_down = False
+
+
+def is_shut_down() -> bool:
+    """True where the interpreter is ending."""
+    return _shut_down
+
+
+def _forget_engines() -> None:
+    _engines.clear()
+
+
+os.register_at_fork(after_in_child=_forget_engines)
+if hasattr(threading, '_register_atexit'):
+    threading._register_atexit(_end_all)
+else:
+    import atexit
+    atexit.register(_end_all)

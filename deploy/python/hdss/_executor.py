@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""hdss.Executor: an executor of concurrent.futures whose calls run in a set of daemons."""
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import os
+import time
+import weakref
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+
+from hdss import _engine, _pickled, _progress, _spool
+from hdss._engine import Engine, Unit
+from hdss._errors import HdssError, SetLost
+from hdss._map import Map
+from hdss._sets import Set, as_set
+
+
+class _Call(Unit):
+    """A call of submit()."""
+
+    def __init__(self, future: 'concurrent.futures.Future[Any]', data: bytes) -> None:
+        self.future, self._data = future, data
+
+    def begin(self) -> bool:
+        return self.future.set_running_or_notify_cancel()
+
+    def contents(self) -> Tuple[bytes, int, int]:
+        data, self._data = self._data, b''
+        return data, _spool.CALL, 1
+
+    def end(self, outcome: bytes, took_s: float) -> None:
+        is_value, value = _pickled.open_outcome(outcome)
+        if is_value:
+            self.future.set_result(value)
+        else:
+            self.future.set_exception(value)
+
+    def fail(self, error: BaseException) -> None:
+        self.future.set_exception(error)
+
+    def cancel(self) -> None:
+        self.future.cancel()
+        self.future.set_running_or_notify_cancel()
+
+
+def _words(timeout: Optional[float], retries: Optional[int]) -> List[str]:
+    """Options of the job."""
+    words = []
+    if timeout is not None:
+        if timeout <= 0:
+            raise ValueError(f'timeout: {timeout}; accepted: seconds above 0, or None')
+        words += ['--iteration-timeout', str(timeout)]
+    if retries is not None:
+        if retries < 0:
+            raise ValueError(f'retries: {retries}; accepted: 0 or more')
+        words += ['--retries', str(retries)]
+    return words
+
+
+class Executor(concurrent.futures.Executor):
+    """Runs calls in the workers of HDSS, on this machine or over the nodes of a batch job.
+
+    Functions, arguments and results are pickled by cloudpickle, so that what is defined in a script, in a notebook or in a
+    function can be sent as well. A call that raises has its exception on its future, with the traceback of the worker as
+    the cause. A call that its worker dies of, or that takes longer than `timeout`, is tried again `retries` times, and then
+    has hdss.CallDied; all others go on.
+
+    max_workers, workers   a set of one's own with so many workers, which ends with the executor. Else the set that `hdss
+                           submit` would find (HDSS_SET, that of the batch job, the only one), or one of one's own with a
+                           worker for each core
+    set                    a set: an hdss.Set, or the name of one that is up
+    initializer, initargs  called in each worker before its first call; where it fails the executor is broken
+    timeout                seconds that a call, or a batch of a map, may take; None: for ever
+    retries                how often what a worker has died of is tried again (default 2)
+    name, priority, weight of the job, as `hdss submit` has them
+    prints                 what calls print is printed here (default), else dropped
+    progress               a bar of what is done on standard error, or a line in a notebook; None: not
+    environment            variables of the workers, in the place of those of this process
+    """
+
+    def __init__(self, max_workers: Optional[int] = None, *, workers: Optional[int] = None, set: Union[Set, str, None] = None,
+                 initializer: Optional[Callable[..., Any]] = None, initargs: Tuple[Any, ...] = (), timeout: Optional[float] = None,
+                 retries: Optional[int] = None, name: Optional[str] = None, priority: int = 0, weight: int = 1, prints: bool = True,
+                 progress: Optional[bool] = None, environment: Optional[Dict[str, str]] = None) -> None:
+        if max_workers is not None and workers is not None:
+            raise TypeError('max_workers and workers are the same; accepted: one of them')
+        wanted = workers if workers is not None else max_workers
+        if wanted is not None and wanted <= 0:
+            raise ValueError('max_workers must be greater than 0')
+        if initializer is not None and not callable(initializer):
+            raise TypeError('initializer must be a callable')
+        words = _words(timeout, retries)
+        options: Dict[str, Any] = {'priority': priority, 'weight': weight, 'name': name}
+        self._set = as_set(set, wanted)
+        owns = self._set is not set
+        self._bar = _progress.Bar() if progress else None
+        self._is_shut_down = False
+        self._engine = Engine(self._set, owns, words, (initializer, tuple(initargs)), options, prints, environment, self._bar)
+        self._finalizer = weakref.finalize(self, self._engine.close)
+        self._finalizer.atexit = False
+
+    @property
+    def workers(self) -> int:
+        """Workers of the set. Waits until it is up."""
+        return self._set.workers
+
+    def is_usable(self) -> bool:
+        """True where calls can still be submitted."""
+        return not self._is_shut_down and self._engine.error is None and self._engine.pid == os.getpid()
+
+    def _check(self) -> None:
+        engine = self._engine
+        if engine.pid != os.getpid():
+            raise RuntimeError('this executor belongs to the process that was forked; make one here')
+        if self._is_shut_down:
+            raise RuntimeError('cannot schedule new futures after shutdown')
+        if _engine.is_shut_down():
+            raise RuntimeError('cannot schedule new futures after interpreter shutdown')
+        if engine.error is not None:
+            raise engine.error if isinstance(engine.error, concurrent.futures.BrokenExecutor) else SetLost(str(engine.error))
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'concurrent.futures.Future[Any]':
+        """Has fn(*args, **kwargs) run. What it takes is pickled here and now."""
+        self._check()
+        future: 'concurrent.futures.Future[Any]' = concurrent.futures.Future()
+        try:
+            data = _pickled.dumps((fn, args, kwargs))
+        except Exception as error:
+            future.set_running_or_notify_cancel()
+            future.set_exception(error)
+            return future
+        self._engine.queue.put(_Call(future, data))
+        self._engine.note_submitted(1)
+        self._engine.wake()
+        return future
+
+    def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: Optional[int] = None,
+            buffersize: Optional[int] = None) -> Iterator[Any]:
+        """The results of fn for the items, in their order, as concurrent.futures has it.
+
+        chunksize   items of a batch, which one worker runs; None: as many as take about a millisecond
+        buffersize  results and items ahead of the one that is asked for, at most; None: all of iterables that have a
+                    length, else 16,384
+        timeout     seconds from now until the last result is there
+        """
+        return self._map(fn, zip(*iterables), all(hasattr(one, '__len__') for one in iterables), timeout, chunksize, buffersize, True)
+
+    def starmap(self, fn: Callable[..., Any], iterable: Iterable[Tuple[Any, ...]], timeout: Optional[float] = None,
+                chunksize: Optional[int] = None, buffersize: Optional[int] = None) -> Iterator[Any]:
+        """As map(), where each item is the tuple of the arguments."""
+        return self._map(fn, map(tuple, iterable), hasattr(iterable, '__len__'), timeout, chunksize, buffersize, True)
+
+    def imap_unordered(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: Optional[int] = None,
+                       buffersize: Optional[int] = None) -> Iterator[Any]:
+        """As map(), but the results come in the order in which they are there."""
+        return self._map(fn, zip(*iterables), all(hasattr(one, '__len__') for one in iterables), timeout, chunksize, buffersize, False)
+
+    def _map(self, fn: Callable[..., Any], items: Iterable[Tuple[Any, ...]], is_sized: bool, timeout: Optional[float], chunksize: Optional[int],
+             buffersize: Optional[int], is_ordered: bool) -> Iterator[Any]:
+        if chunksize is not None and chunksize < 1:
+            raise ValueError('chunksize must be >= 1.')
+        if buffersize is not None and buffersize < 1:
+            raise ValueError('buffersize must be None or > 0')
+        self._check()
+        end_s = None if timeout is None else time.monotonic() + timeout
+        try:
+            done = Map(self._engine, fn, items, is_sized, chunksize, buffersize, is_ordered)
+        except (TypeError, AttributeError, _pickled.PicklingError) as error:
+            return _raising(error)
+        return done.results(timeout, end_s)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Takes no other call; what was submitted is done, or, with cancel_futures, what has begun. With `wait` it returns
+        when all is over and a set of its own has ended."""
+        self._is_shut_down = True
+        if self._engine.pid != os.getpid():
+            return
+        if cancel_futures:
+            self._engine.cancel_open()
+        self._engine.close()
+        if wait:
+            self._engine.join()
+
+    def kill(self) -> None:
+        """Ends what runs at once; what is not done has hdss.SetLost."""
+        self._is_shut_down = True
+        self._engine.kill(SetLost('the executor was ended'))
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self.kill()
+        self.shutdown(wait=True)
+
+
+def _raising(error: BaseException) -> Iterator[Any]:
+    """An iterator that raises when it is asked for the first item, as that of an executor of the standard library."""
+    raise error
+    yield  # pylint: disable=unreachable

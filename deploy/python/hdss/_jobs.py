@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Jobs of a set: any kernel by hdss.job(), commands by hdss.exec(), and functions over a range of numbers by hdss.loop()."""
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import shlex
+import time
+import weakref
+from typing import Any, Callable, Dict, Generator, Iterable, List, Optional, Sequence, TYPE_CHECKING, Tuple, Union
+
+from hdss import _pickled, _worker
+from hdss._control import environment_words
+from hdss._errors import JobFailed
+from hdss._progress import Bar
+from hdss._sets import Folder, Set, as_set, work_folder
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+
+OVER = ('done', 'failed', 'cancelled')
+LOOK_S = 0.25
+WAIT_S = 20
+# Types of numbers as HDSS has them, and the types of numpy that are as wide.
+TYPES = ('uint8', 'uint16', 'uint32', 'uint64', 'int32', 'int64', 'float32', 'float64')
+VIEWS = {'bool': 'uint8', 'int8': 'uint8', 'int16': 'uint16', 'float16': 'uint16', 'complex64': 'float32', 'complex128': 'float64'}
+
+
+class Job:
+    """A job of a set. `id` is its number; a set of its own ends with it."""
+
+    def __init__(self, in_set: Set, owns_set: bool, words: Sequence[str], folder: Optional[Folder], options: Dict[str, Any]) -> None:
+        self.set, self._folder = in_set, folder
+        self._control = in_set.control()
+        self._last: Dict[str, Any] = {}
+        self._finalizer = weakref.finalize(self, _end, in_set if owns_set else None, folder)
+        body = {'words': list(words), 'folder': os.getcwd(), 'environment': environment_words(_environment()), **options}
+        self._tie = in_set.control() if options.get('attached') else self._control  # its end is that of an attached job
+        self.id = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
+        self.output: Optional[str] = None
+
+    def info(self) -> Dict[str, Any]:
+        """What the set knows of the job now: the fields of docs/CONTROL.md, such as state, done, total, failed, eta_s."""
+        if self._last.get('state') not in OVER:
+            self._last = self._control.ask('GET', f'/v1/jobs/{self.id}')
+        return dict(self._last)
+
+    @property
+    def state(self) -> str:
+        """waiting, running, draining, done, failed or cancelled."""
+        return str(self.info()['state'])
+
+    @property
+    def progress(self) -> float:
+        """The part that is done, 0 to 1; 0 while nobody knows of how much."""
+        info = self.info()
+        return float((info['done'] or 0) / info['total'] if info['total'] else info['state'] == 'done')
+
+    def is_over(self) -> bool:
+        """True when it is done, has failed or was cancelled."""
+        return self.info()['state'] in OVER
+
+    def failures(self) -> List[Dict[str, Any]]:
+        """What was given up: first, count, reason, and rank and node where they are known. While the set has the job."""
+        found: List[Dict[str, Any]] = []
+        while True:
+            answer = self._control.ask('GET', f'/v1/jobs/{self.id}/failures?from={len(found)}')
+            if not answer['failures']:
+                return found
+            found += answer['failures']
+
+    def printed(self, stream: str = 'out') -> str:
+        """What the job has written to standard output ('out'; its summary is at the end), or standard error ('err')."""
+        text, at = b'', 0
+        while True:
+            part = self._control.ask_bytes('GET', f'/v1/jobs/{self.id}/output?stream={stream}&from={at}')
+            if not part:
+                return text.decode('utf-8', 'replace')
+            text += part
+            at += len(part)
+
+    def report(self) -> str:
+        """The summary of the run, as text, once it is over."""
+        return self.printed('out')
+
+    def cancel(self, finish: bool = False) -> None:
+        """Ends it: at once, or, with `finish`, when what runs is done. What is done stays."""
+        self._control.ask('DELETE', f'/v1/jobs/{self.id}' + ('?finish=1' if finish else ''))
+
+    def wait(self, timeout: Optional[float] = None, progress: Optional[bool] = None) -> 'Job':
+        """Waits until it is over, and returns the job. JobFailed where it has failed or was cancelled; TimeoutError after
+        `timeout` seconds. With `progress` a bar is drawn. Ctrl-C cancels the job."""
+        bar = Bar() if progress else None
+        until = None if timeout is None else time.monotonic() + timeout
+        try:
+            while not self._look(bar, until):
+                if until is not None and time.monotonic() >= until:
+                    raise TimeoutError(f'job {self.id} is not over after {timeout} s')
+        except KeyboardInterrupt:
+            self.cancel()
+            raise
+        self._end()
+        return self
+
+    def _look(self, bar: Optional[Bar], until: Optional[float]) -> bool:
+        """Waits for some time, or a change. True when it is over."""
+        if self._last.get('state') in OVER:
+            return True
+        left = WAIT_S if until is None else max(0.0, min(WAIT_S, until - time.monotonic()))
+        if bar is not None or left < 1:
+            time.sleep(min(left, LOOK_S))
+            self._last = self._control.ask('GET', f'/v1/jobs/{self.id}')
+        else:
+            self._last = self._control.ask('GET', f'/v1/jobs/{self.id}?wait={int(left)}')
+        is_over = self._last['state'] in OVER
+        if bar is not None:
+            bar.draw(self._last['done'] or 0, self._last['total'] or 0, self._last['failed'] or 0, is_over)
+        return is_over
+
+    def _end(self) -> None:
+        """It is over: says what has failed."""
+        state = self._last['state']
+        if state == 'done':
+            return
+        reasons = [failure['reason'] for failure in self.failures()][:3]
+        said = '; '.join(reasons) or self.printed('err').strip().splitlines()[-1:] or ['no reason is known']
+        text = said if isinstance(said, str) else said[0]
+        raise JobFailed(f'job {self.id} is {state}: {text}' if state == 'failed' else f'job {self.id} was cancelled')
+
+    def __await__(self) -> Generator[Any, None, 'Job']:
+        return asyncio.get_running_loop().run_in_executor(None, self.wait).__await__()
+
+    def close(self) -> None:
+        """Gives back what it holds; a set of its own ends, with the job where it is not over."""
+        self._control.close()
+        self._tie.close()
+        self._finalizer()
+
+    def __enter__(self) -> 'Job':
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _end(in_set: Optional[Set], folder: Optional[Folder]) -> None:
+    if in_set is not None:
+        in_set.close()
+    if folder is not None:
+        folder.remove()
+
+
+def _environment() -> Dict[str, str]:
+    """The environment of a job: this one, with this package."""
+    values = dict(os.environ)
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    values['PYTHONPATH'] = os.pathsep.join([package] + [path for path in [values.get('PYTHONPATH')] if path])
+    return values
+
+
+def _option_words(technique: Optional[str], output: Optional[str], options: Optional[Dict[str, Any]]) -> List[str]:
+    """Options of a job as words: {'iteration_timeout': 5} is --iteration-timeout 5."""
+    words = ['--technique', technique] if technique is not None else []
+    words += ['--output', os.fspath(output)] if output is not None else []
+    for name, value in (options or {}).items():
+        option = '--' + name.replace('_', '-')
+        words += [option] if value is True else [] if value in (False, None) else [option, str(value)]
+    return words
+
+
+def _parameter(value: Any) -> str:
+    return ('yes' if value else 'no') if isinstance(value, bool) else str(value)
+
+
+def job(kernel: str, *words: str, set: Union[Set, str, None] = None, workers: Optional[int] = None, technique: Optional[str] = None,
+        output: Optional[str] = None, name: Optional[str] = None, priority: int = 0, weight: int = 1, after: Sequence[int] = (),
+        options: Optional[Dict[str, Any]] = None, **parameters: Any) -> Job:
+    """Submits a job of any kernel, as `hdss submit` does, and returns it.
+
+        job = hdss.job('mandelbrot', width=2048, technique='fac2', output='m.npy')
+        print(job.wait(progress=True).report())
+
+    words       further words of the command line
+    options     options of `hdss run` by their names, {'iteration_timeout': 5}
+    parameters  those of the kernel
+    For `set` and `workers` see hdss.Set; for the rest `hdss submit --help`.
+    """
+    line = [kernel, *words, *(f'{key}={_parameter(value)}' for key, value in parameters.items()), *_option_words(technique, output, options)]
+    found = as_set(set, workers)
+    made = Job(found, found is not set and found.is_own, line, None, {'name': name, 'priority': priority, 'weight': weight, 'after': list(after)})
+    made.output = None if output is None else os.path.abspath(output)
+    return made
+
+
+def exec(commands: Iterable[Union[str, Sequence[str]]], *, set: Union[Set, str, None] = None, workers: Optional[int] = None,
+         output: Optional[str] = None, shell: bool = False, name: Optional[str] = None, priority: int = 0, weight: int = 1,
+         options: Optional[Dict[str, Any]] = None, **parameters: Any) -> Job:
+    """Submits commands, each a task, and returns the job.
+
+    commands    of each its line, as a shell would have it, or its words
+    output      file for what they print, in their order; their errors go to output + '.err', and how they ended to
+                output + '.log' (default: in a folder that goes with the job, see Job.output)
+    shell       lines are handed to /bin/sh
+    parameters  those of the kernel exec: timeout=60, retries=2, cores=2, memory='2G' (`hdss kernels exec`)
+    """
+    found = as_set(set, workers)
+    folder = work_folder(found)
+    path = os.path.join(folder.path, 'tasks')
+    with open(path, 'w', encoding='utf-8') as file:
+        for command in commands:
+            text = command if isinstance(command, str) else shlex.join(command)
+            if '\n' in text:
+                raise ValueError(f'a command has a line end: {text!r:.60}')
+            file.write(text + '\n')
+    place = os.path.abspath(output) if output is not None else os.path.join(folder.path, 'output')
+    line = ['exec', 'tasks=' + path, *(['shell=yes'] if shell else []), *(f'{key}={_parameter(value)}' for key, value in parameters.items()),
+            *_option_words(None, place, options)]
+    made = Job(found, found is not set and found.is_own, line, folder, {'name': name, 'priority': priority, 'weight': weight})
+    made.output = place
+    return made
+
+
+# --- loops ---
+
+def _takes_one(function: Callable[..., Any]) -> bool:
+    """True for f(i), False for f(first, count)."""
+    try:
+        listed = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # built in, with no signature
+        return True
+    needed = [p for p in listed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    if len(needed) not in (1, 2):
+        raise TypeError(f'{function!r} needs {len(needed)} arguments; accepted: f(i), or f(first, count)')
+    return len(needed) == 1
+
+
+def _write_loop(folder: Folder, function: Callable[..., Any], n: int, dtype: 'numpy.dtype[Any]', shape: Tuple[int, ...]) -> str:
+    """Writes what workers have to know. Returns the path of the function's file."""
+    view = VIEWS.get(dtype.name, dtype.name)
+    if view not in TYPES:
+        raise ValueError(f'dtype: {dtype.name}; accepted: {", ".join(TYPES + tuple(VIEWS))}')
+    described = shape + (2,) if dtype.kind == 'c' else shape
+    if len(described) > 3:
+        raise ValueError(f'shape: {shape}; accepted: at most 3 dimensions{", 2 of complex numbers" if dtype.kind == "c" else ""}')
+    path = os.path.join(folder.path, 'loop')
+    with open(path, 'wb') as data:
+        data.write(_pickled.dumps(function))
+    with open(path + '.json', 'w', encoding='utf-8') as file:
+        json.dump({'client': _worker.describe_client(), 'dtype': dtype.name, 'view': view, 'shape': shape, 'is_scalar': _takes_one(function),
+                   'loop': {'iterations': n, 'dtype': view, 'shape': described}}, file)
+    return path
+
+
+def loop(function: Callable[..., Any], n: int, *, dtype: 'numpy.typing.DTypeLike' = 'float64', shape: Union[int, Tuple[int, ...]] = (),
+         technique: Optional[str] = None, output: Optional[str] = None, set: Union[Set, str, None] = None, workers: Optional[int] = None,
+         timeout: Optional[float] = None, retries: Optional[int] = None, progress: Optional[bool] = None,
+         options: Optional[Dict[str, Any]] = None) -> 'numpy.ndarray[Any, Any]':
+    """The array of the results of function for 0 .. n - 1, of shape (n, *shape) and type `dtype`.
+
+        energies = hdss.loop(lambda i: simulate(seed=i), 10_000)
+
+    function   f(i), the result of one iteration; or f(first, count), an array of those of `count` iterations
+    technique  by which the loop is cut (`hdss techniques`)
+    output     a .npy file for the results, which stays; else the array is mapped from a file that nobody else sees
+    timeout    seconds that an iteration may take, retries: how often one that fails is tried again
+    Nothing is pickled but the function: workers write records, which are the array. Iterations may be run twice, where a
+    worker is lost, slow, or measured. JobFailed where some have failed for good; what is done is in `output` then, as far
+    as it was given.
+    """
+    import numpy
+    if n < 0:
+        raise ValueError(f'n: {n}; accepted: 0 or more')
+    if output is not None and not os.fspath(output).endswith('.npy'):
+        raise ValueError(f'output: {output}; accepted: a name that ends in .npy')
+    kind = numpy.dtype(dtype).newbyteorder('=')
+    record = (shape,) if isinstance(shape, int) else tuple(shape)
+    found = as_set(set, workers)
+    owns = found is not set and found.is_own
+    folder = work_folder(found)
+    try:
+        path = _write_loop(folder, function, n, kind, record)
+        place = os.path.abspath(output) if output is not None else os.path.join(folder.path, 'results.npy')
+        given = {'iteration_timeout': timeout, 'retries': retries, 'overwrite': True if output is not None else None, **(options or {})}
+        words = ['python:hdss._worker.loop', 'call=' + path, *_option_words(technique, place, given)]
+        with Job(found, False, words, None, {'attached': True}) as made_by:
+            made_by.wait(progress=progress)
+        made = numpy.load(place, mmap_mode='r+') if n > 0 else numpy.empty((0, *record), kind)
+    finally:
+        if owns:
+            found.close()
+        folder.remove()
+    return _as_kind(made, kind, (n, *record))
+
+
+def _as_kind(made: 'numpy.ndarray[Any, Any]', kind: 'numpy.dtype[Any]', shape: Tuple[int, ...]) -> 'numpy.ndarray[Any, Any]':
+    """The array as the type that was asked for, where HDSS has it as another one of the same width."""
+    return made if made.dtype == kind else made.view(kind).reshape(shape)
+
+
+__all__ = ['Job', 'exec', 'job', 'loop']

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Functions, arguments and results as bytes: by pickle where that is the same and quick, else by cloudpickle, which also
+takes what is defined in a script, a notebook or a function."""
+from __future__ import annotations
+
+import pickle
+from typing import Any, Tuple
+
+from hdss._errors import NotPicklable, remote_text, with_cause
+
+PROTOCOL = 5
+_PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
+_FEW, _DEPTH = 32, 3
+
+# The first byte of an outcome.
+_VALUE, _RAISED = b'\0', b'\1'
+
+
+def _is_plain(value: Any, depth: int = _DEPTH) -> bool:
+    """True for what pickle makes the same of as cloudpickle does, in less time: numbers, texts, arrays of them, and few of
+    these together."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return True
+    if kind is tuple or kind is list:
+        return depth > 0 and len(value) <= _FEW and all(_is_plain(part, depth - 1) for part in value)
+    if kind is dict:
+        return depth > 0 and len(value) <= _FEW and all(type(key) in _PLAIN and _is_plain(part, depth - 1) for key, part in value.items())
+    return kind.__module__ == 'numpy' and not getattr(getattr(value, 'dtype', None), 'hasobject', True)
+
+
+def dumps(value: Any) -> bytes:
+    """The value as bytes. Raises what its own __reduce__ does, or TypeError, AttributeError or PicklingError."""
+    if _is_plain(value):
+        return pickle.dumps(value, PROTOCOL)
+    import cloudpickle
+    data: bytes = cloudpickle.dumps(value, PROTOCOL)
+    return data
+
+
+loads = pickle.loads
+PicklingError = pickle.PicklingError
+
+
+# --- outcomes of calls ---
+
+def value_outcome(value: Any) -> bytes:
+    """A result on its way back."""
+    try:
+        return _VALUE + dumps(value)
+    except BaseException as error:  # of whatever the user's __reduce__ does
+        return raised_outcome(error)
+
+
+def raised_outcome(error: BaseException) -> bytes:
+    """An exception on its way back, with its traceback as text."""
+    text = remote_text(error)
+    error.__traceback__ = error.__context__ = None
+    try:
+        data = dumps((error, text))
+        loads(data)  # some exceptions can be pickled and not be made again
+    except BaseException as second:
+        said = f'{type(error).__name__}: {error!s:.300} (the exception itself could not be pickled: {type(second).__name__}: {second!s:.200})'
+        data = dumps((NotPicklable(said), text))
+    return _RAISED + data
+
+
+def open_outcome(data: bytes) -> Tuple[bool, Any]:
+    """(True, the result), or (False, the exception). What cannot be unpickled is an exception, too."""
+    try:
+        value = loads(memoryview(data)[1:])
+    except BaseException as failure:
+        return False, failure
+    if data[:1] == _VALUE:
+        return True, value
+    error, text = value
+    return False, with_cause(error, text)

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: MIT
+"""Sets of daemons: one that is up, or one of this process's own, which ends with it."""
+from __future__ import annotations
+
+import fcntl
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from typing import Any, Dict, IO, List, Optional, Union
+
+from hdss import _control
+from hdss._errors import HdssError, SetLost
+
+PREFIX = 'hdss-python-'
+LOCK = 'lock'
+_numbers = itertools.count(1)
+
+
+def program() -> str:
+    """The command `hdss`: HDSS of the environment, that of the build folder in which this package lies, or of PATH."""
+    given = os.environ.get('HDSS')
+    built = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'hdss')
+    if given:
+        return given
+    if os.path.isfile(built) and os.access(built, os.X_OK):
+        return built
+    found = shutil.which('hdss')
+    if found is None:
+        raise HdssError('there is no command hdss in PATH; install HDSS, or name it by HDSS=/path/of/hdss')
+    return found
+
+
+# --- folders of a process ---
+
+def _base(is_shared: bool) -> str:
+    """Where folders for calls and results go: HDSS_PYTHON_FOLDER; else the current folder, where other machines have to
+    see them; else that for temporary files."""
+    given = os.environ.get('HDSS_PYTHON_FOLDER')
+    return given if given else os.getcwd() if is_shared else tempfile.gettempdir()
+
+
+class Folder:
+    """A folder of this process, which is removed by remove(), or by a later process where this one was killed: it holds a
+    lock while it lives."""
+
+    def __init__(self, base: str, prefix: str = PREFIX) -> None:
+        _sweep(base, prefix)
+        self.path = tempfile.mkdtemp(prefix=prefix, dir=base)
+        self.pid = os.getpid()
+        self._lock: Optional[IO[str]] = open(os.path.join(self.path, LOCK), 'w', encoding='ascii')
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def remove(self) -> None:
+        if self._lock is None or os.getpid() != self.pid:
+            return
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._lock.close()
+        self._lock = None
+
+
+def _sweep(base: str, prefix: str) -> None:
+    """Removes folders of processes that were killed."""
+    try:
+        names = [name for name in os.listdir(base) if name.startswith(prefix)]
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(base, name)
+        try:
+            if os.lstat(path).st_uid != os.geteuid():
+                continue
+            with open(os.path.join(path, LOCK), 'r+', encoding='ascii') as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            pass
+
+
+def work_folder(in_set: 'Set') -> Folder:
+    """A folder for what is sent to the workers of a set and comes back: where its other machines see it, if it may have
+    some."""
+    return shared_folder(in_set.may_have_nodes)
+
+
+def shared_folder(is_shared: bool) -> Folder:
+    """A folder for what is sent to workers, on this machine or also on others."""
+    base = _base(is_shared)
+    try:
+        return Folder(base, '.' + PREFIX if is_shared else PREFIX)
+    except OSError as error:
+        raise HdssError(f'{base}: cannot make a folder for calls and results: {error.strerror}; name another one by HDSS_PYTHON_FOLDER') from None
+
+
+def _memory() -> str:
+    """Where the state of a set is that need not outlive this machine."""
+    return '/dev/shm' if os.access('/dev/shm', os.W_OK | os.X_OK) else tempfile.gettempdir()
+
+
+# --- sets ---
+
+class Set:
+    """A set of daemons that takes jobs.
+
+    With `name` it is one that is up, which stays. Else, where `workers` is not given, the one that `hdss submit` would
+    find: of HDSS_SET, of the batch job, the only one that is up. Else one of this process's own is started, with so many
+    workers, by default one for each core (in a batch job: of all its nodes), which ends with close(), at the end of a
+    `with`, or with the process, however that ends. `options` are those of `hdss up`, as words.
+    """
+
+    def __init__(self, workers: Optional[int] = None, *, name: Optional[str] = None, options: Optional[List[str]] = None) -> None:
+        if workers is not None and workers <= 0:
+            raise ValueError(f'workers: {workers}; accepted: a number of at least 1')
+        self._process: Optional[subprocess.Popen[str]] = None
+        self._folder: Optional[Folder] = None
+        self._ready = threading.Lock()
+        self._session: Optional[Dict[str, Any]] = None
+        self._path: Optional[str] = None
+        self._pid = os.getpid()
+        if workers is None and options is None:
+            self._path = _control.find(name)
+        if self._path is None:
+            self._start(workers, options or [])
+
+    @property
+    def is_own(self) -> bool:
+        """True where the set was started here, and ends here."""
+        return self._process is not None
+
+    @property
+    def may_have_nodes(self) -> bool:
+        """True where some of its workers may be on other machines."""
+        return not self.is_own or _control.batch_name() is not None
+
+    def _start(self, workers: Optional[int], options: List[str]) -> None:
+        self._folder = Folder(_base(True) if _control.batch_name() is not None else _memory())
+        self.name = f'{_control.OWN}{os.getpid()}-{next(_numbers)}'
+        words = [program(), 'up', '--foreground', '--until-eof', '--format', 'json', '--name', self.name, '--state', os.path.join(self._folder.path, 'set')]
+        words += ['--workers', str(workers)] if workers is not None else []
+        errors = open(os.path.join(self._folder.path, 'errors'), 'w+', encoding='utf-8', errors='replace')
+        try:
+            self._process = subprocess.Popen(words + options, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+                                             start_new_session=True)
+        except OSError as error:
+            self._folder.remove()
+            raise HdssError(f'cannot start {words[0]}: {error.strerror}') from None
+        finally:
+            errors.close()
+        _live.add(self)
+
+    def _await(self) -> Dict[str, Any]:
+        """Waits until a set of one's own answers."""
+        process = self._process
+        if process is None or process.stdout is None or self._folder is None:
+            raise SetLost('the set was closed')
+        text = ''
+        for line in process.stdout:
+            text += line
+            if line.startswith('}'):
+                break
+        try:
+            session: Dict[str, Any] = json.loads(text)
+        except ValueError:
+            process.wait()
+            with open(os.path.join(self._folder.path, 'errors'), encoding='utf-8', errors='replace') as errors:
+                said = errors.read().strip()
+            raise SetLost(f'no set could be started: {said or "status " + str(process.returncode)}') from None
+        self._path = next((os.path.join(folder, self.name + _control.ENDING) for folder in _control.folders()
+                           if os.path.exists(os.path.join(folder, self.name + _control.ENDING))), None)
+        if self._path is None:
+            raise SetLost('the set has no control socket')
+        return session
+
+    def session(self) -> Dict[str, Any]:
+        """What the set says of itself (docs/CONTROL.md). Waits until it is up; SetLost where it is not."""
+        with self._ready:
+            if self._session is None:
+                if self._path is None:
+                    self._session = self._await()
+                else:
+                    self._session = _control.session_of(self._path)
+                    if self._session is None:
+                        raise SetLost(f'the set at {self._path} does not answer')
+            return self._session
+
+    @property
+    def workers(self) -> int:
+        """Workers of the set at its start."""
+        return int(self.session()['ranks']['workers'])
+
+    def control(self) -> _control.Control:
+        """A new connection to the set."""
+        self.session()
+        assert self._path is not None
+        return _control.Control(self._path)
+
+    def close(self) -> None:
+        """Ends a set of one's own, with what runs in it; a set that was up before stays."""
+        process = self._process
+        _live.discard(self)
+        if process is None or os.getpid() != self._pid or self._folder is None:
+            return
+        for file in (process.stdin, process.stdout):
+            if file is not None:
+                file.close()
+        process.wait()
+        self._folder.remove()
+
+    def __enter__(self) -> 'Set':
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_live: 'set[Set]' = set()
+
+
+def _forget_in_child() -> None:
+    """A child that was forked has nothing of its parent's sets, and keeps none of them alive."""
+    for one in list(_live):
+        process = one._process
+        for file in (process.stdin, process.stdout) if process is not None else ():
+            if file is not None:
+                file.close()
+    _live.clear()
+
+
+os.register_at_fork(after_in_child=_forget_in_child)
+
+
+def as_set(given: Union[Set, str, None], workers: Optional[int] = None) -> Set:
+    """The set that is given, or named, else as Set() finds or starts it."""
+    if isinstance(given, Set):
+        if workers is not None:
+            raise ValueError('workers: a set that is given has its own')
+        return given
+    if given is not None and workers is not None:
+        raise ValueError('workers and set: accepted: one of them')
+    return Set(workers, name=given)

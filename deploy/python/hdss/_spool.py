@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: MIT
+"""The files by which a program and the workers that run its calls exchange calls and results.
+
+All are in one folder, which all of them see. HDSS schedules *units*, the iterations of an open job; a unit is one call, or
+a batch of items of a map. The client writes, before it adds iterations to the job:
+
+    setup.json, setup.pickle    what a worker has to do first
+    function-F                  a pickled function of a map
+    K.index                     units K * SEGMENT and following: an entry each, ENTRY
+    K.data                      their contents, one behind another
+    unit-I                      contents of one unit that is large
+
+and removes them when all of these units are done. A worker writes, before it says that a unit is done:
+
+    R-HOST-PID-N                entries, each a head, HEAD, and so many bytes; N counts up when a file is full
+    R-HOST-PID-N.unit-I         the result of one unit that is large
+
+and wakes the client by a byte in the pipe `bell`, where both are on one machine; a client of other machines looks
+from time to time. An entry that is cut off is still being written. The result of a unit may be there twice, where its worker was lost
+before HDSS heard of it: the first counts.
+"""
+from __future__ import annotations
+
+import os
+import struct
+from typing import BinaryIO, Dict, List, NamedTuple, Optional, Tuple
+
+SEGMENT = 4096
+LARGE = 1 << 20           # bytes from which a unit, or its result, has a file of its own
+RESULTS_MAX = 16 << 20    # bytes with which a file of results is full
+SETUP, SETUP_PICKLE, BELL = 'setup.json', 'setup.pickle', 'bell'
+RESULTS = 'R-'
+
+ENTRY = struct.Struct('<QQQQ')  # place and length in K.data, function, items; an entry that is not written yet is zeros
+ALONE = (1 << 64) - 1           # as place: the unit has a file of its own
+CALL = 0                        # as function: the contents are (function, arguments, keywords)
+HEAD = struct.Struct('<QQQQ')   # unit, length, kind, nanoseconds that it took
+
+# Kinds of entries of workers.
+RESULT, RESULT_ALONE, PRINTED, PRINTED_ERROR, BROKEN = range(5)
+
+
+class Unit(NamedTuple):
+    """A unit as a worker finds it."""
+    data: bytes
+    function: int
+    items: int
+
+
+def write_all(file: int, data: bytes) -> None:
+    """Writes all of it, also beyond what one system call takes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view):]
+
+
+def read_file(path: str) -> bytes:
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+# --- the client's side ---
+
+class UnitWriter:
+    """Writes units, by number from 0 on, and removes the files of those that are done."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.count = 0
+        self._left: Dict[int, int] = {}  # of each segment: units that are not done, of those that there will be
+        self._index = self._data = -1
+        self._place = 0
+        self._alone: 'set[int]' = set()
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folder, name)
+
+    def _begin_segment(self, segment: int) -> None:
+        self.close()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._data = os.open(self._path(f'{segment}.data'), flags, 0o600)
+        self._index = os.open(self._path(f'{segment}.index'), flags, 0o600)
+        self._left[segment] = SEGMENT
+        self._place = 0
+
+    def add(self, units: List[Tuple[bytes, int, int]]) -> int:
+        """Writes units, each (contents, function, items). Returns the number of the first."""
+        first = self.count
+        while units:
+            segment, within = divmod(self.count, SEGMENT)
+            if within == 0:
+                self._begin_segment(segment)
+            part, units = units[:SEGMENT - within], units[SEGMENT - within:]
+            self._add_part(part)
+        return first
+
+    def _add_part(self, part: List[Tuple[bytes, int, int]]) -> None:
+        entries, contents = [], []
+        for data, function, items in part:
+            if len(data) < LARGE:
+                entries.append(ENTRY.pack(self._place, len(data), function, items))
+                contents.append(data)
+                self._place += len(data)
+            else:
+                with open(self._path(f'unit-{self.count}'), 'wb', opener=_opener) as file:
+                    file.write(data)
+                self._alone.add(self.count)
+                entries.append(ENTRY.pack(ALONE, len(data), function, items))
+            self.count += 1
+        write_all(self._data, b''.join(contents))
+        write_all(self._index, b''.join(entries))
+
+    def done(self, unit: int) -> None:
+        """The unit is done, and nobody will read it again."""
+        segment = unit // SEGMENT
+        if unit in self._alone:
+            self._alone.discard(unit)
+            _remove(self._path(f'unit-{unit}'))
+        self._left[segment] -= 1
+        if self._left[segment] == 0:
+            del self._left[segment]
+            _remove(self._path(f'{segment}.data'))
+            _remove(self._path(f'{segment}.index'))
+
+    def close(self) -> None:
+        for file in (self._index, self._data):
+            if file >= 0:
+                os.close(file)
+        self._index = self._data = -1
+
+
+def _opener(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+class _ResultFile:
+    """A file of a worker's that is being read."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.file: BinaryIO = open(path, 'rb', buffering=0)
+        self.rest = b''
+        self.read = 0
+
+    def entries(self) -> List[Tuple[int, int, int, bytes]]:
+        """What has come: (unit, kind, nanoseconds, contents)."""
+        found = []
+        while True:
+            data = self.file.read(1 << 20)
+            if not data:
+                break
+            self.read += len(data)
+            data, at = self.rest + data if self.rest else data, 0
+            while len(data) - at >= HEAD.size:
+                unit, length, kind, took = HEAD.unpack_from(data, at)
+                if len(data) - at - HEAD.size < length:
+                    break
+                found.append((unit, kind, took, data[at + HEAD.size:at + HEAD.size + length]))
+                at += HEAD.size + length
+            self.rest = data[at:]
+        return found
+
+    def is_over(self) -> bool:
+        return self.read >= RESULTS_MAX and not self.rest
+
+    def close(self) -> None:
+        self.file.close()
+
+
+class ResultReader:
+    """Reads what workers have written."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._files: Dict[str, _ResultFile] = {}
+        self._seen: 'set[str]' = set()
+
+    def look_for_files(self) -> None:
+        """Finds files of workers that are new."""
+        for name in os.listdir(self._folder):
+            if name.startswith(RESULTS) and '.unit-' not in name and name not in self._seen:
+                self._seen.add(name)
+                self._files[name] = _ResultFile(os.path.join(self._folder, name))
+
+    def entries(self) -> List[Tuple[int, int, int, bytes]]:
+        """What has come since: (unit, kind, nanoseconds, contents). A result in a file of its own is read from there."""
+        found = []
+        for name, file in list(self._files.items()):
+            for unit, kind, took, data in file.entries():
+                if kind == RESULT_ALONE:
+                    path = os.path.join(self._folder, data.decode())
+                    data, kind = read_file(path), RESULT
+                    _remove(path)
+                found.append((unit, kind, took, data))
+            if file.is_over():  # the worker goes on in another one
+                file.close()
+                del self._files[name]
+                _remove(file.path)
+        return found
+
+    def close(self) -> None:
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+
+# --- the workers' side ---
+
+class UnitReader:
+    """Reads units of a folder, in any order."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._open: Dict[int, Tuple[BinaryIO, BinaryIO]] = {}
+
+    def _segment(self, segment: int, anew: bool) -> Tuple[BinaryIO, BinaryIO]:
+        if anew and segment in self._open:
+            for file in self._open.pop(segment):
+                file.close()
+        if segment not in self._open:
+            while len(self._open) > 4:
+                for file in self._open.pop(next(iter(self._open))):
+                    file.close()
+            path = os.path.join(self._folder, str(segment))
+            self._open[segment] = open(path + '.index', 'rb', buffering=0), open(path + '.data', 'rb', buffering=0)
+        return self._open[segment]
+
+    def _look(self, unit: int, anew: bool) -> Optional[Unit]:
+        segment, within = divmod(unit, SEGMENT)
+        index, data = self._segment(segment, anew)
+        entry = os.pread(index.fileno(), ENTRY.size, within * ENTRY.size)
+        if len(entry) < ENTRY.size:
+            return None
+        place, length, function, items = ENTRY.unpack(entry)
+        if place == ALONE:
+            contents = read_file(os.path.join(self._folder, f'unit-{unit}'))
+        else:
+            contents = os.pread(data.fileno(), length, place)
+        return Unit(contents, function, items) if len(contents) == length else None
+
+    def read(self, unit: int) -> Optional[Unit]:
+        """The unit; None where it is not there yet, as a network file system shows it later here."""
+        return self._look(unit, False) or self._look(unit, True)
+
+    def function(self, number: int) -> bytes:
+        """The pickled function of a map."""
+        return read_file(os.path.join(self._folder, f'function-{number}'))
+
+
+class ResultWriter:
+    """Writes the results of a worker's process."""
+
+    def __init__(self, folder: str, host: str) -> None:
+        self._folder = folder
+        self._name = f'{RESULTS}{host}-{os.getpid()}-'
+        self._number = 0
+        self._file = -1
+        self._written = 0
+        self._bell = self._open_bell()
+        self.pid = os.getpid()
+
+    def _open_bell(self) -> int:
+        try:
+            return os.open(os.path.join(self._folder, BELL), os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:  # the client is on another machine
+            return -1
+
+    def _ring(self, what: bytes) -> None:
+        if self._bell >= 0:
+            try:
+                os.write(self._bell, what)
+            except OSError:  # full: the client has not looked yet, or it has ended
+                pass
+
+    def _next_file(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._number += 1
+        self._file = os.open(os.path.join(self._folder, f'{self._name}{self._number}'),
+                             os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._written = 0
+        self._ring(b'n')
+
+    def write(self, unit: int, kind: int, took: int, data: bytes) -> None:
+        """An entry; what is large gets a file of its own."""
+        if self._file < 0 or self._written >= RESULTS_MAX:
+            self._next_file()
+        if kind == RESULT and len(data) >= LARGE:
+            name = f'{self._name}{self._number}.unit-{unit}'
+            with open(os.path.join(self._folder, name), 'wb', opener=_opener) as file:
+                file.write(data)
+            kind, data = RESULT_ALONE, name.encode()
+        write_all(self._file, HEAD.pack(unit, len(data), kind, took) + data)
+        self._written += HEAD.size + len(data)
+        self._ring(b'r')

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""What the workers run: `python:hdss._worker.calls`, the calls of an executor, and `python:hdss._worker.loop`, a loop of one
+function. Both are kernels in Python (hdss-kernel(7)), in the isolated helper of a worker."""
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import sys
+import sysconfig
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+from hdss import _pickled, _spool
+
+WAIT_S = 60.0  # for a unit that is added, and that a network file system does not show yet
+FUNCTIONS_MAX = 64
+VERSION = list(sys.version_info[:2])
+
+
+# --- the interpreter ---
+
+def _own_library() -> List[str]:
+    return [path for path in sys.path if path.rstrip('/') in _library_of(sysconfig.get_paths())]
+
+
+def _library_of(paths: Dict[str, str]) -> List[str]:
+    places = [paths['stdlib'], paths['platstdlib'], os.path.join(paths['platstdlib'], 'lib-dynload')]
+    name = f'python{VERSION[0]}{VERSION[1]}.zip'
+    return places + [os.path.join(os.path.dirname(place), name) for place in places[:2]]
+
+
+def _take_path(client: Dict[str, Any]) -> None:
+    """Modules are found as in the client: its own places, its venv's among them, and the library of this interpreter."""
+    library, here = _own_library(), [path for path in sys.path if path not in client['path']]
+    theirs = [path for path in client['path'] if path not in client['library']]
+    before = [path for path in client['path'][:client['library_at']] if path in theirs]
+    behind = [path for path in theirs if path not in before]
+    rest = [path for path in here if path not in library and 'site-packages' not in path and 'dist-packages' not in path]
+    sys.path[:] = before + library + behind + rest
+    sys.executable = client['executable']
+    sys.argv = client['argv']
+
+
+def refusal(client: Dict[str, Any]) -> Optional[str]:
+    """Why this interpreter cannot run what the client sends; None where it can."""
+    if client['version'] == VERSION:
+        return None
+    mine, theirs = ('.'.join(map(str, version)) for version in (VERSION, client['version']))
+    return (f'the workers have Python {mine}, and this program Python {theirs}; functions can be sent between equal ones only: use python{mine}, '
+            f'or build HDSS with the libpython of {theirs}')
+
+
+def describe_client() -> Dict[str, Any]:
+    """What workers have to know of this process, to be as it is."""
+    library = [path for path in sys.path if path.rstrip('/') in _library_of(sysconfig.get_paths())]
+    at = min((sys.path.index(path) for path in library), default=0)
+    return {'version': VERSION, 'path': [os.path.abspath(path) if path else os.getcwd() for path in sys.path], 'library': library, 'library_at': at,
+            'executable': sys.executable, 'argv': sys.argv[:1]}
+
+
+# --- what calls print ---
+
+class _Printed(io.RawIOBase):
+    """Standard output or error of the calls: goes to the client with the results."""
+
+    def __init__(self, calls: '_Calls', kind: int, descriptor: int) -> None:
+        super().__init__()
+        self._calls, self._kind, self._descriptor = calls, kind, descriptor
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, data: Any) -> int:
+        text = bytes(data)
+        self._calls.printed(self._kind, text)
+        return len(text)
+
+
+def _printing(calls: '_Calls', kind: int, descriptor: int) -> io.TextIOWrapper:
+    raw = io.BufferedWriter(_Printed(calls, kind, descriptor), 1 << 16)
+    return io.TextIOWrapper(raw, encoding='utf-8', errors='backslashreplace', line_buffering=True)
+
+
+# --- calls ---
+
+class _Calls:
+    """The calls of one folder, in this process."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._units = _spool.UnitReader(folder)
+        self._results = _spool.ResultWriter(folder, socket.gethostname().split('.')[0] or 'host')
+        self._functions: Dict[int, Callable[..., Any]] = {}
+        self._unit = 0
+        self._broken = self._set_up()
+
+    def _set_up(self) -> Optional[str]:
+        """Makes this interpreter as the client's, and runs the initializer. Returns why it cannot."""
+        with open(os.path.join(self._folder, _spool.SETUP), encoding='utf-8') as file:
+            client = json.load(file)
+        refused = refusal(client)
+        if refused is not None:
+            return refused
+        _take_path(client)
+        sys.stdout, sys.stderr = _printing(self, _spool.PRINTED, 1), _printing(self, _spool.PRINTED_ERROR, 2)
+        try:
+            initializer, arguments = _pickled.loads(_spool.read_file(os.path.join(self._folder, _spool.SETUP_PICKLE)))
+            if initializer is not None:
+                initializer(*arguments)
+        except BaseException as error:
+            from hdss._errors import remote_text
+            return 'the initializer has failed:\n' + remote_text(error)
+        return None
+
+    def printed(self, kind: int, text: bytes) -> None:
+        """What a call has printed. A process that a call has forked has files of its own."""
+        if self._results.pid != os.getpid():
+            self._results = _spool.ResultWriter(self._folder, socket.gethostname().split('.')[0] or 'host')
+        self._results.write(self._unit, kind, 0, text)
+
+    def _function(self, number: int) -> Callable[..., Any]:
+        function = self._functions.get(number)
+        if function is None:
+            function = _pickled.loads(self._units.function(number))
+            while len(self._functions) >= FUNCTIONS_MAX:
+                del self._functions[next(iter(self._functions))]
+            self._functions[number] = function
+        return function
+
+    def _read(self, number: int) -> _spool.Unit:
+        until = time.monotonic() + WAIT_S
+        while True:
+            try:
+                unit = self._units.read(number)
+            except FileNotFoundError:
+                unit = None
+            if unit is not None:
+                return unit
+            if time.monotonic() > until:
+                raise RuntimeError(f'{self._folder}: unit {number} is not there; do all nodes share this folder?')
+            time.sleep(0.01)
+
+    def _one(self, data: bytes) -> bytes:
+        try:
+            function, arguments, keywords = _pickled.loads(data)
+            value = function(*arguments, **keywords)
+        except BaseException as error:
+            return _pickled.raised_outcome(error)
+        return _pickled.value_outcome(value)
+
+    def _many(self, unit: _spool.Unit) -> bytes:
+        try:
+            function, items = self._function(unit.function), _pickled.loads(unit.data)
+        except BaseException as error:
+            return _pickled.dumps([_pickled.raised_outcome(error)] * unit.items)
+        loads, outcome, outcomes = _pickled.loads, _pickled.value_outcome, []
+        for item in items:
+            try:
+                outcomes.append(outcome(function(*loads(item))))
+            except BaseException as error:
+                outcomes.append(_pickled.raised_outcome(error))
+        return _pickled.dumps(outcomes)
+
+    def run(self, number: int) -> None:
+        if self._broken is not None:
+            self._results.write(number, _spool.BROKEN, 0, self._broken.encode())
+            return
+        self._unit = number
+        pid = os.getpid()
+        unit = self._read(number)
+        began = time.perf_counter_ns()
+        outcome = self._one(unit.data) if unit.function == _spool.CALL else self._many(unit)
+        took = time.perf_counter_ns() - began
+        if os.getpid() != pid:  # the call has forked, and the copy has come back from it
+            os._exit(1)
+        for file in (sys.stdout, sys.stderr):
+            try:
+                file.flush()
+            except (ValueError, OSError):  # the call has closed it
+                pass
+        self._results.write(number, _spool.RESULT, took, outcome)
+
+
+_calls: Dict[str, _Calls] = {}
+
+
+def calls(first: int, count: int, *, folder: str = '') -> List[bytes]:
+    """Units of the folder of an executor."""
+    if folder not in _calls:
+        _calls[folder] = _Calls(folder)
+    for number in range(first, first + count):
+        _calls[folder].run(number)
+    return [b''] * count
+
+
+def _describe_calls(folder: str) -> Dict[str, Any]:
+    """Iterations are added as calls are; none is run twice, or for its time alone."""
+    return {'iterations': 0, 'streams': [''], 'has_effects': True}
+
+
+calls.describe = _describe_calls  # type: ignore[attr-defined]
+
+
+# --- loops ---
+
+class _Loop:
+    """A function whose results are records."""
+
+    def __init__(self, file: str) -> None:
+        with open(file + '.json', encoding='utf-8') as text:
+            said = json.load(text)
+        refused = refusal(said['client'])
+        if refused is not None:
+            raise RuntimeError(refused)
+        _take_path(said['client'])
+        self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], tuple(said['shape']), said['is_scalar'], said['view']
+        self._function = _pickled.loads(_spool.read_file(file))
+
+    def run(self, first: int, count: int) -> Any:
+        import numpy
+        result = [self._function(i) for i in range(first, first + count)] if self._is_scalar else self._function(first, count)
+        array = numpy.asarray(result)
+        if array.shape != (count, *self._shape):
+            what = 'returned an array of shape' if not self._is_scalar else 'the results of'
+            raise ValueError(f'{what} {array.shape} for {count} iterations from {first} on; accepted: {(count, *self._shape)}')
+        if array.dtype != self._dtype:
+            array = array.astype(self._dtype, casting='same_kind')
+        array = numpy.ascontiguousarray(array)
+        return array.view(self._view) if self._view != self._dtype else array
+
+
+_loops: Dict[str, _Loop] = {}
+
+
+def loop(first: int, count: int, *, call: str = '') -> Any:
+    """Iterations of the function in the file `call`."""
+    if call not in _loops:
+        _loops[call] = _Loop(call)
+    return _loops[call].run(first, count)
+
+
+def _describe_loop(call: str) -> Dict[str, Any]:
+    """The loop as hdss.loop() has it."""
+    with open(call + '.json', encoding='utf-8') as text:
+        described: Dict[str, Any] = json.load(text)['loop']
+    return described
+
+
+loop.describe = _describe_loop  # type: ignore[attr-defined]
