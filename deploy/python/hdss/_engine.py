@@ -234,7 +234,7 @@ class Engine:
     def _begin(self) -> None:
         self.workers = self.set.workers
         self._control = self.set.control()
-        words = ['python:hdss._worker.calls', 'folder=' + self.folder, *self._words]
+        words = ['python:hdss._worker.calls', 'folder=' + self.folder, '--summary', 'none', *self._words]
         body = {'words': words, 'folder': self._here, 'open': True, 'environment': self._words_of_environment(), **self._options}
         self._job = int(self._control.ask('POST', '/v1/jobs', body)['id'])
         watch = threading.Thread(target=_watch, args=(weakref.ref(self), self.set.control(), self._job), name='hdss watch', daemon=True)
