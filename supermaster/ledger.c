@@ -3,14 +3,25 @@
  */
 #include "supermaster/ledger.h"
 
+#include "common/util/grow.h"
+
 #include <assert.h>
 #include <stdlib.h>
+
+int ledger_reserve(struct ledger *ledger, unsigned holders)
+{
+    if (holders <= ledger->room)
+        return 0;
+    if (grow_to(&ledger->granted, ledger->room, holders, sizeof *ledger->granted) < 0)
+        return -1;
+    ledger->room = holders;
+    return 0;
+}
 
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders)
 {
     *ledger = (struct ledger){.loop = {first, count}, .holders = holders};
-    ledger->granted = calloc(holders > 0 ? holders : 1, sizeof *ledger->granted);
-    if (ledger->granted == NULL || ranges_add(&ledger->free, first, count, NULL) < 0) {
+    if (ledger_reserve(ledger, holders > 0 ? holders : 1) < 0 || ranges_add(&ledger->free, first, count, NULL) < 0) {
         ledger_fini(ledger);
         return -1;
     }
@@ -25,6 +36,14 @@ void ledger_fini(struct ledger *ledger)
     ranges_fini(&ledger->free);
     ranges_fini(&ledger->failed);
     *ledger = (struct ledger){0};
+}
+
+void ledger_add_holder(struct ledger *ledger)
+{
+    const unsigned last = ledger->holders - 1;
+    assert(ledger->holders < ledger->room && "there is room for another holder");
+    ledger->granted[ledger->holders++] = ledger->granted[last];
+    ledger->granted[last] = (struct ranges){0};
 }
 
 int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t digest)

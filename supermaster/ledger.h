@@ -16,10 +16,10 @@ struct ledger {
     struct ranges failed;
     uint64_t held;          /* iterations that are held back: in no set */
     struct ranges *granted; /* granted ranges, one set per holder; owned */
-    unsigned holders;
-    uint64_t done;       /* iterations committed */
-    uint64_t duplicates; /* results that came for ranges already committed */
-    uint64_t digest;     /* sum over the committed ranges */
+    unsigned holders, room; /* room: for so many holders */
+    uint64_t done;          /* iterations committed */
+    uint64_t duplicates;    /* results that came for ranges already committed */
+    uint64_t digest;        /* sum over the committed ranges */
 };
 
 /* The fate of a result in the ledger. */
@@ -32,6 +32,13 @@ enum ledger_commit {
 /* A loop of [first, first + count), all free, and `holders` who can be granted ranges. -1 when memory is out. */
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders);
 void ledger_fini(struct ledger *ledger);
+
+/* Makes room for so many holders, no fewer than there was room for. -1 when memory is out (nothing changed). */
+int ledger_reserve(struct ledger *ledger, unsigned holders);
+
+/* There is another holder, in the place of the last one so far, which is behind it from now on; there is room for it.
+ */
+void ledger_add_holder(struct ledger *ledger);
 
 /* Takes what an earlier run has done out of what is free, before anything is granted: `done` lies inside the loop, and
  * `digest` is what it adds to the checksum. -1 when memory is out. */

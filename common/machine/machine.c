@@ -122,6 +122,8 @@ void event_write_name(const void *event, char *text, size_t size)
         [EVENT_LOAD] = "LOAD",
         [EVENT_GROWN] = "GROWN",
         [EVENT_MORE] = "MORE",
+        [EVENT_JOINED] = "JOINED",
+        [EVENT_LEAVING] = "LEAVING",
         [EVENT_RANK_LOST] = "RANK_LOST",
     };
     const struct event *of = event;

@@ -54,6 +54,9 @@ enum event_type {
     EVENT_LOAD,           /* the load of the worker's cores is another: `load` */
     EVENT_GROWN,          /* the answer to GROW: `growth`. No other event comes between */
     EVENT_MORE,           /* somebody has made the loop longer, or complete: it is to be looked at now */
+    EVENT_JOINED,         /* the topology has a master more, with its workers, than at the event before */
+    EVENT_LEAVING,        /* master `from`, which has joined, is to leave with its workers; `now`: nor is what runs to
+                             be finished */
     EVENT_RANK_LOST,      /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
 };
 
@@ -114,7 +117,7 @@ struct event {
         struct range cut;
         uint16_t load; /* load, as in a REQUEST, at least LOAD_ONE */
         struct growth growth;
-        bool now; /* DRAIN: nor is what runs to be finished */
+        bool now; /* DRAIN, LEAVING: nor is what runs to be finished */
     };
 };
 

@@ -4,8 +4,10 @@
 
 #include "common/machine/machine.h"
 #include "common/util/error.h"
+#include "common/util/grow.h"
 #include "common/util/heap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct census {
@@ -99,7 +101,8 @@ int topology_check(const struct hello *hellos, unsigned ranks, struct error *err
 
 static int topology_allocate(struct topology *topology)
 {
-    unsigned workers = topology->workers, masters = topology->masters > 0 ? topology->masters : 1;
+    unsigned workers = topology->workers > 0 ? topology->workers : 1;
+    unsigned masters = topology->masters > 0 ? topology->masters : 1;
     topology->master_rank = calloc(masters, sizeof *topology->master_rank);
     topology->worker_rank = calloc(workers, sizeof *topology->worker_rank);
     topology->worker_node = calloc(workers, sizeof *topology->worker_node);
@@ -260,7 +263,8 @@ static void serve_all_by_supermaster(struct topology *topology)
 int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, bool by_node)
 {
     struct census census = count_roles(hellos, ranks);
-    *topology = (struct topology){.ranks = ranks, .masters = census.masters, .workers = census.workers};
+    *topology = (struct topology){
+        .ranks = ranks, .masters = census.masters, .workers = census.workers, .launched = census.masters};
     unsigned *load = calloc(census.masters + 1, sizeof *load), *number = calloc(ranks, sizeof *number);
     if (load == NULL || number == NULL || topology_allocate(topology) < 0) {
         free(load);
@@ -282,6 +286,40 @@ int topology_init(struct topology *topology, const struct hello *hellos, unsigne
     if (result < 0)
         topology_fini(topology);
     return result;
+}
+
+static int topology_make_room(struct topology *topology, unsigned masters, unsigned workers)
+{
+    const size_t m = topology->masters, w = topology->workers, size = sizeof(unsigned);
+    const bool complete = grow_to(&topology->master_rank, m, masters, size) == 0 &&
+                          grow_to(&topology->served_first, m + 1, (size_t)masters + 1, size) == 0 &&
+                          grow_to(&topology->worker_rank, w, workers, size) == 0 &&
+                          grow_to(&topology->worker_node, w, workers, size) == 0 &&
+                          grow_to(&topology->master_of, w, workers, size) == 0 &&
+                          grow_to(&topology->served, w, workers, size) == 0 &&
+                          grow_to(&topology->served_rank, w, workers, size) == 0;
+    return complete ? 0 : -1;
+}
+
+int topology_append(struct topology *topology, unsigned count)
+{
+    const unsigned m = topology->masters, first = topology->workers, workers = first + count - 1;
+    assert(count > 1 && !topology_is_central(topology) && "a pod is a master and its workers, beside other masters");
+    if (topology_make_room(topology, m + 1, workers) < 0)
+        return -1;
+    topology->master_rank[m] = topology->ranks;
+    for (unsigned w = first; w < workers; w++) {
+        topology->worker_rank[w] = topology->served_rank[w] = topology->ranks + 1 + (w - first);
+        topology->worker_node[w] = topology->nodes;
+        topology->master_of[w] = m;
+        topology->served[w] = w;
+    }
+    topology->served_first[m + 1] = workers;
+    topology->ranks += count;
+    topology->workers = workers;
+    topology->masters++;
+    topology->nodes++;
+    return 0;
 }
 
 void topology_fini(struct topology *topology)

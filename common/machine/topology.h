@@ -16,6 +16,7 @@ struct topology {
     unsigned ranks;
     unsigned supermaster; /* rank */
     unsigned masters, workers, nodes;
+    unsigned launched; /* masters of the launch; those behind them have joined, and their workers know nobody else */
     unsigned *master_rank; /* [masters] */
     unsigned *worker_rank; /* [workers] */
     unsigned *worker_node; /* [workers] numbers of nodes, from 0 in the order of their first ranks */
@@ -36,6 +37,11 @@ int topology_check(const struct hello *hellos, unsigned ranks, struct error *err
 int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, bool by_node);
 void topology_fini(struct topology *topology);
 
+/* Appends a pod, whose ranks follow those that are there: a master, and its workers, `count` ranks on a node of their
+ * own. No rank and no index of a worker, master or node that was there changes. Not in the central topology. -1 when
+ * memory is out: nothing but the room has changed. */
+int topology_append(struct topology *topology, unsigned count);
+
 /* Worker indices of master `m`: topology->served[first] .. served[first + count - 1]. */
 static inline unsigned topology_first(const struct topology *topology, unsigned m)
 {
@@ -49,6 +55,18 @@ static inline unsigned topology_count(const struct topology *topology, unsigned 
 
 /* Writes the ranks of the workers of master `m`, sorted, to `ranks`, which has room for topology_count() of them. */
 void topology_served_ranks(const struct topology *topology, unsigned m, unsigned *ranks);
+
+/* True where the supermaster serves all workers itself. Without a worker it is not so: all that come have a master. */
+static inline bool topology_is_central(const struct topology *topology)
+{
+    return topology->masters == 0 && topology->workers > 0;
+}
+
+/* True if worker `w` has joined in a pod: it goes where its master goes. */
+static inline bool topology_is_in_pod(const struct topology *topology, unsigned w)
+{
+    return topology->masters > topology->launched && topology->master_of[w] >= topology->launched;
+}
 
 /* Index among the masters or workers of a rank; the count of them where the rank is none. */
 unsigned topology_master(const struct topology *topology, unsigned rank);

@@ -3,6 +3,8 @@
  * age. What goes in order is in the list of an owner who never asks. */
 #include "common/service/pool.h"
 
+#include "common/util/grow.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -18,9 +20,33 @@ int pool_init(struct pool *pool, unsigned workers, unsigned capacity)
         return -1;
     }
     pool->nobody = workers;
+    pool->room = workers + 1;
     for (unsigned i = 0; i <= workers; i++)
         pool->own[i].chunks = (struct pool_list){NO_SLOT, NO_SLOT};
     return 0;
+}
+
+int pool_reserve(struct pool *pool, unsigned workers)
+{
+    if (workers < pool->room)
+        return 0;
+    if (grow_to(&pool->own, pool->room, (size_t)workers + 1, sizeof *pool->own) < 0)
+        return -1;
+    pool->room = workers + 1;
+    return 0;
+}
+
+void pool_add_workers(struct pool *pool, unsigned workers)
+{
+    const unsigned before = pool->nobody;
+    assert(workers < pool->room && "there is room for those who join");
+    pool->own[workers] = pool->own[before];
+    for (unsigned i = before; i < workers; i++)
+        pool->own[i] = (struct pool_owner){.chunks = {NO_SLOT, NO_SLOT}};
+    for (unsigned i = 0; i < pool->used; i++)
+        if (pool->slots[i].owner == before)
+            pool->slots[i].owner = workers;
+    pool->nobody = workers;
 }
 
 void pool_fini(struct pool *pool)

@@ -34,6 +34,7 @@ struct pool {
     struct pool_slot *slots; /* owned */
     struct pool_owner *own;  /* [workers + 1], owned */
     unsigned nobody;         /* index in `own` of the chunks that were cut for no worker: the last one */
+    unsigned room;           /* in `own` */
     struct pool_list all;
     unsigned unused; /* first of the list of empty slots; slots from `used` on never held a chunk */
     unsigned used;
@@ -43,6 +44,13 @@ struct pool {
 /* Room for `capacity` chunks cut for `workers` workers. -1 when memory is out. */
 int pool_init(struct pool *pool, unsigned workers, unsigned capacity);
 void pool_fini(struct pool *pool);
+
+/* Makes room for chunks cut for `workers` workers, no fewer than there was room for. -1 when memory is out (nothing
+ * changed). */
+int pool_reserve(struct pool *pool, unsigned workers);
+
+/* There are `workers` workers from now on, for whom there is room. */
+void pool_add_workers(struct pool *pool, unsigned workers);
 
 /* False when the pool is full (unchanged). */
 bool pool_put(struct pool *pool, unsigned owner, struct range range);

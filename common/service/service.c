@@ -35,6 +35,7 @@ int service_init(struct service *service, const struct service_config *config)
         .owner = config->owner,
         .ranks = config->ranks,
         .worker_count = config->workers,
+        .room = config->workers,
         .record_bytes = config->record_bytes,
         .elsewhere_due_ns = NEVER,
         .failed_ns = NEVER,

@@ -214,7 +214,7 @@ struct service {
     struct served *workers;            /* owned */
     struct grant *grants;              /* [worker_count * GRANTS_LEAST] where they are first; owned */
     unsigned char *more;               /* [worker_count * SERVICE_MORE] records of the ASSIGNs of this step; owned */
-    unsigned worker_count;
+    unsigned worker_count, room;       /* room: for so many workers */
     struct pool pool;
     unsigned *waiting; /* ring of worker indices that asked, each once: they get a chunk in turn; owned */
     unsigned waiting_first, waiting_count;
@@ -278,6 +278,14 @@ struct service {
 /* -1 when memory is out. */
 int service_init(struct service *service, const struct service_config *config);
 void service_fini(struct service *service);
+
+/* Makes room for so many workers, no fewer than there was room for. -1 when memory is out: nothing but some of the room
+ * has changed. */
+int service_reserve(struct service *service, unsigned workers);
+
+/* Workers have joined, behind those that there are, and there is room for them: `workers` in all, of `ranks`, sorted,
+ * which is borrowed in the place of the array before. They are not served here: see service_adopt(). */
+void service_add_workers(struct service *service, const unsigned *ranks, unsigned workers);
 
 /* Index of a worker by its rank; worker_count where it is not one of ours. */
 unsigned service_find(const struct service *service, unsigned rank);

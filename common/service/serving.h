@@ -93,6 +93,8 @@ void service_forget_recall(struct service *service, unsigned w);
 /* verify.c: results that are computed again, see verify.h */
 int service_verify_init(struct service *service); /* -1 when memory is out */
 void service_verify_fini(struct service *service);
+int service_verify_reserve(struct service *service, unsigned workers); /* -1 when memory is out */
+void service_verify_add_workers(struct service *service, unsigned workers);
 void service_verify_check(const struct service *service);
 /* A part is stored: true where it is drawn and held back, until a second worker has computed it. */
 bool service_hold_back(struct service *service, const struct part *part);

@@ -7,6 +7,7 @@
 #include "common/service/poison.h"
 #include "common/service/service.h"
 #include "common/service/serving.h"
+#include "common/util/grow.h"
 #include "common/util/random.h"
 #include "common/util/ranges.h"
 #include "proto/message.h"
@@ -30,6 +31,23 @@ int service_verify_init(struct service *service)
     for (unsigned i = 0; verify->queues != NULL && i <= service->worker_count; i++)
         verify->queues[i] = (struct verify_queue){VERIFY_NONE, VERIFY_NONE};
     return verify->queues != NULL ? 0 : -1;
+}
+
+int service_verify_reserve(struct service *service, unsigned workers)
+{
+    struct verify *verify = &service->verify;
+    return verify->on ? grow_to(&verify->queues, (size_t)service->room + 1, (size_t)workers + 1, sizeof *verify->queues)
+                      : 0;
+}
+
+void service_verify_add_workers(struct service *service, unsigned workers)
+{
+    struct verify_queue *queues = service->verify.queues;
+    if (!service->verify.on)
+        return;
+    queues[workers] = queues[service->worker_count];
+    for (size_t i = service->worker_count; i < workers; i++)
+        queues[i] = (struct verify_queue){VERIFY_NONE, VERIFY_NONE};
 }
 
 void service_verify_fini(struct service *service)

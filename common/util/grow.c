@@ -3,6 +3,7 @@
 #include "common/util/grow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LEAST 8
 
@@ -15,4 +16,16 @@ void *grow(void *items, size_t count, size_t *capacity, size_t size)
     if (grown != NULL)
         *capacity = larger;
     return grown;
+}
+
+int grow_to(void *array, size_t before, size_t now, size_t size)
+{
+    void *items;
+    memcpy(&items, array, sizeof items);
+    char *larger = realloc(items, (now > 0 ? now : 1) * size);
+    if (larger == NULL)
+        return -1;
+    memset(larger + before * size, 0, (now - before) * size);
+    memcpy(array, &larger, sizeof larger);
+    return 0;
 }

@@ -174,6 +174,8 @@ void trace_event(const struct event *event, char *text, size_t size)
     case EVENT_FATAL: snprintf(text, size, "problem"); break;
     case EVENT_LOAD: snprintf(text, size, "load %.2f", (double)event->load / LOAD_ONE); break;
     case EVENT_MORE: snprintf(text, size, "told of more"); break;
+    case EVENT_JOINED: snprintf(text, size, "a master has joined"); break;
+    case EVENT_LEAVING: snprintf(text, size, "master %u is to leave%s", event->from, event->now ? " now" : ""); break;
     case EVENT_GROWN:
         snprintf(text, size, "grown to %" PRIu64 "%s", event->growth.count,
                  event->growth.is_complete ? ", complete" : "");

@@ -103,6 +103,35 @@ START_TEST(what_is_given_up_completes_the_loop)
 }
 END_TEST
 
+/* The last holder, which is all workers without a master, stays the last one. */
+START_TEST(holders_join)
+{
+    struct ledger ledger;
+    struct range range;
+    uint64_t released;
+    ck_assert_int_eq(ledger_init(&ledger, 0, 100, 2), 0);
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 10, &range), 1);
+    ck_assert_int_eq(ledger_grant(&ledger, 1, 20, &range), 1);
+    ck_assert_int_eq(ledger_reserve(&ledger, 1), 0);
+    ck_assert_int_eq(ledger_reserve(&ledger, 4), 0);
+    ck_assert_uint_eq(ledger.holders, 2);
+    ledger_add_holder(&ledger);
+    ck_assert(ledger.holders == 3 && ranges_total(&ledger.granted[1]) == 0 && ranges_total(&ledger.granted[2]) == 20);
+    ck_assert_int_eq(ledger_grant(&ledger, 1, 30, &range), 1);
+    ck_assert_uint_eq(range.first, 30);
+    ledger_add_holder(&ledger);
+    ck_assert(ledger.holders == 4 && ranges_total(&ledger.granted[2]) == 0 && ranges_total(&ledger.granted[3]) == 20);
+    ck_assert_uint_eq(accounted(&ledger), 100);
+    ck_assert_int_eq(ledger_release(&ledger, 3, &released), 0);
+    ck_assert_uint_eq(released, 20);
+    ck_assert_int_eq(ledger_commit(&ledger, 1, 30, 30, 5), LEDGER_COMMITTED);
+    ck_assert_int_eq(ledger_grant(&ledger, 2, 20, &range), 1);
+    ck_assert_uint_eq(range.first, 10);
+    ck_assert_uint_eq(accounted(&ledger), 100);
+    ledger_fini(&ledger);
+}
+END_TEST
+
 START_TEST(what_was_never_granted_is_refused)
 {
     struct ledger ledger;
@@ -228,6 +257,7 @@ int main(void)
     tcase_add_test(all, what_is_given_up_completes_the_loop);
     tcase_add_test(all, what_was_never_granted_is_refused);
     tcase_add_test(all, an_empty_loop_is_complete);
+    tcase_add_test(all, holders_join);
     tcase_add_test(all, a_loop_that_grows_is_not_complete_before_its_end_is_known);
     tcase_add_test(all, what_an_earlier_run_has_done_is_not_granted);
     tcase_add_loop_test(all, random_histories_end_with_each_iteration_done_once, 0, 20);

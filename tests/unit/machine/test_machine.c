@@ -145,6 +145,65 @@ START_TEST(without_masters_the_supermaster_serves_all)
 }
 END_TEST
 
+/* What was there is as it was, and each pod is a node with its master's rank first. */
+START_TEST(pods_are_appended)
+{
+    static const unsigned pods[] = {3, 1, 2};
+    struct hello hellos[RANKS_MAX];
+    struct topology topology;
+    const unsigned launched = make_hellos(hellos, "SMMWWWWW", "00101011");
+    ck_assert_int_eq(topology_init(&topology, hellos, launched, true), 0);
+    unsigned ranks = launched, workers = 5, nodes = topology.nodes;
+    ck_assert_uint_eq(topology.launched, 2);
+    for (unsigned p = 0; p < 3; p++, workers += pods[p - 1], ranks += 1 + pods[p - 1]) {
+        unsigned served[3];
+        ck_assert_int_eq(topology_append(&topology, 1 + pods[p]), 0);
+        ck_assert_uint_eq(topology_master(&topology, ranks), 2 + p);
+        ck_assert_uint_eq(topology_count(&topology, 2 + p), pods[p]);
+        topology_served_ranks(&topology, 2 + p, served);
+        for (unsigned i = 0; i < pods[p]; i++) {
+            ck_assert_uint_eq(topology_worker(&topology, ranks + 1 + i), workers + i);
+            ck_assert_uint_eq(topology.worker_node[workers + i], nodes + p);
+            ck_assert_uint_eq(topology.master_of[workers + i], 2 + p);
+            ck_assert_uint_eq(served[i], ranks + 1 + i);
+            ck_assert(topology_is_in_pod(&topology, workers + i));
+        }
+    }
+    ck_assert(topology.ranks == ranks && topology.workers == workers && topology.masters == 5);
+    ck_assert(topology.launched == 2 && topology.nodes == nodes + 3);
+    struct topology before;
+    ck_assert_int_eq(topology_init(&before, hellos, launched, true), 0);
+    for (unsigned w = 0; w < before.workers; w++) {
+        ck_assert_uint_eq(topology.worker_rank[w], before.worker_rank[w]);
+        ck_assert_uint_eq(topology.worker_node[w], before.worker_node[w]);
+        ck_assert_uint_eq(topology.master_of[w], before.master_of[w]);
+        ck_assert(!topology_is_in_pod(&topology, w));
+    }
+    for (unsigned m = 0; m < before.masters; m++) {
+        unsigned then[RANKS_MAX], now[RANKS_MAX];
+        ck_assert_uint_eq(topology_count(&topology, m), topology_count(&before, m));
+        topology_served_ranks(&before, m, then);
+        topology_served_ranks(&topology, m, now);
+        ck_assert_mem_eq(now, then, topology_count(&before, m) * sizeof *now);
+    }
+    topology_fini(&before);
+    topology_fini(&topology);
+}
+END_TEST
+
+START_TEST(pods_are_appended_to_nobody)
+{
+    struct hello hellos[RANKS_MAX];
+    struct topology topology;
+    ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "S", "0"), true), 0);
+    ck_assert(topology.masters == 0 && topology.workers == 0 && !topology_is_central(&topology));
+    ck_assert_int_eq(topology_append(&topology, 3), 0);
+    ck_assert(topology.ranks == 4 && topology.masters == 1 && topology.workers == 2 && topology.launched == 0);
+    ck_assert(topology.master_rank[0] == 1 && topology.worker_rank[1] == 3 && topology_is_in_pod(&topology, 0));
+    topology_fini(&topology);
+}
+END_TEST
+
 /* --- the pool --- */
 
 START_TEST(a_worker_gets_its_own_chunk_first)
@@ -222,6 +281,37 @@ START_TEST(a_pool_loses_and_doubles_nothing)
         taken_sum += sum_of(&range);
     ck_assert_uint_eq(put_sum, taken_sum);
     ck_assert_uint_eq(pool.count, 0);
+    pool_fini(&pool);
+}
+END_TEST
+
+/* Workers join with chunks in the pool: each chunk goes to its owner still, and those cut for nobody are nobody's. */
+START_TEST(workers_join_a_pool)
+{
+    struct pool pool;
+    struct range range;
+    ck_assert_int_eq(pool_init(&pool, 2, 8), 0);
+    ck_assert(pool_put(&pool, 0, (struct range){0, 10}));
+    ck_assert(pool_put(&pool, 2, (struct range){10, 10}));
+    ck_assert(pool_put(&pool, 1, (struct range){20, 10}));
+    ck_assert_int_eq(pool_reserve(&pool, 2), 0);
+    ck_assert_int_eq(pool_reserve(&pool, 9), 0);
+    pool_add_workers(&pool, 4);
+    ck_assert_uint_eq(pool.nobody, 4);
+    ck_assert(pool_put(&pool, 3, (struct range){30, 10}));
+    ck_assert(pool_put(&pool, 2, (struct range){40, 10}));
+    ck_assert(pool_put(&pool, 4, (struct range){50, 10}));
+    pool_add_workers(&pool, 9);
+    ck_assert(pool_put(&pool, 8, (struct range){60, 10}));
+    ck_assert_uint_eq(pool.count, 7);
+    ck_assert(pool_take(&pool, 3, &range) && range.first == 30);
+    ck_assert(pool_take(&pool, 2, &range) && range.first == 40);
+    ck_assert(pool_take(&pool, 1, &range) && range.first == 20);
+    ck_assert(pool_take(&pool, 8, &range) && range.first == 60);
+    uint64_t sum = 0;
+    while (pool_take(&pool, 5, &range)) /* none of its own: what is left, the oldest first */
+        sum += sum_of(&range);
+    ck_assert_uint_eq(sum, sum_of(&(struct range){0, 20}) + sum_of(&(struct range){50, 10}));
     pool_fini(&pool);
 }
 END_TEST
@@ -403,6 +493,83 @@ START_TEST(those_who_wait_get_chunks_in_turn)
 }
 END_TEST
 
+static void put_chunks(struct owner *owner, uint64_t first, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        ck_assert(pool_put(&owner->service.pool, owner->service.pool.nobody, (struct range){first + 10 * i, 10}));
+    actions_clear(&owner->actions);
+    service_serve(&owner->service, 2000, &owner->actions);
+}
+
+/* Workers join while others wait, whose ring begins in the middle of its array, and have chunks. */
+START_TEST(workers_join_while_others_wait)
+{
+    static const unsigned more_ranks[] = {3, 5, 9, 11, 12}, expected[] = {5, 9, 3, 11, 12};
+    struct owner owner;
+    struct error error;
+    open_service(&owner, 0);
+    for (unsigned w = 0; w < 3; w++) {
+        const struct message ask = request(1, 0, 0);
+        ck_assert_int_eq(give(&owner, w, &ask, &error), 0);
+    }
+    put_chunks(&owner, 0, 1); /* it goes to the first one, which asks for another beside it */
+    ck_assert(owner.actions.length == 1 && owner.actions.items[0].send.to == 3);
+    struct message ask = request(1, 0, 0);
+    ck_assert_int_eq(give(&owner, 0, &ask, &error), 0);
+    ck_assert(owner.service.waiting_first == 1 && owner.service.waiting_count == 3);
+    ck_assert_int_eq(service_reserve(&owner.service, 5), 0);
+    service_add_workers(&owner.service, more_ranks, 5);
+    ck_assert(service_find(&owner.service, 12) == 4 && service_find(&owner.service, 5) == 1);
+    for (unsigned w = 3; w < 5; w++) {
+        ck_assert(!owner.service.workers[w].present);
+        service_adopt(&owner.service, w, &(struct range){0, 0}, false, 1500, &owner.actions);
+        ck_assert_int_eq(give(&owner, w, &ask, &error), 0);
+    }
+    put_chunks(&owner, 10, 5);
+    ck_assert_uint_eq(owner.actions.length, 5);
+    for (unsigned i = 0; i < 5; i++)
+        ck_assert_uint_eq(owner.actions.items[i].send.to, expected[i]);
+    for (uint32_t chunk = 1; chunk <= 2; chunk++) { /* that of before, and that of now */
+        const struct message done = request(0, chunk, 7);
+        ck_assert_int_eq(give(&owner, 0, &done, &error), 0);
+    }
+    for (unsigned w = 1; w < 5; w++) {
+        const struct message done = request(0, 1, 7);
+        ck_assert_int_eq(give(&owner, w, &done, &error), 0);
+    }
+    ck_assert_uint_eq(owner.committed, 60);
+    ck_assert_uint_eq(owner.service.busy, 0);
+    close_service(&owner);
+}
+END_TEST
+
+/* Room that is made before has no worker, and more of it is made while chunks are held. */
+START_TEST(room_is_made_again_and_again)
+{
+    static unsigned more_ranks[40];
+    struct owner owner;
+    struct error error;
+    for (unsigned i = 0; i < 40; i++)
+        more_ranks[i] = i < 3 ? ranks[i] : 10 + i;
+    open_service(&owner, 0);
+    for (unsigned workers = 4; workers <= 40; workers++) {
+        const struct message ask = request(1, 0, 0);
+        ck_assert_int_eq(service_reserve(&owner.service, workers + workers % 3), 0);
+        service_add_workers(&owner.service, more_ranks, workers);
+        service_adopt(&owner.service, workers - 1, &(struct range){0, 0}, false, 1500, &owner.actions);
+        ck_assert_int_eq(give(&owner, workers - 1, &ask, &error), 0);
+        put_chunks(&owner, 10 * (uint64_t)workers, 1);
+        ck_assert(owner.actions.length == 1 && owner.actions.items[0].send.to == more_ranks[workers - 1]);
+    }
+    for (unsigned w = 3; w < 40; w++) {
+        const struct message done = request(0, 1, 7);
+        ck_assert_int_eq(give(&owner, w, &done, &error), 0);
+    }
+    ck_assert_uint_eq(owner.committed, 370);
+    close_service(&owner);
+}
+END_TEST
+
 START_TEST(completions_that_come_together_count_each)
 {
     struct owner owner;
@@ -565,6 +732,11 @@ int main(void)
     tcase_add_test(all, workers_go_to_the_master_of_their_node);
     tcase_add_test(all, what_does_not_fit_is_dealt_evenly);
     tcase_add_test(all, without_masters_the_supermaster_serves_all);
+    tcase_add_test(all, pods_are_appended);
+    tcase_add_test(all, pods_are_appended_to_nobody);
+    tcase_add_test(all, workers_join_a_pool);
+    tcase_add_test(all, workers_join_while_others_wait);
+    tcase_add_test(all, room_is_made_again_and_again);
     tcase_add_test(all, a_worker_gets_its_own_chunk_first);
     tcase_add_test(all, a_chunk_of_a_faster_worker_is_split);
     tcase_add_loop_test(all, a_pool_loses_and_doubles_nothing, 0, 5);

@@ -2,6 +2,7 @@
 /* util: the interval set against a bit set, statistics, published random vectors, digests, numbers. */
 #include "common/util/digest.h"
 #include "common/util/error.h"
+#include "common/util/grow.h"
 #include "common/util/heap.h"
 #include "common/util/list.h"
 #include "common/util/number.h"
@@ -229,6 +230,25 @@ START_TEST(lists_are_read_word_by_word)
 }
 END_TEST
 
+START_TEST(arrays_grow_to_what_is_wanted)
+{
+    uint32_t *items = NULL;
+    size_t count = 0;
+    for (size_t now = 0; now < 300; now += 1 + now) {
+        ck_assert_int_eq(grow_to(&items, count, now, sizeof *items), 0);
+        ck_assert_ptr_nonnull(items);
+        for (size_t i = 0; i < count; i++)
+            ck_assert_uint_eq(items[i], 1000 + i);
+        for (size_t i = count; i < now; i++)
+            ck_assert_uint_eq(items[i], 0);
+        for (size_t i = count; i < now; i++)
+            items[i] = (uint32_t)(1000 + i);
+        count = now;
+    }
+    free(items);
+}
+END_TEST
+
 struct heap_item {
     uint64_t key;
     unsigned char more[16];
@@ -328,6 +348,7 @@ int main(void)
     tcase_add_test(all, numbers_are_strict);
     tcase_add_test(all, lists_are_read_word_by_word);
     tcase_add_test(all, errors_are_one_line);
+    tcase_add_test(all, arrays_grow_to_what_is_wanted);
     tcase_add_loop_test(all, heaps_give_the_first_first, 2, 5);
     suite_add_tcase(suite, all);
     return suite_run(suite);

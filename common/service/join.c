@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Workers that join while others are served: room for them, see service.h. */
+#include "common/service/pool.h"
+#include "common/service/serving.h"
+#include "common/util/grow.h"
+
+#include <assert.h>
+
+/* The first slots of each worker lie in one array, which may be elsewhere from now on. */
+static void point_at_grants(struct service *service)
+{
+    for (unsigned w = 0; w < service->worker_count; w++)
+        if (service->workers[w].slots == GRANTS_LEAST)
+            service->workers[w].grants = service->grants + (size_t)w * GRANTS_LEAST;
+}
+
+/* Turns the ring of those who wait so that it begins with the first of the array, before that becomes longer. */
+static void straighten(unsigned *ring, unsigned length, unsigned first)
+{
+    /* three reversals turn an array */
+    const struct {
+        unsigned from, to;
+    } parts[] = {{0, first}, {first, length}, {0, length}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (unsigned a = parts[i].from, b = parts[i].to; a + 1 < b; a++) {
+            const unsigned other = ring[--b];
+            ring[b] = ring[a];
+            ring[a] = other;
+        }
+}
+
+int service_reserve(struct service *service, unsigned workers)
+{
+    const size_t before = service->room, now = workers;
+    if (now <= before)
+        return 0;
+    if (grow_to(&service->workers, before + 1, now + 1, sizeof *service->workers) < 0 ||
+        grow_to(&service->waiting, before + 1, now + 1, sizeof *service->waiting) < 0 ||
+        grow_to(&service->answered, before + 1, now + 1, sizeof *service->answered) < 0 ||
+        grow_to(&service->more, before + 1, now + 1, SERVICE_MORE) < 0 ||
+        grow_to(&service->grants, before * GRANTS_LEAST + 1, now * GRANTS_LEAST + 1, sizeof *service->grants) < 0)
+        return -1;
+    point_at_grants(service);
+    if (pool_reserve(&service->pool, workers) < 0 || service_verify_reserve(service, workers) < 0)
+        return -1;
+    service->room = workers;
+    return 0;
+}
+
+void service_add_workers(struct service *service, const unsigned *ranks, unsigned workers)
+{
+    assert(workers <= service->room && "there is room for those who join");
+    straighten(service->waiting, service->worker_count, service->waiting_first);
+    service->waiting_first = 0;
+    pool_add_workers(&service->pool, workers);
+    service_verify_add_workers(service, workers);
+    service->ranks = ranks;
+    service->worker_count = workers;
+}
