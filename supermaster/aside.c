@@ -22,6 +22,7 @@
 #include "common/metrics/report.h"
 #include "common/service/service.h"
 #include "common/util/error.h"
+#include "common/util/grow.h"
 #include "supermaster/supermaster.h"
 
 #include <assert.h>
@@ -53,22 +54,44 @@ static void find_nodes_of_masters(struct supermaster *supermaster)
     }
 }
 
+static bool judges(const struct supermaster *supermaster, unsigned nodes)
+{
+    return supermaster->config.are_tasks && supermaster->config.spec->node_failures > 0 && nodes > 1 &&
+           supermaster->config.distance == 0;
+}
+
+int supermaster_nodes_make_room(struct supermaster *supermaster, const struct room *room)
+{
+    struct nodes *nodes = &supermaster->nodes;
+    const bool is_first = nodes->list == NULL;
+    const size_t before = is_first ? 0 : room->masters.before, now = room->masters.now;
+    const size_t few = is_first ? 0 : room->nodes.before, count = room->nodes.now;
+    if (!judges(supermaster, room->nodes.now))
+        return 0;
+    if (nodes->recent == NULL)
+        nodes->recent = calloc(OUTCOMES_KEPT, sizeof *nodes->recent);
+    if (nodes->recent == NULL || grow_to(&nodes->events, 2 * few, 2 * count, sizeof *nodes->events) < 0 ||
+        grow_to(&nodes->master_node, before, now, sizeof *nodes->master_node) < 0 ||
+        grow_to(&nodes->refills_kept, before, now, sizeof *nodes->refills_kept) < 0 ||
+        grow_to(&nodes->list, few, count, sizeof *nodes->list) < 0)
+        return -1;
+    if (is_first)
+        find_nodes_of_masters(supermaster);
+    return 0;
+}
+
 int supermaster_nodes_init(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
-    struct nodes *nodes = &supermaster->nodes;
-    if (!supermaster->config.are_tasks || supermaster->config.spec->node_failures == 0 || topology->nodes < 2 ||
-        supermaster->config.distance > 0)
-        return 0;
-    nodes->list = calloc(topology->nodes, sizeof *nodes->list);
-    nodes->recent = calloc(OUTCOMES_KEPT, sizeof *nodes->recent);
-    nodes->master_node = calloc(topology->masters + 1, sizeof *nodes->master_node);
-    nodes->refills_kept = calloc(topology->masters + 1, sizeof *nodes->refills_kept);
-    nodes->events = calloc(2 * (size_t)topology->nodes, sizeof *nodes->events);
-    if (!nodes->list || !nodes->recent || !nodes->master_node || !nodes->refills_kept || !nodes->events)
-        return -1;
-    find_nodes_of_masters(supermaster);
-    return 0;
+    const struct room room = {{0, topology->masters}, {0, topology->workers}, {0, topology->nodes}};
+    return supermaster_nodes_make_room(supermaster, &room);
+}
+
+void supermaster_nodes_add(struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    if (supermaster_judges_nodes(supermaster))
+        supermaster->nodes.master_node[topology->masters - 1] = topology->nodes - 1;
 }
 
 void supermaster_nodes_fini(struct supermaster *supermaster)

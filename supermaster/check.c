@@ -54,6 +54,21 @@ static void check_remaining_work(const struct supermaster *supermaster)
                "the remaining work of the technique is what is free of the time step at hand");
 }
 
+/* Whoever may be given chunks has a seat in the technique. */
+static void check_seats(const struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    for (unsigned w = 0; supermaster->state == SUPERMASTER_SERVING && w < topology->workers; w++) {
+        const enum worker_status status = supermaster->losses.worker[w];
+        const unsigned m = is_central(supermaster) ? 0 : topology->master_of[w];
+        const bool is_away = status == WORKER_IS_LOST || status == WORKER_HAS_LEFT ||
+                             (!is_central(supermaster) &&
+                              (supermaster->losses.dismissed[m] || supermaster_is_joining(supermaster, m)));
+        assert((supermaster->seat[w] < supermaster->sched.workers || is_away) &&
+               "the technique counts all who may be given chunks");
+    }
+}
+
 /* Open iterations of the supermaster's own service are the iterations that the ledger grants to its holders. */
 static void check_own_service(const struct supermaster *supermaster)
 {
@@ -110,6 +125,7 @@ void supermaster_check(const struct supermaster *supermaster)
     ledger_check(&supermaster->ledger);
     check_own_service(supermaster);
     check_remaining_work(supermaster);
+    check_seats(supermaster);
     check_given_up(supermaster);
     supermaster_check_waits(supermaster);
     supermaster_check_nodes(supermaster);

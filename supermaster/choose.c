@@ -13,6 +13,7 @@
 #include "common/predict/predict.h"
 #include "common/predict/profile.h"
 #include "common/sched/sched.h"
+#include "common/util/grow.h"
 #include "proto/message.h"
 #include "supermaster/supermaster.h"
 
@@ -22,23 +23,32 @@
 
 static_assert(PROFILE_CELLS == CELLS, "a profile has as many parts as a probe has cells");
 
+int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room)
+{
+    struct chooser *chooser = supermaster->chooser;
+    const size_t before = room->workers.before, now = room->workers.now;
+    if (chooser == NULL)
+        return 0;
+    const bool complete = grow_to(&chooser->mean_s, before, now, sizeof *chooser->mean_s) == 0 &&
+                          grow_to(&chooser->paces, before, now, sizeof *chooser->paces) == 0;
+    return complete ? 0 : -1;
+}
+
 int supermaster_chooser_init(struct supermaster *supermaster)
 {
-    unsigned workers = supermaster->config.topology->workers;
+    const struct room room = {.workers.now = supermaster->config.topology->workers};
     if (!supermaster->config.spec->technique_auto)
         return 0;
-    struct chooser *chooser = calloc(1, sizeof *chooser + workers * sizeof *chooser->paces);
-    supermaster->chooser = chooser;
-    if (chooser == NULL)
-        return -1;
-    chooser->mean_s = calloc(workers, sizeof *chooser->mean_s);
-    return chooser->mean_s != NULL ? 0 : -1;
+    supermaster->chooser = calloc(1, sizeof *supermaster->chooser);
+    return supermaster->chooser != NULL ? supermaster_chooser_make_room(supermaster, &room) : -1;
 }
 
 void supermaster_chooser_fini(struct supermaster *supermaster)
 {
-    if (supermaster->chooser != NULL)
+    if (supermaster->chooser != NULL) {
         free(supermaster->chooser->mean_s);
+        free(supermaster->chooser->paces);
+    }
     free(supermaster->chooser);
 }
 

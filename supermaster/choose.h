@@ -22,6 +22,6 @@ struct pace {
 struct chooser {
     struct choice choice;
     struct finished_chunks finished;
-    double *mean_s;      /* [workers], for the simulation */
-    struct pace paces[]; /* [workers] */
+    double *mean_s;     /* [workers], for the simulation; owned */
+    struct pace *paces; /* [workers]; owned */
 };

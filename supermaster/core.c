@@ -10,6 +10,7 @@
 #include "common/machine/state.h"
 #include "common/service/boundary_list.h"
 #include "common/service/pool.h"
+#include "common/util/grow.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -113,33 +114,99 @@ static int init_service(struct supermaster *supermaster)
     return result;
 }
 
+/* Makes room for `chunks` chunks of a refill of master `m`. */
+static int make_room_for_refill(struct supermaster *supermaster, unsigned m, unsigned chunks)
+{
+    const size_t bytes = ((size_t)chunks + 1) * CHUNK_RECORD_BYTES;
+    unsigned char *records = realloc(supermaster->refill_records[m], bytes);
+    if (records != NULL)
+        supermaster->refill_records[m] = records;
+    return records != NULL ? 0 : -1;
+}
+
+/* The largest refill of those masters that the topology has. */
+static unsigned largest_refill(const struct supermaster *supermaster)
+{
+    unsigned most = 0;
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
+        const unsigned size = supermaster_refill_size(supermaster, m);
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+/* Where there is a sink the first room is used for all. */
+static int make_room_for_refills(struct supermaster *supermaster)
+{
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
+        const unsigned size = m > 0 ? supermaster_refill_size(supermaster, m) : largest_refill(supermaster);
+        if (make_room_for_refill(supermaster, m, size) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int make_room_here(struct supermaster *supermaster, const struct room *room)
+{
+    const size_t m = room->masters.before, masters = room->masters.now;
+    const size_t w = room->workers.before, workers = room->workers.now;
+    const bool complete =
+        grow_to(&supermaster->levels, w, workers, sizeof *supermaster->levels) == 0 &&
+        grow_to(&supermaster->measured.mean_s, w, workers, sizeof *supermaster->measured.mean_s) == 0 &&
+        grow_to(&supermaster->powers, w, workers, sizeof *supermaster->powers) == 0 &&
+        grow_to(&supermaster->seat, w, workers, sizeof *supermaster->seat) == 0 &&
+        grow_to(&supermaster->statistics, w, workers, sizeof *supermaster->statistics) == 0 &&
+        grow_to(&supermaster->refills_parked, m, masters, sizeof *supermaster->refills_parked) == 0 &&
+        grow_to(&supermaster->busy, m, masters, sizeof *supermaster->busy) == 0 &&
+        grow_to(&supermaster->reported, m, masters, sizeof *supermaster->reported) == 0 &&
+        grow_to(&supermaster->refill_records, m, masters, sizeof *supermaster->refill_records) == 0;
+    return complete ? 0 : -1;
+}
+
+/* What has an array with a place for each master, worker or node. */
+static int make_room(struct supermaster *supermaster, const struct room *room)
+{
+    const bool complete =
+        make_room_here(supermaster, room) == 0 && supermaster_losses_make_room(supermaster, room) == 0 &&
+        supermaster_recovery_make_room(supermaster, room) == 0 &&
+        supermaster_recalls_make_room(supermaster, room) == 0 && supermaster_joins_make_room(supermaster, room) == 0;
+    return complete ? 0 : -1;
+}
+
+static void note_room(struct supermaster *supermaster, const struct room *room)
+{
+    supermaster->room.masters = room->masters.now;
+    supermaster->room.workers = room->workers.now;
+    supermaster->room.nodes = room->nodes.now;
+}
+
 static int supermaster_allocate(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
-    unsigned workers = topology->workers, masters = topology->masters + 1;
-    supermaster->levels = calloc(workers, sizeof *supermaster->levels);
-    supermaster->measured.mean_s = calloc(workers, sizeof *supermaster->measured.mean_s);
-    supermaster->powers = calloc(workers, sizeof *supermaster->powers);
-    supermaster->statistics = calloc(workers, sizeof *supermaster->statistics);
-    supermaster->refills_parked = calloc(masters, sizeof *supermaster->refills_parked);
-    supermaster->busy = calloc(masters, sizeof *supermaster->busy);
-    supermaster->reported = calloc(masters, sizeof *supermaster->reported);
-    supermaster->refill_records = calloc(masters, sizeof *supermaster->refill_records);
-    if (!supermaster->levels || !supermaster->measured.mean_s || !supermaster->powers || !supermaster->statistics ||
-        !supermaster->refills_parked || !supermaster->busy || !supermaster->reported || !supermaster->refill_records)
+    const struct room room = {{0, topology->masters}, {0, topology->workers}, {0, topology->nodes}};
+    if (supermaster_record_init(supermaster) < 0 || make_room(supermaster, &room) < 0)
         return -1;
-    if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0 ||
-        supermaster_recovery_init(supermaster) < 0 || supermaster_recalls_init(supermaster) < 0)
+    note_room(supermaster, &room);
+    return make_room_for_refills(supermaster) == 0 ? supermaster_chooser_init(supermaster) : -1;
+}
+
+int supermaster_reserve(struct supermaster *supermaster, unsigned workers)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const unsigned most = largest_refill(supermaster), m = topology->masters;
+    const unsigned size = workers * supermaster->config.spec->refill_chunks;
+    const struct room room = {{supermaster->room.masters, m + 1},
+                              {supermaster->room.workers, topology->workers + workers},
+                              {supermaster->room.nodes, topology->nodes + 1}};
+    if (make_room(supermaster, &room) < 0 || service_reserve(&supermaster->service, room.workers.now) < 0 ||
+        supermaster_chooser_make_room(supermaster, &room) < 0 || supermaster_steps_make_room(supermaster, &room) < 0 ||
+        supermaster_nodes_make_room(supermaster, &room) < 0)
         return -1;
-    unsigned most = 0;
-    for (unsigned m = topology->masters; m-- > 0;) { /* the first room is used for all where there is a sink */
-        unsigned size = supermaster_refill_size(supermaster, m);
-        most = size > most ? size : most;
-        supermaster->refill_records[m] = malloc((size_t)((m == 0 ? most : size) + 1) * CHUNK_RECORD_BYTES);
-        if (supermaster->refill_records[m] == NULL)
-            return -1;
-    }
-    return supermaster_chooser_init(supermaster);
+    note_room(supermaster, &room);
+    if (make_room_for_refill(supermaster, m, size) < 0 ||
+        (size > most && make_room_for_refill(supermaster, 0, size) < 0))
+        return -1;
+    return ledger_reserve(&supermaster->ledger, m + 2);
 }
 
 /* Checks the technique's parameters at once, with equal powers and with measured values as they could be, so that a bad
@@ -150,7 +217,7 @@ static int supermaster_check_technique(const struct supermaster *supermaster, st
     struct sched sched;
     const struct sched_config trial = {
         .iterations = supermaster_step_free(supermaster),
-        .workers = config->topology->workers,
+        .workers = config->topology->workers > 0 ? config->topology->workers : 1,
         .min_chunk = config->spec->min_chunk,
         .weighting = config->spec->weighting,
         .loads = true,
@@ -187,8 +254,11 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
            "a loop that grows, or is held back in part, is one that can");
     *supermaster = (struct supermaster){
         .config = *config,
+        .is_central = topology_is_central(config->topology),
         .speeds_missing = config->probe ? config->topology->workers : 0,
         .speeds_due_ns = NEVER,
+        .joins.due_ns = NEVER,
+        .losses.look_ns = NEVER,
         .first_assign_ns = NEVER,
         .last_commit_ns = NEVER,
     };
@@ -211,7 +281,7 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
 
 void supermaster_fini(struct supermaster *supermaster)
 {
-    for (unsigned m = 0; supermaster->refill_records != NULL && m < supermaster->config.topology->masters; m++)
+    for (unsigned m = 0; m < supermaster->room.masters; m++)
         free(supermaster->refill_records[m]);
     free(supermaster->refill_records);
     free(supermaster->refills_parked);
@@ -223,6 +293,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_losses_fini(supermaster);
     supermaster_recovery_fini(supermaster);
     supermaster_recalls_fini(supermaster);
+    supermaster_joins_fini(supermaster);
     supermaster_failures_fini(supermaster);
     supermaster_verified_fini(supermaster);
     supermaster_steps_fini(supermaster);
@@ -232,6 +303,7 @@ void supermaster_fini(struct supermaster *supermaster)
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
     free(supermaster->powers);
+    free(supermaster->seat);
     free(supermaster->statistics);
     service_fini(&supermaster->service);
     ledger_fini(&supermaster->ledger);
@@ -336,6 +408,7 @@ static void look_after_time(struct supermaster *supermaster)
     service_expire(&supermaster->service, supermaster->now_ns, supermaster->actions);
     supermaster_expire_orphans(supermaster);
     supermaster_expire_speeds(supermaster);
+    supermaster_expire_joins(supermaster);
     supermaster_look_at_masters(supermaster);
     supermaster_look_for_growth(supermaster);
     if (!serves)
@@ -362,6 +435,8 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
         break;
     case EVENT_DRAIN: supermaster_drain(supermaster, event->now); break;
     case EVENT_RANK_LOST: supermaster_receive_loss(supermaster, event->from); break;
+    case EVENT_JOINED: supermaster_receive_joined(supermaster); break;
+    case EVENT_LEAVING: supermaster_receive_leaving(supermaster, event->from, event->now); break;
     case EVENT_TIMER: look_after_time(supermaster); break;
     case EVENT_GROWN: supermaster_receive_growth(supermaster, &event->growth); break;
     case EVENT_MORE: supermaster_look_at_once(supermaster); break;
@@ -405,7 +480,8 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
         supermaster_handle_losses(supermaster, news);
     if (supermaster->ledger.done != done)
         supermaster->last_commit_ns = event->now_ns;
-    if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0)
+    if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0 &&
+        !supermaster_has_no_worker(supermaster))
         begin(supermaster);
     if (is_central(supermaster) && supermaster->first_assign_ns == NEVER)
         supermaster->first_assign_ns = supermaster->service.first_assign_ns;
@@ -450,6 +526,8 @@ static uint64_t supermaster_deadline_any(const void *self)
     uint64_t due = service < record ? service : record;
     if (supermaster->ledger.grows && supermaster_growth_due_ns(supermaster) < due)
         due = supermaster_growth_due_ns(supermaster);
+    if (supermaster->joins.due_ns < due)
+        due = supermaster->joins.due_ns;
     if (supermaster->state == SUPERMASTER_GATHERING)
         return supermaster->speeds_due_ns < due ? supermaster->speeds_due_ns : due;
     if (supermaster->state == SUPERMASTER_SERVING && supermaster->waits.serve_due_ns < due)

@@ -18,8 +18,15 @@
 
 static inline bool is_central(const struct supermaster *supermaster)
 {
-    return supermaster->config.topology->masters == 0;
+    return supermaster->is_central;
 }
+
+/* The numbers of masters, workers and nodes that there was room for, and that there is to be room for. */
+struct room {
+    struct {
+        unsigned before, now;
+    } masters, workers, nodes;
+};
 
 /* grant.c: cutting chunks */
 /* Cuts the next chunk for worker `w`, granted to `holder`; false when nothing is free (or the run has failed). */
@@ -32,6 +39,7 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
 
 /* timesteps.c: one loop after the other */
 int supermaster_steps_init(struct supermaster *supermaster); /* -1 when memory is out; after the ledger */
+int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
 void supermaster_steps_fini(struct supermaster *supermaster);
 /* Free iterations of the step at hand. */
 uint64_t supermaster_step_free(const struct supermaster *supermaster);
@@ -95,7 +103,8 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
 void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, const struct message *message);
 
 /* choose.c: --technique auto */
-int supermaster_chooser_init(struct supermaster *supermaster); /* -1 when memory is out */
+int supermaster_chooser_init(struct supermaster *supermaster);                               /* -1 when memory is out */
+int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room); /* likewise */
 void supermaster_chooser_fini(struct supermaster *supermaster);
 /* Notes how long a chunk took. May choose the technique anew, by what is finished. */
 void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback);
@@ -108,16 +117,26 @@ void supermaster_weigh_load(struct supermaster *supermaster, unsigned w);
 void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message);
 
 /* gather.c: speeds and powers */
+/* Levels of a worker whose speed is not known, and not waited for before the loop begins. */
+#define SPEED_WAIVED UINT32_MAX
+
+/* The longest wait for the speeds that are missing, where the first has taken so long. */
+uint64_t supermaster_patience_ns(uint64_t taken_ns);
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
 void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: waives all overdue speeds */
 /* Goes on without the speed of worker `w`. */
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
 /* Makes the powers and begins to serve, once all speeds are known. */
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
+/* Compares all speeds that are known by now; who has told none is taken for as fast as somebody who has. */
+void supermaster_compare_speeds(struct supermaster *supermaster);
 /* Makes the technique ready for another step, with what it has learned. -1 with one line. */
 /* Puts another technique in the place of the present one, in the middle of a loop. Nothing changes where it refuses
  * what is left. */
 void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique);
+/* Begins the present technique anew for what is left, with those workers that are there now, and what was learned of
+ * them. Where it refuses what is left it goes on as it was, with those that have joined, too. */
+void supermaster_recount_workers(struct supermaster *supermaster);
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
 
 /* recv_master.c */
@@ -144,7 +163,7 @@ void supermaster_take_statistics(struct supermaster *supermaster, const struct s
 void supermaster_take_own_counts(struct supermaster *supermaster);
 /* Serves all refills of master `m` that are parked. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m);
-int supermaster_losses_init(struct supermaster *supermaster); /* -1 when memory is out */
+int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
 void supermaster_losses_fini(struct supermaster *supermaster);
 /* Takes the runtime's word that a rank is dead. */
 void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
@@ -184,7 +203,7 @@ static inline bool supermaster_has_no_worker(const struct supermaster *supermast
 }
 
 /* recall.c: work that has not begun moves from master to master */
-int supermaster_recalls_init(struct supermaster *supermaster); /* -1 when memory is out */
+int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
 void supermaster_recalls_fini(struct supermaster *supermaster);
 void supermaster_receive_recall(struct supermaster *supermaster, unsigned m, const struct recall *recall);
 void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, const struct message *message);
@@ -200,7 +219,7 @@ void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m);
 void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
 
 /* recovery.c: loops with dependencies that lose workers or masters */
-int supermaster_recovery_init(struct supermaster *supermaster); /* -1 when memory is out */
+int supermaster_recovery_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
 void supermaster_recovery_fini(struct supermaster *supermaster);
 /* Tells all workers to quiesce, as this rank is lost. */
 void supermaster_quiesce(struct supermaster *supermaster, unsigned rank);
@@ -271,7 +290,10 @@ void supermaster_take_own_verified(struct supermaster *supermaster);
 void supermaster_take_own_mismatches(struct supermaster *supermaster);
 
 /* aside.c: nodes on which tasks fail that work elsewhere */
-int supermaster_nodes_init(struct supermaster *supermaster); /* -1 when memory is out */
+int supermaster_nodes_init(struct supermaster *supermaster);                               /* -1 when memory is out */
+int supermaster_nodes_make_room(struct supermaster *supermaster, const struct room *room); /* likewise */
+/* The topology has a master more, which serves the workers of its last node. */
+void supermaster_nodes_add(struct supermaster *supermaster);
 void supermaster_nodes_fini(struct supermaster *supermaster);
 static inline bool supermaster_judges_nodes(const struct supermaster *supermaster)
 {
@@ -299,6 +321,37 @@ void supermaster_note_adopted(struct supermaster *supermaster, unsigned w);
 /* Has nodes that are put aside get work again where all workers of others are lost. */
 void supermaster_take_back_if_alone(struct supermaster *supermaster);
 void supermaster_check_nodes(const struct supermaster *supermaster);
+
+/* join.c: masters with their workers that join while others compute */
+int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
+void supermaster_joins_fini(struct supermaster *supermaster);
+/* The topology has more masters and workers than this machine knows. */
+void supermaster_receive_joined(struct supermaster *supermaster);
+/* Tells a master that has joined to leave with its workers, which give back what has not begun; `now`: nor is what runs
+ * finished. Nothing where it leaves already, unless it may still be hurried. */
+void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now);
+/* A pod has left, or is lost: the technique counts those that are left. */
+void supermaster_note_pod_left(struct supermaster *supermaster);
+/* True if master `m` has joined, and the speeds of all its workers are not known yet: it gets no refill, and
+ * supermaster_keep_joiners_refill() notes that it has asked for one. */
+static inline bool supermaster_is_joining(const struct supermaster *supermaster, unsigned m)
+{
+    return supermaster->joins.open > 0 && supermaster->joins.missing[m] > 0;
+}
+
+void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m);
+/* True if worker `w` is one of such a master, and its speed is missing. */
+static inline bool supermaster_is_joiner(const struct supermaster *supermaster, unsigned w)
+{
+    return supermaster->joins.open > 0 && supermaster->joins.is_missing[w];
+}
+
+/* Such a worker has told its speed, or is not waited for: the last one of its master has that served. */
+void supermaster_note_joiner(struct supermaster *supermaster, unsigned w);
+/* Master `m` is waited for no longer. */
+void supermaster_forget_joining(struct supermaster *supermaster, unsigned m);
+/* At EVENT_TIMER: goes on without speeds of workers that have joined and are overdue. */
+void supermaster_expire_joins(struct supermaster *supermaster);
 
 /* drain.c: the end of the run, for whatever reason */
 void supermaster_end(struct supermaster *supermaster);

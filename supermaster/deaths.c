@@ -65,7 +65,7 @@ bool supermaster_note_probe_deaths(struct supermaster *supermaster)
 {
     struct ranges probed;
     const bool has_begun = supermaster->has_speed || supermaster->chunks > 0;
-    if (!probes_count(supermaster) || has_begun || !supermaster->config.journal)
+    if (!probes_count(supermaster) || has_begun || !supermaster->config.journal || supermaster->losses.workers_left > 0)
         return false;
     find_probed(supermaster, &probed);
     for (size_t i = 0; i < ranges_length(&probed); i++) {

@@ -14,9 +14,6 @@
 #define SPEED_FACTOR      10
 #define SPEED_PATIENCE_NS 10000000000u
 
-/* Levels of a worker whose speed is not waited for. */
-#define SPEED_WAIVED UINT32_MAX
-
 static void gather_cells(struct supermaster *supermaster, const struct speed *speed)
 {
     struct gathered *gathered = &supermaster->gathered;
@@ -49,7 +46,7 @@ static void gather(struct supermaster *supermaster, unsigned w, const struct spe
         gather_cells(supermaster, speed);
 }
 
-static uint64_t patience_ns(uint64_t taken_ns)
+uint64_t supermaster_patience_ns(uint64_t taken_ns)
 {
     uint64_t patience = SPEED_FACTOR * taken_ns;
     return patience > SPEED_PATIENCE_NS ? patience : SPEED_PATIENCE_NS;
@@ -64,42 +61,63 @@ void supermaster_expire_speeds(struct supermaster *supermaster)
         supermaster_waive_speed(supermaster, w);
 }
 
+/* True where nobody waits for the speed of worker `w` any more: it was taken for lost meanwhile, its master is to
+ * leave, or the run began without this speed. */
+static bool is_too_late(const struct supermaster *supermaster, unsigned w)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const bool is_sent_away = !is_central(supermaster) && supermaster->losses.dismissed[topology->master_of[w]];
+    return is_sent_away || supermaster->losses.worker[w] != WORKER_IS_ALIVE ||
+           (supermaster->state > SUPERMASTER_GATHERING && !supermaster_is_joiner(supermaster, w) &&
+            supermaster_is_late(supermaster));
+}
+
+static void take_speed(struct supermaster *supermaster, unsigned w, const struct speed *speed)
+{
+    struct speed_levels *levels = &supermaster->levels[w];
+    if (levels->count == SPEED_WAIVED) { /* a speed that was given up comes after all */
+        supermaster->speeds_missing++;
+        levels->count = 0;
+    }
+    if (supermaster->speeds_missing == 0 || levels->count > 0) {
+        supermaster_refuse(supermaster, "sent a speed that was not asked for");
+        return;
+    }
+    gather(supermaster, w, speed);
+    supermaster->speeds_missing--;
+    supermaster->speeds_due_ns =
+        supermaster->now_ns + supermaster_patience_ns(supermaster->now_ns - supermaster->started_ns);
+}
+
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message)
 {
     const struct topology *topology = supermaster->config.topology;
     struct speed speed;
     speed_get(message, &speed);
-    unsigned w = topology_worker(topology, speed.worker);
-    if (!supermaster_speaks_for(supermaster, speed.worker)) {
+    const unsigned w = topology_worker(topology, speed.worker);
+    if (w == topology->workers || !supermaster_speaks_for(supermaster, speed.worker))
         supermaster_refuse(supermaster, "sent a speed of a rank that it does not serve");
+    else if (is_too_late(supermaster, w))
         return;
-    }
-    if (w < topology->workers && supermaster->losses.worker[w] != WORKER_IS_ALIVE)
-        return; /* the speed came too late: the worker was taken for lost meanwhile */
-    if (w < topology->workers && supermaster->levels[w].count == SPEED_WAIVED) {
-        supermaster->speeds_missing++; /* a speed that was given up comes after all */
-        supermaster->levels[w].count = 0;
-    }
-    if (w < topology->workers && supermaster->state > SUPERMASTER_GATHERING && supermaster_is_late(supermaster))
-        return; /* the run began without this speed */
-    if (w == topology->workers || supermaster->speeds_missing == 0 || supermaster->levels[w].count > 0) {
-        supermaster_refuse(supermaster, "sent a speed that was not asked for");
-        return;
-    }
-    gather(supermaster, w, &speed);
-    supermaster->speeds_missing--;
-    supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
+    else if (supermaster_is_joiner(supermaster, w)) {
+        supermaster->levels[w] = speed_levels_of(&speed);
+        supermaster_note_joiner(supermaster, w);
+    } else
+        take_speed(supermaster, w, &speed);
 }
 
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
 {
     struct speed_levels *levels = &supermaster->levels[w];
+    if (supermaster_is_joiner(supermaster, w))
+        supermaster_note_joiner(supermaster, w);
     if (supermaster->speeds_missing == 0 || levels->count > 0)
         return;
     levels->count = SPEED_WAIVED;
     supermaster->speeds_missing--;
     if (supermaster->speeds_due_ns == NEVER) /* no speed may ever come, should the other workers hang */
-        supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
+        supermaster->speeds_due_ns =
+            supermaster->now_ns + supermaster_patience_ns(supermaster->now_ns - supermaster->started_ns);
 }
 
 /* A worker whose speed did not come is taken for as fast as the first whose speed did. Returns how many speeds came,
@@ -119,9 +137,10 @@ static unsigned fill_in_missing(struct supermaster *supermaster)
     return came > 0 ? came : 1;
 }
 
-static void compare_speeds(struct supermaster *supermaster)
+void supermaster_compare_speeds(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers;
+    fill_in_missing(supermaster);
     probe_compare(supermaster->levels, workers, supermaster->measured.mean_s);
     for (unsigned w = 0; supermaster->config.speeds == NULL && w < workers; w++)
         supermaster->statistics[w].speed = 1 / supermaster->measured.mean_s[w];
@@ -132,13 +151,14 @@ static void finish_measured(struct supermaster *supermaster)
 {
     const struct gathered *gathered = &supermaster->gathered;
     struct measured *measured = &supermaster->measured;
-    measured->round_trip_s = gathered->round_trip_s / fill_in_missing(supermaster);
+    const unsigned came = fill_in_missing(supermaster);
+    measured->round_trip_s = gathered->round_trip_s / came;
     measured->swr = gathered->swr_workers > 0 ? gathered->swr / gathered->swr_workers : 0;
     measured->cov = gathered->freedom > 0 ? sqrt(gathered->squares / (double)gathered->freedom) : 0;
     for (unsigned i = 0; i < CELLS; i++)
         if (gathered->cells[i].count > 0)
             measured->cells[i].mean = gathered->cells[i].sum / (double)gathered->cells[i].count;
-    compare_speeds(supermaster);
+    supermaster_compare_speeds(supermaster);
 }
 
 /* The ratio of the shortest to the longest of the five iterations that workers time for a technique that asks for
@@ -148,19 +168,70 @@ static double swr(const struct supermaster *supermaster)
     return supermaster->config.probe && supermaster->measured.swr == 0 ? 1 : supermaster->measured.swr;
 }
 
-/* Prepares a technique for so many iterations. */
+/* True for a worker that may be given chunks, as far as is known. */
+static bool counts(const struct supermaster *supermaster, unsigned w)
+{
+    const enum worker_status status = supermaster->losses.worker[w];
+    const bool is_there = status != WORKER_IS_LOST && status != WORKER_HAS_LEFT;
+    return is_there && (is_central(supermaster) ||
+                        !supermaster_is_joining(supermaster, supermaster->config.topology->master_of[w]));
+}
+
+/* Those workers have a seat in a technique that is prepared now that count, or all where none does. */
+struct seating {
+    const struct supermaster *supermaster;
+    bool all;
+};
+
+static struct seating seating_now(const struct supermaster *supermaster)
+{
+    for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
+        if (counts(supermaster, w))
+            return (struct seating){supermaster, false};
+    return (struct seating){supermaster, true};
+}
+
+static bool has_seat(const struct seating *seating, unsigned w)
+{
+    return seating->all || counts(seating->supermaster, w);
+}
+
+/* Moves the speeds of those with a seat together. Returns how many they are. */
+static unsigned gather_speeds(const struct seating *seating, double *powers)
+{
+    unsigned seats = 0;
+    for (unsigned w = 0; w < seating->supermaster->config.topology->workers; w++)
+        if (has_seat(seating, w))
+            powers[seats++] = seating->supermaster->statistics[w].speed;
+    return seats;
+}
+
+/* Moves the powers of those with a seat back to their places. */
+static void put_powers_back(const struct seating *seating, unsigned seats, double *powers)
+{
+    for (unsigned w = seating->supermaster->config.topology->workers; w-- > 0;)
+        powers[w] = has_seat(seating, w) ? powers[--seats] : 0;
+}
+
+static void take_seats(const struct seating *seating, unsigned *seat)
+{
+    unsigned seats = 0;
+    for (unsigned w = 0; w < seating->supermaster->config.topology->workers; w++)
+        seat[w] = has_seat(seating, w) ? seats++ : NO_SEAT;
+}
+
+/* Prepares a technique for so many iterations. Where that fails the seats are as they were. */
 static int prepare_technique(struct supermaster *supermaster, const struct sched_spec *technique, uint64_t iterations,
                              struct error *error)
 {
     const struct supermaster_config *config = &supermaster->config;
-    unsigned workers = config->topology->workers;
+    const struct seating seating = seating_now(supermaster);
     double *powers = supermaster->powers;
-    for (unsigned w = 0; w < workers; w++)
-        powers[w] = supermaster->statistics[w].speed;
-    sched_powers_from_speeds(technique->technique, config->spec->weighting, powers, workers, powers);
+    const unsigned seats = gather_speeds(&seating, powers);
+    sched_powers_from_speeds(technique->technique, config->spec->weighting, powers, seats, powers);
     const struct sched_config sched = {
         .iterations = iterations,
-        .workers = workers,
+        .workers = seats,
         .powers = powers,
         .min_chunk = config->spec->min_chunk,
         .weighting = config->spec->weighting,
@@ -168,7 +239,11 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
         .overhead_s = supermaster->measured.round_trip_s,
         .swr = swr(supermaster),
     };
-    return sched_init(&supermaster->sched, technique, &sched, error);
+    const int result = sched_init(&supermaster->sched, technique, &sched, error);
+    put_powers_back(&seating, seats, powers);
+    if (result == 0)
+        take_seats(&seating, supermaster->seat);
+    return result;
 }
 
 static const struct sched_spec *wanted_technique(struct supermaster *supermaster)
@@ -190,23 +265,55 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
     return supermaster->sched_ready ? 0 : -1;
 }
 
-/* Granted iterations that are not done belong to the loop of the new technique, too: some may be given back. */
-void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique)
+/* Prepares the technique for the rest of the loop, to which granted iterations that are not done belong, too: some may
+ * be given back. False where it refuses the rest: nothing has changed but the powers. */
+static bool prepare_for_rest(struct supermaster *supermaster, const struct sched_spec *technique)
 {
     const struct ledger *ledger = &supermaster->ledger;
-    uint64_t over = ledger->done + ranges_total(&ledger->failed) + ranges_total(&ledger->free);
+    uint64_t over = ledger->done + ranges_total(&ledger->failed) + ranges_total(&ledger->free) + ledger->held;
     uint64_t granted = ledger->loop.count - over;
     struct sched before = supermaster->sched;
     struct error refused;
-    if (technique->technique == before.technique)
-        return;
     if (prepare_technique(supermaster, technique, supermaster_step_free(supermaster) + granted, &refused) < 0) {
         supermaster->sched = before;
-        return;
+        return false;
     }
     sched_fini(&before);
     sched_claim(&supermaster->sched, granted);
-    REASON(supermaster->reasons, "goes on with %s", technique->technique->name);
+    return true;
+}
+
+void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique)
+{
+    if (technique->technique != supermaster->sched.technique && prepare_for_rest(supermaster, technique))
+        REASON(supermaster->reasons, "goes on with %s", technique->technique->name);
+}
+
+/* The weights that the technique has learned take the place of the speeds. */
+static void keep_learned(struct supermaster *supermaster)
+{
+    const struct sched *sched = &supermaster->sched;
+    const unsigned workers = supermaster->config.topology->workers;
+    double sum = 0;
+    for (unsigned w = 0; w < workers; w++)
+        sum += supermaster->seat[w] != NO_SEAT ? supermaster->statistics[w].speed : 0;
+    for (unsigned w = 0; sched->technique->weight != NULL && w < workers; w++)
+        if (supermaster->seat[w] != NO_SEAT)
+            supermaster->statistics[w].speed = sched_weight(sched, supermaster->seat[w]) * sum / sched->workers;
+}
+
+/* Where the technique refuses what is left those without a seat share those of others. */
+void supermaster_recount_workers(struct supermaster *supermaster)
+{
+    const struct sched_spec same = supermaster->sched.spec;
+    keep_learned(supermaster);
+    if (prepare_for_rest(supermaster, &same)) {
+        REASON(supermaster->reasons, "goes on with %u workers", supermaster->sched.workers);
+        return;
+    }
+    for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
+        if (supermaster->seat[w] == NO_SEAT)
+            supermaster->seat[w] = w % supermaster->sched.workers;
 }
 
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)

@@ -11,12 +11,13 @@
 static void explain_cut(const struct supermaster *supermaster, unsigned w, uint64_t want, const struct range *range)
 {
     const struct sched *sched = &supermaster->sched;
+    const unsigned seat = supermaster->seat[w];
     uint64_t left = sched->remaining + range->count;
     char weight[60] = "", bound[60] = "";
     if (sched->weighting == SCHED_WEIGHTING_POWER)
-        snprintf(weight, sizeof weight, ", power %.3f", sched->powers[w]);
+        snprintf(weight, sizeof weight, ", power %.3f", sched->powers[seat]);
     else if (sched->weighting == SCHED_WEIGHTING_ACP)
-        snprintf(weight, sizeof weight, ", power %.3f, load %.2f", sched->powers[w], sched->loads[w]);
+        snprintf(weight, sizeof weight, ", power %.3f, load %.2f", sched->powers[seat], sched->loads[seat]);
     if (sched->min_chunk > 1 && want <= sched->min_chunk && (sched->formula < want || weight[0] != '\0'))
         snprintf(bound, sizeof bound, ", no less than %" PRIu64, sched->min_chunk);
     else if (supermaster->least_chunk > 1 && want <= supermaster->least_chunk && sched->formula < want)
@@ -91,7 +92,7 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
 {
     if (supermaster->sched.weighting == SCHED_WEIGHTING_ACP)
         supermaster_weigh_load(supermaster, w);
-    uint64_t want = sched_next(&supermaster->sched, w);
+    uint64_t want = sched_next(&supermaster->sched, supermaster->seat[w]);
     if (supermaster->least_chunk > 1)
         want = widen(supermaster, want);
     supermaster->actions->calculations += want > 0;

@@ -19,8 +19,11 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
         .deviation_s = (double)feedback->deviation_ns / 1e9,
         .samples = feedback->samples,
     };
-    if (supermaster->sched_ready)
-        sched_feedback(&supermaster->sched, &measured);
+    if (supermaster->sched_ready && supermaster->seat[w] != NO_SEAT) {
+        struct sched_feedback seated = measured;
+        seated.worker = supermaster->seat[w];
+        sched_feedback(&supermaster->sched, &seated);
+    }
     if (supermaster->chooser != NULL)
         supermaster_note_pace(supermaster, &measured);
 }

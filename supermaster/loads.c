@@ -14,7 +14,7 @@ void supermaster_weigh_load(struct supermaster *supermaster, unsigned w)
     struct worker_statistics *statistics = &supermaster->statistics[w];
     uint16_t told = served->load > 0 ? served->load : statistics->load;
     double load = processes(told);
-    sched_set_load(&supermaster->sched, w, load);
+    sched_set_load(&supermaster->sched, supermaster->seat[w], load);
     statistics->load_sum += told > 0 ? load : 0;
     statistics->load_chunks += told > 0;
 }

@@ -18,16 +18,15 @@
 #include <limits.h>
 #include <stdlib.h>
 
-int supermaster_losses_init(struct supermaster *supermaster)
+int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room)
 {
-    const struct topology *topology = supermaster->config.topology;
     struct losses *losses = &supermaster->losses;
-    losses->worker = calloc(topology->workers + 1, sizeof *losses->worker);
-    losses->master_left = calloc(topology->masters + 1, sizeof *losses->master_left);
-    losses->dismissed = calloc(topology->masters + 1, sizeof *losses->dismissed);
-    losses->heard_ns = calloc(topology->masters + 1, sizeof *losses->heard_ns);
-    losses->look_ns = NEVER;
-    bool complete = losses->worker && losses->master_left && losses->dismissed && losses->heard_ns;
+    const size_t before = room->masters.before, now = room->masters.now;
+    const bool complete =
+        grow_to(&losses->worker, room->workers.before, room->workers.now, sizeof *losses->worker) == 0 &&
+        grow_to(&losses->master_left, before, now, sizeof *losses->master_left) == 0 &&
+        grow_to(&losses->dismissed, before, now, sizeof *losses->dismissed) == 0 &&
+        grow_to(&losses->heard_ns, before, now, sizeof *losses->heard_ns) == 0;
     return complete ? 0 : -1;
 }
 
@@ -112,6 +111,7 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
         return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
     losses->worker[w] = WORKER_IS_LOST;
+    supermaster->statistics[w].left_ns = supermaster->now_ns;
     losses->workers_lost++;
     losses->workers_late += is_late;
     assert(losses->workers_lost <= supermaster->config.topology->workers && "a worker is lost once");
@@ -178,6 +178,7 @@ void supermaster_master_left(struct supermaster *supermaster, unsigned m)
     supermaster->busy[m] = 0;
     supermaster->refills_parked[m] = 0;
     supermaster_forget_recall(supermaster, m);
+    supermaster_forget_joining(supermaster, m);
     supermaster_losses_release(supermaster, m);
 }
 
@@ -197,9 +198,15 @@ static void supermaster_losses_lose_master(struct supermaster *supermaster, unsi
             note_worker(supermaster, w, 0);
         if (losses->worker[w] != WORKER_IS_ALIVE)
             continue;
+        if (topology_is_in_pod(topology, w)) {
+            note_worker(supermaster, w, 0);
+            continue;
+        }
         losses->worker[w] = WORKER_IS_ORPHAN;
         losses->orphans++;
     }
+    if (m >= topology->launched)
+        supermaster_note_pod_left(supermaster);
 }
 
 void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
@@ -232,7 +239,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     const struct topology *topology = supermaster->config.topology;
     const struct range running = {adopt->first, adopt->count};
     struct losses *losses = &supermaster->losses;
-    if (is_central(supermaster) || supermaster->service.workers[w].present) {
+    if (is_central(supermaster) || supermaster->service.workers[w].present || topology_is_in_pod(topology, w)) {
         supermaster_refuse(supermaster, "looks for a new master, which it does not need");
         return;
     }
@@ -350,6 +357,8 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
         return;
     supermaster->losses.serve_due = false;
     if (ledger_is_complete(&supermaster->ledger) || supermaster->state >= SUPERMASTER_ENDING)
+        return;
+    if (nobody_is_left(supermaster) && supermaster->config.is_elastic)
         return;
     if (nobody_is_left(supermaster)) {
         const bool probed = supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING;

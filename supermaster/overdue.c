@@ -129,8 +129,11 @@ void supermaster_let_go(struct supermaster *supermaster, unsigned m)
     const struct topology *topology = supermaster->config.topology;
     struct losses *losses = &supermaster->losses;
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
-        unsigned char *status = &losses->worker[topology->served[topology_first(topology, m) + i]];
-        losses->workers_left += *status != WORKER_IS_LOST;
-        *status = *status == WORKER_IS_LOST ? WORKER_IS_LOST : WORKER_HAS_LEFT;
+        const unsigned w = topology->served[topology_first(topology, m) + i];
+        if (losses->worker[w] == WORKER_IS_LOST)
+            continue;
+        losses->workers_left++;
+        losses->worker[w] = WORKER_HAS_LEFT;
+        supermaster->statistics[w].left_ns = supermaster->now_ns;
     }
 }

@@ -5,18 +5,20 @@
  * again before it is given more. */
 #include "supermaster/core.h"
 
+#include "common/util/grow.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
-int supermaster_recalls_init(struct supermaster *supermaster)
+int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room)
 {
     struct recalls *recalls = &supermaster->recalls;
-    unsigned masters = supermaster->config.topology->masters + 1;
-    recalls->waiting = calloc(masters, sizeof *recalls->waiting);
-    recalls->state = calloc(masters, sizeof *recalls->state);
-    recalls->was_asked = calloc(masters, sizeof *recalls->was_asked);
-    recalls->was_told = calloc(masters, sizeof *recalls->was_told);
-    return recalls->waiting && recalls->state && recalls->was_asked && recalls->was_told ? 0 : -1;
+    const size_t before = room->masters.before, now = room->masters.now;
+    const bool complete = grow_to(&recalls->waiting, before, now, sizeof *recalls->waiting) == 0 &&
+                          grow_to(&recalls->state, before, now, sizeof *recalls->state) == 0 &&
+                          grow_to(&recalls->was_asked, before, now, sizeof *recalls->was_asked) == 0 &&
+                          grow_to(&recalls->was_told, before, now, sizeof *recalls->was_told) == 0;
+    return complete ? 0 : -1;
 }
 
 void supermaster_recalls_fini(struct supermaster *supermaster)

@@ -39,16 +39,16 @@
 #include "common/service/boundary_list.h"
 #include "common/service/poison.h"
 #include "common/service/service.h"
+#include "common/util/grow.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-int supermaster_recovery_init(struct supermaster *supermaster)
+int supermaster_recovery_make_room(struct supermaster *supermaster, const struct room *room)
 {
-    supermaster->recovery.is_quiesced =
-        calloc(supermaster->config.topology->masters + 1, sizeof *supermaster->recovery.is_quiesced);
-    return supermaster->recovery.is_quiesced != NULL ? 0 : -1;
+    struct recovery *recovery = &supermaster->recovery;
+    return grow_to(&recovery->is_quiesced, room->masters.before, room->masters.now, sizeof *recovery->is_quiesced);
 }
 
 void supermaster_recovery_fini(struct supermaster *supermaster)

@@ -149,6 +149,10 @@ static void receive_report(struct supermaster *supermaster, unsigned m, const st
     supermaster->busy[m] = message->report.busy;
     if (!message->report.refill || supermaster->state > SUPERMASTER_SERVING || supermaster->losses.dismissed[m])
         return;
+    if (supermaster_is_joining(supermaster, m)) {
+        supermaster_keep_joiners_refill(supermaster, m);
+        return;
+    }
     if (supermaster_is_master_aside(supermaster, m)) {
         supermaster_keep_refill(supermaster, m);
         return;
@@ -192,6 +196,8 @@ static void recv_master_receive_goodbye(struct supermaster *supermaster, unsigne
     if (supermaster->losses.dismissed[m])
         supermaster_let_go(supermaster, m);
     supermaster_master_left(supermaster, m);
+    if (m >= supermaster->config.topology->launched)
+        supermaster_note_pod_left(supermaster);
     supermaster->messages += message->goodbye.messages;
     supermaster->bytes += message->goodbye.bytes;
 }

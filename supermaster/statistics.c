@@ -29,6 +29,24 @@ static double statistics_cores_of(const struct threads *threads)
     return threads->cores > 0 ? (double)threads->cores / threads->workers : 0;
 }
 
+/* Time from the first assignment to the last commit in which a worker of a pod was there. */
+static double presence_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
+{
+    const uint64_t first_ns = supermaster->first_assign_ns, last_ns = supermaster->last_commit_ns;
+    const uint64_t from_ns = statistics->joined_ns > first_ns ? statistics->joined_ns : first_ns;
+    const bool left_before = statistics->left_ns > 0 && statistics->left_ns < last_ns;
+    const uint64_t until_ns = left_before ? statistics->left_ns : last_ns;
+    return first_ns != NEVER && last_ns != NEVER && until_ns > from_ns ? statistics_seconds(until_ns - from_ns) : 0;
+}
+
+/* A master that has joined counts from its own first assignment on. */
+static double finish_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
+{
+    const bool joined_later = statistics->finish_ns > 0 && statistics->joined_ns > supermaster->first_assign_ns;
+    const uint64_t later_ns = joined_later ? statistics->joined_ns - supermaster->first_assign_ns : 0;
+    return statistics_seconds(statistics->finish_ns + later_ns);
+}
+
 static void fill_worker(const struct supermaster *supermaster, unsigned w, struct report_worker *row)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -38,13 +56,18 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
         .node = topology->worker_node[w],
         .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
         .power = supermaster->powers[w],
-        .weight = learns_weights(supermaster) ? sched_weight(&supermaster->sched, w) : 0,
+        .weight = learns_weights(supermaster) && supermaster->seat[w] != NO_SEAT
+                      ? sched_weight(&supermaster->sched, supermaster->seat[w])
+                      : 0,
         .load = statistics->load_chunks > 0 ? statistics->load_sum / (double)statistics->load_chunks : 0,
         .iterations = statistics->iterations,
         .chunks = statistics->chunks,
+        .is_of_pod = topology_is_in_pod(topology, w),
+        .has_left = supermaster->losses.worker[w] == WORKER_HAS_LEFT || supermaster->losses.worker[w] == WORKER_IS_LOST,
+        .presence_s = presence_s(supermaster, statistics),
         .compute_s = statistics_seconds(statistics->compute_ns),
         .wait_s = statistics_seconds(statistics->wait_ns),
-        .finish_s = statistics_seconds(statistics->finish_ns),
+        .finish_s = finish_s(supermaster, statistics),
         .threads = statistics->threads.count > 1 ? statistics->threads.count : 0,
         .thread_chunks = statistics->threads.chunks,
         .thread_max_over_mean = statistics->threads.max_over_mean,
@@ -91,6 +114,18 @@ static enum report_outcome outcome(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.failed) > 0 ? REPORT_TASKS_FAILED : REPORT_DONE;
 }
 
+static struct report_pods count_pods(const struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct report_pods pods = {.joined = topology->masters - topology->launched};
+    for (unsigned m = topology->launched; m < topology->masters; m++)
+        pods.left += supermaster->losses.dismissed[m];
+    for (unsigned i = 0; i < supermaster->losses.count; i++)
+        pods.lost += topology_master(topology, supermaster->losses.list[i].rank) < topology->masters &&
+                     topology_master(topology, supermaster->losses.list[i].rank) >= topology->launched;
+    return pods;
+}
+
 void supermaster_fill_report(const struct supermaster *supermaster, struct report *report, struct report_worker *rows)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -111,6 +146,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->refills = supermaster->refills;
     report->recalls.count = supermaster->recalls.count + supermaster->service.recalls;
     report->recalls.iterations = supermaster->recalls.iterations + supermaster->service.recalled_iterations;
+    report->pods = count_pods(supermaster);
     report->messages = supermaster->messages;
     report->bytes_on_wire = supermaster->bytes;
     report->checksum = supermaster->ledger.digest;

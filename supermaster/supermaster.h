@@ -37,6 +37,7 @@ struct supermaster_config {
     uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0 where results are only digested */
     bool no_speculation;   /* no worker gets a copy of a chunk that another worker computes */
     bool no_isolation;     /* no iteration is run in a child process */
+    bool is_elastic;       /* masters may join at any time: where there is no worker, some are waited for */
     bool is_patient;       /* a worker that hangs, or computes what others have done, is waited for at the end */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
     /* Iterations that wait for others, of which none waits for itself in a circle; closed, of `count` iterations,
@@ -88,6 +89,9 @@ struct gathered {
     } cells[CELLS];
 };
 
+/* For a worker whom the technique does not count: it has left, or was not there when the technique began. */
+#define NO_SEAT UINT32_MAX
+
 /* The time steps of the loop. Those of an earlier run are blank. */
 struct timesteps {
     uint64_t step_iterations; /* iterations of a step */
@@ -96,6 +100,7 @@ struct timesteps {
     uint64_t began_ns;
     uint64_t returned;        /* iterations of the step that were recalled and not cut again */
     struct report_step *list; /* [count]; NULL where there is one; owned, with what is in it */
+    unsigned places;          /* workers that the shares of each step have a place for */
     uint64_t count;
 };
 
@@ -168,6 +173,16 @@ struct recalls {
     bool has_no_giver;        /* nobody could be asked, and nobody was given anything or has answered since */
     uint64_t count;           /* recalls that brought something, also those of masters to their workers */
     uint64_t iterations; /* iterations that moved by them; those of the supermaster's own service come when it tells */
+};
+
+/* Masters that have joined and are not served yet, as the speeds of their workers are missing: see join.c. */
+struct joins {
+    bool *is_missing;       /* [workers] its speed is; owned */
+    unsigned *missing;      /* [masters] speeds of its workers that are; owned */
+    unsigned *refills_kept; /* [masters] refills that it has asked for meanwhile; owned */
+    unsigned open;          /* masters of which some are */
+    uint64_t since_ns;      /* when the latest has joined */
+    uint64_t due_ns;        /* when the missing ones are given up; NEVER until one came */
 };
 
 /* Recovery of a loop with dependencies when ranks are lost: see recovery.c. */
@@ -249,7 +264,8 @@ struct nodes {
 
 /* The supermaster's statistics of a worker at the end. */
 struct worker_statistics {
-    double speed; /* relative; 0 until known */
+    double speed;                /* relative; 0 until known */
+    uint64_t joined_ns, left_ns; /* when it came and went, where that was while others computed; else 0 */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
     struct threads threads;       /* count 0: the worker has told of none */
     uint16_t load;                /* load that the worker's master has told; 0: none */
@@ -261,6 +277,7 @@ struct worker_statistics {
 struct supermaster {
     struct supermaster_config config;
     unsigned state;                    /* enum supermaster_state */
+    bool is_central;                   /* the topology is, for good */
     bool ends_now;                     /* what runs is not finished when the run ends early */
     bool drains;                       /* ENDING: something was left when all were told to end */
     struct actions *actions;           /* actions of the step that is running */
@@ -268,9 +285,13 @@ struct supermaster {
     struct ledger ledger; /* holders: the masters, and last all workers without one; or the workers (central) */
     struct sched sched;
     bool sched_ready;
+    unsigned *seat;          /* [workers] index of a worker in `sched`, or NO_SEAT; owned */
     struct chooser *chooser; /* NULL unless technique_auto; owned */
     struct service service;  /* central: of all workers; else of those whose master was lost */
     unsigned holders;
+    struct {
+        unsigned masters, workers, nodes; /* that there is room for, as many as the topology has, or more */
+    } room;
     /* gathering */
     struct speed_levels *levels; /* [workers]; owned */
     unsigned speeds_missing;
@@ -308,6 +329,7 @@ struct supermaster {
     struct error refusal;               /* text of a DROP of the step */
     struct losses losses;
     struct recalls recalls;
+    struct joins joins;
     struct recovery recovery;
     struct points points;
     struct failures failures;
@@ -326,6 +348,10 @@ static inline bool supermaster_is_unprobed(const struct supermaster *supermaster
 {
     return supermaster->is_unprobed;
 }
+
+/* Makes room for a master more, with so many workers on a node of their own, than the topology has: then it may be
+ * appended there, and EVENT_JOINED follows before any other event. -1 when memory is out: nothing has changed. */
+int supermaster_reserve(struct supermaster *supermaster, unsigned workers);
 
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
 const char *supermaster_state_name(const struct supermaster *supermaster);

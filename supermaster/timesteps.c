@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Limit of workers times steps up to which each worker's share of each step is kept. */
 #define SHARES_MAX (1u << 22)
@@ -28,6 +29,27 @@ static int make_shares(struct timesteps *steps, unsigned workers)
         return -1;
     for (uint64_t i = 0; i < steps->count; i++)
         steps->list[i].cut = shares + i * workers;
+    steps->places = workers;
+    return 0;
+}
+
+/* The shares of the steps so far are moved to an array that has a place for each worker. Where that would be too large
+ * there are none any more. */
+int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room)
+{
+    struct timesteps *steps = &supermaster->steps;
+    uint64_t *shares = steps->list != NULL ? steps->list[0].cut : NULL;
+    const size_t places = steps->places;
+    const bool fits = shares != NULL && room->workers.now <= SHARES_MAX / steps->count;
+    if (shares == NULL || room->workers.now <= places)
+        return 0;
+    for (uint64_t i = 0; i < steps->count && !fits; i++)
+        steps->list[i].cut = NULL;
+    if (fits && make_shares(steps, room->workers.now) < 0)
+        return -1;
+    for (uint64_t i = 0; i < steps->count && fits; i++)
+        memcpy(steps->list[i].cut, shares + i * places, places * sizeof *shares);
+    free(shares);
     return 0;
 }
 

@@ -72,6 +72,23 @@ static double compute_worth_of_recalls(const struct report *report)
     return iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
 }
 
+/* The time that a worker could have computed: one that has joined only while it was there, and not at all where it is
+ * lost, as then it is not known what it has done. */
+static double worker_capacity_s(const struct report *report, const struct report_worker *worker)
+{
+    if (!worker->is_of_pod)
+        return report->elapsed_s;
+    return worker->has_left && worker->chunks == 0 ? 0 : worker->presence_s;
+}
+
+static double report_capacity_s(const struct report *report)
+{
+    double capacity_s = 0;
+    for (unsigned i = 0; i < report->workers; i++)
+        capacity_s += worker_capacity_s(report, &report->worker_stats[i]);
+    return capacity_s;
+}
+
 void report_compute(struct report *report)
 {
     struct stats compute, finish;
@@ -79,11 +96,12 @@ void report_compute(struct report *report)
     stats_init(&finish);
     for (unsigned i = 0; i < report->workers; i++) {
         stats_add(&compute, report->worker_stats[i].compute_s);
-        stats_add(&finish, report->worker_stats[i].finish_s);
+        if (!report->worker_stats[i].is_of_pod || !report->worker_stats[i].has_left)
+            stats_add(&finish, report->worker_stats[i].finish_s);
     }
-    double capacity_s = report->elapsed_s * report->workers;
+    const double capacity_s = report_capacity_s(report);
     report->compute_s = compute.sum;
-    report->overhead_s = report->elapsed_s - compute.mean;
+    report->overhead_s = report->workers > 0 ? (capacity_s - compute.sum) / report->workers : 0;
     report->efficiency = capacity_s > 0 ? compute.sum / capacity_s : 0;
     report->imbalance.max_over_mean = finish.mean > 0 ? finish.maximum / finish.mean : 1;
     report->imbalance.cov = stats_cov(&finish);

@@ -31,6 +31,10 @@ struct report_worker {
     double weight;   /* weight that the technique has learned; 0 where it learns none */
     double load;     /* mean of the loads by which its chunks were cut; 0 where they were not measured */
     uint64_t iterations, chunks;
+    /* One that has joined the run, and how long it was there while others computed, where it is; it has left again, or
+     * is lost. */
+    bool is_of_pod, has_left;
+    double presence_s;
     double compute_s; /* inside the kernel */
     double wait_s;    /* idle, from its first request to the end of the run */
     unsigned threads; /* 0: one thread, of which nothing is told */
@@ -53,6 +57,11 @@ struct report_step {
 struct report_faults {
     uint64_t lost_workers, lost_masters, reissued_chunks, duplicate_results, resumed_iterations;
     uint64_t late_workers; /* workers that had not left when all was done, and were not waited for */
+};
+
+/* Masters with their workers that have joined the run. */
+struct report_pods {
+    unsigned joined, left, lost;
 };
 
 /* Work that was given back before it began, as others were idle. */
@@ -136,6 +145,7 @@ struct report {
     double startup_s;   /* program start to first assignment */
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_recalls recalls;
+    struct report_pods pods;
     struct report_faults faults;
     struct report_verify verify;
     const struct range *failed; /* [failed_count] ranges that were given up, in order */
@@ -168,7 +178,8 @@ struct report {
     /* filled in by report_compute() */
     double compute_s;  /* sum over the workers */
     double overhead_s; /* mean over the workers of elapsed_s - own compute_s */
-    double efficiency; /* compute_s / (elapsed_s * workers); 0 where nothing was assigned */
+    double efficiency; /* compute_s / (elapsed_s * workers), where some have joined by the time that they were there; 0
+                          where nothing was assigned */
     /* Shares of cores, where workers share cores: efficiency = compute_s / (elapsed_s * cores), and overhead_s is the
      * mean over the cores. Workers that have cores enough count with one for each thread. */
     struct {

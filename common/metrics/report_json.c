@@ -158,6 +158,14 @@ static const char *outcome_name(enum report_outcome outcome)
     return names[outcome];
 }
 
+static void set_pods(json_t *object, const struct report_pods *pods)
+{
+    if (pods->joined > 0)
+        json_object_set_new(object, "pods",
+                            json_pack("{s:o, s:o, s:o}", "joined", json_of_count(pods->joined), "left",
+                                      json_of_count(pods->left), "lost", json_of_count(pods->lost)));
+}
+
 static void set_counters(json_t *object, const struct report *report)
 {
     const struct report_faults *faults = &report->faults;
@@ -170,6 +178,7 @@ static void set_counters(json_t *object, const struct report *report)
                         json_pack("{s:o, s:o, s:o}", "count", json_of_count(report->recalls.count), "iterations",
                                   json_of_count(report->recalls.iterations), "worth_s",
                                   json_of_number(report->recalls.worth_s)));
+    set_pods(object, &report->pods);
     json_object_set_new(object, "messages", json_of_count(report->messages));
     json_object_set_new(object, "bytes_on_wire", json_of_count(report->bytes_on_wire));
     json_object_set_new(object, "checksum", is_real ? json_string(checksum) : json_null());
@@ -311,6 +320,8 @@ static json_t *make_worker(const struct report_worker *worker)
                                json_of_number(worker->power), "iterations", json_of_count(worker->iterations), "chunks",
                                json_of_count(worker->chunks), "compute_s", json_of_number(worker->compute_s), "wait_s",
                                json_of_number(worker->wait_s), "finish_s", json_of_number(worker->finish_s));
+    if (worker->is_of_pod)
+        json_object_set_new(object, "presence_s", json_of_number(worker->presence_s));
     if (worker->weight > 0)
         json_object_set_new(object, "weight", json_of_number(worker->weight));
     if (worker->threads > 0)

@@ -293,6 +293,15 @@ static void add_sharing(struct text *text, const struct report *report)
         text_add(text, "efficiency and overhead are of the %s\n", report->shared.cores > 0 ? "cores" : "workers");
 }
 
+static void add_pods(struct text *text, const struct report_pods *pods)
+{
+    if (pods->joined == 0)
+        return;
+    text_add(text, "  pods         ");
+    add_plural(text, pods->joined, "master");
+    text_add(text, " joined with workers, %u left again, %u lost\n", pods->left, pods->lost);
+}
+
 static void summary_add_topology(struct text *text, const struct report *report)
 {
     text_add(text, "  topology     %s: ", report_topology_name(report->topology));
@@ -308,6 +317,7 @@ static void summary_add_topology(struct text *text, const struct report *report)
         add_plural(text, report->cores, "core");
     }
     text_add(text, "\n");
+    add_pods(text, &report->pods);
     add_threads(text, report);
     add_sharing(text, report);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report: figures against numbers computed by hand, and the JSON read back. */
 #include "common/metrics/report.h"
+#include "common/metrics/summary.h"
 #include "common/predict/choose.h"
 #include "common/sched/sched.h"
 #include "common/util/ranges.h"
@@ -101,6 +102,61 @@ START_TEST(what_is_shared_is_told)
     json_t *worker = json_array_get(json_object_get(object, "worker_stats"), 1);
     ck_assert_double_eq(json_real_value(json_object_get(worker, "cores")), 0.5);
     ck_assert_double_eq(json_real_value(json_object_get(worker, "processor_s")), 4.5);
+    json_decref(object);
+}
+END_TEST
+
+/* The last two of the sample have joined: one for 7 of the 10 s, and one for 9, which is still there. */
+static struct report report_with_pods(struct report_worker rows[4])
+{
+    struct report report = sample_report(&spec);
+    memcpy(rows, sample_workers, sizeof sample_workers);
+    rows[2].is_of_pod = rows[2].has_left = rows[3].is_of_pod = true;
+    rows[2].presence_s = 7;
+    rows[3].presence_s = 9;
+    report.worker_stats = rows;
+    report.masters = 4;
+    report.pods = (struct report_pods){.joined = 2, .left = 1};
+    return report;
+}
+
+START_TEST(those_who_have_joined_count_while_they_were_there)
+{
+    struct report_worker rows[4];
+    struct report report = report_with_pods(rows);
+    report_compute(&report);
+    ck_assert_double_eq(report.compute_s, 30);
+    ck_assert_double_eq_tol(report.efficiency, 30. / 36, 1e-15); /* 10 + 10 + 7 + 9 */
+    ck_assert_double_eq(report.overhead_s, 1.5);                 /* (36 - 30) / 4 */
+    ck_assert_double_eq(report.imbalance.max_over_mean, 1.25);   /* 10 / 8, of those that are there at the end */
+}
+END_TEST
+
+START_TEST(those_who_have_joined_are_told)
+{
+    struct report_worker rows[4];
+    struct report report = report_with_pods(rows);
+    report_compute(&report);
+    json_t *object = read_back(&report);
+    char *pods = json_dumps(json_object_get(object, "pods"), 0), *text = summary_text(&report, 80, false);
+    ck_assert_str_eq(pods, "{\"joined\": 2, \"left\": 1, \"lost\": 0}");
+    ck_assert_msg(strstr(text, "  pods         2 masters joined with workers, 1 left again, 0 lost\n") != NULL, "%s",
+                  text);
+    for (unsigned i = 0; i < 4; i++) {
+        const json_t *presence =
+            json_object_get(json_array_get(json_object_get(object, "worker_stats"), i), "presence_s");
+        ck_assert_int_eq(presence != NULL, i >= 2);
+        ck_assert_double_eq(json_number_value(presence), rows[i].presence_s);
+    }
+    free(pods);
+    free(text);
+    json_decref(object);
+    report = sample_report(&spec);
+    object = read_back(&report);
+    text = summary_text(&report, 80, false);
+    ck_assert_ptr_null(json_object_get(object, "pods"));
+    ck_assert_ptr_null(strstr(text, "pods"));
+    free(text);
     json_decref(object);
 }
 END_TEST
@@ -347,6 +403,8 @@ int main(void)
     Suite *suite = suite_create("report");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, figures_follow_from_the_measurements);
+    tcase_add_test(tests, those_who_have_joined_count_while_they_were_there);
+    tcase_add_test(tests, those_who_have_joined_are_told);
     tcase_add_test(tests, late_workers_are_told_where_there_are_any);
     tcase_add_test(tests, nodes_that_were_put_aside_are_listed);
     tcase_add_test(tests, nothing_done_divides_nothing_by_zero);
