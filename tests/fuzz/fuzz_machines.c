@@ -3,8 +3,9 @@
  * rank, in any order, between events that a runtime may bring at that moment. A machine may end the run in one line; it
  * must not break, and what it sends must decode.
  *
- * The first byte is the machine, the second the technique, the third what else the job has, the fourth the length of
- * the loop, which may grow. Then come steps: a byte for the event, and for a message one for its sender, two for its
+ * The first byte is the machine, and whether masters may come to nobody, the second the technique, the third what else
+ * the job has, the fourth the length of the loop, which may grow. Masters with their workers join the supermaster, and
+ * leave. Then come steps: a byte for the event, and for a message one for its sender, two for its
  * length (little-endian) and the message. */
 #include "tests/fuzz/fuzz.h"
 #include "common/config/run_spec.h"
@@ -24,6 +25,9 @@
 enum {
     HEAD_BYTES = 4,
     RANKS = 7,
+    PODS_MAX = 4,
+    POD_WORKERS_MAX = 2,
+    RANKS_MAX = RANKS + PODS_MAX * (1 + POD_WORKERS_MAX),
     STEPS_MAX = 200,
     PARTS_MAX = 4096,
     RECORD_BYTES = 8,
@@ -53,8 +57,14 @@ enum {
     EVENTS
 };
 
-/* Of the bytes of a timer those from here on tell that the loop has grown. */
-#define BYTE_OF_MORE 128
+/* Of the bytes of a timer those from here on tell that the loop has grown, that a master joins, and that one leaves. */
+#define BYTE_OF_MORE  128
+#define BYTE_OF_JOIN  192
+#define BYTE_OF_LEAVE 220
+
+/* What the first byte says beside the machine: all may be lost, as others may join; there is nobody at first. */
+#define HEAD_ELASTIC 1
+#define HEAD_EMPTY   2
 
 /* A supermaster cuts no chunk whose results do not fit a file (see kernel_describe()), and a master believes it. */
 #define CHUNK_MAX (UINT64_C(1) << 59)
@@ -77,8 +87,8 @@ struct bench {
     uint64_t running, reported;  /* iterations of the worker's chunk; 0: none; and of them told of */
     uint64_t boundary_at, ready; /* where that chunk ends, and how much of its boundary data is complete */
     bool probing, left;
-    bool dropped[RANKS], dropping; /* nothing comes from these */
-    bool cut;                      /* the supermaster was dropped: that ends the rank in the middle of the step */
+    bool dropped[RANKS_MAX], dropping; /* nothing comes from these */
+    bool cut;                          /* the supermaster was dropped: that ends the rank in the middle of the step */
     unsigned dropped_last;
     bool has_cut, ends; /* it is to be told what is cut off its chunk; what is not done of it is */
     bool grows;         /* it is to be told how much of the loop there is */
@@ -95,7 +105,7 @@ static void send_message(void *context, unsigned to, const struct message *messa
     struct bench *bench = context;
     if (bench->cut)
         return;
-    REQUIRE(!bench->left && to < RANKS && message_size(message) <= sizeof bytes);
+    REQUIRE(!bench->left && to < bench->topology.ranks && message_size(message) <= sizeof bytes);
     size_t size = message_encode(message, FIRST_JOB, bytes);
     REQUIRE(message_decode(&back, bytes, size) == DECODE_OK);
 }
@@ -129,7 +139,8 @@ static void apply(void *context, const struct action *action)
         break;
     case ACTION_BOUNDARY:
         REQUIRE(action->boundary.bytes > 0 && action->boundary.bytes <= HALO_BYTES &&
-                action->boundary.offset <= HALO_BYTES - action->boundary.bytes && action->boundary.from < RANKS);
+                action->boundary.offset <= HALO_BYTES - action->boundary.bytes &&
+                action->boundary.from < bench->topology.ranks);
         break;
     case ACTION_REUSE: REQUIRE(bench->running == 0); break;
     case ACTION_QUIESCE:
@@ -145,7 +156,7 @@ static void apply(void *context, const struct action *action)
         break;
     case ACTION_DEATHS: REQUIRE(action->deaths.count > 0 && action->deaths.deaths + action->deaths.failures > 0); break;
     case ACTION_DROP:
-        REQUIRE(action->drop.rank < RANKS && !bench->dropping);
+        REQUIRE(action->drop.rank < bench->topology.ranks && !bench->dropping);
         require_one_line(action->drop.text);
         bench->dropped[bench->dropped_last = action->drop.rank] = bench->dropping = true;
         bench->cut = action->drop.rank == 0;
@@ -163,7 +174,7 @@ static void apply(void *context, const struct action *action)
 /* --- the machines --- */
 
 /* supermaster 0, masters 1 and 2, workers 3 to 6; in the central topology all but 0 are workers. */
-static void init_topology(struct topology *topology, bool central)
+static void init_topology(struct topology *topology, bool central, unsigned ranks)
 {
     struct hello hellos[RANKS];
     for (unsigned i = 0; i < RANKS; i++)
@@ -171,7 +182,7 @@ static void init_topology(struct topology *topology, bool central)
                                    .role = i == 0              ? ROLE_SUPERMASTER
                                            : i < 3 && !central ? ROLE_MASTER
                                                                : ROLE_WORKER};
-    REQUIRE(topology_init(topology, hellos, RANKS, true) == 0);
+    REQUIRE(topology_init(topology, hellos, ranks, true) == 0);
 }
 
 static int init_supermaster(struct bench *bench, const uint8_t *head)
@@ -206,6 +217,7 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
         .distance = distance,
         .no_speculation = bench->flags & FLAG_DEPENDENT,
         .no_isolation = bench->flags & FLAG_DEPENDENT,
+        .is_elastic = head[0] / KINDS & (HEAD_ELASTIC | HEAD_EMPTY),
     };
     if (supermaster_init(&bench->supermaster, &config, &error) < 0) {
         require_one_line(error.text);
@@ -260,7 +272,8 @@ static int init_worker(struct bench *bench, const uint8_t *head)
 
 static int init_machine(struct bench *bench, const uint8_t *head)
 {
-    init_topology(&bench->topology, bench->kind == KIND_CENTRAL);
+    const bool is_empty = bench->kind == KIND_SUPERMASTER && head[0] / KINDS & HEAD_EMPTY;
+    init_topology(&bench->topology, bench->kind == KIND_CENTRAL, is_empty ? 1 : RANKS);
     switch (bench->kind) {
     case KIND_MASTER: return init_master(bench);
     case KIND_WORKER: return init_worker(bench, head);
@@ -411,6 +424,42 @@ static void step_message(struct bench *bench, unsigned from, const uint8_t *byte
         step(bench, &event);
 }
 
+/* A master joins the supermaster with as many workers. */
+static void step_joined(struct bench *bench, unsigned workers)
+{
+    const struct topology *topology = &bench->topology;
+    if (bench->kind != KIND_SUPERMASTER || topology->masters - topology->launched == PODS_MAX)
+        return;
+    REQUIRE(supermaster_reserve(&bench->supermaster, workers) == 0);
+    REQUIRE(topology_append(&bench->topology, 1 + workers) == 0);
+    step(bench, &(struct event){.type = EVENT_JOINED});
+}
+
+/* The first or the last one that has joined is to leave. */
+static void step_leaving(struct bench *bench, bool first, bool now)
+{
+    const struct topology *topology = &bench->topology;
+    if (bench->kind != KIND_SUPERMASTER || topology->masters == topology->launched)
+        return;
+    const unsigned m = first ? topology->launched : topology->masters - 1;
+    step(bench, &(struct event){.type = EVENT_LEAVING, .from = topology->master_rank[m], .now = now});
+}
+
+static void step_timer(struct bench *bench, uint8_t byte)
+{
+    const unsigned kind = byte / EVENTS;
+    if (byte >= BYTE_OF_LEAVE)
+        step_leaving(bench, kind == UINT8_MAX / EVENTS - 1, kind % 2);
+    else if (byte >= BYTE_OF_JOIN)
+        step_joined(bench, 1 + kind % POD_WORKERS_MAX);
+    else if (byte >= BYTE_OF_MORE)
+        step(bench, &(struct event){.type = EVENT_MORE});
+    else if (bench->machine.deadline(bench->machine.self) != NEVER) {
+        bench->now_ns = bench->machine.deadline(bench->machine.self);
+        step(bench, &(struct event){.type = EVENT_TIMER});
+    }
+}
+
 static void step_other(struct bench *bench, uint8_t byte)
 {
     switch (byte % EVENTS) {
@@ -420,13 +469,7 @@ static void step_other(struct bench *bench, uint8_t byte)
     case EVENT_BYTE_FAILED: step_failed(bench, byte); break;
     case EVENT_BYTE_DRAIN: step(bench, &(struct event){.type = EVENT_DRAIN, .now = byte / EVENTS & 1}); break;
     case EVENT_BYTE_PROBLEM: step(bench, &(struct event){.type = EVENT_FATAL, .text = "cannot go on"}); break;
-    default:
-        if (byte >= BYTE_OF_MORE)
-            step(bench, &(struct event){.type = EVENT_MORE});
-        else if (bench->machine.deadline(bench->machine.self) != NEVER) {
-            bench->now_ns = bench->machine.deadline(bench->machine.self);
-            step(bench, &(struct event){.type = EVENT_TIMER});
-        }
+    default: step_timer(bench, byte);
     }
 }
 
@@ -445,7 +488,7 @@ static void run(struct bench *bench, const uint8_t *bytes, size_t size)
             return;
         size_t length = bytes[1] | (size_t)bytes[2] << 8, room = size - 3;
         length = length < room ? length : room;
-        step_message(bench, bytes[0] % RANKS, bytes + 3, length);
+        step_message(bench, bytes[0] % bench->topology.ranks, bytes + 3, length);
         bytes += 3 + length;
         size -= 3 + length;
     }

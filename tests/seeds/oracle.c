@@ -142,7 +142,9 @@ static const char *check_failure(const struct virtual_config *config, const stru
     if (strncmp(result->supermaster->failure.text, "all workers are lost", 20) != 0)
         return "the run failed for a reason that there was not";
     const struct losses *losses = &result->supermaster->losses;
-    return losses->workers_lost + losses->workers_left < config->workers ? "the run failed with workers left" : NULL;
+    return losses->workers_lost + losses->workers_left < result->supermaster->config.topology->workers
+               ? "the run failed with workers left"
+               : NULL;
 }
 
 static bool may_be_killed(const struct virtual_config *config)
@@ -212,7 +214,8 @@ static const char *check_verified(const struct virtual_config *config, const str
         if (mismatch->wrong >= 0 && !config->lies(config->context, mismatch->rank[mismatch->wrong], UINT64_MAX))
             return "a worker is called wrong that does not lie";
     }
-    if (!is_undisturbed(config, result) || config->spec.verify != 1 || supermaster->losses.workers_lost > 0)
+    if (!is_undisturbed(config, result) || config->spec.verify != 1 ||
+        supermaster->losses.workers_lost + supermaster->losses.workers_left > 0)
         return NULL;
     uint64_t drawn = verifications->alike + verifications->differing + verifications->unverified;
     return drawn + supermaster->resumed != supermaster->ledger.done ? "not all was verified" : NULL;
@@ -252,6 +255,8 @@ static struct load load_of(const struct virtual_config *config)
         load.slowest = speed < load.slowest ? speed : load.slowest;
         load.fastest = speed > load.fastest ? speed : load.fastest;
     }
+    for (unsigned i = 0; i < config->pod_count; i++) /* they help for some time only, if at all */
+        load.slowest = config->pods[i].speed < load.slowest ? config->pods[i].speed : load.slowest;
     return load;
 }
 

@@ -770,6 +770,76 @@ static void add_cancel(struct scenario *scenario)
     config->drain_rank = rank;
 }
 
+/* --- what generator 18 adds --- */
+
+/* Kills ranks of a pod at some time while it is there: all, its master, or some of its workers. */
+static void lose_pod(struct scenario *scenario, struct random *random, const struct virtual_pod *pod, unsigned first,
+                     uint64_t duration)
+{
+    struct virtual_config *config = &scenario->config;
+    const uint64_t kind = random_between(random, 0, 5), at_ns = pod->at_ns + random_between(random, 0, duration);
+    const uint64_t apart_ns = random_between(random, 0, 1) * some_number(random, 18);
+    for (unsigned i = 0; kind < 3 && i <= pod->workers; i++) {
+        if ((kind == 1 && i > 0) || (kind == 2 && (i == 0 || random_between(random, 0, 1))))
+            continue;
+        scenario->faults[config->fault_count++] = (struct virtual_fault){
+            .type = VIRTUAL_KILL,
+            .rank = first + i,
+            .at_ns = at_ns + i * apart_ns,
+            .after_actions = (unsigned)random_between(random, 0, 4),
+        };
+    }
+}
+
+/* Nothing happens to a rank from `first` on, and nobody else but the supermaster is told to drain. */
+static void spare_from(struct scenario *scenario, unsigned first)
+{
+    struct virtual_config *config = &scenario->config;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < config->fault_count; i++)
+        if (scenario->faults[i].rank < first)
+            scenario->faults[kept++] = scenario->faults[i];
+    config->fault_count = kept;
+    if (config->drain_rank > config->masters + config->workers)
+        config->drain_rank = 0;
+}
+
+static void add_pods(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 37 + scenario->runs);
+    const uint64_t duration = duration_ns(scenario);
+    if (!scenario->has_pods)
+        return;
+    const bool is_empty = config->masters == 0 && !scenario->stops_for_good && random_between(&random, 0, 1);
+    config->fault_count = config->masters > 0 ? config->fault_count : 0; /* they are of ranks that are others now */
+    config->masters = is_empty ? 0 : config->masters > 0 ? config->masters : 1;
+    config->workers = is_empty ? 0 : config->workers;
+    config->load_count = 0;
+    const unsigned count = (unsigned)random_between(&random, 1, PODS_MAX - 1);
+    unsigned first = 1 + config->masters + config->workers;
+    uint64_t at_ns = is_empty ? 0 : random_between(&random, 0, duration);
+    config->pods = scenario->pods;
+    for (unsigned i = 0; i < count; i++) {
+        struct virtual_pod *pod = &scenario->pods[config->pod_count++];
+        *pod = (struct virtual_pod){at_ns, (unsigned)random_between(&random, 1, POD_WORKERS_MAX),
+                                    0.2 + 3 * random_uniform(&random), 0};
+        if (random_between(&random, 0, 2) == 0 && scenario->runs < RUNS_MAX)
+            pod->leaves_ns = at_ns + random_between(&random, 1, duration);
+        if (scenario->runs < RUNS_MAX)
+            lose_pod(scenario, &random, pod, first, duration);
+        first += 1 + pod->workers;
+        at_ns += random_between(&random, 0, 1) * random_between(&random, 0, duration / 2);
+    }
+    config->is_elastic = scenario->deaths.count == 0 && scenario->bad_count == 0 && random_between(&random, 0, 1);
+    spare_from(scenario, first);
+    if (!is_empty && !config->is_elastic)
+        return;
+    scenario->pods[config->pod_count++] = (struct virtual_pod){at_ns + 2 * duration, POD_WORKERS_MAX, 1, 0};
+    scenario->refusal.nth = 0; /* without memory for it nobody might come */
+}
+
 /* --- all of them --- */
 
 static void make_scenario(struct scenario *scenario, unsigned generator, uint64_t seed)
@@ -820,9 +890,13 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
     const bool cancels = generator == GENERATOR_CANCELS;
     if (cancels)
         generator = cancelled_generator(seed);
-    *scenario = (struct scenario){.generator = generator, .seed = seed, .cancels = cancels};
+    const bool has_pods = generator == GENERATOR_PODS;
+    if (has_pods)
+        generator = GENERATOR_DEATHS;
+    *scenario = (struct scenario){.generator = generator, .seed = seed, .cancels = cancels, .has_pods = has_pods};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
+    add_pods(scenario);
 }
 
 static void resume_scenario(struct scenario *scenario)
@@ -886,4 +960,5 @@ void scenario_resume(struct scenario *scenario)
 {
     resume_scenario(scenario);
     add_cancel(scenario);
+    add_pods(scenario);
 }

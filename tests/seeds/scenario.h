@@ -40,7 +40,10 @@
  * behind or before all others, or at random, in any order of the loop; where there is an output it is variable, and the
  * kernel calls up to three iterations failed, in all runs but the last
  *  17  as 12, of eight scenarios two as 14, one as 16, and one as 13; in three of four runs, but the last ones, what
- * runs is ended at some time, in one of two of these behind a drain or at the same time */
+ * runs is ended at some time, in one of two of these behind a drain or at the same time
+ *  18  as 12, with masters, or nobody but the supermaster at first; one to five pods join, leave, and lose ranks. In
+ * every other one of those in which no iteration kills, somebody who comes is waited for when all others are lost; then
+ * a last pod comes late, and stays */
 #pragma once
 
 #include "common/util/precedence.h"
@@ -63,7 +66,8 @@ enum {
     GENERATOR_GROWTH = 14,
     GENERATOR_ROWS = 15,
     GENERATOR_WAITS = 16,
-    GENERATOR_CANCELS = 17
+    GENERATOR_CANCELS = 17,
+    GENERATOR_PODS = 18
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -77,12 +81,14 @@ enum { GROWTHS_MAX = 8 };
 
 enum { CALLED_FAILED_MAX = 3 };
 
+enum { PODS_MAX = 6, POD_WORKERS_MAX = 4 };
+
 struct scenario {
     unsigned generator;
     uint64_t seed;
     struct virtual_config config; /* borrows what stands below */
     double speeds[WORKERS_MAX];
-    struct virtual_fault faults[FAULTS_MAX + NONSENSE_MAX];
+    struct virtual_fault faults[FAULTS_MAX + NONSENSE_MAX + PODS_MAX * (1 + POD_WORKERS_MAX)];
     bool stops_for_good;
     bool hangs;            /* what generator 3 adds */
     uint64_t bad[BAD_MAX]; /* [bad_count] iterations that do not work */
@@ -102,6 +108,8 @@ struct scenario {
     unsigned called_failed_count;
     enum virtual_outcome (*other_outcome)(void *context, unsigned rank, uint64_t iteration); /* of others; NULL */
     bool cancels;  /* what generator 17 adds; what it has is as in another one */
+    bool has_pods; /* what generator 18 adds; likewise */
+    struct virtual_pod pods[PODS_MAX];
     unsigned runs; /* before this one */
 };
 

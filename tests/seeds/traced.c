@@ -30,7 +30,7 @@ static void take_records(struct trace_sink *sink)
 
 bool traced_begin(struct traced *traced, struct virtual_config *config)
 {
-    const unsigned count = 1 + config->masters;
+    const unsigned count = 1 + config->masters + config->pod_count;
     *traced = (struct traced){
         .ranks = calloc(count, sizeof *traced->ranks), .sinks = calloc(count, sizeof *traced->sinks), .count = count};
     if (traced->ranks == NULL || traced->sinks == NULL)
@@ -160,14 +160,16 @@ static bool was_done_before(const struct virtual_config *config, uint64_t iterat
 }
 
 /* Iterations that the supermaster counts as done are stored, once; what a master had not told is stored again where it
- * is lost, or was stopped for so long that nobody waits for it. */
+ * is lost, or was stopped for so long that nobody waits for it, or has left with results that were to be verified, or
+ * that it could not bring to the disk. */
 static void check_stored(struct replay *replay)
 {
     const struct virtual_config *config = replay->config;
     const struct supermaster *supermaster = replay->result->supermaster;
-    const bool may_be_twice = supermaster->losses.masters_lost > 0 || replay->result->killed > 0 ||
-                              replay->result->sent_garbage > 0 || config->columns > 0 ||
-                              (config->masters > 0 && replay->result->hits > 0);
+    const bool may_be_twice =
+        supermaster->losses.masters_lost > 0 || replay->result->killed > 0 || replay->result->sent_garbage > 0 ||
+        config->columns > 0 || (config->masters > 0 && replay->result->hits > 0) ||
+        (supermaster->losses.workers_left > 0 && (config->spec.verify > 0 || replay->result->failed_writes > 0));
     uint64_t stored = 0;
     for (uint64_t i = 0; i < config->count; i++) {
         stored += replay->stored[i] > 0 && !was_done_before(config, config->first + i);

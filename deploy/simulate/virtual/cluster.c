@@ -480,6 +480,32 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
     }
 }
 
+/* True where `rank` cannot go on without `other`: the supermaster, or the master of its pod. */
+static bool is_root_of(const struct virtual_cluster *cluster, unsigned rank, unsigned other)
+{
+    const struct topology *topology = &cluster->topology;
+    const unsigned w = topology_worker(topology, rank);
+    if (w < topology->workers && topology_is_in_pod(topology, w))
+        return other == topology->master_rank[topology->master_of[w]];
+    return other == topology->supermaster;
+}
+
+/* The i-th pod joins, unless the supermaster has left. */
+static bool join(struct virtual_cluster *cluster, uint64_t i)
+{
+    struct topology *topology = &cluster->topology;
+    const unsigned first = topology->ranks;
+    if (cluster->nodes[topology->supermaster].gone)
+        return false;
+    const int added = cluster_add_pod(cluster, &cluster->config.pods[i]);
+    cluster->out_of_memory |= added < 0;
+    if (added != 0)
+        return false;
+    for (unsigned rank = first; rank < topology->ranks; rank++)
+        cluster_schedule(cluster, &(struct future){.at_ns = cluster->now_ns, .rank = rank, .type = EVENT_START});
+    return true;
+}
+
 static void deliver(struct virtual_cluster *cluster, const struct future *future)
 {
     struct node *node = &cluster->nodes[future->rank];
@@ -512,10 +538,14 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
     case EVENT_RANK_LOST:
         if (faults_has_dropped(cluster, future->rank, future->from))
             return; /* the rank knows that it was dropped */
-        if (future->from != cluster->topology.supermaster)
+        if (!is_root_of(cluster, future->rank, future->from))
             break;
         cluster_leave(cluster, future->rank); /* without its supermaster */
         return;
+    case EVENT_JOINED:
+        if (!join(cluster, future->done))
+            return;
+        break;
     case EVENT_DRAIN: event.now = future->now; break;
     case EVENT_LOAD: event.load = (uint16_t)future->done; break;
     case EVENT_PROBED: event.speed = future->data; break;
@@ -578,8 +608,19 @@ static void take_from_queue(struct virtual_cluster *cluster, unsigned rank)
 static void schedule_beginning(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
-    for (unsigned i = 0; i < cluster_ranks(config); i++)
+    for (unsigned i = 0; i < launched_ranks(config); i++)
         cluster_schedule(cluster, &(struct future){.at_ns = config->begins_ns, .rank = i, .type = EVENT_START});
+    for (unsigned i = 0; i < config->pod_count; i++)
+        cluster_schedule(cluster, &(struct future){.at_ns = config->pods[i].at_ns,
+                                                   .rank = cluster->topology.supermaster,
+                                                   .type = EVENT_JOINED,
+                                                   .done = i});
+    for (unsigned i = 0, rank = launched_ranks(config); i < config->pod_count; rank += 1 + config->pods[i++].workers)
+        if (config->pods[i].leaves_ns > 0)
+            cluster_schedule(cluster, &(struct future){.at_ns = config->pods[i].leaves_ns,
+                                                       .rank = cluster->topology.supermaster,
+                                                       .type = EVENT_LEAVING,
+                                                       .from = rank});
     if (config->drain_at_ns != 0 && config->drain_at_ns != NEVER)
         cluster_schedule(
             cluster, &(struct future){.at_ns = config->drain_at_ns, .rank = config->drain_rank, .type = EVENT_DRAIN});

@@ -70,6 +70,15 @@ enum virtual_outcome {
     VIRTUAL_IS_CALLED_FAILED,
 };
 
+/* A master with its workers on a node of their own, which joins a run that goes on. Its ranks are behind those of the
+ * launch and of the pods before it in the list; the master's is the first. */
+struct virtual_pod {
+    uint64_t at_ns;
+    unsigned workers;
+    double speed;       /* speed of its workers, 1 = nominal */
+    uint64_t leaves_ns; /* when it is to leave; 0: when all do */
+};
+
 struct virtual_fault {
     enum virtual_fault_type type;
     unsigned rank;
@@ -83,8 +92,11 @@ struct virtual_fault {
 struct virtual_config {
     /* the line-up: rank 0 is the supermaster, then masters, then workers */
     unsigned masters, workers;
-    unsigned nodes;            /* workers and masters are spread over them in blocks; 0 is taken as 1 */
-    const unsigned *rank_node; /* [ranks] the node of each, from 0, where they are not spread so; borrowed */
+    unsigned nodes;                 /* workers and masters are spread over them in blocks; 0 is taken as 1 */
+    const unsigned *rank_node;      /* [ranks] the node of each, from 0, where they are not spread so; borrowed */
+    const struct virtual_pod *pods; /* [pod_count] in the order of their times; borrowed for the run */
+    unsigned pod_count;
+    bool is_elastic; /* member as in struct supermaster_config */
     /* the run, whose description the machines borrow */
     struct run_spec spec;
     /* The technique as on the command line, for callers without a complete description: sets the technique of `spec`,
@@ -154,9 +166,10 @@ struct virtual_config {
     uint64_t jitter_ns;  /* a message takes up to so much longer, behind the one before it */
     uint64_t last_ns;    /* time after its end in which a dead rank's messages still arrive; 0: twice the latency */
     uint64_t detect_ns;  /* time after a rank's end when others are told of it */
-    bool watch_all;      /* the supermaster is told of all ranks */
-    bool loses_ranks;    /* virtual_lose() may be called; not needed where there are faults */
-    uint64_t collect_ns; /* results that go by themselves take so much longer than their announcement */
+    uint64_t pod_detect_ns; /* the same of a rank of a pod; 0: as of others */
+    bool watch_all;         /* the supermaster is told of all ranks */
+    bool loses_ranks;       /* virtual_lose() may be called; not needed where there are faults */
+    uint64_t collect_ns;    /* results that go by themselves take so much longer than their announcement */
     /* Returns the outcome of an iteration with the worker of this rank; NULL: all iterations work. */
     enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
     /* Told of each iteration that has ended the worker of this rank, or else a process that ran it for the worker;
@@ -176,8 +189,8 @@ struct virtual_config {
     uint64_t limit_ns;     /* a run that is not over by then has hung; 0: one hour */
     uint64_t limit_events; /* likewise behind so many events: machines may tell one another the same for ever; 0: any
                               number */
-    /* [1 + masters] by rank, where the supermaster and the masters note what becomes of chunks; borrowed; NULL: nowhere
-     */
+    /* [1 + masters + pod_count] where the supermaster and the masters note what becomes of chunks, in the order of
+     * their ranks; borrowed; NULL: nowhere */
     struct trace_sink *const *sinks;
     void (*trace)(void *trace_context, const char *line); /* NULL: none */
     void *trace_context;

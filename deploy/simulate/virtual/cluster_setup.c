@@ -24,7 +24,7 @@
 
 static int build_topology(struct virtual_cluster *cluster)
 {
-    unsigned ranks = cluster_ranks(&cluster->config);
+    unsigned ranks = launched_ranks(&cluster->config);
     struct hello *hellos = calloc(ranks, sizeof *hellos);
     if (hellos == NULL)
         return -1;
@@ -67,21 +67,26 @@ static int init_supermaster(struct virtual_cluster *cluster, struct error *error
     return result;
 }
 
-static int init_masters(struct virtual_cluster *cluster)
+static int init_master(struct virtual_cluster *cluster, unsigned m)
 {
     const struct topology *topology = &cluster->topology;
-    for (unsigned m = 0; m < topology->masters; m++) {
-        unsigned *ranks = cluster->master_ranks[m] = calloc(topology_count(topology, m) + 1, sizeof *ranks);
-        if (ranks == NULL)
+    unsigned *ranks = cluster->master_ranks[m] = calloc(topology_count(topology, m) + 1, sizeof *ranks);
+    if (ranks == NULL)
+        return -1;
+    const struct master_config config = machines_master(&cluster->config, topology, m, ranks);
+    const bool is_launched = m < topology->launched; /* one that has no memory for itself does not join */
+    cluster_in_machine(cluster, is_launched);
+    int result = master_init(&cluster->masters[m], &config);
+    cluster_in_machine(cluster, false);
+    cluster->nodes[config.rank].machine = master_machine(&cluster->masters[m]);
+    return result;
+}
+
+static int init_masters(struct virtual_cluster *cluster)
+{
+    for (unsigned m = 0; m < cluster->topology.masters; m++)
+        if (init_master(cluster, m) < 0)
             return -1;
-        const struct master_config config = machines_master(&cluster->config, topology, m, ranks);
-        cluster_in_machine(cluster, true);
-        int result = master_init(&cluster->masters[m], &config);
-        cluster_in_machine(cluster, false);
-        if (result < 0)
-            return -1;
-        cluster->nodes[config.rank].machine = master_machine(&cluster->masters[m]);
-    }
     return 0;
 }
 
@@ -90,33 +95,64 @@ static void init_speed(struct virtual_cluster *cluster, unsigned w)
     const struct virtual_config *config = &cluster->config;
     struct node *node = &cluster->nodes[cluster->topology.worker_rank[w]];
     bool slows = config->slow_factor > 0 && config->slow_worker == w;
-    node->speed = config->speeds != NULL ? config->speeds[w] : 1;
+    node->speed = config->speeds != NULL && w < config->workers ? config->speeds[w] : 1;
     node->slow_at_ns = slows ? config->slow_at_ns : NEVER;
     node->slow_factor = slows ? config->slow_factor : 1;
     node->worker = w;
 }
 
-static void init_workers(struct virtual_cluster *cluster)
+static void init_worker(struct virtual_cluster *cluster, unsigned w)
 {
     const struct topology *topology = &cluster->topology;
-    for (unsigned w = 0; w < topology->workers; w++) {
-        struct pipeline *pipeline = cluster->nodes[topology->worker_rank[w]].pipeline;
-        const struct worker_config config =
-            machines_worker(&cluster->config, topology, w, pipeline != NULL ? &pipeline->boundaries : NULL);
-        worker_init(&cluster->workers[w], &config);
-        cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);
-        init_speed(cluster, w);
+    struct pipeline *pipeline = cluster->nodes[topology->worker_rank[w]].pipeline;
+    const struct worker_config config =
+        machines_worker(&cluster->config, topology, w, pipeline != NULL ? &pipeline->boundaries : NULL);
+    worker_init(&cluster->workers[w], &config);
+    cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);
+    init_speed(cluster, w);
+}
+
+static void init_workers(struct virtual_cluster *cluster)
+{
+    for (unsigned w = 0; w < cluster->topology.workers; w++)
+        init_worker(cluster, w);
+}
+
+int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *pod)
+{
+    struct topology *topology = &cluster->topology;
+    const unsigned first = topology->ranks, m = topology->masters, w = topology->workers;
+    cluster_in_machine(cluster, true);
+    const int reserved = supermaster_reserve(&cluster->supermaster, pod->workers);
+    cluster_in_machine(cluster, false);
+    if (reserved < 0)
+        return 1;
+    if (topology_append(topology, 1 + pod->workers) < 0)
+        return -1;
+    for (unsigned rank = first; rank < topology->ranks; rank++) {
+        cluster->nodes[rank].node = topology->nodes - 1;
+        cluster->nodes[rank].gone = false;
+        cluster->left--;
     }
+    if (init_master(cluster, m) < 0)
+        return -1;
+    if (cluster->config.sinks != NULL)
+        cluster->nodes[first].machine.trace(cluster->nodes[first].machine.self, cluster->config.sinks[1 + m]);
+    for (unsigned i = w; i < topology->workers; i++) {
+        init_worker(cluster, i);
+        cluster->nodes[topology->worker_rank[i]].speed = pod->speed;
+    }
+    return 0;
 }
 
 static int cluster_setup_allocate(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
-    unsigned ranks = cluster_ranks(config);
+    unsigned ranks = cluster_ranks(config), masters = config->masters + config->pod_count;
     cluster->nodes = calloc(ranks, sizeof *cluster->nodes);
-    cluster->masters = calloc(config->masters + 1, sizeof *cluster->masters);
-    cluster->master_ranks = calloc(config->masters + 1, sizeof *cluster->master_ranks);
-    cluster->workers = calloc(config->workers + 1, sizeof *cluster->workers);
+    cluster->masters = calloc(masters + 1, sizeof *cluster->masters);
+    cluster->master_ranks = calloc(masters + 1, sizeof *cluster->master_ranks);
+    cluster->workers = calloc(ranks - masters, sizeof *cluster->workers);
     if (!cluster->nodes || !cluster->masters || !cluster->master_ranks || !cluster->workers)
         return -1;
     if (config->jitter_ns > 0 || config->fault_count > 0 || config->in_order || config->loses_ranks) {
@@ -134,9 +170,12 @@ static int cluster_setup_allocate(struct virtual_cluster *cluster)
         cluster->nodes[i].deadline_ns = NEVER;
         cluster->nodes[i].dropped = NO_RANK;
         cluster->nodes[i].slow_at_ns = NEVER;
-        cluster->nodes[i].service_factor = config->rank_speeds != NULL ? 1 / config->rank_speeds[i] : 1;
+        cluster->nodes[i].service_factor =
+            config->rank_speeds != NULL && i < launched_ranks(config) ? 1 / config->rank_speeds[i] : 1;
         cluster->nodes[i].slow_factor = cluster->nodes[i].speed = 1;
         cluster->nodes[i].queue_last = &cluster->nodes[i].queue_first;
+        cluster->nodes[i].gone = i >= launched_ranks(config);
+        cluster->left += cluster->nodes[i].gone;
     }
     return actions_init(&cluster->actions, ACTIONS);
 }
@@ -176,7 +215,7 @@ void virtual_free(struct virtual_cluster *cluster)
     free(cluster->points);
     if (cluster->supermaster.config.topology != NULL)
         supermaster_fini(&cluster->supermaster);
-    for (unsigned m = 0; cluster->masters != NULL && m < cluster->config.masters; m++) {
+    for (unsigned m = 0; cluster->masters != NULL && m < cluster->config.masters + cluster->config.pod_count; m++) {
         master_fini(&cluster->masters[m]);
         free(cluster->master_ranks[m]);
     }

@@ -115,11 +115,25 @@ static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned r
         tell_of_dead_workers(cluster, rank, last);
 }
 
+/* About the master of a pod only the supermaster and its workers hear anything. */
+static void tell_of_end_of_pod(struct virtual_cluster *cluster, unsigned m, uint64_t cut_ns)
+{
+    const struct topology *topology = &cluster->topology;
+    const unsigned rank = topology->master_rank[m];
+    tell_peer(cluster, topology->supermaster, rank, cut_ns);
+    for (unsigned i = 0; i < topology_count(topology, m); i++)
+        tell_peer(cluster, topology->served_rank[topology_first(topology, m) + i], rank, cut_ns);
+}
+
 /* About a worker only its master and the supermaster hear anything, unless workers exchange boundary data. */
 void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;
-    unsigned w = topology_worker(topology, rank);
+    const unsigned w = topology_worker(topology, rank), m = topology_master(topology, rank);
+    if (m < topology->masters && m >= topology->launched) {
+        tell_of_end_of_pod(cluster, m, cut_ns);
+        return;
+    }
     if (w == topology->workers || is_dependent(cluster)) {
         for (unsigned peer = 0; peer < cluster_ranks(&cluster->config); peer++)
             tell_peer(cluster, peer, rank, cut_ns);

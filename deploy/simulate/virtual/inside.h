@@ -147,6 +147,12 @@ void cluster_leave(struct virtual_cluster *cluster, unsigned rank);
 /* A line of the trace about `rank`. */
 void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *sign, const char *text);
 
+/* --- cluster_setup.c --- */
+
+/* Appends the ranks of a pod to the topology, and makes their machines. 1 where the supermaster has no room for them,
+ * and nothing has changed; -1 when memory is out. */
+int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *pod);
+
 /* --- work.c --- */
 
 /* The chunk begins so long after the step. */

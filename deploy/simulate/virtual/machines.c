@@ -59,9 +59,9 @@ static struct hello hello_of(const struct virtual_config *config, unsigned rank)
 
 int machines_group(const struct virtual_config *config, struct hello *hellos, struct topology *topology)
 {
-    for (unsigned rank = 0; rank < cluster_ranks(config); rank++)
+    for (unsigned rank = 0; rank < launched_ranks(config); rank++)
         hellos[rank] = hello_of(config, rank);
-    return topology_init(topology, hellos, cluster_ranks(config), config->spec.group_by == RUN_GROUP_BY_NODE);
+    return topology_init(topology, hellos, launched_ranks(config), config->spec.group_by == RUN_GROUP_BY_NODE);
 }
 
 /* --- the supermaster --- */
@@ -71,7 +71,7 @@ int machines_speeds(const struct virtual_config *config, double **speeds, struct
     *speeds = NULL;
     if (config->spec.power == RUN_POWER_MEASURE)
         return 0;
-    *speeds = calloc(config->workers, sizeof **speeds);
+    *speeds = calloc(config->workers + 1, sizeof **speeds);
     if (*speeds == NULL)
         return error_set(error, "out of memory for %u workers", config->workers);
     for (unsigned w = 0; w < config->workers; w++)
@@ -100,6 +100,7 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .record_bytes = machines_record_bytes(config),
         .no_speculation = config->no_speculation || machines_is_dependent(config),
         .no_isolation = config->no_isolation || machines_is_dependent(config),
+        .is_elastic = config->is_elastic,
         .is_patient = config->is_patient,
         .are_tasks = config->are_tasks,
         .journal = config->journal,
@@ -160,7 +161,8 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
         .spec = &config->spec,
         .rank = topology->worker_rank[w],
         .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
-        .supermaster = topology->supermaster,
+        .supermaster =
+            topology_is_in_pod(topology, w) ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
         .probe = run_spec_probes(&config->spec) && config->count > 0,
         .in_steps = config->step_iterations > 0 && config->step_iterations < config->count,
         .load = first_load(config, w),
@@ -186,7 +188,7 @@ bool machines_watches(const struct topology *topology, unsigned watcher, unsigne
     if (watcher == rank)
         return false;
     if (rank == topology->supermaster)
-        return true;
+        return v == topology->workers || !topology_is_in_pod(topology, v);
     if (v < topology->workers)
         return topology->masters > 0 && topology->master_rank[topology->master_of[v]] == rank;
     if (w == topology->workers)
@@ -197,5 +199,7 @@ bool machines_watches(const struct topology *topology, unsigned watcher, unsigne
 
 uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank)
 {
-    return 1 + random_at(config->fault_seed, (uint64_t)watcher << 32 | rank) % (config->detect_ns + 1);
+    const bool is_of_pod = rank >= launched_ranks(config) && config->pod_detect_ns > 0;
+    const uint64_t detect_ns = is_of_pod ? config->pod_detect_ns : config->detect_ns;
+    return 1 + random_at(config->fault_seed, (uint64_t)watcher << 32 | rank) % (detect_ns + 1);
 }

@@ -12,9 +12,18 @@
 #include "supermaster/supermaster.h"
 #include "worker/worker.h"
 
-static inline unsigned cluster_ranks(const struct virtual_config *config)
+/* The ranks that are there at the beginning, and those that ever are. */
+static inline unsigned launched_ranks(const struct virtual_config *config)
 {
     return 1 + config->masters + config->workers;
+}
+
+static inline unsigned cluster_ranks(const struct virtual_config *config)
+{
+    unsigned ranks = launched_ranks(config);
+    for (unsigned i = 0; i < config->pod_count; i++)
+        ranks += 1 + config->pods[i].workers;
+    return ranks;
 }
 
 /* The size of a record of a virtual run, see virtual_record(). */
@@ -24,7 +33,7 @@ static inline unsigned cluster_ranks(const struct virtual_config *config)
 uint64_t machines_record_bytes(const struct virtual_config *config);
 uint64_t machines_boundary_bytes(const struct virtual_config *config);
 
-/* Sets the hellos of the ranks, [cluster_ranks()], and groups them. -1 when memory is out; the topology is to be
+/* Sets the hellos of the ranks, [launched_ranks()], and groups them. -1 when memory is out; the topology is to be
  * released all the same. */
 int machines_group(const struct virtual_config *config, struct hello *hellos, struct topology *topology);
 
