@@ -6,6 +6,7 @@
 #include "common/job/job_setup.h"
 #include "common/machine/machine.h"
 #include "common/metrics/report.h"
+#include "deploy/simulate/pods.h"
 #include "deploy/simulate/print_report.h"
 #include "hdss/kernel.h"
 #include "supermaster/statistics.h"
@@ -16,7 +17,9 @@
 
 /* Time until a dead rank is told of, as common/mpi notices it: ten heartbeats of a second. */
 #define DETECT_NS UINT64_C(10000000000)
-#define LIMIT_NS  (UINT64_MAX / 4)
+/* The same of a node that has joined, whose stream ends, or is silent for three keep-alives. */
+#define POD_DETECT_NS UINT64_C(1000000000)
+#define LIMIT_NS      (UINT64_MAX / 4)
 
 /* --- what happens to the nodes, rank by rank --- */
 
@@ -114,6 +117,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .speeds = simulation->worker_speeds,
         .rank_speeds = simulation->rank_speeds,
         .detect_ns = DETECT_NS,
+        .pod_detect_ns = POD_DETECT_NS,
         .last_ns = 1,
         .limit_ns = LIMIT_NS,
     };
@@ -127,7 +131,9 @@ int simulation_configure(const struct simulation *simulation, struct simulation_
     run->config = configure(simulation, run->powers);
     if (list_faults(run, simulation) < 0 || list_loads(run, simulation) < 0)
         return error_set(error, "out of memory for %u workers", simulation->workers);
-    if (sim_trace_open(&run->trace, simulation, error) < 0)
+    if (simulation_list_pods(run, simulation, error) < 0)
+        return -1;
+    if (sim_trace_open(&run->trace, simulation, &run->config, error) < 0)
         return -1;
     run->config.sinks = run->trace.sinks;
     return 0;
@@ -138,6 +144,7 @@ void simulation_run_fini(struct simulation_run *run)
     free(run->powers);
     free(run->faults);
     free(run->loads);
+    free(run->pods);
     sim_trace_fini(&run->trace);
 }
 
@@ -146,7 +153,8 @@ int simulation_print_result(const struct simulation *simulation, struct simulati
 {
     struct report report = {.version = version};
     struct error problem;
-    struct report_worker *rows = calloc(simulation->workers, sizeof *rows);
+    const unsigned workers = result->supermaster->config.topology->workers;
+    struct report_worker *rows = calloc(workers, sizeof *rows);
     if (rows == NULL)
         return error_set(error, "out of memory for the report");
     if (result->status == -1) {

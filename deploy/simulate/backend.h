@@ -12,6 +12,7 @@ struct simulation_run {
     double *powers;               /* [workers] NULL: they are measured; owned */
     struct virtual_fault *faults; /* events at the nodes, rank by rank; owned */
     struct virtual_load *loads;   /* owned */
+    struct virtual_pod *pods;     /* owned */
     struct sim_trace trace;
 };
 

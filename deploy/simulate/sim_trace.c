@@ -6,28 +6,41 @@
 #include "common/sched/sched.h"
 #include "common/trace/join.h"
 #include "deploy/simulate/simulation.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "hdss/kernel.h"
 
 #include <stdlib.h>
 
-int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, struct error *error)
+/* The rank of the i-th of those who note: the supermaster, the masters of the launch, those of the pods. */
+static unsigned rank_of_noter(const struct virtual_config *config, unsigned i)
+{
+    unsigned rank = i;
+    if (i > config->masters)
+        rank = 1 + config->masters + config->workers;
+    for (unsigned pod = 0; config->masters + 1 + pod < i; pod++)
+        rank += 1 + config->pods[pod].workers;
+    return rank;
+}
+
+int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, const struct virtual_config *config,
+                   struct error *error)
 {
     const char *path = simulation->setup.job.trace;
     const struct trace_clock clock = {.machine_ns = 0};
-    const unsigned ranks = 1 + simulation->masters;
+    const unsigned ranks = 1 + config->masters + config->pod_count;
     if (path[0] == '\0' || simulation->dca || simulation->elapsed_s != NULL)
         return 0;
     trace->spools = calloc(ranks, sizeof *trace->spools);
     trace->sinks = calloc(ranks, sizeof *trace->sinks);
     trace->ranks = calloc(ranks, sizeof *trace->ranks);
     if (trace->spools == NULL || trace->sinks == NULL || trace->ranks == NULL)
-        return error_set(error, "out of memory for a trace of %u masters", simulation->masters);
+        return error_set(error, "out of memory for a trace of %u masters", ranks - 1);
     for (; trace->count < ranks; trace->count++) {
         struct trace_spool *spool = &trace->spools[trace->count];
-        if (trace_spool_open(spool, path, trace->count, &clock, error) < 0)
+        trace->ranks[trace->count] = rank_of_noter(config, trace->count);
+        if (trace_spool_open(spool, path, trace->ranks[trace->count], &clock, error) < 0)
             return -1;
         trace->sinks[trace->count] = &spool->sink;
-        trace->ranks[trace->count] = trace->count;
     }
     return 0;
 }
@@ -56,7 +69,7 @@ int sim_trace_end(struct sim_trace *trace, const struct simulation *simulation, 
         .kernel = simulation->setup.kernel->name,
         .technique = technique,
         .iterations = simulation->setup.count,
-        .masters = simulation->masters,
+        .masters = report->masters,
         .workers = report->workers,
         .worker = workers,
     };

@@ -7,18 +7,20 @@
 #include "common/util/error.h"
 
 struct simulation;
+struct virtual_config;
 
 /* Zero where there is none. */
 struct sim_trace {
     struct trace_spool *spools; /* [count] owned */
     struct trace_sink **sinks;  /* [count] by rank, as a cluster's configuration has them; owned */
-    unsigned *ranks;            /* [count] 0 to count - 1; owned */
+    unsigned *ranks;            /* [count] of the supermaster and the masters; owned */
     unsigned count;
 };
 
-/* Begins the trace that the job wants: not that of a run of which only the time is noted. -1 with one line; to be
- * released in any case. */
-int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, struct error *error);
+/* Begins the trace that the job wants: not that of a run of which only the time is noted. `config` says which masters
+ * there will be. -1 with one line; to be released in any case. */
+int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, const struct virtual_config *config,
+                   struct error *error);
 
 /* Makes the trace; the report says which workers there were. -1 with one line. */
 int sim_trace_end(struct sim_trace *trace, const struct simulation *simulation, const struct report *report,

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANKS_MAX (1u << 24)
-
 /* --- the options --- */
 
 /* Takes --dca as a worker takes it. */
@@ -32,10 +30,11 @@ static int simulation_take_dca(void *target, const char *value, struct error *er
 #define FAIL_ACCEPTED "NODE@SECONDS, with commas between them"
 
 static const struct option_row simulation_rows[] = {
-    {"workers", 'j', "W", NULL, "workers in all (default 16)", TAKES_INTEGER(struct simulation, workers, 1, RANKS_MAX)},
+    {"workers", 'j', "W", NULL, "workers in all (default 16)",
+     TAKES_INTEGER(struct simulation, workers, 1, SIMULATION_RANKS_MAX)},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
      "masters; with 0 the supermaster serves the workers itself (default 0)",
-     TAKES_INTEGER(struct simulation, masters, 0, RANKS_MAX)},
+     TAKES_INTEGER(struct simulation, masters, 0, SIMULATION_RANKS_MAX)},
     {"platform", 0, "ranger|cluster|two-speeds|two-sites|FILE",
      "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
      "the machine: a described one, also NAME:nodes=N,cores=C, or a file, for "
@@ -74,6 +73,9 @@ static const struct option_row simulation_rows[] = {
      TAKES_INTEGER(struct simulation, repetitions, 1, SIMULATION_REPETITIONS_MAX)},
     {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start",
      TAKES_WORD(struct simulation, fail_text)},
+    {"availability", 0, "FILE", "a file of lines NODE SECONDS up|down|leaves|SPEED",
+     "nodes come, fail, leave and change their speed as FILE says, whose lines are NODE SECONDS up|down|leaves|SPEED",
+     TAKES_WORD(struct simulation, availability_path), .least = 1},
     {"jobs", 0, "FILE", "a list of jobs, one a line: TIME [OPTION]... KERNEL [KEY=VALUE]...",
      "a set with the jobs that FILE lists, instead of one job: when each is submitted, and the words of `hdss submit`",
      TAKES_WORD(struct simulation, jobs_path), .least = 1, .not_for = OPTION_STUDY},
@@ -313,6 +315,20 @@ static int make_events(struct simulation *simulation, struct error *error)
                : take_events(simulation, simulation->fail_text, true, error);
 }
 
+static int read_availability(struct simulation *simulation, struct error *error)
+{
+    const char *path = simulation->availability_path;
+    struct error inner;
+    char *text = path != NULL ? file_read(path, &inner) : NULL;
+    if (path == NULL)
+        return 0;
+    if (text == NULL)
+        return error_set(error, "--availability '%s': accepted: a readable file (%s)", path, inner.text);
+    const int result = availability_parse(&simulation->availability, text, simulation->placement.nodes, &inner);
+    free(text);
+    return result < 0 ? error_set(error, "--availability %s: %s", path, inner.text) : 0;
+}
+
 /* --- the costs --- */
 
 static int read_costs_file(struct simulation *simulation, struct error *error)
@@ -373,6 +389,11 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
     if (simulation->backend == SIMULATION_SIMGRID && (simulation->seed > 0 || simulation->repetitions > 0))
         return error_set(error, "--%s: SimGrid has an order of its own; accepted: with --backend virtual",
                          simulation->seed > 0 ? "seed" : "repetitions");
+    if (simulation->availability_path != NULL && (simulation->backend == SIMULATION_SIMGRID || simulation->dca))
+        return error_set(error, "--availability: accepted: with --backend virtual, and without --dca");
+    if (simulation->availability_path != NULL && simulation->masters == 0)
+        return error_set(
+            error, "--availability: nodes join as masters with their workers; accepted: with --masters 1 or more");
     if (simulation->dca && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
     if (simulation_check_dca(simulation, error) < 0)
@@ -396,7 +417,8 @@ int simulation_prepare(struct simulation *simulation, simulation_reader *reader,
     if (result != 0)
         return result;
     if (simulation_check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||
-        make_speeds(simulation, error) < 0 || make_events(simulation, error) < 0)
+        make_speeds(simulation, error) < 0 || make_events(simulation, error) < 0 ||
+        read_availability(simulation, error) < 0)
         return -1;
     return make_costs(simulation, error);
 }
@@ -422,6 +444,7 @@ void simulation_fini(struct simulation *simulation)
     free(simulation->worker_loads);
     free(simulation->rank_speeds);
     free(simulation->events);
+    availability_fini(&simulation->availability);
     free(simulation->words);
     *simulation = (struct simulation){.workers = 0};
 }

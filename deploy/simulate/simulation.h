@@ -7,12 +7,14 @@
 #include "common/config/rank_options.h"
 #include "common/job/job_setup.h"
 #include "common/util/error.h"
+#include "deploy/simulate/availability.h"
 #include "deploy/simulate/platforms/placement.h"
 #include "deploy/simulate/platforms/platform.h"
 #include "worker/kernels/costs/costs.h"
 
 #define SIMULATION_NODES_MAX       1024 /* nodes that are slowed down or fail */
 #define SIMULATION_REPETITIONS_MAX 1000000
+#define SIMULATION_RANKS_MAX       (1u << 24)
 
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
@@ -43,10 +45,11 @@ struct simulation {
     const char *slowdown_text;         /* slowdowns of the workers; NULL: none */
     const char *load_text;             /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
-    uint64_t seed;         /* seed of the order of events at one moment; 0: the order is fixed */
-    unsigned repetitions;  /* with as many seeds from there on; 0: one run */
-    const char *jobs_path; /* list of the jobs of a set; NULL: one job is simulated */
-    unsigned jobs_at_once; /* of a set; 0: as many as by default */
+    const char *availability_path; /* trace of availability; NULL: none */
+    uint64_t seed;                 /* seed of the order of events at one moment; 0: the order is fixed */
+    unsigned repetitions;          /* with as many seeds from there on; 0: one run */
+    const char *jobs_path;         /* list of the jobs of a set; NULL: one job is simulated */
+    unsigned jobs_at_once;         /* of a set; 0: as many as by default */
     enum simulation_format format;
     bool has_format;
     /* An option that is given and is not simulated; NULL: there is none. */
@@ -63,6 +66,7 @@ struct simulation {
     double *rank_speeds;             /* [ranks] of what else it does; owned */
     struct simulation_event *events; /* [event_count] owned */
     unsigned event_count;
+    struct availability availability; /* owned */
     /* the run at hand */
     uint64_t order;    /* seed of its order of events; 0: the fixed one */
     double *elapsed_s; /* where the loop time is noted instead of being shown; NULL: it is shown; borrowed */

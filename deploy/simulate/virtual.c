@@ -10,13 +10,19 @@ static double costs_of(void *context, uint64_t first, uint64_t count)
     return simulation_cost_ns(((const struct simulation_model *)context)->simulation, first, count);
 }
 
+/* Nodes that join are where the first one is. */
+static unsigned site_of(const struct simulation_model *model, unsigned node)
+{
+    return model->site[node < model->simulation->placement.nodes ? node : 0];
+}
+
 static uint64_t virtual_backend_transfer_ns(void *context, unsigned from, unsigned to, uint64_t bytes)
 {
     const struct simulation_model *model = context;
     const struct platform *platform = &model->simulation->platform;
-    const struct platform_link *link = from == to                             ? &platform->node
-                                       : model->site[from] == model->site[to] ? &platform->network
-                                                                              : &platform->between_sites;
+    const struct platform_link *link = from == to                                   ? &platform->node
+                                       : site_of(model, from) == site_of(model, to) ? &platform->network
+                                                                                    : &platform->between_sites;
     return (uint64_t)(link->latency_ns + (double)bytes / link->bytes_per_ns);
 }
 

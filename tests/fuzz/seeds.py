@@ -227,6 +227,12 @@ POWERS = {
     "zero": b"\x001 0\n", "nan": b"\x001 nan\n", "long": b"\x001 " + b"1" * 100 + b"\n", "reverse": b"\x032 1\n4 1\n3 1\n1 1\n",
     "gap": b"\x071 1\n2 1\n3 1\n4 1\n5 1\n9 1\n10 1\n11 1\n", "empty": b"", "nul": b"\x001 1\n\x002 2\n",
 }
+AVAILABILITIES = {  # the first byte is how many nodes are launched
+    "all": b"\x01# NODE SECONDS STATE\n1 0.5 up\n1 2 0.5\n1 3 leaves\n2 1.5 up # another\r\n2,4,down\n0 9 down\n0 10 up\n",
+    "order": b"\x021 3 up\n1 1 down\n5 1 up\n", "same-time": b"\x003 1 up\n3 1 leaves\n3 1 up\n", "twice": b"\x000 1 up\n0 2 up\n", "leaves": b"\x041 1 leaves\n", "away": b"\x017 1 down\n",
+    "speeds": b"\x010 0 1e6\n0 0 1e-6\n0 1 1e7\n", "speed": b"\x010 0 nan\n", "last-node": b"\x00999999 1e9 up", "node": b"\x001000000 1 up\n", "time": b"\x000 1e10 up\n",
+    "short": b"\x000 1\n", "four-words": b"\x000 1 up now\n", "long": b"\x000 1 " + b"u" * 100 + b"\n", "word": b"\x000 1 \x1b[31m\n", "nul": b"\x000 1 up\n\x001 2 up\n", "commas": b"\x00,,0,,1,,up,,\n", "empty": b"",
+}
 COSTS = {
     "three": b"\x031\n2.5\n1e3\n", "comments": b"\x01# us\n\n  7 \r\n", "too-few": b"\x051\n2\n", "more": b"\x011\n2\n3\n",
     "negative": b"\x01-1\n",
@@ -383,6 +389,8 @@ CENTRAL, SUPERMASTER, MASTER, WORKER = range(4)
 OUTPUT, PROBE, JOURNAL, FEEDBACK, AHEAD, LOADS, DEPENDENT = 1, 2, 4, 8, 16, 64, 128
 TIMER, STORED, LOST, COMPUTED, DRAIN, PROBLEM, FAILED = range(4, 11)
 MORE = 136  # of the bytes of a timer one that is 128 or above
+JOIN, JOIN_TWO, LEAVE, LEAVE_NOW, LEAVE_FIRST = 202, 213, 224, 235, 246  # a master joins with one or two workers; the last or first one leaves
+ELASTIC, EMPTY = 4, 8  # beside the machine, in the first byte
 ASK, GOODBYE, END = request(0, 1, 0, own=bytes(32)), MESSAGES["goodbye"], header(0x14)
 
 
@@ -462,6 +470,19 @@ LIVES = {
     "central-echo": steps(CENTRAL, 1, PROBE, 3, (1, MESSAGES["echo"])),
     "supermaster": steps(SUPERMASTER, 8, 0, 156, (1, report(1)), (2, report(1)), (1, report(1, (80, 1, 1))), (1, report(0)), (1, GOODBYE),
         (2, GOODBYE)),
+    "supermaster-joined": steps(SUPERMASTER, 8, 0, 156, (1, report(1)), JOIN_TWO, (7, report(1)), (7, report(0, (0, 1, 1))), (2, report(1)), LEAVE, (7, GOODBYE), JOIN, (10, report(1)),
+        LEAVE_NOW, (10, GOODBYE), DRAIN, (1, GOODBYE), (2, GOODBYE)),
+    "supermaster-joined-probe": steps(SUPERMASTER, 21, PROBE, 156, *[(1 + rank % 2, told(rank)) for rank in range(3, 7)], (1, report(1)), JOIN_TWO, (7, report(1)), (7, told(8)), (7, told(9)), JOIN,
+        (10, told(11)), (10, report(1)), LEAVE_FIRST, (7, GOODBYE), JOIN, TIMER, TIMER, (10, report(1))),
+    "supermaster-joined-gathering": steps(SUPERMASTER, 17, PROBE | FEEDBACK, 148, (1, told(3)), JOIN, JOIN_TWO, (2, told(4)), (7, told(8)), (1, told(5)), (2, told(6)), LEAVE, (7, report(1)), (1, report(1)), (9, GOODBYE)),
+    "supermaster-joined-recall": steps(SUPERMASTER, 8, 0, 156, (1, report(1)), (2, report(1)), JOIN_TWO, (7, report(1)), (7, recall(1)), (1, returned((2, 3))), (2, returned((5, 1))), LEAVE, (7, returned()), (7, GOODBYE)),
+    "supermaster-joined-dependent": steps(SUPERMASTER, 8, DEPENDENT, 156, (1, report(1)), JOIN, (7, report(1)), (7, GOODBYE), (2, report(1))),
+    "supermaster-joined-journal": steps(SUPERMASTER, 12, JOURNAL | OUTPUT | LOADS, 156, (1, report(1)), JOIN, (7, loads((8, 640))), (7, report(1)), (1, ASK), (7, report(1)), DRAIN, JOIN, (7, GOODBYE), (9, GOODBYE)),
+    "supermaster-joined-all": steps(SUPERMASTER | ELASTIC, 8, 0, 156, (1, report(1)), (2, report(1)), (1, ASK), (2, ASK), (1, ASK), JOIN, JOIN, JOIN_TWO, JOIN_TWO, JOIN, (7, report(1)), (9, report(1)),
+        (11, report(1)), (14, report(1)), (7, ASK), TIMER, LEAVE_FIRST, LEAVE, LEAVE_NOW),
+    "supermaster-empty": steps(SUPERMASTER | ELASTIC | EMPTY, 8, 0, 156, TIMER, JOIN_TWO, (1, report(1)), LEAVE, (1, GOODBYE), JOIN, (4, report(1)), (4, report(0, (0, 1, 1))), TIMER, DRAIN, (4, GOODBYE)),
+    "supermaster-empty-probe": steps(SUPERMASTER | ELASTIC | EMPTY, 21, PROBE | FEEDBACK, 148, JOIN, JOIN_TWO, (1, told(2)), (1, report(1)), (3, told(4)), LEAVE, (3, report(1)), TIMER, (1, feedback(2)), (1, report(1))),
+    "supermaster-empty-drain": steps(SUPERMASTER | EMPTY, 1, 0, 3, DRAIN, JOIN, (1, GOODBYE)),
     "supermaster-wrong": steps(SUPERMASTER, 8, JOURNAL, 156, (1, report(1)), (1, report(0, (0, 2**63, 1))), TIMER, DRAIN, (1, GOODBYE),
         (2, GOODBYE)),
     "supermaster-probe": steps(SUPERMASTER, 21, PROBE, 156, *[(1 + rank % 2, told(rank)) for rank in range(3, 7)], (1, report(1)),
@@ -823,7 +844,7 @@ ITEMS = {
 }
 
 TARGETS = {
-    "message": MESSAGES, "announcement": ANNOUNCEMENTS, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
+    "message": MESSAGES, "announcement": ANNOUNCEMENTS, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS, "availability": AVAILABILITIES,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "items": ITEMS, "http": HTTP, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`hdss simulate` as a researcher uses it: the same input gives the same bytes, faults of nodes, costs from files, and wrong use."""
+import csv
 import itertools
 import json
 import os
@@ -9,6 +10,7 @@ import statistics
 from launch import HDSS, main, run
 
 SMALL = ['--workers', 12, '--masters', 3, '--platform', 'two-speeds:cores=4']
+EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../deploy/examples/simulate/availability.txt')
 LOOP = ['--costs', 'exponential:mean=500', 'synthetic', 'iterations=5000']
 
 
@@ -291,6 +293,106 @@ def test_a_node_without_a_supermaster_recalls():
         assert figures['done'] == 512 and figures['elapsed_s'] < 1.02 * (max(by_node) + longest_s), (technique, inside, by_node, figures['elapsed_s'])
     off, _ = simulate(['--dca', 'node', '--workers', 8, '--technique', 'static', '--node-technique', 'static', '--recall', 'off', *loop])
     assert off['recalls']['count'] == 0 and off['elapsed_s'] > 1.1 * (sum(costs) / 8e6 + 0.02), off['elapsed_s']
+
+
+def write(name, *lines):
+    with open(name, 'w') as file:
+        file.writelines(f'{line}\n' for line in lines)
+
+
+def simulate_nodes(lines, *words):
+    """One node is launched, with eight workers of one master: those of a node that comes are as many."""
+    write('nodes.txt', *lines)
+    return simulate(['--workers', 8, '--masters', 1, '--availability', 'nodes.txt', *words])
+
+
+def test_nodes_come_and_go():
+    lines = ['# NODE SECONDS STATE', '1 0.1 up', '2 0.2 up # another', '1 0.5 leaves', '2,0.6,0.5', '0 0.7 2', '1 0.8 up']
+    loop = ['--technique', 'fac2', 'synthetic', 'iterations=200000', 'mean=100']
+    figures, result = simulate_nodes(lines, '--trace', 'nodes.csv', *loop)
+    rows = figures['worker_stats']
+    assert figures['done'] == 200000 and figures['pods'] == {'joined': 3, 'left': 1, 'lost': 0}, figures
+    assert figures['workers'] == 32 and figures['masters'] == 4 and figures['nodes'] == 4, figures
+    assert any('pods         3 masters joined with workers, 1 left again, 0 lost' in line for line in result.out.split('\n')), str(result)
+    assert [row['master'] for row in rows] == [1] * 8 + [10] * 8 + [19] * 8 + [28] * 8
+    end = figures['elapsed_s'] + figures['startup_s']
+    for master, presence in ((10, 0.4), (19, end - 0.2), (28, end - 0.8)):
+        assert all(abs(row['presence_s'] - presence) < 0.02 for row in rows if row['master'] == master), (master, presence, rows)
+        assert all(row['iterations'] > 0 for row in rows if row['master'] == master), (master, rows)
+    assert not any('presence_s' in row for row in rows[:8])
+    assert sum(row['iterations'] for row in rows) == 200000 and figures['efficiency'] >= 0.95, figures['efficiency']
+    assert simulate_nodes(lines, *loop)[0]['worker_stats'] == rows
+
+
+def test_traces_of_nodes_that_come():
+    simulate_nodes(['1 0.1 up', '2 0.2 up', '2 0.4 down', '1 0.5 leaves', '2 0.6 up'], '--trace', 'nodes.csv', 'synthetic', 'iterations=200000', 'mean=100')
+    with open('nodes.csv') as file:
+        lines = list(csv.DictReader(file))
+    done = set()
+    for line in lines:
+        assert line['kind'] != 'chunk' or line['master'] in ('1', '10', '19', '28'), line
+        if line['kind'] == 'chunk' and line['fate'] == 'done':
+            done.update(range(int(line['first']), int(line['first']) + int(line['count'])))
+    assert len(done) == 200000
+    assert [line['master'] for line in lines if line['kind'] == 'worker'] == [str(master) for master in (1, 10, 19, 28) for _ in range(8)]
+    assert [line['worker'] for line in lines if line['text'] == 'master lost'] == ['19']
+    shown = run([HDSS, 'report', '--html', 'nodes.html', '--svg', 'nodes.svg', 'nodes.csv'])
+    assert shown.status == 0 and os.path.getsize('nodes.html') > 0 and os.path.getsize('nodes.svg') > 0, str(shown)
+
+
+def test_nodes_that_come_may_fail():
+    figures, _ = simulate_nodes(['1 0.1 up', '1 0.3 down', '1 2 up', '2 1e6 up'], 'synthetic', 'iterations=200000', 'mean=500')
+    assert figures['done'] == 200000 and figures['pods'] == {'joined': 2, 'left': 0, 'lost': 1}, figures
+    assert figures['faults']['lost_masters'] == 1 and figures['faults']['lost_workers'] == 8
+    assert sum(row['iterations'] for row in figures['worker_stats'] if row['master'] == 19) > 0
+    # A node of the launch, with the second master, its workers, and not the supermaster
+    write('nodes.txt', '1 0.2 down', '1 1 up')
+    figures, _ = simulate(['--platform', 'cluster:nodes=4,cores=6', '--workers', 9, '--masters', 2, '--availability', 'nodes.txt', 'synthetic', 'iterations=50000', 'mean=500'])
+    assert figures['done'] == 50000 and figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and figures['faults']['lost_workers'] > 0, figures
+
+
+def test_workers_that_double_and_halve_lose_no_time():
+    lines = [f'1 {second}.5 up\n1 {second + 1} leaves' for second in range(10)]
+    for technique, power in itertools.product(('ss', 'gss', 'fac2', 'tss', 'dfss', 'awf-c', 'af', 'static', 'auto'), ('equal', 'measure')):
+        figures, _ = simulate_nodes(lines, '--technique', technique, '--power', power, 'synthetic', 'iterations=300000')
+        assert figures['pods']['joined'] >= 2 and figures['done'] == 300000, figures
+        assert figures['efficiency'] >= 0.97, (technique, power, figures['efficiency'])
+
+
+def test_the_example_of_nodes():
+    figures, _ = simulate(['--workers', 8, '--masters', 1, '--technique', 'dfss', '--availability', EXAMPLE, 'synthetic', 'iterations=1e7'])
+    assert figures['done'] == 10**7 and figures['pods'] == {'joined': 4, 'left': 1, 'lost': 1}, figures
+
+
+def test_nodes_that_come_in_a_study():
+    """A trace is read where the command is typed, as other files of its options; it must fit the study's own workers."""
+    write('nodes.txt', '1 0.1 up', '1 0.3 leaves')
+    study = ['kernel = synthetic iterations=20000', 'technique = gss dfss', 'workers = 8', 'backend = simulate']
+    write('nodes.study', *study, 'masters = 1', 'options = --availability nodes.txt')
+    result = run([HDSS, 'study', 'nodes.study'])
+    assert result.status == 0, str(result)
+    with open('nodes.csv') as file:
+        assert [row['status'] for row in csv.DictReader(file)] == ['done', 'done']
+    write('alone.study', *study, 'masters = 0 1', 'options = --availability nodes.txt')
+    result = run([HDSS, 'study', 'alone.study'])
+    assert result.status == 2 and len(result.err) == 1 and 'line 6' in result.err[0] and '--masters 1 or more' in result.err[0], str(result)
+
+
+def test_wrong_traces_of_availability():
+    nodes = ['--workers', 8, '--masters', 1, '--availability', 'nodes.txt', 'synthetic']
+    for lines, *parts in ((['1 1 up', '1 2'], 'line 2', 'NODE SECONDS up|down|leaves|SPEED'), (['1 1 up', '1 2 up'], 'line 2', 'node 1 is up already'),
+                          (['0 1 up'], 'line 1', 'node 0 is up already'), (['0 1 leaves'], 'line 1', 'node 0 is one of the launch', 'not leave'),
+                          (['1 1 down'], 'line 1', 'node 1 is not up'), (['one 1 up'], "'one'", '0 to 999999'), (['1 soon up'], "'soon'", 'seconds from 0'),
+                          (['1 1 off'], "'off'", 'up, down, leaves, or a speed from 1e-06 to 1e+06'), ([f'{node} 1 up' for node in range(1, 5000)], 'ranks', '16777216')):
+        write('nodes.txt', *lines)
+        refuses(['--platform', 'cluster:nodes=1,cores=4096', '--workers', 4000, *nodes[2:]] if len(lines) > 2 else nodes, '--availability', *parts)
+    write('nodes.txt', '1 1 up')
+    refuses(['--workers', 8, '--masters', 0, '--availability', 'nodes.txt', *LOOP], '--availability', '--masters 1 or more')
+    refuses(['--workers', 8, '--dca', 'rma', '--availability', 'nodes.txt', *LOOP], '--availability', 'without --dca')
+    refuses(['--workers', 8, '--masters', 1, '--backend', 'simgrid', '--availability', 'nodes.txt', *LOOP], '--')
+    refuses(['--workers', 8, '--masters', 1, '--availability', 'none.txt', *LOOP], '--availability', "'none.txt'", 'readable file')
+    write('day.txt', '0 synthetic iterations=1000')
+    refuses(['--workers', 8, '--masters', 1, '--availability', 'nodes.txt', '--jobs', 'day.txt'], '--availability', 'without --jobs')
 
 
 def test_wrong_use():

@@ -811,38 +811,59 @@ static int check_platform(const struct study *study, const char *platform, struc
     return result;
 }
 
-/* The kernel, and then with the options of the study: led by a supermaster, or by workers alone. */
-static int check_topology(const struct study *study, const char *name, const char *masters, unsigned kernel,
-                          struct error *error)
+/* The kernel with the options of the study, as in one of its runs: the first platform with as many workers as there are
+ * to be, led by so many masters, or by workers alone. */
+static int check_options(const struct study *study, const char *masters, unsigned kernel, struct error *why)
 {
+    const struct argv *workers = &study->values[AXIS_WORKERS];
+    const char *platform = study->values[AXIS_PLATFORM].items[0];
     struct argv options = {0};
-    struct error why;
-    unsigned line = study->kernel_line[kernel];
-    if (study_plan_is_dca(masters))
-        study_plan_add_topology(&options, masters);
-    int result = check_simulation(study, &options, kernel, &why);
-    if (result == 0) {
-        line = study->options_line;
-        argv_add_all(&options, &study->options);
-        result = check_simulation(study, &options, kernel, &why);
-    }
+    study_plan_add_topology(&options, masters);
+    argv_add_format(&options, "--workers=%s", workers->items[workers->count - 1]);
+    if (strcmp(platform, PLATFORM_NONE) != 0)
+        argv_add_format(&options, "--platform=%s", platform);
+    argv_add_all(&options, &study->options);
+    const int result = check_simulation(study, &options, kernel, why);
     argv_fini(&options);
-    return result < 0 ? locate(name, line, &why, error) : 0;
+    return result;
+}
+
+/* Checks a kernel alone, or with the options of the study, led by a supermaster or by workers alone. */
+static int check_topologies(const struct study *study, const char *name, unsigned kernel, bool with_options,
+                            struct error *error)
+{
+    const struct argv *masters = &study->values[AXIS_MASTERS];
+    struct error why;
+    for (unsigned k = 0; k < masters->count; k++) {
+        const bool is_dca = study_plan_is_dca(masters->items[k]);
+        struct argv options = {0};
+        if (k > 0 && !is_dca)
+            continue;
+        if (is_dca)
+            study_plan_add_topology(&options, masters->items[k]);
+        const int result = with_options ? check_options(study, masters->items[k], kernel, &why)
+                                        : check_simulation(study, &options, kernel, &why);
+        argv_fini(&options);
+        if (result < 0)
+            return locate(name, with_options ? study->options_line : study->kernel_line[kernel], &why, error);
+    }
+    return 0;
 }
 
 static int check_simulations(const struct study *study, const char *name, struct error *error)
 {
-    const struct argv *platforms = &study->values[AXIS_PLATFORM], *masters = &study->values[AXIS_MASTERS];
-    unsigned line = study->line[AXIS_PLATFORM];
+    const struct argv *platforms = &study->values[AXIS_PLATFORM];
+    const unsigned kernels = study->values[AXIS_KERNEL].count, line = study->line[AXIS_PLATFORM];
     struct error why;
-    for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++)
-        for (unsigned k = 0; k < masters->count; k++)
-            if ((k == 0 || study_plan_is_dca(masters->items[k])) &&
-                check_topology(study, name, masters->items[k], i, error) < 0)
-                return -1;
+    for (unsigned i = 0; i < kernels; i++)
+        if (check_topologies(study, name, i, false, error) < 0)
+            return -1;
     for (unsigned i = 0; i < platforms->count; i++)
         if (check_platform(study, platforms->items[i], &why) < 0)
             return locate(name, line > 0 ? line : study->line[AXIS_WORKERS], &why, error);
+    for (unsigned i = 0; i < kernels; i++)
+        if (check_topologies(study, name, i, true, error) < 0)
+            return -1;
     return 0;
 }
 

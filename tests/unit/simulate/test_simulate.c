@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Platforms, where ranks are put on them, and the sums of costs. */
+/* Platforms, where ranks are put on them, traces of availability, and the sums of costs. */
 #include "common/util/error.h"
+#include "deploy/simulate/availability.h"
 #include "deploy/simulate/platforms/placement.h"
 #include "deploy/simulate/platforms/platform.h"
 #include "tests/lib/suite.h"
@@ -152,6 +153,74 @@ START_TEST(test_each_core_has_one_rank)
     ck_assert_str_eq(error.text,
                      "the platform has 18 cores (6 nodes), fewer than the 19 ranks; accepted: up to 17 masters "
                      "and workers together, or a larger platform (NAME:nodes=N)");
+}
+END_TEST
+
+/* --- availability --- */
+
+/* Two nodes are launched. */
+START_TEST(test_availability_is_read)
+{
+    const struct availability_event expected[] = {
+        {0, 0, AVAILABILITY_SPEED, 2, 7},           {5, 500000000, AVAILABILITY_UP, 0, 4},
+        {1, 1500000000, AVAILABILITY_DOWN, 0, 3},   {5, 2000000000, AVAILABILITY_LEAVES, 0, 5},
+        {5, 2000000000, AVAILABILITY_UP, 0, 6},     {1, 3000000000, AVAILABILITY_UP, 0, 8},
+        {1, 4000000000, AVAILABILITY_LEAVES, 0, 9},
+    };
+    struct availability availability;
+    const int result = availability_parse(&availability,
+                                          "# NODE SECONDS STATE\n"
+                                          "\n"
+                                          "1 1.5 down # it fails\r\n"
+                                          "  5,0.5,up\n"
+                                          "5 2 leaves\n"
+                                          "5 2 up#again\n"
+                                          "0\t0\t2\n"
+                                          "1 3 up\n"
+                                          "1 4e0 leaves",
+                                          2, &error);
+    ck_assert_msg(result == 0, "%s", error.text);
+    ck_assert_uint_eq(availability.count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < availability.count; i++) {
+        const struct availability_event *event = &availability.events[i];
+        ck_assert(event->node == expected[i].node && event->at_ns == expected[i].at_ns);
+        ck_assert(event->kind == expected[i].kind && event->line == expected[i].line);
+        if (event->kind == AVAILABILITY_SPEED)
+            ck_assert_double_eq(event->speed, expected[i].speed);
+    }
+    availability_fini(&availability);
+    ck_assert_int_eq(availability_parse(&availability, "# nothing\n \n", 0, &error), 0);
+    ck_assert(availability.count == 0);
+    availability_fini(&availability);
+}
+END_TEST
+
+static const struct {
+    const char *text, *error;
+} bad_availabilities[] = {
+    {"2 1\n", "line 1: accepted: NODE SECONDS up|down|leaves|SPEED"},
+    {"\n2 1 up now\n", "line 2: accepted: NODE SECONDS up|down|leaves|SPEED"},
+    {"a 1 up\n", "line 1: node 'a': accepted: an integer from 0 to 999999"},
+    {"1000000 1 up\n", "line 1: node '1000000': accepted: an integer from 0 to 999999"},
+    {"-1 1 up\n", "line 1: node '-1': accepted: an integer from 0 to 999999"},
+    {"2 -1 up\n", "line 1: time '-1': accepted: seconds from 0 to 1e+09"},
+    {"2 2e9 up\n", "line 1: time '2e9': accepted: seconds from 0 to 1e+09"},
+    {"2 nan up\n", "line 1: time 'nan': accepted: seconds from 0 to 1e+09"},
+    {"2 1 Up\n", "line 1: 'Up': accepted: up, down, leaves, or a speed from 1e-06 to 1e+06"},
+    {"0 1 0\n", "line 1: '0': accepted: up, down, leaves, or a speed from 1e-06 to 1e+06"},
+    {"1 1 up\n", "line 1: node 1 is up already"},
+    {"2 3 up\n2 1 up\n", "line 1: node 2 is up already"},
+    {"2 1 down\n", "line 1: node 2 is not up"},
+    {"2 1 up\n2 2 leaves\n2 3 0.5\n", "line 3: node 2 is not up"},
+    {"1 1 leaves\n", "line 1: node 1 is one of the launch, which may fail (down), but not leave"},
+};
+
+START_TEST(test_bad_availability_is_refused)
+{
+    struct availability availability;
+    ck_assert_int_eq(availability_parse(&availability, bad_availabilities[_i].text, 2, &error), -1);
+    ck_assert_str_eq(error.text, bad_availabilities[_i].error);
+    ck_assert_ptr_null(availability.events);
 }
 END_TEST
 
@@ -321,6 +390,8 @@ int main(void)
     tcase_add_test(tcase, test_changes_of_a_platform);
     tcase_add_test(tcase, test_placement);
     tcase_add_test(tcase, test_each_core_has_one_rank);
+    tcase_add_test(tcase, test_availability_is_read);
+    tcase_add_loop_test(tcase, test_bad_availability_is_refused, 0, COUNT_OF(bad_availabilities));
     tcase_add_test(tcase, test_costs_of_a_function);
     tcase_add_test(tcase, test_costs_between_places);
     tcase_add_test(tcase, test_costs_of_files);
