@@ -24,7 +24,8 @@ AHEAD_S = 0.02       # units are added for so long ahead, as long as the way of 
 AHEAD_MAX = 4096
 LOOK_S = 0.05        # between two looks for results of other machines
 FAILURES_WAIT_S = 20
-OUTPUT_S = 1.0       # between two looks for what programs of the calls have printed
+OUTPUT_S = 1         # between two looks for what programs of the calls have printed
+END_WAIT_S = 2       # for the end of the job
 THREADS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS', 'VECLIB_MAXIMUM_THREADS')
 
 
@@ -75,6 +76,9 @@ class Source:
 
     def cancel(self) -> None:
         """Nothing of it that has not begun is wanted any more."""
+
+    def close(self) -> None:
+        """The executor is shut down: what is there is done, and nothing else is read that units could be made of."""
 
     def forget(self) -> None:
         """Called when it is over: nothing of it is left."""
@@ -149,6 +153,8 @@ class Engine:
         self._submitted = self._done = self._failed = 0  # calls and items
         self.workers = 1
         self._wants_end = False
+        self._fetched = {'out': 0, 'err': 0}  # bytes of what programs of the calls have written
+        self._fetching = threading.Lock()
         self._job: Optional[int] = None
         self._failures: Deque[Dict[str, Any]] = collections.deque()
         self._said: Deque[HdssError] = collections.deque()
@@ -196,7 +202,10 @@ class Engine:
 
     def close(self) -> None:
         """Nothing more comes: what is there is done, and then the engine ends."""
-        self.queue.close()
+        with self._lock:
+            sources = list(self._sources)
+        for source in sources:
+            source.close()
         self._wants_end = True
         self.wake()
 
@@ -383,11 +392,18 @@ class Engine:
         self._said.append(error)
         self.wake()
 
-    def note_output(self, is_output: bool, data: bytes) -> None:
-        self._print(is_output, data)
+    def fetch_output(self, control: Control) -> None:
+        """Prints what programs of the calls have written since the last time."""
+        with self._fetching:
+            for stream in ('out', 'err') if self._prints else ():
+                data = control.ask_bytes('GET', f'/v1/jobs/{self._job}/output?stream={stream}&from={self._fetched[stream]}')
+                self._fetched[stream] += len(data)
+                if data:
+                    self._print(stream == 'out', data)
 
-    def wants_output(self) -> bool:
-        return self._prints and not self.is_over.is_set()
+    def look_s(self) -> int:
+        """Seconds until the other thread has something to do, at the latest."""
+        return OUTPUT_S if self._prints else FAILURES_WAIT_S
 
     # --- the end ---
 
@@ -411,8 +427,9 @@ class Engine:
                 self._control.ask('POST', f'/v1/jobs/{self._job}/items', {'end': True})
             else:
                 self._control.ask('DELETE', f'/v1/jobs/{self._job}')
-            if not self._owns_set:
-                self._control.ask('GET', f'/v1/jobs/{self._job}?wait=2')  # it needs the folder for so long
+            if not self._owns_set or (self._prints and self.error is None):  # it needs the folder for so long, and may still print
+                self._control.ask('GET', f'/v1/jobs/{self._job}?wait={END_WAIT_S}')
+                self.fetch_output(self._control)
         except (HdssError, Refused):
             pass
         self._control.close()
@@ -451,15 +468,15 @@ def _as_lost(error: BaseException) -> SetLost:
 
 def _watch(engine_of: 'weakref.ref[Engine]', control: Control, job: int) -> None:
     """Asks for calls that workers have died of, and whether the job still goes on; fetches what programs have printed."""
-    first, printed = 0, {'out': 0, 'err': 0}
-    path = f'/v1/jobs/{job}'
+    first, look_s = 0, 0
     while True:
         try:
-            answer = control.ask('GET', f'{path}/failures?from={first}&wait={FAILURES_WAIT_S}')
+            answer = control.ask('GET', f'/v1/jobs/{job}/failures?from={first}&wait={look_s}')
             engine = engine_of()
             if engine is None:
                 return
-            _print_output(engine, control, path, printed)
+            if not engine.is_over.is_set():
+                engine.fetch_output(control)
         except HdssError as error:
             engine = engine_of()
             if engine is not None and not engine.is_over.is_set():
@@ -468,22 +485,13 @@ def _watch(engine_of: 'weakref.ref[Engine]', control: Control, job: int) -> None
         first = answer['next']
         if answer['failures']:
             engine.note_failures(answer['failures'])
-        state = answer['job']['state']
+        state, look_s = answer['job']['state'], engine.look_s()
         if engine.is_over.is_set():
             return
         if state in ('done', 'failed', 'cancelled'):
             engine.note_end(SetLost(f'job {job} of the executor was ended from outside: it is {state}'))
             return
         del engine
-
-
-def _print_output(engine: Engine, control: Control, path: str, printed: Dict[str, int]) -> None:
-    for stream in ('out', 'err'):
-        if engine.wants_output():
-            data = control.ask_bytes('GET', f'{path}/output?stream={stream}&from={printed[stream]}')
-            printed[stream] += len(data)
-            if data:
-                engine.note_output(stream == 'out', data)
 
 
 # --- the end of the process ---
