@@ -24,7 +24,7 @@ AHEAD_S = 0.02       # units are added for so long ahead, as long as the way of 
 AHEAD_MAX = 4096
 LOOK_S = 0.05        # between two looks for results of other machines
 FAILURES_WAIT_S = 20
-OUTPUT_S = 1         # between two looks for what programs of the calls have printed
+OUTPUT_S = 1.0       # between two looks for what programs of the calls have printed
 END_WAIT_S = 2       # for the end of the job
 THREADS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS', 'VECLIB_MAXIMUM_THREADS')
 
@@ -153,20 +153,21 @@ class Engine:
         self._submitted = self._done = self._failed = 0  # calls and items
         self.workers = 1
         self._wants_end = False
-        self._fetched = {'out': 0, 'err': 0}  # bytes of what programs of the calls have written
-        self._fetching = threading.Lock()
+        self._printed, self._printed_s = _spool.PrintedReader(self.folder), time.monotonic()
+        self._has_news = False  # calls have ended since the last look at what is printed
         self._job: Optional[int] = None
         self._failures: Deque[Dict[str, Any]] = collections.deque()
         self._said: Deque[HdssError] = collections.deque()
         self.error: Optional[BaseException] = None
         self.is_over = threading.Event()
+        self._is_gone = threading.Event()  # a thread whose join() is interrupted is taken for one that has ended
         _engines.add(self)
         self._thread = threading.Thread(target=self._run, name='hdss', daemon=True)
         self._thread.start()
 
     def _write_setup(self, setup: Tuple[Any, Tuple[Any, ...]]) -> None:
         with open(os.path.join(self.folder, _spool.SETUP), 'w', encoding='utf-8') as file:
-            json.dump(_worker.describe_client(), file)
+            json.dump({**_worker.describe_client(), 'prints': self._prints}, file)
         with open(os.path.join(self.folder, _spool.SETUP_PICKLE), 'wb') as data:
             data.write(_pickled.dumps(setup))
 
@@ -228,7 +229,15 @@ class Engine:
         self.close()
 
     def join(self) -> None:
-        self._thread.join()
+        """Waits for the end. Where Ctrl-C comes meanwhile what runs is ended at once, and KeyboardInterrupt raised."""
+        try:
+            self._is_gone.wait()
+        except KeyboardInterrupt:
+            self.kill(SetLost('the executor was interrupted'))
+            self._is_gone.wait()
+            raise
+        finally:
+            self._thread.join()
 
     # --- the thread ---
 
@@ -239,7 +248,10 @@ class Engine:
         except BaseException as error:  # of the set, of the disk: no unit may be left waiting
             self.error = self.error or _as_lost(error)
         finally:
-            self._finish()
+            try:
+                self._finish()
+            finally:
+                self._is_gone.set()
 
     def _begin(self) -> None:
         self.workers = self.set.workers
@@ -266,6 +278,8 @@ class Engine:
             self._take_results()
             self._take_failures()
             self._fill()
+            if time.monotonic() >= self._printed_s + OUTPUT_S or (self._has_news and not self._open):
+                self._take_printed(False)
             self._draw(False)
             if self._is_done():
                 return
@@ -347,7 +361,7 @@ class Engine:
                 text = data.decode()
                 logging.getLogger('concurrent.futures').critical(text)
                 raise SetLost(text)
-            unit = self._settle(number)
+            unit, self._has_news = self._settle(number), True
             if unit is not None:
                 took_s = took / 1e9
                 self._mean_s = took_s if self._mean_s == 0 else 0.9 * self._mean_s + 0.1 * took_s
@@ -362,6 +376,15 @@ class Engine:
                 self._bar.clear()
             file.write(data.decode('utf-8', 'replace'))
             file.flush()
+
+    def _take_printed(self, is_end: bool) -> None:
+        """Prints what programs of the calls have written since the last time."""
+        self._printed_s, self._has_news = time.monotonic(), False
+        try:
+            for is_output, data in self._printed.read(is_end):
+                self._print(is_output, data)
+        except (OSError, ValueError):  # the folder, or the file to which is printed, is gone
+            pass
 
     def _take_failures(self) -> None:
         """What workers have died of. Results that they had written before count."""
@@ -392,19 +415,6 @@ class Engine:
         self._said.append(error)
         self.wake()
 
-    def fetch_output(self, control: Control) -> None:
-        """Prints what programs of the calls have written since the last time."""
-        with self._fetching:
-            for stream in ('out', 'err') if self._prints else ():
-                data = control.ask_bytes('GET', f'/v1/jobs/{self._job}/output?stream={stream}&from={self._fetched[stream]}')
-                self._fetched[stream] += len(data)
-                if data:
-                    self._print(stream == 'out', data)
-
-    def look_s(self) -> int:
-        """Seconds until the other thread has something to do, at the latest."""
-        return OUTPUT_S if self._prints else FAILURES_WAIT_S
-
     # --- the end ---
 
     def _fail_all(self, error: BaseException) -> None:
@@ -427,9 +437,8 @@ class Engine:
                 self._control.ask('POST', f'/v1/jobs/{self._job}/items', {'end': True})
             else:
                 self._control.ask('DELETE', f'/v1/jobs/{self._job}')
-            if not self._owns_set or (self._prints and self.error is None):  # it needs the folder for so long, and may still print
-                self._control.ask('GET', f'/v1/jobs/{self._job}?wait={END_WAIT_S}')
-                self.fetch_output(self._control)
+            if not self._owns_set:
+                self._control.ask('GET', f'/v1/jobs/{self._job}?wait={END_WAIT_S}')  # it needs the folder for so long
         except (HdssError, Refused):
             pass
         self._control.close()
@@ -447,6 +456,7 @@ class Engine:
             self._fail_all(HdssError('the executor was shut down'))  # what came too late
         if self._owns_set:
             self.set.close()
+        self._take_printed(True)
         self._writer.close()
         self._reader.close()
         _engines.discard(self)
@@ -467,16 +477,14 @@ def _as_lost(error: BaseException) -> SetLost:
 # --- the thread that watches ---
 
 def _watch(engine_of: 'weakref.ref[Engine]', control: Control, job: int) -> None:
-    """Asks for calls that workers have died of, and whether the job still goes on; fetches what programs have printed."""
-    first, look_s = 0, 0
+    """Asks for calls that workers have died of, and whether the job still goes on."""
+    first = 0
     while True:
         try:
-            answer = control.ask('GET', f'/v1/jobs/{job}/failures?from={first}&wait={look_s}')
+            answer = control.ask('GET', f'/v1/jobs/{job}/failures?from={first}&wait={FAILURES_WAIT_S}')
             engine = engine_of()
             if engine is None:
                 return
-            if not engine.is_over.is_set():
-                engine.fetch_output(control)
         except HdssError as error:
             engine = engine_of()
             if engine is not None and not engine.is_over.is_set():
@@ -485,7 +493,7 @@ def _watch(engine_of: 'weakref.ref[Engine]', control: Control, job: int) -> None
         first = answer['next']
         if answer['failures']:
             engine.note_failures(answer['failures'])
-        state, look_s = answer['job']['state'], engine.look_s()
+        state = answer['job']['state']
         if engine.is_over.is_set():
             return
         if state in ('done', 'failed', 'cancelled'):

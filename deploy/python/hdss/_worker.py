@@ -92,9 +92,9 @@ class _Calls:
     """The calls of one folder, in this process."""
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
+        self._folder, self._host = folder, socket.gethostname().split('.')[0] or 'host'
         self._units = _spool.UnitReader(folder)
-        self._results = _spool.ResultWriter(folder, socket.gethostname().split('.')[0] or 'host')
+        self._results = _spool.ResultWriter(folder, self._host)
         self._functions: Dict[int, Callable[..., Any]] = {}
         self._unit = 0
         self._broken = self._set_up()
@@ -107,6 +107,7 @@ class _Calls:
         if refused is not None:
             return refused
         _take_path(client)
+        self._take_descriptors(client['prints'])
         sys.stdout, sys.stderr = _printing(self, _spool.PRINTED, 1), _printing(self, _spool.PRINTED_ERROR, 2)
         try:
             initializer, arguments = _pickled.loads(_spool.read_file(os.path.join(self._folder, _spool.SETUP_PICKLE)))
@@ -117,10 +118,18 @@ class _Calls:
             return 'the initializer has failed:\n' + remote_text(error)
         return None
 
+    def _take_descriptors(self, prints: bool) -> None:
+        """What does not go by Python's own files, as of programs that a call runs, goes to files that the client reads."""
+        for descriptor, ending in ((1, '.out'), (2, '.err')):
+            path = os.path.join(self._folder, _spool.PRINTS + self._host + ending) if prints else os.devnull
+            file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            os.dup2(file, descriptor)
+            os.close(file)
+
     def printed(self, kind: int, text: bytes) -> None:
         """What a call has printed. A process that a call has forked has files of its own."""
         if self._results.pid != os.getpid():
-            self._results = _spool.ResultWriter(self._folder, socket.gethostname().split('.')[0] or 'host')
+            self._results = _spool.ResultWriter(self._folder, self._host)
         self._results.write(self._unit, kind, 0, text)
 
     def _function(self, number: int) -> Callable[..., Any]:
