@@ -206,15 +206,15 @@ def exec(commands: Iterable[Union[str, Sequence[str]]], *, set: Union[Set, str, 
     shell       lines are handed to /bin/sh
     parameters  those of the kernel exec: timeout=60, retries=2, cores=2, memory='2G' (`hdss kernels exec`)
     """
+    lines = [command if isinstance(command, str) else shlex.join(command) for command in commands]
+    for text in lines:
+        if '\n' in text:
+            raise ValueError(f'a command has a line end: {text!r:.60}')
     found = as_set(set, workers)
     folder = work_folder(found)
     path = os.path.join(folder.path, 'tasks')
     with open(path, 'w', encoding='utf-8') as file:
-        for command in commands:
-            text = command if isinstance(command, str) else shlex.join(command)
-            if '\n' in text:
-                raise ValueError(f'a command has a line end: {text!r:.60}')
-            file.write(text + '\n')
+        file.writelines(text + '\n' for text in lines)
     place = os.path.abspath(output) if output is not None else os.path.join(folder.path, 'output')
     line = ['exec', 'tasks=' + path, *(['shell=yes'] if shell else []), *(f'{key}={_parameter(value)}' for key, value in parameters.items()),
             *_option_words(None, place, options)]

@@ -230,15 +230,26 @@ class _Loop:
         self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], tuple(said['shape']), said['is_scalar'], said['view']
         self._function = _pickled.loads(_spool.read_file(file))
 
+    def _cast(self, array: Any) -> Any:
+        """The array as the type of the loop. Whole numbers may come in another type, as those of Python do, where they fit."""
+        import numpy
+        wanted = numpy.dtype(self._dtype)
+        if array.dtype.kind not in 'iu' or wanted.kind not in 'iu' or array.size == 0:
+            return array.astype(wanted, casting='same_kind')
+        limits, least, most = numpy.iinfo(wanted), int(array.min()), int(array.max())
+        if least < limits.min or most > limits.max:
+            raise ValueError(f'a result is {least if least < limits.min else most}; accepted by {wanted}: {limits.min} to {limits.max}')
+        return array.astype(wanted)
+
     def run(self, first: int, count: int) -> Any:
         import numpy
         result = [self._function(i) for i in range(first, first + count)] if self._is_scalar else self._function(first, count)
         array = numpy.asarray(result)
         if array.shape != (count, *self._shape):
-            what = 'returned an array of shape' if not self._is_scalar else 'the results of'
+            what = 'the results have the shape' if self._is_scalar else 'returned an array of the shape'
             raise ValueError(f'{what} {array.shape} for {count} iterations from {first} on; accepted: {(count, *self._shape)}')
         if array.dtype != self._dtype:
-            array = array.astype(self._dtype, casting='same_kind')
+            array = self._cast(array)
         array = numpy.ascontiguousarray(array)
         return array.view(self._view) if self._view != self._dtype else array
 
