@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
 import json
 import os
 import shlex
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 OVER = ('done', 'failed', 'cancelled')
 LOOK_S = 0.25
 WAIT_S = 20
+REASONS_MAX = 3
 # Types of numbers as HDSS has them, and the types of numpy that are as wide.
 TYPES = ('uint8', 'uint16', 'uint32', 'uint64', 'int32', 'int64', 'float32', 'float64')
 VIEWS = {'bool': 'uint8', 'int8': 'uint8', 'int16': 'uint16', 'float16': 'uint16', 'complex64': 'float32', 'complex128': 'float64'}
@@ -125,10 +127,19 @@ class Job:
         state = self._last['state']
         if state == 'done':
             return
-        reasons = [failure['reason'] for failure in self.failures()][:3]
-        said = '; '.join(reasons) or self.printed('err').strip().splitlines()[-1:] or ['no reason is known']
-        text = said if isinstance(said, str) else said[0]
-        raise JobFailed(f'job {self.id} is {state}: {text}' if state == 'failed' else f'job {self.id} was cancelled')
+        raise JobFailed(f'job {self.id} was cancelled' if state == 'cancelled' else f'job {self.id} has failed: {self._reason()}')
+
+    def _reason(self) -> str:
+        """Why it has failed, in a line: what was given up; else what its summary says, as of tasks; else its last error line."""
+        failures = self.failures()
+        if failures:
+            return _reasons_of(failures)
+        lines = self.printed('out').splitlines()
+        counts = [line.partition(': ')[2] for line in lines[:1]]
+        reasons = list(itertools.takewhile(_goes_on, itertools.dropwhile(lambda line: not line.startswith('  reasons '), lines)))
+        if reasons:
+            return '; '.join(counts + [line[len('  reasons '):].strip() for line in reasons[:REASONS_MAX]])
+        return '; '.join(self.printed('err').strip().splitlines()[-1:] or counts) or 'no reason is known'
 
     def __await__(self) -> Generator[Any, None, 'Job']:
         return asyncio.get_running_loop().run_in_executor(None, self.wait).__await__()
@@ -144,6 +155,21 @@ class Job:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _reasons_of(failures: List[Dict[str, Any]]) -> str:
+    """What was given up, in a line: each reason once, with its first iteration."""
+    found: Dict[str, Tuple[int, int]] = {}  # the lowest iteration, and how many there are
+    for failure in failures:
+        lowest, count = found.get(failure['reason'], (failure['first'], 0))
+        found[failure['reason']] = min(lowest, failure['first']), count + failure['count']
+    said = [f'iteration {lowest}{f" and {count - 1} more" if count > 1 else ""}: {reason}' for reason, (lowest, count) in found.items()]
+    return '; '.join(said[:REASONS_MAX]) + (f'; and {len(said) - REASONS_MAX} other reasons' if len(said) > REASONS_MAX else '')
+
+
+def _goes_on(line: str) -> bool:
+    """True for the line of a summary that says the reasons, and those below it that have no name of their own."""
+    return line.startswith(('  reasons ', ' ' * 10))
 
 
 def _end(in_set: Optional[Set], folder: Optional[Folder]) -> None:
@@ -201,8 +227,9 @@ def exec(commands: Iterable[Union[str, Sequence[str]]], *, set: Union[Set, str, 
     """Submits commands, each a task, and returns the job.
 
     commands    of each its line, as a shell would have it, or its words
-    output      file for what they print, in their order; their errors go to output + '.err', and how they ended to
-                output + '.log' (default: in a folder that goes with the job, see Job.output)
+    output      file for what they print, in their order; their errors go to the name with .err behind it, and how they
+                ended to that with .log, in the place of .out where that is its end (default: in a folder that goes with the
+                job, see Job.output)
     shell       lines are handed to /bin/sh
     parameters  those of the kernel exec: timeout=60, retries=2, cores=2, memory='2G' (`hdss kernels exec`)
     """

@@ -36,7 +36,7 @@ def line(done: int, total: int, elapsed_s: float, failed: int = 0, *, width: int
     room = min(BAR_MAX, width - len(head) - len(text) - 1)
     if room < BAR_MIN:
         return (head + text)[:max(0, width)]
-    full, empty = '#.' if is_ascii else '█·'
+    full, empty = ('#', '.') if is_ascii else ('█', '·')
     length = int(part * room)
     return f'{head}{full * length}{empty * (room - length)} {text}'
 
