@@ -52,6 +52,10 @@ class Unit:
     def cancel(self) -> None:
         """Nobody wants it any more, and it has not begun."""
 
+    def is_wanted(self) -> bool:
+        """False where nobody asks for its outcome any more."""
+        return True
+
     def split(self) -> List['Unit']:
         """The parts into which a unit that a worker has died of can be divided; none where it cannot."""
         return []
@@ -200,9 +204,14 @@ class Engine:
         self.wake()
 
     def note_submitted(self, items: int) -> None:
-        """So many calls or items more are there to be done, for the progress."""
+        """So many calls or items more, or less, are there to be done, for the progress."""
         with self._lock:
             self._submitted += items
+
+    def hide_progress(self) -> None:
+        """Nobody waits any more: Ctrl-C has been pressed."""
+        if self._bar is not None:
+            self._bar.hide()
 
     def cancel_open(self) -> None:
         """What has not been added to the job is cancelled."""
@@ -256,11 +265,18 @@ class Engine:
             self._take_results()
             self._take_failures()
             self._fill()
+            if not self._open:
+                self._forget_cancelled()
             self._draw(False)
             if self._is_done():
                 return
             waits.poll(LOOK_S * 1000 if self._open else None if not self._wants_end else 10)
             self._hear_bell()
+
+    def _forget_cancelled(self) -> None:
+        """Nothing is open, and no source has anything: what was submitted and is not done was cancelled."""
+        with self._lock:
+            self._submitted = self._done + self._failed
 
     def _draw(self, is_end: bool) -> None:
         if self._bar is not None:
@@ -341,8 +357,9 @@ class Engine:
             if unit is not None:
                 took_s = took / 1e9
                 self._mean_s = took_s if self._mean_s == 0 else 0.9 * self._mean_s + 0.1 * took_s
-                self._done += unit.items
+                self._done += unit.items if unit.is_wanted() else 0
                 self._ended += 1
+                self._draw(False)  # before whoever waits for it goes on, and prints
                 unit.end(data, took_s)
 
     def _print(self, is_output: bool, data: bytes) -> None:
@@ -369,7 +386,8 @@ class Engine:
                 if parts:
                     self.queue.put_first(parts)
                 else:
-                    self._failed += 1
+                    self._failed += unit.items if unit.is_wanted() else 0
+                    self._draw(False)
                     unit.fail(CallDied(f'the call was given up: {failure["reason"]}'))
 
     # --- what the other thread says ---
@@ -422,7 +440,10 @@ class Engine:
             return
         if self.error is not None:
             self._fail_all(self.error)
-        self._draw(True)
+        if self.error is None:
+            self._draw(True)
+        elif self._bar is not None:
+            self._bar.leave()
         self._end_job()
         self.is_over.set()
         if self.error is None:

@@ -15,6 +15,22 @@ from hdss._map import Map
 from hdss._sets import Set, as_set
 
 
+class _Future(concurrent.futures.Future[Any]):
+    """A future beside which no bar is drawn any more when the wait for it is interrupted."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._engine = engine
+
+    def result(self, timeout: Optional[float] = None) -> Any:
+        """The result of the call. Raises what the call has raised, or TimeoutError after `timeout` seconds."""
+        try:
+            return super().result(timeout)
+        except KeyboardInterrupt:
+            self._engine.hide_progress()
+            raise
+
+
 class _Call(Unit):
     """A call of submit()."""
 
@@ -122,7 +138,7 @@ class Executor(concurrent.futures.Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'concurrent.futures.Future[Any]':
         """Has fn(*args, **kwargs) run. What it takes is pickled here and now."""
         self._check()
-        future: 'concurrent.futures.Future[Any]' = concurrent.futures.Future()
+        future = _Future(self._engine) if self._bar is not None else concurrent.futures.Future()
         try:
             data = _pickled.dumps((fn, args, kwargs))
         except Exception as error:

@@ -104,6 +104,9 @@ class Job:
         except KeyboardInterrupt:
             self.cancel()
             raise
+        finally:
+            if bar is not None:
+                bar.leave()
         self._end()
         return self
 

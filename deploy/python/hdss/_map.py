@@ -33,6 +33,9 @@ class _Batch(Unit):
     def begin(self) -> bool:
         return not self._map.is_cancelled
 
+    def is_wanted(self) -> bool:
+        return not self._map.is_cancelled
+
     def contents(self) -> Tuple[bytes, int, int]:
         return _pickled.dumps(self._items), self._map.function, len(self._items)
 
@@ -117,12 +120,16 @@ class Map(Source):
                 outcomes.reverse()
                 while outcomes:  # nothing here refers to what the caller has got
                     yield _result(outcomes.pop())
+        except KeyboardInterrupt:
+            self._engine.hide_progress()
+            raise
         finally:
             self._drop()
 
     def _drop(self) -> None:
         """Nothing that has not begun is run, and nobody asks for results any more."""
         self.is_cancelled = self._is_complete = True
+        self._engine.note_submitted(self._received - self._pulled)
         self._items.clear()
         self._engine.wake()
 

@@ -6,11 +6,12 @@ import os
 import sys
 import threading
 import time
-from typing import Any, Optional
+from typing import Any, Dict, NamedTuple, Optional
 
 DRAW_S = 0.1
 BAR_MAX, BAR_MIN = 30, 5
 NOTEBOOK_WIDTH = 100
+PAUSE_S = 0.5
 
 
 def _duration(seconds: float) -> str:
@@ -41,14 +42,13 @@ def line(done: int, total: int, elapsed_s: float, failed: int = 0, *, width: int
     return f'{head}{full * length}{empty * (room - length)} {text}'
 
 
-def _notebook() -> Optional[Any]:
-    """What displays in a notebook; None elsewhere."""
+def _shell() -> Optional[Any]:
+    """The shell of a notebook; None elsewhere."""
     if 'IPython' not in sys.modules:
         return None
     from IPython import get_ipython
-    from IPython.display import display
     shell = get_ipython()
-    return display if shell is not None and type(shell).__name__ == 'ZMQInteractiveShell' else None
+    return shell if shell is not None and type(shell).__name__ == 'ZMQInteractiveShell' else None
 
 
 def _columns() -> int:
@@ -69,62 +69,155 @@ def _is_ascii() -> bool:
     return False
 
 
+class _Stream:
+    """Standard output or error of the program while a bar stands on the terminal: what is printed has a line of its own."""
+
+    def __init__(self, file: Any, streams: '_Streams') -> None:
+        self._file, self._streams = file, streams
+
+    def write(self, text: str) -> Any:
+        if text:
+            self._streams.begin(text)
+        return self._file.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+class _Streams:
+    """Both streams of the program, as far as they are terminals."""
+
+    def __init__(self, bar: 'Bar') -> None:
+        self._bar = bar
+        self._file = sys.stderr
+        self._of: Dict[str, _Stream] = {}
+        self.is_within_line = False  # the program has printed a part of a line
+
+    def watch(self) -> None:
+        """A bar is drawn: from now on it goes away before the program prints."""
+        for name in ('stdout', 'stderr'):
+            file = getattr(sys, name)
+            if not isinstance(file, _Stream) and file is not None and file.isatty():
+                self._of[name] = _Stream(file, self)
+                setattr(sys, name, self._of[name])
+
+    def leave(self) -> None:
+        """No bar is there."""
+        for name, stream in self._of.items():
+            if getattr(sys, name) is stream:
+                setattr(sys, name, stream._file)
+
+    def begin(self, text: str) -> None:
+        """The program prints this."""
+        self._bar.clear()
+        self.is_within_line = not text.endswith('\n')
+
+    def write(self, text: str) -> None:
+        """Draws."""
+        self._file.write(text)
+        self._file.flush()
+
+
+class _Counts(NamedTuple):
+    done: int
+    failed: int
+    worked_s: float
+
+
 class Bar:
-    """Draws; silent where neither a terminal nor a notebook is there. For several threads."""
+    """Draws what is done of what there is to do; silent where neither a terminal nor a notebook is there. For several threads.
+
+    There may be nothing to do for some time, and then more, as from an executor at a prompt. Such time does not count, and behind
+    a pause, or in another cell of a notebook, the counts begin anew. In a terminal the bar goes away when all is done, so that
+    what comes next has a line of its own, and stands there at the end, for all that was done."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._began = self._looked = time.monotonic()
-        self._drawn = 0.0
-        self._is_complete = True  # nothing was to be done when it was looked at last: such time does not count
-        self._display = _notebook()
+        self._lock = threading.RLock()  # a handler of a signal may print
+        self._shell = _shell()
         self._handle: Any = None
-        self._is_terminal = self._display is None and sys.stderr is not None and sys.stderr.isatty()
+        self._cell: Any = None
+        self._is_terminal = self._shell is None and sys.stderr is not None and sys.stderr.isatty()
+        self._streams = _Streams(self)
         self._last = ''
+        self._drawn = 0.0
+        self._looked = time.monotonic()
+        self._worked_s = 0.0  # for which there was something to do
+        self._total = 0
+        self._is_complete = True
+        self._is_hidden = False
+        self._settled = _Counts(0, 0, 0.0)  # when all was done last
+        self._base = self._settled          # with which the counts have begun
 
     def draw(self, done: int, total: int, failed: int = 0, is_end: bool = False) -> None:
-        """Draws anew, ten times a second at most, when all is done, and at the end."""
-        if total == 0 or not (self._is_terminal or self._display):
+        """Draws anew, ten times a second at most, and when all is done. At the end it goes to the next line."""
+        if total == 0 or not (self._is_terminal or self._shell):
             return
-        now, is_complete = time.monotonic(), done + failed >= total
         with self._lock:
-            if self._is_complete:
-                self._began += now - self._looked
-            has_come_to_end = is_complete and not self._is_complete
-            self._looked, self._is_complete = now, is_complete
-            if now - self._drawn < DRAW_S and not has_come_to_end and not is_end:
+            was_complete = self._note(done, total, failed)
+            if self._is_hidden or (self._streams.is_within_line and not is_end):
                 return
-            self._drawn = now
-            self._show(done, total, now - self._began, failed)
-        if is_end:
-            self.leave()
+            if is_end and self._is_terminal:
+                self._show(line(done, total, self._worked_s, failed, width=_columns(), is_ascii=_is_ascii()))
+                self._leave()
+            elif self._is_complete and self._is_terminal:
+                self._clear()
+            elif self._is_complete != was_complete or self._looked - self._drawn >= DRAW_S or is_end:
+                self._drawn = self._looked
+                base = self._base
+                counts = done - base.done, total - base.done - base.failed, self._worked_s - base.worked_s, failed - base.failed
+                self._show(line(*counts, width=_columns(), is_ascii=_is_ascii()) if self._is_terminal else line(*counts))
 
-    def _show(self, done: int, total: int, elapsed_s: float, failed: int) -> None:
-        if self._display is None:
-            text = line(done, total, elapsed_s, failed, width=_columns(), is_ascii=_is_ascii())
-            self._write('\r' + text + ' ' * (len(self._last) - len(text)))
+    def _note(self, done: int, total: int, failed: int) -> bool:
+        """Takes the counts. Returns whether all was done before."""
+        now, was_complete, was_hidden = time.monotonic(), self._is_complete, self._is_hidden
+        self._is_hidden = was_hidden and total <= self._total
+        if was_complete and total > self._total:
+            was_complete = False
+            cell = None if self._shell is None else self._shell.execution_count
+            if was_hidden or now - self._looked >= PAUSE_S or cell != self._cell:
+                self._base, self._cell, self._handle = self._settled, cell, None
+        elif not was_complete:
+            self._worked_s += now - self._looked
+        self._looked, self._total, self._is_complete = now, total, done + failed >= total
+        if self._is_complete:
+            self._settled = _Counts(done, failed, self._worked_s)
+        return was_complete
+
+    def _show(self, text: str) -> None:
+        if self._is_terminal:
+            self._streams.watch()
+            self._streams.write('\r' + text + ' ' * (len(self._last) - len(text)))
             self._last = text
-            return
-        shown = {'text/plain': line(done, total, elapsed_s, failed)}
-        if self._handle is None:
-            self._handle = self._display(shown, raw=True, display_id=True)
+        elif self._handle is None:
+            from IPython.display import display
+            self._handle = display({'text/plain': text}, raw=True, display_id=True)
         else:
-            self._handle.update(shown, raw=True)
+            self._handle.update({'text/plain': text}, raw=True)
 
-    def _write(self, text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    def _clear(self) -> None:
+        self._end('\r' + ' ' * len(self._last) + '\r')
+
+    def _leave(self) -> None:
+        self._end('\n')
+
+    def _end(self, text: str) -> None:
+        if self._last:
+            self._streams.write(text)
+            self._streams.leave()
+            self._last = ''
 
     def clear(self) -> None:
         """Makes room for a line of somebody else's."""
         with self._lock:
-            if self._last:
-                self._write('\r' + ' ' * len(self._last) + '\r')
-                self._last = ''
+            self._clear()
+
+    def hide(self) -> None:
+        """Leaves the bar as it stands, and draws no other one until there is more to do: whoever has waited does so no more."""
+        with self._lock:
+            self._leave()
+            self._is_hidden = True
 
     def leave(self) -> None:
         """Leaves the bar as it stands, and goes to the next line."""
         with self._lock:
-            if self._last:
-                self._write('\n')
-                self._last = ''
+            self._leave()
