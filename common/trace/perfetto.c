@@ -222,11 +222,9 @@ static void write_slice(const struct trace_writer *writer, const struct chunk_ro
     write_packet(writer, trace_time(writer, row->ended_ns), PACKET_EVENT, &end, false);
 }
 
-/* Of a chunk that has several rows one is a slice, that with the time in the kernel; iterations that were not computed
- * have no time of their own. */
 static void write_chunk(const struct trace_writer *writer, const struct chunk_row *row)
 {
-    if (row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED)) {
+    if (trace_row_has_stay(row)) {
         write_slice(writer, row);
         return;
     }
@@ -267,4 +265,10 @@ static void perfetto_row(struct trace_writer *writer, const struct chunk_row *ro
     }
 }
 
-const struct trace_format trace_perfetto = {.ending = ".pftrace", .begin = perfetto_begin, .row = perfetto_row};
+const struct trace_format trace_perfetto = {.ending = ".pftrace",
+                                            .check = trace_file_check,
+                                            .open = trace_file_open,
+                                            .begin = perfetto_begin,
+                                            .row = perfetto_row,
+                                            .finish = trace_file_finish,
+                                            .discard = trace_file_discard};

@@ -23,6 +23,7 @@ needs=(
   "library  libxxhash      libxxhash-dev   xxhash-devel        xxhash"
   "library  libpng         libpng-dev      libpng-devel        libpng"
   "library  ncursesw       libncurses-dev  ncurses-devel       ncurses"
+  "library  otf2           libopen-trace-format2-dev otf2-devel otf2"
   "library  check          check           check-devel         check"
 )
 

@@ -280,10 +280,10 @@ static int take_trace_row(struct trace_reader *reader, struct error *error)
     char *fields[COLUMNS], what[80];
     if (reader->length > 0 && reader->bytes[reader->length - 1] == '\r')
         reader->length--;
-    if (memchr(reader->bytes, '\0', reader->length) != NULL)
-        return refuse_trace_row(reader, error, "a NUL byte, which no text has");
     if (!reader->has_header)
         return take_header(reader, error);
+    if (memchr(reader->bytes, '\0', reader->length) != NULL)
+        return refuse_trace_row(reader, error, "a NUL byte, which no text has");
     const int count = cut_row(reader, fields, error);
     if (count < 0)
         return -1;
