@@ -189,6 +189,14 @@ static void put_loss(struct csv_line *line, const struct trace_writer *writer, c
     put_text(line, trace_worker_of(writer, row->worker) != NULL ? "worker lost" : "master lost");
 }
 
+/* Nothing is known of when and by whom. */
+static void put_resumed(struct csv_line *line, const struct chunk_row *row)
+{
+    put_text(line, "resumed,,,,,");
+    put_range(line, row);
+    put_text(line, ",resumed,,,,,,done,,");
+}
+
 static void csv_row(struct trace_writer *writer, const struct chunk_row *row)
 {
     struct csv_line line = {.length = 0};
@@ -196,6 +204,7 @@ static void csv_row(struct trace_writer *writer, const struct chunk_row *row)
     case ROW_CHUNK: put_chunk(&line, writer, row); break;
     case ROW_CUT: put_cut(&line, writer, row); break;
     case ROW_RANK_LOST: put_loss(&line, writer, row); break;
+    case ROW_RESUMED: put_resumed(&line, row); break;
     }
     end_line(&line, writer);
 }

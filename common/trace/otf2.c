@@ -3,8 +3,8 @@
  *
  * A worker is a location of its own, by node, and the supermaster is one. A chunk is a region, by the reason for which
  * the worker was given it, entered and left on the worker's location. The sizes of the chunks that were cut are a
- * metric of the supermaster's. What has no time at a worker is a marker: iterations that were not computed there, and
- * lost ranks.
+ * metric of the supermaster's. What has no time at a worker is a marker: iterations that were not computed there, those
+ * that an earlier run had done, and lost ranks.
  *
  * Events of a location must be in the order of their times, and rows come in that of their being settled, master by
  * master. So they are sorted (row_sorter.h), by location first: then one location is written at a time, and memory does
@@ -178,14 +178,26 @@ static void write_cut_event(struct trace_archive *archive, const struct chunk_ro
 
 /* --- markers --- */
 
-/* Markers are of one category for each fate, and of one for lost ranks, which has the number behind these. */
-enum { MARKER_RANK_LOST = CHUNK_KINDS };
-
-static OTF2_MarkerSeverity severity_of(enum trace_record_kind fate)
+/* A marker is of a category for each fate, for lost ranks, or for what an earlier run had done: the number of a
+ * category is that of the kind of record. */
+static enum trace_record_kind category_of(const struct chunk_row *row)
 {
-    return fate == CHUNK_LOST || fate == CHUNK_FAILED ? OTF2_SEVERITY_MEDIUM
-           : fate == CHUNK_UNDONE || fate == 0        ? OTF2_SEVERITY_LOW
-                                                      : OTF2_SEVERITY_NONE;
+    return row->kind == ROW_RANK_LOST ? CHUNK_RANK_LOST : row->kind == ROW_RESUMED ? CHUNK_RESUMED : row->fate;
+}
+
+static const char *category_name(enum trace_record_kind category)
+{
+    return category == CHUNK_RANK_LOST ? "rank lost"
+           : category == CHUNK_RESUMED ? "resumed"
+                                       : chunk_fate_name(category);
+}
+
+static OTF2_MarkerSeverity severity_of(enum trace_record_kind category)
+{
+    return category == CHUNK_RANK_LOST                          ? OTF2_SEVERITY_HIGH
+           : category == CHUNK_LOST || category == CHUNK_FAILED ? OTF2_SEVERITY_MEDIUM
+           : category == CHUNK_UNDONE || category == 0          ? OTF2_SEVERITY_LOW
+                                                                : OTF2_SEVERITY_NONE;
 }
 
 static void open_markers(struct trace_archive *archive)
@@ -193,13 +205,10 @@ static void open_markers(struct trace_archive *archive)
     archive->markers = OTF2_Archive_GetMarkerWriter(archive->otf2);
     if (!is_made(archive, archive->markers))
         return;
-    for (unsigned fate = 0; fate < CHUNK_KINDS; fate = fate == 0 ? CHUNK_STORED : fate + 1)
-        if (fate != CHUNK_RANK_LOST)
-            note_otf2_code(archive, OTF2_MarkerWriter_WriteDefMarker(archive->markers, fate, "HDSS",
-                                                                     chunk_fate_name((enum trace_record_kind)fate),
-                                                                     severity_of((enum trace_record_kind)fate)));
-    note_otf2_code(archive, OTF2_MarkerWriter_WriteDefMarker(archive->markers, MARKER_RANK_LOST, "HDSS", "rank lost",
-                                                             OTF2_SEVERITY_HIGH));
+    for (unsigned category = 0; category < CHUNK_KINDS; category = category == 0 ? CHUNK_STORED : category + 1)
+        note_otf2_code(archive, OTF2_MarkerWriter_WriteDefMarker(archive->markers, category, "HDSS",
+                                                                 category_name((enum trace_record_kind)category),
+                                                                 severity_of((enum trace_record_kind)category)));
 }
 
 static void describe_marker(const struct sorted_row *sorted, char text[200])
@@ -207,6 +216,8 @@ static void describe_marker(const struct sorted_row *sorted, char text[200])
     const struct chunk_row *row = &sorted->row;
     if (row->kind == ROW_RANK_LOST)
         snprintf(text, 200, "rank %" PRIu32, row->worker);
+    else if (row->kind == ROW_RESUMED)
+        snprintf(text, 200, "first %" PRIu64 " count %" PRIu64, row->first, row->count);
     else
         snprintf(text, 200,
                  "chunk %" PRIu32 " of worker %" PRIu32 " by rank %" PRIu32 ": first %" PRIu64 " count %" PRIu64
@@ -218,8 +229,7 @@ static void write_marker(const struct trace_writer *writer, const struct sorted_
 {
     struct trace_archive *archive = writer->archive;
     const struct chunk_row *row = &sorted->row;
-    const bool has_location = trace_worker_of(writer, row->worker) != NULL;
-    const OTF2_MarkerRef marker = row->kind == ROW_RANK_LOST ? MARKER_RANK_LOST : (OTF2_MarkerRef)row->fate;
+    const bool has_location = row->kind != ROW_RESUMED && trace_worker_of(writer, row->worker) != NULL;
     char text[200];
     if (archive->markers == NULL)
         open_markers(archive);
@@ -228,7 +238,7 @@ static void write_marker(const struct trace_writer *writer, const struct sorted_
     describe_marker(sorted, text);
     archive->end_ns = sorted->at_ns > archive->end_ns ? sorted->at_ns : archive->end_ns;
     note_otf2_code(archive,
-                   OTF2_MarkerWriter_WriteMarker(archive->markers, sorted->at_ns, 0, marker,
+                   OTF2_MarkerWriter_WriteMarker(archive->markers, sorted->at_ns, 0, (OTF2_MarkerRef)category_of(row),
                                                  has_location ? OTF2_MARKER_SCOPE_LOCATION : OTF2_MARKER_SCOPE_GLOBAL,
                                                  has_location ? row->worker : OTF2_UNDEFINED_UINT64, text));
 }
@@ -272,9 +282,8 @@ static void take_sorted_row(void *context, const struct sorted_row *sorted)
 {
     const struct trace_writer *writer = context;
     struct trace_archive *archive = writer->archive;
-    if (has_otf2_problem(archive))
-        return;
-    go_to_place(writer, sorted->place);
+    if (!has_otf2_problem(archive))
+        go_to_place(writer, sorted->place);
     if (has_otf2_problem(archive))
         return;
     if (sorted->place == marker_place(writer))
@@ -285,13 +294,13 @@ static void take_sorted_row(void *context, const struct sorted_row *sorted)
         write_stay(archive, sorted);
 }
 
-static void write_all_locations(const struct trace_writer *writer)
+static void write_all_locations(struct trace_writer *writer)
 {
     struct trace_archive *archive = writer->archive;
     struct error unsorted;
     note_otf2_code(archive, OTF2_Archive_OpenEvtFiles(archive->otf2));
     open_location(writer, 0);
-    if (row_sorter_give(archive->sorter, take_sorted_row, (void *)writer, &unsorted) < 0 && !has_otf2_problem(archive))
+    if (row_sorter_give(archive->sorter, take_sorted_row, writer, &unsorted) < 0 && !has_otf2_problem(archive))
         archive->problem = unsorted;
     go_to_place(writer, marker_place(writer));
     note_otf2_code(archive, OTF2_Archive_CloseEvtFiles(archive->otf2));
@@ -403,20 +412,19 @@ static int otf2_open(struct trace_writer *writer, struct error *error)
     struct text name;
     if (archive_folder_remove(writer->unfinished, error) < 0)
         return -1;
+    struct trace_archive *archive = writer->archive = calloc(1, sizeof *archive);
+    if (archive != NULL)
+        archive->event_counts = calloc(writer->about->workers + 1, sizeof *archive->event_counts);
     text_init(&name);
     text_add(&name, "%s.rows", writer->unfinished);
     char *rows = text_take(&name);
-    struct trace_archive *archive = calloc(1, sizeof *archive);
-    writer->archive = archive;
-    if (archive != NULL && rows != NULL) {
-        archive->event_counts = calloc(writer->about->workers + 1, sizeof *archive->event_counts);
-        archive->sorter = row_sorter_new(rows, error);
-    } else
-        error_set(error, "out of memory for a trace");
+    if (archive == NULL || archive->event_counts == NULL || rows == NULL) {
+        free(rows);
+        return error_set(error, "out of memory for a trace");
+    }
+    archive->sorter = row_sorter_new(rows, error);
     free(rows);
-    if (archive != NULL && archive->sorter != NULL && archive->event_counts == NULL)
-        error_set(error, "out of memory for a trace");
-    return archive != NULL && archive->sorter != NULL && archive->event_counts != NULL ? 0 : -1;
+    return archive->sorter != NULL ? 0 : -1;
 }
 
 static void otf2_begin(struct trace_writer *writer)

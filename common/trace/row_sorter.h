@@ -24,7 +24,7 @@ typedef void sorted_row_taker(void *context, const struct sorted_row *row);
 
 struct row_sorter;
 
-/* Makes the file `name`, in a folder with as much room as the rows take, 128 bytes each. NULL with one line. */
+/* Makes the file `name`, in a folder with as much room as the rows take, 120 bytes each. NULL with one line. */
 struct row_sorter *row_sorter_new(const char *name, struct error *error);
 
 /* Adds a row, without its number. Problems show at the end. */
