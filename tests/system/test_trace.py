@@ -7,18 +7,29 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 
-from launch import HDSS, MASTER, WORKER, main, python_is_there, run
+from launch import HDSS, MASTER, WORKER, finish, job, main, python_is_there, run, start
 from test_faults import clear, disturbed, hdss, job_words
+from test_resume import SLOW, wait_for_records
 
 COLUMNS = ['kind', 'time_s', 'worker', 'node', 'master', 'chunk', 'first', 'count', 'reason', 'asked_s', 'begun_s', 'ended_s', 'stored_s', 'compute_s',
            'fate', 'formula', 'text']
 LOOP = ['synthetic', 'iterations=400', 'mean=1000', 'distribution=exponential']
 
 
+def counts_of(rows, iterations):
+    """How often each iteration is in rows with `first` and `count`."""
+    counts = [0] * iterations
+    for row in rows:
+        for i in range(int(row['first']), int(row['first']) + int(row['count'])):
+            counts[i] += 1
+    return counts
+
+
 class Trace:
-    """A trace, read: `about`, `workers`, `chunks`, `cuts` and `events` as dictionaries of texts."""
+    """A trace, read: `about`, `workers`, `chunks`, `cuts`, `events` and `resumed` as dictionaries of texts."""
 
     def __init__(self, path):
         with open(path, newline='') as file:
@@ -30,18 +41,14 @@ class Trace:
         for row in rows[1:]:
             assert len(row) == len(COLUMNS), row
             kinds[row[0]].append(dict(zip(COLUMNS, row)))
-        assert set(kinds) <= {'run', 'worker', 'chunk', 'cut', 'event'}, set(kinds)
+        assert set(kinds) <= {'run', 'worker', 'chunk', 'cut', 'event', 'resumed'}, set(kinds)
         self.about = dict(row['text'].split('=', 1) for row in kinds['run'])
         self.workers, self.chunks, self.cuts, self.events = kinds['worker'], kinds['chunk'], kinds['cut'], kinds['event']
+        self.resumed = kinds['resumed']
 
     def counts(self):
-        """How often each iteration was done."""
-        counts = [0] * int(self.about['iterations'])
-        for row in self.chunks:
-            if row['fate'] == 'done':
-                for i in range(int(row['first']), int(row['first']) + int(row['count'])):
-                    counts[i] += 1
-        return counts
+        """How often each iteration was done, by this run or the one that it goes on from."""
+        return counts_of([row for row in self.chunks + self.resumed if row['fate'] == 'done'], int(self.about['iterations']))
 
 
 def check_times(trace):
@@ -78,7 +85,8 @@ def check_figures(trace, report):
         assert done[rank] == worker['iterations'], (rank, done[rank], worker)
         assert of_worker[rank] == worker['chunks'], (rank, of_worker[rank], worker)
         assert abs(compute[rank] - worker['compute_s']) < 1e-6, (rank, compute[rank], worker)
-    assert sum(int(row['count']) for row in trace.cuts) >= report['done']
+    assert sum(int(row['count']) for row in trace.resumed) == report['faults']['resumed_iterations']
+    assert sum(int(row['count']) for row in trace.cuts + trace.resumed) >= report['done']
 
 
 def traced(words, name='trace.csv', status=0, launcher=('run',)):
@@ -170,27 +178,35 @@ def test_simulated_runs():
             assert took <= report['elapsed_s'] + 1e-6 and (report['masters'] > 0 or took > report['elapsed_s'] - 1e-6), (took, report['elapsed_s'])
 
 
+def no_protoc():
+    return None if shutil.which('protoc') is not None else 'there is no protoc: Debian has protobuf-compiler'
+
+
+def perfetto_packets(path):
+    """A trace for Perfetto, decoded by the numbers of Perfetto's own fields, with nothing that these do not have: each packet as text."""
+    with open(path, 'rb') as file:
+        told = subprocess.run(['protoc', '--decode', 'Trace', '-I', os.path.dirname(os.path.abspath(__file__)), 'perfetto.proto'], stdin=file,
+                              capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert not re.search(r'^ *\d+[: ]', told.stdout, re.MULTILINE), 'a field that Perfetto has not'
+    return told.stdout.split('packet {')[1:]
+
+
+def perfetto_values(packet):
+    return {name: value for value, name in re.findall(r'(?:uint_value|string_value): "?([\w.]+)"?\s+name: "(\w+)"', packet)}
+
+
 def test_perfetto():
-    """Decoded by the numbers of Perfetto's own fields, by protoc: what a chunk is, and nothing that these do not have."""
-    if shutil.which('protoc') is None:
-        return 'there is no protoc: Debian has protobuf-compiler'
+    if no_protoc() is not None:
+        return no_protoc()
     for words in (['run', '--workers', 3, '--masters', 1], ['simulate', '--workers', 12, '--masters', 2]):
         result = run([HDSS, *words, '--trace', 'trace.pftrace', *LOOP])
         assert result.status == 0, result
-        with open('trace.pftrace', 'rb') as file:
-            told = subprocess.run(['protoc', '--decode', 'Trace', '-I', os.path.dirname(os.path.abspath(__file__)), 'perfetto.proto'], stdin=file,
-                                  capture_output=True, text=True, check=False)
-        assert told.returncode == 0, told.stderr
-        assert not re.search(r'^ *\d+[: ]', told.stdout, re.MULTILINE), 'a field that Perfetto has not'
-        begins, ends = told.stdout.count('TYPE_SLICE_BEGIN'), told.stdout.count('TYPE_SLICE_END')
-        assert begins == ends > 0
-        assert told.stdout.count('thread_name') == int(words[words.index('--workers') + 1])
-        counts = [0] * 400
-        for event in told.stdout.split('packet {'):
-            values = {name: value for value, name in re.findall(r'(?:uint_value|string_value): "?([\w.]+)"?\s+name: "(\w+)"', event)}
-            if 'TYPE_SLICE_BEGIN' in event and values.get('fate') == 'done':
-                for i in range(int(values['first']), int(values['first']) + int(values['count'])):
-                    counts[i] += 1
+        packets = perfetto_packets('trace.pftrace')
+        begins, ends, threads = ([packet for packet in packets if word in packet] for word in ('TYPE_SLICE_BEGIN', 'TYPE_SLICE_END', 'thread_name'))
+        assert len(begins) == len(ends) > 0
+        assert len(threads) == int(words[words.index('--workers') + 1])
+        counts = counts_of([values for values in map(perfetto_values, begins) if values['fate'] == 'done'], 400)
         assert set(counts) == {1}, counts
 
 
@@ -249,12 +265,7 @@ class Archive:
             self.locations[location] = (name.split()[0], parents[name])
 
     def counts(self, iterations):
-        counts = [0] * iterations
-        for stay in self.stays:
-            if stay['fate'] == 'done':
-                for i in range(int(stay['first']), int(stay['first']) + int(stay['count'])):
-                    counts[i] += 1
-        return counts
+        return counts_of([stay for stay in self.stays if stay['fate'] == 'done'], iterations)
 
 
 def nanoseconds(text):
@@ -352,6 +363,71 @@ def test_otf2_is_refused():
         result = run([HDSS, *words])
         assert result.status == 2 and len(result.err) == 1 and 'mine.otf2: it is a folder; accepted: a trace that --trace FILE.csv' in result.err[0], result
     assert sorted(os.listdir('.')) == ['file.otf2', 'mine.otf2'] and os.listdir('mine.otf2') == ['notes'], os.listdir('.')
+
+
+def drained(masters):
+    """A run that was asked to stop: how many of its 300 iterations are done."""
+    process = start(job(masters, 2, ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--report', 'report.json', *SLOW]))
+    wait_for_records(process)
+    process.send_signal(signal.SIGUSR1)
+    result = finish(process)
+    assert result.status == 4, result
+    with open('report.json') as file:
+        return json.load(file)['done']
+
+
+def go_on(masters, name):
+    """Has the run that was drained be resumed, with a trace."""
+    lineup = ['--masters', masters] if masters else []
+    result = run([HDSS, 'run', '--workers', 3, *lineup, '--resume', '--output', 'out.npy', '--report', 'report.json', '--trace', name, *SLOW])
+    assert result.status == 0, result
+    with open('report.json') as file:
+        return json.load(file)
+
+
+def test_what_an_earlier_run_had_done_has_rows():
+    """All iterations are in the trace once, those of the earlier run in rows of their own; and the page and `hdss explain` tell these apart."""
+    for masters in (0, 2):
+        done = drained(masters)
+        report = go_on(2 - masters, 'trace.csv')
+        trace = Trace('trace.csv')
+        assert 0 < sum(int(row['count']) for row in trace.resumed) == done < 300, (done, trace.resumed)
+        assert report['done'] == 300 and report['faults']['resumed_iterations'] == done, report
+        check_undisturbed(trace, report)
+        for row in trace.resumed:
+            told = {name: value for name, value in row.items() if value}
+            assert told == {'kind': 'resumed', 'first': row['first'], 'count': row['count'], 'reason': 'resumed', 'fate': 'done'}, row
+        told = run([HDSS, 'explain', 'trace.csv', '--iteration', trace.resumed[0]['first']])
+        assert told.status == 0 and 'done, and stored, by an earlier run' in told.out and 'worker' not in told.out, told
+        told = run([HDSS, 'explain', 'trace.csv', '--iteration', trace.chunks[0]['first']])
+        assert told.status == 0 and 'earlier run' not in told.out and 'done, and stored' in told.out, told
+        for files in (['trace.csv'], ['trace.csv', 'report.json'], ['report.json']):
+            assert run([HDSS, 'report', *files, '--html', 'run.html']).status == 0
+            with open('run.html') as file:
+                page = file.read()
+            figures = dict(re.findall(r'data-figure="(\w+)" data-value="([\d.]+)"', page))
+            assert (figures['resumed'], figures['done'], figures['iterations']) == (str(done), '300', '300'), (files, figures)
+            assert 'of them by an earlier run' in page, files
+        assert run([HDSS, 'report', 'trace.csv', '--svg', 'gantt.svg']).status == 0
+
+
+def test_what_an_earlier_run_had_done_in_other_forms():
+    if no_protoc() is None:
+        done = drained(0)
+        go_on(1, 'trace.pftrace')
+        packets = perfetto_packets('trace.pftrace')
+        before = [perfetto_values(packet) for packet in packets if 'name: "resumed: done by an earlier run"' in packet]
+        now = [perfetto_values(packet) for packet in packets if 'TYPE_SLICE_BEGIN' in packet]
+        assert sum(int(values['count']) for values in before) == done
+        assert set(counts_of(before + [values for values in now if values['fate'] == 'done'], 300)) == {1}
+    if no_otf2() is None:
+        done = drained(0)
+        go_on(2, 'trace.otf2')
+        archive = Archive('trace.otf2')
+        resumed = [marker for marker in archive.markers if marker[0] == 'resumed']
+        before = [dict(zip(('first', 'count'), re.fullmatch(r'first (\d+) count (\d+)', text).groups())) for _, _, _, text in resumed]
+        assert sum(int(values['count']) for values in before) == done and {location for _, location, _, _ in resumed} == {None}, resumed
+        assert set(counts_of(before + [stay for stay in archive.stays if stay['fate'] == 'done'], 300)) == {1}
 
 
 def test_it_is_explained():
