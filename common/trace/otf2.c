@@ -40,10 +40,12 @@ struct trace_archive {
 /* --- problems of libotf2 --- */
 
 /* Notes what libotf2 tells of, which would print it. */
-__attribute__((format(printf, 6, 0))) static OTF2_ErrorCode note_otf2_problem(void *context, const char *file,
-                                                                              uint64_t line, const char *function,
-                                                                              OTF2_ErrorCode code, const char *format,
-                                                                              va_list arguments)
+static OTF2_ErrorCode note_otf2_problem(void *context, const char *file, uint64_t line, const char *function,
+                                        OTF2_ErrorCode code, const char *format, va_list arguments)
+    __attribute__((format(printf, 6, 0)));
+
+static OTF2_ErrorCode note_otf2_problem(void *context, const char *file, uint64_t line, const char *function,
+                                        OTF2_ErrorCode code, const char *format, va_list arguments)
 {
     struct trace_archive *archive = context;
     char text[200];
