@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import collections
 import json
+import logging
 import os
 import select
 import sys
 import threading
-import time
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
@@ -143,7 +143,7 @@ class Engine:
         self.queue = Queue()
         self._sources: List[Source] = [self.queue]
         self._functions = 0
-        self._mean_s = 0.0
+        self._mean_s, self._ended = 0.0, 0  # of how many units
         self._bar = bar
         self._submitted = self._done = self._failed = 0  # calls and items
         self.workers = 1
@@ -227,14 +227,14 @@ class Engine:
             self._begin()
             self._serve()
         except BaseException as error:  # of the set, of the disk: no unit may be left waiting
-            self.error = self.error or error
+            self.error = self.error or _as_lost(error)
         finally:
             self._finish()
 
     def _begin(self) -> None:
         self.workers = self.set.workers
         self._control = self.set.control()
-        words = ['python:hdss._worker.calls', 'folder=' + self.folder, *self._words]
+        words = ['python:hdss._worker.calls', 'folder=' + self.folder, '--summary', 'none', *self._words]
         body = {'words': words, 'folder': self._here, 'open': True, 'attached': True, 'environment': self._words_of_environment(), **self._options}
         self._tie = self.set.control()  # the job ends with this connection, however this process ends
         self._job = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
@@ -279,7 +279,9 @@ class Engine:
             self._reader.look_for_files()
 
     def _room(self) -> int:
-        ahead = self.workers if self._mean_s == 0 else min(AHEAD_MAX, max(1, int(self.workers * AHEAD_S / self._mean_s)))
+        """For how many units there is room. No more are ahead than results are known, so that long calls behind a few short ones
+        wait here, where they can be cancelled."""
+        ahead = self.workers if self._mean_s == 0 else max(1, min(AHEAD_MAX, self._ended, int(self.workers * AHEAD_S / self._mean_s)))
         return self.workers + ahead - len(self._open)
 
     def _take_units(self) -> List[Unit]:
@@ -332,12 +334,15 @@ class Engine:
                 self._print(kind == _spool.PRINTED, data)
                 continue
             if kind == _spool.BROKEN:
-                raise SetLost(data.decode())
+                text = data.decode()
+                logging.getLogger('concurrent.futures').critical(text)
+                raise SetLost(text)
             unit = self._settle(number)
             if unit is not None:
                 took_s = took / 1e9
                 self._mean_s = took_s if self._mean_s == 0 else 0.9 * self._mean_s + 0.1 * took_s
                 self._done += unit.items
+                self._ended += 1
                 unit.end(data, took_s)
 
     def _print(self, is_output: bool, data: bytes) -> None:
@@ -430,6 +435,15 @@ class Engine:
         os.close(self._bell)
         self._bell = -1
         self._folder.remove()
+
+
+def _as_lost(error: BaseException) -> SetLost:
+    """What breaks the executor: a BrokenExecutor, whatever the reason."""
+    if isinstance(error, HdssError):
+        return SetLost(str(error))
+    lost = SetLost(f'{type(error).__name__}: {error}')
+    lost.__cause__ = error
+    return lost
 
 
 # --- the thread that watches ---
