@@ -233,12 +233,12 @@ int story_of_iteration(struct text *text, const struct run_trace *trace, uint64_
             add_cut(text, trace, i);
     const bool is_resumed = add_resumed(text, trace, iteration);
     const long found = add_chunks(text, trace, is_with, &iteration, error);
-    if (is_resumed && found == 0)
-        return 0;
-    if (found == 0 && trace->facts.iterations != TRACE_UNKNOWN)
-        return error_set(error, "nobody was given iteration %" PRIu64 "; the loop has %" PRIu64 ", counted from 0",
-                         iteration, trace->facts.iterations);
-    return found == 0 ? error_set(error, "nobody was given iteration %" PRIu64, iteration) : found < 0 ? -1 : 0;
+    if (found != 0 || is_resumed)
+        return found < 0 ? -1 : 0;
+    if (trace->facts.iterations == TRACE_UNKNOWN)
+        return error_set(error, "nobody was given iteration %" PRIu64, iteration);
+    return error_set(error, "nobody was given iteration %" PRIu64 "; the loop has %" PRIu64 ", counted from 0",
+                     iteration, trace->facts.iterations);
 }
 
 /* --- a worker --- */
