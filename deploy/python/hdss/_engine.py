@@ -180,6 +180,7 @@ class Engine:
         with self._lock:
             self._sources.append(source)
         self.wake()
+        self.fail_late()
 
     def put_function(self, function: Callable[..., Any]) -> int:
         """Has workers find the function of a map. Returns its number. Raises what pickling raises."""
@@ -207,6 +208,11 @@ class Engine:
         """So many calls or items more, or less, are there to be done, for the progress."""
         with self._lock:
             self._submitted += items
+
+    def fail_late(self) -> None:
+        """Called behind what hands a unit or a source over: where the thread has ended meanwhile nobody else fails it."""
+        if self.is_over.is_set():
+            self._fail_all(self.error or HdssError('the executor was shut down'))
 
     def hide_progress(self) -> None:
         """Nobody waits any more: Ctrl-C has been pressed."""
@@ -446,8 +452,7 @@ class Engine:
             self._bar.leave()
         self._end_job()
         self.is_over.set()
-        if self.error is None:
-            self._fail_all(HdssError('the executor was shut down'))  # what came too late
+        self.fail_late()
         if self._owns_set:
             self.set.close()
         self._writer.close()

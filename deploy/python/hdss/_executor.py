@@ -148,6 +148,7 @@ class Executor(concurrent.futures.Executor):
         self._engine.queue.put(_Call(future, data))
         self._engine.note_submitted(1)
         self._engine.wake()
+        self._engine.fail_late()
         return future
 
     def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: Optional[int] = None,
