@@ -161,7 +161,9 @@ def find(name: Optional[str] = None) -> Optional[str]:
     named = dict(reversed(all_of_them))
     if wanted:
         if wanted not in named:
-            raise HdssError(f"{'' if name else 'HDSS_SET: '}'{wanted}' is no set of yours on this machine; `hdss jobs` shows those that are up")
+            up = ', '.join(one for one in named if not one.startswith(OWN))
+            raise HdssError(f"{'' if name else 'HDSS_SET: '}no set '{wanted}' of yours is up on this machine; "
+                            f"up: {up or 'none'}; `hdss up --name {wanted}` starts it")
         return named[wanted]
     batch = batch_name()
     if batch in named:

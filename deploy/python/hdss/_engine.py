@@ -188,8 +188,13 @@ class Engine:
         with self._lock:
             self._functions += 1
             number = self._functions
-        with open(os.path.join(self.folder, f'function-{number}'), 'wb') as file:
-            file.write(data)
+        try:
+            with open(os.path.join(self.folder, f'function-{number}'), 'wb') as file:
+                file.write(data)
+        except FileNotFoundError:  # the folder goes when all is over
+            if self.is_over.is_set():
+                raise SetLost(str(self.error or 'the executor was shut down')) from None
+            raise
         return number
 
     def drop_function(self, number: int) -> None:

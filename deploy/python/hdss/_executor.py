@@ -12,7 +12,7 @@ from hdss import _engine, _pickled, _progress, _spool
 from hdss._engine import Engine, Unit
 from hdss._errors import SetLost
 from hdss._map import Map
-from hdss._sets import Set, as_set
+from hdss._sets import Set, as_set, checked_workers
 
 
 class _Future(concurrent.futures.Future[Any]):
@@ -100,9 +100,7 @@ class Executor(concurrent.futures.Executor):
                  progress: Optional[bool] = None, environment: Optional[Dict[str, str]] = None) -> None:
         if max_workers is not None and workers is not None:
             raise TypeError('max_workers and workers are the same; accepted: one of them')
-        wanted = workers if workers is not None else max_workers
-        if wanted is not None and wanted <= 0:
-            raise ValueError('max_workers must be greater than 0')
+        wanted = checked_workers(workers if workers is not None else max_workers)
         if initializer is not None and not callable(initializer):
             raise TypeError('initializer must be a callable')
         words = _words(timeout, retries)

@@ -13,7 +13,7 @@ import weakref
 from typing import Any, Callable, Dict, Generator, Iterable, List, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
 from hdss import _pickled, _worker
-from hdss._control import environment_words
+from hdss._control import Refused, environment_words
 from hdss._errors import JobFailed
 from hdss._progress import Bar
 from hdss._sets import Folder, Set, as_set, work_folder
@@ -41,7 +41,11 @@ class Job:
         self._finalizer = weakref.finalize(self, _end, in_set if owns_set else None, folder)
         body = {'words': list(words), 'folder': os.getcwd(), 'environment': environment_words(_environment()), **options}
         self._tie = in_set.control() if options.get('attached') else self._control  # its end is that of an attached job
-        self.id = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
+        try:
+            self.id = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
+        except Refused as error:
+            self.close()
+            raise JobFailed(f'the job is refused: {error}') from None
         self.output: Optional[str] = None
 
     def info(self) -> Dict[str, Any]:
@@ -163,9 +167,13 @@ class Job:
 def _reasons_of(failures: List[Dict[str, Any]]) -> str:
     """What was given up, in a line: each reason once, with its first iteration."""
     found: Dict[str, Tuple[int, int]] = {}  # the lowest iteration, and how many there are
-    for failure in failures:
-        lowest, count = found.get(failure['reason'], (failure['first'], 0))
-        found[failure['reason']] = min(lowest, failure['first']), count + failure['count']
+    end = -1                                # what was tried more than once is there more than once
+    for failure in sorted(failures, key=lambda failure: int(failure['first'])):
+        first, behind = max(failure['first'], end), failure['first'] + failure['count']
+        if first < behind:
+            lowest, count = found.get(failure['reason'], (first, 0))
+            found[failure['reason']] = lowest, count + behind - first
+        end = max(end, behind)
     said = [f'iteration {lowest}{f" and {count - 1} more" if count > 1 else ""}: {reason}' for reason, (lowest, count) in found.items()]
     return '; '.join(said[:REASONS_MAX]) + (f'; and {len(said) - REASONS_MAX} other reasons' if len(said) > REASONS_MAX else '')
 
@@ -263,7 +271,7 @@ def _takes_one(function: Callable[..., Any]) -> bool:
         return True
     needed = [p for p in listed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
     if len(needed) not in (1, 2):
-        raise TypeError(f'{function!r} needs {len(needed)} arguments; accepted: f(i), or f(first, count)')
+        raise TypeError(f'{getattr(function, "__qualname__", function)} needs {len(needed)} arguments; accepted: f(i), or f(first, count)')
     return len(needed) == 1
 
 

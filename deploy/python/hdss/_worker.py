@@ -91,6 +91,15 @@ def _printing(calls: '_Calls', kind: int, descriptor: int) -> io.TextIOWrapper:
 
 # --- calls ---
 
+def _loads(data: bytes) -> Any:
+    """What the client has sent."""
+    try:
+        return _pickled.loads(data)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f'{error}: a worker on {socket.gethostname()} needs it for what it was sent, and looks for modules where the program '
+                                  'does: install it for all nodes, or name its folder by PYTHONPATH', name=error.name, path=error.path) from None
+
+
 class _Calls:
     """The calls of one folder, in this process."""
 
@@ -129,7 +138,7 @@ class _Calls:
     def _function(self, number: int) -> Callable[..., Any]:
         function = self._functions.get(number)
         if function is None:
-            function = _pickled.loads(self._units.function(number))
+            function = _loads(self._units.function(number))
             while len(self._functions) >= FUNCTIONS_MAX:
                 del self._functions[next(iter(self._functions))]
             self._functions[number] = function
@@ -150,7 +159,7 @@ class _Calls:
 
     def _one(self, data: bytes) -> bytes:
         try:
-            function, arguments, keywords = _pickled.loads(data)
+            function, arguments, keywords = _loads(data)
             value = function(*arguments, **keywords)
         except BaseException as error:
             return _pickled.raised_outcome(error)
@@ -158,7 +167,7 @@ class _Calls:
 
     def _many(self, unit: _spool.Unit) -> bytes:
         try:
-            function, items = self._function(unit.function), _pickled.loads(unit.data)
+            function, items = self._function(unit.function), _loads(unit.data)
         except BaseException as error:
             return _pickled.dumps([_pickled.raised_outcome(error)] * unit.items)
         loads, outcome, outcomes = _pickled.loads, _pickled.value_outcome, []
@@ -222,15 +231,19 @@ class _Loop:
             raise RuntimeError(refused)
         _take_path(said['client'])
         self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], tuple(said['shape']), said['is_scalar'], said['view']
-        self._function = _pickled.loads(_spool.read_file(file))
+        self._function = _loads(_spool.read_file(file))
 
     def run(self, first: int, count: int) -> Any:
         import numpy
         result = [self._function(i) for i in range(first, first + count)] if self._is_scalar else self._function(first, count)
         array = numpy.asarray(result)
         if array.shape != (count, *self._shape):
-            what = 'returned an array of shape' if not self._is_scalar else 'the results of'
-            raise ValueError(f'{what} {array.shape} for {count} iterations from {first} on; accepted: {(count, *self._shape)}')
+            if self._is_scalar:
+                raise ValueError(f'the function returns something of shape {array.shape[1:]}; accepted: {self._shape}, or say another shape=')
+            raise ValueError(f'the function returns an array of shape {array.shape} for {count} iterations; accepted: {(count, *self._shape)}')
+        if not numpy.can_cast(array.dtype, self._dtype, 'same_kind'):
+            kind = type(result[0]).__name__ if array.dtype.hasobject else array.dtype.name
+            raise TypeError(f'the function returns {kind}, which cannot become {self._dtype}; say another dtype=')
         if array.dtype != self._dtype:
             array = array.astype(self._dtype, casting='same_kind')
         array = numpy.ascontiguousarray(array)
