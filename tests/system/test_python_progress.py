@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The bar of the Python package, as it is seen on a terminal: its width, its characters, what the program prints beside it, and Ctrl-C in a script and at a prompt."""
+"""The bar of the Python package, as it is seen on a terminal: its width, its characters, what the program prints beside it, and Ctrl-C in a script
+and at a prompt; and in a notebook."""
 import fcntl
+import json
 import os
 import pty
 import re
@@ -39,6 +41,22 @@ LOOP = '''
 import hdss, time
 hdss.loop(lambda i: time.sleep(0.02) or i, 100000, workers=2, technique='ss', progress=True)
 '''
+# Cells of a notebook: the second one is interrupted.
+CELLS = ["""
+import hdss, os, signal, threading, time
+executor = hdss.Executor(workers=2, progress=True)
+wait = lambda i: time.sleep(0.05) or i
+def interrupt():
+    while executor._engine._done < 5:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+""", 'threading.Thread(target=interrupt).start()\nsum(executor.map(wait, range(100000)))', 'sum(executor.map(wait, range(30)))', 'executor.shutdown()']
+NOTEBOOK = """
+import json, nbclient, nbformat, sys
+book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in json.loads(sys.argv[1])])
+nbclient.NotebookClient(book, kernel_name='python3', allow_errors=True).execute()
+print(json.dumps([[output.get('ename') or output['data']['text/plain'] for output in cell.outputs] for cell in book.cells]))
+"""
 
 
 class Screen:
@@ -121,12 +139,17 @@ class Terminal:
         return Screen(self.columns).show(self.bytes.decode()).text()
 
 
-def with_python(test):
-    def checked():
-        python, why = python_with('cloudpickle', 'numpy')
-        return why or obstacle() or test(python)
-    checked.__name__ = test.__name__
-    return checked
+def with_modules(*modules):
+    def wrap(test):
+        def checked():
+            python, why = python_with('cloudpickle', *modules)
+            return why or obstacle() or test(python)
+        checked.__name__ = test.__name__
+        return checked
+    return wrap
+
+
+with_python = with_modules('numpy')
 
 
 def program(text):
@@ -219,6 +242,17 @@ def test_silent_where_not_asked_for_or_without_a_terminal(python):
     assert done.returncode == 0 and done.stderr == '' and len(done.stdout.splitlines()) == 21, done
     status, screen = Terminal([python, program(MAPS.replace(', progress=True', ''))]).end()
     assert status == 0 and len(screen) == 22 and screen[21] == '', screen
+
+
+@with_modules('nbclient', 'nbformat', 'ipykernel')
+def test_a_notebook_has_a_line_in_each_cell(python):
+    env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE, 'IPYTHONDIR': 'ipython'}
+    done = subprocess.run([python, '-c', NOTEBOOK, json.dumps(CELLS)], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    assert done.returncode == 0, done
+    first, interrupted, second, last = json.loads(done.stdout.splitlines()[-1])
+    assert first == last == [] and len(interrupted) == len(second) == 2, (first, interrupted, second, last)
+    assert re.fullmatch(BAR.format(total=100000), interrupted[0]) and interrupted[1] == 'KeyboardInterrupt', interrupted
+    assert re.fullmatch(BAR.format(total=30), second[0]) and second[0].startswith('100% ') and second[1] == '435', second
 
 
 if __name__ == '__main__':

@@ -113,7 +113,8 @@ def main():
         table.writeheader()
         table.writerows({'picture': name, **row} for name, row in zip(names, rows))
     errors = sum('error' in row for row in rows)
-    print(f'{given.table}: {sum(row.get("cells", 0) for row in rows)} cells in {len(rows) - errors} pictures' + (f'; {errors} cannot be read' if errors else ''))
+    cells = sum(row.get('cells', 0) for row in rows)
+    print(f'{given.table}: {cells} cells in {len(rows) - errors} pictures' + (f'; {errors} cannot be read' if errors else ''))
 
 
 if __name__ == '__main__':

@@ -65,8 +65,8 @@ def main():
     given = parser.parse_args()
     at = angles(given.n)
     times = hdss.loop(lambda i: flip_times(at[i], at), given.n, shape=given.n, output=given.output, workers=given.workers, progress=True)
-    has_turned = numpy.isfinite(times)
-    print(f'{has_turned.sum()} of {times.size} pendulums turn over within {TIME_MOST:g}, half of them before {numpy.median(times[has_turned]):.2f}')
+    turned = times[numpy.isfinite(times)]
+    print(f'{turned.size} of {times.size} pendulums turn over within {TIME_MOST:g}, half of them before {numpy.median(turned):.2f}')
 
 
 if __name__ == '__main__':

@@ -75,8 +75,11 @@ class Map(Source):
         self._changed = threading.Condition()
         self._results: Dict[int, List[Any]] = {}       # by the first item of a batch
         self._order: Deque[int] = collections.deque()  # of the batches as they have come, where that counts
+        self._is_added = False
         self._pull()
         engine.add_source(self)
+        self._is_added = True
+        self._tell(self._pulled)
 
     # --- the thread of the caller ---
 
@@ -88,9 +91,14 @@ class Map(Source):
         items = list(itertools.islice(self._source, room))
         self._items.extend(items)
         self._pulled += len(items)
-        self._engine.note_submitted(len(items))
         if len(items) < room:
             self._is_complete = True
+        if self._is_added:
+            self._tell(len(items))
+
+    def _tell(self, items: int) -> None:
+        """Counts items that the engine can already see: it takes what it does not see for cancelled."""
+        self._engine.note_submitted(items)
         self._engine.wake()
 
     def _next_batch(self, until: Optional[float]) -> Optional[List[Any]]:
