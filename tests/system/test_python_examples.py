@@ -7,7 +7,7 @@ import math
 import os
 import subprocess
 
-from launch import HDSS, TIMEOUT_S, environment, main
+from launch import HDSS, TIMEOUT_S, environment, long, main
 from pythons import PACKAGE, obstacle, python_with
 
 SOURCE_ROOT, BUILD_ROOT, MESON = (os.environ[name] for name in ('SOURCE_ROOT', 'BUILD_ROOT', 'MESON'))
@@ -51,6 +51,7 @@ def with_modules(*modules):
     return wrap
 
 
+@long
 @with_modules('numpy')
 def test_a_parameter_scan(python):
     said = ask(python, os.path.join(EXAMPLES, 'parameter_scan.py'), '12', 'flips.npy', '--workers', '2')
@@ -66,6 +67,7 @@ def test_monte_carlo_does_not_depend_on_workers(python):
     assert other != said[0], other
 
 
+@long
 @with_modules('numpy')
 def test_monte_carlo_finds_what_is_known(python):
     """A wall that scatters nothing lets exp(-thickness) pass."""
@@ -93,6 +95,7 @@ def test_a_folder_of_images(python):
     assert said == f'cells.csv: {sum(drawn)} cells in 6 pictures; 1 cannot be read\n', said
 
 
+@long
 @with_modules('numpy', 'PIL')
 def test_images_that_pillow_reads(python):
     example = os.path.join(EXAMPLES, 'image_folder.py')
@@ -112,6 +115,7 @@ def test_the_notebook_has_no_outputs():
     assert set(book['metadata']) == {'kernelspec', 'language_info'}, book['metadata']
 
 
+@long
 @with_modules('numpy', 'nbclient', 'nbformat', 'ipykernel')
 def test_the_notebook_runs(python):
     outputs = json.loads(ask(python, '-c', EXECUTE, NOTEBOOK).splitlines()[-1])

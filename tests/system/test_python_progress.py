@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 
-from launch import HDSS, TIMEOUT_S, environment, kill_tree, main
+from launch import HDSS, TIMEOUT_S, environment, kill_tree, long, main
 from pythons import PACKAGE, obstacle, python_with
 
 sys.path.insert(0, os.path.join(os.environ['SOURCE_ROOT'], 'deploy/python'))
@@ -182,6 +182,7 @@ def test_the_bar_fits_and_leaves_its_line_to_what_is_printed(python):
         check_maps(python, columns)
 
 
+@long
 @with_python
 def test_a_locale_without_its_characters(python):
     plain = {'LC_ALL': 'C', 'PYTHONCOERCECLOCALE': '0', 'PYTHONUTF8': '0'}
@@ -235,6 +236,7 @@ def test_ctrl_c_gives_back_the_prompt(python):
     assert screen[at - 1] == 'KeyboardInterrupt' and screen[at + 1] == '435' and screen[at + 2].startswith('>>> '), screen
 
 
+@long
 @with_python
 def test_silent_where_not_asked_for_or_without_a_terminal(python):
     env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE}
@@ -244,6 +246,7 @@ def test_silent_where_not_asked_for_or_without_a_terminal(python):
     assert status == 0 and len(screen) == 22 and screen[21] == '', screen
 
 
+@long
 @with_modules('nbclient', 'nbformat', 'ipykernel')
 def test_a_notebook_has_a_line_in_each_cell(python):
     env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE, 'IPYTHONDIR': 'ipython'}
