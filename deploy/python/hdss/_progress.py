@@ -51,37 +51,45 @@ def _shell() -> Optional[Any]:
     return shell if shell is not None and type(shell).__name__ == 'ZMQInteractiveShell' else None
 
 
-def _columns() -> int:
-    """Columns of the terminal that standard error is, less the last one: a cursor behind it would begin another line."""
+def _columns(file: Any) -> int:
+    """Columns of the terminal, less the last one: a cursor behind it would begin another line."""
     try:
-        columns = os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):
+        columns = os.get_terminal_size(file.fileno()).columns
+    except (AttributeError, OSError, ValueError):
         columns = 0
     return (columns or 80) - 1
 
 
-def _is_ascii() -> bool:
-    """True where standard error cannot show the characters of the bar."""
+def _is_ascii(file: Any) -> bool:
+    """True where the stream cannot show the characters of the bar."""
     try:
-        '█·'.encode(sys.stderr.encoding or 'ascii')
-    except (UnicodeEncodeError, LookupError):
+        '█·'.encode(file.encoding or 'ascii')
+    except (AttributeError, UnicodeEncodeError, LookupError):
         return True
     return False
+
+
+def _is_terminal(file: Any) -> bool:
+    """True for a stream that is a terminal; programs put other objects in the place of their streams, too."""
+    try:
+        return bool(file.isatty())
+    except (AttributeError, OSError, ValueError):
+        return False
 
 
 class _Stream:
     """Standard output or error of the program while a bar stands on the terminal: what is printed has a line of its own."""
 
     def __init__(self, file: Any, streams: '_Streams') -> None:
-        self._file, self._streams = file, streams
+        self.file, self._streams, self._pid = file, streams, os.getpid()
 
     def write(self, text: str) -> Any:
-        if text:
+        if text and os.getpid() == self._pid:  # a process that was forked has no bar, and maybe a lock that nobody opens
             self._streams.begin(text)
-        return self._file.write(text)
+        return self.file.write(text)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
+        return getattr(self.file, name)
 
 
 class _Streams:
@@ -89,7 +97,7 @@ class _Streams:
 
     def __init__(self, bar: 'Bar') -> None:
         self._bar = bar
-        self._file = sys.stderr
+        self.file = sys.stderr.file if isinstance(sys.stderr, _Stream) else sys.stderr
         self._of: Dict[str, _Stream] = {}
         self.is_within_line = False  # the program has printed a part of a line
 
@@ -97,7 +105,7 @@ class _Streams:
         """A bar is drawn: from now on it goes away before the program prints."""
         for name in ('stdout', 'stderr'):
             file = getattr(sys, name)
-            if not isinstance(file, _Stream) and file is not None and file.isatty():
+            if not isinstance(file, _Stream) and _is_terminal(file):
                 self._of[name] = _Stream(file, self)
                 setattr(sys, name, self._of[name])
 
@@ -105,7 +113,7 @@ class _Streams:
         """No bar is there."""
         for name, stream in self._of.items():
             if getattr(sys, name) is stream:
-                setattr(sys, name, stream._file)
+                setattr(sys, name, stream.file)
 
     def begin(self, text: str) -> None:
         """The program prints this."""
@@ -113,9 +121,12 @@ class _Streams:
         self.is_within_line = not text.endswith('\n')
 
     def write(self, text: str) -> None:
-        """Draws."""
-        self._file.write(text)
-        self._file.flush()
+        """Draws. A terminal that is gone ends no work."""
+        try:
+            self.file.write(text)
+            self.file.flush()
+        except (OSError, ValueError):
+            pass
 
 
 class _Counts(NamedTuple):
@@ -136,7 +147,7 @@ class Bar:
         self._shell = _shell()
         self._handle: Any = None
         self._cell: Any = None
-        self._is_terminal = self._shell is None and sys.stderr is not None and sys.stderr.isatty()
+        self._is_terminal = self._shell is None and _is_terminal(sys.stderr)
         self._streams = _Streams(self)
         self._last = ''
         self._drawn = 0.0
@@ -157,7 +168,7 @@ class Bar:
             if self._is_hidden or (self._streams.is_within_line and not is_end):
                 return
             if is_end and self._is_terminal:
-                self._show(line(done, total, self._worked_s, failed, width=_columns(), is_ascii=_is_ascii()))
+                self._show(self._line(done, total, self._worked_s, failed))
                 self._leave()
             elif self._is_complete and self._is_terminal:
                 self._clear()
@@ -165,7 +176,13 @@ class Bar:
                 self._drawn = self._looked
                 base = self._base
                 counts = done - base.done, total - base.done - base.failed, self._worked_s - base.worked_s, failed - base.failed
-                self._show(line(*counts, width=_columns(), is_ascii=_is_ascii()) if self._is_terminal else line(*counts))
+                self._show(self._line(*counts))
+
+    def _line(self, done: int, total: int, worked_s: float, failed: int) -> str:
+        if not self._is_terminal:
+            return line(done, total, worked_s, failed)
+        file = self._streams.file
+        return line(done, total, worked_s, failed, width=_columns(file), is_ascii=_is_ascii(file))
 
     def _note(self, done: int, total: int, failed: int) -> bool:
         """Takes the counts. Returns whether all was done before."""
