@@ -8,7 +8,7 @@ import pickle
 import struct
 import threading
 import weakref
-from typing import Any, Dict, Generic, List, Optional, Tuple, TypeVar
+from typing import Any, Dict, Generic, List, Tuple, TypeVar
 
 from hdss import _pickled
 from hdss._sets import Folder, work_folder
@@ -24,19 +24,28 @@ _loaded: 'Dict[str, Any]' = {}  # of a worker, by path
 _number = 0
 
 
+class File:
+    """A file with an object, which workers read by load(). It is there as long as this object."""
+
+    def __init__(self, value: Any, is_shared: bool) -> None:
+        self.path = _next_path(is_shared)
+        self._finalizer = weakref.finalize(self, _remove, self.path, os.getpid())
+        save(value, self.path)
+
+
 class Broadcast(Generic[_Value]):
     """An object that is sent once. `value` is the object itself here, and in a worker an equal one, whose numpy arrays are
     mapped from the file and cannot be written to. The file is there as long as this object."""
 
-    def __init__(self, value: _Value, path: str) -> None:
-        self._value: Optional[_Value] = value
-        self.path = path
-        self._finalizer = weakref.finalize(self, _remove, path, os.getpid())
+    def __init__(self, value: _Value, is_shared: bool) -> None:
+        self._value = value
+        self._file = File(value, is_shared)
+        self.path = self._file.path
 
     @property
     def value(self) -> _Value:
         """The object."""
-        return self._value  # type: ignore[return-value]
+        return self._value
 
     def __reduce__(self) -> Tuple[Any, Tuple[str]]:
         return _Received, (self.path,)
@@ -90,13 +99,15 @@ def save(value: Any, path: str) -> None:
             file.write(part)
 
 
-def load(path: str) -> Any:
-    """Reads what save() has written. Buffers are mapped; what was read before is not read again."""
+def load(path: str, mode: str = 'r') -> Any:
+    """Reads what save() has written. Buffers are mapped: 'r' to be read; 'r+' to be written to by all; 'c' to be written to,
+    each time into a copy of one's own. What was read before is not read again, but for a copy."""
     if path in _loaded:
         return _loaded[path]
     import mmap
-    with open(path, 'rb') as file:
-        view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    access = {'r': mmap.ACCESS_READ, 'r+': mmap.ACCESS_WRITE, 'c': mmap.ACCESS_COPY}[mode]
+    with open(path, 'rb' if mode == 'r' else 'r+b') as file:
+        view = memoryview(mmap.mmap(file.fileno(), 0, access=access))
     (count,) = _COUNT.unpack_from(view)
     sizes, at, parts = struct.unpack_from(f'<{count}Q', view, _COUNT.size), _COUNT.size * (count + 1), []
     for size in sizes:
@@ -104,9 +115,10 @@ def load(path: str) -> Any:
         parts.append(view[at:at + size])
         at += size
     value = pickle.loads(parts[0], buffers=parts[1:])
-    while len(_loaded) >= KEPT_MAX:
-        del _loaded[next(iter(_loaded))]
-    _loaded[path] = value
+    if mode != 'c':
+        while len(_loaded) >= KEPT_MAX:
+            del _loaded[next(iter(_loaded))]
+        _loaded[path] = value
     return value
 
 
@@ -118,6 +130,4 @@ def broadcast(value: _Value, *, shared: bool = False) -> 'Broadcast[_Value]':
 
     shared   the set has other machines: the file goes to the current folder, or HDSS_PYTHON_FOLDER, which they see, too
     """
-    path = _next_path(shared)
-    save(value, path)
-    return Broadcast(value, path)
+    return Broadcast(value, shared)
