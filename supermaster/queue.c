@@ -482,7 +482,7 @@ void queue_restart(struct queue *queue, int64_t now_s)
             note_ready(queue, job);
     }
     for (struct queue_job *job = queue->first; job != NULL; job = job->next)
-        if (job->state == QUEUE_WAITING && job->is_cancelled)
+        if (job->state == QUEUE_WAITING && (job->is_cancelled || job->submission.is_attached))
             end(queue, job, QUEUE_CANCELLED, EXIT_STATUS_DRAINED, now_s);
 }
 

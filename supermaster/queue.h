@@ -172,7 +172,8 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
 /* The job, which waits or runs, is over, as it was then. */
 void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s);
 
-/* The supermaster that had the queue has ended: jobs that ran wait, to go on, or are cancelled where that was asked. */
+/* The supermaster that had the queue has ended: jobs that ran wait, to go on, or are cancelled where that was asked, or
+ * where they were attached to a client of that supermaster. */
 void queue_restart(struct queue *queue, int64_t now_s);
 
 /* Stops the program where an invariant does not hold. */

@@ -26,7 +26,8 @@ struct submission {
     unsigned umask;
     char **environment; /* [environment_count] "NAME=value"; NULL behind them, as in an environ */
     size_t environment_count;
-    bool is_open; /* rows or iterations are added to it later on, until it is said that these are all */
+    bool is_open;     /* rows or iterations are added to it later on, until it is said that these are all */
+    bool is_attached; /* it ends with the connection by which it came, and with the set */
 };
 
 void submission_fini(struct submission *submission);

@@ -14,6 +14,7 @@
  * that the user's browser runs, is not answered. */
 #include "common/control/control.h"
 
+#include "common/control/attachments.h"
 #include "common/control/bearer.h"
 #include "common/control/door.h"
 #include "common/control/events.h"
@@ -103,9 +104,10 @@ struct control {
     char folder[1024];
     struct door_share share;
     struct control_socket socket;
-    struct events *events;  /* owned */
-    struct door *own, *tcp; /* the doors of the socket and of --http, NULL without it; owned */
-    struct address address; /* of --http, with the port that was found */
+    struct events *events;           /* owned */
+    struct attachments *attachments; /* owned */
+    struct door *own, *tcp;          /* the doors of the socket and of --http, NULL without it; owned */
+    struct address address;          /* of --http, with the port that was found */
     struct bearer bearer;
     char url[ADDRESS_TEXT_MAX + 16]; /* of --http; empty: there is none */
     struct event *look;              /* a timer; owned */
@@ -312,6 +314,13 @@ static bool list_next_rank(struct control *control, struct task *task)
     return true;
 }
 
+/* The client that a job belonged to has gone. */
+static void cancel_attached(void *context, uint64_t job)
+{
+    const struct control *control = context;
+    control->source->cancel(control->source->context, job, false);
+}
+
 /* Has the set take one of the jobs that the client has sent. The status of one that comes alone is the answer's. */
 static bool submit_next_job(struct control *control, struct task *task)
 {
@@ -324,10 +333,14 @@ static bool submit_next_job(struct control *control, struct task *task)
         return false;
     }
     int refusal = STATUS_BAD;
+    bool is_attached = false;
     if (submission_read(&submission, json_array_get(task->submissions, task->count), &error) == 0) {
+        is_attached = submission.is_attached;
         refusal = control->source->submit(control->source->context, &submission, &id, &error);
         submission_fini(&submission);
     }
+    if (refusal == 0 && is_attached && !attachments_add(control->attachments, task->request, id))
+        cancel_attached(control, id); /* its client has gone */
     if (refusal == 0)
         task->ids[task->id_count++] = id;
     else if (!task->is_array)
@@ -840,9 +853,11 @@ static int control_open(struct control *control, struct error *error)
     control->work = event_new(control->base, -1, 0, on_work, control);
     control->events =
         events_new(&control->share, &(struct events_source){control, session_of_event, running_of_event, job_of_event});
+    control->attachments = attachments_new(cancel_attached, control);
     control->own = door_new(DOOR_OWN, control->socket.fd, &control->share, on_request, control);
     control->socket.fd = -1; /* it is the door's now */
-    if (control->look == NULL || control->work == NULL || control->events == NULL || control->own == NULL)
+    if (control->look == NULL || control->work == NULL || control->events == NULL || control->attachments == NULL ||
+        control->own == NULL)
         return error_set(error, "out of memory for the control socket");
     return control->source->http != NULL ? open_port(control, error) : 0;
 }
@@ -857,6 +872,7 @@ static void release(struct control *control)
 {
     remove_names(control);
     events_free(control->events);
+    attachments_free(control->attachments);
     door_free(control->tcp);
     door_free(control->own);
     if (control->look != NULL)

@@ -152,13 +152,19 @@ static int read_open(struct submission *submission, const json_t *value, struct 
     return json_is_boolean(value) ? 0 : error_set(error, "'open' is neither true nor false");
 }
 
+static int read_attached(struct submission *submission, const json_t *value, struct error *error)
+{
+    submission->is_attached = json_is_true(value);
+    return json_is_boolean(value) ? 0 : error_set(error, "'attached' is neither true nor false");
+}
+
 static const struct {
     const char *name;
     int (*read)(struct submission *submission, const json_t *value, struct error *error);
 } fields[] = {
     {"words", read_words}, {"folder", read_folder},     {"umask", read_umask},   {"environment", read_environment},
     {"name", read_name},   {"priority", read_priority}, {"weight", read_weight}, {"after", read_after},
-    {"open", read_open}};
+    {"open", read_open},   {"attached", read_attached}};
 
 static int read_field(struct submission *submission, const char *name, const json_t *value, struct error *error)
 {
@@ -167,7 +173,7 @@ static int read_field(struct submission *submission, const char *name, const jso
             return fields[i].read(submission, value, error);
     return error_set(error,
                      "the field '%.100s' is unknown; accepted: words, folder, umask, environment, name, priority, "
-                     "weight, after, open",
+                     "weight, after, open, attached",
                      name);
 }
 
@@ -228,6 +234,7 @@ json_t *submission_json(const struct submission *submission)
     failed |= json_object_set_new(object, "weight", json_integer((json_int_t)submission->weight));
     failed |= json_object_set_new(object, "after", after_json(submission));
     failed |= submission->is_open ? json_object_set_new(object, "open", json_true()) : 0;
+    failed |= submission->is_attached ? json_object_set_new(object, "attached", json_true()) : 0;
     if (failed == 0)
         return object;
     json_decref(object);

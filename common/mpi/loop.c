@@ -291,16 +291,19 @@ static void driver_look_at_time(struct driver *driver)
     }
 }
 
-static void link_look_at_time(struct link *link)
+/* True where a signal has asked for a drain, of which whoever turns the link may have something to do. */
+static bool link_look_at_time(struct link *link)
 {
     link->ops->look(&link->wait, link->now_ns);
     link_look_at_peers(link);
-    if (link->wait.drain) {
+    const bool drains = link->wait.drain;
+    if (drains) {
         link->wait.drain = false;
         drain(link);
     }
     for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next)
         driver_look_at_time(driver);
+    return drains;
 }
 
 /* Looks for messages while waiting. A message that it finds is handled at once: MPI has told of it, and will not tell
@@ -363,7 +366,7 @@ void link_turn(struct link *link)
     }
     if (!happened || link->since_clock >= CLOCK_MESSAGES)
         link_refresh_clock(link);
-    link_look_at_time(link);
+    happened |= link_look_at_time(link);
     link->now_is_fresh = false;
     if (happened)
         wait_reset(&link->wait);

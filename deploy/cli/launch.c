@@ -444,10 +444,15 @@ static void look_aside(struct child *child)
         whole_lines_redraw(&child->lines);
         fflush(stderr);
     }
-    if (wish != LAUNCH_DRAINS || child->ended || child->asked > 0)
+    if (child->ended)
         return;
-    child->asked = 1;
-    begin_drain(child);
+    if (wish == LAUNCH_DRAINS && child->asked == 0) {
+        child->asked = 1;
+        begin_drain(child);
+    } else if (wish == LAUNCH_ENDS) {
+        child->drain_waits = false;
+        end_launcher(child);
+    }
 }
 
 static int own_longest_wait(const struct child *child)

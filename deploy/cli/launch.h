@@ -29,12 +29,17 @@ enum launch_output {
     LAUNCH_OUTPUT_SILENT, /* nowhere, and the line is not shown either */
 };
 
-enum launch_wish { LAUNCH_GOES_ON, LAUNCH_DRAINS };
+enum launch_wish {
+    LAUNCH_GOES_ON,
+    LAUNCH_DRAINS, /* the ranks are asked to drain */
+    LAUNCH_ENDS,   /* the launcher is asked to end its ranks, and is killed with them where it does not */
+};
 
 /* Work of the caller's that goes on in the loop that waits for the launcher. */
 struct launch_side {
     /* Called after each event, and when its time is over; never waits. `begun`: all ranks are there, or it is not
-     * known. Once it wishes a drain the ranks are asked to drain; nothing is said about it. */
+     * known. Its wish is met as soon as it is returned, and nothing is said about it; LAUNCH_ENDS has to be returned
+     * again and again, until the launcher has ended. */
     enum launch_wish (*look)(void *context, bool begun);
     int (*wait_ms)(void *context); /* time until look() is due at the latest; -1: only after events */
     /* Fills in descriptors whose events look() waits for, at most LAUNCH_SIDE_DESCRIPTORS. Returns how many. */

@@ -35,6 +35,8 @@
 #define AT_ONCE_MAX 64
 /* The longest part of the log that is shown of a set that did not come up. */
 #define SHOWN_MAX 65536
+/* Time that a set has to end by itself once standard input has ended. */
+#define END_S 60
 
 static const char program[] = "hdss up";
 
@@ -48,7 +50,7 @@ struct up_request {
     const char *chunk_time;   /* borrowed; NULL: not given */
     unsigned at_once;         /* jobs; 0: not given */
     bool group_even, group_given;
-    bool foreground, resumes, is_json;
+    bool foreground, until_eof, resumes, is_json;
 };
 
 static int take_idle(void *target, const char *value, struct error *error)
@@ -81,6 +83,10 @@ static const struct option_row up_rows[] = {
      TAKES_WORD(struct up_request, name), .least = 1},
     {"foreground", 0, NULL, NULL, "return when the set has ended, as in the script of a batch job",
      TAKES_FLAG(struct up_request, foreground)},
+    {"until-eof", 0, NULL, NULL,
+     "end, as by `hdss down`, as soon as standard input ends, so that the set does not outlive the program that holds "
+     "the other end of a pipe; implies --foreground",
+     TAKES_FLAG(struct up_request, until_eof)},
     {"idle-timeout", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
      "end after so long without a job (default: never)", take_idle},
     {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",
@@ -195,8 +201,8 @@ static void say_port(const struct up_request *request, const json_t *session)
 static int say_up(const struct up_request *request, const char *name, const json_t *session)
 {
     const json_int_t workers = json_integer_value(json_object_get(session, "workers"));
-    if (request->is_json) {
-        char *text = json_dumps(session, JSON_INDENT(2));
+    if (request->is_json) { /* whoever reads while the set goes on knows by the end of the line that it is all */
+        char *text = json_dumps(session, request->foreground ? JSON_COMPACT : JSON_INDENT(2));
         printf("%s\n", text != NULL ? text : "null");
         free(text);
     } else if (workers > 0)
@@ -245,41 +251,82 @@ static void add_words(struct up_request *request, const char *name, const char *
         argv_add(words, "--resume");
 }
 
-struct readiness {
+/* A set in the foreground. */
+struct attended_set {
     const struct up_request *request;
     const char *name;
-    bool said;
+    bool is_said;    /* that it is up */
+    int64_t late_ms; /* when it is to have ended, as standard input has; 0: that goes on, or is not looked at */
+    bool late_said;
 };
 
-/* In the foreground: says that the set is up once it answers. */
+/* Drops what has come on standard input. True where it has ended. */
+static bool has_input_ended(void)
+{
+    char bytes[4096];
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (poll(&input, 1, 0) <= 0)
+        return false;
+    const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
+    return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+/* The wish of a set whose standard input has ended. */
+static enum launch_wish end_in_time(struct attended_set *set)
+{
+    char text[80];
+    if (launch_clock_ms() < set->late_ms)
+        return LAUNCH_DRAINS;
+    snprintf(text, sizeof text, "the set has not ended in %d s: its ranks are ended", END_S);
+    if (!set->late_said)
+        say_note(program, text);
+    set->late_said = true;
+    return LAUNCH_ENDS;
+}
+
+/* Says that the set is up once it answers, and has it end with standard input where that is wanted. */
 static enum launch_wish look_at_set(void *context, bool begun)
 {
-    struct readiness *readiness = context;
+    struct attended_set *set = context;
     json_t *session;
-    if (!begun || readiness->said || !is_up(readiness->name, &session))
+    if (set->request->until_eof && set->late_ms == 0 && has_input_ended()) {
+        set->late_ms = launch_clock_ms() + 1000 * END_S;
+        signal(SIGPIPE, SIG_IGN); /* whoever reads what is printed may be gone, too */
+    }
+    if (set->late_ms > 0)
+        return end_in_time(set);
+    if (!begun || set->is_said || !is_up(set->name, &session))
         return LAUNCH_GOES_ON;
-    readiness->said = true;
-    say_up(readiness->request, readiness->name, session);
+    set->is_said = true;
+    say_up(set->request, set->name, session);
     json_decref(session);
     return LAUNCH_GOES_ON;
 }
 
 static int wait_for_set_ms(void *context)
 {
-    return ((struct readiness *)context)->said ? -1 : LOOK_MS;
+    const struct attended_set *set = context;
+    if (set->late_said || (!set->is_said && set->late_ms == 0))
+        return LOOK_MS;
+    const int64_t left_ms = set->late_ms - launch_clock_ms();
+    return set->late_ms == 0 ? -1 : left_ms > 0 ? (int)left_ms : 0;
 }
 
-static unsigned wait_for_nothing(void *context, struct pollfd *polled)
+static unsigned wait_for_input(void *context, struct pollfd *polled)
 {
-    (void)context, (void)polled;
-    return 0;
+    const struct attended_set *set = context;
+    if (!set->request->until_eof || set->late_ms > 0)
+        return 0;
+    *polled = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+    return 1;
 }
 
 static int launch_set(struct up_request *request, const char *name, FILE *log, struct error *error)
 {
-    struct readiness readiness = {.request = request, .name = name};
-    const struct launch_side side = {look_at_set, wait_for_set_ms, wait_for_nothing, &readiness, NULL};
-    struct launch how = {.log = log, .side = log == NULL ? &side : NULL};
+    struct attended_set set = {.request = request, .name = name};
+    const struct launch_side side = {look_at_set, wait_for_set_ms, wait_for_input, &set, NULL};
+    struct launch how = {
+        .log = log, .side = log == NULL ? &side : NULL, .ends_soon = request->until_eof /* whose parent may wait */};
     return run_launch_plan(&request->plan, &how, error);
 }
 
@@ -397,6 +444,10 @@ static int start_set(struct up_request *request, struct error *error)
 {
     char name[SET_NAME_MAX], state[PATH_MAX];
     json_t *session;
+    if (request->until_eof && fcntl(STDIN_FILENO, F_GETFD) < 0) { /* another file would get its number */
+        error_set(error, "--until-eof: standard input is closed; accepted: one that ends, as a pipe does");
+        return EXIT_STATUS_USAGE;
+    }
     sets_default_name(name);
     if (request->name != NULL && sets_check_name(request->name, error) < 0)
         return EXIT_STATUS_USAGE;
@@ -409,6 +460,7 @@ static int start_set(struct up_request *request, struct error *error)
         error_set(error, "the set %s is up already; another one needs another name: --name NAME", name);
         return EXIT_STATUS_USAGE;
     }
+    request->foreground |= request->until_eof;
     job_init(&request->plan.setup.job); /* for the time that ranks have to drain */
     request->plan.serves = true;
     request->plan.threads = 1;

@@ -26,6 +26,12 @@ needs=(
   "library  check          check           check-devel         check"
 )
 
+# What the build does without, for the Python package and kernels in Python.
+wants=(
+  "library  python3-embed  libpython3-dev       python3-devel        python"
+  "module   cloudpickle    python3-cloudpickle  python3-cloudpickle  py-cloudpickle"
+)
+
 step() {
   printf '%s: %s\n' "$name" "$*"
 }
@@ -50,13 +56,18 @@ have_slurm() {
   done
 }
 
+# True where the Python of the PATH has the module, or that of the system, for which packages are: tests take the one that serves.
+have_module() {
+  python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null
+}
+
 have() {
   case $1 in
     compiler) have_compiler ;;
     command) command -v "$2" >/dev/null ;;
     slurm) have_slurm ;;
     library) command -v pkg-config >/dev/null && pkg-config --exists "$2" ;;
-    module) python3 -c "import $2" 2>/dev/null ;;
+    module) have_module "$2" ;;
   esac
 }
 

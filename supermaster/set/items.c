@@ -94,7 +94,8 @@ static int write_list(struct set *set, const struct queue_job *queued, const str
                            ": somebody else has changed it",
                            queued->id, bytes, queued->items.bytes);
     else if (file_write_at(file, items->text, items->bytes, queued->items.bytes) < 0 ||
-             (items->ends && file_write_at(file, list_end, strlen(list_end), end) < 0) || fdatasync(file) < 0) {
+             (items->ends && file_write_at(file, list_end, strlen(list_end), end) < 0) ||
+             (!queued->submission.is_attached && fdatasync(file) < 0)) {
         result = fail(set, queued->id, "cannot write", error);
         if (ftruncate(file, (off_t)queued->items.bytes) < 0)
             fprintf(stderr, "supermaster: job %" PRIu32 ": cannot shorten its list: %s\n", queued->id, strerror(errno));

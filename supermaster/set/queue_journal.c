@@ -38,7 +38,8 @@ void queue_journal_submitted(struct queue_journal *journal, const struct queue_j
 
 void queue_journal_items(struct queue_journal *journal, const struct queue_job *job)
 {
-    queue_note_items(&journal->notes, job);
+    if (!job->submission.is_attached) /* no later set goes on with it */
+        queue_note_items(&journal->notes, job);
 }
 
 void queue_journal_begun(struct queue_journal *journal, const struct queue_job *job)

@@ -804,6 +804,7 @@ SUBMISSIONS = {
     "numbers": b'{"words":["k"],"folder":"/","umask":-1,"weight":1e3,"priority":1001,"after":[0,4294967296]}', "environment": b'{"words":["k"],"folder":"/","environment":["A","=b"]}',
     "twice": b'{"words":["k"],"words":["k"],"folder":"/"}', "bytes": b'{"words":["\xff"],"folder":"/"}', "after": b'{"words":["k"],"folder":"/","after":"3"}',
     "open": b'{"words":["exec"],"folder":"/","open":true}', "half-open": b'{"words":["exec"],"folder":"/","open":1}',
+    "attached": b'{"words":["exec"],"folder":"/","open":true,"attached":true}', "half-attached": b'{"words":["exec"],"folder":"/","attached":0}',
     "several": b'[{"words":["k"],"folder":"/"},{"words":[],"folder":"/"},7,{"words":["k"],"folder":"x"}]', "nothing": b"",
 }
 # A byte for what follows: 0 an address, 1 a Host, 2 an Authorization.

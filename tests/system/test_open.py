@@ -19,7 +19,7 @@ lines.describe = lambda n: n
 def deadly(first, count):
     for i in range(first, first + count):
         if i in (3, 8):
-            os.kill(os.getpid(), 9 if i == 3 else 11)
+            os.kill(os.getpid(), 9 if i == 3 else 6)  # not 11: a sanitizer has a handler for that
         if i == 9:
             time.sleep(1000)
     return [f'{i}\\n' for i in range(first, first + count)]
@@ -115,7 +115,7 @@ def test_what_is_given_up_is_told():
                 waits = pool.submit(next_failures, number, 1)
                 well(['add', number, '--iterations', '5', '--end'])
                 told = waits.result()
-                assert [failure['first'] for failure in told['failures']] == [8] and 'signal 11' in told['failures'][0]['reason'], told
+                assert [failure['first'] for failure in told['failures']] == [8] and 'signal 6' in told['failures'][0]['reason'], told
             assert run([HDSS, 'wait', number]).status == 3
             told = failures(number, 'from=0&wait=30')  # the job is over: there is nothing to wait for
             assert told['job']['failed'] == 3 and told['next'] == 3 and told['job']['state'] == 'failed', told
@@ -297,6 +297,37 @@ def test_a_set_that_goes_down_keeps_open_jobs():
         assert run([HDSS, 'down']).status == 0
 
 
+def test_an_attached_job_ends_with_its_client():
+    here()
+    well(['up', '--workers', '2'])
+    try:
+        client = http.client.HTTPConnection('hdss')
+        client.sock = socket.socket(socket.AF_UNIX)
+        client.sock.connect(f'hdss-{os.getuid()}/main.sock')
+        body = {'words': ['--overwrite', 'exec', 'command=sleep {}'], 'folder': os.getcwd(), 'open': True, 'attached': True}
+        client.request('POST', '/v1/jobs', json.dumps(body))
+        answer = client.getresponse()
+        assert answer.status == 201, (answer.status, answer.read())
+        answer.read()
+        well(['add', '1', '0', '100'])
+        wait_until(lambda: job('1')['done'] == 1, 'the first row')
+        assert job('1')['state'] == 'running'
+        client.close()
+        wait_until(lambda: job('1')['state'] == 'cancelled', 'the end of the job')
+        client.connect = lambda: None
+        client.sock = socket.socket(socket.AF_UNIX)
+        client.sock.connect(f'hdss-{os.getuid()}/main.sock')
+        client.request('POST', '/v1/jobs', json.dumps(body))
+        client.getresponse().read()
+        well(['add', '2', '100'])
+        run([HDSS, 'down'])
+        well(['up', '--workers', '2', '--resume'])
+        assert job('2')['state'] == 'cancelled', job('2')
+        assert run([HDSS, 'submit', '--wait', 'synthetic', 'iterations=10']).status == 0
+    finally:
+        run([HDSS, 'down'])
+
+
 if __name__ == '__main__':
     sys.exit(main([
         test_rows_are_added_while_they_run,
@@ -305,4 +336,5 @@ if __name__ == '__main__':
         test_what_is_given_up_is_told,
         test_a_set_that_is_killed_goes_on_with_open_jobs,
         test_a_set_that_goes_down_keeps_open_jobs,
+        test_an_attached_job_ends_with_its_client,
     ]))

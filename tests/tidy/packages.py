@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The recipes for packages fit the build: they ask for options that there are, for all optional parts, and for its version, which NEWS.md
-and CITATION.cff have too. Spack's recipe is run with stand-ins for Spack.
+and CITATION.cff have too. Spack's recipe is run with stand-ins for Spack. The Python package has what the build makes of it.
 
     packages.py ROOT          checks the tree at ROOT, TAP on standard output
     packages.py --self-test   shows on made-up recipes that each check finds what it is for
@@ -41,7 +41,7 @@ def spack_recipe(text):
         return lambda function: function
 
     stand_in = types.ModuleType("spack.package")
-    for name in ("version", "variant", "depends_on", "license"):
+    for name in ("version", "variant", "depends_on", "extends", "license"):
         setattr(stand_in, name, directive(name))
     stand_in.run_after = stand_in.on_package_attributes = decorator
     stand_in.MesonPackage = object
@@ -108,6 +108,17 @@ def check_release(news, citation, version):
     return complaints
 
 
+def check_python(project, recipe, files, licences, version):
+    """The Python package: pip gives it this version and licence, and Meson each of its `files`. `project` is pyproject.toml, `recipe` its meson.build."""
+    given = re.search(r'^version = "(.*)"$', project, re.MULTILINE)
+    complaints = [] if given and given.group(1) == version else [f"deploy/python/pyproject.toml has not version = \"{version}\", which meson.build has"]
+    listed = re.findall(r"^ +'([\w.]+)',$", recipe, re.MULTILINE)
+    complaints += [f"{name} is not in the list of deploy/python/hdss/meson.build" for name in files if name not in listed]
+    complaints += [f"{name} is in the list of deploy/python/hdss/meson.build, and no file there" for name in listed if name not in files]
+    complaints += ["deploy/python/hdss/meson.build: the list is not in the order of the alphabet"] if listed != sorted(listed) else []
+    return complaints + (["deploy/python/LICENSE is not as LICENSE"] if len(set(licences)) != 1 else [])
+
+
 def project_version(root):
     return re.search(r"version: '([\d.]+)'", read(root, "meson.build")).group(1)
 
@@ -122,6 +133,13 @@ def check_debian_tree(root):
     return check_debian(rules, changelog, control, dict(OPTION.findall(read(root, "meson_options.txt"))), project_version(root), soversion)
 
 
+def check_python_tree(root):
+    files = [name for name in os.listdir(os.path.join(root, "deploy/python/hdss")) if name.endswith((".py", ".typed"))]
+    project, recipe, *licences = (read(root, name) for name in
+                                    ("deploy/python/pyproject.toml", "deploy/python/hdss/meson.build", "deploy/python/LICENSE", "LICENSE"))
+    return check_python(project, recipe, files, licences, project_version(root))
+
+
 RECIPE = """
 from spack.package import *
 class Hdss(MesonPackage):
@@ -130,6 +148,7 @@ class Hdss(MesonPackage):
         return ["-Dpng=" + ("enabled" if self.spec.satisfies("+png") else "disabled"), "-Dtests=true"]
 """
 OPTIONS = {"png": "feature", "tests": "boolean"}
+LISTED = "fs = 1\nforeach name : [\n  '_a.py',\n  'py.typed',\n]\n"
 
 CASES = [
     ("a good recipe", check_spack(RECIPE, OPTIONS), 0),
@@ -145,6 +164,12 @@ CASES = [
     ("no news", check_release("", "version: 1.2\ndate-released: 2000-01-02\n", "1.2"), 1),
     ("a citation of another release", check_release("## 1.2 (2000-01-02)\n", "version: 1.1\ndate-released: 2000-01-02\n", "1.2"), 1),
     ("a citation of another day", check_release("## 1.2 (2000-01-02)\n", "version: 1.2\ndate-released: 2000-01-03\n", "1.2"), 1),
+    ("a good Python package", check_python('a\nversion = "1.2"\n', LISTED, ["py.typed", "_a.py"], ["x", "x"], "1.2"), 0),
+    ("a Python package of another version", check_python('version = "1.20"\n', LISTED, ["py.typed", "_a.py"], ["x", "x"], "1.2"), 1),
+    ("a module that is not listed", check_python('version = "1.2"\n', LISTED, ["py.typed", "_a.py", "_b.py"], ["x", "x"], "1.2"), 1),
+    ("a module that is gone", check_python('version = "1.2"\n', LISTED, ["py.typed"], ["x", "x"], "1.2"), 1),
+    ("a list out of order", check_python('version = "1.2"\n', "  'b.py',\n  'a.py',\n", ["a.py", "b.py"], ["x", "x"], "1.2"), 1),
+    ("another licence", check_python('version = "1.2"\n', LISTED, ["py.typed", "_a.py"], ["x", "y"], "1.2"), 1),
     ("nothing to cite", check_release("## 1.2 (2000-01-02)\n", "", "1.2"), 2),
 ]
 
@@ -157,6 +182,7 @@ def main(words):
         sys.exit(__doc__)
     root = words[0]
     return tap.run([("Spack's recipe", lambda: check_spack_tree(root)), ("Debian's recipe", lambda: check_debian_tree(root)),
+                    ("the Python package", lambda: check_python_tree(root)),
                     ("the release", lambda: check_release(read(root, "NEWS.md"), read(root, "CITATION.cff"), project_version(root)))])
 
 

@@ -27,7 +27,11 @@ _WHERE = {
     'job': '_jobs', 'loop': '_jobs', 'register_joblib': '_joblib', 'Pool': '_pool', 'Set': '_sets',
 }
 
-__all__ = sorted(_WHERE)
+# A list as it stands, as type checkers read it: what is in it is the package's.
+__all__ = [
+    'Broadcast', 'CallDied', 'Executor', 'HdssError', 'Job', 'JobFailed', 'NotPicklable', 'Pool', 'RemoteTraceback', 'Set', 'SetLost', 'broadcast', 'exec',
+    'job', 'loop', 'register_joblib',
+]
 
 
 def __getattr__(name: str) -> Any:

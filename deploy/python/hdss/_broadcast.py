@@ -8,10 +8,11 @@ import pickle
 import struct
 import threading
 import weakref
-from typing import Any, Dict, Generic, List, Tuple, TypeVar
+from typing import Any, Dict, Generic, List, Optional, Tuple, TypeVar
 
 from hdss import _pickled
-from hdss._sets import Folder, work_folder
+from hdss._control import batch_name
+from hdss._sets import Folder, shared_folder
 
 _Value = TypeVar('_Value')
 _COUNT = struct.Struct('<Q')
@@ -79,7 +80,7 @@ def _next_path(is_shared: bool) -> str:
     with _lock:
         folder = _folders.get(is_shared)
         if folder is None or folder.pid != os.getpid():
-            folder = _folders[is_shared] = work_folder(is_shared)
+            folder = _folders[is_shared] = shared_folder(is_shared)
             atexit.register(folder.remove)
         _number += 1
         return os.path.join(folder.path, f'broadcast-{_number}')
@@ -122,12 +123,13 @@ def load(path: str, mode: str = 'r') -> Any:
     return value
 
 
-def broadcast(value: _Value, *, shared: bool = False) -> 'Broadcast[_Value]':
+def broadcast(value: _Value, *, shared: Optional[bool] = None) -> 'Broadcast[_Value]':
     """Has the object sent once to each node instead of with each call that uses it.
 
         data = hdss.broadcast(numpy.load('data.npy'))
         executor.map(lambda i: fit(data.value, i), range(1000))
 
     shared   the set has other machines: the file goes to the current folder, or HDSS_PYTHON_FOLDER, which they see, too
+             (default: in a batch job)
     """
-    return Broadcast(value, shared)
+    return Broadcast(value, batch_name() is not None if shared is None else shared)

@@ -80,6 +80,20 @@ class Control:
         return json.loads(self.ask_bytes(method, path, body))
 
 
+def environment_words(values: Dict[str, str]) -> List[str]:
+    """An environment as a job has it; what is no text in UTF-8 is left out, as JSON cannot have it."""
+    words = [f'{name}={value}' for name, value in values.items()]
+    return [word for word in words if _is_utf8(word)]
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 # --- finding sets ---
 
 def folders() -> List[str]:
@@ -130,7 +144,8 @@ def session_of(path: str) -> Optional[Dict[str, Any]]:
         control.close()
 
 
-def _batch_name() -> Optional[str]:
+def batch_name() -> Optional[str]:
+    """The ID of the batch job in which this process runs, as a name; None outside of one."""
     for variable in ('SLURM_JOB_ID', 'PBS_JOBID', 'LSB_JOBID'):
         job = re.match(r'\w[\w.]{0,39}', os.environ.get(variable, ''), re.ASCII)
         if job is not None:
@@ -148,7 +163,7 @@ def find(name: Optional[str] = None) -> Optional[str]:
         if wanted not in named:
             raise HdssError(f"{'' if name else 'HDSS_SET: '}'{wanted}' is no set of yours on this machine; `hdss jobs` shows those that are up")
         return named[wanted]
-    batch = _batch_name()
+    batch = batch_name()
     if batch in named:
         return named[batch]
     answering = [(name, path) for name, path in all_of_them if not name.startswith(OWN) and session_of(path) is not None]

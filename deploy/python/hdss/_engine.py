@@ -14,7 +14,7 @@ import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from hdss import _pickled, _spool, _worker
-from hdss._control import Control, Refused
+from hdss._control import Control, environment_words, Refused
 from hdss._errors import CallDied, HdssError, SetLost
 from hdss._progress import Bar
 from hdss._sets import Set, work_folder
@@ -132,7 +132,7 @@ class Engine:
         self._words, self._options, self._prints = words, options, prints
         self._environment = dict(os.environ if environment is None else environment)
         self._here = os.getcwd()
-        self._folder = work_folder(not in_set.is_own)
+        self._folder = work_folder(in_set)
         self.folder = self._folder.path
         self._write_setup(setup)
         os.mkfifo(os.path.join(self.folder, _spool.BELL), 0o600)
@@ -235,8 +235,9 @@ class Engine:
         self.workers = self.set.workers
         self._control = self.set.control()
         words = ['python:hdss._worker.calls', 'folder=' + self.folder, *self._words]
-        body = {'words': words, 'folder': self._here, 'open': True, 'environment': self._words_of_environment(), **self._options}
-        self._job = int(self._control.ask('POST', '/v1/jobs', body)['id'])
+        body = {'words': words, 'folder': self._here, 'open': True, 'attached': True, 'environment': self._words_of_environment(), **self._options}
+        self._tie = self.set.control()  # the job ends with this connection, however this process ends
+        self._job = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
         watch = threading.Thread(target=_watch, args=(weakref.ref(self), self.set.control(), self._job), name='hdss watch', daemon=True)
         watch.start()
 
@@ -246,7 +247,7 @@ class Engine:
         values['PYTHONPATH'] = os.pathsep.join([package] + [path for path in [values.get('PYTHONPATH')] if path])
         if not any(name in values for name in THREADS):
             values.update({name: '1' for name in THREADS})  # each worker has a core
-        return [f'{name}={value}' for name, value in values.items()]
+        return environment_words(values)
 
     def _serve(self) -> None:
         waits = select.poll()
@@ -409,6 +410,7 @@ class Engine:
         except (HdssError, Refused):
             pass
         self._control.close()
+        self._tie.close()
 
     def _finish(self) -> None:
         if os.getpid() != self.pid:

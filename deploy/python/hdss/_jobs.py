@@ -12,6 +12,7 @@ import weakref
 from typing import Any, Callable, Dict, Generator, Iterable, List, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
 from hdss import _pickled, _worker
+from hdss._control import environment_words
 from hdss._errors import JobFailed
 from hdss._progress import Bar
 from hdss._sets import Folder, Set, as_set, work_folder
@@ -36,8 +37,9 @@ class Job:
         self._control = in_set.control()
         self._last: Dict[str, Any] = {}
         self._finalizer = weakref.finalize(self, _end, in_set if owns_set else None, folder)
-        body = {'words': list(words), 'folder': os.getcwd(), 'environment': [f'{name}={value}' for name, value in _environment().items()], **options}
-        self.id = int(self._control.ask('POST', '/v1/jobs', body)['id'])
+        body = {'words': list(words), 'folder': os.getcwd(), 'environment': environment_words(_environment()), **options}
+        self._tie = in_set.control() if options.get('attached') else self._control  # its end is that of an attached job
+        self.id = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
         self.output: Optional[str] = None
 
     def info(self) -> Dict[str, Any]:
@@ -134,6 +136,7 @@ class Job:
     def close(self) -> None:
         """Gives back what it holds; a set of its own ends, with the job where it is not over."""
         self._control.close()
+        self._tie.close()
         self._finalizer()
 
     def __enter__(self) -> 'Job':
@@ -204,7 +207,7 @@ def exec(commands: Iterable[Union[str, Sequence[str]]], *, set: Union[Set, str, 
     parameters  those of the kernel exec: timeout=60, retries=2, cores=2, memory='2G' (`hdss kernels exec`)
     """
     found = as_set(set, workers)
-    folder = work_folder(not found.is_own)
+    folder = work_folder(found)
     path = os.path.join(folder.path, 'tasks')
     with open(path, 'w', encoding='utf-8') as file:
         for command in commands:
@@ -276,13 +279,14 @@ def loop(function: Callable[..., Any], n: int, *, dtype: 'numpy.typing.DTypeLike
     record = (shape,) if isinstance(shape, int) else tuple(shape)
     found = as_set(set, workers)
     owns = found is not set and found.is_own
-    folder = work_folder(not found.is_own)
+    folder = work_folder(found)
     try:
         path = _write_loop(folder, function, n, kind, record)
         place = os.path.abspath(output) if output is not None else os.path.join(folder.path, 'results.npy')
         given = {'iteration_timeout': timeout, 'retries': retries, 'overwrite': True if output is not None else None, **(options or {})}
         words = ['python:hdss._worker.loop', 'call=' + path, *_option_words(technique, place, given)]
-        Job(found, False, words, None, {}).wait(progress=progress)
+        with Job(found, False, words, None, {'attached': True}) as made_by:
+            made_by.wait(progress=progress)
         made = numpy.load(place, mmap_mode='r+') if n > 0 else numpy.empty((0, *record), kind)
     finally:
         if owns:

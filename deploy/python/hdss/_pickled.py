@@ -9,15 +9,24 @@ from typing import Any, Tuple
 from hdss._errors import NotPicklable, remote_text, with_cause
 
 PROTOCOL = 5
-_PLAIN = (int, float, complex, bool, str, bytes, type(None))
+_PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
+_FEW, _DEPTH = 32, 3
 
 # The first byte of an outcome.
 _VALUE, _RAISED = b'\0', b'\1'
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: Any, depth: int = _DEPTH) -> bool:
+    """True for what pickle makes the same of as cloudpickle does, in less time: numbers, texts, arrays of them, and few of
+    these together."""
     kind = type(value)
-    return kind in _PLAIN or (kind is tuple and len(value) < 8 and all(type(part) in _PLAIN for part in value))
+    if kind in _PLAIN:
+        return True
+    if kind is tuple or kind is list:
+        return depth > 0 and len(value) <= _FEW and all(_is_plain(part, depth - 1) for part in value)
+    if kind is dict:
+        return depth > 0 and len(value) <= _FEW and all(type(key) in _PLAIN and _is_plain(part, depth - 1) for key, part in value.items())
+    return kind.__module__ == 'numpy' and not getattr(getattr(value, 'dtype', None), 'hasobject', True)
 
 
 def dumps(value: Any) -> bytes:

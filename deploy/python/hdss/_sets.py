@@ -80,13 +80,24 @@ def _sweep(base: str, prefix: str) -> None:
             pass
 
 
-def work_folder(is_shared: bool) -> Folder:
-    """A folder for what is sent to workers and comes back."""
+def work_folder(in_set: 'Set') -> Folder:
+    """A folder for what is sent to the workers of a set and comes back: where its other machines see it, if it may have
+    some."""
+    return shared_folder(in_set.may_have_nodes)
+
+
+def shared_folder(is_shared: bool) -> Folder:
+    """A folder for what is sent to workers, on this machine or also on others."""
     base = _base(is_shared)
     try:
         return Folder(base, '.' + PREFIX if is_shared else PREFIX)
     except OSError as error:
         raise HdssError(f'{base}: cannot make a folder for calls and results: {error.strerror}; name another one by HDSS_PYTHON_FOLDER') from None
+
+
+def _memory() -> str:
+    """Where the state of a set is that need not outlive this machine."""
+    return '/dev/shm' if os.access('/dev/shm', os.W_OK | os.X_OK) else tempfile.gettempdir()
 
 
 # --- sets ---
@@ -119,10 +130,13 @@ class Set:
         """True where the set was started here, and ends here."""
         return self._process is not None
 
+    @property
+    def may_have_nodes(self) -> bool:
+        """True where some of its workers may be on other machines."""
+        return not self.is_own or _control.batch_name() is not None
+
     def _start(self, workers: Optional[int], options: List[str]) -> None:
-        memory = '/dev/shm'
-        base = memory if os.access(memory, os.W_OK | os.X_OK) else tempfile.gettempdir()
-        self._folder = Folder(base)
+        self._folder = Folder(_base(True) if _control.batch_name() is not None else _memory())
         self.name = f'{_control.OWN}{os.getpid()}-{next(_numbers)}'
         words = [program(), 'up', '--foreground', '--until-eof', '--format', 'json', '--name', self.name, '--state', os.path.join(self._folder.path, 'set')]
         words += ['--workers', str(workers)] if workers is not None else []

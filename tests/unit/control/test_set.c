@@ -510,7 +510,8 @@ START_TEST(a_submission_has_all_fields)
     ck_assert_int_eq(
         read_text(&submission,
                   "{\"words\":[\"synthetic\",\"-N\"],\"folder\":\"/a b\",\"umask\":7,\"environment\":"
-                  "[\"A=\",\"B=c=d\"],\"name\":\"n\",\"priority\":-3,\"weight\":9,\"after\":[3,1],\"open\":true}"),
+                  "[\"A=\",\"B=c=d\"],\"name\":\"n\",\"priority\":-3,\"weight\":9,\"after\":[3,1],\"open\":true,"
+                  "\"attached\":true}"),
         0);
     json_t *object = submission_json(&submission);
     ck_assert_int_eq(submission_read(&again, object, &error), 0);
@@ -525,7 +526,7 @@ START_TEST(a_submission_has_all_fields)
     ck_assert_str_eq(again.name, "n");
     ck_assert_int_eq(again.priority, -3);
     ck_assert_uint_eq(again.weight, 9);
-    ck_assert(again.is_open);
+    ck_assert(again.is_open && again.is_attached);
     ck_assert(again.after_count == 2 && again.after[0] == 3 && again.after[1] == 1);
     submission_fini(&submission);
     submission_fini(&again);
@@ -555,6 +556,7 @@ START_TEST(a_submission_is_refused)
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"after\":[0]}", "'after' is no integer from 1"},
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"after\":3}", "'after' is no list"},
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"open\":1}", "'open' is neither true nor false"},
+        {"{\"words\":[\"k\"],\"folder\":\"/\",\"attached\":null}", "'attached' is neither true nor false"},
         {"{\"words\":[\"k\"],\"folder\":\"/\",\"wait\":3}", "the field 'wait' is unknown"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

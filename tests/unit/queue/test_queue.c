@@ -310,10 +310,14 @@ START_TEST(a_restart)
     queue_begun(&queue, cancelled, 13);
     queue_cancel(&queue, cancelled, 13);
     queue_restore_end(&queue, queue_restore(&queue, 10, &submissions[4], 12), EXIT_STATUS_DRAINED, 5, 14);
+    struct submission attached = job_after(0, 0, NULL);
+    attached.is_attached = true;
+    queue_begun(&queue, queue_restore(&queue, 11, &attached, 12), 13);
     queue_restart(&queue, 20);
     queue_check(&queue);
-    ck_assert_uint_eq(queue.newest, 10);
+    ck_assert_uint_eq(queue.newest, 11);
     ck_assert_int_eq(state_of(9), QUEUE_CANCELLED);
+    ck_assert_int_eq(state_of(11), QUEUE_CANCELLED);
     ck_assert_int_eq(state_of(10), QUEUE_CANCELLED);
     ck_assert_uint_eq(queue_find(&queue, 10)->cancelled_by, 5);
     ck_assert(queue_find(&queue, 4)->has_run);
@@ -321,7 +325,7 @@ START_TEST(a_restart)
     begin(7);
     over(7, EXIT_STATUS_DONE);
     begin(8);
-    ck_assert_uint_eq(submit(0)->id, 11);
+    ck_assert_uint_eq(submit(0)->id, 12);
 }
 END_TEST
 
