@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import json
+import logging
 import os
 import select
 import sys
@@ -227,14 +228,14 @@ class Engine:
             self._begin()
             self._serve()
         except BaseException as error:  # of the set, of the disk: no unit may be left waiting
-            self.error = self.error or error
+            self.error = self.error or _as_lost(error)
         finally:
             self._finish()
 
     def _begin(self) -> None:
         self.workers = self.set.workers
         self._control = self.set.control()
-        words = ['python:hdss._worker.calls', 'folder=' + self.folder, *self._words]
+        words = ['python:hdss._worker.calls', 'folder=' + self.folder, '--summary', 'none', *self._words]
         body = {'words': words, 'folder': self._here, 'open': True, 'attached': True, 'environment': self._words_of_environment(), **self._options}
         self._tie = self.set.control()  # the job ends with this connection, however this process ends
         self._job = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
@@ -332,7 +333,9 @@ class Engine:
                 self._print(kind == _spool.PRINTED, data)
                 continue
             if kind == _spool.BROKEN:
-                raise SetLost(data.decode())
+                text = data.decode()
+                logging.getLogger('concurrent.futures').critical(text)
+                raise SetLost(text)
             unit = self._settle(number)
             if unit is not None:
                 took_s = took / 1e9
@@ -430,6 +433,15 @@ class Engine:
         os.close(self._bell)
         self._bell = -1
         self._folder.remove()
+
+
+def _as_lost(error: BaseException) -> SetLost:
+    """What breaks the executor: a BrokenExecutor, whatever the reason."""
+    if isinstance(error, HdssError):
+        return SetLost(str(error))
+    lost = SetLost(f'{type(error).__name__}: {error}')
+    lost.__cause__ = error
+    return lost
 
 
 # --- the thread that watches ---

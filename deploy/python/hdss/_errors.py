@@ -28,14 +28,15 @@ class NotPicklable(HdssError):
 
 
 class RemoteTraceback(Exception):
-    """The cause of an exception that a call has raised: the traceback in the worker, as text."""
+    """The cause of an exception that a call has raised: the traceback in the worker, as text in `tb`, as that of a pool of
+    processes has it."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.text = text
+    def __init__(self, tb: str) -> None:
+        super().__init__(tb)
+        self.tb = tb
 
     def __str__(self) -> str:
-        return f'\n"""\n{self.text}"""'
+        return f'\n"""\n{self.tb}"""'
 
 
 def remote_text(error: BaseException) -> str:

@@ -123,7 +123,7 @@ class Executor(concurrent.futures.Executor):
         if _engine.is_shut_down():
             raise RuntimeError('cannot schedule new futures after interpreter shutdown')
         if engine.error is not None:
-            raise engine.error if isinstance(engine.error, concurrent.futures.BrokenExecutor) else SetLost(str(engine.error))
+            raise SetLost(str(engine.error))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'concurrent.futures.Future[Any]':
         """Has fn(*args, **kwargs) run. What it takes is pickled here and now."""

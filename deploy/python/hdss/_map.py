@@ -48,6 +48,14 @@ class _Batch(Unit):
         return [_Batch(self._map, self._first + i, [item]) for i, item in enumerate(self._items)]
 
 
+def _result(outcome: Any) -> Any:
+    """The value of an outcome, or the exception raised."""
+    is_value, value = (False, outcome) if isinstance(outcome, BaseException) else _pickled.open_outcome(outcome)
+    if not is_value:
+        raise value
+    return value
+
+
 class Map(Source):
     """The items and results of one map. `chunksize`: items of a batch; None: as many as take a millisecond."""
 
@@ -106,11 +114,9 @@ class Map(Source):
                 outcomes = self._next_batch(until)
                 if outcomes is None:
                     return
-                for outcome in outcomes:
-                    is_value, value = (False, outcome) if isinstance(outcome, BaseException) else _pickled.open_outcome(outcome)
-                    if not is_value:
-                        raise value
-                    yield value
+                outcomes.reverse()
+                while outcomes:  # nothing here refers to what the caller has got
+                    yield _result(outcomes.pop())
         finally:
             self._drop()
 

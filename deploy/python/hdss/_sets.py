@@ -156,13 +156,8 @@ class Set:
         process = self._process
         if process is None or process.stdout is None or self._folder is None:
             raise SetLost('the set was closed')
-        text = ''
-        for line in process.stdout:
-            text += line
-            if line.startswith('}'):
-                break
         try:
-            session: Dict[str, Any] = json.loads(text)
+            session: Dict[str, Any] = json.loads(process.stdout.readline())
         except ValueError:
             process.wait()
             with open(os.path.join(self._folder.path, 'errors'), encoding='utf-8', errors='replace') as errors:
