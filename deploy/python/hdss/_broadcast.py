@@ -25,28 +25,19 @@ _loaded: 'Dict[str, Any]' = {}  # of a worker, by path
 _number = 0
 
 
-class File:
-    """A file with an object, which workers read by load(). It is there as long as this object."""
-
-    def __init__(self, value: Any, is_shared: bool) -> None:
-        self.path = _next_path(is_shared)
-        self._finalizer = weakref.finalize(self, _remove, self.path, os.getpid())
-        save(value, self.path)
-
-
 class Broadcast(Generic[_Value]):
     """An object that is sent once. `value` is the object itself here, and in a worker an equal one, whose numpy arrays are
     mapped from the file and cannot be written to. The file is there as long as this object."""
 
-    def __init__(self, value: _Value, is_shared: bool) -> None:
-        self._value = value
-        self._file = File(value, is_shared)
-        self.path = self._file.path
+    def __init__(self, value: _Value, path: str) -> None:
+        self._value: Optional[_Value] = value
+        self.path = path
+        self._finalizer = weakref.finalize(self, _remove, path, os.getpid())
 
     @property
     def value(self) -> _Value:
         """The object."""
-        return self._value
+        return self._value  # type: ignore[return-value]
 
     def __reduce__(self) -> Tuple[Any, Tuple[str]]:
         return _Received, (self.path,)
@@ -100,15 +91,13 @@ def save(value: Any, path: str) -> None:
             file.write(part)
 
 
-def load(path: str, mode: str = 'r') -> Any:
-    """Reads what save() has written. Buffers are mapped: 'r' to be read; 'r+' to be written to by all; 'c' to be written to,
-    each time into a copy of one's own. What was read before is not read again, but for a copy."""
+def load(path: str) -> Any:
+    """Reads what save() has written. Buffers are mapped; what was read before is not read again."""
     if path in _loaded:
         return _loaded[path]
     import mmap
-    access = {'r': mmap.ACCESS_READ, 'r+': mmap.ACCESS_WRITE, 'c': mmap.ACCESS_COPY}[mode]
-    with open(path, 'rb' if mode == 'r' else 'r+b') as file:
-        view = memoryview(mmap.mmap(file.fileno(), 0, access=access))
+    with open(path, 'rb') as file:
+        view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     (count,) = _COUNT.unpack_from(view)
     sizes, at, parts = struct.unpack_from(f'<{count}Q', view, _COUNT.size), _COUNT.size * (count + 1), []
     for size in sizes:
@@ -116,10 +105,9 @@ def load(path: str, mode: str = 'r') -> Any:
         parts.append(view[at:at + size])
         at += size
     value = pickle.loads(parts[0], buffers=parts[1:])
-    if mode != 'c':
-        while len(_loaded) >= KEPT_MAX:
-            del _loaded[next(iter(_loaded))]
-        _loaded[path] = value
+    while len(_loaded) >= KEPT_MAX:
+        del _loaded[next(iter(_loaded))]
+    _loaded[path] = value
     return value
 
 
@@ -132,4 +120,6 @@ def broadcast(value: _Value, *, shared: Optional[bool] = None) -> 'Broadcast[_Va
     shared   the set has other machines: the file goes to the current folder, or HDSS_PYTHON_FOLDER, which they see, too
              (default: in a batch job)
     """
-    return Broadcast(value, batch_name() is not None if shared is None else shared)
+    path = _next_path(batch_name() is not None if shared is None else shared)
+    save(value, path)
+    return Broadcast(value, path)

@@ -7,6 +7,7 @@ call that is aborted ends what it has running, and nothing else.
 """
 from __future__ import annotations
 
+import functools
 import io
 import os
 import pickle
@@ -17,10 +18,10 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, Callable, Dict, List, Optional, Set as SetOf, Tuple
 
-from hdss import _broadcast, _control, _worker
+from hdss import _control, _pickled, _worker
 from hdss._errors import HdssError
 from hdss._executor import Executor
-from hdss._sets import Set, as_set
+from hdss._sets import Folder, Set, as_set, shared_folder
 
 KEEP_S = 60.0  # for which workers stay after a call of Parallel
 OPTIONS = ('set', 'initializer', 'initargs', 'timeout', 'retries', 'name', 'priority', 'weight', 'prints', 'environment')
@@ -31,13 +32,15 @@ OPTIONS = ('set', 'initializer', 'initargs', 'timeout', 'retries', 'name', 'prio
 class _KeptSet:
     """A set, with the executors of it that nobody uses at the moment."""
 
-    def __init__(self, of: Set) -> None:
+    def __init__(self, of: Set, is_given: bool) -> None:
         self.set = of
+        self._is_given = is_given
         self.idle: List[Tuple[Any, Executor]] = []  # each with its options
         self.lent = 0
 
-    def take(self, options: Dict[str, Any], key: Any) -> Executor:
-        """An idle executor with these options, or a new one. Idle ones with others end."""
+    def take(self, options: Dict[str, Any], begin: Tuple[str, bytes], key: Any) -> Executor:
+        """An idle executor with these options, or a new one. Idle ones with others end. `begin`: what workers begin with,
+        the name of the backend and the user's initializer."""
         found = None
         for known, executor in self.idle:
             if found is None and known == key and executor.is_usable():
@@ -46,12 +49,16 @@ class _KeptSet:
                 executor.shutdown(wait=False)
         self.idle.clear()
         self.lent += 1
-        return found or Executor(set=self.set, **options)
+        if found is None:
+            key_of_managers = None if self.set.may_have_nodes else _key()
+            found = Executor(set=self.set, initializer=_begin_worker, initargs=(key_of_managers, *begin), **options)
+        return found
 
     def close(self) -> None:
         for _, executor in self.idle:
             executor.shutdown(wait=True)
-        self.set.close()
+        if not self._is_given:
+            self.set.close()
 
 
 class _Kept:
@@ -62,7 +69,7 @@ class _Kept:
         self._sets: Dict[Any, _KeptSet] = {}
         self._timer: Optional[threading.Timer] = None
 
-    def take(self, given: Any, workers: Optional[int], options: Dict[str, Any], key: Any) -> Tuple[Any, Executor]:
+    def take(self, given: Any, workers: Optional[int], options: Dict[str, Any], begin: Tuple[str, bytes], key: Any) -> Tuple[Any, Executor]:
         """An executor of the set that is given or named, or of one of one's own. Idle sets with other workers end."""
         place = (given if not isinstance(given, Set) else id(given), workers)
         with self._lock:
@@ -72,8 +79,8 @@ class _Kept:
                     del self._sets[other]
                     kept.close()
             if place not in self._sets or not self._sets[place].set.is_up():
-                self._sets[place] = _KeptSet(as_set(given, workers))
-            return place, self._sets[place].take(options, key)
+                self._sets[place] = _KeptSet(as_set(given, workers), isinstance(given, Set))
+            return place, self._sets[place].take(options, begin, key)
 
     def give_back(self, place: Any, executor: Executor, key: Any) -> None:
         """Nobody uses the executor at the moment."""
@@ -117,34 +124,70 @@ os.register_at_fork(after_in_child=_forget_in_child)
 
 # --- tasks ---
 
-class _Arrays:
-    """The large arrays of a call of Parallel, each of which is sent once. Its file is there as long as the array, or a batch
-    that was given it, is."""
+class _ArrayFile:
+    """A file with the elements of an array. It is there as long as this object."""
 
-    def __init__(self, is_shared: bool, max_nbytes: Optional[int], mode: Optional[str]) -> None:
-        self._is_shared, self._max_nbytes = is_shared, max_nbytes if mode is not None else None
-        self._mode = {'w+': 'r+', None: 'r'}.get(mode, mode)
-        self._sent: Dict[int, Tuple[Any, '_broadcast.File']] = {}  # by the address, which is the array's while it lives
+    def __init__(self, array: Any, path: str) -> None:
+        self.path = path
+        self.order = 'F' if array.flags.f_contiguous and not array.flags.c_contiguous else 'C'
+        self._finalizer = weakref.finalize(self, _remove, path, os.getpid())
+        (array.T if self.order == 'F' else array).tofile(path)
+
+
+def _remove(path: str, pid: int) -> None:
+    if os.getpid() == pid:
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
+
+
+class _Arrays:
+    """The large arrays of a call of Parallel, each of which is sent once, as a file that workers map. A file is there as
+    long as its array, or a batch that was given it, is; the folder of the files until close()."""
+
+    def __init__(self, is_shared: bool, max_nbytes: Optional[int], mode: Optional[str], base: Optional[str]) -> None:
+        self._is_shared, self._max_nbytes, self._base = is_shared, max_nbytes if mode is not None else None, base
+        self._mode = 'r+' if mode == 'w+' else mode
+        self._folder: Optional[Folder] = None
+        self._is_closed = False
+        self._number = 0
+        self._sent: Dict[int, Tuple[Any, _ArrayFile]] = {}  # by the address, which is the array's while it lives
         self._lock = threading.RLock()
 
-    def _file(self, array: Any) -> '_broadcast.File':
-        import numpy
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            self._sent.clear()
+            if self._folder is not None:
+                self._folder.remove()
+            self._folder = None
+
+    def _next_path(self) -> str:
+        if self._is_closed:
+            raise HdssError('the call of Parallel is over')
+        if self._folder is None:
+            self._folder = shared_folder(self._is_shared) if self._base is None else Folder(self._base)
+        self._number += 1
+        return os.path.join(self._folder.path, f'array-{self._number}')
+
+    def _file(self, array: Any) -> _ArrayFile:
         with self._lock:
             known = self._sent.get(id(array))
             if known is not None and known[0]() is array:
                 return known[1]
-            is_whole = array.flags.c_contiguous or array.flags.f_contiguous
-            file = _broadcast.File(array if is_whole else numpy.ascontiguousarray(array), self._is_shared)
-            self._sent[id(array)] = weakref.ref(array, lambda _, place=id(array): self._forget(place)), file
+            file, place = _ArrayFile(array, self._next_path()), id(array)
+            self._sent[place] = weakref.ref(array, functools.partial(self._forget, place)), file
             return file
 
-    def _forget(self, place: int) -> None:
+    def _forget(self, place: int, reference: Any) -> None:
+        """The array that was at the place is no longer there."""
         with self._lock:
             known = self._sent.get(place)
-            if known is not None and known[0]() is None:
+            if known is not None and known[0] is reference:
                 del self._sent[place]
 
-    def reduce(self, value: Any, used: 'SetOf[_broadcast.File]') -> Any:
+    def reduce(self, value: Any, used: 'SetOf[_ArrayFile]') -> Any:
         """How an array is pickled that is large, or mapped from a file; NotImplemented for all else."""
         import numpy
         if not isinstance(value, numpy.ndarray) or value.dtype.hasobject:
@@ -156,7 +199,7 @@ class _Arrays:
             return NotImplemented
         file = self._file(value)
         used.add(file)
-        return _broadcast.load, (file.path, self._mode)
+        return numpy.memmap, (file.path, value.dtype, self._mode, 0, value.shape, file.order)
 
 
 def _reduce_mapped(array: Any, is_shared: bool) -> Any:
@@ -171,10 +214,10 @@ def _reduce_mapped(array: Any, is_shared: bool) -> Any:
     return reducers._reduce_memmap_backed(array, behind)
 
 
-def _pickled_batch(batch: Callable[[], Any], arrays: _Arrays) -> Tuple[bytes, 'SetOf[_broadcast.File]']:
+def _pickled_batch(batch: Callable[[], Any], arrays: _Arrays) -> Tuple[bytes, 'SetOf[_ArrayFile]']:
     """A batch of tasks as bytes, and the files of arrays that it uses."""
     import cloudpickle
-    used: 'SetOf[_broadcast.File]' = set()
+    used: 'SetOf[_ArrayFile]' = set()
 
     class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
         """cloudpickle's, which asks `arrays` first."""
@@ -186,6 +229,37 @@ def _pickled_batch(batch: Callable[[], Any], arrays: _Arrays) -> Tuple[bytes, 'S
     file = io.BytesIO()
     Pickler(file, pickle.HIGHEST_PROTOCOL).dump(batch)
     return file.getvalue(), used
+
+
+def _begin_worker(key: Optional[bytes], name: str, initializer: bytes) -> None:
+    """In a worker, before its first batch: has tasks know the backend by its name, and reach managers of multiprocessing by
+    the key; calls the initializer of the user."""
+    if key is not None:
+        import multiprocessing
+        multiprocessing.current_process().authkey = key
+    register_joblib(name)
+    function, arguments = _pickled.loads(initializer)
+    if function is not None:
+        function(*arguments)
+
+
+def _run_batch(data: bytes) -> Any:
+    """In a worker: the results of a batch."""
+    return _pickled.loads(data)()
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
+def _key() -> bytes:
+    """The key by which processes of this machine reach managers of multiprocessing."""
+    import multiprocessing
+    return bytes(multiprocessing.current_process().authkey)
+
+
+def _release(used: 'SetOf[_ArrayFile]', _: Any) -> None:
+    used.clear()
 
 
 def _get(future: 'Future[Any]') -> Callable[..., Any]:
@@ -210,8 +284,8 @@ def _cores(joblib_count: Callable[[], int], given: Any) -> int:
     return as_set(given).workers
 
 
-def _backend_class() -> Any:
-    """The backend, as a class of the joblib that is there."""
+def _backend_class(name: str) -> Any:
+    """The backend of that name, as a class of the joblib that is there."""
     from joblib import _parallel_backends as backends
     from joblib.parallel import FallbackToBackend, SequentialBackend, cpu_count
     safe = getattr(backends, 'SafeFunction', lambda function: function)  # until joblib 1.2: has Ctrl-C of a task as another exception
@@ -233,14 +307,15 @@ def _backend_class() -> Any:
                 raise TypeError(f'{", ".join(unknown)}: no option of this backend; accepted: {", ".join(OPTIONS)}')
             super().__init__(nesting_level=nesting_level, inner_max_num_threads=inner_max_num_threads)
             self._options = options
-            self._executor: Optional[Executor] = None
+            self._workers: Optional[Executor] = None
+            self._arrays: Optional[_Arrays] = None
             self._place: Any = None
             self._key: Any = None
 
         def effective_n_jobs(self, n_jobs: Optional[int]) -> int:
             if n_jobs == 0:
                 raise ValueError('n_jobs == 0 in Parallel has no meaning')
-            number = self.default_n_jobs if n_jobs is None else n_jobs
+            number = 1 if n_jobs is None else n_jobs  # joblib asks for default_n_jobs where nobody has said a number
             if _worker.is_worker():
                 if number != 1:
                     warnings.warn('HDSS-backed parallel loops cannot be nested, setting n_jobs=1', stacklevel=3)
@@ -248,7 +323,7 @@ def _backend_class() -> Any:
             return number if number > 0 else max(_cores(cpu_count, self._options.get('set')) + 1 + number, 1)
 
         def configure(self, n_jobs: int = 1, parallel: Any = None, prefer: Any = None, require: Any = None, max_nbytes: Optional[int] = 1 << 20,
-                      mmap_mode: Optional[str] = 'r', **options: Any) -> int:
+                      mmap_mode: Optional[str] = 'r', temp_folder: Optional[str] = None, **options: Any) -> int:
             number = self.effective_n_jobs(n_jobs)
             if number == 1:
                 raise FallbackToBackend(SequentialBackend(nesting_level=self.nesting_level))
@@ -257,12 +332,13 @@ def _backend_class() -> Any:
             given = known.pop('set', None)
             limits = self._limits(number, given)
             self._key = repr(sorted(known.items())), repr(sorted(limits.items()))
+            begin = name, _pickled.dumps((known.pop('initializer', None), tuple(known.pop('initargs', ()))))
             known['environment'] = {**known.get('environment', os.environ), **limits}
             wants_all = n_jobs in (None, -1)
             is_found = given is not None or wants_all or (n_jobs < 0 and _control.find() is not None)
-            self._place, self._executor = _kept.take(given, None if is_found else number, known, self._key)
-            self._arrays = _Arrays(not self._executor.set.is_own, max_nbytes, mmap_mode)
-            return self._executor.workers if wants_all else number
+            self._place, self._workers = _kept.take(given, None if is_found else number, known, begin, self._key)
+            self._arrays = _Arrays(self._workers.set.may_have_nodes, max_nbytes, mmap_mode, temp_folder or os.environ.get('JOBLIB_TEMP_FOLDER'))
+            return self._workers.workers if wants_all else number
 
         def _limits(self, number: int, given: Any) -> Dict[str, str]:
             """Variables for the threads of libraries, as joblib sets them; a set of more machines has its own."""
@@ -272,18 +348,17 @@ def _backend_class() -> Any:
             return limits
 
         def submit(self, func: Callable[[], Any], callback: Optional[Callable[[Any], Any]] = None) -> Any:
-            executor = self._executor
-            if executor is None:
+            executor, arrays = self._workers, self._arrays
+            if executor is None or arrays is None:
                 raise HdssError('the backend is not configured')
-            used: Any = ()
+            used: 'SetOf[_ArrayFile]' = set()
             try:
-                data, used = _pickled_batch(safe(func), self._arrays)
+                data, used = _pickled_batch(safe(func), arrays)
             except Exception as error:  # said by a worker: joblib expects an error from another thread, later
-                said = pickle.PicklingError(f'a task cannot be pickled: {type(error).__name__}: {error}')
-                future = executor.submit(_worker.raise_error, said)
+                future = executor.submit(_raise, pickle.PicklingError(f'cannot pickle the task to send: {type(error).__name__}: {error}'))
             else:
-                future = executor.submit(_worker.call_pickled, data)
-            future.add_done_callback(lambda _, used=used: None)  # the files are there until then
+                future = executor.submit(_run_batch, data)
+            future.add_done_callback(functools.partial(_release, used))  # the files are there until then
             future.get = _get(future)  # type: ignore[attr-defined]
             if callback is not None:
                 future.add_done_callback(callback)
@@ -296,14 +371,17 @@ def _backend_class() -> Any:
             return out.result()
 
         def terminate(self) -> None:
-            executor, self._executor = self._executor, None
+            executor, self._workers = self._workers, None
+            arrays, self._arrays = self._arrays, None
+            if arrays is not None:
+                arrays.close()
             if executor is not None:
                 _kept.give_back(self._place, executor, self._key)
             self.reset_batch_stats()
 
         def abort_everything(self, ensure_ready: bool = True) -> None:
-            if self._executor is not None:
-                self._executor.kill()
+            if self._workers is not None:
+                self._workers.kill()
             self.terminate()
             if ensure_ready:
                 arguments = getattr(self.parallel, '_backend_kwargs', None) or getattr(self.parallel, '_backend_args', {})
@@ -317,7 +395,7 @@ def register_joblib(name: str = 'hdss', make_default: bool = False) -> None:
     scikit-learn; with make_default for all that names no other. Large arrays are sent once for all tasks of a call.
     Workers stay for a minute, for the next call."""
     import joblib
-    joblib.register_parallel_backend(name, _backend_class(), make_default=make_default)
+    joblib.register_parallel_backend(name, _backend_class(name), make_default=make_default)
 
 
 __all__: List[str] = ['register_joblib']

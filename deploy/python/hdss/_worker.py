@@ -194,16 +194,6 @@ def is_worker() -> bool:
     return bool(_calls)
 
 
-def call_pickled(data: bytes) -> Any:
-    """The result of a function that was pickled by the caller's own means."""
-    return _pickled.loads(data)()
-
-
-def raise_error(error: BaseException) -> None:
-    """Raises the error."""
-    raise error
-
-
 def calls(first: int, count: int, *, folder: str = '') -> List[bytes]:
     """Units of the folder of an executor."""
     if folder not in _calls:
