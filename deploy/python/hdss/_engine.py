@@ -144,7 +144,7 @@ class Engine:
         self.queue = Queue()
         self._sources: List[Source] = [self.queue]
         self._functions = 0
-        self._mean_s = 0.0
+        self._mean_s, self._ended = 0.0, 0  # of how many units
         self._bar = bar
         self._submitted = self._done = self._failed = 0  # calls and items
         self.workers = 1
@@ -280,7 +280,9 @@ class Engine:
             self._reader.look_for_files()
 
     def _room(self) -> int:
-        ahead = self.workers if self._mean_s == 0 else min(AHEAD_MAX, max(1, int(self.workers * AHEAD_S / self._mean_s)))
+        """For how many units there is room. No more are ahead than results are known, so that long calls behind a few short ones
+        wait here, where they can be cancelled."""
+        ahead = self.workers if self._mean_s == 0 else max(1, min(AHEAD_MAX, self._ended, int(self.workers * AHEAD_S / self._mean_s)))
         return self.workers + ahead - len(self._open)
 
     def _take_units(self) -> List[Unit]:
@@ -341,6 +343,7 @@ class Engine:
                 took_s = took / 1e9
                 self._mean_s = took_s if self._mean_s == 0 else 0.9 * self._mean_s + 0.1 * took_s
                 self._done += unit.items
+                self._ended += 1
                 unit.end(data, took_s)
 
     def _print(self, is_output: bool, data: bytes) -> None:

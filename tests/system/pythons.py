@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""What tests of the Python package ask before they run calls: which Python, and whether this build can."""
+import os
+import shutil
+import subprocess
+import sys
+
+from launch import HDSS, python_is_there, run
+
+LIBPYTHON = os.environ['LIBPYTHON_VERSION']  # of the workers, say 3.11
+
+
+def python_with(*needed):
+    """A Python of the workers' version that has the modules, or why there is none."""
+    reasons = []
+    for program in dict.fromkeys([sys.executable, shutil.which('python' + LIBPYTHON), '/usr/bin/python3']):
+        if program and os.path.exists(program):
+            said = subprocess.run([program, '-c', f'import sys, {", ".join(needed)}; sys.exit(sys.version_info[:2] != ({LIBPYTHON.replace(".", ", ")}))'],
+                                  capture_output=True, text=True, check=False)
+            if said.returncode == 0:
+                return program, None
+            reasons.append(f'{program}: {said.stderr.strip().splitlines()[-1] if said.stderr else "not Python " + LIBPYTHON}')
+    return None, '; '.join(reasons)
+
+
+def obstacle():
+    """Why no calls can be run; None where they can."""
+    if not python_is_there():
+        return 'this build has no kernels in Python'
+    if '--until-eof' not in run([HDSS, 'up', '--help']).out:
+        return 'this hdss up has no --until-eof, by which a program has a set of its own'
+    return None
