@@ -10,7 +10,6 @@ import os
 import select
 import sys
 import threading
-import time
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 

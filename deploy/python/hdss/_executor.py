@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import itertools
 import os
 import time
 import weakref
@@ -11,7 +10,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tupl
 
 from hdss import _engine, _pickled, _progress, _spool
 from hdss._engine import Engine, Unit
-from hdss._errors import HdssError, SetLost
+from hdss._errors import SetLost
 from hdss._map import Map
 from hdss._sets import Set, as_set
 

@@ -32,13 +32,16 @@ def _library_of(paths: Dict[str, str]) -> List[str]:
 
 
 def _take_path(client: Dict[str, Any]) -> None:
-    """Modules are found as in the client: its own places, its venv's among them, and the library of this interpreter."""
+    """Modules are found as in the client: in its own places, its venv's among them, and in its standard library, which is of the same
+    version. On a node that does not have that, this interpreter's stands in its place; else it comes last."""
     library, here = _own_library(), [path for path in sys.path if path not in client['path']]
     theirs = [path for path in client['path'] if path not in client['library']]
     before = [path for path in client['path'][:client['library_at']] if path in theirs]
     behind = [path for path in theirs if path not in before]
     rest = [path for path in here if path not in library and 'site-packages' not in path and 'dist-packages' not in path]
-    sys.path[:] = before + library + behind + rest
+    is_there = any(os.path.isdir(path) for path in client['library'])
+    last = [path for path in library if path not in client['library']] if is_there else []
+    sys.path[:] = before + (client['library'] if is_there else library) + behind + rest + last
     sys.executable = client['executable']
     sys.argv = client['argv']
 
