@@ -107,22 +107,29 @@ print(json.dumps({'first': first, 'second': second, 'own': os.getpid(), 'workers
 
 @needing()
 def test_without_joblib(said):
-    """Where joblib is not there, registering says so.
+    """Where joblib is not there, or too old, registering says so.
 
-import json, sys
+import json, sys, types
 sys.modules['joblib'] = None
 import hdss
 try:
     hdss.register_joblib()
 except ImportError as error:
-    print(json.dumps(str(error)))
+    said = [str(error)]
+sys.modules['joblib'] = types.SimpleNamespace(__version__='1.1.1')
+try:
+    hdss.register_joblib()
+except hdss.HdssError as error:
+    said.append(str(error))
+print(json.dumps(said))
     """
-    assert 'joblib' in said, said
+    assert 'joblib' in said[0] and said[1] == 'joblib 1.1.1; accepted: 1.2 or later', said
 
 
 @needing('joblib', 'numpy')
 def test_joblib_sends_arrays_once(said):
-    """One file for an array that all tasks have, which is read only and goes with the call; results are right.
+    """One file for an array that all tasks have, which is read only and goes with the call; results are right, also those of a
+    call that follows when the array has changed.
 
 import json, os
 import hdss, joblib, numpy
@@ -139,10 +146,15 @@ def look(a, i):
 with parallel_backend('hdss', n_jobs=2):
     seen = Parallel()(delayed(look)(array, i) for i in range(40))
     same = Parallel()(delayed(lambda a: bool((a == folded).all()))(part) for part in (folded, folded[::2].repeat(2, 0)))
-print(json.dumps({'files': sorted({tuple(names) for names, *_ in seen}), 'values': [value for _, value, *_ in seen],
+    with Parallel() as parallel:
+        sums = []
+        for _ in range(2):
+            sums += parallel(delayed(lambda a: float(a[:4].sum()))(array) for _ in range(2))
+            array[0] += 1
+print(json.dumps({'sums': sums, 'files': sorted({tuple(names) for names, *_ in seen}), 'values': [value for _, value, *_ in seen],
                   'writeable': any(can for *_, can, _ in seen), 'left': any(os.path.exists(folder) for *_, folder in seen), 'same': same}))
     """
-    assert said == {'files': [['array-1']], 'values': list(range(40)), 'writeable': False, 'left': False, 'same': [True, False]}, said
+    assert said == {'sums': [6, 6, 7, 7], 'files': [['array-1']], 'values': list(range(40)), 'writeable': False, 'left': False, 'same': [True, False]}, said
 
 
 # --- others ---

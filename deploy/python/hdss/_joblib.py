@@ -11,6 +11,7 @@ import functools
 import io
 import os
 import pickle
+import re
 import threading
 import warnings
 import weakref
@@ -155,6 +156,11 @@ class _Arrays:
         self._sent: Dict[int, Tuple[Any, _ArrayFile]] = {}  # by the address, which is the array's while it lives
         self._lock = threading.RLock()
 
+    def forget(self) -> None:
+        """A new call begins: arrays may have changed since they were sent."""
+        with self._lock:
+            self._sent.clear()
+
     def close(self) -> None:
         with self._lock:
             self._is_closed = True
@@ -293,8 +299,8 @@ def _backend_class(name: str) -> Any:
     class HdssBackend(backends.AutoBatchingMixin, backends.ParallelBackendBase):  # type: ignore[misc]
         """Tasks of joblib as calls of an executor. Options of parallel_backend('hdss', ..) are those of hdss.Executor.
 
-        n_jobs above 0 is so many workers of one's own, or, with `set`, so many of that set; n_jobs=-1 all of the set that
-        hdss.Set() finds, else of one with a worker for each core."""
+        n_jobs above 0 is so many workers of one's own; with `set` joblib gives that set twice as many batches at a time.
+        n_jobs=-1 is all workers of the set that hdss.Set() finds, else of one with a worker for each core."""
 
         supports_timeout = True
         supports_retrieve_callback = True
@@ -339,6 +345,11 @@ def _backend_class(name: str) -> Any:
             self._place, self._workers = _kept.take(given, None if is_found else number, known, begin, self._key)
             self._arrays = _Arrays(self._workers.set.may_have_nodes, max_nbytes, mmap_mode, temp_folder or os.environ.get('JOBLIB_TEMP_FOLDER'))
             return self._workers.workers if wants_all else number
+
+        def start_call(self) -> None:
+            super().start_call()
+            if self._arrays is not None:
+                self._arrays.forget()
 
         def _limits(self, number: int, given: Any) -> Dict[str, str]:
             """Variables for the threads of libraries, as joblib sets them; a set of more machines has its own."""
@@ -395,6 +406,8 @@ def register_joblib(name: str = 'hdss', make_default: bool = False) -> None:
     scikit-learn; with make_default for all that names no other. Large arrays are sent once for all tasks of a call.
     Workers stay for a minute, for the next call."""
     import joblib
+    if tuple(map(int, re.findall(r'\d+', joblib.__version__)[:2])) < (1, 2):
+        raise HdssError(f'joblib {joblib.__version__}; accepted: 1.2 or later')
     joblib.register_parallel_backend(name, _backend_class(name), make_default=make_default)
 
 
