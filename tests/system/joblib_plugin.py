@@ -9,7 +9,7 @@ import sys
 
 # By a pattern of the name of the test with its parameters: why it cannot pass. A pattern that is no test's is an error.
 EXCLUDED = {
-    r'test_backend_hinting_and_constraints': "compares with the classes of joblib's backends, as the default is one of them",
+    r'test_backend_hinting_and_constraints(\[.*\])?': "compares with the classes of joblib's backends, as the default is one of them",
     r'test_nested_loop\[back_compat_backend-hdss\]': 'processes of loky do not know the backend; they know only what joblib itself brings',
     r'test_nested_backend_in_sequential\[.*None\]': 'wants one job where nobody says how many; with HDSS, as with Dask, it is all workers',
 }
