@@ -114,6 +114,11 @@ class Executor(concurrent.futures.Executor):
         self._finalizer.atexit = False
 
     @property
+    def set(self) -> Set:
+        """The set in which the calls run."""
+        return self._set
+
+    @property
     def workers(self) -> int:
         """Workers of the set. Waits until it is up."""
         return self._set.workers

@@ -194,6 +194,14 @@ class Set:
                         raise SetLost(f'the set at {self._path} does not answer')
             return self._session
 
+    def is_up(self) -> bool:
+        """True where it can take jobs, or will when it has started."""
+        if self._pid != os.getpid():
+            return False
+        if self._process is not None:
+            return self._process.poll() is None and self in _live
+        return self._path is not None and _control.session_of(self._path) is not None
+
     @property
     def workers(self) -> int:
         """Workers of the set at its start."""

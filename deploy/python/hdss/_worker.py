@@ -201,6 +201,11 @@ class _Calls:
 _calls: Dict[str, _Calls] = {}
 
 
+def is_worker() -> bool:
+    """True in a process that runs the calls of an executor."""
+    return bool(_calls)
+
+
 def calls(first: int, count: int, *, folder: str = '') -> List[bytes]:
     """Units of the folder of an executor."""
     if folder not in _calls:
