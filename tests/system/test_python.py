@@ -855,7 +855,7 @@ def test_loops_that_fail():
     refused(ValueError, 'dtype: object', hdss.loop, square, 1, dtype=object, workers=1)
     refused(ValueError, 'at most 3 dimensions', hdss.loop, square, 1, shape=(1, 2, 3, 4), workers=1)
     refused(TypeError, 'needs 3 arguments', hdss.loop, lambda a, b, c: 0, 1, workers=1)
-    refused(hdss.JobFailed, 'a result is 256; accepted by uint8: 0 to 255', hdss.loop, lambda i: 253 + i, 4, dtype='uint8', workers=1, retries=0)
+    refused(hdss.JobFailed, 'the function returns 256; accepted by uint8: 0 to 255', hdss.loop, lambda i: 253 + i, 4, dtype='uint8', workers=1, retries=0)
     refused(hdss.JobFailed, 'int32', hdss.loop, lambda i: 1.5, 4, dtype='int32', workers=1, retries=0)
     refused(hdss.JobFailed, 'shape', hdss.loop, lambda i: [i, i], 4, workers=1, retries=0)
     refused(hdss.JobFailed, 'not this one', hdss.loop, lambda i: raise_it(ValueError, 'not this one'), 4, workers=1, retries=0)

@@ -36,6 +36,7 @@ LIMIT_S = 150  # what takes longer hangs
 STILL_S = 90   # as long nothing may happen while jobs are not over
 LEAVE_S = 15   # in which all processes of a set that has ended have left
 LAUNCHES_MOST = 15
+WORKERS_MOST = 4
 TASKS = 40
 
 SIGNALS = {'KILL': signal.SIGKILL, 'TERM': signal.SIGTERM, 'STOP': signal.SIGSTOP, 'STOP and CONT': signal.SIGSTOP, 'SEGV': signal.SIGSEGV}
@@ -107,7 +108,7 @@ class Life:
     def __init__(self, number):
         chance = random.Random(SEED * 1000000 + number)
         self.number, self.chance = number, chance
-        self.lineups = [(chance.choice([0, 0, 1, 1, 2]), chance.randint(1, 4)) for _ in range(LAUNCHES_MOST)]
+        self.lineups = [(chance.choice([0, 0, 1, 1, 2]), chance.randint(1, WORKERS_MOST)) for _ in range(LAUNCHES_MOST)]
         self.lineups = [(masters, max(masters, workers)) for masters, workers in self.lineups]
         self.foreground = [chance.random() < 0.5 for _ in range(LAUNCHES_MOST)]
         self.at_once = chance.choice([None, None, 1, 2, 3])
@@ -490,11 +491,13 @@ class Set:
             self.check_tasks(job, os.path.join(folder, 'ran'))
 
     def was_killed(self, job):
-        """True where all failed tasks of the job are those that were killed here: what anybody kills has failed."""
-        killed = sum(loss.target == 'task' and loss.signal == 'KILL' for loss in self.losses)
-        told = re.search(r'(\d+) tasks? w(?:as|ere) ended by SIGKILL', self.printed(job['id']).out)
-        lost = re.search(r'ledger .* \+ (\d+) failed \+ 0 given up', self.printed(job['id']).out)
-        return told is not None and lost is not None and int(told[1]) == int(lost[1]) <= killed
+        """True where all failed tasks of the job are those that were killed or ended here: what anybody strikes has failed."""
+        printed = self.printed(job['id']).out
+        # the child process of a worker is a worker until it is the task
+        struck = [loss for loss in self.losses if loss.target in ('task', 'worker', 'workers', 'all') and loss.signal in ('KILL', 'TERM')]
+        told = sum(map(int, re.findall(r'(\d+) tasks? w(?:as|ere) ended by SIG(?:KILL|TERM)', printed)))
+        lost = re.search(r'ledger .* \+ (\d+) failed \+ 0 given up', printed)
+        return lost is not None and 0 < told == int(lost[1]) <= WORKERS_MOST * len(struck)
 
     def check_tasks(self, job, path):
         ran = collections.Counter(int(line) for line in read(path).split())

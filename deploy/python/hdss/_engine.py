@@ -54,6 +54,10 @@ class Unit:
     def cancel(self) -> None:
         """Nobody wants it any more, and it has not begun."""
 
+    def is_wanted(self) -> bool:
+        """False where nobody asks for its outcome any more."""
+        return True
+
     def split(self) -> List['Unit']:
         """The parts into which a unit that a worker has died of can be divided; none where it cannot."""
         return []
@@ -184,6 +188,7 @@ class Engine:
         with self._lock:
             self._sources.append(source)
         self.wake()
+        self.fail_late()
 
     def put_function(self, function: Callable[..., Any]) -> int:
         """Has workers find the function of a map. Returns its number. Raises what pickling raises."""
@@ -191,8 +196,13 @@ class Engine:
         with self._lock:
             self._functions += 1
             number = self._functions
-        with open(os.path.join(self.folder, f'function-{number}'), 'wb') as file:
-            file.write(data)
+        try:
+            with open(os.path.join(self.folder, f'function-{number}'), 'wb') as file:
+                file.write(data)
+        except FileNotFoundError:  # the folder goes when all is over
+            if self.is_over.is_set():
+                raise SetLost(str(self.error or 'the executor was shut down')) from None
+            raise
         return number
 
     def drop_function(self, number: int) -> None:
@@ -211,9 +221,19 @@ class Engine:
         self.wake()
 
     def note_submitted(self, items: int) -> None:
-        """So many calls or items more are there to be done, for the progress."""
+        """So many calls or items more, or less, are there to be done, for the progress."""
         with self._lock:
             self._submitted += items
+
+    def fail_late(self) -> None:
+        """Called behind what hands a unit or a source over: where the thread has ended meanwhile nobody else fails it."""
+        if self.is_over.is_set():
+            self._fail_all(self.error or HdssError('the executor was shut down'))
+
+    def hide_progress(self) -> None:
+        """Nobody waits any more: Ctrl-C has been pressed."""
+        if self._bar is not None:
+            self._bar.hide()
 
     def cancel_open(self) -> None:
         """What has not been added to the job is cancelled."""
@@ -280,11 +300,18 @@ class Engine:
             self._fill()
             if time.monotonic() >= self._printed_s + OUTPUT_S or (self._has_news and not self._open):
                 self._take_printed(False)
+            if not self._open:
+                self._forget_cancelled()
             self._draw(False)
             if self._is_done():
                 return
             waits.poll(LOOK_S * 1000 if self._open else None if not self._wants_end else 10)
             self._hear_bell()
+
+    def _forget_cancelled(self) -> None:
+        """Nothing is open, and no source has anything: what was submitted and is not done was cancelled."""
+        with self._lock:
+            self._submitted = self._done + self._failed
 
     def _draw(self, is_end: bool) -> None:
         if self._bar is not None:
@@ -365,8 +392,9 @@ class Engine:
             if unit is not None:
                 took_s = took / 1e9
                 self._mean_s = took_s if self._mean_s == 0 else 0.9 * self._mean_s + 0.1 * took_s
-                self._done += unit.items
+                self._done += unit.items if unit.is_wanted() else 0
                 self._ended += 1
+                self._draw(False)  # before whoever waits for it goes on, and prints
                 unit.end(data, took_s)
 
     def _print(self, is_output: bool, data: bytes) -> None:
@@ -402,7 +430,8 @@ class Engine:
                 if parts:
                     self.queue.put_first(parts)
                 else:
-                    self._failed += 1
+                    self._failed += unit.items if unit.is_wanted() else 0
+                    self._draw(False)
                     unit.fail(CallDied(f'the call was given up: {failure["reason"]}'))
 
     # --- what the other thread says ---
@@ -449,11 +478,13 @@ class Engine:
             return
         if self.error is not None:
             self._fail_all(self.error)
-        self._draw(True)
+        if self.error is None:
+            self._draw(True)
+        elif self._bar is not None:
+            self._bar.leave()
         self._end_job()
         self.is_over.set()
-        if self.error is None:
-            self._fail_all(HdssError('the executor was shut down'))  # what came too late
+        self.fail_late()
         if self._owns_set:
             self.set.close()
         self._take_printed(True)

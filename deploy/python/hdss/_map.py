@@ -33,6 +33,9 @@ class _Batch(Unit):
     def begin(self) -> bool:
         return not self._map.is_cancelled
 
+    def is_wanted(self) -> bool:
+        return not self._map.is_cancelled
+
     def contents(self) -> Tuple[bytes, int, int]:
         return _pickled.dumps(self._items), self._map.function, len(self._items)
 
@@ -74,8 +77,11 @@ class Map(Source):
         self._changed = threading.Condition()
         self._results: Dict[int, List[Any]] = {}       # by the first item of a batch
         self._order: Deque[int] = collections.deque()  # of the batches as they have come, where that counts
+        self._is_added = False
         self._pull()
         engine.add_source(self)
+        self._is_added = True
+        self._tell(self._pulled)
 
     # --- the thread of the caller ---
 
@@ -92,7 +98,12 @@ class Map(Source):
             self._items.extend(items)
             self._pulled += len(items)
             self._is_complete = len(items) < room
-        self._engine.note_submitted(len(items))
+        if self._is_added:
+            self._tell(len(items))
+
+    def _tell(self, items: int) -> None:
+        """Counts items that the engine can already see: it takes what it does not see for cancelled."""
+        self._engine.note_submitted(items)
         self._engine.wake()
 
     def _next_batch(self, until: Optional[float]) -> Optional[List[Any]]:
@@ -129,12 +140,16 @@ class Map(Source):
                 outcomes.reverse()
                 while outcomes:  # nothing here refers to what the caller has got
                     yield _result(outcomes.pop())
+        except KeyboardInterrupt:
+            self._engine.hide_progress()
+            raise
         finally:
             self._drop()
 
     def _drop(self) -> None:
         """Nothing that has not begun is run, and nobody asks for results any more."""
         self.is_cancelled = self._is_complete = True
+        self._engine.note_submitted(self._received - self._pulled)
         self._items.clear()
         self._engine.wake()
 

@@ -32,13 +32,16 @@ def _library_of(paths: Dict[str, str]) -> List[str]:
 
 
 def _take_path(client: Dict[str, Any]) -> None:
-    """Modules are found as in the client: its own places, its venv's among them, and the library of this interpreter."""
+    """Modules are found as in the client: in its own places, its venv's among them, and in its standard library, which is of the same
+    version. On a node that does not have that, this interpreter's stands in its place; else it comes last."""
     library, here = _own_library(), [path for path in sys.path if path not in client['path']]
     theirs = [path for path in client['path'] if path not in client['library']]
     before = [path for path in client['path'][:client['library_at']] if path in theirs]
     behind = [path for path in theirs if path not in before]
     rest = [path for path in here if path not in library and 'site-packages' not in path and 'dist-packages' not in path]
-    sys.path[:] = before + library + behind + rest
+    is_there = any(os.path.isdir(path) for path in client['library'])
+    last = [path for path in library if path not in client['library']] if is_there else []
+    sys.path[:] = before + (client['library'] if is_there else library) + behind + rest + last
     sys.executable = client['executable']
     sys.argv = client['argv']
 
@@ -88,6 +91,15 @@ def _printing(calls: '_Calls', kind: int, descriptor: int) -> io.TextIOWrapper:
 
 # --- calls ---
 
+def _loads(data: bytes) -> Any:
+    """What the client has sent."""
+    try:
+        return _pickled.loads(data)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f'{error}: a worker on {socket.gethostname()} needs it for what it was sent, and looks for modules where the program '
+                                  'does: install it for all nodes, or name its folder by PYTHONPATH', name=error.name, path=error.path) from None
+
+
 class _Calls:
     """The calls of one folder, in this process."""
 
@@ -135,7 +147,7 @@ class _Calls:
     def _function(self, number: int) -> Callable[..., Any]:
         function = self._functions.get(number)
         if function is None:
-            function = _pickled.loads(self._units.function(number))
+            function = _loads(self._units.function(number))
             while len(self._functions) >= FUNCTIONS_MAX:
                 del self._functions[next(iter(self._functions))]
             self._functions[number] = function
@@ -156,7 +168,7 @@ class _Calls:
 
     def _one(self, data: bytes) -> bytes:
         try:
-            function, arguments, keywords = _pickled.loads(data)
+            function, arguments, keywords = _loads(data)
             value = function(*arguments, **keywords)
         except BaseException as error:
             return _pickled.raised_outcome(error)
@@ -164,7 +176,7 @@ class _Calls:
 
     def _many(self, unit: _spool.Unit) -> bytes:
         try:
-            function, items = self._function(unit.function), _pickled.loads(unit.data)
+            function, items = self._function(unit.function), _loads(unit.data)
         except BaseException as error:
             return _pickled.dumps([_pickled.raised_outcome(error)] * unit.items)
         loads, outcome, outcomes = _pickled.loads, _pickled.value_outcome, []
@@ -198,6 +210,11 @@ class _Calls:
 _calls: Dict[str, _Calls] = {}
 
 
+def is_worker() -> bool:
+    """True in a process that runs the calls of an executor."""
+    return bool(_calls)
+
+
 def calls(first: int, count: int, *, folder: str = '') -> List[bytes]:
     """Units of the folder of an executor."""
     if folder not in _calls:
@@ -228,17 +245,20 @@ class _Loop:
             raise RuntimeError(refused)
         _take_path(said['client'])
         self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], tuple(said['shape']), said['is_scalar'], said['view']
-        self._function = _pickled.loads(_spool.read_file(file))
+        self._function = _loads(_spool.read_file(file))
 
     def _cast(self, array: Any) -> Any:
         """The array as the type of the loop. Whole numbers may come in another type, as those of Python do, where they fit."""
         import numpy
         wanted = numpy.dtype(self._dtype)
-        if array.dtype.kind not in 'iu' or wanted.kind not in 'iu' or array.size == 0:
-            return array.astype(wanted, casting='same_kind')
-        limits, least, most = numpy.iinfo(wanted), int(array.min()), int(array.max())
-        if least < limits.min or most > limits.max:
-            raise ValueError(f'a result is {least if least < limits.min else most}; accepted by {wanted}: {limits.min} to {limits.max}')
+        if array.dtype.kind in 'iu' and wanted.kind in 'iu' and array.size > 0:
+            limits, least, most = numpy.iinfo(wanted), int(array.min()), int(array.max())
+            if least < limits.min or most > limits.max:
+                raise ValueError(f'the function returns {least if least < limits.min else most}; accepted by {wanted}: {limits.min} to {limits.max}; '
+                                 'or say another dtype=')
+        elif not numpy.can_cast(array.dtype, wanted, 'same_kind'):
+            kind = type(array.flat[0]).__name__ if array.dtype.hasobject else array.dtype.name
+            raise TypeError(f'the function returns {kind}, which cannot become {wanted}; say another dtype=')
         return array.astype(wanted)
 
     def run(self, first: int, count: int) -> Any:
@@ -246,8 +266,9 @@ class _Loop:
         result = [self._function(i) for i in range(first, first + count)] if self._is_scalar else self._function(first, count)
         array = numpy.asarray(result)
         if array.shape != (count, *self._shape):
-            what = 'the results have the shape' if self._is_scalar else 'returned an array of the shape'
-            raise ValueError(f'{what} {array.shape} for {count} iterations from {first} on; accepted: {(count, *self._shape)}')
+            if self._is_scalar:
+                raise ValueError(f'the function returns something of shape {array.shape[1:]}; accepted: {self._shape}, or say another shape=')
+            raise ValueError(f'the function returns an array of shape {array.shape} for {count} iterations; accepted: {(count, *self._shape)}')
         if array.dtype != self._dtype:
             array = self._cast(array)
         array = numpy.ascontiguousarray(array)
