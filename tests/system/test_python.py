@@ -627,7 +627,7 @@ def test_wrong_use():
     refused(TypeError, 'initializer must be a callable', hdss.Executor, 1, initializer=3)
     refused(ValueError, 'timeout: 0; accepted: seconds above 0', hdss.Executor, 1, timeout=0)
     refused(ValueError, 'retries: -1; accepted: 0 or more', hdss.Executor, 1, retries=-1)
-    refused(hdss.HdssError, "'nobody' is no set of yours", hdss.Executor, set='nobody')
+    refused(hdss.HdssError, "no set 'nobody' of yours", hdss.Executor, set='nobody')
     with hdss.Executor(workers=1) as executor:
         refused(ValueError, 'chunksize must be >= 1', executor.map, square, [1], chunksize=0)
         refused(ValueError, 'buffersize must be None or > 0', executor.map, square, [1], buffersize=0)
