@@ -218,7 +218,8 @@ class Map(Source):
                 if not self._is_ordered:
                     self._order.append(self._taken)
                 self._taken = self._pulled
-            self._is_closed, self._end = True, error
+            if not self._is_closed:
+                self._is_closed, self._end = True, error
             self._changed.notify_all()
 
     def is_over(self) -> bool:
