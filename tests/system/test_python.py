@@ -281,7 +281,7 @@ def write(i):
 with hdss.Executor(workers=2) as executor:
     assert list(executor.map(print_many, range(2))) == [0, 1]
     assert list(executor.map(write, range(5))) == list(range(5))
-    print('mine')
+    sys.stdout.write('mine\\n')  # print() writes a line and its end by themselves
 with hdss.Executor(workers=1, prints=False) as executor:
     assert executor.submit(print_many, 1).result() == 1
 ''')
