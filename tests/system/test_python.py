@@ -22,7 +22,7 @@ import threading
 import time
 import traceback
 
-from launch import HDSS, TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, main, run, wait_until
+from launch import HDSS, TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, long, main, run, wait_until
 from pythons import obstacle, python_with
 
 PACKAGE = os.path.join(os.environ['BUILD_ROOT'], 'deploy/python')
@@ -458,6 +458,7 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
+@long
 @leaves_nothing
 def test_an_interrupted_prompt():
     """Ctrl-C ends what is waited for; the executor can be used after it."""
@@ -558,6 +559,7 @@ def test_a_set_that_is_killed():
     executor.shutdown()
 
 
+@long
 @leaves_nothing
 def test_many_executors():
     for number in range(20):
@@ -733,6 +735,7 @@ def test_futures_of_the_standard_library():
         assert asyncio.run(gather()) == [i * i for i in range(10)]
 
 
+@long
 @leaves_nothing
 def test_more_workers_than_calls():
     with hdss.Executor(workers=8) as executor:
@@ -827,6 +830,7 @@ def test_a_pool_that_is_handed_on():
 
 # --- loops, commands, jobs ---
 
+@long
 @leaves_nothing
 def test_loops():
     import numpy
@@ -848,6 +852,7 @@ def test_loops():
         assert [hdss.loop(square, n, set=own).sum() for n in (1, 2, 3)] == [0, 1, 5]
 
 
+@long
 @leaves_nothing
 def test_loops_that_fail():
     refused(ValueError, 'n: -1; accepted: 0 or more', hdss.loop, square, -1)
