@@ -187,7 +187,7 @@ class Executor(concurrent.futures.Executor):
             done = Map(self._engine, fn, items, is_sized, chunksize, buffersize, is_ordered)
         except (TypeError, AttributeError, _pickled.PicklingError) as error:
             return _raising(error)
-        return done.results(timeout, end_s, self)
+        return done.results(timeout, end_s, None if done.is_read() else self)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no other call; what was submitted is done, or, with cancel_futures, what has begun. With `wait` it returns

@@ -128,9 +128,13 @@ class Map(Source):
         for _ in () if self._is_complete else itertools.islice(self._source, 1):
             raise self._end
 
+    def is_read(self) -> bool:
+        """True where the iterables have been read to their end."""
+        return self._is_complete
+
     def results(self, timeout: Optional[float], end_s: Optional[float], executor: object) -> Iterator[Any]:
-        """The results, one by one. Raises what a call has raised, in its turn. What is not asked for any more is not run. The
-        executor is one that nobody else may have any more."""
+        """The results, one by one. Raises what a call has raised, in its turn. What is not asked for any more is not run. Holds
+        the executor, which nobody else may have any more, where items are still to be read for it."""
         until = end_s if timeout is not None else None
         try:
             while True:
