@@ -415,11 +415,25 @@ static void look_after_time(struct supermaster *supermaster)
         supermaster_serve_set_free(supermaster);
 }
 
+/* Notes for the trace, if there is one, what an earlier run has done. */
+static void trace_resumed(const struct supermaster *supermaster)
+{
+    const struct ranges *done = supermaster->config.done;
+    struct trace_sink *trace = supermaster->service.trace;
+    for (size_t i = 0; trace != NULL && done != NULL && i < ranges_length(done); i++) {
+        const struct range *range = ranges_at(done, i);
+        *trace_next(trace) = (struct trace_record){
+            .at_ns = supermaster->now_ns, .first = range->first, .count = range->count, .kind = CHUNK_RESUMED};
+        trace_note(trace);
+    }
+}
+
 static void supermaster_handle(struct supermaster *supermaster, const struct event *event)
 {
     switch (event->type) {
     case EVENT_START:
         supermaster->started_ns = supermaster->grown_look_ns = event->now_ns;
+        trace_resumed(supermaster);
         if (ledger_is_complete(&supermaster->ledger))
             supermaster_end(supermaster);
         else

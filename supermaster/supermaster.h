@@ -49,8 +49,9 @@ struct supermaster_config {
     bool probe_kills;     /* probes run in the workers: what dies there may be due to the iterations */
     bool journal;         /* committed ranges, and deaths, are to be recorded */
     bool records_at_once; /* ranges not some time later: iterations have effects, and a second run has them again */
-    const struct ranges *done; /* ranges done by an earlier run, inside the loop; borrowed during init; NULL: none */
-    const struct ranges *done_failed; /* of these, what the kernel calls failed; likewise */
+    /* Ranges done by an earlier run, inside the loop; borrowed until the machine has started; NULL: none. */
+    const struct ranges *done;
+    const struct ranges *done_failed; /* of these, what the kernel calls failed; borrowed during init; NULL: none */
     uint64_t done_digest;             /* share of `done` in the checksum */
     /* Deaths in earlier runs, inside the loop and not of `done`: `deaths` of workers, `failures` by the end of a
      * process that ran the iterations; borrowed during init; NULL: none. */

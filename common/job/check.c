@@ -6,6 +6,7 @@
 #include "common/config/params.h"
 #include "common/config/run_spec.h"
 #include "common/os/files.h"
+#include "common/trace/join.h"
 #include "common/util/returned.h"
 #include "hdss/kernel.h"
 
@@ -32,6 +33,14 @@ static int check_report(const char *option, const char *path, struct error *erro
     return error_set(error, "%s: cannot write %s", option, inner.text);
 }
 
+static int check_trace(const char *path, struct error *error)
+{
+    struct error inner;
+    if (path[0] == '\0' || trace_check(path, &inner) == 0)
+        return 0;
+    return error_set(error, "--trace: cannot write %s", inner.text);
+}
+
 static int job_check_check_journal(const struct resume *resume, struct error *error)
 {
     struct error inner;
@@ -50,7 +59,7 @@ int job_setup_check(const struct job_setup *setup, enum checker checker, bool ke
         return -1;
     if (job_check_check_journal(resume, error) < 0 || check_report("--report", job->report, error) < 0)
         return -1;
-    if (check_report("--trace", job->trace, error) < 0)
+    if (check_trace(job->trace, error) < 0)
         return -1;
     return check_report("--record-costs", job->costs, error);
 }

@@ -25,6 +25,7 @@ enum trace_record_kind {
     CHUNK_UNDONE,    /* the worker does not compute them any more: it leaves, or the loop stands still */
     CHUNK_LOST,      /* the worker was lost with them */
     CHUNK_RANK_LOST, /* a rank was lost, `worker`: a worker or a master; there is no chunk */
+    CHUNK_RESUMED,   /* an earlier run has done the range, as its journal says; there is no chunk, and no worker */
     CHUNK_KINDS
 };
 

@@ -189,6 +189,14 @@ static void put_loss(struct csv_line *line, const struct trace_writer *writer, c
     put_text(line, trace_worker_of(writer, row->worker) != NULL ? "worker lost" : "master lost");
 }
 
+/* Nothing is known of when and by whom. */
+static void put_resumed(struct csv_line *line, const struct chunk_row *row)
+{
+    put_text(line, "resumed,,,,,");
+    put_range(line, row);
+    put_text(line, ",resumed,,,,,,done,,");
+}
+
 static void csv_row(struct trace_writer *writer, const struct chunk_row *row)
 {
     struct csv_line line = {.length = 0};
@@ -196,8 +204,15 @@ static void csv_row(struct trace_writer *writer, const struct chunk_row *row)
     case ROW_CHUNK: put_chunk(&line, writer, row); break;
     case ROW_CUT: put_cut(&line, writer, row); break;
     case ROW_RANK_LOST: put_loss(&line, writer, row); break;
+    case ROW_RESUMED: put_resumed(&line, row); break;
     }
     end_line(&line, writer);
 }
 
-const struct trace_format trace_csv = {.ending = ".csv", .begin = csv_begin, .row = csv_row};
+const struct trace_format trace_csv = {.ending = ".csv",
+                                       .check = trace_file_check,
+                                       .open = trace_file_open,
+                                       .begin = csv_begin,
+                                       .row = csv_row,
+                                       .finish = trace_file_finish,
+                                       .discard = trace_file_discard};

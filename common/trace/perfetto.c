@@ -3,7 +3,8 @@
  * fields are those of protos/perfetto/trace of Perfetto.
  *
  * A node is a process, a worker a thread of it; a chunk is a slice on the worker's track, and what was not computed
- * there an instant. The sizes of the chunks that were cut are a counter. */
+ * there an instant. The sizes of the chunks that were cut are a counter. What an earlier run had done is an instant at
+ * the beginning of the run's own track. */
 #include "common/trace/writer.h"
 
 #include <inttypes.h>
@@ -222,11 +223,9 @@ static void write_slice(const struct trace_writer *writer, const struct chunk_ro
     write_packet(writer, trace_time(writer, row->ended_ns), PACKET_EVENT, &end, false);
 }
 
-/* Of a chunk that has several rows one is a slice, that with the time in the kernel; iterations that were not computed
- * have no time of their own. */
 static void write_chunk(const struct trace_writer *writer, const struct chunk_row *row)
 {
-    if (row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED)) {
+    if (trace_row_has_stay(row)) {
         write_slice(writer, row);
         return;
     }
@@ -258,13 +257,29 @@ static void write_loss(const struct trace_writer *writer, const struct chunk_row
     write_packet(writer, trace_time(writer, row->at_ns), PACKET_EVENT, &event, false);
 }
 
+static void write_resumed(const struct trace_writer *writer, const struct chunk_row *row)
+{
+    struct bytes event = {.length = 0};
+    begin_event(&event, INSTANT, RUN_UUID, "resumed: done by an earlier run");
+    annotate_number(&event, "first", row->first);
+    annotate_number(&event, "count", row->count);
+    write_packet(writer, trace_time(writer, row->at_ns), PACKET_EVENT, &event, false);
+}
+
 static void perfetto_row(struct trace_writer *writer, const struct chunk_row *row)
 {
     switch (row->kind) {
     case ROW_CHUNK: write_chunk(writer, row); break;
     case ROW_CUT: write_cut(writer, row); break;
     case ROW_RANK_LOST: write_loss(writer, row); break;
+    case ROW_RESUMED: write_resumed(writer, row); break;
     }
 }
 
-const struct trace_format trace_perfetto = {.ending = ".pftrace", .begin = perfetto_begin, .row = perfetto_row};
+const struct trace_format trace_perfetto = {.ending = ".pftrace",
+                                            .check = trace_file_check,
+                                            .open = trace_file_open,
+                                            .begin = perfetto_begin,
+                                            .row = perfetto_row,
+                                            .finish = trace_file_finish,
+                                            .discard = trace_file_discard};

@@ -297,12 +297,20 @@ static void give_cut(struct chunk_rows *rows, const struct trace_record *record)
                                                   .formula = record->figure});
 }
 
+static void give_resumed(struct chunk_rows *rows, const struct trace_record *record)
+{
+    rows->take(rows->context,
+               &(struct chunk_row){
+                   .kind = ROW_RESUMED, .at_ns = record->at_ns, .first = record->first, .count = record->count});
+}
+
 static bool add_record(struct chunk_rows *rows, const struct trace_record *record)
 {
     if (rows->together_count > 0 && !came_together(rows, record) && !take_completions(rows))
         return false;
     switch ((enum trace_record_kind)record->kind) {
     case CHUNK_CUT: give_cut(rows, record); return true;
+    case CHUNK_RESUMED: give_resumed(rows, record); return true;
     case CHUNK_ASSIGNED: return add_chunk(rows, record);
     case CHUNK_COMPUTED: return add_completion(rows, record);
     case CHUNK_STORED:

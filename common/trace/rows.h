@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum chunk_row_kind { ROW_CHUNK, ROW_CUT, ROW_RANK_LOST };
+enum chunk_row_kind { ROW_CHUNK, ROW_CUT, ROW_RANK_LOST, ROW_RESUMED };
 
 /* A moment that is not known. */
 #define ROW_UNKNOWN UINT64_MAX
@@ -24,8 +24,9 @@ enum chunk_row_kind { ROW_CHUNK, ROW_CUT, ROW_RANK_LOST };
  * one. The first of these that the worker computed has the time in the kernel, of all of the chunk. */
 struct chunk_row {
     enum chunk_row_kind kind;
-    uint64_t at_ns;  /* CHUNK: when it was assigned; CUT: when it was cut; RANK_LOST: when that was noticed */
-    uint32_t worker; /* rank; CUT: for which it was cut */
+    uint64_t at_ns;  /* CHUNK: when it was assigned; CUT: when it was cut; RANK_LOST: when that was noticed; RESUMED:
+                      * when this run took over what an earlier one had done */
+    uint32_t worker; /* rank; CUT: for which it was cut; RESUMED: none */
     uint32_t chunk;  /* CHUNK: its number with this worker */
     uint64_t first, count;
     enum chunk_reason reason;    /* CHUNK */

@@ -7,7 +7,6 @@
 #include "deploy/cli/report/story.h"
 #include "deploy/cli/report/trace_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,11 +134,9 @@ static int explain_file(const struct explain_request *request, const char *name)
     struct run_trace trace;
     struct error error;
     struct text text;
-    FILE *file = fopen(name, "re");
-    if (file == NULL) {
-        error_set(&error, "%.300s: %s", name, strerror(errno));
+    FILE *file = trace_file_open_input(name, &error);
+    if (file == NULL)
         return explain_say(&error, EXIT_STATUS_USAGE);
-    }
     run_trace_init(&trace);
     text_init(&text);
     int result = trace_file_read(&trace, file, name, &error);

@@ -11,7 +11,6 @@
 #include "deploy/cli/report/trace_file.h"
 #include "deploy/cli/report/tree.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,9 +134,9 @@ static int read_files(struct report_input *input, const struct report_request *r
 {
     int result = 0;
     for (unsigned i = 0; result == 0 && i < request->count; i++) {
-        FILE *file = fopen(request->files[i], "re");
+        FILE *file = trace_file_open_input(request->files[i], error);
         if (file == NULL)
-            return error_set(error, "%.200s: %s", request->files[i], strerror(errno));
+            return -1;
         result = read_either(input, file, request->files[i], error);
         fclose(file);
     }

@@ -30,6 +30,9 @@ int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation,
     const unsigned ranks = 1 + config->masters + config->pod_count;
     if (path[0] == '\0' || simulation->dca || simulation->elapsed_s != NULL)
         return 0;
+    struct error cause;
+    if (trace_check(path, &cause) < 0)
+        return error_set(error, "--trace: cannot write %s", cause.text);
     trace->spools = calloc(ranks, sizeof *trace->spools);
     trace->sinks = calloc(ranks, sizeof *trace->sinks);
     trace->ranks = calloc(ranks, sizeof *trace->ranks);

@@ -626,6 +626,7 @@ TRACE_CHUNK = ("chunk", "time_s=1", "worker=2", "node=0", "master=1", "chunk=1",
 TRACES = {
     "empty": b"\x10", "head": trace(), "run": trace(("run", "text=kernel=a<mark>"), ("run", "text=iterations=10"), ("worker", "worker=2", "node=0", "text=host=<mark>h power=1.5")),
     "chunk": trace(TRACE_CHUNK, piece=b"\x03"), "lost": trace(TRACE_CHUNK[:11] + ("fate=lost",), ("event", "time_s=2", "worker=2", "text=worker lost")),
+    "resumed": trace(("resumed", "first=0", "count=10", "reason=resumed", "fate=done"), TRACE_CHUNK, ("resumed", "count=9223372036854775807", "first=9")),
     "cuts": trace(("cut", "time_s=1", "count=5", "formula=6"), ("cut", "time_s=1", "count=4")), "quoted": trace(("event", "time_s=1", 'text="a ""b"",<mark>\nc"')),
     "open-quote": trace(("event", "time_s=1", 'text="a')), "later": trace(("chart", "text=x"), TRACE_CHUNK), "word": trace(TRACE_CHUNK[:8] + ("reason=why",)),
     "number": trace(("chunk", "time_s=1e400", "worker=2", "count=1")), "rank": trace(("chunk", "time_s=1", "worker=16777216", "count=1")),

@@ -64,8 +64,9 @@ struct stay {
 struct replay {
     const struct virtual_config *config;
     const struct virtual_result *result;
-    unsigned char *stored; /* [config->count] times that the iteration was stored */
-    struct stay *stays;    /* [stay_count] that the machine at hand tells of; owned */
+    unsigned char *stored;  /* [config->count] times that the iteration was stored */
+    unsigned char *resumed; /* likewise that an earlier run is said to have done it */
+    struct stay *stays;     /* [stay_count] that the machine at hand tells of; owned */
     size_t stay_count, stay_room;
     const char *wrong;
 };
@@ -115,6 +116,13 @@ static void check_stays(struct replay *replay)
     replay->stay_count = 0;
 }
 
+static void count_iterations(const struct replay *replay, unsigned char *counts, const struct chunk_row *row)
+{
+    for (uint64_t i = row->first; i < row->first + row->count; i++)
+        if (counts[i - replay->config->first] < UINT8_MAX)
+            counts[i - replay->config->first]++;
+}
+
 static void replay_row(void *context, const struct chunk_row *row)
 {
     struct replay *replay = context;
@@ -127,13 +135,16 @@ static void replay_row(void *context, const struct chunk_row *row)
     }
     if (row->kind == ROW_CUT)
         return;
+    if (row->kind == ROW_RESUMED) {
+        count_iterations(replay, replay->resumed, row);
+        return;
+    }
     replay_times(replay, row);
     if (row->fate == 0 && replay->result->status == EXIT_STATUS_DONE && replay->result->killed == 0 &&
         replay->result->drops == 0)
         say(replay, "the trace leaves a chunk open");
-    for (uint64_t i = row->first; row->fate == CHUNK_STORED && i < row->first + row->count; i++)
-        if (replay->stored[i - config->first] < UINT8_MAX)
-            replay->stored[i - config->first]++;
+    if (row->fate == CHUNK_STORED)
+        count_iterations(replay, replay->stored, row);
 }
 
 /* The records of a machine as rows. */
@@ -159,9 +170,18 @@ static bool was_done_before(const struct virtual_config *config, uint64_t iterat
     return false;
 }
 
-/* Iterations that the supermaster counts as done are stored, once; what a master had not told is stored again where it
- * is lost, or was stopped for so long that nobody waits for it, or has left with results that were to be verified, or
- * that it could not bring to the disk. */
+/* Each iteration of an earlier run is in the trace as such, once, and no other is. */
+static void check_resumed(struct replay *replay)
+{
+    const struct virtual_config *config = replay->config;
+    for (uint64_t i = 0; i < config->count; i++)
+        if (replay->resumed[i] != was_done_before(config, config->first + i))
+            say(replay, "the trace does not have just the iterations of the earlier run as resumed");
+}
+
+/* Iterations that the supermaster counts as done are stored, by this run or the earlier one, once; what a master had
+ * not told is stored again where it is lost, or was stopped for so long that nobody waits for it, or has left with
+ * results that were to be verified, or that it could not bring to the disk. */
 static void check_stored(struct replay *replay)
 {
     const struct virtual_config *config = replay->config;
@@ -172,25 +192,31 @@ static void check_stored(struct replay *replay)
         (supermaster->losses.workers_left > 0 && (config->spec.verify > 0 || replay->result->failed_writes > 0));
     uint64_t stored = 0;
     for (uint64_t i = 0; i < config->count; i++) {
-        stored += replay->stored[i] > 0 && !was_done_before(config, config->first + i);
-        if (replay->stored[i] > 1 && !may_be_twice)
+        stored += replay->stored[i] > 0 || replay->resumed[i] > 0;
+        if (replay->stored[i] + replay->resumed[i] > 1 && !may_be_twice)
             say(replay, "the trace has an iteration stored twice");
     }
-    if (stored + supermaster->resumed + ranges_total(&supermaster->ledger.failed) < supermaster->ledger.done)
+    if (stored + ranges_total(&supermaster->ledger.failed) < supermaster->ledger.done)
         say(replay, "the trace lacks iterations that are done");
 }
 
 const char *traced_check(struct traced *traced, const struct virtual_config *config,
                          const struct virtual_result *result)
 {
-    struct replay replay = {.config = config, .result = result, .stored = calloc(config->count + 1, 1)};
-    if (replay.stored == NULL)
+    struct replay replay = {.config = config,
+                            .result = result,
+                            .stored = calloc(config->count + 1, 1),
+                            .resumed = calloc(config->count + 1, 1)};
+    if (replay.stored == NULL || replay.resumed == NULL)
         replay.wrong = "the test is out of memory";
     for (unsigned i = 0; i < traced->count && replay.wrong == NULL; i++)
         replay_rank(&replay, &traced->ranks[i]);
-    if (replay.wrong == NULL)
+    if (replay.wrong == NULL) {
+        check_resumed(&replay);
         check_stored(&replay);
+    }
     free(replay.stored);
+    free(replay.resumed);
     free(replay.stays);
     return replay.wrong;
 }

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What tests of the Python package ask before they run calls: which Python, and whether this build can."""
 import os
+import shlex
 import shutil
+import stat
 import subprocess
 import sys
 
 from launch import HDSS, python_is_there, run
 
+PACKAGE = os.path.join(os.environ['BUILD_ROOT'], 'deploy/python')
 LIBPYTHON = os.environ['LIBPYTHON_VERSION']  # of the workers, say 3.11
 
 
@@ -30,3 +33,13 @@ def obstacle():
     if '--until-eof' not in run([HDSS, 'up', '--help']).out:
         return 'this hdss up has no --until-eof, by which a program has a set of its own'
     return None
+
+
+def variables(python):
+    """NAME=VALUE of a shell that types python3: this interpreter, the package, and the library, all of the build folder."""
+    os.makedirs('bin', exist_ok=True)
+    with open('bin/python3', 'w', encoding='utf-8') as file:
+        file.write(f'#!/bin/sh\nexec {shlex.quote(python)} "$@"\n')
+    os.chmod('bin/python3', stat.S_IRWXU)
+    path = [os.path.abspath('bin'), os.path.dirname(HDSS), os.environ['PATH'], '/usr/sbin', '/sbin']
+    return [f'PATH={":".join(path)}', f'PYTHONPATH={PACKAGE}', f'HDSS_LIBRARY={os.environ["LIBHDSS"]}', 'PYTHONDONTWRITEBYTECODE=1', 'IPYTHONDIR=ipython']

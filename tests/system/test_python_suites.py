@@ -26,7 +26,8 @@ def suite(python, *words):
     """Runs a suite in sets of its own. Returns what has been said of it, or why it cannot be run; nothing of it is left."""
     os.mkdir('temporary')
     here = {'HDSS_CONTROL_DIR': os.getcwd(), 'HDSS_PYTHON_FOLDER': os.path.abspath('temporary'), 'TMPDIR': os.path.abspath('temporary')}
-    env = {**environment(), **here, 'PYTHONPATH': PACKAGE, 'PYTHONDONTWRITEBYTECODE': '1'}
+    path = os.pathsep.join([os.path.dirname(python), os.environ['PATH']])  # in which the workers' Python looks for its library
+    env = {**environment(), **here, 'PATH': path, 'PYTHONPATH': PACKAGE, 'PYTHONDONTWRITEBYTECODE': '1'}
     for name in ('HDSS_SET', 'SLURM_JOB_ID', 'PBS_JOBID', 'LSB_JOBID'):
         env.pop(name, None)
     process = subprocess.Popen([python, SUITES, *words], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

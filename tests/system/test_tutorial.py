@@ -9,69 +9,13 @@ import shutil
 import subprocess
 import sys
 
-from launch import HDSS, finish, long, main, python_is_there, start
+from launch import long, main, python_is_there
+from pythons import obstacle, python_with, variables
+from typed import TASK, commands, follow, missing, read, steps_of
 
-SOURCE_ROOT, BUILD_ROOT, MESON = os.environ['SOURCE_ROOT'], os.environ['BUILD_ROOT'], os.environ['MESON']
-TASK = re.compile(r'^\.Ss (\d+)\. (.+)\n((?:(?!\.S[sh] ).*\n)*)', re.MULTILINE)
-BLOCK = re.compile(r'^\.Bd -literal.*\n((?:(?!\.Ed$).*\n)*)\.Ed$', re.MULTILINE)
+BUILD_ROOT, MESON = os.environ['BUILD_ROOT'], os.environ['MESON']
 START = re.compile(r'^### (My .+)\n((?:(?!##).*\n)*)', re.MULTILINE)
 FENCE = re.compile(r'^```(sh|python|c)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
-MARK = '@@ status '
-
-
-def read(name):
-    with open(os.path.join(SOURCE_ROOT, name), encoding='utf-8') as file:
-        return file.read()
-
-
-def plain(roff):
-    return roff.replace('\\&', '').replace('\\e', '\\')
-
-
-def commands(block):
-    """[(command, [line that it prints])]. A command goes on behind a backslash, and up to the end of what it is given to read."""
-    found, lines = [], iter(block.splitlines())
-    for line in lines:
-        if not line.startswith('$ '):
-            found[-1][1].append(line)
-            continue
-        command = line[2:]
-        end = re.search(r"<<'(\w+)'", command)
-        while command.endswith('\\') or (end and not command.endswith('\n' + end.group(1))):
-            command += '\n' + next(lines)
-        found.append((command, []))
-    return found
-
-
-def words_of(line):
-    return ' '.join(line.split())
-
-
-def missing(expected, printed):
-    """The first expected line that is not printed behind those before it; '...' in it stands for anything, also nothing."""
-    printed = iter(printed)
-    for line in expected:
-        pattern = re.compile('.*'.join(re.escape(part) for part in words_of(line).split('...')))
-        if not any(pattern.fullmatch(words_of(one)) for one in printed):
-            return line
-    return None
-
-
-def script(steps):
-    """Each command with the status of the one before it, and a line with its own behind what it prints."""
-    lines = ['exec 2>&1', 's=0']
-    for command, _ in steps:
-        lines += ['(exit $s)', command, 's=$?', f"printf '\\n{MARK}%s\\n' $s"]
-    return '\n'.join(lines) + '\n'
-
-
-def environment(needs_library):
-    env = [f'PATH={os.path.dirname(HDSS)}:{os.environ["PATH"]}', f'HDSS_CONTROL_DIR={os.getcwd()}', f'XDG_STATE_HOME={os.getcwd()}']
-    if needs_library:
-        stage = install()
-        folder = os.path.dirname(glob.glob(stage + '/**/libhdss.so', recursive=True)[0])
-        env += [f'PKG_CONFIG_SYSROOT_DIR={stage}', f'PKG_CONFIG_PATH={folder}/pkgconfig', f'LD_LIBRARY_PATH={folder}']
-    return env
 
 
 def install():
@@ -82,17 +26,21 @@ def install():
     return stage
 
 
-def follow(steps):
-    """A command succeeds, unless the next one asks for its status."""
-    text = script(steps)
-    result = finish(start(['env', *environment('pkg-config' in text), 'bash', '-c', text]))
-    parts = re.split(r'^' + MARK + r'(\d+)$', result.out, flags=re.MULTILINE)
-    printed, statuses = parts[0::2], parts[1::2]
-    assert len(statuses) == len(steps), result
-    for (command, expected), status, text, following in zip(steps, statuses, printed, [*steps[1:], ('', [])]):
-        assert status == '0' or following[0] == 'echo $?', f'{command}: status {status}: {text}'
-        line = missing(expected, text.splitlines())
-        assert line is None, f'{command}: does not print: {line}\n{text}'
+def library():
+    """The variables by which the library is found where it is installed."""
+    stage = install()
+    folder = os.path.dirname(glob.glob(stage + '/**/libhdss.so', recursive=True)[0])
+    return [f'PKG_CONFIG_SYSROOT_DIR={stage}', f'PKG_CONFIG_PATH={folder}/pkgconfig', f'LD_LIBRARY_PATH={folder}']
+
+
+def try_out(steps):
+    """Programs in Python are left out where no Python can run them. Returns why."""
+    programs = any(command.startswith('python3 ') for command, _ in steps)
+    python, why = python_with('cloudpickle') if programs else (None, None)
+    why = why or (obstacle() if programs else None)
+    needed = variables(python) if python else library() if any('pkg-config' in command for command, _ in steps) else ()
+    follow([step for step in steps if not (why and step[0].startswith('python3 '))], needed)
+    return f'all but programs in Python: {why}' if why else None
 
 
 def without(what):
@@ -105,11 +53,11 @@ def without(what):
 
 
 def task(number, title, body):
-    steps = [step for block in BLOCK.findall(body) for step in commands(plain(block))]
+    steps = steps_of(body)
 
     def test():
         assert steps, title
-        return without(body) or follow(steps)
+        return without(body) or try_out(steps)
     test.__name__ = f'test_task_{number}_{title}'
     return long(test) if 'pkg-config' in body else test
 
@@ -127,7 +75,7 @@ def readme_start(title, body):
             for name in ('a.dat', 'b.dat'):
                 with open(name, 'w', encoding='utf-8') as file:
                     file.write(name)
-        return without(body) or follow([(line, []) for language, text in shown if language == 'sh' for line in text.splitlines()])
+        return without(body) or try_out([(line, []) for language, text in shown if language == 'sh' for line in text.splitlines()])
     test.__name__ = 'test_readme_' + title
     return long(test) if 'pkg-config' in body else test
 

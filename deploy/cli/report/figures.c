@@ -189,6 +189,9 @@ int figures_of_trace(struct figures *figures, const struct run_trace *trace, str
         begin_s = fmin(begin_s, chunk->given_s);
         last_s = fmax(last_s, add_chunk(figures, &figures->worker_stats[chunk->worker], trace, chunk, end_s));
     }
+    for (size_t i = 0; i < trace->resumed_count; i++)
+        figures->resumed += trace->resumed[i].count;
+    figures->done += figures->resumed;
     figures->begin_s = isfinite(begin_s) ? begin_s : 0;
     figures->elapsed_s = fmax(0, last_s - figures->begin_s);
     for (unsigned i = 0; i < figures->workers; i++) {

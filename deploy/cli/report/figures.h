@@ -31,7 +31,7 @@ struct figures_prediction {
 
 struct figures {
     char *version, *kernel, *technique, *topology, *outcome, *origin, *checksum; /* owned; NULL: not known */
-    uint64_t iterations, done;
+    uint64_t iterations, done; /* done: with those that an earlier run had done, which are `resumed` */
     unsigned workers, nodes, masters;
     double begin_s; /* the first assignment, in the times of the trace; 0 without one */
     double elapsed_s, startup_s;

@@ -45,7 +45,7 @@ static double predicted_of_chosen(const struct figures *figures)
 }
 
 /* The time that the latest prediction was of: of the whole loop, or of its last time step, where that was decided
- * before it began. NAN where it was decided in the middle, or not all is done. */
+ * before it began; without what an earlier run had done. NAN where it was decided in the middle, or not all is done. */
 static double time_predicted(const struct figures *figures)
 {
     const uint64_t iterations = figures->iterations, steps = figures->predicted.time_steps;
@@ -53,7 +53,8 @@ static double time_predicted(const struct figures *figures)
         return NAN;
     if (steps > 0 && figures->predicted.iterations == iterations / steps && figures->predicted.last_step_s > 0)
         return figures->predicted.last_step_s;
-    return figures->predicted.iterations == iterations && figures->elapsed_s > 0 ? figures->elapsed_s : NAN;
+    return figures->predicted.iterations == iterations - figures->resumed && figures->elapsed_s > 0 ? figures->elapsed_s
+                                                                                                    : NAN;
 }
 
 static void write_decision(const struct page *page, double predicted_s)
@@ -176,6 +177,8 @@ static void write_what_differs(const struct page *page)
     write_otherwise(text, &is_first, "its kernel is", simulated->kernel, actual->kernel);
     write_otherwise(text, &is_first, "its technique is", simulated->technique, actual->technique);
     write_other_count(text, &is_first, "its number of iterations is", simulated->iterations, actual->iterations);
+    write_other_count(text, &is_first, "its number of iterations from an earlier run is", simulated->resumed,
+                      actual->resumed);
     write_other_count(text, &is_first, "its number of workers is", simulated->workers, actual->workers);
     write_other_count(text, &is_first, "its number of masters is", simulated->masters, actual->masters);
     if (!is_first)

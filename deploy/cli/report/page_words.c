@@ -89,7 +89,7 @@ static void write_sentence_of_loop(const struct page *page)
     struct text *text = page->text;
     text_add(text, "<p>");
     markup_add(text, page_word_or(figures->technique, "The technique"));
-    text_add(text, " cut ");
+    text_add(text, figures->resumed > 0 ? " cut what was left of " : " cut ");
     if (page_is_known(figures->iterations)) {
         page_figure_count(text, "iterations", figures->iterations);
         text_add(text, " iterations of ");
@@ -107,6 +107,11 @@ static void write_sentence_of_loop(const struct page *page)
     text_add(text, " node%s; ", figures->nodes == 1 ? "" : "s");
     page_figure_count(text, "done", figures->done);
     text_add(text, " iterations are done");
+    if (figures->resumed > 0) {
+        text_add(text, ", ");
+        page_figure_count(text, "resumed", figures->resumed);
+        text_add(text, " of them by an earlier run, from which this one went on");
+    }
     if (figures->failed_iterations > 0) {
         text_add(text, ", ");
         page_figure_count(text, "failed_iterations", figures->failed_iterations);

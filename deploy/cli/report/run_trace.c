@@ -29,6 +29,7 @@ void run_trace_fini(struct run_trace *trace)
     free(trace->chunks);
     free(trace->cuts);
     free(trace->events);
+    free(trace->resumed);
     run_trace_init(trace);
 }
 
@@ -172,6 +173,16 @@ static int take_event(struct run_trace *trace, const struct trace_row *row, stru
     return 0;
 }
 
+static int take_resumed(struct run_trace *trace, const struct trace_row *row, struct error *error)
+{
+    struct range *grown = grow(trace->resumed, trace->resumed_count, &trace->resumed_room, sizeof *grown);
+    if (grown == NULL)
+        return run_trace_no_memory(error);
+    trace->resumed = grown;
+    trace->resumed[trace->resumed_count++] = (struct range){row->first, row->count};
+    return 0;
+}
+
 int run_trace_take(void *context, const struct trace_row *row, struct error *error)
 {
     struct run_trace *trace = context;
@@ -181,6 +192,7 @@ int run_trace_take(void *context, const struct trace_row *row, struct error *err
     case TRACE_CHUNK: return take_chunk(trace, row, error);
     case TRACE_CUT: return take_cut(trace, row, error);
     case TRACE_EVENT: return take_event(trace, row, error);
+    case TRACE_RESUMED: return take_resumed(trace, row, error);
     }
     return 0;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/util/error.h"
+#include "common/util/ranges.h"
 #include "deploy/cli/report/trace_reader.h"
 
 #include <stdbool.h>
@@ -63,8 +64,9 @@ struct run_trace {
     struct run_chunk *chunks;
     struct run_cut *cuts;
     struct run_event *events;
-    size_t worker_count, chunk_count, cut_count, event_count;
-    size_t worker_room, chunk_room, cut_room, event_room;
+    struct range *resumed; /* what an earlier run had done, in the order of the file */
+    size_t worker_count, chunk_count, cut_count, event_count, resumed_count;
+    size_t worker_room, chunk_room, cut_room, event_room, resumed_room;
 };
 
 void run_trace_init(struct run_trace *trace);

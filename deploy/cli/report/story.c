@@ -206,6 +206,23 @@ static bool is_with(const struct run_chunk *chunk, const void *iteration)
     return has_iteration(chunk->first, chunk->count, *(const uint64_t *)iteration);
 }
 
+/* Tells of what an earlier run had done, if the iteration is of that. Returns true where it is. */
+static bool add_resumed(struct text *text, const struct run_trace *trace, uint64_t iteration)
+{
+    for (size_t i = 0; i < trace->resumed_count; i++) {
+        const struct range *resumed = &trace->resumed[i];
+        if (!has_iteration(resumed->first, resumed->count, iteration))
+            continue;
+        text_add(text, "\n");
+        add_range(text, resumed->first, resumed->count);
+        text_add(text, "\n");
+        add_moment(text, NAN);
+        text_add(text, "done, and stored, by an earlier run: this run went on from its journal\n");
+        return true;
+    }
+    return false;
+}
+
 int story_of_iteration(struct text *text, const struct run_trace *trace, uint64_t iteration, struct error *error)
 {
     char number[HUMAN_MAX];
@@ -214,11 +231,14 @@ int story_of_iteration(struct text *text, const struct run_trace *trace, uint64_
     for (size_t i = 0; i < trace->cut_count; i++)
         if (has_iteration(trace->cuts[i].first, trace->cuts[i].count, iteration))
             add_cut(text, trace, i);
+    const bool is_resumed = add_resumed(text, trace, iteration);
     const long found = add_chunks(text, trace, is_with, &iteration, error);
-    if (found == 0 && trace->facts.iterations != TRACE_UNKNOWN)
-        return error_set(error, "nobody was given iteration %" PRIu64 "; the loop has %" PRIu64 ", counted from 0",
-                         iteration, trace->facts.iterations);
-    return found == 0 ? error_set(error, "nobody was given iteration %" PRIu64, iteration) : found < 0 ? -1 : 0;
+    if (found != 0 || is_resumed)
+        return found < 0 ? -1 : 0;
+    if (trace->facts.iterations == TRACE_UNKNOWN)
+        return error_set(error, "nobody was given iteration %" PRIu64, iteration);
+    return error_set(error, "nobody was given iteration %" PRIu64 "; the loop has %" PRIu64 ", counted from 0",
+                     iteration, trace->facts.iterations);
 }
 
 /* --- a worker --- */

@@ -6,8 +6,8 @@
 #include "common/util/text.h"
 #include "deploy/cli/report/run_trace.h"
 
-/* Who had the iteration, when, and why there; what became of it. -1 with one line where the trace has no such
- * iteration. */
+/* Who had the iteration, when, and why there; what became of it; or that an earlier run had done it. -1 with one line
+ * where the trace has no such iteration. */
 int story_of_iteration(struct text *text, const struct run_trace *trace, uint64_t iteration, struct error *error);
 
 /* What the worker of the rank computed, and how it spent its time. -1 with one line where there is no such worker. */

@@ -5,8 +5,25 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PIECE (256u << 10)
+
+FILE *trace_file_open_input(const char *name, struct error *error)
+{
+    struct stat status;
+    FILE *file = fopen(name, "re");
+    if (file == NULL) {
+        error_set(error, "%.300s: %s", name, strerror(errno));
+        return NULL;
+    }
+    if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
+        error_set(error, "%.300s: it is a folder; accepted: a trace that --trace FILE.csv has written", name);
+        fclose(file);
+        return NULL;
+    }
+    return file;
+}
 
 int trace_file_read(struct run_trace *trace, FILE *file, const char *name, struct error *error)
 {

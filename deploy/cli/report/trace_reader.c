@@ -37,7 +37,7 @@ enum {
 static const char *const columns[COLUMNS] = {"kind",     "time_s",    "worker", "node",    "master",  "chunk",
                                              "first",    "count",     "reason", "asked_s", "begun_s", "ended_s",
                                              "stored_s", "compute_s", "fate",   "formula", "text"};
-static const char *const kinds[] = {"run", "worker", "chunk", "cut", "event", NULL};
+static const char *const kinds[] = {"run", "worker", "chunk", "cut", "event", "resumed", NULL};
 static const char *const reasons[] = {"",         "own",  "other",  "cut",     "requeued",
                                       "recalled", "copy", "verify", "adopted", NULL};
 static const char *const fates[] = {"", "done", "lost", "returned", "dropped", "failed", "open", "undone", NULL};
@@ -231,13 +231,14 @@ static int read_counts(const struct trace_reader *reader, char *const fields[], 
 static int check_row_needs(const struct trace_reader *reader, const struct trace_row *row, struct error *error)
 {
     const bool needs_worker = row->kind == TRACE_WORKER || row->kind == TRACE_CHUNK;
-    const bool needs_count = row->kind == TRACE_CHUNK || row->kind == TRACE_CUT;
+    const bool needs_count = row->kind == TRACE_CHUNK || row->kind == TRACE_CUT || row->kind == TRACE_RESUMED;
     const bool needs_time = row->kind == TRACE_CHUNK || row->kind == TRACE_CUT || row->kind == TRACE_EVENT;
-    const char *what = needs_worker && row->worker == TRACE_UNKNOWN               ? "worker"
-                       : needs_time && isnan(row->time_s)                         ? "time_s"
-                       : needs_count && row->count == TRACE_UNKNOWN               ? "count"
-                       : row->kind == TRACE_RUN && strchr(row->text, '=') == NULL ? "text with KEY=VALUE"
-                                                                                  : NULL;
+    const char *what = needs_worker && row->worker == TRACE_UNKNOWN                ? "worker"
+                       : needs_time && isnan(row->time_s)                          ? "time_s"
+                       : needs_count && row->count == TRACE_UNKNOWN                ? "count"
+                       : row->kind == TRACE_RESUMED && row->first == TRACE_UNKNOWN ? "first"
+                       : row->kind == TRACE_RUN && strchr(row->text, '=') == NULL  ? "text with KEY=VALUE"
+                                                                                   : NULL;
     char text[100];
     if (what == NULL)
         return 0;
@@ -248,14 +249,16 @@ static int check_row_needs(const struct trace_reader *reader, const struct trace
 static int take_row_fields(struct trace_reader *reader, char *fields[COLUMNS], struct error *error)
 {
     struct trace_row row = {.text = fields[TEXT]};
-    unsigned reason, fate;
+    unsigned reason = 0, fate = 0;
     const int kind = place_of_word(kinds, fields[KIND]);
     if (kind < 0)
         return 0; /* of a later version */
     row.kind = (enum trace_kind)kind;
-    if (read_row_times(reader, fields, &row, error) < 0 || read_counts(reader, fields, &row, error) < 0 ||
-        read_row_word(reader, fields, REASON, reasons, &reason, error) < 0 ||
-        read_row_word(reader, fields, FATE, fates, &fate, error) < 0)
+    if (read_row_times(reader, fields, &row, error) < 0 || read_counts(reader, fields, &row, error) < 0)
+        return -1;
+    if (row.kind != TRACE_RESUMED && /* of which the words are always the same */
+        (read_row_word(reader, fields, REASON, reasons, &reason, error) < 0 ||
+         read_row_word(reader, fields, FATE, fates, &fate, error) < 0))
         return -1;
     row.reason = (enum trace_reason)reason;
     row.fate = (enum trace_fate)fate;
@@ -280,10 +283,10 @@ static int take_trace_row(struct trace_reader *reader, struct error *error)
     char *fields[COLUMNS], what[80];
     if (reader->length > 0 && reader->bytes[reader->length - 1] == '\r')
         reader->length--;
-    if (memchr(reader->bytes, '\0', reader->length) != NULL)
-        return refuse_trace_row(reader, error, "a NUL byte, which no text has");
     if (!reader->has_header)
         return take_header(reader, error);
+    if (memchr(reader->bytes, '\0', reader->length) != NULL)
+        return refuse_trace_row(reader, error, "a NUL byte, which no text has");
     const int count = cut_row(reader, fields, error);
     if (count < 0)
         return -1;

@@ -25,11 +25,12 @@
 #define TRACE_UNKNOWN UINT64_MAX
 
 enum trace_kind {
-    TRACE_RUN,    /* text is KEY=VALUE */
-    TRACE_WORKER, /* a worker of the run; text has `host=NAME power=NUMBER`, or less */
-    TRACE_CHUNK,  /* a chunk that a worker was given */
-    TRACE_CUT,    /* a scheduling step of the technique */
-    TRACE_EVENT,  /* text says what has come about */
+    TRACE_RUN,     /* text is KEY=VALUE */
+    TRACE_WORKER,  /* a worker of the run; text has `host=NAME power=NUMBER`, or less */
+    TRACE_CHUNK,   /* a chunk that a worker was given */
+    TRACE_CUT,     /* a scheduling step of the technique */
+    TRACE_EVENT,   /* text says what has come about */
+    TRACE_RESUMED, /* first and count: what an earlier run had done */
 };
 
 /* Why the worker was given the chunk. */

@@ -2,32 +2,89 @@
 """The control socket of a set: HTTP over a Unix socket, with JSON. What is asked and answered is in docs/CONTROL.md."""
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import re
 import socket
 import stat
 import time
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
 
 from hdss._errors import HdssError, SetLost
 
 ENDING = '.sock'
 OWN = 'own-'  # begins the names of sets that belong to a program, which are found by nobody who does not say their name
 NAME = re.compile(r'(?!run-)\w[\w.-]{0,39}', re.ASCII)
+LINE_MAX, FIELDS_MAX = 1 << 16, 100  # of the head of an answer
+NO_BODY = (204, 304)
 IDLE_S = 45.0  # a connection that was quiet for so long may be closed by the other side, and is not used again
 
 
-class _UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path: str, timeout: float) -> None:
-        super().__init__('hdss', timeout=timeout)
-        self.path = path
+class _Connection:
+    """HTTP/1.1 over a Unix socket, as far as a set speaks it: an answer says its length, or ends with the connection. An
+    executor asks once for each call that takes long; http.client would take longer than all else that it does for the call."""
 
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
+    def __init__(self, path: str, timeout: float) -> None:
+        self._path, self._timeout = path, timeout
+        self._socket: Optional[socket.socket] = None
+        self._file: Optional[BinaryIO] = None
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = self._file = None
+
+    def _connect(self) -> Tuple[socket.socket, BinaryIO]:
+        made = socket.socket(socket.AF_UNIX)
+        try:
+            made.settimeout(self._timeout)
+            made.connect(self._path)
+        except OSError:
+            made.close()
+            raise
+        self._socket, self._file = made, made.makefile('rb')
+        return self._socket, self._file
+
+    def request(self, method: str, path: str, body: Optional[str]) -> Tuple[int, bytes]:
+        """The status and the body of the answer. OSError where there is none; the connection cannot be used again then."""
+        if self._socket is None or self._file is None:
+            self._connect()
+        assert self._socket is not None and self._file is not None
+        data = b'' if body is None else body.encode()
+        length = f'Content-Length: {len(data)}\r\n' if body is not None or method == 'POST' else ''
+        self._socket.sendall(f'{method} {path} HTTP/1.1\r\nHost: hdss\r\n{length}\r\n'.encode('ascii') + data)
+        status, fields = _read_head(self._file)
+        if b'transfer-encoding' in fields:
+            raise ConnectionError('its answer is in pieces')
+        if b'content-length' not in fields and status not in NO_BODY:
+            answer = self._file.read()
+            self.close()
+            return status, answer
+        wanted = int(fields.get(b'content-length', b'0'))
+        answer = self._file.read(wanted)
+        if len(answer) < wanted:
+            raise ConnectionError('its answer is cut off')
+        if fields.get(b'connection', b'').lower() == b'close':
+            self.close()
+        return status, answer
+
+
+def _read_head(file: BinaryIO) -> Tuple[int, Dict[bytes, bytes]]:
+    """The status of an answer, and the fields of its head by their names in small letters."""
+    words = file.readline(LINE_MAX).split(None, 2)
+    if len(words) < 2 or not words[0].startswith(b'HTTP/1.') or not words[1].isdigit():
+        raise ConnectionError('it has closed the connection' if not words else 'its answer is no HTTP')
+    fields: Dict[bytes, bytes] = {}
+    while True:
+        line = file.readline(LINE_MAX)
+        if line in (b'\r\n', b'\n'):
+            return int(words[1]), fields
+        name, colon, value = line.partition(b':')
+        if not colon or not line.endswith(b'\n') or len(fields) >= FIELDS_MAX:
+            raise ConnectionError('the head of its answer is cut off')
+        fields[name.strip().lower()] = value.strip()
 
 
 class Refused(HdssError):
@@ -43,7 +100,7 @@ class Control:
 
     def __init__(self, path: str, timeout: float = 60.0) -> None:
         self.path = path
-        self._connection = _UnixConnection(path, timeout)
+        self._connection = _Connection(path, timeout)
         self._used = 0.0
 
     def close(self) -> None:
@@ -52,18 +109,16 @@ class Control:
     def _request(self, method: str, path: str, body: Optional[str]) -> Tuple[int, bytes]:
         if time.monotonic() - self._used > IDLE_S:
             self._connection.close()
-        self._connection.request(method, path, body)
-        answer = self._connection.getresponse()
-        data = answer.read()
+        answer = self._connection.request(method, path, body)
         self._used = time.monotonic()
-        return answer.status, data
+        return answer
 
     def ask_bytes(self, method: str, path: str, body: Any = None) -> bytes:
         """The body of the answer. SetLost where nobody answers; Refused where the answer is an error."""
         text = None if body is None else json.dumps(body)
         try:
             status, data = self._request(method, path, text)
-        except (OSError, http.client.HTTPException) as error:
+        except OSError as error:
             self._connection.close()
             self._used = 0.0
             raise SetLost(f'the set at {self.path} does not answer: {error or type(error).__name__}') from error
@@ -161,7 +216,9 @@ def find(name: Optional[str] = None) -> Optional[str]:
     named = dict(reversed(all_of_them))
     if wanted:
         if wanted not in named:
-            raise HdssError(f"{'' if name else 'HDSS_SET: '}'{wanted}' is no set of yours on this machine; `hdss jobs` shows those that are up")
+            up = ', '.join(one for one in named if not one.startswith(OWN))
+            raise HdssError(f"{'' if name else 'HDSS_SET: '}no set '{wanted}' of yours is up on this machine; "
+                            f"up: {up or 'none'}; `hdss up --name {wanted}` starts it")
         return named[wanted]
     batch = batch_name()
     if batch in named:

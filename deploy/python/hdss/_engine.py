@@ -10,6 +10,7 @@ import os
 import select
 import sys
 import threading
+import time
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
@@ -24,6 +25,7 @@ AHEAD_MAX = 4096
 LOOK_S = 0.05        # between two looks for results of other machines
 FAILURES_WAIT_S = 20
 OUTPUT_S = 1.0       # between two looks for what programs of the calls have printed
+END_WAIT_S = 2       # for the end of the job
 THREADS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS', 'VECLIB_MAXIMUM_THREADS')
 
 
@@ -52,6 +54,10 @@ class Unit:
     def cancel(self) -> None:
         """Nobody wants it any more, and it has not begun."""
 
+    def is_wanted(self) -> bool:
+        """False where nobody asks for its outcome any more."""
+        return True
+
     def split(self) -> List['Unit']:
         """The parts into which a unit that a worker has died of can be divided; none where it cannot."""
         return []
@@ -74,6 +80,9 @@ class Source:
 
     def cancel(self) -> None:
         """Nothing of it that has not begun is wanted any more."""
+
+    def close(self) -> None:
+        """The executor is shut down: what is there is done, and nothing else is read that units could be made of."""
 
     def forget(self) -> None:
         """Called when it is over: nothing of it is left."""
@@ -148,18 +157,21 @@ class Engine:
         self._submitted = self._done = self._failed = 0  # calls and items
         self.workers = 1
         self._wants_end = False
+        self._printed, self._printed_s = _spool.PrintedReader(self.folder), time.monotonic()
+        self._has_news = False  # calls have ended since the last look at what is printed
         self._job: Optional[int] = None
         self._failures: Deque[Dict[str, Any]] = collections.deque()
         self._said: Deque[HdssError] = collections.deque()
         self.error: Optional[BaseException] = None
         self.is_over = threading.Event()
+        self._is_gone = threading.Event()  # a thread whose join() is interrupted is taken for one that has ended
         _engines.add(self)
         self._thread = threading.Thread(target=self._run, name='hdss', daemon=True)
         self._thread.start()
 
     def _write_setup(self, setup: Tuple[Any, Tuple[Any, ...]]) -> None:
         with open(os.path.join(self.folder, _spool.SETUP), 'w', encoding='utf-8') as file:
-            json.dump(_worker.describe_client(), file)
+            json.dump({**_worker.describe_client(), 'prints': self._prints}, file)
         with open(os.path.join(self.folder, _spool.SETUP_PICKLE), 'wb') as data:
             data.write(_pickled.dumps(setup))
 
@@ -176,6 +188,7 @@ class Engine:
         with self._lock:
             self._sources.append(source)
         self.wake()
+        self.fail_late()
 
     def put_function(self, function: Callable[..., Any]) -> int:
         """Has workers find the function of a map. Returns its number. Raises what pickling raises."""
@@ -183,8 +196,13 @@ class Engine:
         with self._lock:
             self._functions += 1
             number = self._functions
-        with open(os.path.join(self.folder, f'function-{number}'), 'wb') as file:
-            file.write(data)
+        try:
+            with open(os.path.join(self.folder, f'function-{number}'), 'wb') as file:
+                file.write(data)
+        except FileNotFoundError:  # the folder goes when all is over
+            if self.is_over.is_set():
+                raise SetLost(str(self.error or 'the executor was shut down')) from None
+            raise
         return number
 
     def drop_function(self, number: int) -> None:
@@ -195,14 +213,27 @@ class Engine:
 
     def close(self) -> None:
         """Nothing more comes: what is there is done, and then the engine ends."""
-        self.queue.close()
+        with self._lock:
+            sources = list(self._sources)
+        for source in sources:
+            source.close()
         self._wants_end = True
         self.wake()
 
     def note_submitted(self, items: int) -> None:
-        """So many calls or items more are there to be done, for the progress."""
+        """So many calls or items more, or less, are there to be done, for the progress."""
         with self._lock:
             self._submitted += items
+
+    def fail_late(self) -> None:
+        """Called behind what hands a unit or a source over: where the thread has ended meanwhile nobody else fails it."""
+        if self.is_over.is_set():
+            self._fail_all(self.error or HdssError('the executor was shut down'))
+
+    def hide_progress(self) -> None:
+        """Nobody waits any more: Ctrl-C has been pressed."""
+        if self._bar is not None:
+            self._bar.hide()
 
     def cancel_open(self) -> None:
         """What has not been added to the job is cancelled."""
@@ -218,7 +249,15 @@ class Engine:
         self.close()
 
     def join(self) -> None:
-        self._thread.join()
+        """Waits for the end. Where Ctrl-C comes meanwhile what runs is ended at once, and KeyboardInterrupt raised."""
+        try:
+            self._is_gone.wait()
+        except KeyboardInterrupt:
+            self.kill(SetLost('the executor was interrupted'))
+            self._is_gone.wait()
+            raise
+        finally:
+            self._thread.join()
 
     # --- the thread ---
 
@@ -229,7 +268,10 @@ class Engine:
         except BaseException as error:  # of the set, of the disk: no unit may be left waiting
             self.error = self.error or _as_lost(error)
         finally:
-            self._finish()
+            try:
+                self._finish()
+            finally:
+                self._is_gone.set()
 
     def _begin(self) -> None:
         self.workers = self.set.workers
@@ -256,11 +298,20 @@ class Engine:
             self._take_results()
             self._take_failures()
             self._fill()
+            if time.monotonic() >= self._printed_s + OUTPUT_S or (self._has_news and not self._open):
+                self._take_printed(False)
+            if not self._open:
+                self._forget_cancelled()
             self._draw(False)
             if self._is_done():
                 return
             waits.poll(LOOK_S * 1000 if self._open else None if not self._wants_end else 10)
             self._hear_bell()
+
+    def _forget_cancelled(self) -> None:
+        """Nothing is open, and no source has anything: what was submitted and is not done was cancelled."""
+        with self._lock:
+            self._submitted = self._done + self._failed
 
     def _draw(self, is_end: bool) -> None:
         if self._bar is not None:
@@ -337,12 +388,13 @@ class Engine:
                 text = data.decode()
                 logging.getLogger('concurrent.futures').critical(text)
                 raise SetLost(text)
-            unit = self._settle(number)
+            unit, self._has_news = self._settle(number), True
             if unit is not None:
                 took_s = took / 1e9
                 self._mean_s = took_s if self._mean_s == 0 else 0.9 * self._mean_s + 0.1 * took_s
-                self._done += unit.items
+                self._done += unit.items if unit.is_wanted() else 0
                 self._ended += 1
+                self._draw(False)  # before whoever waits for it goes on, and prints
                 unit.end(data, took_s)
 
     def _print(self, is_output: bool, data: bytes) -> None:
@@ -352,6 +404,15 @@ class Engine:
                 self._bar.clear()
             file.write(data.decode('utf-8', 'replace'))
             file.flush()
+
+    def _take_printed(self, is_end: bool) -> None:
+        """Prints what programs of the calls have written since the last time."""
+        self._printed_s, self._has_news = time.monotonic(), False
+        try:
+            for is_output, data in self._printed.read(is_end):
+                self._print(is_output, data)
+        except (OSError, ValueError):  # the folder, or the file to which is printed, is gone
+            pass
 
     def _take_failures(self) -> None:
         """What workers have died of. Results that they had written before count."""
@@ -369,7 +430,8 @@ class Engine:
                 if parts:
                     self.queue.put_first(parts)
                 else:
-                    self._failed += 1
+                    self._failed += unit.items if unit.is_wanted() else 0
+                    self._draw(False)
                     unit.fail(CallDied(f'the call was given up: {failure["reason"]}'))
 
     # --- what the other thread says ---
@@ -381,12 +443,6 @@ class Engine:
     def note_end(self, error: HdssError) -> None:
         self._said.append(error)
         self.wake()
-
-    def note_output(self, is_output: bool, data: bytes) -> None:
-        self._print(is_output, data)
-
-    def wants_output(self) -> bool:
-        return self._prints and not self.is_over.is_set()
 
     # --- the end ---
 
@@ -411,7 +467,7 @@ class Engine:
             else:
                 self._control.ask('DELETE', f'/v1/jobs/{self._job}')
             if not self._owns_set:
-                self._control.ask('GET', f'/v1/jobs/{self._job}?wait=2')  # it needs the folder for so long
+                self._control.ask('GET', f'/v1/jobs/{self._job}?wait={END_WAIT_S}')  # it needs the folder for so long
         except (HdssError, Refused):
             pass
         self._control.close()
@@ -422,13 +478,16 @@ class Engine:
             return
         if self.error is not None:
             self._fail_all(self.error)
-        self._draw(True)
+        if self.error is None:
+            self._draw(True)
+        elif self._bar is not None:
+            self._bar.leave()
         self._end_job()
         self.is_over.set()
-        if self.error is None:
-            self._fail_all(HdssError('the executor was shut down'))  # what came too late
+        self.fail_late()
         if self._owns_set:
             self.set.close()
+        self._take_printed(True)
         self._writer.close()
         self._reader.close()
         _engines.discard(self)
@@ -449,16 +508,14 @@ def _as_lost(error: BaseException) -> SetLost:
 # --- the thread that watches ---
 
 def _watch(engine_of: 'weakref.ref[Engine]', control: Control, job: int) -> None:
-    """Asks for calls that workers have died of, and whether the job still goes on; fetches what programs have printed."""
-    first, printed = 0, {'out': 0, 'err': 0}
-    path = f'/v1/jobs/{job}'
+    """Asks for calls that workers have died of, and whether the job still goes on."""
+    first = 0
     while True:
         try:
-            answer = control.ask('GET', f'{path}/failures?from={first}&wait={FAILURES_WAIT_S}')
+            answer = control.ask('GET', f'/v1/jobs/{job}/failures?from={first}&wait={FAILURES_WAIT_S}')
             engine = engine_of()
             if engine is None:
                 return
-            _print_output(engine, control, path, printed)
         except HdssError as error:
             engine = engine_of()
             if engine is not None and not engine.is_over.is_set():
@@ -474,15 +531,6 @@ def _watch(engine_of: 'weakref.ref[Engine]', control: Control, job: int) -> None
             engine.note_end(SetLost(f'job {job} of the executor was ended from outside: it is {state}'))
             return
         del engine
-
-
-def _print_output(engine: Engine, control: Control, path: str, printed: Dict[str, int]) -> None:
-    for stream in ('out', 'err'):
-        if engine.wants_output():
-            data = control.ask_bytes('GET', f'{path}/output?stream={stream}&from={printed[stream]}')
-            printed[stream] += len(data)
-            if data:
-                engine.note_output(stream == 'out', data)
 
 
 # --- the end of the process ---

@@ -10,21 +10,31 @@ from typing import Optional
 class HdssError(Exception):
     """What HDSS refuses or cannot do, in one line."""
 
+    __module__ = 'hdss'
+
 
 class SetLost(HdssError, concurrent.futures.BrokenExecutor):
     """The set of daemons has ended, or cannot be reached, before what it was given was done."""
+
+    __module__ = 'hdss'
 
 
 class CallDied(HdssError):
     """A call was given up: the process that ran it died, or was ended as it took too long, each time that it was tried."""
 
+    __module__ = 'hdss'
+
 
 class JobFailed(HdssError):
     """A job has ended with iterations that failed, was cancelled, or was refused."""
 
+    __module__ = 'hdss'
+
 
 class NotPicklable(HdssError):
     """An exception or a result of a worker could not be pickled; the text says what it was."""
+
+    __module__ = 'hdss'
 
 
 class RemoteTraceback(Exception):

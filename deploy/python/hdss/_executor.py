@@ -12,7 +12,23 @@ from hdss import _engine, _pickled, _progress, _spool
 from hdss._engine import Engine, Unit
 from hdss._errors import SetLost
 from hdss._map import Map
-from hdss._sets import Set, as_set
+from hdss._sets import Set, as_set, checked_workers
+
+
+class _Future(concurrent.futures.Future[Any]):
+    """A future beside which no bar is drawn any more when the wait for it is interrupted."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._engine = engine
+
+    def result(self, timeout: Optional[float] = None) -> Any:
+        """The result of the call. Raises what the call has raised, or TimeoutError after `timeout` seconds."""
+        try:
+            return super().result(timeout)
+        except KeyboardInterrupt:
+            self._engine.hide_progress()
+            raise
 
 
 class _Call(Unit):
@@ -84,9 +100,7 @@ class Executor(concurrent.futures.Executor):
                  progress: Optional[bool] = None, environment: Optional[Dict[str, str]] = None) -> None:
         if max_workers is not None and workers is not None:
             raise TypeError('max_workers and workers are the same; accepted: one of them')
-        wanted = workers if workers is not None else max_workers
-        if wanted is not None and wanted <= 0:
-            raise ValueError('max_workers must be greater than 0')
+        wanted = checked_workers(workers if workers is not None else max_workers)
         if initializer is not None and not callable(initializer):
             raise TypeError('initializer must be a callable')
         words = _words(timeout, retries)
@@ -98,6 +112,11 @@ class Executor(concurrent.futures.Executor):
         self._engine = Engine(self._set, owns, words, (initializer, tuple(initargs)), options, prints, environment, self._bar)
         self._finalizer = weakref.finalize(self, self._engine.close)
         self._finalizer.atexit = False
+
+    @property
+    def set(self) -> Set:
+        """The set in which the calls run."""
+        return self._set
 
     @property
     def workers(self) -> int:
@@ -122,7 +141,7 @@ class Executor(concurrent.futures.Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'concurrent.futures.Future[Any]':
         """Has fn(*args, **kwargs) run. What it takes is pickled here and now."""
         self._check()
-        future: 'concurrent.futures.Future[Any]' = concurrent.futures.Future()
+        future = _Future(self._engine) if self._bar is not None else concurrent.futures.Future()
         try:
             data = _pickled.dumps((fn, args, kwargs))
         except Exception as error:
@@ -132,6 +151,7 @@ class Executor(concurrent.futures.Executor):
         self._engine.queue.put(_Call(future, data))
         self._engine.note_submitted(1)
         self._engine.wake()
+        self._engine.fail_late()
         return future
 
     def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: Optional[int] = None,
@@ -167,7 +187,7 @@ class Executor(concurrent.futures.Executor):
             done = Map(self._engine, fn, items, is_sized, chunksize, buffersize, is_ordered)
         except (TypeError, AttributeError, _pickled.PicklingError) as error:
             return _raising(error)
-        return done.results(timeout, end_s)
+        return done.results(timeout, end_s, None if done.is_read() else self)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no other call; what was submitted is done, or, with cancel_futures, what has begun. With `wait` it returns

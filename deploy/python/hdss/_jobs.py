@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
 import json
 import os
 import shlex
@@ -12,7 +13,7 @@ import weakref
 from typing import Any, Callable, Dict, Generator, Iterable, List, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
 from hdss import _pickled, _worker
-from hdss._control import environment_words
+from hdss._control import Refused, environment_words
 from hdss._errors import JobFailed
 from hdss._progress import Bar
 from hdss._sets import Folder, Set, as_set, work_folder
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 OVER = ('done', 'failed', 'cancelled')
 LOOK_S = 0.25
 WAIT_S = 20
+REASONS_MAX = 3
 # Types of numbers as HDSS has them, and the types of numpy that are as wide.
 TYPES = ('uint8', 'uint16', 'uint32', 'uint64', 'int32', 'int64', 'float32', 'float64')
 VIEWS = {'bool': 'uint8', 'int8': 'uint8', 'int16': 'uint16', 'float16': 'uint16', 'complex64': 'float32', 'complex128': 'float64'}
@@ -39,7 +41,11 @@ class Job:
         self._finalizer = weakref.finalize(self, _end, in_set if owns_set else None, folder)
         body = {'words': list(words), 'folder': os.getcwd(), 'environment': environment_words(_environment()), **options}
         self._tie = in_set.control() if options.get('attached') else self._control  # its end is that of an attached job
-        self.id = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
+        try:
+            self.id = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
+        except Refused as error:
+            self.close()
+            raise JobFailed(f'the job is refused: {error}') from None
         self.output: Optional[str] = None
 
     def info(self) -> Dict[str, Any]:
@@ -102,6 +108,9 @@ class Job:
         except KeyboardInterrupt:
             self.cancel()
             raise
+        finally:
+            if bar is not None:
+                bar.leave()
         self._end()
         return self
 
@@ -125,10 +134,19 @@ class Job:
         state = self._last['state']
         if state == 'done':
             return
-        reasons = [failure['reason'] for failure in self.failures()][:3]
-        said = '; '.join(reasons) or self.printed('err').strip().splitlines()[-1:] or ['no reason is known']
-        text = said if isinstance(said, str) else said[0]
-        raise JobFailed(f'job {self.id} is {state}: {text}' if state == 'failed' else f'job {self.id} was cancelled')
+        raise JobFailed(f'job {self.id} was cancelled' if state == 'cancelled' else f'job {self.id} has failed: {self._reason()}')
+
+    def _reason(self) -> str:
+        """Why it has failed, in a line: what was given up; else what its summary says, as of tasks; else its last error line."""
+        failures = self.failures()
+        if failures:
+            return _reasons_of(failures)
+        lines = self.printed('out').splitlines()
+        counts = [line.partition(': ')[2] for line in lines[:1]]
+        reasons = list(itertools.takewhile(_goes_on, itertools.dropwhile(lambda line: not line.startswith('  reasons '), lines)))
+        if reasons:
+            return '; '.join(counts + [line[len('  reasons '):].strip() for line in reasons[:REASONS_MAX]])
+        return '; '.join(self.printed('err').strip().splitlines()[-1:] or counts) or 'no reason is known'
 
     def __await__(self) -> Generator[Any, None, 'Job']:
         return asyncio.get_running_loop().run_in_executor(None, self.wait).__await__()
@@ -144,6 +162,25 @@ class Job:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _reasons_of(failures: List[Dict[str, Any]]) -> str:
+    """What was given up, in a line: each reason once, with its first iteration."""
+    found: Dict[str, Tuple[int, int]] = {}  # the lowest iteration, and how many there are
+    end = -1                                # what was tried more than once is there more than once
+    for failure in sorted(failures, key=lambda failure: int(failure['first'])):
+        first, behind = max(failure['first'], end), failure['first'] + failure['count']
+        if first < behind:
+            lowest, count = found.get(failure['reason'], (first, 0))
+            found[failure['reason']] = lowest, count + behind - first
+        end = max(end, behind)
+    said = [f'iteration {lowest}{f" and {count - 1} more" if count > 1 else ""}: {reason}' for reason, (lowest, count) in found.items()]
+    return '; '.join(said[:REASONS_MAX]) + (f'; and {len(said) - REASONS_MAX} other reasons' if len(said) > REASONS_MAX else '')
+
+
+def _goes_on(line: str) -> bool:
+    """True for the line of a summary that says the reasons, and those below it that have no name of their own."""
+    return line.startswith(('  reasons ', ' ' * 10))
 
 
 def _end(in_set: Optional[Set], folder: Optional[Folder]) -> None:
@@ -201,20 +238,21 @@ def exec(commands: Iterable[Union[str, Sequence[str]]], *, set: Union[Set, str, 
     """Submits commands, each a task, and returns the job.
 
     commands    of each its line, as a shell would have it, or its words
-    output      file for what they print, in their order; their errors go to output + '.err', and how they ended to
-                output + '.log' (default: in a folder that goes with the job, see Job.output)
+    output      file for what they print, in their order; their errors go to the name with .err behind it, and how they
+                ended to that with .log, in the place of .out where that is its end (default: in a folder that goes with the
+                job, see Job.output)
     shell       lines are handed to /bin/sh
     parameters  those of the kernel exec: timeout=60, retries=2, cores=2, memory='2G' (`hdss kernels exec`)
     """
+    lines = [command if isinstance(command, str) else shlex.join(command) for command in commands]
+    for text in lines:
+        if '\n' in text:
+            raise ValueError(f'a command has a line end: {text!r:.60}')
     found = as_set(set, workers)
     folder = work_folder(found)
     path = os.path.join(folder.path, 'tasks')
     with open(path, 'w', encoding='utf-8') as file:
-        for command in commands:
-            text = command if isinstance(command, str) else shlex.join(command)
-            if '\n' in text:
-                raise ValueError(f'a command has a line end: {text!r:.60}')
-            file.write(text + '\n')
+        file.writelines(text + '\n' for text in lines)
     place = os.path.abspath(output) if output is not None else os.path.join(folder.path, 'output')
     line = ['exec', 'tasks=' + path, *(['shell=yes'] if shell else []), *(f'{key}={_parameter(value)}' for key, value in parameters.items()),
             *_option_words(None, place, options)]
@@ -233,7 +271,7 @@ def _takes_one(function: Callable[..., Any]) -> bool:
         return True
     needed = [p for p in listed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
     if len(needed) not in (1, 2):
-        raise TypeError(f'{function!r} needs {len(needed)} arguments; accepted: f(i), or f(first, count)')
+        raise TypeError(f'{getattr(function, "__qualname__", function)} needs {len(needed)} arguments; accepted: f(i), or f(first, count)')
     return len(needed) == 1
 
 

@@ -33,6 +33,9 @@ class _Batch(Unit):
     def begin(self) -> bool:
         return not self._map.is_cancelled
 
+    def is_wanted(self) -> bool:
+        return not self._map.is_cancelled
+
     def contents(self) -> Tuple[bytes, int, int]:
         return _pickled.dumps(self._items), self._map.function, len(self._items)
 
@@ -63,31 +66,44 @@ class Map(Source):
                  buffersize: Optional[int], is_ordered: bool) -> None:
         self._engine = engine
         self.function = engine.put_function(function)
-        self._source, self._limit = iter(items), buffersize or (SIZED_AHEAD if is_sized else AHEAD)
+        self._source: Iterator[Tuple[Any, ...]] = iter(items)
+        self._limit = buffersize or (SIZED_AHEAD if is_sized else AHEAD)
         self._chunksize, self._is_ordered, self._is_sized = chunksize, is_ordered, is_sized
         self._items: Deque[Tuple[Any, ...]] = collections.deque()
         self._pulled = self._taken = self._received = self._given = 0
-        self._is_complete = self.is_cancelled = False
+        self._is_complete = self._is_closed = self.is_cancelled = False
+        self._end: BaseException = RuntimeError('cannot schedule new futures after shutdown')  # of what comes behind the end of the executor
         self._mean_s = 0.0
         self._changed = threading.Condition()
         self._results: Dict[int, List[Any]] = {}       # by the first item of a batch
         self._order: Deque[int] = collections.deque()  # of the batches as they have come, where that counts
+        self._is_added = False
         self._pull()
         engine.add_source(self)
+        self._is_added = True
+        self._tell(self._pulled)
 
     # --- the thread of the caller ---
 
     def _pull(self) -> None:
         """Reads the iterables as far as there is room."""
         room = self._limit - (self._pulled - self._given)
-        if self._is_complete or room <= 0 or (room < self._limit // 2 and room < 1024):
+        if self._is_complete or self._is_closed or room <= 0 or (room < self._limit // 2 and room < 1024):
             return
         items = list(itertools.islice(self._source, room))
-        self._items.extend(items)
-        self._pulled += len(items)
-        self._engine.note_submitted(len(items))
-        if len(items) < room:
-            self._is_complete = True
+        with self._changed:
+            if self._is_closed:  # meanwhile
+                self._source = itertools.chain(items, self._source)
+                return
+            self._items.extend(items)
+            self._pulled += len(items)
+            self._is_complete = len(items) < room
+        if self._is_added:
+            self._tell(len(items))
+
+    def _tell(self, items: int) -> None:
+        """Counts items that the engine can already see: it takes what it does not see for cancelled."""
+        self._engine.note_submitted(items)
         self._engine.wake()
 
     def _next_batch(self, until: Optional[float]) -> Optional[List[Any]]:
@@ -95,7 +111,8 @@ class Map(Source):
         self._pull()
         with self._changed:
             while not (self._order or self._given in self._results):
-                if self._is_complete and self._given == self._pulled:
+                if self._given == self._pulled and (self._is_complete or self._is_closed):
+                    self._check_end()
                     return None
                 left = None if until is None else until - time.monotonic()
                 if left is not None and left <= 0:
@@ -106,8 +123,18 @@ class Map(Source):
             self._given += len(outcomes)
         return outcomes
 
-    def results(self, timeout: Optional[float], end_s: Optional[float] = None) -> Iterator[Any]:
-        """The results, one by one. Raises what a call has raised, in its turn. What is not asked for any more is not run."""
+    def _check_end(self) -> None:
+        """Raises where the iterables have items that had not been read when the executor ended."""
+        for _ in () if self._is_complete else itertools.islice(self._source, 1):
+            raise self._end
+
+    def is_read(self) -> bool:
+        """True where the iterables have been read to their end."""
+        return self._is_complete
+
+    def results(self, timeout: Optional[float], end_s: Optional[float], executor: object) -> Iterator[Any]:
+        """The results, one by one. Raises what a call has raised, in its turn. What is not asked for any more is not run. Holds
+        the executor, which nobody else may have any more, where items are still to be read for it."""
         until = end_s if timeout is not None else None
         try:
             while True:
@@ -117,14 +144,23 @@ class Map(Source):
                 outcomes.reverse()
                 while outcomes:  # nothing here refers to what the caller has got
                     yield _result(outcomes.pop())
+        except KeyboardInterrupt:
+            self._engine.hide_progress()
+            raise
         finally:
             self._drop()
 
     def _drop(self) -> None:
         """Nothing that has not begun is run, and nobody asks for results any more."""
         self.is_cancelled = self._is_complete = True
+        self._engine.note_submitted(self._received - self._pulled)
         self._items.clear()
         self._engine.wake()
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
 
     def cancel(self) -> None:
         """Nothing that has not been taken is run."""
@@ -186,11 +222,12 @@ class Map(Source):
                 if not self._is_ordered:
                     self._order.append(self._taken)
                 self._taken = self._pulled
-            self._is_complete = True
+            if not self._is_closed:
+                self._is_closed, self._end = True, error
             self._changed.notify_all()
 
     def is_over(self) -> bool:
-        return self._is_complete and not self._items
+        return (self._is_complete or self._is_closed) and not self._items
 
     def forget(self) -> None:
         if self._received >= self._taken or self.is_cancelled:

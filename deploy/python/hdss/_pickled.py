@@ -4,6 +4,7 @@ takes what is defined in a script, a notebook or a function."""
 from __future__ import annotations
 
 import pickle
+import sys
 from typing import Any, Tuple
 
 from hdss._errors import NotPicklable, remote_text, with_cause
@@ -33,9 +34,20 @@ def dumps(value: Any) -> bytes:
     """The value as bytes. Raises what its own __reduce__ does, or TypeError, AttributeError or PicklingError."""
     if _is_plain(value):
         return pickle.dumps(value, PROTOCOL)
-    import cloudpickle
-    data: bytes = cloudpickle.dumps(value, PROTOCOL)
+    data: bytes = cloud().dumps(value, PROTOCOL)
     return data
+
+
+def cloud() -> Any:
+    """The module cloudpickle."""
+    try:
+        import cloudpickle
+    except ModuleNotFoundError as error:
+        if error.name != 'cloudpickle':
+            raise
+        raise ModuleNotFoundError(f'{sys.executable} has no cloudpickle, by which functions are sent; install it: pip install cloudpickle, '
+                                  'or apt install python3-cloudpickle', name='cloudpickle') from None
+    return cloudpickle
 
 
 loads = pickle.loads

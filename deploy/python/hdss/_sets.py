@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import itertools
 import json
+import operator
 import os
 import shutil
 import subprocess
@@ -30,7 +31,7 @@ def program() -> str:
         return built
     found = shutil.which('hdss')
     if found is None:
-        raise HdssError('there is no command hdss in PATH; install HDSS, or name it by HDSS=/path/of/hdss')
+        raise HdssError('there is no command hdss in PATH; install HDSS, add its folder to PATH, or name it by HDSS=/path/of/hdss')
     return found
 
 
@@ -102,6 +103,17 @@ def _memory() -> str:
 
 # --- sets ---
 
+def checked_workers(given: Any) -> Optional[int]:
+    """A number of workers, or None. TypeError or ValueError for all else."""
+    try:
+        workers = None if given is None else operator.index(given)  # ints of numpy, too
+    except TypeError:
+        raise TypeError(f'workers: {given!r:.60}; accepted: a whole number of at least 1, or None for one for each core') from None
+    if workers is not None and workers <= 0:
+        raise ValueError(f'workers, max_workers must be greater than 0: {workers}; None is one for each core')
+    return workers
+
+
 class Set:
     """A set of daemons that takes jobs.
 
@@ -112,8 +124,7 @@ class Set:
     """
 
     def __init__(self, workers: Optional[int] = None, *, name: Optional[str] = None, options: Optional[List[str]] = None) -> None:
-        if workers is not None and workers <= 0:
-            raise ValueError(f'workers: {workers}; accepted: a number of at least 1')
+        workers = checked_workers(workers)
         self._process: Optional[subprocess.Popen[str]] = None
         self._folder: Optional[Folder] = None
         self._ready = threading.Lock()
@@ -138,7 +149,8 @@ class Set:
     def _start(self, workers: Optional[int], options: List[str]) -> None:
         self._folder = Folder(_base(True) if _control.batch_name() is not None else _memory())
         self.name = f'{_control.OWN}{os.getpid()}-{next(_numbers)}'
-        words = [program(), 'up', '--foreground', '--until-eof', '--format', 'json', '--name', self.name, '--state', os.path.join(self._folder.path, 'set')]
+        self._program = program()
+        words = [self._program, 'up', '--foreground', '--until-eof', '--format', 'json', '--name', self.name, '--state', os.path.join(self._folder.path, 'set')]
         words += ['--workers', str(workers)] if workers is not None else []
         errors = open(os.path.join(self._folder.path, 'errors'), 'w+', encoding='utf-8', errors='replace')
         try:
@@ -146,7 +158,7 @@ class Set:
                                              start_new_session=True)
         except OSError as error:
             self._folder.remove()
-            raise HdssError(f'cannot start {words[0]}: {error.strerror}') from None
+            raise HdssError(f'cannot start {words[0]}: {error.strerror}; HDSS or PATH has to name the command hdss') from None
         finally:
             errors.close()
         _live.add(self)
@@ -162,7 +174,8 @@ class Set:
             process.wait()
             with open(os.path.join(self._folder.path, 'errors'), encoding='utf-8', errors='replace') as errors:
                 said = errors.read().strip()
-            raise SetLost(f'no set could be started: {said or "status " + str(process.returncode)}') from None
+            silent = f'{self._program} has ended with status {process.returncode} and said nothing; HDSS or PATH has to name the command hdss'
+            raise SetLost(f'no set could be started: {said or silent}') from None
         self._path = next((os.path.join(folder, self.name + _control.ENDING) for folder in _control.folders()
                            if os.path.exists(os.path.join(folder, self.name + _control.ENDING))), None)
         if self._path is None:
@@ -180,6 +193,14 @@ class Set:
                     if self._session is None:
                         raise SetLost(f'the set at {self._path} does not answer')
             return self._session
+
+    def is_up(self) -> bool:
+        """True where it can take jobs, or will when it has started."""
+        if self._pid != os.getpid():
+            return False
+        if self._process is not None:
+            return self._process.poll() is None and self in _live
+        return self._path is not None and _control.session_of(self._path) is not None
 
     @property
     def workers(self) -> int:
@@ -231,8 +252,8 @@ def as_set(given: Union[Set, str, None], workers: Optional[int] = None) -> Set:
     """The set that is given, or named, else as Set() finds or starts it."""
     if isinstance(given, Set):
         if workers is not None:
-            raise ValueError('workers: a set that is given has its own')
+            raise ValueError(f'workers={workers} and set: accepted: one of them; a set has its own workers')
         return given
     if given is not None and workers is not None:
-        raise ValueError('workers and set: accepted: one of them')
+        raise ValueError(f'workers={workers} and set: accepted: one of them; a set has its own workers')
     return Set(workers, name=given)

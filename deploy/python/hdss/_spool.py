@@ -14,6 +14,7 @@ and removes them when all of these units are done. A worker writes, before it sa
 
     R-HOST-PID-N                entries, each a head, HEAD, and so many bytes; N counts up when a file is full
     R-HOST-PID-N.unit-I         the result of one unit that is large
+    printed-HOST.out, .err      what is written to the descriptors of standard output and error, as by programs that calls run
 
 and wakes the client by a byte in the pipe `bell`, where both are on one machine; a client of other machines looks
 from time to time. An entry that is cut off is still being written. The result of a unit may be there twice, where its worker was lost
@@ -29,7 +30,7 @@ SEGMENT = 4096
 LARGE = 1 << 20           # bytes from which a unit, or its result, has a file of its own
 RESULTS_MAX = 16 << 20    # bytes with which a file of results is full
 SETUP, SETUP_PICKLE, BELL = 'setup.json', 'setup.pickle', 'bell'
-RESULTS = 'R-'
+RESULTS, PRINTS = 'R-', 'printed-'
 
 ENTRY = struct.Struct('<QQQQ')  # place and length in K.data, function, items; an entry that is not written yet is zeros
 ALONE = (1 << 64) - 1           # as place: the unit has a file of its own
@@ -209,6 +210,28 @@ class ResultReader:
         for file in self._files.values():
             file.close()
         self._files.clear()
+
+
+class PrintedReader:
+    """Reads what is written to the descriptors of workers."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._places: Dict[str, int] = {}
+
+    def read(self, is_end: bool) -> List[Tuple[bool, bytes]]:
+        """(True for standard output, bytes) of what is new: whole lines, and all of it at the end."""
+        found = []
+        for name in sorted(name for name in os.listdir(self._folder) if name.startswith(PRINTS)):
+            with open(os.path.join(self._folder, name), 'rb') as file:
+                file.seek(self._places.get(name, 0))
+                data = file.read()
+            if not is_end:
+                data = data[:data.rfind(b'\n') + 1]
+            self._places[name] = self._places.get(name, 0) + len(data)
+            if data:
+                found.append((name.endswith('.out'), data))
+        return found
 
 
 # --- the workers' side ---

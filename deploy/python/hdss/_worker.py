@@ -91,13 +91,22 @@ def _printing(calls: '_Calls', kind: int, descriptor: int) -> io.TextIOWrapper:
 
 # --- calls ---
 
+def _loads(data: bytes) -> Any:
+    """What the client has sent."""
+    try:
+        return _pickled.loads(data)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f'{error}: a worker on {socket.gethostname()} needs it for what it was sent, and looks for modules where the program '
+                                  'does: install it for all nodes, or name its folder by PYTHONPATH', name=error.name, path=error.path) from None
+
+
 class _Calls:
     """The calls of one folder, in this process."""
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
+        self._folder, self._host = folder, socket.gethostname().split('.')[0] or 'host'
         self._units = _spool.UnitReader(folder)
-        self._results = _spool.ResultWriter(folder, socket.gethostname().split('.')[0] or 'host')
+        self._results = _spool.ResultWriter(folder, self._host)
         self._functions: Dict[int, Callable[..., Any]] = {}
         self._unit = 0
         self._broken = self._set_up()
@@ -110,6 +119,7 @@ class _Calls:
         if refused is not None:
             return refused
         _take_path(client)
+        self._take_descriptors(client['prints'])
         sys.stdout, sys.stderr = _printing(self, _spool.PRINTED, 1), _printing(self, _spool.PRINTED_ERROR, 2)
         try:
             initializer, arguments = _pickled.loads(_spool.read_file(os.path.join(self._folder, _spool.SETUP_PICKLE)))
@@ -120,16 +130,24 @@ class _Calls:
             return 'the initializer has failed:\n' + remote_text(error)
         return None
 
+    def _take_descriptors(self, prints: bool) -> None:
+        """What does not go by Python's own files, as of programs that a call runs, goes to files that the client reads."""
+        for descriptor, ending in ((1, '.out'), (2, '.err')):
+            path = os.path.join(self._folder, _spool.PRINTS + self._host + ending) if prints else os.devnull
+            file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            os.dup2(file, descriptor)
+            os.close(file)
+
     def printed(self, kind: int, text: bytes) -> None:
         """What a call has printed. A process that a call has forked has files of its own."""
         if self._results.pid != os.getpid():
-            self._results = _spool.ResultWriter(self._folder, socket.gethostname().split('.')[0] or 'host')
+            self._results = _spool.ResultWriter(self._folder, self._host)
         self._results.write(self._unit, kind, 0, text)
 
     def _function(self, number: int) -> Callable[..., Any]:
         function = self._functions.get(number)
         if function is None:
-            function = _pickled.loads(self._units.function(number))
+            function = _loads(self._units.function(number))
             while len(self._functions) >= FUNCTIONS_MAX:
                 del self._functions[next(iter(self._functions))]
             self._functions[number] = function
@@ -150,7 +168,7 @@ class _Calls:
 
     def _one(self, data: bytes) -> bytes:
         try:
-            function, arguments, keywords = _pickled.loads(data)
+            function, arguments, keywords = _loads(data)
             value = function(*arguments, **keywords)
         except BaseException as error:
             return _pickled.raised_outcome(error)
@@ -158,7 +176,7 @@ class _Calls:
 
     def _many(self, unit: _spool.Unit) -> bytes:
         try:
-            function, items = self._function(unit.function), _pickled.loads(unit.data)
+            function, items = self._function(unit.function), _loads(unit.data)
         except BaseException as error:
             return _pickled.dumps([_pickled.raised_outcome(error)] * unit.items)
         loads, outcome, outcomes = _pickled.loads, _pickled.value_outcome, []
@@ -192,6 +210,11 @@ class _Calls:
 _calls: Dict[str, _Calls] = {}
 
 
+def is_worker() -> bool:
+    """True in a process that runs the calls of an executor."""
+    return bool(_calls)
+
+
 def calls(first: int, count: int, *, folder: str = '') -> List[bytes]:
     """Units of the folder of an executor."""
     if folder not in _calls:
@@ -222,17 +245,32 @@ class _Loop:
             raise RuntimeError(refused)
         _take_path(said['client'])
         self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], tuple(said['shape']), said['is_scalar'], said['view']
-        self._function = _pickled.loads(_spool.read_file(file))
+        self._function = _loads(_spool.read_file(file))
+
+    def _cast(self, array: Any) -> Any:
+        """The array as the type of the loop. Whole numbers may come in another type, as those of Python do, where they fit."""
+        import numpy
+        wanted = numpy.dtype(self._dtype)
+        if array.dtype.kind in 'iu' and wanted.kind in 'iu' and array.size > 0:
+            limits, least, most = numpy.iinfo(wanted), int(array.min()), int(array.max())
+            if least < limits.min or most > limits.max:
+                raise ValueError(f'the function returns {least if least < limits.min else most}; accepted by {wanted}: {limits.min} to {limits.max}; '
+                                 'or say another dtype=')
+        elif not numpy.can_cast(array.dtype, wanted, 'same_kind'):
+            kind = type(array.flat[0]).__name__ if array.dtype.hasobject else array.dtype.name
+            raise TypeError(f'the function returns {kind}, which cannot become {wanted}; say another dtype=')
+        return array.astype(wanted)
 
     def run(self, first: int, count: int) -> Any:
         import numpy
         result = [self._function(i) for i in range(first, first + count)] if self._is_scalar else self._function(first, count)
         array = numpy.asarray(result)
         if array.shape != (count, *self._shape):
-            what = 'returned an array of shape' if not self._is_scalar else 'the results of'
-            raise ValueError(f'{what} {array.shape} for {count} iterations from {first} on; accepted: {(count, *self._shape)}')
+            if self._is_scalar:
+                raise ValueError(f'the function returns something of shape {array.shape[1:]}; accepted: {self._shape}, or say another shape=')
+            raise ValueError(f'the function returns an array of shape {array.shape} for {count} iterations; accepted: {(count, *self._shape)}')
         if array.dtype != self._dtype:
-            array = array.astype(self._dtype, casting='same_kind')
+            array = self._cast(array)
         array = numpy.ascontiguousarray(array)
         return array.view(self._view) if self._view != self._dtype else array
 

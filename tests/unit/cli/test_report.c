@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What `hdss report` is made of: the reader of traces, the trace in its order, the figures, and what is written. */
+/* What `hdss report` and `hdss explain` are made of: the reader of traces, the trace in its order, the figures, and
+ * what is written. */
 #include "deploy/cli/report/figures.h"
 #include "deploy/cli/report/gantt.h"
 #include "deploy/cli/report/markup.h"
 #include "deploy/cli/report/pack.h"
 #include "deploy/cli/report/page.h"
+#include "deploy/cli/report/story.h"
 #include "tests/lib/suite.h"
 
 #include <math.h>
@@ -145,6 +147,8 @@ START_TEST(broken_lines_are_refused)
         {HEAD "chunk,1,,,,,0,1,own,,,,,,done,,\n", "t.csv:2: a row of the kind 'chunk' has no worker"},
         {HEAD "chunk,,2,,,,0,1,own,,,,,,done,,\n", "t.csv:2: a row of the kind 'chunk' has no time_s"},
         {HEAD "cut,1,2,,,,0,,,,,,,,,,\n", "t.csv:2: a row of the kind 'cut' has no count"},
+        {HEAD "resumed,,,,,,0,,,,,,,,,,\n", "t.csv:2: a row of the kind 'resumed' has no count"},
+        {HEAD "resumed,,,,,,,7,,,,,,,,,\n", "t.csv:2: a row of the kind 'resumed' has no first"},
         {HEAD "run,,,,,,,,,,,,,,,,kernel\n", "t.csv:2: a row of the kind 'run' has no text with KEY=VALUE"},
         {HEAD "run,,,,,,,,,,,,,,,,iterations=many\n", "t.csv:2: 'many' is no number"},
         {HEAD "event,1,,,,,,,,,,,,,,,\"a\nb\"\nevent,1,,,,,,,,,,,,,,,a\"b\n", "t.csv:4: the file ends within quotes"},
@@ -392,6 +396,79 @@ START_TEST(a_report_of_another_run_is_refused)
     ck_assert_str_eq(error.text, "an entry of \"worker_stats\" has no rank");
     figures_fini(&figures);
     json_decref(odd);
+}
+END_TEST
+
+/* The sample, gone on from a run that had done what nobody is given here. */
+static const char *const resumed_rows = "resumed,,,,,,50,10,resumed,,,,,,done,,\nresumed,,,,,,100,7,,,,,,,,,\n";
+
+START_TEST(what_an_earlier_run_had_done_is_told_apart)
+{
+    struct run_trace trace, alone;
+    struct figures figures, figures_alone;
+    struct run_tree tree;
+    struct error error;
+    struct text text;
+    text_init(&text);
+    text_add(&text, "%s%s", sample, resumed_rows);
+    ck_assert_msg(read_trace_text(&trace, text.data, 7, &error) == 0, "%s", error.text);
+    text_fini(&text);
+    read_sample(&alone);
+    ck_assert_uint_eq(trace.resumed_count, 2);
+    ck_assert(trace.resumed[0].first == 50 && trace.resumed[1].first == 100 && trace.resumed[1].count == 7);
+    ck_assert(trace.chunk_count == alone.chunk_count && trace.worker_count == alone.worker_count);
+    figures_init(&figures);
+    figures_init(&figures_alone);
+    ck_assert_int_eq(figures_of_trace(&figures, &trace, &error), 0);
+    ck_assert_int_eq(figures_of_trace(&figures_alone, &alone, &error), 0);
+    ck_assert(figures.resumed == 17 && figures.done == figures_alone.done + 17);
+    ck_assert(figures.chunks == figures_alone.chunks && figures.compute_s == figures_alone.compute_s);
+    ck_assert(figures.worker_stats[0].iterations == figures_alone.worker_stats[0].iterations);
+    text_init(&text);
+    ck_assert_int_eq(run_tree_make(&tree, &trace, figures.begin_s, 9, &error), 0);
+    page_html(&text, &(struct page_content){.figures = &figures, .trace = &trace, .tree = &tree, .name = "t.csv"});
+    run_tree_fini(&tree);
+    ck_assert_ptr_nonnull(strstr(text.data, " cut what was left of "));
+    ck_assert_ptr_nonnull(
+        strstr(text.data, "data-figure=\"resumed\" data-value=\"17\">17</b> of them by an earlier run"));
+    text_fini(&text);
+    figures_fini(&figures);
+    figures_fini(&figures_alone);
+    run_trace_fini(&trace);
+    run_trace_fini(&alone);
+}
+END_TEST
+
+START_TEST(an_iteration_of_an_earlier_run_has_a_story)
+{
+    struct run_trace trace;
+    struct error error;
+    struct text text;
+    text_init(&text);
+    text_add(&text, "%s%s", sample, resumed_rows);
+    ck_assert_msg(read_trace_text(&trace, text.data, 4096, &error) == 0, "%s", error.text);
+    text_fini(&text);
+    text_init(&text);
+    ck_assert_int_eq(story_of_iteration(&text, &trace, 106, &error), 0);
+    ck_assert_ptr_nonnull(strstr(text.data, "iterations 100 to 106 (7)\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text.data, "done, and stored, by an earlier run: this run went on from its journal\n"));
+    ck_assert_ptr_null(strstr(text.data, "worker"));
+    text_fini(&text);
+    text_init(&text);
+    ck_assert_int_eq(story_of_iteration(&text, &trace, 59, &error), 0); /* which this run computed again */
+    ck_assert_ptr_nonnull(strstr(text.data, "iterations 50 to 59 (10)\n"));
+    ck_assert_ptr_nonnull(strstr(text.data, "worker 3 on node 1 (here), chunk 1: iterations 30 to 59 (30)\n"));
+    text_fini(&text);
+    text_init(&text);
+    ck_assert_int_eq(story_of_iteration(&text, &trace, 0, &error), 0);
+    ck_assert_ptr_null(strstr(text.data, "an earlier run"));
+    text_fini(&text);
+    text_init(&text);
+    ck_assert_int_lt(story_of_iteration(&text, &trace, 107, &error), 0);
+    ck_assert_ptr_nonnull(strstr(error.text, "nobody was given iteration 107; the loop has 100"));
+    text_fini(&text);
+    run_trace_fini(&trace);
 }
 END_TEST
 
@@ -665,6 +742,8 @@ int main(void)
     tcase_add_test(all, what_was_predicted_stands_beside_what_came);
     tcase_add_test(all, a_simulation_stands_beside_the_run);
     tcase_add_test(all, a_report_of_another_run_is_refused);
+    tcase_add_test(all, what_an_earlier_run_had_done_is_told_apart);
+    tcase_add_test(all, an_iteration_of_an_earlier_run_has_a_story);
     tcase_add_test(all, words_are_never_markup);
     tcase_add_test(all, numbers_are_packed);
     tcase_add_test(all, classes_are_by_fate_and_reason);

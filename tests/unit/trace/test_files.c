@@ -144,6 +144,9 @@ START_TEST(a_trace_is_made_of_the_files)
         *trace_next(&spool.sink) = (struct trace_record){
             .at_ns = 1500, .first = rank, .count = 3, .figure = 7, .worker = 2, .kind = CHUNK_CUT};
         trace_note(&spool.sink);
+        *trace_next(&spool.sink) =
+            (struct trace_record){.at_ns = 1500, .first = 4 + rank, .count = 5, .kind = CHUNK_RESUMED};
+        trace_note(&spool.sink);
         ck_assert_int_eq(trace_spool_close(&spool, &error), 0);
     }
     ck_assert_int_eq(trace_join("t.csv", ranks, 3, &about, &error), 0);
@@ -154,6 +157,8 @@ START_TEST(a_trace_is_made_of_the_files)
     ck_assert_ptr_nonnull(strstr(text, "worker,,2,0,1,,,,,,,,,,,,power=1.5\r\n"));
     ck_assert_ptr_nonnull(strstr(text, "cut,0.000001000,2,0,,,0,3,,,,,,,,7,\r\n"));
     ck_assert_ptr_nonnull(strstr(text, "cut,0.000001000,2,0,,,1,3,,,,,,,,7,\r\n"));
+    ck_assert_ptr_nonnull(strstr(text, "resumed,,,,,,4,5,resumed,,,,,,done,,\r\n"));
+    ck_assert_ptr_nonnull(strstr(text, "resumed,,,,,,5,5,resumed,,,,,,done,,\r\n"));
     free(text);
     ck_assert_int_lt(access("t.csv.0.part", F_OK), 0);
     ck_assert_int_lt(access("t.csv.1.part", F_OK), 0);
@@ -174,6 +179,7 @@ START_TEST(the_ending_says_the_form)
 {
     ck_assert_int_eq((int)trace_form_of("a.csv"), TRACE_CSV);
     ck_assert_int_eq((int)trace_form_of("b/a.pftrace"), TRACE_PERFETTO);
+    ck_assert_int_eq((int)trace_form_of("b/a.otf2"), TRACE_OTF2);
     ck_assert_int_eq((int)trace_form_of(".csv"), TRACE_FORMS);
     ck_assert_int_eq((int)trace_form_of("a.txt"), TRACE_FORMS);
 }

@@ -209,6 +209,25 @@ START_TEST(cuts_and_losses_have_rows)
 }
 END_TEST
 
+START_TEST(what_an_earlier_run_had_done_has_a_row)
+{
+    const struct trace_record chunk = assigned(1, 100, 20, 10);
+    const struct trace_record records[] = {{.at_ns = 50, .first = 0, .count = 20, .kind = CHUNK_RESUMED},
+                                           {.at_ns = 50, .first = 30, .count = 1, .kind = CHUNK_RESUMED},
+                                           chunk,
+                                           completed(&chunk, 200, 40, 0)};
+    REPLAY(records);
+    ck_assert_uint_eq(taken_count, 3);
+    check_row(0, 0, 20, 0);
+    check_row(1, 30, 1, 0);
+    check_row(2, 20, 10, CHUNK_STORED);
+    ck_assert_int_eq((int)taken[0].kind, ROW_RESUMED);
+    ck_assert_int_eq((int)taken[1].kind, ROW_RESUMED);
+    ck_assert_int_eq((int)taken[2].kind, ROW_CHUNK);
+    ck_assert_uint_eq(taken[0].at_ns, 50);
+}
+END_TEST
+
 START_TEST(records_that_make_no_sense_are_refused)
 {
     struct chunk_rows *rows = chunk_rows_new(take_row, NULL);
@@ -233,6 +252,7 @@ int main(void)
     tcase_add_test(all, a_lost_worker_settles_its_chunks);
     tcase_add_test(all, what_is_not_settled_is_open);
     tcase_add_test(all, cuts_and_losses_have_rows);
+    tcase_add_test(all, what_an_earlier_run_had_done_has_a_row);
     tcase_add_test(all, records_that_make_no_sense_are_refused);
     suite_add_tcase(suite, all);
     return suite_run(suite);

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What hdss-python(7) tells its reader to type: each task, with what the page says comes out, by the Python that has what the task needs. The one for a cluster
+is typed on the first of two nodes of a Slurm of its own."""
+import re
+import subprocess
+
+from launch import environment, long, main
+from nodes import inside
+from pythons import obstacle, python_with, variables
+from slurm import Slurm
+from typed import TASK, follow, read, steps_of
+
+NEEDED = re.compile(r'^ *import ((?:\w+, )*\w+)$|^from (\w+) import', re.MULTILINE)
+OPTIONAL = {'joblib': ['joblib'], 'mpi4py': ['mpi4py.MPI'], 'nbclient': ['nbclient', 'ipykernel'], 'nbformat': ['nbformat'], 'numpy': ['numpy']}
+VENDOR = 'from mpi4py import MPI; print(MPI.get_vendor()[0])'
+
+
+def modules_of(body):
+    """Modules that a task needs, apart from the package and the library of Python."""
+    named = {name for names in NEEDED.findall(body) for name in re.findall(r'\w+', ' '.join(names))}
+    return ['cloudpickle', *(module for name in sorted(named & set(OPTIONAL)) for module in OPTIONAL[name])]
+
+
+def is_for_another_mpi(python):
+    """Of mpi4py, which may be built with another MPI library than this is tested with."""
+    said = subprocess.run([python, '-c', VENDOR], capture_output=True, text=True, check=False, env=environment())
+    return said.stdout.strip() != 'Open MPI'
+
+
+def follow_in_slurm(steps, with_variables):
+    try:
+        slurm = Slurm((4, 4))
+        slurm.__enter__()
+    except OSError as problem:
+        return ' '.join(str(problem).split())[:300]
+    try:
+        follow(steps, [*with_variables, f'SLURM_CONF={slurm.configuration}'], lambda line: inside(slurm.nodes.names[0], line))
+    finally:
+        slurm.__exit__()
+    return None
+
+
+def task(number, title, body):
+    steps, needed = steps_of(body), modules_of(body)
+
+    def test():
+        assert steps, title
+        python, why = python_with(*needed)
+        if python is None or obstacle() is not None:
+            return why or obstacle()
+        if 'mpi4py' in body and is_for_another_mpi(python):
+            return 'the mpi4py there is for another MPI library'
+        if any(command.startswith('sbatch ') for command, _ in steps):
+            return follow_in_slurm(steps, variables(python))
+        return follow(steps, variables(python))
+    test.__name__ = f'test_task_{number}_{title}'
+    return long(test) if number != '1' else test
+
+
+TASKS = TASK.findall(read('deploy/python/hdss-python.7'))
+
+
+def test_the_tasks_are_numbered_and_need_what_they_import():
+    assert [int(number) for number, _, _ in TASKS] == list(range(1, 14)), TASKS
+    needs = {title: modules_of(body)[1:] for _, title, body in TASKS}
+    assert needs['Map a function over parameters'] == [] and needs['Fill an array'] == ['numpy'], needs
+    assert needs['Share the loop of an mpi4py program'] == ['mpi4py.MPI'] and needs['Work in a notebook'] == ['nbclient', 'ipykernel', 'nbformat'], needs
+
+
+def test_all_literal_text_of_programs_is_tried_or_is_a_part():
+    """Blocks outside of the tasks are the synopsis and a function whose whole is an example."""
+    page = read('deploy/python/hdss-python.7')
+    outside = TASK.sub('', page).count('\n.Bd -literal')
+    assert outside == 2, outside
+
+
+if __name__ == '__main__':
+    main([test_the_tasks_are_numbered_and_need_what_they_import, test_all_literal_text_of_programs_is_tried_or_is_a_part, *(task(*found) for found in TASKS)])
