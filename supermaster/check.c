@@ -61,9 +61,9 @@ static void check_seats(const struct supermaster *supermaster)
     for (unsigned w = 0; supermaster->state == SUPERMASTER_SERVING && w < topology->workers; w++) {
         const enum worker_status status = supermaster->losses.worker[w];
         const unsigned m = is_central(supermaster) ? 0 : topology->master_of[w];
-        const bool is_away = status == WORKER_IS_LOST || status == WORKER_HAS_LEFT ||
-                             (!is_central(supermaster) &&
-                              (supermaster->losses.dismissed[m] || supermaster_is_joining(supermaster, m)));
+        const bool is_away =
+            status == WORKER_IS_LOST || status == WORKER_HAS_LEFT ||
+            (!is_central(supermaster) && (supermaster->losses.dismissed[m] || supermaster_is_joining(supermaster, m)));
         assert((supermaster->seat[w] < supermaster->sched.workers || is_away) &&
                "the technique counts all who may be given chunks");
     }
