@@ -16,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CLEAR_TRIES    20
+/* Five seconds: where a machine is busy the system takes long to take a large process away, with the files it has. */
+#define CLEAR_TRIES    500
 #define CLEAR_PAUSE_NS 10000000
 
 /* --- in the guard --- */

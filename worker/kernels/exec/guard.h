@@ -31,8 +31,8 @@ struct guard {
  * memory, descriptor or process for it. */
 int guard_init(struct guard *guard, void *stack, size_t stack_bytes);
 /* Has the guard clear away a file as well where the worker is killed, by a function that takes no lock of the process
- * and does not allocate. It is called a few times until it says that it is done: the system may still be at taking the
- * worker's files away. */
+ * and does not allocate. It is called again and again, for some seconds, until it says that it is done: the system may
+ * still be at taking the worker's files away. */
 void guard_order_clearing(struct guard *guard, bool (*clear)(const char *path), const char *path);
 
 /* Ends the guard. A group that is left is killed. */
