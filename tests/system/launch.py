@@ -97,7 +97,8 @@ def start(command, **options):
     if options.pop('begins_anew', True):
         clear_outputs(command)
     return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True, **options)
+                            stderr=subprocess.PIPE, text=True, errors='backslashreplace',  # who is killed may leave half a character
+                            env=environment(), start_new_session=True, **options)
 
 
 def finish(process, timeout=None):

@@ -101,7 +101,8 @@ def is_mpirun(pid):
 
 @launched
 def test_a_signal_to_mpirun_before_the_run_has_begun():
-    """As it is there, as its first rank is, and as all are. Version 5 passes SIGUSR2 on to ranks that are not ready for it, and die of it."""
+    """As it is there, as its first rank is, and as all are. Version 5 passes SIGUSR2 on to ranks that are not ready for it, and die of it, as they
+    may also do by themselves where their daemon is ended while they connect to it."""
     for ranks in (0, 1, 4):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, *(() if IS_5 else (signal.SIGUSR2,))):
             clear()
@@ -112,7 +113,8 @@ def test_a_signal_to_mpirun_before_the_run_has_begun():
             result = finish(process)
             stopped, drained = result.raw_err.count('stopped before the run had begun'), result.raw_err.count(DRAINING)
             ignored = number == signal.SIGUSR2 and result.status == 0 # mpirun passes it on to whoever is there
-            assert ignored or (result.status == 4 and stopped + drained >= 1 and 'lost' not in result.raw_err), (ranks, number, result)
+            unconnected = IS_5 and 'PMIX_ERR_UNREACH' in result.raw_err
+            assert ignored or unconnected or (result.status == 4 and stopped + drained >= 1 and 'lost' not in result.raw_err), (ranks, number, result)
             assert stopped <= 1 and drained <= 1, (ranks, number, result)
 
 
