@@ -190,14 +190,21 @@ static int supermaster_allocate(struct supermaster *supermaster)
     return make_room_for_refills(supermaster) == 0 ? supermaster_chooser_init(supermaster) : -1;
 }
 
+static unsigned larger(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
+/* Somebody may not have come for whom there is room. */
 int supermaster_reserve(struct supermaster *supermaster, unsigned workers)
 {
     const struct topology *topology = supermaster->config.topology;
     const unsigned most = largest_refill(supermaster), m = topology->masters;
     const unsigned size = workers * supermaster->config.spec->refill_chunks;
-    const struct room room = {{supermaster->room.masters, m + 1},
-                              {supermaster->room.workers, topology->workers + workers},
-                              {supermaster->room.nodes, topology->nodes + 1}};
+    const struct room room = {
+        {supermaster->room.masters, larger(supermaster->room.masters, m + 1)},
+        {supermaster->room.workers, larger(supermaster->room.workers, topology->workers + workers)},
+        {supermaster->room.nodes, larger(supermaster->room.nodes, topology->nodes + 1)}};
     if (make_room(supermaster, &room) < 0 || service_reserve(&supermaster->service, room.workers.now) < 0 ||
         supermaster_chooser_make_room(supermaster, &room) < 0 || supermaster_steps_make_room(supermaster, &room) < 0 ||
         supermaster_nodes_make_room(supermaster, &room) < 0)

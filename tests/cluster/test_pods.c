@@ -5,6 +5,7 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/inside.h"
 #include "supermaster/ledger.h"
 #include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
@@ -77,6 +78,19 @@ START_TEST(pods_may_join_a_launch_without_workers)
             ck_assert_uint_eq(result.supermaster->config.topology->workers, (masters > 0 ? WORKERS : 0) + 14);
             virtual_free(cluster);
         }
+}
+END_TEST
+
+/* There is room for more workers than those that come: a larger pod was about to, and has not. */
+START_TEST(room_that_nobody_took_is_kept)
+{
+    struct virtual_config config = config_of(1, "fac2", doubling, 1);
+    struct virtual_cluster *cluster = cluster_new(&config);
+    ck_assert_int_eq(supermaster_reserve(&cluster->supermaster, 10 * WORKERS), 0);
+    const struct virtual_result result = virtual_run(cluster);
+    assert_complete(&result);
+    ck_assert_uint_eq(result.supermaster->config.topology->workers, 2 * WORKERS);
+    virtual_free(cluster);
 }
 END_TEST
 
@@ -173,6 +187,7 @@ int main(void)
     TCase *tcase = tcase_create("pods");
     tcase_add_test(tcase, a_pod_that_joins_takes_its_share);
     tcase_add_test(tcase, pods_may_join_a_launch_without_workers);
+    tcase_add_test(tcase, room_that_nobody_took_is_kept);
     tcase_add_test(tcase, a_pod_may_be_lost);
     tcase_add_test(tcase, a_pod_may_leave);
     tcase_add_test(tcase, those_that_come_go_on);
