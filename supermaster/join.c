@@ -104,26 +104,6 @@ void supermaster_expire_joins(struct supermaster *supermaster)
             supermaster_note_joiner(supermaster, w);
 }
 
-/* --- room --- */
-
-/* Waits for the speeds of the workers from `first` on. */
-static void await_speeds(struct supermaster *supermaster, unsigned m, unsigned first)
-{
-    struct joins *joins = &supermaster->joins;
-    const unsigned count = supermaster->config.topology->workers - first;
-    if (supermaster->state == SUPERMASTER_GATHERING) {
-        for (unsigned w = first; w < first + count; w++)
-            supermaster->levels[w].count = 0;
-        supermaster->speeds_missing += count;
-        return;
-    }
-    for (unsigned w = first; w < first + count; w++)
-        joins->is_missing[w] = true;
-    joins->missing[m] = count;
-    joins->open++;
-    joins->since_ns = supermaster->now_ns;
-}
-
 /* --- leaving --- */
 
 /* Has a master leave with its workers before the end, which counts as no loss. */
@@ -165,6 +145,24 @@ void supermaster_note_pod_left(struct supermaster *supermaster)
 }
 
 /* --- joining --- */
+
+/* Waits for the speeds of the workers from `first` on. */
+static void await_speeds(struct supermaster *supermaster, unsigned m, unsigned first)
+{
+    struct joins *joins = &supermaster->joins;
+    const unsigned count = supermaster->config.topology->workers - first;
+    if (supermaster->state == SUPERMASTER_GATHERING) {
+        for (unsigned w = first; w < first + count; w++)
+            supermaster->levels[w].count = 0;
+        supermaster->speeds_missing += count;
+        return;
+    }
+    for (unsigned w = first; w < first + count; w++)
+        joins->is_missing[w] = true;
+    joins->missing[m] = count;
+    joins->open++;
+    joins->since_ns = supermaster->now_ns;
+}
 
 void supermaster_receive_joined(struct supermaster *supermaster)
 {

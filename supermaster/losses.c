@@ -347,6 +347,20 @@ void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
             break;
 }
 
+static void fail_without_workers(struct supermaster *supermaster)
+{
+    const bool probed = supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING;
+    const bool counted = supermaster_note_probe_deaths(supermaster);
+    supermaster->losses.nobody_is_left = true;
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster,
+                     counted  ? "all workers are lost before the loop has begun: where the kernel ends them, "
+                                "--isolate on keeps them; --resume goes on without a probe"
+                     : probed ? "all workers are lost before the loop has begun: where the kernel ends them, "
+                                "--isolate on keeps them, and --power equal leaves the probe out"
+                     : supermaster->config.journal ? "all workers are lost: --resume goes on with the rest"
+                                                   : "all workers are lost");
+}
+
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 {
     supermaster->losses.look_again = false;
@@ -358,19 +372,9 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
     supermaster->losses.serve_due = false;
     if (ledger_is_complete(&supermaster->ledger) || supermaster->state >= SUPERMASTER_ENDING)
         return;
-    if (nobody_is_left(supermaster) && supermaster->config.is_elastic)
-        return;
     if (nobody_is_left(supermaster)) {
-        const bool probed = supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING;
-        const bool counted = supermaster_note_probe_deaths(supermaster);
-        supermaster->losses.nobody_is_left = true;
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster,
-                         counted  ? "all workers are lost before the loop has begun: where the kernel ends them, "
-                                    "--isolate on keeps them; --resume goes on without a probe"
-                         : probed ? "all workers are lost before the loop has begun: where the kernel ends them, "
-                                    "--isolate on keeps them, and --power equal leaves the probe out"
-                         : supermaster->config.journal ? "all workers are lost: --resume goes on with the rest"
-                                                       : "all workers are lost");
+        if (!supermaster->config.is_elastic) /* else somebody may come */
+            fail_without_workers(supermaster);
         return;
     }
     if (supermaster->state != SUPERMASTER_SERVING)

@@ -120,9 +120,10 @@ static struct report_pods count_pods(const struct supermaster *supermaster)
     struct report_pods pods = {.joined = topology->masters - topology->launched};
     for (unsigned m = topology->launched; m < topology->masters; m++)
         pods.left += supermaster->losses.dismissed[m];
-    for (unsigned i = 0; i < supermaster->losses.count; i++)
-        pods.lost += topology_master(topology, supermaster->losses.list[i].rank) < topology->masters &&
-                     topology_master(topology, supermaster->losses.list[i].rank) >= topology->launched;
+    for (unsigned i = 0; i < supermaster->losses.count; i++) {
+        const unsigned m = topology_master(topology, supermaster->losses.list[i].rank);
+        pods.lost += m >= topology->launched && m < topology->masters;
+    }
     return pods;
 }
 
