@@ -110,7 +110,7 @@ static void check_recalls_between_masters(const struct supermaster *supermaster)
     assert(open == recalls->open && "as many RECALLs are open as are counted");
 }
 
-/* What the ledger calls failed is in the list of what is given up, as far as that goes. */
+/* Iterations that the ledger calls failed are in the list of those given up, as far as that goes. */
 static void check_given_up(const struct supermaster *supermaster)
 {
     const struct given_up *given_up = &supermaster->given_up;

@@ -163,7 +163,7 @@ static int make_room_here(struct supermaster *supermaster, const struct room *ro
     return complete ? 0 : -1;
 }
 
-/* What has an array with a place for each master, worker or node. */
+/* Makes room in all arrays that have a place for each master, worker or node from the start. */
 static int make_room(struct supermaster *supermaster, const struct room *room)
 {
     const bool complete =

@@ -31,13 +31,12 @@ struct report_worker {
     double weight;   /* weight that the technique has learned; 0 where it learns none */
     double load;     /* mean of the loads by which its chunks were cut; 0 where they were not measured */
     uint64_t iterations, chunks;
-    /* One that has joined the run, and how long it was there while others computed, where it is; it has left again, or
-     * is lost. */
-    bool is_of_pod, has_left;
-    double presence_s;
-    double compute_s; /* inside the kernel */
-    double wait_s;    /* idle, from its first request to the end of the run */
-    unsigned threads; /* 0: one thread, of which nothing is told */
+    bool is_of_pod;    /* the worker has joined the run */
+    bool has_left;     /* the worker has left again before the end, or is lost */
+    double presence_s; /* from the first assignment to the last commit of the run, while the worker was there */
+    double compute_s;  /* inside the kernel */
+    double wait_s;     /* idle, from its first request to the end of the run */
+    unsigned threads;  /* 0: one thread, of which nothing is told */
     uint64_t thread_chunks;
     double thread_max_over_mean, thread_cov; /* spread of the times that the threads computed */
     /* cores: the worker's share of the cores, where the workers of its node have more threads than the node has cores.

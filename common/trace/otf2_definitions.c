@@ -49,7 +49,7 @@ static OTF2_StringRef define_string(struct defining *defining, const char *forma
     return defining->next_string++;
 }
 
-/* What is the same in all archives. */
+/* Definitions that all archives have alike. */
 static void define_chunks(struct defining *defining)
 {
     define_string(defining, "%s", ""); /* STRING_EMPTY */

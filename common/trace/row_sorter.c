@@ -88,7 +88,7 @@ void row_sorter_add(struct row_sorter *sorter, const struct sorted_row *row)
 
 /* --- merging --- */
 
-/* What of a run is not given yet: at least one row. Some rows of it at a time are in memory. */
+/* The rest of a run that is not given yet: at least one row. Some rows of it at a time are in memory. */
 struct run_rest {
     const struct sorted_row *next, *end; /* in memory */
     struct sorted_row *room;             /* part of the sorter's run, which is not needed any more */

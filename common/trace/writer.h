@@ -37,7 +37,7 @@ struct trace_format {
     void (*discard)(struct trace_writer *writer);
 };
 
-/* Of trace_otf2 a build without libotf2 has check() alone, which refuses it. */
+/* A build without libotf2 has check() of trace_otf2 alone, which refuses it. */
 extern const struct trace_format trace_csv, trace_perfetto, trace_otf2;
 
 /* check(), open(), finish() and discard() of a form that is a file: one that is there is replaced. */

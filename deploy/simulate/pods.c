@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What a node is at the event at hand. */
+/* The state of a node at the event at hand. */
 struct presence {
     unsigned pod;  /* of run->config.pods, from 1; 0: it is one of the launch, if it is there */
     unsigned rank; /* of the pod's master */

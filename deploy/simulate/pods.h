@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace of availability makes of a simulated run: pods that join and leave, and faults. */
+/* Pods that join and leave, and faults, as a trace of availability has them for a simulated run. */
 #pragma once
 
 #include "common/util/error.h"
