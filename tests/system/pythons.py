@@ -35,6 +35,17 @@ def obstacle():
     return None
 
 
+def with_modules(*modules):
+    """Of a test that takes a Python: it has one with cloudpickle and these modules, or is skipped."""
+    def wrap(test):
+        def checked():
+            python, why = python_with('cloudpickle', *modules)
+            return why or obstacle() or test(python)
+        checked.__name__ = test.__name__
+        return checked
+    return wrap
+
+
 def variables(python):
     """NAME=VALUE of a shell that types python3: this interpreter, the package, and the library, all of the build folder."""
     os.makedirs('bin', exist_ok=True)

@@ -8,7 +8,7 @@ import os
 import subprocess
 
 from launch import HDSS, TIMEOUT_S, environment, long, main
-from pythons import PACKAGE, obstacle, python_with
+from pythons import PACKAGE, with_modules
 
 SOURCE_ROOT, BUILD_ROOT, MESON = (os.environ[name] for name in ('SOURCE_ROOT', 'BUILD_ROOT', 'MESON'))
 EXAMPLES = os.path.join(SOURCE_ROOT, 'deploy/examples/python')
@@ -39,16 +39,6 @@ def ask(python, *words):
     done = subprocess.run([python, *words], env=variables(), capture_output=True, text=True, check=False, timeout=2 * TIMEOUT_S)
     assert done.returncode == 0, (words, done.stdout, done.stderr)
     return done.stdout
-
-
-def with_modules(*modules):
-    def wrap(test):
-        def checked():
-            python, why = python_with('cloudpickle', *modules)
-            return why or obstacle() or test(python)
-        checked.__name__ = test.__name__
-        return checked
-    return wrap
 
 
 @long

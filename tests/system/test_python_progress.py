@@ -14,7 +14,7 @@ import termios
 import time
 
 from launch import HDSS, TIMEOUT_S, environment, kill_tree, long, main
-from pythons import PACKAGE, obstacle, python_with
+from pythons import PACKAGE, with_modules
 
 sys.path.insert(0, os.path.join(os.environ['SOURCE_ROOT'], 'deploy/python'))
 sys.dont_write_bytecode = True
@@ -137,16 +137,6 @@ class Terminal:
 
     def screen(self):
         return Screen(self.columns).show(self.bytes.decode()).text()
-
-
-def with_modules(*modules):
-    def wrap(test):
-        def checked():
-            python, why = python_with('cloudpickle', *modules)
-            return why or obstacle() or test(python)
-        checked.__name__ = test.__name__
-        return checked
-    return wrap
 
 
 with_python = with_modules('numpy')

@@ -12,7 +12,7 @@ from typing import Any, Dict, Generic, List, Optional, Tuple, TypeVar
 
 from hdss import _pickled
 from hdss._control import batch_name
-from hdss._sets import Folder, shared_folder
+from hdss._sets import Folder, remove_file, shared_folder
 
 _Value = TypeVar('_Value')
 _COUNT = struct.Struct('<Q')
@@ -32,7 +32,7 @@ class Broadcast(Generic[_Value]):
     def __init__(self, value: _Value, path: str) -> None:
         self._value: Optional[_Value] = value
         self.path = path
-        self._finalizer = weakref.finalize(self, _remove, path, os.getpid())
+        self._finalizer = weakref.finalize(self, remove_file, path, os.getpid())
 
     @property
     def value(self) -> _Value:
@@ -56,14 +56,6 @@ class _Received(Generic[_Value]):
 
     def __reduce__(self) -> Tuple[Any, Tuple[str]]:
         return _Received, (self.path,)
-
-
-def _remove(path: str, pid: int) -> None:
-    if os.getpid() == pid:
-        try:
-            os.unlink(path)
-        except OSError:
-            pass
 
 
 def _next_path(is_shared: bool) -> str:

@@ -22,7 +22,7 @@ from typing import Any, Callable, Dict, List, Optional, Set as SetOf, Tuple
 from hdss import _control, _pickled, _worker
 from hdss._errors import HdssError
 from hdss._executor import Executor
-from hdss._sets import Folder, Set, as_set, shared_folder
+from hdss._sets import Folder, Set, as_set, remove_file, shared_folder
 
 KEEP_S = 60.0  # for which workers stay after a call of Parallel
 OPTIONS = ('set', 'initializer', 'initargs', 'timeout', 'retries', 'name', 'priority', 'weight', 'prints', 'environment')
@@ -131,16 +131,8 @@ class _ArrayFile:
     def __init__(self, array: Any, path: str) -> None:
         self.path = path
         self.order = 'F' if array.flags.f_contiguous and not array.flags.c_contiguous else 'C'
-        self._finalizer = weakref.finalize(self, _remove, path, os.getpid())
+        self._finalizer = weakref.finalize(self, remove_file, path, os.getpid())
         (array.T if self.order == 'F' else array).tofile(path)
-
-
-def _remove(path: str, pid: int) -> None:
-    if os.getpid() == pid:
-        try:
-            os.unlink(path)
-        except OSError:
-            pass
 
 
 class _Arrays:
