@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams: the protocol's messages between launches of their own, over sockets. One end listens, the supermaster's; the
+ * others join it, each for the master of a pod. What has come is taken by streams_poll(), in its order: nothing here
+ * calls back. A peer whose connection breaks may come back within the grace time: then nothing is lost and nothing
+ * comes twice, and nobody but these files knows of it. PROTOCOL.md, "Streams", has each byte. */
+#pragma once
+
+#include "common/stream/address.h"
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_base;
+struct streams;
+
+#define STREAM_NAME_MAX  64
+#define STREAM_KEY_BYTES 32
+#define STREAM_WORDS_MAX 65536
+
+/* What a pod says of itself when it joins. */
+struct stream_lineup {
+    uint32_t workers; /* at least 1 */
+    uint32_t cores;   /* that its ranks may run on */
+    char name[STREAM_NAME_MAX]; /* of its node, as far as the first dot */
+};
+
+/* What it is told. */
+struct stream_welcome {
+    uint32_t first_rank;  /* of its master; its workers have the numbers that follow */
+    const char *words;    /* those that its ranks are to run with, each with its '\0' */
+    size_t words_bytes;   /* at most STREAM_WORDS_MAX */
+};
+
+enum stream_event_type {
+    STREAM_JOINS,   /* a pod wants to join: streams_welcome() or streams_refuse() follow, now or later */
+    STREAM_MESSAGE, /* from a peer that was welcomed */
+    STREAM_LEFT,    /* a peer has left in order: nothing more comes from it */
+    STREAM_LOST,    /* a peer has not come back within the grace time, or has broken the protocol: the same */
+};
+
+struct stream_event {
+    enum stream_event_type type;
+    unsigned peer;
+    const unsigned char *bytes; /* MESSAGE: until the next call */
+    size_t size;
+    struct stream_lineup lineup; /* JOINS */
+};
+
+/* Common to both ends. */
+struct streams_setup {
+    struct event_base *base;    /* borrowed */
+    const unsigned char *key;   /* [STREAM_KEY_BYTES] pre-shared key; NULL: TCP addresses are refused */
+    uint64_t grace_ns;          /* how long a peer that is cut off may take to come back */
+    void (*warn)(void *context, const char *line); /* NULL: nobody hears of strangers that were sent away */
+    void *context;
+};
+
+/* Opens the listening end, at one or more addresses. A socket in a folder is of mode 0600, and takes peers of the own
+ * uid alone. `error` says which address cannot be used, and why. NULL then. */
+struct streams *streams_listen(const struct streams_setup *setup, const struct stream_address *addresses, size_t count,
+                               struct error *error);
+
+/* The address at which it listens at `index`: with the port that the kernel has chosen where that was 0. */
+const struct stream_address *streams_address(const struct streams *streams, size_t index);
+
+/* Joins as a pod: blocks until it is welcomed, serving the base meanwhile, at most `patience_ns`. The welcome's words are
+ * the streams'. NULL with one line where it is refused, or nobody answers. The only peer has number 0. */
+struct streams *streams_join(const struct streams_setup *setup, const struct stream_address *address,
+                             const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
+                             struct error *error);
+
+/* The next thing that has happened, of any peer; false where there is none. */
+bool streams_poll(struct streams *streams, struct stream_event *event);
+
+/* Answers a pod that wants to join. The welcome is copied; a line of a refusal is shown to whoever has started the pod.
+ * -1 when memory is out: the pod is refused. */
+int streams_welcome(struct streams *streams, unsigned peer, const struct stream_welcome *welcome);
+void streams_refuse(struct streams *streams, unsigned peer, const char *line);
+
+/* Sends a message, which is copied. Nothing where the peer has gone. -1 when memory is out. */
+int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
+
+/* Bytes that were given to streams_send() and that the peer has not acknowledged. */
+size_t streams_unsent(const struct streams *streams, unsigned peer);
+
+/* True while messages can be sent to the peer, though they may wait for it to come back. */
+bool streams_is_open(const struct streams *streams, unsigned peer);
+
+/* Tells the peer that this end leaves in order, behind all that was sent. */
+void streams_part(struct streams *streams, unsigned peer);
+
+/* True where every peer has acknowledged all that was sent to it, or has gone. */
+bool streams_are_flushed(const struct streams *streams);
+
+/* Closes all; peers that were not parted from find their connection broken. NULL is fine. */
+void streams_free(struct streams *streams);
