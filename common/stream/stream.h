@@ -2,7 +2,10 @@
 /* Streams: the protocol's messages between launches of their own, over sockets. One end listens, the supermaster's; the
  * others join it, each for the master of a pod. What has come is taken by streams_poll(), in its order: nothing here
  * calls back. A peer whose connection breaks may come back within the grace time: then nothing is lost and nothing
- * comes twice, and nobody but these files knows of it. PROTOCOL.md, "Streams", has each byte. */
+ * comes twice, and nobody but these files knows of it. PROTOCOL.md, "Streams", has each byte.
+ *
+ * All goes on while the event base is turned: an end that does not turn it for a second is silent, and is cut off until
+ * it does. */
 #pragma once
 
 #include "common/stream/address.h"
@@ -21,23 +24,24 @@ struct streams;
 
 /* What a pod says of itself when it joins. */
 struct stream_lineup {
-    uint32_t workers; /* at least 1 */
-    uint32_t cores;   /* that its ranks may run on */
+    uint32_t workers;           /* at least 1 */
+    uint32_t cores;             /* that its ranks may run on */
     char name[STREAM_NAME_MAX]; /* of its node, as far as the first dot */
 };
 
 /* What it is told. */
 struct stream_welcome {
-    uint32_t first_rank;  /* of its master; its workers have the numbers that follow */
-    const char *words;    /* those that its ranks are to run with, each with its '\0' */
-    size_t words_bytes;   /* at most STREAM_WORDS_MAX */
+    uint32_t first_rank; /* of its master; its workers have the numbers that follow */
+    const char *words;   /* those that its ranks are to run with, each with its '\0' */
+    size_t words_bytes;  /* at most STREAM_WORDS_MAX */
 };
 
 enum stream_event_type {
     STREAM_JOINS,   /* a pod wants to join: streams_welcome() or streams_refuse() follow, now or later */
     STREAM_MESSAGE, /* from a peer that was welcomed */
-    STREAM_LEFT,    /* a peer has left in order: nothing more comes from it */
-    STREAM_LOST,    /* a peer has not come back within the grace time, or has broken the protocol: the same */
+    STREAM_LEFT,    /* a peer has left in order: nothing more comes from it, and nothing goes to it */
+    STREAM_LOST, /* a peer has not come back within the grace time, or has broken the protocol: the same. Also one that
+                    has gone before it was answered. Not of a peer from which this end has parted */
 };
 
 struct stream_event {
@@ -50,9 +54,9 @@ struct stream_event {
 
 /* Common to both ends. */
 struct streams_setup {
-    struct event_base *base;    /* borrowed */
-    const unsigned char *key;   /* [STREAM_KEY_BYTES] pre-shared key; NULL: TCP addresses are refused */
-    uint64_t grace_ns;          /* how long a peer that is cut off may take to come back */
+    struct event_base *base;  /* borrowed */
+    const unsigned char *key; /* [STREAM_KEY_BYTES] pre-shared key; NULL: TCP addresses are refused */
+    uint64_t grace_ns;        /* how long a peer that is cut off may take to come back */
     void (*warn)(void *context, const char *line); /* NULL: nobody hears of strangers that were sent away */
     void *context;
 };
@@ -65,8 +69,8 @@ struct streams *streams_listen(const struct streams_setup *setup, const struct s
 /* The address at which it listens at `index`: with the port that the kernel has chosen where that was 0. */
 const struct stream_address *streams_address(const struct streams *streams, size_t index);
 
-/* Joins as a pod: blocks until it is welcomed, serving the base meanwhile, at most `patience_ns`. The welcome's words are
- * the streams'. NULL with one line where it is refused, or nobody answers. The only peer has number 0. */
+/* Joins as a pod: blocks until it is welcomed, serving the base meanwhile, at most `patience_ns`. The welcome's words
+ * are the streams'. NULL with one line where it is refused, or nobody answers. The only peer has number 0. */
 struct streams *streams_join(const struct streams_setup *setup, const struct stream_address *address,
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
                              struct error *error);
@@ -79,20 +83,27 @@ bool streams_poll(struct streams *streams, struct stream_event *event);
 int streams_welcome(struct streams *streams, unsigned peer, const struct stream_welcome *welcome);
 void streams_refuse(struct streams *streams, unsigned peer, const char *line);
 
-/* Sends a message, which is copied. Nothing where the peer has gone. -1 when memory is out. */
+/* Sends a message of 1 to MESSAGE_MAX bytes, which is copied: at once, as far as the socket takes it. Nothing where the
+ * peer is not open. -1 when memory is out, or a peer that is cut off has left 1 GiB unacknowledged. */
 int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
-/* Bytes that were given to streams_send() and that the peer has not acknowledged. */
+/* Bytes of messages, with 8 for each, that the peer has not acknowledged; it does so with all that it sends, after 64
+ * KiB at once, and after a quarter of a second at the latest. */
 size_t streams_unsent(const struct streams *streams, unsigned peer);
 
 /* True while messages can be sent to the peer, though they may wait for it to come back. */
 bool streams_is_open(const struct streams *streams, unsigned peer);
 
-/* Tells the peer that this end leaves in order, behind all that was sent. */
+/* Tells the peer that this end leaves in order, behind all that was sent. What comes from it is still told, but for its
+ * loss; nothing more can be sent. When it has acknowledged all its connection is closed. */
 void streams_part(struct streams *streams, unsigned peer);
+
+/* Cuts the peer off: nothing more comes from it, nothing is told of it, and it is not taken back. */
+void streams_drop(struct streams *streams, unsigned peer);
 
 /* True where every peer has acknowledged all that was sent to it, or has gone. */
 bool streams_are_flushed(const struct streams *streams);
 
-/* Closes all; peers that were not parted from find their connection broken. NULL is fine. */
+/* Closes all, and removes sockets from their folders; peers that were not parted from find their connection broken.
+ * NULL is fine. */
 void streams_free(struct streams *streams);

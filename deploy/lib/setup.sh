@@ -26,8 +26,9 @@ needs=(
   "library  check          check           check-devel         check"
 )
 
-# What the build does without: for traces as OTF2 archives, and for the Python package and kernels in Python.
+# What the build does without: for pods that join over TCP, for traces as OTF2 archives, and for the Python package and kernels in Python.
 wants=(
+  "library  openssl        libssl-dev      openssl-devel       openssl"
   "library  otf2           libopen-trace-format2-dev  otf2-devel      otf2"
   "library  python3-embed  libpython3-dev       python3-devel        python"
   "module   cloudpickle    python3-cloudpickle  python3-cloudpickle  py-cloudpickle"

@@ -43,6 +43,10 @@ LEVELS = [
     ("common/job/*", 4),
     ("common/mpi/*", 4),
     ("common/os/*", 4),
+    ("common/stream/address.[ch]", 2),  # without sockets
+    ("common/stream/fifo.[ch]", 2),
+    ("common/stream/session.[ch]", 2),
+    ("common/stream/*", 4),
     ("common/trace/rows.[ch]", 2),
     ("common/trace/*", 4),
     ("supermaster/set/*", 4),

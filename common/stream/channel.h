@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* A connected socket that never blocks, with TLS or without. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct tls;
+struct tls_session;
+
+/* What a call returns that has moved no byte. */
+enum channel_result {
+    CHANNEL_READS = -1,  /* to be called again when the socket can be read */
+    CHANNEL_WRITES = -2, /* when it can be written */
+    CHANNEL_BROKEN = -3, /* the other end has closed the connection, or the network has */
+    CHANNEL_FAILED = -4, /* the other end broke the rules of TLS, or has another key */
+};
+
+struct channel {
+    int fd;                  /* owned */
+    struct tls_session *tls; /* owned; NULL: bare */
+};
+
+/* Takes the socket. With `tls` not NULL it speaks TLS, as the end that listens or connects, by what that is for. -1
+ * when memory is out: then the socket is still the caller's. */
+int channel_init(struct channel *channel, int fd, struct tls *tls);
+void channel_fini(struct channel *channel);
+
+/* Goes on with the handshake of TLS. 0 when it is over, as it is at once without TLS; else a channel_result, with one
+ * line where that is CHANNEL_FAILED. */
+int channel_handshake(struct channel *channel, struct error *error);
+
+/* Bytes that were read or written, at least 1; else a channel_result. */
+ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size);
+ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_t size);
+
+/* True where there are bytes to read of which the socket shows nothing. */
+bool channel_has_more(const struct channel *channel);

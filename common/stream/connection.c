@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* A connection and its two events: see connection.h. Input is read into one block and taken from there frame by frame.
+ * Output is written from where it lies: first frames that are no part of the session, then the session's own memory, so
+ * that nothing waits in a second place. A connection that is closed while one of its functions runs is freed when that
+ * returns. */
+#include "common/stream/connection.h"
+
+#include "common/os/clock.h"
+#include "common/stream/channel.h"
+#include "common/stream/endpoint.h"
+#include "common/stream/fifo.h"
+#include "common/stream/session.h"
+#include "common/util/error.h"
+#include "proto/frame.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static void connection_free(struct connection *connection)
+{
+    channel_fini(&connection->channel);
+    if (connection->readable != NULL)
+        event_free(connection->readable);
+    if (connection->writable != NULL)
+        event_free(connection->writable);
+    fifo_fini(&connection->output);
+    free(connection->input);
+    free(connection);
+}
+
+void connection_close(struct connection *connection)
+{
+    if (connection == NULL || connection->state == CONNECTION_CLOSED)
+        return;
+    connection->state = CONNECTION_CLOSED;
+    event_del(connection->readable);
+    event_del(connection->writable);
+    channel_fini(&connection->channel);
+    if (!connection->is_busy)
+        connection_free(connection);
+}
+
+/* Keeps the connection for as long as a function of it runs. Returns whether an outer one does already. */
+static bool begin_work(struct connection *connection)
+{
+    const bool was_busy = connection->is_busy;
+    connection->is_busy = true;
+    return was_busy;
+}
+
+static void end_work(struct connection *connection, bool was_busy)
+{
+    connection->is_busy = was_busy;
+    if (!was_busy && connection->state == CONNECTION_CLOSED)
+        connection_free(connection);
+}
+
+static void connection_end(struct connection *connection, const char *why)
+{
+    if (connection->state == CONNECTION_CLOSED)
+        return;
+    connection->user->ended(connection, connection->context, why);
+    connection_close(connection);
+}
+
+/* --- writing --- */
+
+static void wait_to_write(struct connection *connection, bool waits)
+{
+    if (waits && !connection->waits)
+        event_add(connection->writable, NULL);
+    else if (!waits && connection->waits)
+        event_del(connection->writable);
+    connection->waits = waits;
+}
+
+/* Writes once. 0 where nothing is left, else as channel_write(). */
+static ssize_t write_some(struct connection *connection)
+{
+    struct fifo *output = &connection->output;
+    size_t size = fifo_size(output);
+    const bool is_own = size > 0;
+    const unsigned char *bytes = is_own ? fifo_first(output) : NULL;
+    if (!is_own && connection->session != NULL)
+        bytes = session_output(connection->session, &size);
+    if (size == 0)
+        return 0;
+    const ssize_t count = channel_write(&connection->channel, bytes, size);
+    if (count > 0 && is_own)
+        fifo_drop(output, (size_t)count);
+    else if (count > 0)
+        session_wrote(connection->session, (size_t)count);
+    return count;
+}
+
+static void pump(struct connection *connection)
+{
+    ssize_t count;
+    bool has_written = false;
+    while ((count = write_some(connection)) > 0)
+        has_written = true;
+    if (has_written)
+        connection->sent_ns = clock_ns(CLOCK_MONOTONIC);
+    if (count == CHANNEL_BROKEN || count == CHANNEL_FAILED)
+        connection_end(connection, NULL);
+    else
+        wait_to_write(connection, count == CHANNEL_WRITES);
+}
+
+void connection_pump(struct connection *connection)
+{
+    if (connection->state != CONNECTION_OPEN || connection->waits)
+        return;
+    const bool was_busy = begin_work(connection);
+    pump(connection);
+    end_work(connection, was_busy);
+}
+
+int connection_send(struct connection *connection, enum frame_type type, const unsigned char *body, size_t size)
+{
+    const struct frame_head head = {.type = type, .size = (uint32_t)size};
+    unsigned char *frame = fifo_append(&connection->output, FRAME_HEAD_BYTES + size);
+    if (frame == NULL)
+        return -1;
+    frame_head_encode(&head, frame);
+    if (size > 0)
+        memcpy(frame + FRAME_HEAD_BYTES, body, size);
+    connection_pump(connection);
+    return 0;
+}
+
+void connection_beat(struct connection *connection)
+{
+    unsigned char *frame;
+    if (connection->state != CONNECTION_OPEN || fifo_size(&connection->output) > 0)
+        return;
+    if (connection->session == NULL) {
+        connection_send(connection, FRAME_BEAT, NULL, 0);
+        return;
+    }
+    if (session_is_written(connection->session) && (frame = fifo_append(&connection->output, FRAME_HEAD_BYTES)) != NULL)
+        session_beat(connection->session, frame);
+    connection_pump(connection);
+}
+
+/* --- reading --- */
+
+/* Takes the next frame of the input. False where it is not whole, or the connection is over. */
+static bool take_frame(struct connection *connection)
+{
+    const size_t size = connection->input_end - connection->input_begin;
+    const unsigned char *bytes = connection->input + connection->input_begin;
+    struct frame_head head;
+    struct error error = {""};
+    if (connection->state != CONNECTION_OPEN || connection->is_paused || size < FRAME_HEAD_BYTES)
+        return false;
+    if (frame_head_decode(&head, bytes, &error) == 0 && FRAME_HEAD_BYTES + head.size > connection->input_capacity)
+        error_set(&error, "a frame of %u bytes, more than can be now", (unsigned)head.size);
+    if (error.text[0] != '\0') {
+        connection_end(connection, error.text);
+        return false;
+    }
+    if (size < FRAME_HEAD_BYTES + head.size)
+        return false;
+    connection->input_begin += FRAME_HEAD_BYTES + head.size;
+    switch (connection->user->receive(connection, connection->context, &head, bytes + FRAME_HEAD_BYTES, &error)) {
+    case FRAME_IS_GOOD: return true;
+    case FRAME_IS_BAD: connection_end(connection, error.text); return false;
+    case FRAME_IS_NOT_TAKEN: connection_end(connection, NULL); return false;
+    }
+    return false;
+}
+
+static void take_frames(struct connection *connection)
+{
+    while (take_frame(connection))
+        ;
+    if (connection->state == CONNECTION_OPEN && connection->session != NULL && session_owes(connection->session))
+        connection_beat(connection);
+}
+
+/* Moves what is left of the input to the front. */
+static void make_room(struct connection *connection)
+{
+    const size_t size = connection->input_end - connection->input_begin;
+    if (connection->input_begin > 0 && size > 0)
+        memmove(connection->input, connection->input + connection->input_begin, size);
+    connection->input_begin = 0;
+    connection->input_end = size;
+}
+
+static void read_all(struct connection *connection)
+{
+    do {
+        make_room(connection);
+        const ssize_t count = channel_read(&connection->channel, connection->input + connection->input_end,
+                                           connection->input_capacity - connection->input_end);
+        if (count == CHANNEL_READS)
+            return;
+        if (count == CHANNEL_WRITES) {
+            wait_to_write(connection, true);
+            return;
+        }
+        if (count < 0) {
+            connection_end(connection, NULL);
+            return;
+        }
+        connection->input_end += (size_t)count;
+        connection->heard_ns = clock_ns(CLOCK_MONOTONIC);
+        take_frames(connection);
+    } while (connection->state == CONNECTION_OPEN && !connection->is_paused && channel_has_more(&connection->channel));
+}
+
+/* --- the events --- */
+
+static void shake(struct connection *connection)
+{
+    struct error error = {""};
+    const int result = channel_handshake(&connection->channel, &error);
+    if (result == CHANNEL_BROKEN || result == CHANNEL_FAILED) {
+        connection_end(connection, result == CHANNEL_FAILED ? error.text : NULL);
+        return;
+    }
+    wait_to_write(connection, result == CHANNEL_WRITES);
+    if (result != 0)
+        return;
+    connection->state = CONNECTION_OPEN;
+    connection->heard_ns = connection->sent_ns = clock_ns(CLOCK_MONOTONIC);
+    if (connection->user->opened != NULL)
+        connection->user->opened(connection, connection->context);
+}
+
+static void on_readable(int fd, short what, void *context)
+{
+    struct connection *connection = context;
+    const bool was_busy = begin_work(connection);
+    (void)fd, (void)what;
+    if (connection->state == CONNECTION_SHAKES)
+        shake(connection);
+    if (connection->state == CONNECTION_OPEN)
+        read_all(connection);
+    end_work(connection, was_busy);
+}
+
+static void on_writable(int fd, short what, void *context)
+{
+    struct connection *connection = context;
+    const bool was_busy = begin_work(connection);
+    (void)what;
+    if (connection->state == CONNECTION_CONNECTS) {
+        wait_to_write(connection, false);
+        connection->refusal = endpoint_connected(fd);
+        if (connection->refusal != 0)
+            connection_end(connection, NULL);
+        else {
+            connection->state = CONNECTION_SHAKES;
+            event_add(connection->readable, NULL);
+        }
+    }
+    if (connection->state == CONNECTION_SHAKES)
+        shake(connection);
+    else if (connection->state == CONNECTION_OPEN) {
+        pump(connection);
+        if (connection->state == CONNECTION_OPEN && connection->channel.tls != NULL && !connection->is_paused)
+            read_all(connection); /* TLS may have had to write before it could read on */
+    }
+    end_work(connection, was_busy);
+}
+
+void connection_pause(struct connection *connection)
+{
+    if (connection->is_paused)
+        return;
+    connection->is_paused = true;
+    event_del(connection->readable);
+}
+
+void connection_resume(struct connection *connection)
+{
+    if (!connection->is_paused)
+        return;
+    const bool was_busy = begin_work(connection);
+    connection->is_paused = false;
+    connection->heard_ns = clock_ns(CLOCK_MONOTONIC);
+    event_add(connection->readable, NULL);
+    take_frames(connection);
+    if (connection->state == CONNECTION_OPEN && !connection->is_paused && channel_has_more(&connection->channel))
+        event_active(connection->readable, EV_READ, 0);
+    end_work(connection, was_busy);
+}
+
+/* --- from the beginning --- */
+
+struct connection *connection_new(struct event_base *base, int fd, bool is_tcp, bool is_connecting, struct tls *tls,
+                                  const struct connection_user *user, void *context)
+{
+    struct connection *connection = calloc(1, sizeof *connection);
+    if (connection == NULL) {
+        close(fd);
+        return NULL;
+    }
+    *connection = (struct connection){.user = user, .context = context, .channel = {.fd = -1}};
+    connection->state = is_connecting ? CONNECTION_CONNECTS : CONNECTION_SHAKES;
+    connection->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, connection);
+    connection->writable = event_new(base, fd, EV_WRITE | EV_PERSIST, on_writable, connection);
+    if (connection->readable == NULL || connection->writable == NULL ||
+        connection_widen(connection, FRAME_HELLO_MAX) < 0 || channel_init(&connection->channel, fd, tls) < 0) {
+        close(fd);
+        connection->channel.fd = -1;
+        connection_free(connection);
+        return NULL;
+    }
+    endpoint_prepare(fd, is_tcp, connection->name);
+    /* Without TLS it is writable at once, and then open: so no user is called before this has returned. */
+    wait_to_write(connection, true);
+    if (!is_connecting)
+        event_add(connection->readable, NULL);
+    return connection;
+}
+
+void connection_give(struct connection *connection, const struct connection_user *user, void *context)
+{
+    connection->user = user;
+    connection->context = context;
+}
+
+int connection_widen(struct connection *connection, size_t body_bytes)
+{
+    const size_t capacity = FRAME_HEAD_BYTES + body_bytes;
+    if (capacity <= connection->input_capacity)
+        return 0;
+    unsigned char *input = realloc(connection->input, capacity);
+    if (input == NULL)
+        return -1;
+    connection->input = input;
+    connection->input_capacity = capacity;
+    return 0;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* The end that joins: it tries to connect until it is welcomed, refused, or out of patience; and again, with the token
+ * of its session, when its connection has broken. Attempts are some time apart, as whoever listens may be gone for
+ * longer. */
+#include "common/stream/peer.h"
+
+#include "common/stream/connection.h"
+#include "common/stream/endpoint.h"
+#include "common/stream/session.h"
+#include "common/stream/stream.h"
+#include "common/stream/tls.h"
+#include "common/util/error.h"
+#include "proto/frame.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_MS 1000000
+/* Beats without any of which the other end is silent. */
+#define BEATS_OF_SILENCE 4
+
+/* The peer that it has joined; NULL: it is to join for the first time. */
+static struct peer *joined_peer(const struct streams *streams)
+{
+    return streams->peer_count > 0 ? streams->peers[0] : NULL;
+}
+
+/* --- what fails --- */
+
+static void try_later(struct streams *streams)
+{
+    struct joiner *joiner = streams->joiner;
+    joiner->retry_ns = streams_now() + joiner->backoff_ns;
+    joiner->backoff_ns = joiner->backoff_ns * 2 < STREAM_RETRY_MOST_NS ? joiner->backoff_ns * 2 : STREAM_RETRY_MOST_NS;
+    streams_wake(streams, joiner->retry_ns);
+}
+
+/* The other end does not want it, or is not what it should be. */
+static void give_up(struct streams *streams, const char *why)
+{
+    struct joiner *joiner = streams->joiner;
+    struct peer *peer = joined_peer(streams);
+    char text[STREAM_ADDRESS_TEXT_MAX];
+    stream_address_print(&joiner->address, text);
+    joiner->is_refused = true;
+    joiner->retry_ns = STREAM_NEVER;
+    error_set(&joiner->reason, "cannot join at %s: %s", text, why);
+    if (peer == NULL)
+        return;
+    streams_warn(streams, "cannot come back to %s: %s", text, why);
+    peer_end(peer, true, STREAM_LOST);
+}
+
+/* --- an attempt --- */
+
+static void send_hello(struct connection *connection, void *context)
+{
+    struct streams *streams = context;
+    struct joiner *joiner = streams->joiner;
+    const struct peer *peer = joined_peer(streams);
+    struct frame_hello hello = {
+        .stream = STREAM_VERSION,
+        .protocol = PROTOCOL_VERSION,
+        .workers = joiner->lineup.workers,
+        .cores = joiner->lineup.cores,
+    };
+    unsigned char body[FRAME_HELLO_BYTES];
+    memcpy(hello.name, joiner->lineup.name, sizeof hello.name);
+    if (peer != NULL) {
+        memcpy(hello.token, peer->token, sizeof hello.token);
+        hello.received = peer->session.received;
+    } else
+        joiner->deadline_ns = STREAM_NEVER; /* the answer takes as long as it takes, up to the end of patience */
+    frame_hello_encode(&hello, body);
+    if (connection_send(connection, FRAME_HELLO, body, sizeof body) < 0)
+        error_set(&joiner->reason, "out of memory");
+}
+
+/* Welcomed for the first time. */
+static enum connection_verdict join(struct streams *streams, struct connection *connection,
+                                    const struct frame_welcome *welcome)
+{
+    struct joiner *joiner = streams->joiner;
+    char *words = malloc(welcome->words_bytes + 1);
+    struct peer *peer = words != NULL ? peer_new(streams, &joiner->lineup) : NULL;
+    if (peer == NULL) {
+        free(words);
+        give_up(streams, "out of memory");
+        return FRAME_IS_NOT_TAKEN;
+    }
+    if (welcome->words_bytes > 0)
+        memcpy(words, welcome->words, welcome->words_bytes);
+    joiner->words = words;
+    joiner->welcome = (struct stream_welcome){welcome->first_rank, words, welcome->words_bytes};
+    memcpy(peer->token, welcome->token, sizeof peer->token);
+    peer->first_rank = welcome->first_rank;
+    peer->state = PEER_STAYS;
+    streams->times.beat_ns = (uint64_t)welcome->beat_ms * NS_PER_MS;
+    streams->times.silence_ns = BEATS_OF_SILENCE * streams->times.beat_ns;
+    joiner->connection = NULL;
+    peer_go_on(peer, connection, 0);
+    return FRAME_IS_GOOD;
+}
+
+static enum connection_verdict come_back(struct streams *streams, struct connection *connection,
+                                         const struct frame_welcome *welcome, struct error *error)
+{
+    struct peer *peer = joined_peer(streams);
+    if (memcmp(welcome->token, peer->token, sizeof peer->token) != 0 ||
+        !session_can_resume(&peer->session, welcome->received)) {
+        error_set(error, "a welcome to another pod");
+        return FRAME_IS_BAD;
+    }
+    streams->joiner->connection = NULL;
+    peer_go_on(peer, connection, welcome->received);
+    return FRAME_IS_GOOD;
+}
+
+static enum connection_verdict receive_answer(struct connection *connection, void *context,
+                                              const struct frame_head *head, const unsigned char *body,
+                                              struct error *error)
+{
+    struct streams *streams = context;
+    struct joiner *joiner = streams->joiner;
+    struct frame_welcome welcome;
+    char line[TEXT_MAX + 1];
+    switch (head->type) {
+    case FRAME_BEAT: return FRAME_IS_GOOD; /* the answer takes its time */
+    case FRAME_REFUSED:
+        if (frame_refused_decode(line, body, head->size, error) < 0)
+            return FRAME_IS_BAD;
+        joiner->connection = NULL;
+        give_up(streams, line);
+        connection_close(connection);
+        return FRAME_IS_GOOD;
+    case FRAME_WELCOME:
+        if (frame_welcome_decode(&welcome, body, head->size, error) < 0)
+            return FRAME_IS_BAD;
+        joiner->backoff_ns = STREAM_RETRY_LEAST_NS;
+        joiner->deadline_ns = STREAM_NEVER;
+        if (joined_peer(streams) == NULL) {
+            if (welcome.received == 0)
+                return join(streams, connection, &welcome);
+            error_set(error, "a welcome to another pod");
+            return FRAME_IS_BAD;
+        }
+        return come_back(streams, connection, &welcome, error);
+    default: error_set(error, "it does not answer a hello"); return FRAME_IS_BAD;
+    }
+}
+
+static void end_attempt(struct connection *connection, void *context, const char *why)
+{
+    struct streams *streams = context;
+    struct joiner *joiner = streams->joiner;
+    joiner->connection = NULL;
+    if (joiner->is_refused)
+        return;
+    if (why != NULL && joined_peer(streams) == NULL)
+        give_up(streams, why);
+    else {
+        error_set(&joiner->reason, "%s",
+                  connection->refusal != 0 ? strerror(connection->refusal) : "the connection was closed");
+        try_later(streams);
+    }
+}
+
+static const struct connection_user joiner_user = {
+    .opened = send_hello, .receive = receive_answer, .ended = end_attempt};
+
+void joiner_try(struct streams *streams)
+{
+    struct joiner *joiner = streams->joiner;
+    const bool is_tcp = stream_address_is_tcp(&joiner->address);
+    uid_t user;
+    joiner->retry_ns = STREAM_NEVER;
+    const int fd = endpoint_connect(&joiner->target);
+    if (fd < 0) {
+        error_set(&joiner->reason, "%s", strerror(errno));
+        try_later(streams);
+        return;
+    }
+    if (!is_tcp && !endpoint_is_own(fd, &user)) {
+        struct error line;
+        error_set(&line, "whoever listens there is of user %u", (unsigned)user);
+        give_up(streams, line.text);
+        close(fd);
+        return;
+    }
+    joiner->connection = connection_new(streams->setup.base, fd, is_tcp, true, streams->tls, &joiner_user, streams);
+    if (joiner->connection == NULL || connection_widen(joiner->connection, FRAME_BODY_MAX) < 0) {
+        connection_close(joiner->connection);
+        joiner->connection = NULL;
+        error_set(&joiner->reason, "out of memory");
+        try_later(streams);
+        return;
+    }
+    joiner->deadline_ns = streams_now() + streams->times.hello_ns;
+    streams_wake(streams, joiner->deadline_ns);
+}
+
+void joiner_lost(struct streams *streams)
+{
+    if (streams->joiner->connection == NULL && streams->joiner->retry_ns == STREAM_NEVER)
+        try_later(streams);
+}
+
+uint64_t joiner_tick(struct streams *streams, uint64_t now)
+{
+    struct joiner *joiner = streams->joiner;
+    const struct peer *peer = joined_peer(streams);
+    const uint64_t until_ns = peer == NULL ? joiner->until_ns : STREAM_NEVER;
+    if (peer != NULL && peer->state == PEER_IS_GONE) {
+        connection_close(joiner->connection);
+        joiner->connection = NULL;
+        return STREAM_NEVER;
+    }
+    if (joiner->connection != NULL && now >= joiner->deadline_ns) {
+        connection_close(joiner->connection);
+        joiner->connection = NULL;
+        error_set(&joiner->reason, "no answer to a handshake");
+        try_later(streams);
+    } else if (joiner->connection == NULL && now >= joiner->retry_ns)
+        joiner_try(streams);
+    const uint64_t next = joiner->connection != NULL ? joiner->deadline_ns : joiner->retry_ns;
+    return next < until_ns ? next : until_ns;
+}
+
+void joiner_free(struct joiner *joiner)
+{
+    if (joiner == NULL)
+        return;
+    connection_close(joiner->connection);
+    free(joiner->words);
+    free(joiner);
+}
+
+/* --- joining --- */
+
+static int joiner_new(struct streams *streams, const struct stream_address *address, const struct stream_lineup *lineup,
+                      struct error *error)
+{
+    struct joiner *joiner = streams->joiner = calloc(1, sizeof *joiner);
+    char text[STREAM_ADDRESS_TEXT_MAX];
+    if (joiner == NULL)
+        return error_set(error, "out of memory for the stream to a set");
+    joiner->address = *address;
+    joiner->lineup = *lineup;
+    joiner->deadline_ns = joiner->retry_ns = STREAM_NEVER;
+    joiner->backoff_ns = STREAM_RETRY_LEAST_NS;
+    if (stream_address_is_tcp(address)) {
+        stream_address_print(address, text);
+        if (streams->setup.key == NULL)
+            return error_set(error, "cannot join at %s: a port takes a shared key", text);
+        if (address->port.port == 0)
+            return error_set(error, "cannot join at %s: accepted is a port from 1 to 65535", text);
+        if ((streams->tls = tls_new(streams->setup.key, false, error)) == NULL)
+            return -1;
+    }
+    return endpoint_resolve(&joiner->target, address, error);
+}
+
+struct streams *streams_join(const struct streams_setup *setup, const struct stream_address *address,
+                             const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
+                             struct error *error)
+{
+    struct streams *streams = streams_new(setup, error);
+    char text[STREAM_ADDRESS_TEXT_MAX];
+    if (streams == NULL || joiner_new(streams, address, lineup, error) < 0) {
+        streams_free(streams);
+        return NULL;
+    }
+    struct joiner *joiner = streams->joiner;
+    joiner->until_ns = streams_now() + patience_ns;
+    streams_wake(streams, joiner->until_ns);
+    joiner_try(streams);
+    while (streams->peer_count == 0 && !joiner->is_refused && streams_now() < joiner->until_ns &&
+           event_base_loop(setup->base, EVLOOP_ONCE) == 0 && !event_base_got_break(setup->base) &&
+           !event_base_got_exit(setup->base))
+        ;
+    if (streams->peer_count > 0) {
+        *welcome = joiner->welcome;
+        return streams;
+    }
+    stream_address_print(address, text);
+    if (joiner->is_refused)
+        error_set(error, "%s", joiner->reason.text);
+    else if (joiner->reason.text[0] != '\0')
+        error_set(error, "cannot join at %s: nobody answers: %s", text, joiner->reason.text);
+    else
+        error_set(error, "cannot join at %s: nobody answers", text);
+    streams_free(streams);
+    return NULL;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a peer: it asks, stays while connections come and go, and is gone. Its session outlives its connections.
+ * What is to be told of a peer is noted here, and told by streams_poll() behind the messages that came before. */
+#include "common/stream/peer.h"
+
+#include "common/stream/connection.h"
+#include "common/stream/session.h"
+#include "common/util/error.h"
+#include "common/util/grow.h"
+#include "proto/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes that are read at once of a peer. */
+#define PEER_INPUT_BYTES (64u << 10)
+
+struct peer *peer_new(struct streams *streams, const struct stream_lineup *lineup)
+{
+    struct peer **peers = grow(streams->peers, streams->peer_count, &streams->peer_capacity, sizeof *streams->peers);
+    if (peers == NULL || streams->peer_count >= STREAM_PEERS_MAX)
+        return NULL;
+    streams->peers = peers;
+    struct peer *peer = calloc(1, sizeof *peer);
+    if (peer == NULL)
+        return NULL;
+    peer->streams = streams;
+    peer->number = (unsigned)streams->peer_count;
+    peer->lineup = *lineup;
+    session_init(&peer->session);
+    peers[streams->peer_count++] = peer;
+    return peer;
+}
+
+void peer_free(struct peer *peer)
+{
+    connection_close(peer->connection);
+    session_fini(&peer->session);
+    free(peer);
+}
+
+static void note_due(struct peer *peer, enum stream_event_type due)
+{
+    if (!peer->is_due)
+        peer->streams->due++;
+    peer->is_due = true;
+    peer->due = due;
+}
+
+void peer_end(struct peer *peer, bool is_told, enum stream_event_type told)
+{
+    if (peer->state == PEER_IS_GONE)
+        return;
+    if (peer->state == PEER_ASKS) {
+        peer->streams->waiting--;
+        if (peer->is_due) { /* nobody has heard of it yet */
+            peer->is_due = is_told = false;
+            peer->streams->due--;
+        }
+    }
+    peer->state = PEER_IS_GONE;
+    connection_close(peer->connection);
+    peer->connection = NULL;
+    session_fini(&peer->session);
+    if (is_told && !peer->is_parted && !peer->has_left)
+        note_due(peer, told);
+}
+
+/* --- frames --- */
+
+static void receive_bye(struct peer *peer)
+{
+    note_due(peer, STREAM_LEFT);
+    peer->has_left = true;
+    connection_beat(peer->connection);
+}
+
+static enum connection_verdict receive_from_peer(struct connection *connection, void *context,
+                                                 const struct frame_head *head, const unsigned char *body,
+                                                 struct error *error)
+{
+    struct peer *peer = context;
+    const size_t size = FRAME_HEAD_BYTES + head->size;
+    const bool is_counted = head->type == FRAME_MESSAGE || head->type == FRAME_BYE;
+    if (head->type < FRAME_MESSAGE || (is_counted && peer->has_left)) {
+        error_set(error, "a frame of type %u where there can be none", (unsigned)head->type);
+        return FRAME_IS_BAD;
+    }
+    if (session_acknowledge(&peer->session, head->received) < 0) {
+        error_set(error, "it acknowledges what it was not sent");
+        return FRAME_IS_BAD;
+    }
+    if (head->type == FRAME_MESSAGE && streams_keep(peer->streams, peer, body, head->size) < 0)
+        return FRAME_IS_NOT_TAKEN;
+    if (is_counted)
+        session_received(&peer->session, size);
+    if (head->type == FRAME_BYE)
+        receive_bye(peer);
+    if (peer->is_parted && session_unacknowledged(&peer->session) == 0)
+        peer_end(peer, false, STREAM_LEFT);
+    else if (head->type == FRAME_MESSAGE && peer->streams->is_full)
+        connection_pause(connection);
+    return FRAME_IS_GOOD;
+}
+
+static void end_peers_connection(struct connection *connection, void *context, const char *why)
+{
+    struct peer *peer = context;
+    struct streams *streams = peer->streams;
+    peer->connection = NULL;
+    if (why != NULL) {
+        streams_warn(streams, "pod %s at %s has broken the protocol: %s", peer->lineup.name, connection->name, why);
+        peer_end(peer, true, STREAM_LOST);
+        return;
+    }
+    peer->broken_ns = streams_now();
+    streams_wake(streams, peer->broken_ns + streams->setup.grace_ns);
+    if (streams->joiner != NULL && !peer->has_left)
+        joiner_lost(streams);
+}
+
+static const struct connection_user peer_user = {.receive = receive_from_peer, .ended = end_peers_connection};
+
+void peer_greet(struct peer *peer, struct connection *connection)
+{
+    if (peer->connection != connection)
+        connection_close(peer->connection);
+    peer->connection = connection;
+    connection_give(connection, &peer_user, peer);
+}
+
+void peer_go_on(struct peer *peer, struct connection *connection, uint64_t received)
+{
+    peer_greet(peer, connection);
+    session_resume(&peer->session, received);
+    connection->session = &peer->session;
+    connection_widen(connection, PEER_INPUT_BYTES); /* where memory is out, less is read at once */
+    streams_wake(peer->streams, 0);
+    if (peer->is_parted && session_unacknowledged(&peer->session) == 0)
+        peer_end(peer, false, STREAM_LEFT);
+    else
+        connection_pump(connection);
+}
+
+/* --- asking --- */
+
+static enum connection_verdict receive_while_asking(struct connection *connection, void *context,
+                                                    const struct frame_head *head, const unsigned char *body,
+                                                    struct error *error)
+{
+    (void)connection, (void)context, (void)body;
+    if (head->type == FRAME_BEAT && head->received == 0)
+        return FRAME_IS_GOOD;
+    error_set(error, "a frame of type %u before it was welcomed", (unsigned)head->type);
+    return FRAME_IS_BAD;
+}
+
+static void end_while_asking(struct connection *connection, void *context, const char *why)
+{
+    struct peer *peer = context;
+    if (why != NULL)
+        streams_warn(peer->streams, "pod %s at %s was sent away: %s", peer->lineup.name, connection->name, why);
+    peer->connection = NULL;
+    peer_end(peer, true, STREAM_LOST);
+}
+
+static const struct connection_user asking_user = {.receive = receive_while_asking, .ended = end_while_asking};
+
+void peer_take(struct peer *peer, struct connection *connection)
+{
+    peer->connection = connection;
+    peer->streams->waiting++;
+    connection_give(connection, &asking_user, peer);
+    note_due(peer, STREAM_JOINS);
+    streams_wake(peer->streams, 0);
+}
+
+/* --- time --- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The peer is connected: sends a BEAT where nothing was sent for long, and ends the connection where nothing came. */
+static uint64_t keep_alive(struct peer *peer, uint64_t now)
+{
+    const struct stream_times *times = &peer->streams->times;
+    struct connection *connection = peer->connection;
+    if (connection->is_paused) /* what it says waits to be read */
+        connection->heard_ns = now;
+    if (now >= connection->heard_ns + times->silence_ns) {
+        connection->user->ended(connection, connection->context, NULL);
+        connection_close(connection);
+        return now;
+    }
+    if (now >= later(connection->sent_ns, peer->beaten_ns) + times->beat_ns) {
+        peer->beaten_ns = now;
+        connection_beat(connection);
+        if ((connection = peer->connection) == NULL)
+            return now;
+    }
+    return earlier(connection->heard_ns + times->silence_ns,
+                   later(connection->sent_ns, peer->beaten_ns) + times->beat_ns);
+}
+
+uint64_t peer_tick(struct peer *peer, uint64_t now)
+{
+    if (peer->state == PEER_IS_GONE)
+        return STREAM_NEVER;
+    if (peer->connection != NULL)
+        return keep_alive(peer, now);
+    const uint64_t end = peer->broken_ns + peer->streams->setup.grace_ns;
+    if (now < end)
+        return end;
+    peer_end(peer, true, STREAM_LOST);
+    return STREAM_NEVER;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of streams: what the files of this folder share about an end, its peers, and strangers. */
+#pragma once
+
+#include "common/stream/connection.h"
+#include "common/stream/endpoint.h"
+#include "common/stream/fifo.h"
+#include "common/stream/session.h"
+#include "common/stream/stream.h"
+#include "common/util/error.h"
+#include "proto/frame.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event;
+struct evconnlistener;
+struct tls;
+
+/* Strangers, and peers that wait for an answer, together: more are sent away. */
+#define STRANGERS_MAX 64
+/* Peers that one end ever has. */
+#define STREAM_PEERS_MAX (1u << 16)
+/* Bytes of messages that wait for streams_poll(): beyond this nothing is read. */
+#define INBOX_MAX ((size_t)4 << 20)
+
+/* Times of a stream, in nanoseconds; tests have others. */
+struct stream_times {
+    uint64_t beat_ns;    /* silence after which a BEAT is sent */
+    uint64_t silence_ns; /* silence of a peer after which its connection is taken for broken */
+    uint64_t hello_ns;   /* how long a handshake and a HELLO may take */
+};
+
+#define STREAM_BEAT_NS    UINT64_C(250000000)
+#define STREAM_SILENCE_NS UINT64_C(1000000000)
+#define STREAM_HELLO_NS   UINT64_C(3000000000)
+/* Times between two attempts to come back. */
+#define STREAM_RETRY_LEAST_NS UINT64_C(50000000)
+#define STREAM_RETRY_MOST_NS  UINT64_C(500000000)
+
+#define STREAM_NEVER UINT64_MAX
+
+enum peer_state {
+    PEER_ASKS,    /* to join; the user has been told, or is to be told */
+    PEER_STAYS,   /* it was welcomed */
+    PEER_IS_GONE, /* for good */
+};
+
+struct peer {
+    struct streams *streams;
+    unsigned number;
+    enum peer_state state;
+    struct stream_lineup lineup;
+    unsigned char token[FRAME_TOKEN_BYTES];
+    uint32_t first_rank;
+    struct session session;
+    struct connection *connection; /* owned; NULL: broken */
+    uint64_t broken_ns;            /* when it broke */
+    uint64_t beaten_ns;            /* when a BEAT was last tried */
+    bool is_due;                   /* something is to be told of it: `due` */
+    enum stream_event_type due;
+    bool has_left;   /* a BYE has come */
+    bool is_parted;  /* a BYE was sent */
+    bool is_dropped; /* the user wants to hear nothing more of it */
+};
+
+/* Who has connected and has not said who it is; or was refused, and is left the time to read that. */
+struct stranger {
+    struct stranger *next, **link;
+    struct streams *streams;
+    struct connection *connection; /* owned */
+    uint64_t deadline_ns;
+};
+
+struct listener {
+    struct streams *streams;
+    struct stream_address address;
+    struct endpoint_file file;
+    struct evconnlistener *event; /* owned */
+};
+
+/* The end that joins. */
+struct joiner {
+    struct endpoint_target target;
+    struct stream_address address;
+    struct stream_lineup lineup;
+    struct connection *connection; /* owned; an attempt, until it is welcomed */
+    uint64_t deadline_ns;          /* of the attempt */
+    uint64_t retry_ns;             /* when the next one begins; STREAM_NEVER */
+    uint64_t backoff_ns;
+    uint64_t until_ns; /* when it is no longer tried to join for the first time */
+    bool is_refused;
+    struct error reason; /* why it is refused, or why the last attempt failed */
+    struct stream_welcome welcome;
+    char *words; /* owned */
+};
+
+struct streams {
+    struct streams_setup setup;
+    struct stream_times times;
+    struct tls *tls; /* owned; NULL: none */
+    struct listener *listeners;
+    size_t listener_count;
+    struct stranger *strangers;
+    unsigned waiting; /* strangers and peers that ask */
+    struct peer **peers;
+    size_t peer_count, peer_capacity;
+    size_t due;            /* peers of which something is to be told */
+    struct fifo inbox;     /* messages as they come */
+    struct fifo polled;    /* those that streams_poll() is at */
+    size_t polled_bytes;   /* of the message that it has returned last */
+    bool is_full;          /* connections are paused */
+    struct joiner *joiner; /* owned; NULL at the end that listens */
+    struct event *timer;   /* owned */
+    uint64_t wakes_ns;     /* when it goes off */
+    uint64_t warned_ns;    /* when it was last warned of a stranger */
+    unsigned unwarned;     /* strangers since then of which nothing was said */
+    uint64_t listens_ns;   /* when connections are taken again; 0: they are */
+};
+
+/* --- streams.c --- */
+
+/* An end with nothing in it. NULL with one line. */
+struct streams *streams_new(const struct streams_setup *setup, struct error *error);
+
+uint64_t streams_now(void);
+
+/* Has the timer go off at `at_ns` or before. */
+void streams_wake(struct streams *streams, uint64_t at_ns);
+
+/* Keeps a message for streams_poll(). -1 when memory is out. */
+int streams_keep(struct streams *streams, const struct peer *peer, const unsigned char *bytes, size_t size);
+
+void streams_warn(struct streams *streams, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* --- peer.c --- */
+
+/* A new peer, which is NULL when memory is out or there are too many. */
+struct peer *peer_new(struct streams *streams, const struct stream_lineup *lineup);
+void peer_free(struct peer *peer);
+
+/* Takes over the connection of one that asks. */
+void peer_take(struct peer *peer, struct connection *connection);
+
+/* Has its connection be this one, over which it is about to be greeted; it goes on behind that. */
+void peer_greet(struct peer *peer, struct connection *connection);
+
+/* Begins its session, or goes on with it, on a connection that has been greeted, and which it takes. The other end has
+ * `received` frames, as session_can_resume(). */
+void peer_go_on(struct peer *peer, struct connection *connection, uint64_t received);
+
+/* Closes its connection, and has no more to do with it. `told` says what the user is told, if there is anything to. */
+void peer_end(struct peer *peer, bool is_told, enum stream_event_type told);
+
+/* Does what is due, and returns when it is to be called again. */
+uint64_t peer_tick(struct peer *peer, uint64_t now);
+
+/* --- listener.c --- */
+
+void stranger_free(struct stranger *stranger);
+void listener_fini(struct listener *listener);
+
+/* Takes the connection to send away who is at its other end, and leaves them the time to read why. */
+void stranger_refuse(struct streams *streams, struct connection *connection, const char *line);
+
+/* Takes connections again after there was no descriptor for one. Returns when it is to be called again. */
+uint64_t listeners_tick(struct streams *streams, uint64_t now);
+
+/* --- joiner.c --- */
+
+/* Begins an attempt to connect, or notes when the next one is to begin. */
+void joiner_try(struct streams *streams);
+
+/* The connection of the peer has broken. */
+void joiner_lost(struct streams *streams);
+
+uint64_t joiner_tick(struct streams *streams, uint64_t now);
+void joiner_free(struct joiner *joiner);

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* What both ends do: see stream.h. Functions that libevent calls put messages into the inbox and note what is to be
+ * told; streams_poll() takes both. The inbox is two blocks: one is filled while the other is taken from, so that a
+ * message that was returned stays where it is. */
+#include "common/stream/stream.h"
+
+#include "common/os/clock.h"
+#include "common/stream/connection.h"
+#include "common/stream/fifo.h"
+#include "common/stream/peer.h"
+#include "common/stream/session.h"
+#include "common/stream/tls.h"
+#include "proto/frame.h"
+
+#include <assert.h>
+#include <event2/event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define NS_PER_US 1000
+#define US_PER_S  1000000
+#define NS_PER_MS 1000000
+/* Strangers are told of at most once in this time. */
+#define WARN_EVERY_NS UINT64_C(200000000)
+
+_Static_assert(STREAM_NAME_MAX == FRAME_NAME_BYTES && STREAM_WORDS_MAX == FRAME_WORDS_MAX, "as in frames");
+
+/* The head of a message in the inbox. */
+struct kept_message {
+    unsigned peer;
+    size_t size;
+};
+
+uint64_t streams_now(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* --- time --- */
+
+void streams_wake(struct streams *streams, uint64_t at_ns)
+{
+    const uint64_t now = streams_now(), wait_us = at_ns > now ? (at_ns - now + NS_PER_US - 1) / NS_PER_US : 0;
+    if (at_ns >= streams->wakes_ns)
+        return;
+    streams->wakes_ns = at_ns;
+    event_add(streams->timer, &(struct timeval){(time_t)(wait_us / US_PER_S), (suseconds_t)(wait_us % US_PER_S)});
+}
+
+static void on_time(int fd, short what, void *context)
+{
+    struct streams *streams = context;
+    const uint64_t now = streams_now();
+    uint64_t next = STREAM_NEVER, at;
+    (void)fd, (void)what;
+    streams->wakes_ns = 0; /* nobody sets the timer meanwhile */
+    for (struct stranger *stranger = streams->strangers, *after; stranger != NULL; stranger = after) {
+        after = stranger->next;
+        if (now >= stranger->deadline_ns)
+            stranger_free(stranger);
+        else if (stranger->deadline_ns < next)
+            next = stranger->deadline_ns;
+    }
+    for (size_t i = 0; i < streams->peer_count; i++)
+        if ((at = peer_tick(streams->peers[i], now)) < next)
+            next = at;
+    if (streams->joiner != NULL && (at = joiner_tick(streams, now)) < next)
+        next = at;
+    if (streams->listens_ns != 0 && (at = listeners_tick(streams, now)) < next)
+        next = at;
+    streams->wakes_ns = STREAM_NEVER;
+    if (next != STREAM_NEVER)
+        streams_wake(streams, next);
+}
+
+void streams_warn(struct streams *streams, const char *format, ...)
+{
+    const uint64_t now = streams_now();
+    struct error line;
+    char text[sizeof line.text / 2];
+    if (streams->setup.warn == NULL)
+        return;
+    if (streams->warned_ns != 0 && now < streams->warned_ns + WARN_EVERY_NS) {
+        streams->unwarned++;
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (streams->unwarned > 0)
+        error_set(&line, "%s; before that %u others of which nothing was said", text, streams->unwarned);
+    else
+        error_set(&line, "%s", text);
+    streams->warned_ns = now;
+    streams->unwarned = 0;
+    streams->setup.warn(streams->setup.context, line.text);
+}
+
+/* --- from beginning to end --- */
+
+struct streams *streams_new(const struct streams_setup *setup, struct error *error)
+{
+    struct streams *streams = calloc(1, sizeof *streams);
+    if (streams != NULL) {
+        streams->setup = *setup;
+        streams->times = (struct stream_times){STREAM_BEAT_NS, STREAM_SILENCE_NS, STREAM_HELLO_NS};
+        streams->wakes_ns = STREAM_NEVER;
+        streams->timer = event_new(setup->base, -1, 0, on_time, streams);
+        if (streams->timer != NULL)
+            return streams;
+    }
+    free(streams);
+    error_set(error, "out of memory for the streams to pods");
+    return NULL;
+}
+
+void streams_free(struct streams *streams)
+{
+    if (streams == NULL)
+        return;
+    for (size_t i = 0; i < streams->listener_count; i++)
+        listener_fini(&streams->listeners[i]);
+    while (streams->strangers != NULL)
+        stranger_free(streams->strangers);
+    for (size_t i = 0; i < streams->peer_count; i++)
+        peer_free(streams->peers[i]);
+    joiner_free(streams->joiner);
+    fifo_fini(&streams->inbox);
+    fifo_fini(&streams->polled);
+    event_free(streams->timer);
+    tls_free(streams->tls);
+    free(streams->listeners);
+    free(streams->peers);
+    free(streams);
+}
+
+/* --- what has come --- */
+
+int streams_keep(struct streams *streams, const struct peer *peer, const unsigned char *bytes, size_t size)
+{
+    const struct kept_message kept = {peer->number, size};
+    unsigned char *room = fifo_append(&streams->inbox, sizeof kept + size);
+    if (room == NULL)
+        return -1;
+    memcpy(room, &kept, sizeof kept);
+    memcpy(room + sizeof kept, bytes, size);
+    streams->is_full = fifo_size(&streams->inbox) >= INBOX_MAX;
+    return 0;
+}
+
+/* Takes from what has come meanwhile, and has all connections go on. */
+static void turn_inbox(struct streams *streams)
+{
+    const struct fifo polled = streams->polled;
+    const bool was_full = streams->is_full;
+    streams->polled = streams->inbox;
+    streams->inbox = polled;
+    streams->is_full = false;
+    for (size_t i = 0; was_full && i < streams->peer_count; i++)
+        if (streams->peers[i]->connection != NULL)
+            connection_resume(streams->peers[i]->connection);
+}
+
+static bool poll_message(struct streams *streams, struct stream_event *event)
+{
+    struct kept_message kept;
+    if (streams->polled_bytes > 0)
+        fifo_drop(&streams->polled, streams->polled_bytes);
+    streams->polled_bytes = 0;
+    if (fifo_size(&streams->polled) == 0 && fifo_size(&streams->inbox) > 0)
+        turn_inbox(streams);
+    if (fifo_size(&streams->polled) == 0)
+        return false;
+    const unsigned char *first = fifo_first(&streams->polled);
+    memcpy(&kept, first, sizeof kept);
+    streams->polled_bytes = sizeof kept + kept.size;
+    *event = (struct stream_event){STREAM_MESSAGE, kept.peer, first + sizeof kept, kept.size, {.workers = 0}};
+    return true;
+}
+
+bool streams_poll(struct streams *streams, struct stream_event *event)
+{
+    while (poll_message(streams, event))
+        if (!streams->peers[event->peer]->is_dropped)
+            return true;
+    for (size_t i = 0; streams->due > 0 && i < streams->peer_count; i++) {
+        struct peer *peer = streams->peers[i];
+        if (!peer->is_due)
+            continue;
+        peer->is_due = false;
+        streams->due--;
+        *event = (struct stream_event){peer->due, peer->number, NULL, 0, peer->lineup};
+        return true;
+    }
+    return false;
+}
+
+/* --- what is sent --- */
+
+int streams_welcome(struct streams *streams, unsigned number, const struct stream_welcome *welcome)
+{
+    struct peer *peer = streams->peers[number];
+    unsigned char *body = malloc(FRAME_WELCOME_BYTES + welcome->words_bytes);
+    struct frame_welcome frame = {
+        .first_rank = welcome->first_rank,
+        .beat_ms = (uint32_t)(streams->times.beat_ns / NS_PER_MS),
+        .words = welcome->words,
+        .words_bytes = welcome->words_bytes,
+    };
+    int result = 0;
+    assert(welcome->words_bytes <= STREAM_WORDS_MAX);
+    if (body == NULL || getrandom(frame.token, sizeof frame.token, 0) != sizeof frame.token)
+        result = -1;
+    if (peer->state != PEER_ASKS || result < 0) {
+        free(body);
+        if (result < 0)
+            streams_refuse(streams, number, "out of memory");
+        return result;
+    }
+    frame_welcome_encode(&frame, body);
+    result = connection_send(peer->connection, FRAME_WELCOME, body, FRAME_WELCOME_BYTES + welcome->words_bytes);
+    free(body);
+    if (result < 0)
+        streams_refuse(streams, number, "out of memory");
+    if (peer->state != PEER_ASKS)
+        return result;
+    memcpy(peer->token, frame.token, sizeof peer->token);
+    peer->first_rank = welcome->first_rank;
+    peer->state = PEER_STAYS;
+    streams->waiting--;
+    peer_go_on(peer, peer->connection, 0);
+    return 0;
+}
+
+void streams_refuse(struct streams *streams, unsigned number, const char *line)
+{
+    struct peer *peer = streams->peers[number];
+    if (peer->state != PEER_ASKS)
+        return;
+    struct connection *connection = peer->connection;
+    peer->connection = NULL;
+    peer_end(peer, false, STREAM_LOST);
+    stranger_refuse(streams, connection, line);
+}
+
+int streams_send(struct streams *streams, unsigned number, const unsigned char *bytes, size_t size)
+{
+    struct peer *peer = streams->peers[number];
+    if (!streams_is_open(streams, number))
+        return 0;
+    if (session_add(&peer->session, FRAME_MESSAGE, bytes, size) < 0)
+        return -1;
+    if (peer->connection != NULL)
+        connection_pump(peer->connection);
+    return 0;
+}
+
+size_t streams_unsent(const struct streams *streams, unsigned number)
+{
+    return session_unacknowledged(&streams->peers[number]->session);
+}
+
+bool streams_is_open(const struct streams *streams, unsigned number)
+{
+    const struct peer *peer = streams->peers[number];
+    return peer->state == PEER_STAYS && !peer->has_left && !peer->is_parted;
+}
+
+void streams_part(struct streams *streams, unsigned number)
+{
+    struct peer *peer = streams->peers[number];
+    if (!streams_is_open(streams, number) || session_add(&peer->session, FRAME_BYE, NULL, 0) < 0)
+        return;
+    peer->is_parted = true;
+    if (peer->connection != NULL)
+        connection_pump(peer->connection);
+}
+
+void streams_drop(struct streams *streams, unsigned number)
+{
+    struct peer *peer = streams->peers[number];
+    peer_end(peer, false, STREAM_LOST);
+    peer->is_dropped = true;
+    if (peer->is_due)
+        streams->due--;
+    peer->is_due = false;
+}
+
+bool streams_are_flushed(const struct streams *streams)
+{
+    for (size_t i = 0; i < streams->peer_count; i++) {
+        const struct peer *peer = streams->peers[i];
+        if (peer->state == PEER_STAYS && !peer->has_left && session_unacknowledged(&peer->session) > 0)
+            return false;
+    }
+    return true;
+}
+
+const struct stream_address *streams_address(const struct streams *streams, size_t index)
+{
+    assert(index < streams->listener_count);
+    return &streams->listeners[index].address;
+}

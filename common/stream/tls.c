@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* TLS by OpenSSL: see tls.h. RFC 8446, 2.2: an external pre-shared key, which the client offers under a name that is
+ * the same for all, and whose possession both prove by a binder and by Finished; with a Diffie-Hellman exchange
+ * (psk_dhe_ke), so that each connection has keys of its own. There are no certificates on either side: whoever has no
+ * key gets no further than the handshake. No tickets are sent, nothing is resumed, and nothing is sent early. */
+#include "common/stream/tls.h"
+
+#include "common/stream/channel.h"
+#include "common/stream/stream.h"
+#include "common/util/error.h"
+
+#include <errno.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define KEY_NAME    "hdss"
+#define CIPHER_NAME "TLS_AES_128_GCM_SHA256"
+
+struct tls {
+    SSL_CTX *context;
+    SSL_SESSION *key; /* the pre-shared key as OpenSSL takes it */
+    BIO_METHOD *socket;
+    bool listens;
+};
+
+struct tls_session {
+    SSL *ssl;
+};
+
+/* --- the key --- */
+
+static const unsigned char cipher_id[2] = {0x13, 0x01}; /* of CIPHER_NAME, RFC 8446, B.4 */
+
+static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
+{
+    SSL_SESSION *session = SSL_SESSION_new();
+    SSL *ssl = SSL_new(context); /* finds the cipher, and no more */
+    const SSL_CIPHER *cipher = ssl != NULL ? SSL_CIPHER_find(ssl, cipher_id) : NULL;
+    const bool is_good =
+        session != NULL && cipher != NULL && SSL_SESSION_set1_master_key(session, key, STREAM_KEY_BYTES) == 1 &&
+        SSL_SESSION_set_cipher(session, cipher) == 1 && SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1;
+    SSL_free(ssl);
+    if (is_good)
+        return session;
+    SSL_SESSION_free(session);
+    return NULL;
+}
+
+/* The listening end: who offers a key of another name is as one who offers none. */
+static int find_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **session)
+{
+    const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    *session = NULL;
+    if (length == strlen(KEY_NAME) && memcmp(name, KEY_NAME, length) == 0)
+        *session = SSL_SESSION_dup(tls->key);
+    return 1;
+}
+
+/* The connecting end. */
+static int offer_key(SSL *ssl, const EVP_MD *digest, const unsigned char **name, size_t *length, SSL_SESSION **session)
+{
+    const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    (void)digest;
+    *name = (const unsigned char *)KEY_NAME;
+    *length = strlen(KEY_NAME);
+    *session = SSL_SESSION_dup(tls->key);
+    return *session != NULL;
+}
+
+/* --- the socket: as that of OpenSSL, but for SIGPIPE --- */
+
+static int socket_write(BIO *bio, const char *bytes, int size)
+{
+    BIO_clear_retry_flags(bio);
+    const ssize_t count = send((int)(intptr_t)BIO_get_data(bio), bytes, (size_t)size, MSG_NOSIGNAL);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        BIO_set_retry_write(bio);
+    return (int)count;
+}
+
+static int socket_read(BIO *bio, char *bytes, int size)
+{
+    BIO_clear_retry_flags(bio);
+    const ssize_t count = recv((int)(intptr_t)BIO_get_data(bio), bytes, (size_t)size, 0);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        BIO_set_retry_read(bio);
+    return (int)count;
+}
+
+static long socket_control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio, (void)number, (void)pointer;
+    return command == BIO_CTRL_FLUSH;
+}
+
+static BIO_METHOD *socket_method(void)
+{
+    BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "stream");
+    if (method == NULL || !BIO_meth_set_write(method, socket_write) || !BIO_meth_set_read(method, socket_read) ||
+        !BIO_meth_set_ctrl(method, socket_control)) {
+        BIO_meth_free(method);
+        return NULL;
+    }
+    return method;
+}
+
+/* --- for all connections --- */
+
+static bool set_up(struct tls *tls, const unsigned char *key)
+{
+    SSL_CTX *context = tls->context = SSL_CTX_new(tls->listens ? TLS_server_method() : TLS_client_method());
+    if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
+        SSL_CTX_set_ciphersuites(context, CIPHER_NAME) != 1 || SSL_CTX_set_num_tickets(context, 0) != 1)
+        return false;
+    SSL_CTX_set_app_data(context, tls);
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    /* Without any authority that it would believe no certificate passes. */
+    SSL_CTX_set_verify(context, tls->listens ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+    if (tls->listens)
+        SSL_CTX_set_psk_find_session_callback(context, find_key);
+    else
+        SSL_CTX_set_psk_use_session_callback(context, offer_key);
+    return (tls->key = session_of_key(context, key)) != NULL && (tls->socket = socket_method()) != NULL;
+}
+
+struct tls *tls_new(const unsigned char *key, bool listens, struct error *error)
+{
+    struct tls *tls = calloc(1, sizeof *tls);
+    if (tls != NULL) {
+        tls->listens = listens;
+        if (set_up(tls, key))
+            return tls;
+    }
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    error_set(error, "cannot set up TLS: %s", reason != NULL ? reason : "out of memory");
+    ERR_clear_error();
+    tls_free(tls);
+    return NULL;
+}
+
+void tls_free(struct tls *tls)
+{
+    if (tls == NULL)
+        return;
+    SSL_SESSION_free(tls->key);
+    SSL_CTX_free(tls->context);
+    BIO_meth_free(tls->socket);
+    free(tls);
+}
+
+/* --- one connection --- */
+
+struct tls_session *tls_session_new(struct tls *tls, int fd)
+{
+    struct tls_session *session = malloc(sizeof *session);
+    SSL *ssl = SSL_new(tls->context);
+    BIO *bio = BIO_new(tls->socket);
+    if (session == NULL || ssl == NULL || bio == NULL) {
+        BIO_free(bio);
+        SSL_free(ssl);
+        free(session);
+        return NULL;
+    }
+    BIO_set_data(bio, (void *)(intptr_t)fd);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl, bio, bio);
+    if (tls->listens)
+        SSL_set_accept_state(ssl);
+    else
+        SSL_set_connect_state(ssl);
+    session->ssl = ssl;
+    return session;
+}
+
+void tls_session_free(struct tls_session *session)
+{
+    if (session == NULL)
+        return;
+    SSL_free(session->ssl);
+    free(session);
+}
+
+/* The meaning of a call that returned `returned`, of which no byte was moved. */
+static enum channel_result result_of(const struct tls_session *session, int returned)
+{
+    switch (SSL_get_error(session->ssl, returned)) {
+    case SSL_ERROR_WANT_READ: return CHANNEL_READS;
+    case SSL_ERROR_WANT_WRITE: return CHANNEL_WRITES;
+    case SSL_ERROR_SSL: break;
+    default: return CHANNEL_BROKEN;
+    }
+#ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
+    if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+        return CHANNEL_BROKEN;
+#endif
+    return CHANNEL_FAILED;
+}
+
+int tls_handshake(struct tls_session *session, struct error *error)
+{
+    ERR_clear_error();
+    const int returned = SSL_do_handshake(session->ssl);
+    if (returned == 1 && SSL_session_reused(session->ssl))
+        return 0;
+    const enum channel_result result = returned == 1 ? CHANNEL_FAILED : result_of(session, returned);
+    if (result == CHANNEL_FAILED) {
+        const int reason = ERR_GET_REASON(ERR_peek_error());
+        const bool is_key = reason == SSL_R_BINDER_DOES_NOT_VERIFY || reason == SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER ||
+                            reason == SSL_R_TLSV1_ALERT_DECRYPT_ERROR;
+        error_set(error, "%s", is_key ? "it has another key" : "it does not speak TLS 1.3 with a shared key");
+    }
+    ERR_clear_error();
+    return result;
+}
+
+ssize_t tls_read(struct tls_session *session, unsigned char *bytes, size_t size)
+{
+    ERR_clear_error();
+    const int count = SSL_read(session->ssl, bytes, size < INT32_MAX ? (int)size : INT32_MAX);
+    return count > 0 ? count : result_of(session, count);
+}
+
+ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_t size)
+{
+    ERR_clear_error();
+    const int count = SSL_write(session->ssl, bytes, size < INT32_MAX ? (int)size : INT32_MAX);
+    return count > 0 ? count : result_of(session, count);
+}
+
+bool tls_has_more(const struct tls_session *session)
+{
+    return SSL_pending(session->ssl) > 0;
+}
