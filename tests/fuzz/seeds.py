@@ -149,10 +149,41 @@ ANNOUNCEMENTS = {
 }
 
 
-def hello(role, node=0, dca=0, status=0, protocol=None, magic=b"HDSS", zero=0):
+def protocol_version():
     with open(os.path.join(HERE, "..", "..", "proto", "message.h"), encoding="utf-8") as file:
-        current = int(re.search(r"#define PROTOCOL_VERSION (\d+)", file.read()).group(1))
-    numbers = struct.pack("<HHHH", protocol or current, 0, 1, 0)
+        return int(re.search(r"#define PROTOCOL_VERSION (\d+)", file.read()).group(1))
+
+
+def frame(kind, body=b"", received=0, size=None):
+    return struct.pack("<II", kind | (len(body) if size is None else size) << 8, received) + body
+
+
+TOKEN = bytes(range(0xA0, 0xB0))
+
+
+def joins(protocol=None, stream=1, workers=4, cores=8, received=0, token=bytes(16), name=b"node7", magic=b"HDSSjoin", more=b""):
+    versions = struct.pack("<HH", stream, protocol or protocol_version())
+    return frame(1, magic + versions + struct.pack("<IIQ", workers, cores, received) + token + name.ljust(64, b"\0") + more)
+
+
+def welcome(token=TOKEN, received=0, first=5, beat=250, words=b"a\0bc\0"):
+    return frame(2, token + struct.pack("<QII", received, first, beat) + words)
+
+
+FRAMES = {
+    "hello": joins(), "hello-back": joins(token=TOKEN, received=258), "hello-protocol": joins(protocol=999), "hello-stream": joins(stream=2),
+    "hello-magic": joins(magic=b"HDSSleav"), "hello-workers": joins(workers=0), "hello-cores": joins(cores=1 << 30), "hello-new": joins(received=1),
+    "hello-no-name": joins(name=b""), "hello-long-name": joins(name=b"n" * 64), "hello-name": joins(name=b"a\x1b[m"), "hello-behind": joins(name=b"a\0b"),
+    "hello-long": joins(more=b"x"), "hello-short": frame(1, joins()[8:20]), "welcome": welcome(), "welcome-no-words": welcome(words=b""),
+    "welcome-no-token": welcome(token=bytes(16)), "welcome-open": welcome(words=b"a"), "welcome-beat": welcome(beat=0), "refused": frame(3, b"no"),
+    "refused-lines": frame(3, b"a\nb"), "message": frame(4, b"\xaa\xbb\xcc", 3), "message-none": frame(4), "message-long": frame(4, size=4097),
+    "beat": frame(5, received=258), "beat-body": frame(5, b"x"), "bye": frame(6, received=259), "unknown": frame(7), "cut": welcome()[:-1],
+    "several": joins() + welcome() + frame(4, b"x") + frame(5, received=1) + frame(6), "received": frame(3, b"no", 1), "head": frame(5)[:7],
+}
+
+
+def hello(role, node=0, dca=0, status=0, protocol=None, magic=b"HDSS", zero=0):
+    numbers = struct.pack("<HHHH", protocol or protocol_version(), 0, 1, 0)
     return magic + numbers + struct.pack("<BBBBII", role, status, dca, zero, node, 4000)
 
 
@@ -845,7 +876,7 @@ ITEMS = {
 }
 
 TARGETS = {
-    "message": MESSAGES, "announcement": ANNOUNCEMENTS, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS, "availability": AVAILABILITIES,
+    "message": MESSAGES, "announcement": ANNOUNCEMENTS, "frame": FRAMES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS, "availability": AVAILABILITIES,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "items": ITEMS, "http": HTTP, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,

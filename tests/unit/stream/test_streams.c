@@ -293,10 +293,11 @@ START_TEST(another_version_is_told_so)
     ends_init(&ends, false);
     memset(body, 0xee, sizeof body); /* whatever else it says */
     encode_hello(body);
-    wire_put16(body + 10, 18);
+    wire_put16(body + 10, PROTOCOL_VERSION + 1);
     const int fd = ends_connect(&ends);
     send_frame(fd, FRAME_HELLO, body, sizeof body);
-    static const char line[] = "protocol version 18, this set has 17";
+    char line[60];
+    snprintf(line, sizeof line, "protocol version %d, this set has %d", PROTOCOL_VERSION + 1, PROTOCOL_VERSION);
     ck_assert_uint_eq(ends_read(&ends, fd, answer, FRAME_HEAD_BYTES + strlen(line)), FRAME_HEAD_BYTES + strlen(line));
     ck_assert_int_eq(frame_head_decode(&head, answer, &error), 0);
     ck_assert_int_eq(head.type, FRAME_REFUSED);
@@ -316,19 +317,22 @@ static const struct {
     {"GET / HTTP/1.1\r\nHost: node7\r\n\r\n", 31},
     {"\0\0\0\0\0\0\0\0", 8},
     {"\xff\xff\xff\xff\xff\xff\xff\xff", 8},
-    {"\x01\x0c\0\0\0\0\0\0HDSSxxxx\x01\0\x11\0", 20}, /* another magic */
-    {"\x01\x0c\0\0\0\0\0\0HDSSjoin\x01\0\x11\0", 20}, /* of this version, but short */
-    {"\x04\x01\0\0\0\0\0\0x", 9},                     /* a message before the hello */
-    {"\x02\xff\xff\0\0\0\0\0", 8},                    /* a frame that a stranger has no room for */
+    {"\x01\x0c\0\0\0\0\0\0HDSSxxxx\x01\0\0\0", 20}, /* another magic */
+    {"\x01\x0c\0\0\0\0\0\0HDSSjoin\x01\0\0\0", 20}, /* of this version, but short */
+    {"\x04\x01\0\0\0\0\0\0x", 9},                   /* a message before the hello */
+    {"\x02\xff\xff\0\0\0\0\0", 8},                  /* a frame that a stranger has no room for */
 };
 
 START_TEST(junk_is_answered_with_nothing)
 {
-    unsigned char answer[10];
+    unsigned char answer[10], bytes[40];
     struct ends ends;
     ends_init(&ends, false);
     const int fd = ends_connect(&ends);
-    ck_assert_int_eq(send(fd, junk[_i].bytes, junk[_i].size, 0), (ssize_t)junk[_i].size);
+    memcpy(bytes, junk[_i].bytes, junk[_i].size);
+    if (junk[_i].size == FRAME_HEAD_BYTES + FRAME_VERSION_BYTES)
+        wire_put16(bytes + FRAME_HEAD_BYTES + 10, PROTOCOL_VERSION);
+    ck_assert_int_eq(send(fd, bytes, junk[_i].size, 0), (ssize_t)junk[_i].size);
     ck_assert_uint_eq(ends_read(&ends, fd, answer, sizeof answer), 0);
     ck_assert_uint_eq(ends.set->waiting, 0);
     ck_assert_uint_eq(ends.warnings, 1);
