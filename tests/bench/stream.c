@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams to pods beside bare sockets of the same kind, with blocking calls: the time of a message of 64 bytes and its
+ * answer, and the bandwidth of messages of 4096 bytes, both between two processes.
+ *
+ *   bench-stream [MESSAGES [ROUNDS]]
+ *
+ * In each round everything has its turn; medians, and the least and the most. A bare TCP socket has no TLS, which a
+ * stream over TCP always has. */
+#include "common/os/clock.h"
+#include "common/stream/stream.h"
+#include "common/util/error.h"
+#include "proto/message.h"
+
+#include <arpa/inet.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUNDS_MAX   51
+#define PING_BYTES   64
+#define WINDOW_BYTES (1u << 20) /* unacknowledged by the receiver, as far as the sender goes */
+#define READ_BYTES   (64u << 10)
+#define SECOND_NS    UINT64_C(1000000000)
+
+static uint64_t messages = 100000;
+static unsigned rounds = 5;
+static const unsigned char key[STREAM_KEY_BYTES] = "a key for a benchmark";
+
+static void give_up(const char *what)
+{
+    perror(what);
+    exit(EXIT_FAILURE);
+}
+
+/* --- bare sockets --- */
+
+static void send_all(int fd, const unsigned char *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t count = send(fd, bytes, size, 0);
+        if (count <= 0)
+            give_up("send");
+        bytes += count;
+        size -= (size_t)count;
+    }
+}
+
+static void receive_all(int fd, unsigned char *bytes, size_t size)
+{
+    if (recv(fd, bytes, size, MSG_WAITALL) != (ssize_t)size)
+        give_up("recv");
+}
+
+static void connect_pair(int fds[2], bool is_tcp)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    const int on = 1;
+    if (!is_tcp) {
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
+            give_up("socketpair");
+        return;
+    }
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    fds[1] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 1) < 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &size) < 0 ||
+        connect(fds[1], (struct sockaddr *)&address, sizeof address) < 0 || (fds[0] = accept(listener, NULL, NULL)) < 0)
+        give_up("a pair of sockets");
+    for (int i = 0; i < 2; i++)
+        setsockopt(fds[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    close(listener);
+}
+
+static void answer_bare(int fd, bool is_ping)
+{
+    static unsigned char bytes[READ_BYTES];
+    uint64_t left = messages * MESSAGE_MAX;
+    for (uint64_t i = 0; is_ping && i < messages; i++) {
+        receive_all(fd, bytes, PING_BYTES);
+        send_all(fd, bytes, PING_BYTES);
+    }
+    while (!is_ping && left > 0) {
+        const ssize_t count = recv(fd, bytes, sizeof bytes, 0);
+        if (count <= 0)
+            give_up("recv");
+        left -= (uint64_t)count;
+    }
+    if (!is_ping)
+        send_all(fd, bytes, 1);
+    _exit(EXIT_SUCCESS);
+}
+
+/* Nanoseconds for one message. */
+static double time_bare(bool is_tcp, bool is_ping)
+{
+    static unsigned char bytes[MESSAGE_MAX];
+    int fds[2];
+    connect_pair(fds, is_tcp);
+    if (fork() == 0)
+        answer_bare(fds[1], is_ping);
+    const uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t i = 0; i < messages; i++) {
+        send_all(fds[0], bytes, is_ping ? PING_BYTES : sizeof bytes);
+        if (is_ping)
+            receive_all(fds[0], bytes, PING_BYTES);
+    }
+    if (!is_ping)
+        receive_all(fds[0], bytes, 1);
+    const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
+    close(fds[0]);
+    close(fds[1]);
+    wait(NULL);
+    return (double)elapsed / (double)messages;
+}
+
+/* --- streams --- */
+
+static struct stream_event next_event(struct event_base *base, struct streams *streams)
+{
+    struct stream_event event;
+    while (!streams_poll(streams, &event))
+        event_base_loop(base, EVLOOP_ONCE);
+    return event;
+}
+
+static void expect_event(struct event_base *base, struct streams *streams, enum stream_event_type type)
+{
+    if (next_event(base, streams).type != type) {
+        fprintf(stderr, "stream: another event than was expected\n");
+        exit(EXIT_FAILURE);
+    }
+}
+
+static struct streams_setup setup_of(bool is_tcp)
+{
+    return (struct streams_setup){.base = event_base_new(), .key = is_tcp ? key : NULL, .grace_ns = SECOND_NS};
+}
+
+/* The child: a pod that answers. */
+static void answer_as_pod(const struct stream_address *address, bool is_tcp, bool is_ping)
+{
+    const struct streams_setup setup = setup_of(is_tcp);
+    const struct stream_lineup lineup = {.workers = 1, .name = "node"};
+    struct stream_welcome welcome;
+    struct error error;
+    struct streams *streams = streams_join(&setup, address, &lineup, 10 * SECOND_NS, &welcome, &error);
+    if (streams == NULL) {
+        fprintf(stderr, "stream: %s\n", error.text);
+        _exit(EXIT_FAILURE);
+    }
+    for (uint64_t i = 0; i < messages; i++) {
+        const struct stream_event event = next_event(setup.base, streams);
+        if (is_ping || i == messages - 1)
+            streams_send(streams, 0, event.bytes, PING_BYTES);
+    }
+    expect_event(setup.base, streams, STREAM_LEFT);
+    _exit(EXIT_SUCCESS);
+}
+
+static uint64_t drive_pod(struct event_base *base, struct streams *streams, bool is_ping)
+{
+    static unsigned char bytes[MESSAGE_MAX];
+    const uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t i = 0; i < messages; i++) {
+        while (streams_unsent(streams, 0) > WINDOW_BYTES)
+            event_base_loop(base, EVLOOP_ONCE);
+        streams_send(streams, 0, bytes, is_ping ? PING_BYTES : sizeof bytes);
+        if (is_ping)
+            expect_event(base, streams, STREAM_MESSAGE);
+    }
+    if (!is_ping)
+        expect_event(base, streams, STREAM_MESSAGE);
+    return clock_ns(CLOCK_MONOTONIC) - began;
+}
+
+static double time_stream(bool is_tcp, bool is_ping)
+{
+    const struct streams_setup setup = setup_of(is_tcp);
+    const struct stream_welcome welcome = {.first_rank = 1};
+    struct stream_address address;
+    struct error error;
+    char text[64];
+    snprintf(text, sizeof text, is_tcp ? "127.0.0.1:0" : "/tmp/bench-stream-%d", (int)getpid());
+    stream_address_parse(&address, text, &error);
+    struct streams *streams = streams_listen(&setup, &address, 1, &error);
+    if (streams == NULL) {
+        fprintf(stderr, "stream: %s\n", error.text);
+        exit(EXIT_FAILURE);
+    }
+    if (fork() == 0)
+        answer_as_pod(streams_address(streams, 0), is_tcp, is_ping);
+    expect_event(setup.base, streams, STREAM_JOINS);
+    streams_welcome(streams, 0, &welcome);
+    const uint64_t elapsed = drive_pod(setup.base, streams, is_ping);
+    streams_part(streams, 0);
+    while (!streams_are_flushed(streams))
+        event_base_loop(setup.base, EVLOOP_ONCE);
+    streams_free(streams);
+    event_base_free(setup.base);
+    wait(NULL);
+    return (double)elapsed / (double)messages;
+}
+
+/* --- the table --- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+static void show(const char *what, double figures[ROUNDS_MAX], const char *unit)
+{
+    qsort(figures, rounds, sizeof *figures, compare_doubles);
+    printf("  %-32s %8.2f (%.2f .. %.2f) %s\n", what, figures[rounds / 2], figures[0], figures[rounds - 1], unit);
+}
+
+static void compare(const char *kind, bool is_tcp, bool is_ping)
+{
+    static double bare[ROUNDS_MAX], stream[ROUNDS_MAX], ratio[ROUNDS_MAX];
+    const double bytes_per_us = 1000.0 * MESSAGE_MAX;
+    for (unsigned i = 0; i < rounds; i++) {
+        bare[i] = time_bare(is_tcp, is_ping);
+        stream[i] = time_stream(is_tcp, is_ping);
+        ratio[i] = is_ping ? stream[i] / bare[i] : bare[i] / stream[i];
+        bare[i] = is_ping ? bare[i] / 1000 : bytes_per_us / bare[i];
+        stream[i] = is_ping ? stream[i] / 1000 : bytes_per_us / stream[i];
+    }
+    printf("%s, %s\n", kind, is_ping ? "a message of 64 bytes and its answer" : "messages of 4096 bytes one way");
+    show("bare socket", bare, is_ping ? "us" : "MB/s");
+    show("stream", stream, is_ping ? "us" : "MB/s");
+    show("stream over bare socket", ratio, "");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        messages = strtoull(argv[1], NULL, 10);
+    if (argc > 2)
+        rounds = (unsigned)strtoul(argv[2], NULL, 10);
+    if (messages == 0 || rounds == 0 || rounds > ROUNDS_MAX) {
+        fprintf(stderr, "usage: bench-stream [MESSAGES [ROUNDS]], both at least 1, ROUNDS at most %d\n", ROUNDS_MAX);
+        return EXIT_STATUS_USAGE;
+    }
+    setbuf(stdout, NULL); /* children are forked */
+    compare("a socket in a folder", false, true);
+    compare("a socket in a folder", false, false);
+#ifdef BENCH_TLS
+    compare("a port, with TLS", true, true);
+    compare("a port, with TLS", true, false);
+#endif
+    return EXIT_STATUS_DONE;
+}
