@@ -75,6 +75,8 @@ static void send_hello(struct connection *connection, void *context)
     } else
         joiner->deadline_ns = STREAM_NEVER; /* the answer takes as long as it takes, up to the end of patience */
     frame_hello_encode(&hello, body);
+    joiner->beaten_ns = streams_now();
+    streams_wake(streams, joiner->beaten_ns + streams->times.beat_ns);
     if (connection_send(connection, FRAME_HELLO, body, sizeof body) < 0)
         error_set(&joiner->reason, "out of memory");
 }
@@ -208,6 +210,19 @@ void joiner_lost(struct streams *streams)
         try_later(streams);
 }
 
+/* Sends BEATs while the answer to a HELLO is waited for. Returns when the next one is due. */
+static uint64_t beat_while_waiting(struct streams *streams, uint64_t now)
+{
+    struct joiner *joiner = streams->joiner;
+    if (joiner->connection == NULL || joiner->connection->state != CONNECTION_OPEN)
+        return STREAM_NEVER;
+    if (now >= joiner->beaten_ns + streams->times.beat_ns) {
+        joiner->beaten_ns = now;
+        connection_beat(joiner->connection);
+    }
+    return joiner->beaten_ns + streams->times.beat_ns;
+}
+
 uint64_t joiner_tick(struct streams *streams, uint64_t now)
 {
     struct joiner *joiner = streams->joiner;
@@ -225,7 +240,9 @@ uint64_t joiner_tick(struct streams *streams, uint64_t now)
         try_later(streams);
     } else if (joiner->connection == NULL && now >= joiner->retry_ns)
         joiner_try(streams);
-    const uint64_t next = joiner->connection != NULL ? joiner->deadline_ns : joiner->retry_ns;
+    const uint64_t beat_ns = beat_while_waiting(streams, now);
+    uint64_t next = joiner->connection != NULL ? joiner->deadline_ns : joiner->retry_ns;
+    next = next < beat_ns ? next : beat_ns;
     return next < until_ns ? next : until_ns;
 }
 

@@ -79,7 +79,7 @@ void stranger_refuse(struct streams *streams, struct connection *connection, con
 {
     struct stranger *stranger = stranger_new(streams);
     struct error text;
-    error_set(&text, "%.*s", TEXT_MAX, line);
+    error_set(&text, "%.*s", TEXT_MAX, line[0] != '\0' ? line : "no reason is given");
     if (stranger == NULL) {
         connection_close(connection);
         return;

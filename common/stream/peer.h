@@ -89,7 +89,8 @@ struct joiner {
     uint64_t deadline_ns;          /* of the attempt */
     uint64_t retry_ns;             /* when the next one begins; STREAM_NEVER */
     uint64_t backoff_ns;
-    uint64_t until_ns; /* when it is no longer tried to join for the first time */
+    uint64_t beaten_ns; /* when a BEAT was last sent on the attempt's connection, which waits for an answer */
+    uint64_t until_ns;  /* when it is no longer tried to join for the first time */
     bool is_refused;
     struct error reason; /* why it is refused, or why the last attempt failed */
     struct stream_welcome welcome;

@@ -214,6 +214,7 @@ int streams_welcome(struct streams *streams, unsigned number, const struct strea
     };
     int result = 0;
     assert(welcome->words_bytes <= STREAM_WORDS_MAX);
+    assert(welcome->words_bytes == 0 || welcome->words[welcome->words_bytes - 1] == '\0');
     if (body == NULL || getrandom(frame.token, sizeof frame.token, 0) != sizeof frame.token)
         result = -1;
     if (peer->state != PEER_ASKS || result < 0) {

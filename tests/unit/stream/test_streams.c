@@ -14,6 +14,7 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -57,6 +58,31 @@ START_TEST(a_pod_that_is_refused_is_told_why)
     ck_assert_int_eq(streams_send(ends.set, 0, (const unsigned char *)"x", 1), 0); /* to nobody */
     ck_assert(streams_are_flushed(ends.set));
     ENDS_WAIT(&ends, ends.set->waiting == 0);
+    ends_fini(&ends);
+}
+END_TEST
+
+/* Who is to answer takes longer than a silence may be. */
+static void answer_late(int fd, short what, void *context)
+{
+    struct ends *ends = context;
+    (void)fd, (void)what;
+    event_add(ends->attending, &(struct timeval){0, 200});
+}
+
+START_TEST(an_answer_may_come_late)
+{
+    struct ends ends;
+    ends_init(&ends, is_tcp(_i));
+    ends.set->times.silence_ns =
+        STREAM_BEAT_NS * 3 / 2; /* less makes no sense to a pod, which beats as it is used to */
+    event_del(ends.attending);
+    struct event *late = event_new(ends.base, -1, 0, answer_late, &ends);
+    event_add(late, &(struct timeval){0, 600000});
+    ends_joined(&ends, 0);
+    ck_assert_uint_eq(ends.from[0].joins, 1);
+    ck_assert_uint_eq(ends.from[0].lost, 0);
+    event_free(late);
     ends_fini(&ends);
 }
 END_TEST
@@ -380,6 +406,29 @@ START_TEST(there_are_few_strangers_at_a_time)
 }
 END_TEST
 
+START_TEST(connections_are_taken_again_when_there_are_descriptors)
+{
+    struct rlimit limit, few;
+    struct ends ends;
+    ends_init(&ends, false);
+    const int fd = ends_connect(&ends), next = dup(fd);
+    close(next);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    few = (struct rlimit){(rlim_t)next, limit.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    ENDS_WAIT(&ends, ends.set->listens_ns != 0);
+    ck_assert_uint_eq(ends.set->waiting, 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    ends.set->listens_ns = streams_now();
+    streams_wake(ends.set, 0);
+    ENDS_WAIT(&ends, ends.set->waiting == 1);
+    ck_assert_uint_eq(ends.set->listens_ns, 0);
+    close(fd);
+    ends_joined(&ends, 0);
+    ends_fini(&ends);
+}
+END_TEST
+
 START_TEST(a_pod_that_goes_before_it_is_answered_is_no_peer)
 {
     unsigned char body[FRAME_HELLO_BYTES];
@@ -590,6 +639,7 @@ int main(void)
 #endif
     tcase_add_loop_test(all, a_pod_joins_and_is_told_what_it_is, 0, kinds);
     tcase_add_loop_test(all, a_pod_that_is_refused_is_told_why, 0, kinds);
+    tcase_add_loop_test(all, an_answer_may_come_late, 0, kinds);
     tcase_add_loop_test(all, words_may_be_long, 0, kinds);
     tcase_add_loop_test(all, messages_come_in_order_both_ways, 0, kinds);
     tcase_add_loop_test(all, the_largest_messages_come_whole, 0, kinds);
@@ -605,6 +655,7 @@ int main(void)
     tcase_add_loop_test(all, there_are_few_strangers_at_a_time, 0, kinds);
     tcase_add_test(folder, another_version_is_told_so);
     tcase_add_loop_test(folder, junk_is_answered_with_nothing, 0, sizeof junk / sizeof *junk);
+    tcase_add_test(folder, connections_are_taken_again_when_there_are_descriptors);
     tcase_add_test(folder, a_pod_that_goes_before_it_is_answered_is_no_peer);
     tcase_add_test(folder, a_peer_that_breaks_the_protocol_is_lost);
     tcase_add_test(folder, a_socket_is_its_owners);
