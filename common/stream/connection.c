@@ -183,7 +183,7 @@ static void take_frames(struct connection *connection)
 }
 
 /* Moves what is left of the input to the front. */
-static void make_room(struct connection *connection)
+static void pack_input(struct connection *connection)
 {
     const size_t size = connection->input_end - connection->input_begin;
     if (connection->input_begin > 0 && size > 0)
@@ -195,7 +195,7 @@ static void make_room(struct connection *connection)
 static void read_all(struct connection *connection)
 {
     do {
-        make_room(connection);
+        pack_input(connection);
         const ssize_t count = channel_read(&connection->channel, connection->input + connection->input_end,
                                            connection->input_capacity - connection->input_end);
         if (count == CHANNEL_READS)

@@ -47,7 +47,7 @@ static bool is_listened_to(const char *path)
 }
 
 /* Gives the socket at `made` the path. */
-static int take_name(const char *made, const char *path, struct error *error)
+static int take_path(const char *made, const char *path, struct error *error)
 {
     struct stat status;
     for (int i = 0; i < NAME_TRIES_MAX; i++) {
@@ -89,7 +89,7 @@ static int listen_at_path(const char *path, struct endpoint_file *file, struct e
     if (folder < 0 || fd < 0 || bind_beside(fd, folder, made) < 0)
         error_set(error, "cannot listen at %s: %s", path, strerror(errno));
     else {
-        result = take_name(made, path, error);
+        result = take_path(made, path, error);
         if (result == 0 && stat(made, &status) == 0)
             *file = (struct endpoint_file){status.st_dev, status.st_ino};
         unlink(made);

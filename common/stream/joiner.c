@@ -39,7 +39,7 @@ static void try_later(struct streams *streams)
 }
 
 /* The other end does not want it, or is not what it should be. */
-static void give_up(struct streams *streams, const char *why)
+static void stop_joining(struct streams *streams, const char *why)
 {
     struct joiner *joiner = streams->joiner;
     struct peer *peer = joined_peer(streams);
@@ -82,15 +82,15 @@ static void send_hello(struct connection *connection, void *context)
 }
 
 /* Welcomed for the first time. */
-static enum connection_verdict join(struct streams *streams, struct connection *connection,
-                                    const struct frame_welcome *welcome)
+static enum connection_verdict take_welcome(struct streams *streams, struct connection *connection,
+                                            const struct frame_welcome *welcome)
 {
     struct joiner *joiner = streams->joiner;
     char *words = malloc(welcome->words_bytes + 1);
     struct peer *peer = words != NULL ? peer_new(streams, &joiner->lineup) : NULL;
     if (peer == NULL) {
         free(words);
-        give_up(streams, "out of memory");
+        stop_joining(streams, "out of memory");
         return FRAME_IS_NOT_TAKEN;
     }
     if (welcome->words_bytes > 0)
@@ -107,8 +107,8 @@ static enum connection_verdict join(struct streams *streams, struct connection *
     return FRAME_IS_GOOD;
 }
 
-static enum connection_verdict come_back(struct streams *streams, struct connection *connection,
-                                         const struct frame_welcome *welcome, struct error *error)
+static enum connection_verdict rejoin(struct streams *streams, struct connection *connection,
+                                      const struct frame_welcome *welcome, struct error *error)
 {
     struct peer *peer = joined_peer(streams);
     if (memcmp(welcome->token, peer->token, sizeof peer->token) != 0 ||
@@ -135,7 +135,7 @@ static enum connection_verdict receive_answer(struct connection *connection, voi
         if (frame_refused_decode(line, body, head->size, error) < 0)
             return FRAME_IS_BAD;
         joiner->connection = NULL;
-        give_up(streams, line);
+        stop_joining(streams, line);
         connection_close(connection);
         return FRAME_IS_GOOD;
     case FRAME_WELCOME:
@@ -145,11 +145,11 @@ static enum connection_verdict receive_answer(struct connection *connection, voi
         joiner->deadline_ns = STREAM_NEVER;
         if (joined_peer(streams) == NULL) {
             if (welcome.received == 0)
-                return join(streams, connection, &welcome);
+                return take_welcome(streams, connection, &welcome);
             error_set(error, "a welcome to another pod");
             return FRAME_IS_BAD;
         }
-        return come_back(streams, connection, &welcome, error);
+        return rejoin(streams, connection, &welcome, error);
     default: error_set(error, "it does not answer a hello"); return FRAME_IS_BAD;
     }
 }
@@ -162,7 +162,7 @@ static void end_attempt(struct connection *connection, void *context, const char
     if (joiner->is_refused)
         return;
     if (why != NULL && joined_peer(streams) == NULL)
-        give_up(streams, why);
+        stop_joining(streams, why);
     else {
         error_set(&joiner->reason, "%s",
                   connection->refusal != 0 ? strerror(connection->refusal) : "the connection was closed");
@@ -188,7 +188,7 @@ void joiner_try(struct streams *streams)
     if (!is_tcp && !endpoint_is_own(fd, &user)) {
         struct error line;
         error_set(&line, "whoever listens there is of user %u", (unsigned)user);
-        give_up(streams, line.text);
+        stop_joining(streams, line.text);
         close(fd);
         return;
     }

@@ -92,7 +92,7 @@ void stranger_refuse(struct streams *streams, struct connection *connection, con
 
 /* --- hellos --- */
 
-static struct peer *find_peer(const struct streams *streams, const unsigned char *token)
+static struct peer *find_by_token(const struct streams *streams, const unsigned char *token)
 {
     for (size_t i = 0; i < streams->peer_count; i++)
         if (streams->peers[i]->state == PEER_STAYS && memcmp(streams->peers[i]->token, token, FRAME_TOKEN_BYTES) == 0)
@@ -101,10 +101,10 @@ static struct peer *find_peer(const struct streams *streams, const unsigned char
 }
 
 /* A peer comes back over a connection that a stranger has opened. */
-static enum connection_verdict take_back(struct streams *streams, struct connection *connection,
-                                         const struct frame_hello *hello)
+static enum connection_verdict take_returning(struct streams *streams, struct connection *connection,
+                                              const struct frame_hello *hello)
 {
-    struct peer *peer = find_peer(streams, hello->token);
+    struct peer *peer = find_by_token(streams, hello->token);
     unsigned char body[FRAME_WELCOME_BYTES];
     if (peer == NULL) {
         stranger_refuse(streams, connection, "this set has taken the pod for lost");
@@ -165,7 +165,7 @@ static enum connection_verdict receive_hello(struct connection *connection, void
     } else if (memcmp(hello.token, none, sizeof none) == 0)
         take_new(streams, connection, &hello);
     else
-        return take_back(streams, connection, &hello);
+        return take_returning(streams, connection, &hello);
     return FRAME_IS_GOOD;
 }
 
@@ -205,7 +205,7 @@ static void on_accept(struct evconnlistener *event, evutil_socket_t fd, struct s
         stranger_free(stranger);
 }
 
-static void on_accept_error(struct evconnlistener *event, void *context)
+static void on_no_descriptor(struct evconnlistener *event, void *context)
 {
     struct listener *listener = context;
     evconnlistener_disable(event);
@@ -244,7 +244,7 @@ static int listener_init(struct listener *listener, struct streams *streams, con
         endpoint_unlink(&listener->address, &listener->file);
         return error_set(error, "cannot listen at %s: out of memory", text);
     }
-    evconnlistener_set_error_cb(listener->event, on_accept_error);
+    evconnlistener_set_error_cb(listener->event, on_no_descriptor);
     return 0;
 }
 

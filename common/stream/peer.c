@@ -177,12 +177,12 @@ void peer_take(struct peer *peer, struct connection *connection)
 
 /* --- time --- */
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t earlier_ns(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t later_ns(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -199,14 +199,14 @@ static uint64_t keep_alive(struct peer *peer, uint64_t now)
         connection_close(connection);
         return now;
     }
-    if (now >= later(connection->sent_ns, peer->beaten_ns) + times->beat_ns) {
+    if (now >= later_ns(connection->sent_ns, peer->beaten_ns) + times->beat_ns) {
         peer->beaten_ns = now;
         connection_beat(connection);
         if ((connection = peer->connection) == NULL)
             return now;
     }
-    return earlier(connection->heard_ns + times->silence_ns,
-                   later(connection->sent_ns, peer->beaten_ns) + times->beat_ns);
+    return earlier_ns(connection->heard_ns + times->silence_ns,
+                      later_ns(connection->sent_ns, peer->beaten_ns) + times->beat_ns);
 }
 
 uint64_t peer_tick(struct peer *peer, uint64_t now)

@@ -51,7 +51,7 @@ void streams_wake(struct streams *streams, uint64_t at_ns)
     event_add(streams->timer, &(struct timeval){(time_t)(wait_us / US_PER_S), (suseconds_t)(wait_us % US_PER_S)});
 }
 
-static void on_time(int fd, short what, void *context)
+static void on_streams_time(int fd, short what, void *context)
 {
     struct streams *streams = context;
     const uint64_t now = streams_now();
@@ -110,7 +110,7 @@ struct streams *streams_new(const struct streams_setup *setup, struct error *err
         streams->setup = *setup;
         streams->times = (struct stream_times){STREAM_BEAT_NS, STREAM_SILENCE_NS, STREAM_HELLO_NS};
         streams->wakes_ns = STREAM_NEVER;
-        streams->timer = event_new(setup->base, -1, 0, on_time, streams);
+        streams->timer = event_new(setup->base, -1, 0, on_streams_time, streams);
         if (streams->timer != NULL)
             return streams;
     }

@@ -54,7 +54,7 @@ static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
 }
 
 /* The listening end: who offers a key of another name is as one who offers none. */
-static int find_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **session)
+static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **session)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
     *session = NULL;
@@ -64,7 +64,8 @@ static int find_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESS
 }
 
 /* The connecting end. */
-static int offer_key(SSL *ssl, const EVP_MD *digest, const unsigned char **name, size_t *length, SSL_SESSION **session)
+static int offer_shared_key(SSL *ssl, const EVP_MD *digest, const unsigned char **name, size_t *length,
+                            SSL_SESSION **session)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
     (void)digest;
@@ -127,9 +128,9 @@ static bool set_up(struct tls *tls, const unsigned char *key)
     /* Without any authority that it would believe no certificate passes. */
     SSL_CTX_set_verify(context, tls->listens ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     if (tls->listens)
-        SSL_CTX_set_psk_find_session_callback(context, find_key);
+        SSL_CTX_set_psk_find_session_callback(context, find_shared_key);
     else
-        SSL_CTX_set_psk_use_session_callback(context, offer_key);
+        SSL_CTX_set_psk_use_session_callback(context, offer_shared_key);
     return (tls->key = session_of_key(context, key)) != NULL && (tls->socket = socket_method()) != NULL;
 }
 
