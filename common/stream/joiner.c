@@ -291,7 +291,8 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
         return NULL;
     }
     struct joiner *joiner = streams->joiner;
-    joiner->until_ns = streams_now() + patience_ns;
+    joiner->until_ns = streams_now();
+    joiner->until_ns = patience_ns < STREAM_NEVER - joiner->until_ns ? joiner->until_ns + patience_ns : STREAM_NEVER;
     streams_wake(streams, joiner->until_ns);
     joiner_try(streams);
     while (streams->peer_count == 0 && !joiner->is_refused && streams_now() < joiner->until_ns &&

@@ -24,6 +24,8 @@
 #define NS_PER_US 1000
 #define US_PER_S  1000000
 #define NS_PER_MS 1000000
+/* A time that is longer than any run, and to which another can be added. */
+#define LONGEST_NS (UINT64_C(1) << 62)
 /* Strangers are told of at most once in this time. */
 #define WARN_EVERY_NS UINT64_C(200000000)
 
@@ -108,6 +110,8 @@ struct streams *streams_new(const struct streams_setup *setup, struct error *err
     struct streams *streams = calloc(1, sizeof *streams);
     if (streams != NULL) {
         streams->setup = *setup;
+        if (streams->setup.grace_ns > LONGEST_NS)
+            streams->setup.grace_ns = LONGEST_NS;
         streams->times = (struct stream_times){STREAM_BEAT_NS, STREAM_SILENCE_NS, STREAM_HELLO_NS};
         streams->wakes_ns = STREAM_NEVER;
         streams->timer = event_new(setup->base, -1, 0, on_streams_time, streams);

@@ -107,15 +107,16 @@ END_TEST
 START_TEST(messages_come_in_order_both_ways)
 {
     struct ends ends;
+    const uint64_t count = is_tcp(_i) ? BULK / 2 : BULK;
     ends_init(&ends, is_tcp(_i));
     ends_joined(&ends, 0);
-    for (uint64_t i = 0; i < BULK; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         ends_send(ends.set, 0, i);
         ends_send(ends.pod[0], 0, i);
         if (i % 1000 == 999)
             ends_turn(&ends);
     }
-    ENDS_WAIT(&ends, ends.to[0].messages == BULK && ends.from[0].messages == BULK);
+    ENDS_WAIT(&ends, ends.to[0].messages == count && ends.from[0].messages == count);
     ENDS_WAIT(&ends, streams_are_flushed(ends.set) && streams_are_flushed(ends.pod[0]));
     ck_assert_uint_eq(streams_unsent(ends.set, 0), 0);
     ends_fini(&ends);
@@ -624,6 +625,30 @@ START_TEST(another_key_gets_one_line_at_both_ends)
 }
 END_TEST
 
+START_TEST(a_set_may_listen_at_several_addresses)
+{
+    struct stream_address addresses[2];
+    struct error error = {""};
+    struct ends ends;
+    ends_init(&ends, true);
+    const struct streams_setup setup = ends_setup(&ends);
+    streams_free(ends.set);
+    ck_assert_int_eq(stream_address_parse(&addresses[0], ends.path, &error), 0);
+    addresses[1] = ends.address;
+    ends.set = streams_listen(&setup, addresses, 2, &error);
+    ck_assert_msg(ends.set != NULL, "%s", error.text);
+    ends_joined(&ends, 0);
+    ends.address = *streams_address(ends.set, 0);
+    ends_joined(&ends, 1);
+    ck_assert_uint_eq(ends.from[1].joins, 1);
+    snprintf(addresses[0].path, sizeof addresses[0].path, "%s/other.sock", ends.folder);
+    ck_assert_ptr_null(streams_listen(&setup, addresses, 2, &error)); /* the port is taken */
+    ck_assert_ptr_nonnull(strstr(error.text, "cannot listen at 127.0.0.1:"));
+    ck_assert_int_ne(access(addresses[0].path, F_OK), 0); /* nothing is left of the first one */
+    ends_fini(&ends);
+}
+END_TEST
+
 START_TEST(a_hello_without_tls_is_not_read)
 {
     unsigned char body[FRAME_HELLO_BYTES], answer[FRAME_HEAD_BYTES + 100];
@@ -650,6 +675,7 @@ int main(void)
 #ifdef TEST_TLS
     const int kinds = 2;
     tcase_add_test(port, another_key_gets_one_line_at_both_ends);
+    tcase_add_test(port, a_set_may_listen_at_several_addresses);
     tcase_add_test(port, a_hello_without_tls_is_not_read);
 #else
     const int kinds = 1;
