@@ -656,6 +656,12 @@ static enum decode_result decode_set_over(struct message *message, const struct 
     return check_plain(header, size, HEADER_BYTES, FLAG_DEGRADED);
 }
 
+static enum decode_result decode_leaving(struct message *message, const struct header *header, size_t size)
+{
+    message->leaving.now = header->flags & FLAG_NOW;
+    return check_plain(header, size, HEADER_BYTES, FLAG_NOW);
+}
+
 /* Decodes what comes with the type. */
 static enum decode_result decode_typed(struct message *message, const struct header *header, const unsigned char *bytes,
                                        size_t size)
@@ -692,6 +698,7 @@ static enum decode_result decode_typed(struct message *message, const struct hea
     case MESSAGE_RETURNED: return decode_ranges(message, header, bytes, size, 0, RETURNED_MAX);
     case MESSAGE_JOB: return decode_job(message, header, bytes, size);
     case MESSAGE_SET_OVER: return decode_set_over(message, header, size);
+    case MESSAGE_LEAVING: return decode_leaving(message, header, size);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -730,12 +737,14 @@ enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes,
         .role = bytes[12],
         .status = bytes[13],
         .dca = bytes[14] & HELLO_FLAG_DCA,
+        .pod = bytes[14] & HELLO_FLAG_POD,
+        .listens = bytes[14] & HELLO_FLAG_LISTENS,
         .node = wire_get32(bytes + 16),
         .pid = wire_get32(bytes + 20),
     };
     if (hello->protocol != PROTOCOL_VERSION)
         return DECODE_OK; /* in another version the rest may mean something else */
-    if (bytes[14] & ~HELLO_FLAG_DCA)
+    if (bytes[14] & ~(HELLO_FLAG_DCA | HELLO_FLAG_POD | HELLO_FLAG_LISTENS))
         return DECODE_UNKNOWN_FLAG;
     if (bytes[15] != 0)
         return DECODE_NOT_ZERO;
@@ -776,6 +785,7 @@ const char *message_name(enum message_type type)
     case MESSAGE_RESTART: return "RESTART";
     case MESSAGE_JOB: return "JOB";
     case MESSAGE_SET_OVER: return "SET_OVER";
+    case MESSAGE_LEAVING: return "LEAVING";
     }
     return "?";
 }

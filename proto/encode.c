@@ -271,6 +271,9 @@ static size_t encode_typed(const struct message *message, unsigned char *out)
     case MESSAGE_RETURNED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     case MESSAGE_JOB: return encode_job(message, out);
     case MESSAGE_SET_OVER: return encode_set_over(&message->set_over, out);
+    case MESSAGE_LEAVING:
+        put_header(out, MESSAGE_LEAVING, message->leaving.now ? FLAG_NOW : 0, 0, 0);
+        return HEADER_BYTES;
     }
     return 0;
 }
@@ -297,6 +300,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_ASSIGN: return ASSIGN_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_END:
     case MESSAGE_SET_OVER:
+    case MESSAGE_LEAVING:
     case MESSAGE_ECHO:
     case MESSAGE_QUIESCE:
     case MESSAGE_RECALL:
@@ -349,7 +353,8 @@ void hello_encode(const struct hello *hello, unsigned char out[HELLO_BYTES])
     wire_put16(out + 10, hello->patch);
     out[12] = (unsigned char)hello->role;
     out[13] = hello->status;
-    out[14] = hello->dca ? HELLO_FLAG_DCA : 0;
+    out[14] = (unsigned char)((hello->dca ? HELLO_FLAG_DCA : 0) | (hello->pod ? HELLO_FLAG_POD : 0) |
+                              (hello->listens ? HELLO_FLAG_LISTENS : 0));
     out[15] = 0;
     wire_put32(out + 16, hello->node);
     wire_put32(out + 20, hello->pid);

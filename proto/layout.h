@@ -6,8 +6,10 @@
 
 #define HEADER_AT_JOB 8
 
-#define HELLO_MAGIC    "HDSS"
-#define HELLO_FLAG_DCA 1u
+#define HELLO_MAGIC        "HDSS"
+#define HELLO_FLAG_DCA     1u
+#define HELLO_FLAG_POD     2u
+#define HELLO_FLAG_LISTENS 4u
 
 /* Offsets in a SPEED's body, which begins behind the header. */
 #define SPEED_AT_REALS  8 /* mean, deviation, swr */
@@ -32,7 +34,7 @@
 #define FLAG_DRAIN    1u /* END */
 #define FLAG_DEGRADED 2u /* END, SET_OVER */
 #define FLAG_LATE     4u /* END */
-#define FLAG_NOW      8u /* END */
+#define FLAG_NOW      8u /* END, LEAVING */
 #define FLAG_REFILL   1u /* REPORT */
 #define FLAG_MORE     1u /* REFILL */
 #define FLAG_EMPTY    2u /* REFILL */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 17
+#define PROTOCOL_VERSION 18
 
 #define HEADER_BYTES            12
 #define HELLO_BYTES             24
@@ -71,6 +71,8 @@ struct hello {
     enum role role;
     uint8_t status;
     bool dca;
+    bool pod;     /* a master's: its launch joins a set as a pod */
+    bool listens; /* a supermaster's: pods may join */
     uint32_t node;
     uint32_t pid;
 };
@@ -107,6 +109,7 @@ enum message_type {
     MESSAGE_VERIFIED = 0x2d,
     MESSAGE_JOB = 0x2e,
     MESSAGE_SET_OVER = 0x2f,
+    MESSAGE_LEAVING = 0x30,
 };
 
 /* For the `waiting` of a RECALL: nothing is to begin any more. */
@@ -276,6 +279,11 @@ struct set_over {
     bool degraded; /* a rank of the set was lost: nobody waits for all */
 };
 
+/* A master that has joined wants to leave with its workers. */
+struct pod_leaving {
+    bool now; /* nor is what runs to be finished */
+};
+
 /* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED end in
  * `record_count` records at message.records: see record.h.
  */
@@ -335,6 +343,7 @@ struct message {
         struct fatal fatal;
         struct job_part job_part;
         struct set_over set_over;
+        struct pod_leaving leaving;
     };
 };
 

@@ -131,7 +131,7 @@ MESSAGES = {
     "verified-two": header(0x2D, 0, 2, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 0),
     "verified-three": header(0x2D, 2, 3, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 9), "job": header(0x2E, 0, 5, 0) + struct.pack("<I", 5) + b"words",
     "job-last": header(0x2E, 0, 2, 3, job=7) + struct.pack("<I", 5) + b"ds", "job-behind": header(0x2E, 0, 2, 4) + struct.pack("<I", 5) + b"ds",
-    "set-over": header(0x2F), "set-over-degraded": header(0x2F, 2, job=9), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
+    "set-over": header(0x2F), "set-over-degraded": header(0x2F, 2, job=9), "leaving": header(0x30), "leaving-now": header(0x30, 8, job=9), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
 }
 
 
@@ -197,6 +197,8 @@ LINEUPS = {
     "no-worker": hello(S) + hello(M), "flat-with-master": hello(M) + hello(W, dca=1), "versions": hello(S) + hello(W, protocol=99),
     "status": hello(S) + hello(W, status=2), "help": hello(S, status=255) + hello(W), "magic": hello(S, magic=b"HDSX"),
     "role": hello(9), "zero": hello(S, zero=1), "node-beyond": hello(S, 5) + hello(W), "short": hello(S)[:20],
+    "pod": hello(M, dca=2) + hello(W) * 3, "pod-of-none": hello(M, dca=2), "pod-with-supermaster": hello(M, dca=2) + hello(S) + hello(W),
+    "listens": hello(S, dca=4), "listens-central": hello(S, dca=4) + hello(W), "listens-hierarchy": hello(S, dca=4) + hello(M) + hello(W),
     "many": hello(S) + hello(M) * 8 + b"".join(hello(W, i % 9) for i in range(55)),
 }
 
@@ -845,7 +847,7 @@ JOBS = {
 ROUTES = {
     "session": b"/v1", "jobs": b"/v1/jobs", "job": b"/v1/jobs/1", "largest": b"/v1/jobs/9223372036854775807", "too-large": b"/v1/jobs/9223372036854775808",
     "wait": b"/v1/jobs/17?wait=30", "too-long": b"/v1/jobs/1?wait=31", "empty": b"", "root": b"/", "version": b"/v2/jobs", "query": b"/v1?a=b", "no-id": b"/v1/jobs/",
-    "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1", "end": b"/v1/end", "events": b"/v1/events", "events-query": b"/v1/events?from=1", "output": b"/v1/jobs/3/output", "stream": b"/v1/jobs/3/output?stream=err&from=100",
+    "word": b"/v1/jobs/x", "behind": b"/v1/jobs/1/events", "whole": b"http://hdss/v1", "end": b"/v1/end", "events": b"/v1/events", "pods": b"/v1/pods", "pod": b"/v1/pods/5?finish=1", "pod-word": b"/v1/pods/x", "events-query": b"/v1/events?from=1", "output": b"/v1/jobs/3/output", "stream": b"/v1/jobs/3/output?stream=err&from=100",
     "twice": b"/v1/jobs/3/output?from=1&from=1", "from": b"/v1/jobs?from=10001", "other-stream": b"/v1/jobs/3/output?stream=in",
     "metrics": b"/metrics",
     "failures": b"/v1/jobs/3/failures?from=12&wait=30", "failures-limit": b"/v1/jobs/3/failures?limit=1", "ranks": b"/v1/jobs/3/ranks?from=1000&limit=1000", "running": b"/v1/jobs?state=running&limit=64", "over": b"/v1/jobs?state=over&from=3", "no-limit": b"/v1/jobs?limit=0", "items": b"/v1/jobs/3/items", "items-of-none": b"/v1/jobs/items", "items-query": b"/v1/jobs/3/items?from=1", "only-items": b"/v1/jobs//items",

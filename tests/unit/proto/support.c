@@ -224,6 +224,8 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
           .record_count = JOB_PART_MAX}},
         {"SET_OVER", {.type = MESSAGE_SET_OVER}},
         {"SET_OVER, degraded", {.type = MESSAGE_SET_OVER, .set_over = {true}}},
+        {"LEAVING", {.type = MESSAGE_LEAVING}},
+        {"LEAVING now", {.type = MESSAGE_LEAVING, .leaving = {true}}},
         {"ECHO 0", {.type = MESSAGE_ECHO}},
         {"ECHO", {.type = MESSAGE_ECHO, .echo = {UINT32_MAX}}},
         {"LOADS of one worker", records_of(MESSAGE_LOADS, load_records, 1)},
@@ -420,6 +422,7 @@ void assert_same_message(const struct message *got, const struct message *want)
         assert_same_records(got, want, 1);
         break;
     case MESSAGE_SET_OVER: ck_assert_int_eq(got->set_over.degraded, want->set_over.degraded); break;
+    case MESSAGE_LEAVING: ck_assert_int_eq(got->leaving.now, want->leaving.now); break;
     case MESSAGE_DRAIN: break;
     }
 }

@@ -140,6 +140,7 @@ static const struct {
     {"JOB, the last two bytes of 5, `aabb`",
      {.type = MESSAGE_JOB, .job_part = {3, 5}, .records = inline_payload, .record_count = 2}},
     {"SET_OVER DEGRADED", {.type = MESSAGE_SET_OVER, .set_over = {true}}},
+    {"LEAVING NOW", {.type = MESSAGE_LEAVING, .leaving = {true}}},
     {"RECALL for 3 that wait", {.type = MESSAGE_RECALL, .recall = {3}}},
     {"RETURNED nothing", {.type = MESSAGE_RETURNED}},
     {"RETURNED [2, 5)", {.type = MESSAGE_RETURNED, .records = assign_records, .record_count = 1}},
@@ -341,6 +342,7 @@ static const struct {
     {MESSAGE_VERIFIED, "VERIFIED", VERIFIED_BYTES, 0},
     {MESSAGE_JOB, "JOB", JOB_BYTES, 1},
     {MESSAGE_SET_OVER, "SET_OVER", HEADER_BYTES, 0},
+    {MESSAGE_LEAVING, "LEAVING", HEADER_BYTES, 0},
 };
 
 START_TEST(every_message_has_the_type_and_size_of_the_document)

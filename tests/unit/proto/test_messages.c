@@ -161,7 +161,7 @@ static const struct {
     {"type of a hello", "01 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
     {"type before the first", "0f 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
     {"type between", "1f 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
-    {"type behind the last", "30 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
+    {"type behind the last", "31 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
     {"type 255", "ff 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
 
     {"SPEED flag", "10 01 0100 00000000 01000000" ONE, DECODE_UNKNOWN_FLAG},
@@ -411,6 +411,8 @@ static const struct {
     {"SET_OVER flag", "2f 01 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
     {"SET_OVER number", "2f 00 0100 00000000 01000000", DECODE_NOT_ZERO},
     {"SET_OVER id", "2f 00 0000 01000000 01000000", DECODE_NOT_ZERO},
+    {"LEAVING flag", "30 01 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
+    {"LEAVING number", "30 00 0100 00000000 01000000", DECODE_NOT_ZERO},
 
     {"DRAIN flag", "24 01 0000 00000000 01000000", DECODE_UNKNOWN_FLAG},
     {"DRAIN number", "24 00 0001 00000000 01000000", DECODE_NOT_ZERO},
@@ -542,6 +544,7 @@ START_TEST(every_unknown_flag_is_rejected)
                          : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL | FLAG_DIED
                          : samples[i].message.type == MESSAGE_VERIFIED          ? FLAG_FIRST_WRONG | FLAG_SECOND_WRONG
                          : samples[i].message.type == MESSAGE_SET_OVER          ? FLAG_DEGRADED
+                         : samples[i].message.type == MESSAGE_LEAVING           ? FLAG_NOW
                          : samples[i].message.type == MESSAGE_REPORT            ? FLAG_REFILL
                          : samples[i].message.type == MESSAGE_REFILL            ? FLAG_MORE | FLAG_EMPTY | FLAG_BEGUN
                                                                                 : 0;
@@ -574,11 +577,15 @@ START_TEST(hello_survives_the_round_trip)
         unsigned char bytes[HELLO_BYTES], again[HELLO_BYTES];
         sent.role = role;
         sent.dca = role == ROLE_WORKER;
+        sent.pod = role == ROLE_MASTER;
+        sent.listens = role == ROLE_SUPERMASTER;
         hello_encode(&sent, bytes);
         unsigned char *copy = exact_copy(bytes, sizeof bytes);
         ck_assert_int_eq(hello_decode(&got, copy, sizeof bytes), DECODE_OK);
         ck_assert_int_eq(got.role, sent.role);
         ck_assert_int_eq(got.dca, sent.dca);
+        ck_assert_int_eq(got.pod, sent.pod);
+        ck_assert_int_eq(got.listens, sent.listens);
         ck_assert_uint_eq(got.major, sent.major);
         ck_assert_uint_eq(got.minor, sent.minor);
         ck_assert_uint_eq(got.patch, sent.patch);
@@ -600,7 +607,7 @@ START_TEST(hello_rejects_what_is_wrong_in_one_place)
         enum decode_result expected;
     } errors[] = {
         {0, 'h', DECODE_UNKNOWN_TYPE},   {3, 0, DECODE_UNKNOWN_TYPE},    {12, 0, DECODE_OUT_OF_RANGE},
-        {12, 4, DECODE_OUT_OF_RANGE},    {12, 255, DECODE_OUT_OF_RANGE}, {14, 2, DECODE_UNKNOWN_FLAG},
+        {12, 4, DECODE_OUT_OF_RANGE},    {12, 255, DECODE_OUT_OF_RANGE}, {14, 8, DECODE_UNKNOWN_FLAG},
         {14, 0x81, DECODE_UNKNOWN_FLAG}, {15, 1, DECODE_NOT_ZERO},       {15, 255, DECODE_NOT_ZERO},
     };
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {

@@ -237,7 +237,7 @@ START_TEST(a_pod_that_does_not_come_back_is_lost)
     ends_init(&ends, is_tcp(_i));
     ends_joined(&ends, 0);
     ends_send(ends.pod[0], 0, 0);
-    ends.set->setup.grace_ns = SECOND_NS / 10;
+    ends.set->setup.grace_ns = ends.set->setup.closed_ns = SECOND_NS / 10;
     streams_free(ends.pod[0]);
     ends.pod[0] = NULL;
     ENDS_WAIT(&ends, ends.from[0].lost == 1);
@@ -267,7 +267,7 @@ START_TEST(who_was_taken_for_lost_is_not_taken_back)
     struct ends ends;
     ends_init(&ends, is_tcp(_i));
     ends_joined(&ends, 0);
-    ends.set->setup.grace_ns = 0;
+    ends.set->setup.grace_ns = ends.set->setup.closed_ns = 0;
     ends_cut(ends.set, 0);
     ENDS_WAIT(&ends, ends.to[0].lost == 1);
     ck_assert_uint_eq(ends.from[0].lost, 1);
@@ -361,10 +361,10 @@ static const struct {
     {"GET / HTTP/1.1\r\nHost: node7\r\n\r\n", 31},
     {"\0\0\0\0\0\0\0\0", 8},
     {"\xff\xff\xff\xff\xff\xff\xff\xff", 8},
-    {"\x01\x0c\0\0\0\0\0\0HDSSxxxx\x01\0\0\0", 20}, /* another magic */
-    {"\x01\x0c\0\0\0\0\0\0HDSSjoin\x01\0\0\0", 20}, /* of this version, but short */
-    {"\x04\x01\0\0\0\0\0\0x", 9},                   /* a message before the hello */
-    {"\x02\xff\xff\0\0\0\0\0", 8},                  /* a frame that a stranger has no room for */
+    {"\x01\x0c\0\0\0\0\0\0HDSSxxxx\x01\0\x12\0", 20}, /* another magic */
+    {"\x01\x0c\0\0\0\0\0\0HDSSjoin\x01\0\x12\0", 20}, /* of protocol version 18, but short */
+    {"\x04\x01\0\0\0\0\0\0x", 9},                     /* a message before the hello */
+    {"\x02\xff\xff\0\0\0\0\0", 8},                    /* a frame that a stranger has no room for */
 };
 
 START_TEST(junk_is_answered_with_nothing)
@@ -538,7 +538,7 @@ END_TEST
 /* Tries to join as another user, and exits with 0 where that is refused with the line. */
 static void join_as_stranger(const char *path, const char *expected)
 {
-    const struct streams_setup setup = {.base = event_base_new(), .grace_ns = SECOND_NS};
+    const struct streams_setup setup = {.base = event_base_new(), .grace_ns = SECOND_NS, .closed_ns = SECOND_NS};
     struct stream_lineup lineup = {.workers = 1, .name = "node7"};
     struct stream_address address;
     struct stream_welcome welcome;
@@ -571,7 +571,7 @@ END_TEST
 
 START_TEST(nobody_answers)
 {
-    const struct streams_setup setup = {.base = event_base_new(), .grace_ns = SECOND_NS};
+    const struct streams_setup setup = {.base = event_base_new(), .grace_ns = SECOND_NS, .closed_ns = SECOND_NS};
     struct stream_lineup lineup = {.workers = 1, .name = "node7"};
     struct stream_address address;
     struct stream_welcome welcome;
@@ -589,7 +589,7 @@ END_TEST
 
 START_TEST(a_port_takes_a_key)
 {
-    const struct streams_setup setup = {.base = event_base_new(), .grace_ns = SECOND_NS};
+    const struct streams_setup setup = {.base = event_base_new(), .grace_ns = SECOND_NS, .closed_ns = SECOND_NS};
     struct stream_lineup lineup = {.workers = 1, .name = "node7"};
     struct stream_address address;
     struct stream_welcome welcome;
