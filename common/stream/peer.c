@@ -113,8 +113,9 @@ static void end_peers_connection(struct connection *connection, void *context, c
         peer_end(peer, true, STREAM_LOST);
         return;
     }
-    peer->broken_ns = streams_now();
-    streams_wake(streams, peer->broken_ns + streams->setup.grace_ns);
+    peer->gone_ns = streams_now() + (peer->is_silent ? streams->setup.grace_ns : streams->setup.closed_ns);
+    peer->is_silent = false;
+    streams_wake(streams, peer->gone_ns);
     if (streams->joiner != NULL && !peer->has_left)
         joiner_lost(streams);
 }
@@ -195,6 +196,7 @@ static uint64_t keep_alive(struct peer *peer, uint64_t now)
     if (connection->is_paused) /* what it says waits to be read */
         connection->heard_ns = now;
     if (now >= connection->heard_ns + times->silence_ns) {
+        peer->is_silent = true;
         connection->user->ended(connection, connection->context, NULL);
         connection_close(connection);
         return now;
@@ -215,9 +217,8 @@ uint64_t peer_tick(struct peer *peer, uint64_t now)
         return STREAM_NEVER;
     if (peer->connection != NULL)
         return keep_alive(peer, now);
-    const uint64_t end = peer->broken_ns + peer->streams->setup.grace_ns;
-    if (now < end)
-        return end;
+    if (now < peer->gone_ns)
+        return peer->gone_ns;
     peer_end(peer, true, STREAM_LOST);
     return STREAM_NEVER;
 }

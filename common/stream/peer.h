@@ -56,10 +56,13 @@ struct peer {
     uint32_t first_rank;
     struct session session;
     struct connection *connection; /* owned; NULL: broken */
-    uint64_t broken_ns;            /* when it broke */
+    uint64_t gone_ns;              /* when a peer whose connection is broken is gone for good */
     uint64_t beaten_ns;            /* when a BEAT was last tried */
+    bool is_silent;                /* its connection ends as nothing has come of it */
     bool is_due;                   /* something is to be told of it: `due` */
     enum stream_event_type due;
+    bool is_unflushed; /* stands in the list of those to which something was sent */
+    struct peer *next_unflushed;
     bool has_left;   /* a BYE has come */
     bool is_parted;  /* a BYE was sent */
     bool is_dropped; /* the user wants to hear nothing more of it */
@@ -107,17 +110,19 @@ struct streams {
     unsigned waiting; /* strangers and peers that ask */
     struct peer **peers;
     size_t peer_count, peer_capacity;
-    size_t due;            /* peers of which something is to be told */
-    struct fifo inbox;     /* messages as they come */
-    struct fifo polled;    /* those that streams_poll() is at */
-    size_t polled_bytes;   /* of the message that it has returned last */
-    bool is_full;          /* connections are paused */
-    struct joiner *joiner; /* owned; NULL at the end that listens */
-    struct event *timer;   /* owned */
-    uint64_t wakes_ns;     /* when it goes off */
-    uint64_t warned_ns;    /* when it was last warned of a stranger */
-    unsigned unwarned;     /* strangers since then of which nothing was said */
-    uint64_t listens_ns;   /* when connections are taken again; 0: they are */
+    size_t due;             /* peers of which something is to be told */
+    struct fifo inbox;      /* messages as they come */
+    struct fifo polled;     /* those that streams_poll() is at */
+    size_t polled_bytes;    /* of the message that it has returned last */
+    bool is_full;           /* connections are paused */
+    bool gathers;           /* messages are kept until streams_flush() */
+    struct peer *unflushed; /* those to which some were sent since; borrowed */
+    struct joiner *joiner;  /* owned; NULL at the end that listens */
+    struct event *timer;    /* owned */
+    uint64_t wakes_ns;      /* when it goes off */
+    uint64_t warned_ns;     /* when it was last warned of a stranger */
+    unsigned unwarned;      /* strangers since then of which nothing was said */
+    uint64_t listens_ns;    /* when connections are taken again; 0: they are */
 };
 
 /* --- streams.c --- */

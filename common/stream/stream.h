@@ -56,7 +56,8 @@ struct stream_event {
 struct streams_setup {
     struct event_base *base;  /* borrowed */
     const unsigned char *key; /* [STREAM_KEY_BYTES] pre-shared key; NULL: TCP addresses are refused */
-    uint64_t grace_ns;        /* how long a peer that is cut off may take to come back */
+    uint64_t grace_ns;        /* how long a peer that has fallen silent may take to come back */
+    uint64_t closed_ns;       /* the same of one whose connection was closed, as that of a process that ends is */
     void (*warn)(void *context, const char *line); /* NULL: nobody hears of strangers that were sent away */
     void *context;
 };
@@ -86,6 +87,11 @@ void streams_refuse(struct streams *streams, unsigned peer, const char *line);
 /* Sends a message of 1 to MESSAGE_MAX bytes, which is copied: at once, as far as the socket takes it. Nothing where the
  * peer is not open. -1 when memory is out, or a peer that is cut off has left 1 GiB unacknowledged. */
 int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
+
+/* Has streams_send() keep what it is given until streams_flush(), so that what is sent in one go takes one call of the
+ * system. */
+void streams_gather(struct streams *streams);
+void streams_flush(struct streams *streams);
 
 /* Bytes of messages, with 8 for each, that the peer has not acknowledged; it does so with all that it sends, after 64
  * KiB at once, and after a quarter of a second at the latest. */

@@ -253,6 +253,15 @@ void streams_refuse(struct streams *streams, unsigned number, const char *line)
     stranger_refuse(streams, connection, line);
 }
 
+static void note_unflushed(struct streams *streams, struct peer *peer)
+{
+    if (peer->is_unflushed)
+        return;
+    peer->is_unflushed = true;
+    peer->next_unflushed = streams->unflushed;
+    streams->unflushed = peer;
+}
+
 int streams_send(struct streams *streams, unsigned number, const unsigned char *bytes, size_t size)
 {
     struct peer *peer = streams->peers[number];
@@ -260,9 +269,27 @@ int streams_send(struct streams *streams, unsigned number, const unsigned char *
         return 0;
     if (session_add(&peer->session, FRAME_MESSAGE, bytes, size) < 0)
         return -1;
-    if (peer->connection != NULL)
+    if (streams->gathers)
+        note_unflushed(streams, peer);
+    else if (peer->connection != NULL)
         connection_pump(peer->connection);
     return 0;
+}
+
+void streams_gather(struct streams *streams)
+{
+    streams->gathers = true;
+}
+
+void streams_flush(struct streams *streams)
+{
+    while (streams->unflushed != NULL) {
+        struct peer *peer = streams->unflushed;
+        streams->unflushed = peer->next_unflushed;
+        peer->is_unflushed = false;
+        if (peer->connection != NULL)
+            connection_pump(peer->connection);
+    }
 }
 
 size_t streams_unsent(const struct streams *streams, unsigned number)

@@ -26,7 +26,12 @@ static void note_warning(void *context, const char *line)
 
 struct streams_setup ends_setup(struct ends *ends)
 {
-    return (struct streams_setup){ends->base, ends->key, ends->grace_ns, note_warning, ends};
+    return (struct streams_setup){.base = ends->base,
+                                  .key = ends->key,
+                                  .grace_ns = ends->grace_ns,
+                                  .closed_ns = ends->grace_ns,
+                                  .warn = note_warning,
+                                  .context = ends};
 }
 
 static void fill_numbered(unsigned char bytes[NUMBERED_BYTES], uint64_t number)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of a set by which pods join it: see ticket.h. Lines of text, of which the first names the form:
+ *
+ *     hdss-pods 1
+ *     address unix:/run/user/1000/hdss/main.pods
+ *     address 10.0.0.1:7100
+ *     key 64 digits, hexadecimal
+ */
+#include "common/stream/ticket.h"
+
+#include "common/os/files.h"
+#include "common/util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD    "hdss-pods 1"
+#define ADDRESS "address "
+#define KEY     "key "
+
+int ticket_init(struct ticket *ticket, struct error *error)
+{
+    *ticket = (struct ticket){0};
+    if (getrandom(ticket->key, sizeof ticket->key, 0) != sizeof ticket->key)
+        return error_set(error, "cannot draw a key: %s", strerror(errno));
+    return 0;
+}
+
+int ticket_write(const struct ticket *ticket, const char *path, struct error *error)
+{
+    char address[STREAM_ADDRESS_TEXT_MAX];
+    struct text text;
+    text_init(&text);
+    text_add(&text, HEAD "\n");
+    for (size_t i = 0; i < ticket->count; i++) {
+        stream_address_print(&ticket->addresses[i], address);
+        text_add(&text, ADDRESS "%s\n", address);
+    }
+    text_add(&text, KEY);
+    for (size_t i = 0; i < sizeof ticket->key; i++)
+        text_add(&text, "%02x", ticket->key[i]);
+    text_add(&text, "\n");
+    char *bytes = text_take(&text);
+    const mode_t before = umask(077);
+    const int result =
+        bytes != NULL ? file_write(path, bytes, strlen(bytes), error) : error_set(error, "out of memory");
+    umask(before);
+    free(bytes);
+    return result;
+}
+
+/* --- reading --- */
+
+static int parse_key(struct ticket *ticket, const char *digits, struct error *error)
+{
+    static const char hexadecimal[] = "0123456789abcdef";
+    if (strlen(digits) != 2 * sizeof ticket->key || strspn(digits, hexadecimal) != strlen(digits))
+        return error_set(error, "its key is not of %zu hexadecimal digits", 2 * sizeof ticket->key);
+    for (size_t i = 0; i < sizeof ticket->key; i++)
+        ticket->key[i] = (unsigned char)((strchr(hexadecimal, digits[2 * i]) - hexadecimal) << 4 |
+                                         (strchr(hexadecimal, digits[2 * i + 1]) - hexadecimal));
+    return 0;
+}
+
+static int parse_line(struct ticket *ticket, const char *line, bool *has_key, struct error *error)
+{
+    if (strncmp(line, KEY, strlen(KEY)) == 0) {
+        *has_key = true;
+        return parse_key(ticket, line + strlen(KEY), error);
+    }
+    if (strncmp(line, ADDRESS, strlen(ADDRESS)) != 0 || ticket->count == TICKET_ADDRESSES_MAX)
+        return error_set(error, "it has a line that no version of HDSS known here writes: '%.60s'", line);
+    return stream_address_parse(&ticket->addresses[ticket->count++], line + strlen(ADDRESS), error);
+}
+
+int ticket_parse(struct ticket *ticket, const char *text, struct error *error)
+{
+    bool has_key = false;
+    int result = 0;
+    char *copy = strdup(text), *rest = copy;
+    *ticket = (struct ticket){0};
+    if (copy == NULL)
+        return error_set(error, "out of memory");
+    const char *line = strsep(&rest, "\n");
+    if (strcmp(line, HEAD) != 0)
+        result = error_set(error, "it does not begin with the line `" HEAD "`");
+    while (result == 0 && (line = strsep(&rest, "\n")) != NULL)
+        if (line[0] != '\0')
+            result = parse_line(ticket, line, &has_key, error);
+    free(copy);
+    if (result == 0 && (!has_key || ticket->count == 0))
+        return error_set(error, "it has no %s", has_key ? "address" : "key");
+    return result;
+}
+
+/* True where the file is this user's alone. */
+static int check_owner(const char *path, struct error *error)
+{
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return error_set(error, "%.300s: %s", path, strerror(errno));
+    if (status.st_uid != geteuid())
+        return error_set(error, "%.300s belongs to another user", path);
+    if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return error_set(error, "%.300s can be read by others, who could join by it: type chmod 600 %.300s", path,
+                         path);
+    return 0;
+}
+
+int ticket_read(struct ticket *ticket, const char *path, struct error *error)
+{
+    struct error why;
+    if (check_owner(path, error) < 0)
+        return -1;
+    char *text = file_read(path, error);
+    if (text == NULL)
+        return -1;
+    int result = ticket_parse(ticket, text, &why);
+    if (result < 0)
+        result = error_set(error, "%.300s is not the file of a set that pods can join: %.200s", path, why.text);
+    free(text);
+    return result;
+}

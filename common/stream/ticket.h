@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Tickets: the file of a set by which pods find and join it. Whoever can read it can join, and have the set's jobs run
+ * what they bring: it is its owner's alone. */
+#pragma once
+
+#include "common/stream/address.h"
+#include "common/stream/stream.h"
+#include "common/util/error.h"
+
+#include <stddef.h>
+
+#define TICKET_ADDRESSES_MAX 4
+
+struct ticket {
+    struct stream_address addresses[TICKET_ADDRESSES_MAX]; /* [count] in the order in which they are to be tried */
+    size_t count;
+    unsigned char key[STREAM_KEY_BYTES];
+};
+
+/* A ticket with a new key, and no address. -1 with one line where the system has no random bytes. */
+int ticket_init(struct ticket *ticket, struct error *error);
+
+/* Writes the file anew, with mode 0600. -1 with one line. */
+int ticket_write(const struct ticket *ticket, const char *path, struct error *error);
+
+/* Reads a file that belongs to this user, and that nobody else can read. -1 with one line. */
+int ticket_read(struct ticket *ticket, const char *path, struct error *error);
+
+/* Reads the text of one, as ticket_read() does. -1 with one line. */
+int ticket_parse(struct ticket *ticket, const char *text, struct error *error);
