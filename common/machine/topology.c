@@ -9,9 +9,11 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct census {
     unsigned supermasters, masters, workers;
+    bool pod, listens;
     unsigned second_supermaster, first_supermaster;
     unsigned dca_rank, other_rank; /* the first with --dca, and without */
     bool dca, other;
@@ -49,6 +51,8 @@ static struct census count_roles(const struct hello *hellos, unsigned ranks)
         case ROLE_MASTER: census.masters++; break;
         case ROLE_WORKER: census.workers++; break;
         }
+        census.pod |= hellos[i].pod;
+        census.listens |= hellos[i].listens;
         if (hellos[i].dca && !census.dca) {
             census.dca = true;
             census.dca_rank = i;
@@ -59,6 +63,18 @@ static struct census count_roles(const struct hello *hellos, unsigned ranks)
         }
     }
     return census;
+}
+
+/* A launch that joins a set: a master, the first rank, and its workers. */
+static int check_pod(const struct census *census, const struct hello *hellos, struct error *error)
+{
+    if (!hellos[0].pod || census->masters != 1 || census->supermasters > 0 || census->dca || census->workers == 0)
+        return error_set(
+            error,
+            "a master with --join is the first rank of its launch, alone with workers, at least one; here "
+            "are %u supermasters, %u masters, %u workers: type `-n 1 master --join FILE : -n COUNT worker`",
+            census->supermasters, census->masters, census->workers);
+    return 0;
 }
 
 static int check_roles(const struct census *census, struct error *error)
@@ -78,7 +94,12 @@ static int check_roles(const struct census *census, struct error *error)
         return error_set(error,
                          "%u masters and %u workers but no supermaster in this launch: add `-n 1 supermaster KERNEL`",
                          census->masters, census->workers);
-    if (census->workers == 0)
+    if (census->listens && census->workers > 0 && census->masters == 0)
+        return error_set(error,
+                         "a supermaster with --listen has no master for its %u workers: add `: -n 1 master`, or leave "
+                         "out the workers",
+                         census->workers);
+    if (census->workers == 0 && !census->listens)
         return error_set(error, "no worker in this launch (1 supermaster, %u masters): add `: -n COUNT worker`",
                          census->masters);
     return 0;
@@ -96,7 +117,8 @@ int topology_check(const struct hello *hellos, unsigned ranks, struct error *err
     if (status != EXIT_STATUS_DONE)
         return status;
     struct census census = count_roles(hellos, ranks);
-    return check_roles(&census, error) < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
+    const int result = census.pod ? check_pod(&census, hellos, error) : check_roles(&census, error);
+    return result < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
 }
 
 static int topology_allocate(struct topology *topology)
@@ -301,25 +323,35 @@ static int topology_make_room(struct topology *topology, unsigned masters, unsig
     return complete ? 0 : -1;
 }
 
-int topology_append(struct topology *topology, unsigned count)
+int topology_append(struct topology *topology, unsigned first_rank, unsigned count)
 {
     const unsigned m = topology->masters, first = topology->workers, workers = first + count - 1;
     assert(count > 1 && !topology_is_central(topology) && "a pod is a master and its workers, beside other masters");
+    assert(first_rank >= topology->ranks);
     if (topology_make_room(topology, m + 1, workers) < 0)
         return -1;
-    topology->master_rank[m] = topology->ranks;
+    topology->master_rank[m] = first_rank;
     for (unsigned w = first; w < workers; w++) {
-        topology->worker_rank[w] = topology->served_rank[w] = topology->ranks + 1 + (w - first);
+        topology->worker_rank[w] = topology->served_rank[w] = first_rank + 1 + (w - first);
         topology->worker_node[w] = topology->nodes;
         topology->master_of[w] = m;
         topology->served[w] = w;
     }
     topology->served_first[m + 1] = workers;
-    topology->ranks += count;
+    topology->ranks = first_rank + count;
     topology->workers = workers;
     topology->masters++;
     topology->nodes++;
     return 0;
+}
+
+int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count)
+{
+    *topology = (struct topology){.ranks = 1};
+    if (topology_allocate(topology) == 0 && topology_append(topology, first_rank, count) == 0)
+        return 0;
+    topology_fini(topology);
+    return -1;
 }
 
 void topology_fini(struct topology *topology)
@@ -348,4 +380,29 @@ unsigned topology_master(const struct topology *topology, unsigned rank)
 unsigned topology_worker(const struct topology *topology, unsigned rank)
 {
     return rank_index(topology->worker_rank, topology->workers, rank);
+}
+
+bool topology_has_joined(const struct topology *topology, unsigned rank)
+{
+    return topology->masters > topology->launched && rank >= topology->master_rank[topology->launched];
+}
+
+int topology_copy(struct topology *copy, const struct topology *topology)
+{
+    const size_t masters = topology->masters * sizeof(unsigned), workers = topology->workers * sizeof(unsigned);
+    *copy = *topology;
+    copy->master_rank = copy->worker_rank = copy->worker_node = copy->master_of = copy->served = copy->served_rank =
+        copy->served_first = NULL;
+    if (topology_allocate(copy) < 0) {
+        topology_fini(copy);
+        return -1;
+    }
+    memcpy(copy->master_rank, topology->master_rank, masters);
+    memcpy(copy->worker_rank, topology->worker_rank, workers);
+    memcpy(copy->worker_node, topology->worker_node, workers);
+    memcpy(copy->master_of, topology->master_of, workers);
+    memcpy(copy->served, topology->served, workers);
+    memcpy(copy->served_rank, topology->served_rank, workers);
+    memcpy(copy->served_first, topology->served_first, (masters > 0 ? masters : sizeof(unsigned)) + sizeof(unsigned));
+    return 0;
 }

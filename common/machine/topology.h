@@ -13,7 +13,7 @@
 /* Ranks are those of the launch. Workers and masters are also numbered among themselves, from 0 in rank order; the
  * workers of one master follow one another in `served`. */
 struct topology {
-    unsigned ranks;
+    unsigned ranks;       /* all have numbers below */
     unsigned supermaster; /* rank */
     unsigned masters, workers, nodes;
     unsigned launched; /* masters of the launch; those behind them have joined, and their workers know nobody else */
@@ -37,10 +37,16 @@ int topology_check(const struct hello *hellos, unsigned ranks, struct error *err
 int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, bool by_node);
 void topology_fini(struct topology *topology);
 
-/* Appends a pod, whose ranks follow those that are there: a master, and its workers, `count` ranks on a node of their
- * own. No rank and no index of a worker, master or node that was there changes. Not in the central topology. -1 when
- * memory is out: nothing but the room has changed. */
-int topology_append(struct topology *topology, unsigned count);
+/* Copies a topology. -1 when memory is out. */
+int topology_copy(struct topology *copy, const struct topology *topology);
+
+/* Appends a pod: a master, `first_rank`, which lies behind all ranks that are there, and its workers, `count` ranks on
+ * a node of their own. No rank and no index of a worker, master or node that was there changes. Not in the central
+ * topology. -1 when memory is out: nothing but the room has changed. */
+int topology_append(struct topology *topology, unsigned first_rank, unsigned count);
+
+/* Builds the topology as the ranks of a pod know it: the supermaster, rank 0, and themselves. -1 when memory is out. */
+int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count);
 
 /* Worker indices of master `m`: topology->served[first] .. served[first + count - 1]. */
 static inline unsigned topology_first(const struct topology *topology, unsigned m)
@@ -67,6 +73,9 @@ static inline bool topology_is_in_pod(const struct topology *topology, unsigned 
 {
     return topology->masters > topology->launched && topology->master_of[w] >= topology->launched;
 }
+
+/* True for the ranks of a pod. */
+bool topology_has_joined(const struct topology *topology, unsigned rank);
 
 /* Index among the masters or workers of a rank; the count of them where the rank is none. */
 unsigned topology_master(const struct topology *topology, unsigned rank);

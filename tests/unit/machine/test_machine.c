@@ -157,7 +157,7 @@ START_TEST(pods_are_appended)
     ck_assert_uint_eq(topology.launched, 2);
     for (unsigned p = 0; p < 3; p++, workers += pods[p - 1], ranks += 1 + pods[p - 1]) {
         unsigned served[3];
-        ck_assert_int_eq(topology_append(&topology, 1 + pods[p]), 0);
+        ck_assert_int_eq(topology_append(&topology, topology.ranks, 1 + pods[p]), 0);
         ck_assert_uint_eq(topology_master(&topology, ranks), 2 + p);
         ck_assert_uint_eq(topology_count(&topology, 2 + p), pods[p]);
         topology_served_ranks(&topology, 2 + p, served);
@@ -197,9 +197,42 @@ START_TEST(pods_are_appended_to_nobody)
     struct topology topology;
     ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "S", "0"), true), 0);
     ck_assert(topology.masters == 0 && topology.workers == 0 && !topology_is_central(&topology));
-    ck_assert_int_eq(topology_append(&topology, 3), 0);
+    ck_assert_int_eq(topology_append(&topology, topology.ranks, 3), 0);
     ck_assert(topology.ranks == 4 && topology.masters == 1 && topology.workers == 2 && topology.launched == 0);
     ck_assert(topology.master_rank[0] == 1 && topology.worker_rank[1] == 3 && topology_is_in_pod(&topology, 0));
+    topology_fini(&topology);
+}
+END_TEST
+
+START_TEST(a_pod_knows_the_supermaster_and_itself)
+{
+    struct topology topology;
+    ck_assert_int_eq(topology_init_pod(&topology, 7, 4), 0);
+    ck_assert(topology.supermaster == 0 && topology.ranks == 11 && topology.masters == 1 && topology.workers == 3);
+    ck_assert(topology.master_rank[0] == 7 && topology.worker_rank[0] == 8 && topology.worker_rank[2] == 10);
+    ck_assert(topology_worker(&topology, 0) == 3 && topology_master(&topology, 0) == 1);
+    topology_fini(&topology);
+}
+END_TEST
+
+START_TEST(a_copy_goes_its_own_way)
+{
+    struct hello hellos[RANKS_MAX];
+    struct topology topology, copy;
+    ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "SMWMWW", "000111"), true), 0);
+    ck_assert_int_eq(topology_copy(&copy, &topology), 0);
+    ck_assert_int_eq(topology_append(&copy, 20, 3), 0); /* ranks between them are of pods that have gone */
+    ck_assert(topology.masters == 2 && topology.workers == 3 && copy.masters == 3 && copy.workers == 5);
+    ck_assert_mem_eq(copy.worker_rank, topology.worker_rank, 3 * sizeof *copy.worker_rank);
+    ck_assert_mem_eq(copy.served_first, topology.served_first, 3 * sizeof *copy.served_first);
+    ck_assert(topology_has_joined(&copy, 20) && topology_has_joined(&copy, 22) && !topology_has_joined(&copy, 5));
+    ck_assert(!topology_has_joined(&topology, 20) && topology_worker(&copy, 19) == 5);
+    topology_fini(&copy);
+    topology_fini(&topology);
+    ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "SWW", "000"), true), 0);
+    ck_assert_int_eq(topology_copy(&copy, &topology), 0);
+    ck_assert(topology_is_central(&copy) && topology_count(&copy, 0) == 2);
+    topology_fini(&copy);
     topology_fini(&topology);
 }
 END_TEST
@@ -734,6 +767,8 @@ int main(void)
     tcase_add_test(all, without_masters_the_supermaster_serves_all);
     tcase_add_test(all, pods_are_appended);
     tcase_add_test(all, pods_are_appended_to_nobody);
+    tcase_add_test(all, a_pod_knows_the_supermaster_and_itself);
+    tcase_add_test(all, a_copy_goes_its_own_way);
     tcase_add_test(all, workers_join_a_pool);
     tcase_add_test(all, workers_join_while_others_wait);
     tcase_add_test(all, room_is_made_again_and_again);
