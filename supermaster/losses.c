@@ -41,12 +41,13 @@ void supermaster_losses_fini(struct supermaster *supermaster)
 
 bool supermaster_is_degraded(const struct supermaster *supermaster)
 {
-    return supermaster->losses.count > 0 || supermaster->losses.orphans > 0;
+    return supermaster->losses.of_launch > 0 || supermaster->losses.orphans > 0;
 }
 
 bool supermaster_is_late(const struct supermaster *supermaster)
 {
-    return supermaster_is_degraded(supermaster) || supermaster->losses.reissued > 0 || supermaster->losses.late;
+    return supermaster_is_degraded(supermaster) || supermaster->losses.count > 0 || supermaster->losses.reissued > 0 ||
+           supermaster->losses.late;
 }
 
 static void supermaster_losses_fail_without_memory(struct supermaster *supermaster)
@@ -88,6 +89,7 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
     }
     losses->list = list;
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks, is_late};
+    losses->of_launch += !topology_has_joined(supermaster->config.topology, rank);
     struct trace_sink *trace = supermaster->service.trace;
     if (trace != NULL) {
         *trace_next(trace) =
@@ -160,13 +162,15 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
 /* Frees the unreported work of a lost master. */
 static void supermaster_losses_release(struct supermaster *supermaster, unsigned m)
 {
+    const struct topology *topology = supermaster->config.topology;
     struct ledger *ledger = &supermaster->ledger;
     uint64_t released, chunks = ranges_length(&ledger->granted[m]);
     if (ledger_release(ledger, m, &released) < 0)
         supermaster_losses_fail_without_memory(supermaster);
     if (supermaster->sched_ready)
         sched_give_back(&supermaster->sched, released);
-    supermaster->losses.reissued += supermaster->state < SUPERMASTER_ENDING ? chunks : 0;
+    if (supermaster->state < SUPERMASTER_ENDING && !(m >= topology->launched && supermaster->losses.dismissed[m]))
+        supermaster->losses.reissued += chunks;
 }
 
 void supermaster_master_left(struct supermaster *supermaster, unsigned m)
@@ -403,7 +407,9 @@ void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, st
     const struct supermaster_loss *loss = &supermaster->losses.list[i];
     unsigned w = topology_worker(topology, loss->rank);
     unsigned long long chunks = loss->chunks;
-    if (w == topology->workers)
+    if (w == topology->workers && topology_has_joined(topology, loss->rank))
+        error_set(text, "master rank %u was lost with its workers; others go on with their work", loss->rank);
+    else if (w == topology->workers)
         error_set(text, "master rank %u was lost; its workers go on with the supermaster", loss->rank);
     else if (loss->is_late)
         error_set(text, "worker rank %u on node %u had not left when all was done, and is not waited for", loss->rank,

@@ -145,6 +145,7 @@ struct losses {
     unsigned char *worker; /* [workers] enum worker_status; owned */
     bool *master_left;     /* [masters] the master said goodbye, or is lost; owned */
     unsigned masters_left, masters_lost, workers_lost, workers_left;
+    unsigned of_launch;      /* lost ranks that had not joined */
     unsigned workers_late;   /* lost workers that had only not left when all was done */
     unsigned orphans;        /* workers of lost masters that have not come yet */
     uint64_t orphans_due_ns; /* at the end: when they are waited for no longer */
