@@ -608,7 +608,7 @@ START_TEST(another_descriptor_can_be_waited_for_as_well)
     int ends[2];
     open_command(&no_limits);
     ck_assert_int_eq(pipe(ends), 0);
-    ck_assert_int_eq(command_join(&command, ends[0]), 0);
+    ck_assert_int_eq(command_watch_also(&command, ends[0]), 0);
     struct pollfd descriptor = {command_descriptor(&command), POLLIN, 0};
     ck_assert_int_eq(poll(&descriptor, 1, 0), 0);
     ck_assert_int_eq(write(ends[1], "x", 1), 1);

@@ -354,7 +354,7 @@ static void reap(struct command *command)
     orphans_collect();
 }
 
-int command_join(struct command *command, int descriptor)
+int command_watch_also(struct command *command, int descriptor)
 {
     return watch(command, descriptor, TAG_JOINED);
 }

@@ -100,7 +100,7 @@ void command_stop(struct command *command);
 bool command_advance(struct command *command);
 
 /* Has command_descriptor() be readable also while this descriptor is. -1 with errno. */
-int command_join(struct command *command, int descriptor);
+int command_watch_also(struct command *command, int descriptor);
 
 /* Readable when there is something for command_advance(). */
 static inline int command_descriptor(const struct command *command)

@@ -503,7 +503,7 @@ static int join_allotment(struct exec_kernel *k)
     const struct claim *claim = &k->allotment.claim;
     _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
     guard_order_clearing(&k->command.spawner.guard, claim_clear, claim->path);
-    return command_join(&k->command, claim_descriptor(claim));
+    return command_watch_also(&k->command, claim_descriptor(claim));
 }
 
 static int open_command(struct exec_kernel *k, const union hdss_value *values, char error[HDSS_ERROR_MAX])
