@@ -38,6 +38,10 @@ static void send_part(struct link *link, unsigned to, uint32_t job, const struct
     link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to))
         return;
+    if (!runtime_has_rank(link->runtime, to)) {
+        far_send(link, to, job, message);
+        return;
+    }
     if (net_send(&link->net, to, &announcements->user, message) < 0)
         link_give_up(link, "out of memory for a message");
     else
@@ -60,8 +64,16 @@ static void send_announcement(struct link *link, unsigned to, uint32_t job, cons
 
 static void send_end(struct link *link, unsigned to)
 {
-    const struct message over = {.type = MESSAGE_SET_OVER, .set_over = {link->runtime->degraded}};
+    /* the ranks of another launch wait for one another, whoever is lost here */
+    const bool is_degraded = link->runtime->degraded && runtime_has_rank(link->runtime, to);
+    const struct message over = {.type = MESSAGE_SET_OVER, .set_over = {is_degraded}};
     send_part(link, to, link->announcements.end, &over);
+}
+
+void announce_end_to(struct link *link, unsigned to)
+{
+    const struct message over = {.type = MESSAGE_SET_OVER};
+    send_part(link, to, link->announcements.newest + 1, &over);
 }
 
 void announcements_end_late(struct link *link, unsigned to, uint32_t job)
@@ -88,17 +100,24 @@ static bool is_below(const struct runtime *runtime, unsigned to)
     return runtime->role == ROLE_MASTER ? runtime_master_of(runtime, to) == runtime->rank : has_no_master(runtime, to);
 }
 
+static void tell_below(struct link *link, unsigned to, uint32_t job, const unsigned char *bytes, size_t size)
+{
+    if (bytes != NULL)
+        send_announcement(link, to, job, bytes, size);
+    else
+        send_end(link, to);
+}
+
 /* Passes on an announcement, or the end where there are no `bytes`. */
 static void tell_all_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
 {
-    for (unsigned to = 0; to < link->runtime->ranks; to++) {
-        if (!is_below(link->runtime, to))
-            continue;
-        if (bytes != NULL)
-            send_announcement(link, to, job, bytes, size);
-        else
-            send_end(link, to);
-    }
+    const struct runtime *runtime = link->runtime;
+    for (unsigned to = runtime->first_rank; to < runtime->ranks; to++)
+        if (is_below(runtime, to))
+            tell_below(link, to, job, bytes, size);
+    for (size_t i = 0; runtime->role == ROLE_SUPERMASTER && i < link->far.count; i++)
+        if (!link->far.launches[i].is_leaving)
+            tell_below(link, link->far.launches[i].first_rank, job, bytes, size);
 }
 
 int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
@@ -135,19 +154,24 @@ void link_end(struct link *link)
         end_set(link, link->announcements.newest + 1);
 }
 
+void announce_all(struct link *link, unsigned to)
+{
+    for (const struct kept_job *kept = link->announcements.live; kept != NULL; kept = kept->next)
+        send_announcement(link, to, kept->job, kept->bytes, kept->size);
+}
+
 void announce_to_orphans(struct link *link, unsigned master)
 {
     const struct runtime *runtime = link->runtime;
     const struct topology *topology = &runtime->topology;
-    if (!link->expects_jobs || runtime->role != ROLE_SUPERMASTER ||
+    if (!link->expects_jobs || runtime->role != ROLE_SUPERMASTER || !runtime_has_rank(runtime, master) ||
         topology_master(topology, master) == topology->masters)
         return;
     for (unsigned w = 0; w < topology->workers; w++) {
         const unsigned to = topology->worker_rank[w];
         if (runtime_master_of(runtime, to) != master)
             continue;
-        for (const struct kept_job *kept = link->announcements.live; kept != NULL; kept = kept->next)
-            send_announcement(link, to, kept->job, kept->bytes, kept->size);
+        announce_all(link, to);
         if (link->announcements.end != 0)
             send_end(link, to);
     }

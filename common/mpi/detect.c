@@ -46,7 +46,7 @@ void detect_watch(struct runtime *runtime, unsigned rank)
 
 void detect_all(struct runtime *runtime)
 {
-    for (unsigned i = 0; i < runtime->ranks; i++)
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
         if (detect_concerns(runtime, i))
             detect_watch(runtime, i);
 }

@@ -32,7 +32,8 @@ static int map_node(struct doorbell *doorbell, const struct runtime *runtime)
     if (doorbell->node_index == NULL)
         return -1;
     for (unsigned i = 0; i < runtime->ranks; i++)
-        doorbell->node_index[i] = runtime->hellos[i].node == node ? doorbell->node_ranks++ : -1;
+        doorbell->node_index[i] =
+            runtime_has_rank(runtime, i) && runtime->hellos[i].node == node ? doorbell->node_ranks++ : -1;
     doorbell->own = doorbell->node_index[runtime->rank];
     return (int)node;
 }

@@ -7,6 +7,7 @@
 #include "common/machine/machine.h"
 #include "common/machine/stride.h"
 #include "common/mpi/deferred.h"
+#include "common/mpi/far.h"
 #include "common/mpi/link.h"
 #include "common/mpi/net.h"
 #include "common/mpi/wait.h"
@@ -105,12 +106,14 @@ struct link {
     struct runtime *runtime;
     const struct runtime_ops *ops; /* the runtime's */
     struct net net;
+    struct far far;
     struct wait wait;
     struct deferred deferred;
     struct deferred early; /* messages of jobs that are not there yet, and what their senders have sent after them */
     bool early_is_due;     /* a job has come for which some of them may have waited */
     bool exchange_ends;    /* of a set: an END of the job that exchanges boundary data is among the deferred messages */
     bool expects_jobs;     /* see link_expect_jobs() */
+    bool has_asked_to_leave;            /* of a pod: a signal was here */
     struct announcements announcements; /* of a set */
     bool is_broken;                     /* the run ends */
     struct driver *drivers;             /* in the order of their jobs; owned */
@@ -201,6 +204,12 @@ const char *announcements_receive(struct link *link, unsigned from, const struct
 
 /* Announces, for the supermaster of a set, all jobs that are not removed to the workers of a lost master. */
 void announce_to_orphans(struct link *link, unsigned master);
+
+/* Announces, for the supermaster of a set, all jobs that are not removed to a rank that has come. */
+void announce_all(struct link *link, unsigned to);
+
+/* Tells a pod that no further job comes to it, for the supermaster of a set that goes on. */
+void announce_end_to(struct link *link, unsigned to);
 
 /* Ends, for the supermaster of a set, a job that is over for a worker that asks to be served: it lost its master in the
  * moment in which the job ended. */

@@ -61,7 +61,8 @@ static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned ch
     if (net != NULL ? !net_is_clear(net, to) : !heartbeat_is_through(heartbeat, heartbeat->runtime->ops, to))
         return;
     beat->sent = kind;
-    MPI_Isend(&beat->sent, 1, MPI_BYTE, (int)to, TAG_HEARTBEAT, heartbeat->runtime->world, &beat->request);
+    MPI_Isend(&beat->sent, 1, MPI_BYTE, runtime_mpi_rank(heartbeat->runtime, to), TAG_HEARTBEAT,
+              heartbeat->runtime->world, &beat->request);
 }
 
 /* Takes a heartbeat. A peer that beats though it was taken for lost lives after all, and is told. */
@@ -89,18 +90,19 @@ void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns)
     MPI_Status status;
     if (heartbeat->beats == NULL || now_ns < heartbeat->due_ns)
         return;
-    struct peers *peers = &heartbeat->runtime->peers;
+    struct runtime *runtime = heartbeat->runtime;
+    struct peers *peers = &runtime->peers;
     heartbeat->due_ns = now_ns + HEARTBEAT_NS;
     while (has_beat(heartbeat, &status)) {
-        take_heartbeat(heartbeat, (unsigned)status.MPI_SOURCE);
+        take_heartbeat(heartbeat, heartbeat->runtime->first_rank + (unsigned)status.MPI_SOURCE);
         MPI_Start(&heartbeat->receive);
     }
-    for (unsigned i = 0; i < peers->ranks; i++) {
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++) {
         struct beat *beat = &heartbeat->beats[i];
         if (!beat->is_far || !peers_is_watched(peers, i))
             continue;
         if (beat->may_miss == 0)
-            detect_end(heartbeat->runtime, i);
+            detect_end(runtime, i);
         else {
             beat->may_miss--;
             send_heartbeat(heartbeat, i, HEARTBEAT);
@@ -140,7 +142,7 @@ static int start_thread(struct heartbeat *heartbeat)
 
 static bool heartbeat_is_needed(const struct runtime *runtime)
 {
-    for (unsigned i = 0; i < runtime->ranks; i++)
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
         if (is_far(runtime, i))
             return runtime->can_run_heartbeats;
     return false;
@@ -155,7 +157,7 @@ int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime)
     heartbeat->beats = calloc(runtime->ranks, sizeof *heartbeat->beats);
     if (heartbeat->beats == NULL)
         return -1;
-    for (unsigned i = 0; i < runtime->ranks; i++)
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
         heartbeat->beats[i] =
             (struct beat){.is_far = is_far(runtime, i), .may_miss = MAY_MISS_AT_START, .request = MPI_REQUEST_NULL};
     MPI_Recv_init(&heartbeat->received, 1, MPI_BYTE, MPI_ANY_SOURCE, TAG_HEARTBEAT, runtime->world,
@@ -187,9 +189,9 @@ void heartbeat_leave(struct heartbeat *heartbeat)
 {
     if (heartbeat->beats == NULL)
         return;
-    const struct peers *peers = &heartbeat->runtime->peers;
-    for (unsigned i = 0; i < peers->ranks; i++)
-        if (heartbeat->beats[i].is_far && peers_is_watched(peers, i))
+    const struct runtime *runtime = heartbeat->runtime;
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
+        if (heartbeat->beats[i].is_far && peers_is_watched(&runtime->peers, i))
             send_heartbeat(heartbeat, i, HEARTBEAT_LEAVING);
 }
 
@@ -200,7 +202,7 @@ void heartbeat_fini(struct heartbeat *heartbeat)
     MPI_Cancel(&heartbeat->receive);
     MPI_Wait(&heartbeat->receive, MPI_STATUS_IGNORE);
     MPI_Request_free(&heartbeat->receive);
-    for (unsigned i = 0; i < heartbeat->runtime->ranks; i++)
+    for (unsigned i = heartbeat->runtime->first_rank; i < heartbeat->runtime->ranks; i++)
         if (heartbeat->beats[i].request != MPI_REQUEST_NULL)
             MPI_Wait(&heartbeat->beats[i].request, MPI_STATUS_IGNORE);
     free(heartbeat->beats);

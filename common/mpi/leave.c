@@ -100,7 +100,7 @@ static void deliver_loss(struct link *link, unsigned rank)
 static void watch_orphans(struct runtime *runtime, unsigned master)
 {
     const struct topology *topology = &runtime->topology;
-    if (runtime->hellos[master].role != ROLE_MASTER)
+    if (!runtime_has_rank(runtime, master) || runtime->hellos[master].role != ROLE_MASTER)
         return;
     if (runtime->role == ROLE_WORKER)
         runtime->ops->watch(runtime, topology->supermaster);
@@ -116,12 +116,16 @@ void link_drop(struct link *link, unsigned rank, const char *text)
     if (!peers_can_receive(&runtime->peers, rank))
         return;
     fprintf(stderr, "%s: rank %u: %s rank %u %s: %s\n", role_name(runtime->role), runtime->rank,
-            role_name(runtime->hellos[rank].role), rank, text,
+            role_name(runtime_role_of(runtime, rank)), rank, text,
             is_supermaster ? "this rank leaves" : "it is taken for lost");
     if (is_supermaster) /* messages from there cannot be relied on any more */
         exit_failed(runtime);
-    runtime->degraded = true;
     peers_move(&runtime->peers, rank, PEER_FENCE);
+    if (!runtime_has_rank(runtime, rank)) {
+        far_drop(link, rank);
+        return;
+    }
+    runtime->degraded = true;
     runtime->ops->fence(runtime, rank);
 }
 
@@ -147,7 +151,7 @@ void link_look_at_peers(struct link *link)
         exit_fenced(runtime, why_fenced);
     for (; peers_take_ended(&runtime->peers, &ended, &in_order); runtime->ops->look_at_peers(runtime, link->now_ns)) {
         assert(ended != runtime->rank);
-        runtime->degraded = true;
+        runtime->degraded |= runtime_has_rank(runtime, ended);
         take_last_messages(link);
         if (!link_runs(link) || peers_state(&runtime->peers, ended) != PEER_CLOSED)
             continue;

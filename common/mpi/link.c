@@ -23,7 +23,7 @@ static int link_init(struct link *link)
     const unsigned receives = runtime->role == ROLE_WORKER ? 4 : RECEIVES_MAX;
     if (link->ops->watch_all(runtime) < 0 || link->ops->open_wait(&link->wait, runtime) < 0)
         return -1;
-    if (net_init(&link->net, runtime, receives) < 0)
+    if (net_init(&link->net, runtime, receives) < 0 || far_init(link) < 0)
         return -1;
     runtime->net = &link->net;
     return 0;
@@ -66,6 +66,7 @@ void link_close(struct link *link)
     struct runtime *runtime = link->runtime;
     assert(peers_check(&runtime->peers));
     runtime->net = NULL;
+    far_close(link);
     if (!runtime->degraded) /* else MPI is let be */
         net_fini(&link->net);
     while (link->drivers != NULL) {
@@ -126,7 +127,7 @@ static struct driver *driver_new(struct link *link, const struct part_of_job *pa
 static void tell_losses(struct driver *driver)
 {
     const struct runtime *runtime = driver->link->runtime;
-    for (unsigned i = 0; i < runtime->ranks; i++) {
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++) {
         struct event lost = {.type = EVENT_RANK_LOST, .from = i};
         if (driver->state == DRIVER_RUNS && i != runtime->rank && peers_state(&runtime->peers, i) == PEER_LOST)
             driver_step(driver, &lost);
@@ -198,11 +199,17 @@ bool link_is_over(const struct link *link)
            !has_last_sends(link, &announcements->user, announcements->end_ns);
 }
 
+static bool is_lost(const struct link *link, unsigned rank)
+{
+    return runtime_has_rank(link->runtime, rank) ? peers_state(&link->runtime->peers, rank) == PEER_LOST
+                                                 : far_has_gone(link, rank);
+}
+
 bool link_has_worker(const struct link *link)
 {
     const struct topology *topology = &link->runtime->topology;
     unsigned w = 0;
-    while (w < topology->workers && peers_state(&link->runtime->peers, topology->worker_rank[w]) == PEER_LOST)
+    while (w < topology->workers && is_lost(link, topology->worker_rank[w]))
         w++;
     return w < topology->workers;
 }

@@ -33,6 +33,12 @@ struct job_source {
     /* A job was announced; the ranks below know it already. The bytes are borrowed for the call, in which the job may
      * be added. */
     void (*announced)(void *context, uint32_t job, const unsigned char *bytes, size_t size);
+    /* For a supermaster that pods may join; NULL: none may. reserve() has all jobs make room for a pod with so many
+     * workers; -1 when memory is out. joined() has it in the topologies of all jobs, and tells their drivers, by
+     * driver_tell_joined(); leaving() tells them, by driver_tell_leaving(), that it is to leave. */
+    int (*reserve)(void *context, unsigned workers);
+    void (*joined)(void *context, unsigned first_rank, unsigned count, const char *name);
+    void (*leaving)(void *context, unsigned first_rank, bool now);
     /* A signal has asked this rank to drain: called before its jobs are told; may be NULL. */
     void (*asked)(void *context);
 };
@@ -56,6 +62,25 @@ void link_end(struct link *link);
 /* True where no further job comes to this rank, none is left on it, and what it has said of jobs is gone. */
 bool link_is_over(const struct link *link);
 
+/* For the supermaster of a set: has a pod leave, which is found by any of its ranks; `now`: nor is what runs to be
+ * finished. False where it is not there. */
+bool link_send_away(struct link *link, unsigned rank, bool now);
+
+/* What is known of a pod. */
+struct link_pod {
+    unsigned first_rank, workers, cores;
+    const char *name; /* of its node; borrowed until the next turn */
+    bool is_leaving;
+};
+
+/* Tells of the pod at that place, from 0, among those that are there. False where there is none. */
+bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod);
+
+/* For the supermaster of a set: appends to a topology of the launch the pods that are there and do not leave. -1 when
+ * memory is out. */
+struct topology;
+int link_append_pods(const struct link *link, struct topology *topology);
+
 /* False where this rank knows that all workers are lost. */
 bool link_has_worker(const struct link *link);
 
@@ -70,6 +95,13 @@ bool driver_goes_on(const struct driver *driver);
 
 /* Asks one job to drain, as a signal asks all of them; `now`: nor is what runs to be finished. */
 void driver_drain(struct driver *driver, bool now);
+
+/* Tells the machine of a job, whose topology has a master more than before, with its workers. */
+void driver_tell_joined(struct driver *driver);
+
+/* Tells the machine of a job that a master which has joined is to leave with its workers; `now`: nor is what runs to be
+ * finished. */
+void driver_tell_leaving(struct driver *driver, unsigned master, bool now);
 
 /* Tells the machine of a job that somebody has made its loop longer, or complete. */
 void driver_tell_more(struct driver *driver);

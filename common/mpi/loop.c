@@ -117,6 +117,11 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
         take_news_of_jobs(link, from, &message);
         return;
     }
+    if (message.type == MESSAGE_LEAVING) {
+        if (!link->expects_jobs || !link_send_away(link, from, message.leaving.now))
+            drop_sender(link, from, "of a rank that has not joined");
+        return;
+    }
     if (link->expects_jobs && !has_waited && early_must_wait(link, from, &message)) {
         if (deferred_put(&link->early, from, bytes, size) < 0)
             link_give_up(link, "out of memory for a message");
@@ -137,6 +142,18 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
     driver_deliver_stored(driver);
 }
 
+/* The next message that has come. MPI and the streams are looked at first by turns, so that neither waits for the
+ * other. */
+static bool take_next(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
+{
+    struct far *far = &link->far;
+    if (far->streams == NULL)
+        return net_poll(&link->net, from, bytes, size);
+    far->looks_first = !far->looks_first;
+    return (far->looks_first && far_poll(link, from, bytes, size)) || net_poll(&link->net, from, bytes, size) ||
+           (!far->looks_first && far_poll(link, from, bytes, size));
+}
+
 bool link_receive(struct link *link, unsigned most)
 {
     const unsigned char *bytes;
@@ -146,12 +163,13 @@ bool link_receive(struct link *link, unsigned most)
         const bool has_waited = link->early_is_due && early_take(link, &from, &bytes, &size);
         if (!has_waited && link->deferred.count > 0)
             deferred_take(&link->deferred, 0, &from, &bytes, &size); /* came before those that MPI has */
-        else if (!has_waited && !net_poll(&link->net, &from, &bytes, &size))
+        else if (!has_waited && !take_next(link, &from, &bytes, &size))
             break;
         count++;
         link->now_is_fresh = false;
         link->since_clock++;
-        heartbeat_heard(&link->runtime->heartbeat, from);
+        if (runtime_has_rank(link->runtime, from))
+            heartbeat_heard(&link->runtime->heartbeat, from);
         if (peers_can_receive(&link->runtime->peers, from))
             handle_message(link, from, bytes, size, has_waited);
     }
@@ -262,9 +280,35 @@ void driver_tell_more(struct driver *driver)
     driver_step(driver, &event);
 }
 
+void driver_tell_joined(struct driver *driver)
+{
+    struct event event = {.type = EVENT_JOINED};
+    driver_step(driver, &event);
+}
+
+void driver_tell_leaving(struct driver *driver, unsigned master, bool now)
+{
+    struct event event = {.type = EVENT_LEAVING, .from = master, .now = now};
+    driver_step(driver, &event);
+}
+
+/* A signal has asked a rank of a pod to drain: the pod leaves the set, whose jobs go on. A second one does not wait for
+ * what runs. */
+static void ask_to_leave(struct link *link)
+{
+    const struct message leaving = {.type = MESSAGE_LEAVING, .leaving = {link->has_asked_to_leave}};
+    if (link->runtime->role == ROLE_MASTER)
+        far_send(link, link->runtime->topology.supermaster, FIRST_JOB, &leaving);
+    link->has_asked_to_leave = true;
+}
+
 /* A signal has asked this rank to drain: all its jobs. */
 static void drain(struct link *link)
 {
+    if (link->runtime->first_rank > 0) {
+        ask_to_leave(link);
+        return;
+    }
     const struct job_source *source = &link->announcements.source;
     if (link->expects_jobs && source->asked != NULL)
         source->asked(source->context);
@@ -367,6 +411,7 @@ void link_turn(struct link *link)
     if (!happened || link->since_clock >= CLOCK_MESSAGES)
         link_refresh_clock(link);
     happened |= link_look_at_time(link);
+    far_flush(&link->far);
     link->now_is_fresh = false;
     if (happened)
         wait_reset(&link->wait);

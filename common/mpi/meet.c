@@ -54,6 +54,8 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
         .role = introduction->role,
         .status = (uint8_t)introduction->status,
         .dca = introduction->dca,
+        .pod = introduction->pod,
+        .listens = introduction->listens,
         .node = runtime->rank, /* the first rank knows better */
         .pid = (uint32_t)getpid(),
     };

@@ -24,6 +24,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int mpi_rank(const struct net *net, unsigned rank)
+{
+    return (int)(rank - net->first_rank);
+}
+
 static void init_receive(struct net *net, unsigned place)
 {
     MPI_Recv_init(net->receive_bytes[place], MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, TAG_CONTROL, net->comm,
@@ -36,6 +41,7 @@ int net_init(struct net *net, struct runtime *runtime, unsigned receives)
     *net = (struct net){
         .ops = runtime->ops,
         .comm = runtime->world,
+        .first_rank = runtime->first_rank,
         .ulfm = &runtime->ulfm,
         .heartbeat = &runtime->heartbeat,
         .peers = &runtime->peers,
@@ -122,7 +128,7 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
     if (!net->ops->find_message(net, &status))
         return false;
     MPI_Get_count(&status, MPI_BYTE, &length);
-    *from = (unsigned)status.MPI_SOURCE;
+    *from = net->first_rank + (unsigned)status.MPI_SOURCE;
     *bytes = net->receive_bytes[net->receive_head];
     *size = (size_t)length;
     assert(*size <= MESSAGE_MAX);
@@ -208,7 +214,8 @@ static bool send_is_gone(struct net *net, struct send_slot *slot)
     if (slot->state == SEND_BEGUN && net->ops->is_sent(&slot->control)) {
         slot->state = SEND_GONE;
         if (slot->data_bytes > 0 && peers_can_send(net->peers, slot->to))
-            MPI_Isend(slot->payload, (int)slot->data_bytes, MPI_BYTE, (int)slot->to, TAG_DATA, net->comm, &slot->data);
+            MPI_Isend(slot->payload, (int)slot->data_bytes, MPI_BYTE, mpi_rank(net, slot->to), TAG_DATA, net->comm,
+                      &slot->data);
     }
     return slot->state == SEND_GONE;
 }
@@ -233,7 +240,8 @@ static void begin_send(struct net *net, struct send_slot *slot)
 {
     slot->state = SEND_BEGUN;
     if (net->ops->announce(net, slot->to, slot->size))
-        MPI_Isend(slot->start, (int)slot->size, MPI_BYTE, (int)slot->to, TAG_CONTROL, net->comm, &slot->control);
+        MPI_Isend(slot->start, (int)slot->size, MPI_BYTE, mpi_rank(net, slot->to), TAG_CONTROL, net->comm,
+                  &slot->control);
     else
         slot->data_bytes = 0;
     if (slot->data_bytes > 0)
@@ -344,7 +352,7 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
     slot->bytes = wanted->bytes;
     slot->active = true;
     slot->has_failed = false;
-    MPI_Irecv(slot->buffer, (int)slot->bytes, MPI_BYTE, (int)slot->from, TAG_DATA, net->comm, &slot->request);
+    MPI_Irecv(slot->buffer, (int)slot->bytes, MPI_BYTE, mpi_rank(net, slot->from), TAG_DATA, net->comm, &slot->request);
     return 0;
 }
 
@@ -415,7 +423,7 @@ int net_await(struct net *net, const struct inbound *wanted, void *room)
     struct inbound *inbound = &net->inbound[(net->inbound_first + net->inbound_count++) % net->inbound_capacity];
     *inbound = *wanted;
     count_inbound(wanted, 1);
-    MPI_Irecv(room, (int)wanted->bytes, MPI_BYTE, (int)wanted->from, TAG_DATA, net->comm, &inbound->request);
+    MPI_Irecv(room, (int)wanted->bytes, MPI_BYTE, mpi_rank(net, wanted->from), TAG_DATA, net->comm, &inbound->request);
     return 0;
 }
 

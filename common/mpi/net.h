@@ -75,6 +75,7 @@ struct inbound {
 struct net {
     const struct runtime_ops *ops;
     MPI_Comm comm;
+    unsigned first_rank;                         /* the runtime's: MPI counts from 0 */
     struct ulfm *ulfm;                           /* borrowed */
     struct heartbeat *heartbeat;                 /* borrowed */
     const struct peers *peers;                   /* borrowed: sends to whom nothing is sent any more are given up */

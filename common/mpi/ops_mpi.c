@@ -83,7 +83,7 @@ static void real_ring(struct runtime *runtime, unsigned rank)
  * boundary data. */
 static bool real_has_far_peers(const struct runtime *runtime)
 {
-    for (unsigned i = 0; i < runtime->ranks; i++)
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
         if (!doorbell_reaches(&runtime->doorbell, i))
             return runtime->role != ROLE_WORKER || runtime->exchanges ||
                    !doorbell_reaches(&runtime->doorbell, runtime_master_of(runtime, runtime->rank));

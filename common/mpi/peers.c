@@ -11,6 +11,8 @@
  * Invariants: `ended` and `fenced` count the states that their names say; a peer is closed or lost at most once. */
 #include "common/mpi/peers.h"
 
+#include "common/util/grow.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +50,14 @@ int peers_init(struct peers *peers, unsigned ranks)
     assert(ranks > 0);
     *peers = (struct peers){.state = calloc(ranks, sizeof *peers->state), .ranks = ranks};
     return peers->state != NULL ? 0 : -1;
+}
+
+int peers_grow(struct peers *peers, unsigned ranks)
+{
+    if (grow_to(&peers->state, peers->ranks, ranks, sizeof *peers->state) < 0)
+        return -1;
+    peers->ranks = ranks;
+    return 0;
 }
 
 void peers_fini(struct peers *peers)

@@ -41,6 +41,8 @@ struct peers {
 
 /* -1 when memory is out. */
 int peers_init(struct peers *peers, unsigned ranks);
+/* Ranks have come behind those that there are: `ranks` in all. -1 when memory is out: nothing has changed. */
+int peers_grow(struct peers *peers, unsigned ranks);
 void peers_fini(struct peers *peers);
 
 /* Changes a state; there is no other way. A move that is not in the table is a defect: it is named, and ends the

@@ -24,13 +24,15 @@ struct node_name {
 
 struct runtime {
     const struct runtime_ops *ops;
-    unsigned rank, ranks;
+    unsigned first_rank;  /* the number in the run of this launch's first rank: above 0 in a pod alone */
+    unsigned rank, ranks; /* the number of this rank, and behind that of the launch's last */
     enum role role;
-    MPI_Comm world, node;    /* node: once runtime_node() has made it */
-    struct hello *hellos;    /* [ranks], owned */
+    MPI_Comm world, node; /* node: once runtime_node() has made it */
+    struct hello *hellos; /* [ranks], owned; of a pod only those from first_rank on, and the supermaster's, are known */
     struct node_name *nodes; /* [node_count] of rank 0, in the order of their ranks; owned; NULL: not known */
     unsigned node_count;
-    char *words; /* the job, owned */
+    char *words; /* the job, `words_bytes` of them, owned */
+    size_t words_bytes;
     char **word; /* [count + 1], owned */
     struct topology topology;
     bool grouped, prepared;
@@ -45,8 +47,10 @@ struct runtime {
     struct guard guard;
     struct heartbeat heartbeat;
     struct ulfm ulfm;
-    struct event_base *base; /* owned; NULL: the rank's waiting makes its own */
-    struct net *net;         /* borrowed; NULL but while a machine is driven */
+    struct streams *streams;              /* to launches of their own; borrowed; NULL: there are none */
+    const struct stream_welcome *welcome; /* a pod's master's, until the ranks have their numbers; borrowed */
+    struct event_base *base;              /* owned; NULL: the rank's waiting makes its own */
+    struct net *net;                      /* borrowed; NULL but while a machine is driven */
     bool cores_are_free;
     bool is_blind;           /* a pid is not the same process to all ranks of the node */
     bool can_run_heartbeats; /* each worker could run them while it computes */
@@ -54,6 +58,21 @@ struct runtime {
     unsigned node_cores;   /* cores that the ranks of this node may run on */
     bool sleeps_precisely; /* the timer's slack is set */
 };
+
+/* The number that MPI has for a rank of this launch. */
+static inline int runtime_mpi_rank(const struct runtime *runtime, unsigned rank)
+{
+    return (int)(rank - runtime->first_rank);
+}
+
+/* True where MPI reaches the rank: others are in launches of their own, at the other end of a stream. */
+static inline bool runtime_has_rank(const struct runtime *runtime, unsigned rank)
+{
+    return rank >= runtime->first_rank && rank < runtime->ranks;
+}
+
+/* The role of a rank of any launch. */
+enum role runtime_role_of(const struct runtime *runtime, unsigned rank);
 
 /* start.c: what all ranks do together before they run. */
 int runtime_prepare(struct runtime *runtime, struct error *error);

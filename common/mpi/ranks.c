@@ -43,7 +43,7 @@ unsigned runtime_master_of(const struct runtime *runtime, unsigned rank)
 const char *runtime_host_of(const struct runtime *runtime, unsigned rank)
 {
     unsigned low = 0, high = runtime->node_count;
-    const unsigned first_rank = rank < runtime->ranks ? runtime->hellos[rank].node : runtime->ranks;
+    const unsigned first_rank = runtime_has_rank(runtime, rank) ? runtime->hellos[rank].node : runtime->ranks;
     while (low < high) {
         const unsigned middle = low + (high - low) / 2;
         if (runtime->nodes[middle].first_rank < first_rank)
@@ -53,6 +53,16 @@ const char *runtime_host_of(const struct runtime *runtime, unsigned rank)
     }
     const bool is_known = low < runtime->node_count && runtime->nodes[low].first_rank == first_rank;
     return is_known && runtime->nodes[low].name[0] != '\0' ? runtime->nodes[low].name : NULL;
+}
+
+enum role runtime_role_of(const struct runtime *runtime, unsigned rank)
+{
+    const struct topology *topology = &runtime->topology;
+    if (runtime_has_rank(runtime, rank))
+        return runtime->hellos[rank].role;
+    return rank == topology->supermaster                         ? ROLE_SUPERMASTER
+           : topology_master(topology, rank) < topology->masters ? ROLE_MASTER
+                                                                 : ROLE_WORKER;
 }
 
 unsigned runtime_supermaster(const struct runtime *runtime)

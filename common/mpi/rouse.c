@@ -42,7 +42,8 @@ void rouse_look(struct runtime *runtime, uint64_t now_ns)
     if (!runtime->has_end || runtime->is_blind || now_ns < runtime->rouse_due_ns)
         return;
     runtime->rouse_due_ns = now_ns + ROUSE_EVERY_NS;
-    for (unsigned i = 1; i < runtime->ranks; i++)
-        if (look_after(runtime, (runtime->rank + i) % runtime->ranks))
+    const unsigned count = runtime->ranks - runtime->first_rank, own = runtime->rank - runtime->first_rank;
+    for (unsigned i = 1; i < count; i++)
+        if (look_after(runtime, runtime->first_rank + (own + i) % count))
             return;
 }

@@ -62,6 +62,8 @@ struct introduction {
     int status;          /* 0, or why it cannot take part: an enum exit_status, or HELLO_STATUS_HELP */
     const char *text;    /* text to print on behalf of all if it is the lowest rank with that status; may be NULL */
     bool dca;
+    bool pod;         /* a master's: its launch joins a set, by runtime_enter_set() */
+    bool listens;     /* a supermaster's: pods may join */
     bool has_threads; /* threads of its own may compute; none of them uses MPI */
 };
 
@@ -83,6 +85,18 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
  * leave: then this returns NULL on every rank, and `*status` is what to leave with. The others receive the words,
  * `*count` of them, borrowed from the runtime for its life. */
 char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count);
+
+struct streams;
+struct stream_welcome;
+
+/* For the master of a launch that joins a set as a pod, before runtime_share_job(), which then gives its ranks the
+ * words of the welcome, and their numbers: the supermaster is at the other end of the stream, which is borrowed until
+ * runtime_leave(). */
+void runtime_enter_set(struct runtime *runtime, struct streams *streams, const struct stream_welcome *welcome);
+
+/* For a supermaster: pods may join its set by these streams, which are borrowed until link_close(). Before link_open().
+ */
+void runtime_take_streams(struct runtime *runtime, struct streams *streams);
 
 /* Groups the ranks, each for itself; valid until runtime_leave(). NULL when memory is out. */
 const struct topology *runtime_group(struct runtime *runtime, bool by_node);

@@ -87,6 +87,8 @@ static bool may_wait(const struct link *link)
 
 void link_make_room(struct link *link)
 {
+    if (!net_can_send(&link->net))
+        far_flush(&link->far);
     for (unsigned looks = 1; !net_can_send(&link->net) && may_wait(link); looks++) {
         link_progress_sends(link);
         deferred_look(link);
@@ -104,7 +106,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
     struct link *link = driver->link;
     const struct effects *effects = driver->effects;
     struct message told;
-    assert(to < link->runtime->ranks);
+    assert(to < link->runtime->peers.ranks);
     if (driver->outcome.sync_failed) {
         driver->outcome.sync_failed = false;
         return;
@@ -116,7 +118,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
     }
     driver_delay(driver);
     link->runtime->has_end |= message->type == MESSAGE_END && !link->expects_jobs;
-    if (message->type == MESSAGE_END && message->end.degraded) {
+    if (message->type == MESSAGE_END && message->end.degraded && runtime_has_rank(link->runtime, to)) {
         link->runtime->degraded = true;
         if (effects->parting != NULL)
             effects->parting(effects->context);
@@ -125,6 +127,10 @@ void driver_send(void *context, unsigned to, const struct message *message)
     if (!peers_can_send(&link->runtime->peers, to)) {
         if (message->payload != PAYLOAD_NONE && effects->executor != NULL) /* masters pass on what they borrow */
             executor_sent(effects->executor, message->payload_data);
+        return;
+    }
+    if (!runtime_has_rank(link->runtime, to)) {
+        far_send(link, to, driver->user.job, message);
         return;
     }
     if (net_send(&link->net, to, &driver->user, message) < 0) {

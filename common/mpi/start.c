@@ -14,9 +14,11 @@
 #include "common/mpi/wait.h"
 #include "common/os/clock.h"
 #include "common/os/launched.h"
+#include "common/stream/stream.h"
 #include "common/util/error.h"
 #include "proto/message.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -143,7 +145,7 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     *runtime = (struct runtime){
         .ops = &runtime_mpi_ops, .rank = (unsigned)rank, .ranks = (unsigned)ranks, .role = introduction->role};
-    if (ranks == 1 && singleton_refuse(role_name(introduction->role))) {
+    if (ranks == 1 && !introduction->listens && singleton_refuse(role_name(introduction->role))) {
         *status = EXIT_STATUS_USAGE;
         MPI_Finalize();
         free(runtime);
@@ -198,23 +200,66 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
 /* The head of the job. Its words follow in a message of their own where they do not fit. */
 struct job_head {
     uint32_t status, bytes;
-    char words[2040];
+    uint32_t first_rank; /* the number that the first rank has from now on */
+    char words[2036];
 };
+
+/* Writes the words that this rank gives the others: its own, or, in a pod, those of the set. */
+static int give_words(struct runtime *runtime, int argc, char *const *argv, struct job_head *head)
+{
+    const struct stream_welcome *welcome = runtime->welcome;
+    if (welcome == NULL)
+        return pack_words(runtime, argc, argv, &head->bytes);
+    head->first_rank = welcome->first_rank;
+    head->bytes = (uint32_t)welcome->words_bytes;
+    runtime->words = malloc(welcome->words_bytes + 1);
+    if (runtime->words == NULL)
+        return -1;
+    memcpy(runtime->words, welcome->words, welcome->words_bytes);
+    return 0;
+}
+
+/* Gives the ranks of a pod the numbers that they have in the run. -1 when memory is out. */
+static int renumber(struct runtime *runtime, unsigned first_rank)
+{
+    struct hello *hellos = calloc((size_t)first_rank + runtime->ranks, sizeof *hellos);
+    if (hellos == NULL)
+        return -1;
+    hellos[0].role = ROLE_SUPERMASTER; /* at the other end of the stream */
+    memcpy(hellos + first_rank, runtime->hellos, runtime->ranks * sizeof *hellos);
+    for (unsigned i = first_rank; i < first_rank + runtime->ranks; i++)
+        hellos[i].node += first_rank;
+    for (unsigned i = 0; i < runtime->node_count; i++)
+        runtime->nodes[i].first_rank += first_rank;
+    free(runtime->hellos);
+    runtime->hellos = hellos;
+    runtime->first_rank = first_rank;
+    runtime->rank += first_rank;
+    runtime->ranks += first_rank;
+    return 0;
+}
+
+/* The rank, as MPI counts, that gives the others the job. */
+static unsigned find_giver(const struct runtime *runtime)
+{
+    unsigned giver = 0;
+    while (!runtime->hellos[giver].pod && runtime->hellos[giver].role != ROLE_SUPERMASTER)
+        giver++;
+    return giver;
+}
 
 char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count)
 {
-    bool giver = runtime->role == ROLE_SUPERMASTER;
+    const unsigned root = find_giver(runtime);
+    const bool giver = runtime->rank == root;
     struct job_head head = {0};
-    unsigned supermaster = 0;
-    while (runtime->hellos[supermaster].role != ROLE_SUPERMASTER)
-        supermaster++;
     if (giver) {
         head.status = (uint32_t)*status;
-        if (pack_words(runtime, argc, argv, &head.bytes) < 0)
+        if (give_words(runtime, argc, argv, &head) < 0)
             MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
         memcpy(head.words, runtime->words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
     }
-    tree_share(runtime, supermaster, &head, sizeof head);
+    tree_share(runtime, root, &head, sizeof head);
     *status = (int)head.status;
     if (*status != EXIT_STATUS_DONE)
         return NULL;
@@ -225,15 +270,32 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
     if (!giver)
         memcpy(runtime->words, head.words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
     if (head.bytes > sizeof head.words)
-        tree_share(runtime, supermaster, runtime->words, head.bytes);
-    if (list_words(runtime, head.bytes, count) < 0)
+        tree_share(runtime, root, runtime->words, head.bytes);
+    runtime->words_bytes = head.bytes;
+    if (list_words(runtime, head.bytes, count) < 0 || (head.first_rank > 0 && renumber(runtime, head.first_rank) < 0))
         MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
     return runtime->word;
 }
 
+void runtime_enter_set(struct runtime *runtime, struct streams *streams, const struct stream_welcome *welcome)
+{
+    assert(runtime->rank == 0 && runtime->hellos[0].pod && welcome->first_rank > 0);
+    runtime->streams = streams;
+    runtime->welcome = welcome;
+}
+
+void runtime_take_streams(struct runtime *runtime, struct streams *streams)
+{
+    assert(runtime->role == ROLE_SUPERMASTER);
+    runtime->streams = streams;
+}
+
 const struct topology *runtime_group(struct runtime *runtime, bool by_node)
 {
-    if (topology_init(&runtime->topology, runtime->hellos, runtime->ranks, by_node) < 0)
+    const unsigned first = runtime->first_rank;
+    const int result = first > 0 ? topology_init_pod(&runtime->topology, first, runtime->ranks - first)
+                                 : topology_init(&runtime->topology, runtime->hellos, runtime->ranks, by_node);
+    if (result < 0)
         return NULL;
     runtime->grouped = true;
     return &runtime->topology;
@@ -295,13 +357,14 @@ bool runtime_is_degraded(const struct runtime *runtime)
 static void push_far_messages(struct runtime *runtime)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
+    const unsigned all = runtime->ranks - runtime->first_rank;
     unsigned near = 0;
-    for (unsigned i = 0; i < runtime->ranks; i++)
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
         near += doorbell_reaches(&runtime->doorbell, i);
-    for (uint64_t began_ns = runtime_now(); near < runtime->ranks && runtime_now() < began_ns + LAST_PROGRESS_NS;) {
+    for (uint64_t began_ns = runtime_now(); near < all && runtime_now() < began_ns + LAST_PROGRESS_NS;) {
         int any; /* from this rank to itself, which is never sent: a probe that finds a message does not send others on
                   */
-        MPI_Iprobe((int)runtime->rank, TAG_CONTROL, runtime->world, &any, MPI_STATUS_IGNORE);
+        MPI_Iprobe(runtime_mpi_rank(runtime, runtime->rank), TAG_CONTROL, runtime->world, &any, MPI_STATUS_IGNORE);
         nanosleep(&nap, NULL);
     }
 }
@@ -327,7 +390,7 @@ static unsigned finalize_max_s(const struct runtime *runtime)
     const unsigned near = (unsigned)runtime->doorbell.node_ranks;
     if (!runtime->prepared || runtime->node_cores == 0)
         return 2 * FINALIZE_FAR_S;
-    return (near < runtime->ranks ? FINALIZE_FAR_S : FINALIZE_S) +
+    return (near < runtime->ranks - runtime->first_rank ? FINALIZE_FAR_S : FINALIZE_S) +
            (unsigned)(FINALIZE_RANK_S * near / runtime->node_cores);
 }
 

@@ -28,16 +28,17 @@
 
 struct tree {
     struct runtime *runtime;
-    unsigned root, own; /* own: counted from the root */
+    unsigned ranks;     /* of this launch */
+    unsigned root, own; /* root: as MPI counts; own: counted from the root */
     unsigned span;      /* the ranks of the subtree are own, own + span, own + 2 span, .. */
     bool may_lose;      /* waiting ends where a peer is found to have ended */
 };
 
 static struct tree tree_of(struct runtime *runtime, unsigned root)
 {
-    struct tree tree = {
-        .runtime = runtime, .root = root, .own = (runtime->rank + runtime->ranks - root) % runtime->ranks};
-    assert(root < runtime->ranks);
+    const unsigned ranks = runtime->ranks - runtime->first_rank, rank = runtime->rank - runtime->first_rank;
+    struct tree tree = {.runtime = runtime, .ranks = ranks, .root = root, .own = (rank + ranks - root) % ranks};
+    assert(root < ranks);
     for (tree.span = 1; tree.span <= tree.own; tree.span *= 2)
         ;
     return tree;
@@ -45,7 +46,7 @@ static struct tree tree_of(struct runtime *runtime, unsigned root)
 
 static int rank_of(const struct tree *tree, unsigned place)
 {
-    return (int)((place + tree->root) % tree->runtime->ranks);
+    return (int)((place + tree->root) % tree->ranks);
 }
 
 static unsigned parent_of(const struct tree *tree)
@@ -56,7 +57,7 @@ static unsigned parent_of(const struct tree *tree)
 /* Ranks of the subtree of `place`, whose ranks are `span` apart. */
 static unsigned subtree(const struct tree *tree, unsigned place, unsigned span)
 {
-    return (tree->runtime->ranks - 1 - place) / span + 1;
+    return (tree->ranks - 1 - place) / span + 1;
 }
 
 /* True once all requests are through; false where a rank was lost before. MPI returns errors only to tell of that. */
@@ -84,8 +85,7 @@ static bool take_from_children(const struct tree *tree, unsigned char *room, siz
 {
     MPI_Request requests[CHILDREN_MAX];
     int count = 0;
-    for (unsigned span = tree->span; span < tree->runtime->ranks && tree->own + span < tree->runtime->ranks;
-         span *= 2) {
+    for (unsigned span = tree->span; span < tree->ranks && tree->own + span < tree->ranks; span *= 2) {
         unsigned child = tree->own + span;
         size_t size = subtree(tree, child, 2 * span) * bytes;
         MPI_Irecv(room, (int)size, MPI_BYTE, rank_of(tree, child), TAG_START, tree->runtime->world, &requests[count++]);
@@ -99,7 +99,7 @@ static bool give_to_children(const struct tree *tree, const void *data, size_t b
 {
     MPI_Request requests[CHILDREN_MAX];
     int count = 0;
-    for (unsigned span = tree->span; span < tree->runtime->ranks && tree->own + span < tree->runtime->ranks; span *= 2)
+    for (unsigned span = tree->span; span < tree->ranks && tree->own + span < tree->ranks; span *= 2)
         MPI_Isend(data, (int)bytes, MPI_BYTE, rank_of(tree, tree->own + span), TAG_START, tree->runtime->world,
                   &requests[count++]);
     return wait_for(tree->runtime, tree->may_lose, count, requests);
@@ -133,7 +133,7 @@ int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *al
     if (tree.own > 0)
         give_to_parent(&tree, room, subtree(&tree, tree.own, tree.span) * bytes);
     else
-        memcpy(all, room, runtime->ranks * bytes);
+        memcpy(all, room, tree.ranks * bytes);
     free(room);
     return 0;
 }
@@ -153,7 +153,8 @@ int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes)
         return -1;
     for (unsigned i = runtime->rank + 1; i < runtime->ranks; i++)
         if (runtime->hellos[i].node == runtime->rank)
-            MPI_Isend(data, (int)bytes, MPI_BYTE, (int)i, TAG_START, runtime->world, &requests[count++]);
+            MPI_Isend(data, (int)bytes, MPI_BYTE, runtime_mpi_rank(runtime, i), TAG_START, runtime->world,
+                      &requests[count++]);
     wait_for(runtime, false, count, requests);
     free(requests);
     return 0;
@@ -162,7 +163,7 @@ int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes)
 void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes)
 {
     MPI_Request request;
-    MPI_Irecv(data, (int)bytes, MPI_BYTE, (int)first, TAG_START, runtime->world, &request);
+    MPI_Irecv(data, (int)bytes, MPI_BYTE, runtime_mpi_rank(runtime, first), TAG_START, runtime->world, &request);
     wait_for(runtime, false, 1, &request);
 }
 

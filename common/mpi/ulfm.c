@@ -51,7 +51,7 @@ static void ulfm_report(struct runtime *runtime, MPI_Group failed, int count)
         int rank;
         MPI_Group_translate_ranks(failed, 1, &place, all, &rank);
         assert(rank >= 0); /* a failed rank is one of the world */
-        detect_end(runtime, (unsigned)rank);
+        detect_end(runtime, runtime->first_rank + (unsigned)rank);
     }
     MPI_Group_free(&all);
 }

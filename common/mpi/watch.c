@@ -81,7 +81,7 @@ int watch_init(struct watch *watch, struct runtime *runtime)
     watch->peers = calloc(runtime->ranks, sizeof *watch->peers);
     if (watch->peers == NULL || watch->set < 0)
         return -1;
-    for (unsigned i = 0; !runtime->is_blind && i < runtime->ranks; i++)
+    for (unsigned i = runtime->first_rank; !runtime->is_blind && i < runtime->ranks; i++)
         if (may_concern(runtime, i))
             add_peer(watch, i);
     return 0;

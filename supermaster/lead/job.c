@@ -21,6 +21,7 @@
 #include "common/trace/join.h"
 #include "common/trace/spool.h"
 #include "common/util/error.h"
+#include "common/util/grow.h"
 #include "common/util/ranges.h"
 #include "common/util/text.h"
 #include "hdss/kernel.h"
@@ -59,7 +60,7 @@ struct led_job {
     struct supermaster supermaster;
     bool supermaster_ready;
     struct effects effects;
-    bool is_told_of_growth;
+    bool is_told_of_growth, is_elastic;
     int folder; /* borrowed; -1: where the process is */
     mode_t mask;
     char **environment;  /* borrowed; NULL: that of the process */
@@ -103,6 +104,42 @@ void led_job_place(struct led_job *led, int folder, mode_t mask, char **environm
 void led_job_expect_more(struct led_job *led)
 {
     led->is_told_of_growth = true;
+}
+
+void led_job_expect_pods(struct led_job *led)
+{
+    led->is_elastic = true;
+}
+
+/* Makes room in what is noted of the ranks for when the topology is released. -1 when memory is out. */
+static int make_room_for_ranks(struct led_job *led, unsigned workers)
+{
+    struct trace *trace = &led->trace;
+    const size_t all = (size_t)led->topology->workers + workers;
+    unsigned *ranks = led->costs_ranks;
+    if (ranks != NULL && (ranks = realloc(ranks, all * sizeof *ranks)) == NULL)
+        return -1;
+    led->costs_ranks = ranks;
+    if (trace->ranks == NULL)
+        return 0;
+    return grow_to(&trace->ranks, trace->count, (size_t)trace->count + 1, sizeof *trace->ranks) == 0 &&
+                   grow_to(&trace->workers, led->topology->workers, all, sizeof *trace->workers) == 0
+               ? 0
+               : -1;
+}
+
+int led_job_reserve(struct led_job *led, unsigned workers)
+{
+    return make_room_for_ranks(led, workers) == 0 ? supermaster_reserve(&led->supermaster, workers) : -1;
+}
+
+void led_job_note_joined(struct led_job *led)
+{
+    const struct topology *topology = led->topology;
+    if (led->trace.ranks != NULL)
+        led->trace.ranks[led->trace.count++] = topology->master_rank[topology->masters - 1];
+    for (; led->costs_ranks != NULL && led->costs_count < topology->workers; led->costs_count++)
+        led->costs_ranks[led->costs_count] = topology->worker_rank[led->costs_count];
 }
 
 void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete)
@@ -151,6 +188,7 @@ static int init_machine(struct led_job *led)
         .count = setup->count,
         .grows = setup->loop.grows,
         .is_told_of_growth = led->is_told_of_growth,
+        .is_elastic = led->is_elastic,
         .step_iterations = setup->step_iterations,
         .steps_dependent = job_setup_has_dependent_steps(setup),
         .record_bytes = setup->collect ? setup->record_bytes : 0,
@@ -187,7 +225,7 @@ static int open_trace(struct led_job *led)
     if (root->setup.job.trace[0] == '\0')
         return 0;
     led->trace.ranks = calloc(topology->masters + 1, sizeof *led->trace.ranks);
-    led->trace.workers = calloc(topology->workers, sizeof *led->trace.workers);
+    led->trace.workers = calloc((size_t)topology->workers + 1, sizeof *led->trace.workers);
     if (led->trace.ranks == NULL || led->trace.workers == NULL)
         return error_set(&root->error, "out of memory for a trace");
     led->trace.ranks[0] = topology->supermaster;
@@ -230,8 +268,8 @@ static int check_verify_lineup(struct led_job *led)
 static void note_costs_ranks(struct led_job *led)
 {
     const struct topology *topology = led->topology;
-    size_t bytes = topology->workers * sizeof *led->costs_ranks;
-    if (led->root.setup.job.costs[0] != '\0' && (led->costs_ranks = malloc(bytes)) != NULL) {
+    const size_t bytes = topology->workers * sizeof *led->costs_ranks;
+    if (led->root.setup.job.costs[0] != '\0' && (led->costs_ranks = malloc(bytes + 1)) != NULL) {
         memcpy(led->costs_ranks, topology->worker_rank, bytes);
         led->costs_count = topology->workers;
     }
@@ -490,7 +528,7 @@ static int supermaster_print_outcome(struct led_job *led, int status)
                            : 0,
         .thread_technique = job->spec.threads != 1 ? &job->spec.thread_technique : NULL,
     };
-    struct report_worker *rows = calloc(led->topology->workers, sizeof *rows);
+    struct report_worker *rows = calloc((size_t)led->topology->workers + 1, sizeof *rows);
     if (rows == NULL) {
         root_print_failure(&led->root, "out of memory for the report", led->root.rank);
         return EXIT_STATUS_FAILED;
@@ -551,7 +589,7 @@ int led_job_end(struct led_job *led, int status)
     enter(led);
     led->ended_ns = runtime_now();
     print_failure(led);
-    if (supermaster->losses.count > 0)
+    if (supermaster->losses.of_launch > 0)
         runtime_note_loss(led->runtime);
     status = root_finish_output(&led->root, status);
     return supermaster_print_outcome(led, supermaster_is_in_doubt(supermaster) ? EXIT_STATUS_FAILED : status);

@@ -32,6 +32,15 @@ void led_job_place(struct led_job *led, int folder, mode_t mask, char **environm
  * prepared. */
 void led_job_expect_more(struct led_job *led);
 
+/* Says that masters may join with their workers while the job runs. Before it is prepared. */
+void led_job_expect_pods(struct led_job *led);
+
+/* Makes room for a master with so many workers that joins. -1 when memory is out: nothing has changed. */
+int led_job_reserve(struct led_job *led, unsigned workers);
+
+/* The topology has that master; the machine is told by the caller. */
+void led_job_note_joined(struct led_job *led);
+
 /* Notes how many iterations have been added by now to a loop to which they are added by number; the machine is told by
  * the caller. After led_job_prepare(). */
 void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete);

@@ -138,6 +138,20 @@ static const struct {
     {PEER_NAMED, PEER_FENCE}, {PEER_WATCH, PEER_LOSE},    {PEER_NAMED, PEER_LOSE},
 };
 
+START_TEST(peers_that_have_come_are_watched_as_others_are)
+{
+    unsigned rank;
+    bool in_order;
+    peers_move(&peers, 2, PEER_WATCH);
+    ck_assert_int_eq(peers_grow(&peers, RANKS + 3), 0);
+    ck_assert(peers.ranks == RANKS + 3 && peers_state(&peers, 2) == PEER_WATCHED &&
+              peers_state(&peers, RANKS + 2) == PEER_UNWATCHED);
+    peers_move(&peers, RANKS + 2, PEER_WATCH);
+    peers_move(&peers, RANKS + 2, PEER_DIES);
+    ck_assert(peers_take_ended(&peers, &rank, &in_order) && rank == RANKS + 2 && !in_order);
+}
+END_TEST
+
 START_TEST(an_illegal_move_ends_the_process)
 {
     peers_move(&peers, 1, illegal[_i].before);
@@ -156,6 +170,7 @@ int main(void)
     tcase_add_test(all, a_fenced_peer_is_lost_once_and_its_end_is_none);
     tcase_add_test(all, a_peer_that_a_quiesce_names_is_lost_whatever_it_was);
     tcase_add_test(all, a_wrong_count_is_found);
+    tcase_add_test(all, peers_that_have_come_are_watched_as_others_are);
     tcase_add_loop_test_raise_signal(all, an_illegal_move_ends_the_process, SIGABRT, 0,
                                      (int)(sizeof illegal / sizeof *illegal));
     suite_add_tcase(suite, all);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks of other launches. A pod is a launch of its own, a master with its workers, which has joined a set by a stream
+ * to the supermaster; nobody but these two sends anything by it. The numbers of its ranks follow those of all that came
+ * before, and are never given again. */
+#include "common/mpi/far.h"
+
+#include "common/machine/topology.h"
+#include "common/mpi/driver.h"
+#include "common/mpi/ops.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/util/grow.h"
+
+#include <assert.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the launches --- */
+
+static struct far_launch *add_launch(struct far *far, unsigned peer, unsigned first_rank, unsigned count)
+{
+    struct far_launch *launches = grow(far->launches, far->count, &far->room, sizeof *launches);
+    if (launches == NULL)
+        return NULL;
+    far->launches = launches;
+    launches[far->count] = (struct far_launch){.peer = peer, .first_rank = first_rank, .count = count};
+    return &launches[far->count++];
+}
+
+/* The launch of a rank; NULL: it is of none that there was. */
+static struct far_launch *find_launch(const struct far *far, unsigned rank)
+{
+    size_t low = 0, high = far->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (far->launches[middle].first_rank <= rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || rank - far->launches[low - 1].first_rank >= far->launches[low - 1].count)
+        return NULL;
+    return &far->launches[low - 1];
+}
+
+static struct far_launch *launch_of_peer(const struct far *far, unsigned peer)
+{
+    size_t i = far->count;
+    while (i > 0 && (far->launches[i - 1].peer != peer || far->launches[i - 1].is_gone))
+        i--;
+    return i > 0 ? &far->launches[i - 1] : NULL;
+}
+
+int far_init(struct link *link)
+{
+    struct runtime *runtime = link->runtime;
+    struct far *far = &link->far;
+    far->streams = runtime->streams;
+    if (far->streams != NULL)
+        streams_gather(far->streams);
+    if (runtime->first_rank == 0 || far->streams == NULL) /* a worker of a pod knows its master alone */
+        return 0;
+    peers_move(&runtime->peers, runtime->topology.supermaster, PEER_WATCH);
+    return add_launch(far, 0, runtime->topology.supermaster, 1) != NULL ? 0 : -1;
+}
+
+bool far_has_gone(const struct link *link, unsigned rank)
+{
+    const struct far_launch *launch = find_launch(&link->far, rank);
+    return launch == NULL || launch->is_gone;
+}
+
+/* --- joining --- */
+
+/* Makes room for a pod of `count` ranks everywhere, and has it in the topology. -1 when memory is out. */
+static int make_place(struct link *link, unsigned count)
+{
+    struct runtime *runtime = link->runtime;
+    const struct job_source *source = &link->announcements.source;
+    const unsigned first_rank = runtime->peers.ranks;
+    if (peers_grow(&runtime->peers, first_rank + count) < 0 || source->reserve(source->context, count - 1) < 0)
+        return -1;
+    return topology_append(&runtime->topology, first_rank, count);
+}
+
+/* A pod has its ranks, and all jobs that are announced. */
+static void welcome(struct link *link, const struct far_launch *launch)
+{
+    const struct runtime *runtime = link->runtime;
+    const struct stream_welcome welcome = {
+        .first_rank = launch->first_rank, .words = runtime->words, .words_bytes = runtime->words_bytes};
+    if (streams_welcome(link->far.streams, launch->peer, &welcome) == 0)
+        announce_all(link, launch->first_rank);
+}
+
+/* True where no rank was on the node of the launch before. */
+static bool has_other_node(const struct link *link, const struct far_launch *launch)
+{
+    const struct runtime *runtime = link->runtime;
+    const struct far_launch *launches = link->far.launches;
+    const char *name = launch->lineup.name;
+    for (const struct far_launch *earlier = launches; earlier < launch; earlier++)
+        if (strcmp(earlier->lineup.name, name) == 0)
+            return false;
+    for (unsigned i = 0; i < runtime->node_count; i++)
+        if (strcmp(runtime->nodes[i].name, name) == 0)
+            return false;
+    return true;
+}
+
+static void admit(struct link *link, unsigned peer, const struct stream_lineup *lineup)
+{
+    struct runtime *runtime = link->runtime;
+    const struct job_source *source = &link->announcements.source;
+    const unsigned first_rank = runtime->peers.ranks, count = lineup->workers + 1;
+    if (link->announcements.end != 0 || source->joined == NULL) {
+        streams_refuse(link->far.streams, peer, "the set is about to end");
+        return;
+    }
+    struct far_launch *launch = add_launch(&link->far, peer, first_rank, count);
+    if (launch == NULL || make_place(link, count) < 0) {
+        link->far.count -= launch != NULL;
+        streams_refuse(link->far.streams, peer, "the set is out of memory");
+        return;
+    }
+    launch->lineup = *lineup;
+    runtime->cores += has_other_node(link, launch) ? lineup->cores : 0;
+    peers_move(&runtime->peers, first_rank, PEER_WATCH);
+    welcome(link, launch);
+    source->joined(source->context, first_rank, count, lineup->name);
+}
+
+/* --- ends --- */
+
+/* The launch has left, or is lost: link_look_at_peers() deals with it. */
+static void note_end(struct link *link, unsigned peer, bool in_order)
+{
+    struct far_launch *launch = launch_of_peer(&link->far, peer);
+    if (launch == NULL)
+        return;
+    launch->is_gone = true;
+    peers_move(&link->runtime->peers, launch->first_rank, in_order ? PEER_LEAVES : PEER_DIES);
+}
+
+void far_drop(struct link *link, unsigned rank)
+{
+    struct far_launch *launch = find_launch(&link->far, rank);
+    if (launch == NULL || launch->is_gone)
+        return;
+    launch->is_gone = true;
+    streams_part(link->far.streams, launch->peer);
+}
+
+bool link_send_away(struct link *link, unsigned rank, bool now)
+{
+    const struct job_source *source = &link->announcements.source;
+    struct far_launch *launch = find_launch(&link->far, rank);
+    if (link->runtime->role != ROLE_SUPERMASTER || launch == NULL || launch->is_gone)
+        return false;
+    if (!launch->is_leaving && link->announcements.end == 0)
+        announce_end_to(link, launch->first_rank);
+    launch->is_leaving = true;
+    source->leaving(source->context, launch->first_rank, now);
+    return true;
+}
+
+bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod)
+{
+    const struct far *far = &link->far;
+    for (size_t i = 0; i < far->count; i++) {
+        const struct far_launch *launch = &far->launches[i];
+        if (launch->is_gone || place-- > 0)
+            continue;
+        *pod = (struct link_pod){.first_rank = launch->first_rank,
+                                 .workers = launch->lineup.workers,
+                                 .cores = launch->lineup.cores,
+                                 .name = launch->lineup.name,
+                                 .is_leaving = launch->is_leaving};
+        return true;
+    }
+    return false;
+}
+
+int link_append_pods(const struct link *link, struct topology *topology)
+{
+    const struct far *far = &link->far;
+    for (size_t i = 0; i < far->count; i++)
+        if (!far->launches[i].is_gone && !far->launches[i].is_leaving &&
+            topology_append(topology, far->launches[i].first_rank, far->launches[i].count) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- messages --- */
+
+/* Takes what has come. True where it is a message. */
+static bool take_event(struct link *link, const struct stream_event *event, unsigned *from)
+{
+    const struct far_launch *launch = launch_of_peer(&link->far, event->peer);
+    switch (event->type) {
+    case STREAM_JOINS: admit(link, event->peer, &event->lineup); return false;
+    case STREAM_LEFT: note_end(link, event->peer, true); return false;
+    case STREAM_LOST: note_end(link, event->peer, false); return false;
+    case STREAM_MESSAGE: break;
+    }
+    if (launch == NULL)
+        return false;
+    *from = launch->first_rank;
+    return true;
+}
+
+/* Time between two looks at the sockets, while this rank turns: each is a call of the system. */
+#define LOOK_AT_SOCKETS_NS 10000u
+
+/* What has come by now. Waiting looks at the sockets as well, but a rank that serves hardly ever waits. */
+static bool take_next_event(struct far *far, const struct link *link, struct stream_event *event)
+{
+    if (streams_poll(far->streams, event))
+        return true;
+    const uint64_t now_ns = link->ops->now();
+    if (now_ns - far->looked_ns < LOOK_AT_SOCKETS_NS)
+        return false;
+    far->looked_ns = now_ns;
+    event_base_loop(link->runtime->base, EVLOOP_NONBLOCK);
+    return streams_poll(far->streams, event);
+}
+
+bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
+{
+    struct stream_event event;
+    while (link->far.streams != NULL && take_next_event(&link->far, link, &event)) {
+        if (!take_event(link, &event, from))
+            continue;
+        *bytes = event.bytes;
+        *size = event.size;
+        return true;
+    }
+    return false;
+}
+
+void far_send(struct link *link, unsigned to, uint32_t job, const struct message *message)
+{
+    unsigned char bytes[MESSAGE_MAX];
+    const struct far_launch *launch = find_launch(&link->far, to);
+    assert(message->payload != PAYLOAD_DATA && "results stay where they are stored");
+    if (launch == NULL || launch->is_gone)
+        return;
+    assert(to == launch->first_rank && "the workers of another launch hear of their master alone");
+    if (streams_send(link->far.streams, launch->peer, bytes, message_encode(message, job, bytes)) < 0)
+        link_give_up(link, "out of memory for a message");
+}
+
+bool far_is_flushed(const struct link *link)
+{
+    return link->far.streams == NULL || streams_are_flushed(link->far.streams);
+}
+
+/* --- the end of the link --- */
+
+/* Time for what was sent last to arrive. */
+#define LAST_MESSAGES_NS 2000000000u
+
+void far_close(struct link *link)
+{
+    struct far *far = &link->far;
+    struct stream_event event;
+    const uint64_t began_ns = link->ops->now();
+    for (size_t i = 0; i < far->count; i++)
+        if (!far->launches[i].is_gone)
+            streams_part(far->streams, far->launches[i].peer);
+    far_flush(far);
+    while (!far_is_flushed(link) && link->ops->now() - began_ns < LAST_MESSAGES_NS) {
+        const struct timeval nap = {.tv_usec = 10000};
+        event_base_loopexit(link->runtime->base, &nap);
+        event_base_dispatch(link->runtime->base);
+        while (streams_poll(far->streams, &event))
+            if (event.type == STREAM_JOINS)
+                streams_refuse(far->streams, event.peer, "the set has ended");
+    }
+    free(far->launches);
+}
