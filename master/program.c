@@ -23,12 +23,14 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
 
 int master_program(int argc, char **argv, const char *version)
 {
+    struct master_options options;
     struct error error;
     runtime_remember_signals(NULL);
     struct startup startup = {.program = "master", .version = version};
-    startup_take(&startup, master_options_parse(argc, argv, &error), &error, master_help_text);
+    startup_take(&startup, master_options_parse(&options, argc, argv, &error), &error, master_help_text);
     const struct participant participant = {
         .role = ROLE_MASTER,
+        .ticket = options.join[0] != '\0' ? options.join : NULL,
         .run = run_dca_loop,
     };
     return participate(&participant, &startup, argc, argv);

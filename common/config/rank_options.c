@@ -89,13 +89,23 @@ static const struct option_row dca_rows[] = {
     {NULL},
 };
 
+static const struct option_row master_rows[] = {
+    {"join", 0, "FILE", "the file `pods` of a set that was started with --listen",
+     "join that set as a pod, with the workers of this launch, of which this is the first rank (default: the launch "
+     "has a supermaster of its own)",
+     TAKES_PATH(struct master_options, join)},
+    {NULL},
+};
+
 static const struct options master_table = {
-    .usage = "master",
+    .usage = "master [--join FILE]",
     .about =
         "Serves chunks to the workers of its node and collects their results. The job is given to the supermaster.",
-    .sections = {{"Options", options_common}},
+    .sections = {{"Options", master_rows}, {"Help", options_common}},
     .notes = "It is launched beside a supermaster and workers:\n"
-             "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker",
+             "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
+             "or, with workers alone, as a pod:\n"
+             "    mpirun -n 1 master --join ~/.local/state/hdss/main/pods : -n 16 worker",
 };
 
 static const struct options worker_table = {
@@ -135,9 +145,10 @@ static int refuse_worker_operand(void *target, const char *word, struct error *e
     return ((struct worker_options *)target)->dca != WORKER_DCA_NONE ? 0 : refuse_operand(error, "worker", word);
 }
 
-int master_options_parse(int argc, char *const *argv, struct error *error)
+int master_options_parse(struct master_options *options, int argc, char *const *argv, struct error *error)
 {
-    return options_parse(&master_table, argc, argv, NULL, refuse_master_operand, error);
+    *options = (struct master_options){0};
+    return options_parse(&master_table, argc, argv, options, refuse_master_operand, error);
 }
 
 int worker_options_parse(struct worker_options *options, int argc, char *const *argv, struct error *error)

@@ -11,6 +11,7 @@ enum worker_dca { WORKER_DCA_NONE, WORKER_DCA_RMA, WORKER_DCA_TWO_SIDED, WORKER_
 
 #define WORKER_SLOWDOWN_MAX   1000
 #define WORKER_LOAD_MAX       64
+#define MASTER_PATH_MAX       1024
 #define WORKER_NODE_TECHNIQUE "fac2" /* unless --node-technique says another */
 
 struct worker_options {
@@ -25,8 +26,12 @@ struct worker_options {
     uint64_t break_after;             /* iterations between two looks at the messages; 0: chosen automatically */
 };
 
+struct master_options {
+    char join[MASTER_PATH_MAX]; /* the ticket of a set that the launch joins as a pod; empty: it does not */
+};
+
 /* Each returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line in `error`. argv[0] is the program's name. */
-int master_options_parse(int argc, char *const *argv, struct error *error);
+int master_options_parse(struct master_options *options, int argc, char *const *argv, struct error *error);
 int worker_options_parse(struct worker_options *options, int argc, char *const *argv, struct error *error);
 
 /* The tables: the worker's own options are for the programs that take others as well, too. */

@@ -42,6 +42,19 @@ static int serve_take_http(void *target, const char *value, struct error *error)
     return address_parse(&((struct serve_options *)target)->http, value, error);
 }
 
+int serve_parse_listen(const char *value, struct address *address, struct error *error)
+{
+    *address = (struct address){0};
+    return strcmp(value, "local") == 0 ? 0 : address_parse(address, value, error);
+}
+
+static int serve_take_listen(void *target, const char *value, struct error *error)
+{
+    struct serve_options *options = target;
+    options->listens = true;
+    return serve_parse_listen(value, &options->listen, error);
+}
+
 int serve_parse_chunk_time(const char *value, uint64_t *ns)
 {
     double seconds;
@@ -84,6 +97,10 @@ static const struct option_row rows[] = {
      "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
      "whoever can connect to HOST; not encrypted (default: there is no port)",
      serve_take_http},
+    {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
+     "have pods join: launches of their own, by `hdss join`. local: from this machine; HOST:PORT: also from others, "
+     "encrypted, with the key in the file `pods` of the folder --state (default: none can join)",
+     serve_take_listen},
     {"metrics-file", 0, "FILE", "the name of a file",
      "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
      "them; its name should end in .prom (default: there is none)",

@@ -23,6 +23,8 @@ struct serve_options {
     bool resumes;                      /* goes on with the queue that is there */
     bool group_even;                   /* as the job's --group-by: an enum run_group_by */
     struct address http;               /* as the job's --http */
+    bool listens;                      /* pods may join */
+    struct address listen;             /* by this port, too; without a host: by a socket of this machine alone */
     char metrics_file[SERVE_PATH_MAX]; /* as the job's --metrics-file */
 };
 
@@ -37,6 +39,10 @@ bool serve_is_asked(int argc, char *const *argv);
 
 /* Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line in `error`. */
 int serve_options_parse(struct serve_options *options, int argc, char *const *argv, struct error *error);
+
+/* Takes the value of --listen: `local`, or an address. -1 where it is none. */
+#define SERVE_LISTEN_TEXT "local, HOST:PORT or PORT"
+int serve_parse_listen(const char *value, struct address *address, struct error *error);
 
 /* Takes the value of --max-chunk-time. -1 where it is none. */
 int serve_parse_chunk_time(const char *value, uint64_t *ns);

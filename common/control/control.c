@@ -721,6 +721,18 @@ static void answer_metrics(struct control *control, struct evhttp_request *reque
     free(text);
 }
 
+/* A set has few pods, so that all are told of at once. */
+static void answer_pods(struct control *control, struct evhttp_request *request)
+{
+    const struct control_source *source = control->source;
+    struct pod_figures pod;
+    json_t *list = json_array(), *object = json_object();
+    for (uint64_t place = 0; source->pod != NULL && source->pod(source->context, place, &pod); place++)
+        json_array_append_new(list, control_pod_json(&pod));
+    json_object_set_new(object, "pods", list);
+    send_json(request, STATUS_OK, object);
+}
+
 static void answer_get(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
     switch (route->place) {
@@ -730,6 +742,8 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     case CONTROL_OUTPUT: answer_output(control, request, route); break;
     case CONTROL_RANKS: answer_ranks(control, request, route); break;
     case CONTROL_FAILURES: answer_failures(control, request, route); break;
+    case CONTROL_PODS: answer_pods(control, request); break;
+    case CONTROL_POD: send_error(request, STATUS_NO_METHOD, "accepted: DELETE"); break;
     case CONTROL_ITEMS:
     case CONTROL_END: send_error(request, STATUS_NO_METHOD, "accepted: POST"); break;
     case CONTROL_METRICS: answer_metrics(control, request); break;
@@ -756,6 +770,16 @@ static void answer_delete(struct control *control, struct evhttp_request *reques
     control->was_cancelled = true;
     look_at_job(control, id, &job);
     send_json(request, STATUS_ACCEPTED, control_job_json(&job));
+}
+
+static void answer_delete_pod(struct control *control, struct evhttp_request *request,
+                              const struct control_route *route)
+{
+    const struct control_source *source = control->source;
+    if (source->leave == NULL || !source->leave(source->context, route->pod, route->finishes))
+        send_error(request, STATUS_NOT_FOUND, "no pod whose master has this rank has joined, or it has left");
+    else
+        send_json(request, STATUS_ACCEPTED, session_json(control));
 }
 
 static void answer_end(struct control *control, struct evhttp_request *request)
@@ -805,11 +829,14 @@ static void on_request(struct evhttp_request *request, void *context)
         answer_get(control, request, &route);
     else if (method == EVHTTP_REQ_DELETE && route.place == CONTROL_JOB)
         answer_delete(control, request, &route);
+    else if (method == EVHTTP_REQ_DELETE && route.place == CONTROL_POD)
+        answer_delete_pod(control, request, &route);
     else if (method == EVHTTP_REQ_POST &&
              (route.place == CONTROL_JOBS || route.place == CONTROL_ITEMS || route.place == CONTROL_END))
         answer_post(control, request, &route);
     else
-        send_error(request, STATUS_NO_METHOD, "accepted: GET, POST of jobs, items or an end, and DELETE of a job");
+        send_error(request, STATUS_NO_METHOD,
+                   "accepted: GET, POST of jobs, items or an end, and DELETE of a job or a pod");
 }
 
 /* A request that has come by the port. */

@@ -171,6 +171,17 @@ static json_t *counts_json(const struct metrics_counts *counts)
 
 /* The names of user and host are those that the environment and the kernel say: a directory service that does not
  * answer must not hold a run up. */
+json_t *control_pod_json(const struct pod_figures *pod)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "rank", json_of_count(pod->rank));
+    json_object_set_new(object, "node", json_of_text(pod->node));
+    json_object_set_new(object, "workers", json_of_count(pod->workers));
+    json_object_set_new(object, "cores", json_of_count(pod->cores));
+    json_object_set_new(object, "state", json_string(pod->leaves ? "leaving" : "up"));
+    return object;
+}
+
 json_t *control_session_json(const struct control_session *session)
 {
     char host[HOST_NAME_MAX + 1] = "";
@@ -195,5 +206,6 @@ json_t *control_session_json(const struct control_session *session)
     json_object_set_new(object, "jobs", counts_json(&session->counts));
     json_object_set_new(object, "http", text_or_null(session->http));
     json_object_set_new(object, "token_file", text_or_null(session->token_file));
+    json_object_set_new(object, "pods_file", text_or_null(session->pods_file));
     return object;
 }

@@ -72,9 +72,20 @@ struct control_session {
     int status;                   /* exit status of the supermaster; below 0: it goes on */
     const char *http;             /* the URL at a port; empty: there is none */
     const char *token_file;       /* with the token for it; empty */
+    const char *pods_file;        /* by which pods join; empty: none may */
     unsigned masters, workers;    /* ranks at the start */
     struct metrics_counts counts; /* jobs by their states */
 };
+
+/* A launch that has joined a set. */
+struct pod_figures {
+    unsigned rank; /* of its master */
+    unsigned workers, cores;
+    const char *node; /* borrowed */
+    bool leaves;      /* gets no further job, and leaves when those that it has are over */
+};
+
+json_t *control_pod_json(const struct pod_figures *pod);
 
 const char *control_state_name(enum control_state state);
 

@@ -70,7 +70,7 @@ static bool read_word(struct control_route *route, const char *word, size_t leng
         route->wait_s = (unsigned)seconds;
         return true;
     }
-    if (finish != NULL && route->place == CONTROL_JOB) {
+    if (finish != NULL && (route->place == CONTROL_JOB || route->place == CONTROL_POD)) {
         route->finishes = *finish == '1';
         return word + length == finish + 1 && (*finish == '0' || *finish == '1');
     }
@@ -97,11 +97,12 @@ static int read_query(struct control_route *route, const char *query, struct err
     for (const char *word = query, *end;; word = end + 1) {
         end = word + strcspn(word, "&");
         if (is_repeated(query, word) || !read_word(route, word, (size_t)(end - word))) {
-            error_set(error,
-                      "the query '%.100s' is unknown; accepted: wait=SECONDS, 0 to %d, or finish=0|1 of a job, "
-                      "from=ID, limit=COUNT, 1 to %d, and state=waiting|running|over of jobs, from=PLACE and limit of "
-                      "ranks, from=PLACE and wait of failures, stream=out|err and from=OFFSET of an output",
-                      query, CONTROL_WAIT_MAX_S, CONTROL_LIST_MAX);
+            error_set(
+                error,
+                "the query '%.100s' is unknown; accepted: wait=SECONDS, 0 to %d, or finish=0|1 of a job or a pod, "
+                "from=ID, limit=COUNT, 1 to %d, and state=waiting|running|over of jobs, from=PLACE and limit of "
+                "ranks, from=PLACE and wait of failures, stream=out|err and from=OFFSET of an output",
+                query, CONTROL_WAIT_MAX_S, CONTROL_LIST_MAX);
             return BAD_REQUEST;
         }
         if (*end == '\0')
@@ -128,15 +129,21 @@ static enum control_place part_of_job(const char *path, size_t length, size_t *p
     return CONTROL_JOB;
 }
 
-/* Reads "/metrics", "/v1", "/v1/end", "/v1/events", "/v1/jobs", "/v1/jobs/ID", or one of a part of a job. */
+/* Reads "/metrics", "/v1", "/v1/end", "/v1/events", "/v1/pods", "/v1/pods/RANK", "/v1/jobs", "/v1/jobs/ID", or one of a
+ * part of a job. */
 static bool read_place(struct control_route *route, const char *path, size_t length)
 {
-    static const char jobs[] = "/v1/jobs/";
+    static const char jobs[] = "/v1/jobs/", pods[] = "/v1/pods/";
     const size_t before = strlen(jobs);
     size_t behind;
+    if (length > strlen(pods) && strncmp(path, pods, strlen(pods)) == 0) {
+        route->place = CONTROL_POD;
+        return read_number(path + strlen(pods), length - strlen(pods), UINT32_MAX, &route->pod);
+    }
     if (length <= before || strncmp(path, jobs, before) != 0) {
         route->place = is_path(path, length, "/v1/jobs")     ? CONTROL_JOBS
                        : is_path(path, length, "/v1/end")    ? CONTROL_END
+                       : is_path(path, length, "/v1/pods")   ? CONTROL_PODS
                        : is_path(path, length, "/v1/events") ? CONTROL_EVENTS
                        : is_path(path, length, "/metrics")   ? CONTROL_METRICS
                                                              : CONTROL_SESSION;
@@ -155,7 +162,8 @@ int control_route_read(struct control_route *route, const char *uri, struct erro
         return query != NULL ? read_query(route, query + 1, error) : 0;
     error_set(error,
               "'%.*s' is not here; accepted: /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/output, "
-              "/v1/jobs/ID/items, /v1/jobs/ID/ranks, /v1/jobs/ID/failures, /v1/events, /v1/end, /metrics",
+              "/v1/jobs/ID/items, /v1/jobs/ID/ranks, /v1/jobs/ID/failures, /v1/pods, /v1/pods/RANK, /v1/events, "
+              "/v1/end, /metrics",
               (int)(length < 100 ? length : 100), uri);
     return NOT_FOUND;
 }

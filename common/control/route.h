@@ -21,6 +21,8 @@ enum control_place {
     CONTROL_ITEMS,    /* /v1/jobs/ID/items */
     CONTROL_RANKS,    /* /v1/jobs/ID/ranks */
     CONTROL_FAILURES, /* /v1/jobs/ID/failures */
+    CONTROL_PODS,     /* /v1/pods */
+    CONTROL_POD,      /* /v1/pods/RANK */
     CONTROL_END,      /* /v1/end */
     CONTROL_METRICS,  /* /metrics */
     CONTROL_EVENTS,   /* /v1/events */
@@ -34,8 +36,9 @@ enum control_wanted { CONTROL_EVERY, CONTROL_THAT_WAIT, CONTROL_THAT_RUN, CONTRO
 struct control_route {
     enum control_place place;
     uint64_t job;    /* of CONTROL_JOB and its parts: its ID */
+    uint64_t pod;    /* of CONTROL_POD: the rank of its master */
     unsigned wait_s; /* of CONTROL_JOB and CONTROL_FAILURES: how long to wait for a change; 0: not at all */
-    bool finishes;   /* of CONTROL_JOB that is cancelled: with what runs */
+    bool finishes;   /* of CONTROL_JOB that is cancelled, and CONTROL_POD that is to leave: with what runs */
     /* of CONTROL_JOBS: the first ID, of CONTROL_RANKS and CONTROL_FAILURES: the first place, of CONTROL_OUTPUT: the
      * first byte; 0 unless asked */
     uint64_t from;

@@ -21,6 +21,7 @@ struct control_session control_source_session(const struct control_source *sourc
                                     .status = -1,
                                     .http = "",
                                     .token_file = "",
+                                    .pods_file = source->pods_file != NULL ? source->pods_file : "",
                                     .masters = source->masters,
                                     .workers = source->workers};
 }

@@ -53,7 +53,12 @@ struct control_source {
     void (*close)(void *context);
     /* Counts the jobs, and says the numbers of those that run, METRICS_JOBS_MAX at most. Returns how many these are. */
     size_t (*count)(void *context, struct metrics_counts *counts, uint64_t *running);
+    /* Tells of the pod at that place, from 0. False where there is none; NULL: none can join. */
+    bool (*pod)(void *context, uint64_t place, struct pod_figures *pod);
+    /* Asks the pod whose master has that rank to leave; `finishes`: with what runs. False where it is not there. */
+    bool (*leave)(void *context, uint64_t rank, bool finishes);
     unsigned masters, workers; /* ranks at the start */
+    const char *pods_file;     /* by which pods join; NULL: none may */
 };
 
 /* The session as it begins in this moment: of the set of that name, or run-PID. `name` has room for it and is borrowed;

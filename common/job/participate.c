@@ -2,33 +2,63 @@
 /* Joining a run that another rank leads: see participate.h. */
 #include "common/job/participate.h"
 
+#include "common/job/pod.h"
 #include "common/job/status.h"
 #include "common/util/error.h"
 
 #include <stddef.h>
+#include <stdio.h>
+
+/* Joins the set, if this rank is to. Returns an exit status; what is wrong has been said. */
+static int join_set(const struct participant *participant, struct runtime *runtime, struct pod **pod)
+{
+    struct error error;
+    if (participant->ticket == NULL)
+        return EXIT_STATUS_DONE;
+    *pod = pod_join(runtime, participant->ticket, &error);
+    if (*pod != NULL)
+        return EXIT_STATUS_DONE;
+    fprintf(stderr, "%s: --join: %s\n", role_name(participant->role), error.text);
+    return EXIT_STATUS_USAGE;
+}
+
+/* Takes the job and runs it. Returns the exit status. */
+static int take_part(const struct participant *participant, struct runtime *runtime, bool leads)
+{
+    struct pod *pod = NULL;
+    unsigned words;
+    int status = join_set(participant, runtime, &pod);
+    char *const *word = runtime_share_job(runtime, 0, NULL, &status, &words);
+    if (word != NULL && leads)
+        status_tell_begun();
+    if (word != NULL)
+        status = participant->run(participant->context, runtime, words, word);
+    pod_leave(pod);
+    if (leads || status != EXIT_STATUS_DONE)
+        status_tell_end(leads ? STATUS_LEAD : role_name(participant->role), status, runtime_is_degraded(runtime));
+    return status;
+}
 
 int participate(const struct participant *participant, struct startup *startup, int argc, char **argv)
 {
+    const bool leads = participant->ticket != NULL;
     const struct introduction introduction = {
         .role = participant->role,
         .version = startup->version,
         .status = startup->status,
         .text = startup->text,
         .has_threads = participant->has_threads,
+        .pod = leads,
     };
     int status;
     if (startup_ends_here(startup, &status))
         return status;
     struct runtime *runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (runtime != NULL) {
-        unsigned words;
-        char *const *word = runtime_share_job(runtime, 0, NULL, &status, &words);
-        if (word != NULL)
-            status = participant->run(participant->context, runtime, words, word);
-        if (status != EXIT_STATUS_DONE)
-            status_tell_end(role_name(participant->role), status, runtime_is_degraded(runtime));
+        status = take_part(participant, runtime, leads);
         runtime_leave(runtime, status);
-    }
+    } else if (leads)
+        status_tell_end(STATUS_LEAD, status, false);
     startup_fini(startup);
     return status;
 }

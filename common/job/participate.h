@@ -8,7 +8,8 @@
 
 struct participant {
     enum role role;
-    bool has_threads; /* see struct introduction */
+    bool has_threads;   /* see struct introduction */
+    const char *ticket; /* of a master whose launch joins a set as a pod: the set's; NULL: it does not; borrowed */
     /* Runs the job; the words are its command line. Returns the exit status. */
     int (*run)(void *context, struct runtime *runtime, unsigned words, char *const *word);
     void *context;

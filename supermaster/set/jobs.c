@@ -25,8 +25,9 @@ struct set_job {
     struct set_job *next;     /* that began later */
     struct queue_job *queued; /* the queue's, at least until it is told that the job is over */
     struct job_words words;
-    struct led_job *led;   /* owned */
-    struct driver *driver; /* the link's */
+    struct topology topology; /* of the launch and of the pods that are there, or have been since the job began */
+    struct led_job *led;      /* owned */
+    struct driver *driver;    /* the link's */
     struct machine machine;
     uint64_t failures; /* iterations that were given up by the last turn */
     FILE *out, *err;   /* what it prints; owned */
@@ -65,6 +66,7 @@ static void job_free(struct set_job *job)
     if (job == NULL)
         return;
     led_job_free(job->led);
+    topology_fini(&job->topology);
     errno = 0;
     close_stream(job->queued, job->out);
     close_stream(job->queued, job->err);
@@ -186,7 +188,11 @@ static int prepare(struct set *set, struct set_job *job)
     struct root *root = led_job_root(job->led);
     root->rank = runtime_rank(set->runtime);
     terminal_init(&root->terminal, &root->setup.job);
-    return led_job_prepare(job->led, set->runtime, set->topology);
+    if (topology_copy(&job->topology, &set->launch) < 0 || link_append_pods(set->link, &job->topology) < 0)
+        return fail(job, EXIT_STATUS_FAILED, "out of memory");
+    if (set->options.listens)
+        led_job_expect_pods(job->led);
+    return led_job_prepare(job->led, set->runtime, &job->topology);
 }
 
 /* Announces the job under its number to all ranks. Returns an exit status; what is wrong has been said. */
@@ -337,6 +343,34 @@ void set_drain_job(const struct set *set, uint32_t id, bool now)
     const struct set_job *job = find_running(set, id);
     if (job != NULL)
         driver_drain(job->driver, now);
+}
+
+/* --- pods --- */
+
+int set_reserve(const struct set *set, unsigned workers)
+{
+    for (const struct set_job *job = set->jobs; job != NULL; job = job->next)
+        if (led_job_reserve(job->led, workers) < 0)
+            return -1;
+    return 0;
+}
+
+void set_tell_joined(const struct set *set, unsigned first_rank, unsigned count)
+{
+    for (struct set_job *job = set->jobs; job != NULL; job = job->next) {
+        if (topology_append(&job->topology, first_rank, count) < 0) { /* it goes on without the pod */
+            say_of_job(job->queued, "out of memory for a pod", "");
+            continue;
+        }
+        led_job_note_joined(job->led);
+        driver_tell_joined(job->driver);
+    }
+}
+
+void set_tell_leaving(const struct set *set, unsigned master, bool now)
+{
+    for (const struct set_job *job = set->jobs; job != NULL; job = job->next)
+        driver_tell_leaving(job->driver, master, now);
 }
 
 /* --- ends --- */

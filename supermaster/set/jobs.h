@@ -42,5 +42,14 @@ size_t set_list_running(const struct set *set, uint64_t *ids, size_t most);
 /* Tells a job of the items that it has by now. Nothing where it does not run. */
 void set_tell_more(const struct set *set, const struct queue_job *queued);
 
+/* Has all jobs that run make room for a pod with so many workers. -1 when memory is out. */
+int set_reserve(const struct set *set, unsigned workers);
+
+/* Has a pod, whose master is `first_rank`, and its workers, `count` ranks, take part in all jobs that run. */
+void set_tell_joined(const struct set *set, unsigned first_rank, unsigned count);
+
+/* Has the pod with that master leave all jobs that run; `now`: nor is what runs to be finished. */
+void set_tell_leaving(const struct set *set, unsigned master, bool now);
+
 /* Asks a job to end; `now`: nor is what runs to be finished. Nothing where it does not run. */
 void set_drain_job(const struct set *set, uint32_t id, bool now);

@@ -177,6 +177,26 @@ static void drain(void *context)
     set_stop(context);
 }
 
+static bool tell_pod(void *context, uint64_t place, struct pod_figures *pod)
+{
+    const struct set *set = context;
+    struct link_pod there;
+    if (set->link == NULL || !link_tell_pod(set->link, place, &there))
+        return false;
+    *pod = (struct pod_figures){.rank = there.first_rank,
+                                .workers = there.workers,
+                                .cores = there.cores,
+                                .node = there.name,
+                                .leaves = there.is_leaving};
+    return true;
+}
+
+static bool leave(void *context, uint64_t pod, bool finishes)
+{
+    const struct set *set = context;
+    return set->link != NULL && link_send_away(set->link, (unsigned)pod, !finishes);
+}
+
 struct control_source set_control_source(struct set *set)
 {
     return (struct control_source){.context = set,
@@ -195,6 +215,9 @@ struct control_source set_control_source(struct set *set)
                                    .output = output,
                                    .close = close_queue,
                                    .count = count,
+                                   .pod = tell_pod,
+                                   .leave = set->streams != NULL ? leave : NULL,
                                    .masters = set->topology->masters,
-                                   .workers = set->topology->workers};
+                                   .workers = set->topology->workers,
+                                   .pods_file = set->streams != NULL ? set->pods.ticket : NULL};
 }

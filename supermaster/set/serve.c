@@ -28,7 +28,7 @@ static void asked(void *context)
 /* Has a set end that has no worker any more, and no job that would find it out. */
 static void look_for_workers(struct set *set)
 {
-    if (set->jobs == NULL && runtime_is_degraded(set->runtime) && !link_has_worker(set->link))
+    if (!set->options.listens && set->jobs == NULL && runtime_is_degraded(set->runtime) && !link_has_worker(set->link))
         set_desert(set);
 }
 
@@ -100,7 +100,8 @@ static int end_journal(struct set *set, int status)
 /* Serves until the set is to end. Returns its exit status. */
 static int serve(struct set *set)
 {
-    const struct job_source source = {.context = set, .asked = asked};
+    struct job_source source = {.context = set, .asked = asked};
+    set_pods_fill_source(set, &source);
     set->link = link_open(set->runtime);
     if (set->link == NULL)
         return EXIT_STATUS_FAILED;
@@ -150,6 +151,8 @@ static int open_parts(struct set *set)
 {
     if (set_folder_open(&set->folder, &set->options, &set->error) < 0)
         return -1;
+    if (set_pods_open(set, &set->error) < 0)
+        return -1;
     set->journal =
         queue_journal_open(set->folder.queue_path, set->options.resumes, &set->queue, set_now_s(), &set->error);
     if (set->journal == NULL || set_mend_items(set, &set->error) < 0)
@@ -170,7 +173,7 @@ static int open_set(struct set *set)
 {
     queue_init(&set->queue, set->options.at_once);
     set->topology = runtime_group(set->runtime, !set->options.group_even);
-    if (set->topology == NULL) {
+    if (set->topology == NULL || topology_copy(&set->launch, set->topology) < 0) {
         fprintf(stderr, "supermaster: out of memory for %u ranks\n", runtime_ranks(set->runtime));
         return EXIT_STATUS_FAILED;
     }
@@ -184,10 +187,12 @@ static void close_set(struct set *set, int status)
 {
     metrics_file_free(set->metrics_file, status);
     control_free(set->control, status);
+    set_pods_close(set);
     set_forget_failures(set);
     queue_journal_close(set->journal);
     queue_fini(&set->queue);
     set_folder_close(&set->folder);
+    topology_fini(&set->launch);
 }
 
 /* Opens the set, says to all ranks that it is one, serves it, and leaves. Returns the exit status. */
@@ -217,6 +222,7 @@ int supermaster_serve(int argc, char **argv, const char *version)
         .status = startup.status,
         .text = startup.text,
         .has_threads = set.options.metrics_file[0] != '\0', /* one writes the metrics */
+        .listens = set.options.listens,
     };
     if (startup_ends_here(&startup, &status))
         return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A set, for the files that serve it: serve.c (the program and its turns), jobs.c (jobs begin and end), requests.c
  * (what is asked over the socket), items.c (what is added to open jobs), words.c (the command lines of jobs) and
- * folder.c (where it keeps things). */
+ * folder.c (where it keeps things), pods.c (launches that join). */
 #pragma once
 
 #include "common/config/serve_options.h"
@@ -14,6 +14,7 @@
 #include "supermaster/given_up.h"
 #include "supermaster/queue.h"
 #include "supermaster/set/folder.h"
+#include "supermaster/set/pods.h"
 #include "supermaster/set/queue_journal.h"
 
 #include <stdbool.h>
@@ -41,8 +42,11 @@ struct set {
     const char *version;
     struct serve_options options;
     struct runtime *runtime;         /* owned */
-    const struct topology *topology; /* the runtime's */
-    struct link *link;               /* while it serves; owned */
+    const struct topology *topology; /* the runtime's: of all ranks that there ever were */
+    struct topology launch;          /* of those that were launched; owned */
+    struct streams *streams;         /* by which pods join; NULL: none may; owned */
+    struct set_pods pods;
+    struct link *link; /* while it serves; owned */
     struct set_folder folder;
     struct queue queue;
     struct queue_journal *journal; /* of `queue`; owned */

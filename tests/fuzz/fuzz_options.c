@@ -85,11 +85,12 @@ static int check_dca(int argc, char *const *argv, struct error *error)
 static int parse(int argc, char *const *argv, struct error *error)
 {
     struct worker_options worker;
+    struct master_options master;
     (void)dca_is_asked(argc, argv);
     if (strcmp(argv[0], "worker") == 0)
         return worker_options_parse(&worker, argc, argv, error);
     if (strcmp(argv[0], "master") == 0)
-        return master_options_parse(argc, argv, error);
+        return master_options_parse(&master, argc, argv, error);
     return strcmp(argv[0], "flat") == 0 ? check_dca(argc, argv, error) : check_job(argc, argv, error);
 }
 

@@ -28,6 +28,8 @@ static void write_anew(const struct control_route *route, char *uri, size_t room
     case CONTROL_END: snprintf(uri, room, "/v1/end"); break;
     case CONTROL_METRICS: snprintf(uri, room, "/metrics"); break;
     case CONTROL_EVENTS: snprintf(uri, room, "/v1/events"); break;
+    case CONTROL_PODS: snprintf(uri, room, "/v1/pods"); break;
+    case CONTROL_POD: snprintf(uri, room, "/v1/pods/%" PRIu64 "?finish=%d", route->pod, route->finishes); break;
     case CONTROL_JOBS: write_list(route, "/v1/jobs", uri, room); break;
     case CONTROL_RANKS:
         snprintf(path, sizeof path, "/v1/jobs/%" PRIu64 "/ranks", route->job);
@@ -54,6 +56,7 @@ static void require_alike(const struct control_route *route)
     REQUIRE(control_route_read(&again, uri, &error) == 0);
     REQUIRE(again.place == route->place && again.job == route->job && again.wait_s == route->wait_s);
     REQUIRE(again.from == route->from && again.stream == route->stream);
+    REQUIRE(again.pod == route->pod);
     REQUIRE(again.limit == route->limit && again.wanted == route->wanted);
 }
 

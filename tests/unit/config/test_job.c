@@ -451,14 +451,18 @@ END_TEST
 
 START_TEST(ranks_take_no_job)
 {
+    struct master_options options;
     ck_assert_int_eq(parse_worker("mandelbrot"), -1);
     ck_assert_str_eq(error.text, "unexpected word 'mandelbrot': worker takes no job, it is given to the supermaster");
     ck_assert_int_eq(parse_worker("--dca two-sided mandelbrot"), 0);
     ck_assert_int_eq(worker.dca, WORKER_DCA_TWO_SIDED);
-    ck_assert_int_eq(master_options_parse(split("mandelbrot"), argv, &error), -1);
+    ck_assert_int_eq(master_options_parse(&options, split("mandelbrot"), argv, &error), -1);
     ck_assert_str_eq(error.text, "unexpected word 'mandelbrot': master takes no job, it is given to the supermaster");
-    ck_assert_int_eq(master_options_parse(split("--help"), argv, &error), OPTIONS_HELP);
-    ck_assert_int_eq(master_options_parse(split(""), argv, &error), 0);
+    ck_assert_int_eq(master_options_parse(&options, split("--help"), argv, &error), OPTIONS_HELP);
+    ck_assert_int_eq(master_options_parse(&options, split(""), argv, &error), 0);
+    ck_assert_str_eq(options.join, "");
+    ck_assert_int_eq(master_options_parse(&options, split("--join /set/pods"), argv, &error), 0);
+    ck_assert_str_eq(options.join, "/set/pods");
 }
 END_TEST
 
