@@ -125,6 +125,10 @@ static int compose_complete(struct launch_plan *launch_plan, struct error *error
         return error_set(error, "--masters %u: with --dca there are only workers: accepted: 0", launch_plan->masters);
     if (!launch_plan->masters_given && !compose_is_dca(launch_plan) && launch_plan->hosts.count > 1)
         launch_plan->masters = launch_plan->hosts.count;
+    if (launch_plan->has_no_workers)
+        return 0;
+    if (!launch_plan->masters_given && launch_plan->listens && launch_plan->masters == 0)
+        launch_plan->masters = 1;
     if (reserve_cores(launch_plan, error) < 0 || count_workers(launch_plan, error) < 0)
         return -1;
     if (!launch_plan->masters_given && launch_plan->masters > launch_plan->workers)
@@ -272,7 +276,7 @@ int compose(struct launch_plan *launch_plan, struct argv *line, struct error *er
         add_launcher(launch_plan, line, error) < 0)
         return -1;
     if (!compose_is_dca(launch_plan)) {
-        add_context(launch_plan, line, paths[SUPERMASTER], SUPERMASTER, 0, 1);
+        add_context(launch_plan, line, paths[launch_plan->is_pod ? MASTER : SUPERMASTER], SUPERMASTER, 0, 1);
         add_job(launch_plan, line);
         launch_plan->job_end = line->count;
     }

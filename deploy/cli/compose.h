@@ -37,6 +37,9 @@ struct launch_plan {
     const char *set;           /* the job is for this set, and nothing is launched; borrowed; NULL: it is launched */
     const char *launch_option; /* an option of a launch that was given; borrowed; NULL: none was */
     bool serves;               /* the line has no job: the supermaster serves a set */
+    bool is_pod;               /* a master that joins a set leads the launch, in the place of a supermaster */
+    bool listens;              /* pods may join: workers of the launch have a master */
+    bool has_no_workers;       /* all workers are to come in pods */
     bool quiet;                /* nothing is printed but what is wrong */
     bool verbose;              /* the line is shown */
     struct run_page page;      /* that is made when the run is over */

@@ -558,7 +558,8 @@ static void launch_release(struct child *child)
  * left. */
 static int explain_silence(const struct child *child, struct launch *how)
 {
-    const char *leader = !how->flat      ? "the run ended without its supermaster"
+    const char *leader = how->is_pod     ? "the pod ended without leaving its set"
+                         : !how->flat    ? "the run ended without its supermaster"
                          : how->survives ? "the run ended without rank 0"
                                          : "the run ended without one of its workers";
     if (child->asked < 2) /* else it was given up, which was said */

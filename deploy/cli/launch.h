@@ -54,6 +54,7 @@ struct launch {
     bool remote;    /* ranks elsewhere get a fixed time to come up: nobody here sees what they catch */
     bool survives;  /* the launcher lets ranks die: launcher_watch.h looks after it, and the ranks say how it went */
     bool reports;   /* the ranks can say how the run went: the one that leads is on this machine */
+    bool is_pod;    /* a master leads, in the place of a supermaster */
     bool flat;      /* workers alone: where `survives` none but rank 0 is needed, else each of them */
     unsigned ranks; /* ranks to launch */
     unsigned rank_depth;            /* levels below the launcher at which the ranks of this machine stand: dialect.h */

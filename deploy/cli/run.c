@@ -397,7 +397,8 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
     how->is_resumable = false;
     if (launch_plan->serves) {
         how->is_resumable = true;
-        how->kept = "; what is stored is kept, and `hdss up --resume` goes on with the jobs";
+        how->kept = launch_plan->is_pod ? "; what is stored is kept, and the set computes the rest"
+                                        : "; what is stored is kept, and `hdss up --resume` goes on with the jobs";
         return;
     }
     if (how->is_passing || !launch_plan->checked || launch_plan->dca.count > 0 || !launch_plan_leads_here(launch_plan))
@@ -461,6 +462,8 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
 /* The text behind the loss of a rank where there is no journal to go on from. */
 static const char *without_journal(const struct launch_plan *launch_plan)
 {
+    if (launch_plan->is_pod)
+        return "; what it has stored is kept";
     if (launch_plan->serves)
         return "; `hdss up --resume` goes on with its jobs";
     if (launch_plan->dca.count == 0)
@@ -543,13 +546,13 @@ static void say_crowded(const struct launch_plan *launch_plan)
              "%u workers share %u core%s, more than %d each: they start slowly and take turns; without --workers there "
              "is one for each core",
              launch_plan->workers, cores, cores == 1 ? "" : "s", CROWD);
-    say_note(launch_plan->serves ? "hdss up" : "hdss run", text);
+    say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : "hdss run", text);
 }
 
 /* A set is found by a socket on the machine of its supermaster. */
 static int check_set(const struct launch_plan *launch_plan, struct error *error)
 {
-    if (launch_plan_leads_here(launch_plan))
+    if (launch_plan->is_pod || launch_plan_leads_here(launch_plan))
         return 0;
     return error_set(
         error, "the set's supermaster would not be on this machine, and could be found only there; accepted: `hdss "
@@ -581,6 +584,7 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         how->remote = launch_plan->hosts.count > 0 && !launch_plan_is_here(launch_plan);
         how->survives = launch_plan->survives;
         how->flat = launch_plan->dca.count > 0;
+        how->is_pod = launch_plan->is_pod;
         how->reports = launch_plan->survives || launch_plan_is_here(launch_plan);
         how->rank_depth = dialect->rank_depth;
         how->clear = dialect->clear;

@@ -3,6 +3,7 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/control_client.h"
+#include "deploy/cli/pods.h"
 #include "deploy/cli/sets.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 struct end_request {
     const char *set;
     bool waits;
+    bool takes_pods; /* what is to end may be a pod */
 };
 
 #define SET_ROW                                                                                                        \
@@ -36,8 +38,10 @@ static const struct option_row drain_rows[] = {
 static const struct option_row down_rows[] = {SET_ROW, {NULL}};
 
 static const struct options drain_options = {
-    .usage = "hdss drain [SET] [--wait]",
-    .about = "Has a set end when all of its jobs are over: it takes no further ones. Returns at once.",
+    .usage = "hdss drain [SET|POD] [--wait]",
+    .about =
+        "Has a set end when all of its jobs are over: it takes no further ones. Returns at once. With a POD, as `hdss "
+        "pods` names them, has that launch leave its set: what runs there is finished, and others compute the rest.",
     .sections = {{"Options", drain_rows}, {"Help", options_common}},
 };
 
@@ -102,18 +106,44 @@ static int end_set(const char *program, const struct end_request *request, const
     return commands_end_page(program);
 }
 
-static int run_end(const char *program, const struct options *options, int argc, char **argv, bool waits,
-                   const char *body, const char *said)
+/* Has a pod leave its set, of which the name is empty where there is one alone. */
+static int end_pod(const char *program, const struct end_request *request, const char *name, unsigned rank,
+                   struct error *error)
 {
-    struct end_request request = {0};
+    struct set_place set;
+    if (request->waits) {
+        error_set(error, "--wait: accepted for a set alone");
+        return EXIT_STATUS_USAGE;
+    }
+    if (sets_find(name[0] != '\0' ? name : NULL, &set, error) < 0)
+        return EXIT_STATUS_USAGE;
+    const int status = pods_send_away(&set, rank, error);
+    if (status != EXIT_STATUS_DONE)
+        return status;
+    printf("%s/pod%u leaves when what runs there is finished\n", set.name, rank);
+    return commands_end_page(program);
+}
+
+static int end_set_or_pod(const char *program, const struct end_request *request, const char *body, const char *said,
+                          struct error *error)
+{
+    char name[SET_NAME_MAX];
+    unsigned rank;
+    return request->takes_pods && request->set != NULL && pods_read_name(request->set, name, &rank)
+               ? end_pod(program, request, name, rank, error)
+               : end_set(program, request, body, said, error);
+}
+
+static int run_end(const char *program, const struct options *options, int argc, char **argv,
+                   struct end_request request, const char *body, const char *said)
+{
     struct error error = {0};
     int status = EXIT_STATUS_USAGE;
     const int result = options_parse(options, argc, argv, &request, take_set, &error);
-    request.waits |= waits;
     if (result > 0)
         status = show_page(program, options, result);
     else if (result == 0)
-        status = end_set(program, &request, body, said, &error);
+        status = end_set_or_pod(program, &request, body, said, &error);
     if (error.text[0] != '\0')
         say_error(program, error.text);
     return status;
@@ -121,13 +151,15 @@ static int run_end(const char *program, const struct options *options, int argc,
 
 int command_drain(int argc, char **argv)
 {
-    return run_end("hdss drain", &drain_options, argc, argv, false, "{\"mode\": \"drain\"}",
+    const struct end_request request = {.takes_pods = true};
+    return run_end("hdss drain", &drain_options, argc, argv, request, "{\"mode\": \"drain\"}",
                    "drains: it ends when its jobs are over");
 }
 
 int command_down(int argc, char **argv)
 {
-    return run_end("hdss down", &down_options, argc, argv, true, "{\"mode\": \"now\"}", "");
+    const struct end_request request = {.waits = true};
+    return run_end("hdss down", &down_options, argc, argv, request, "{\"mode\": \"now\"}", "");
 }
 
 void drain_grammar(struct grammar *grammar)

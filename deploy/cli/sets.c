@@ -161,3 +161,17 @@ int sets_refuse_lost(const char *name, struct error *error)
 {
     return error_set(error, "the set %s was lost; `hdss up --resume` goes on with its jobs", name);
 }
+
+int sets_state_folder(const char *name, char path[PATH_MAX], struct error *error)
+{
+    const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length;
+    if (base != NULL && base[0] == '/')
+        length = snprintf(path, PATH_MAX, "%s/hdss/%s", base, name);
+    else if (home != NULL && home[0] == '/')
+        length = snprintf(path, PATH_MAX, "%s/.local/state/hdss/%s", home, name);
+    else
+        return error_set(error, "neither XDG_STATE_HOME nor HOME says where the set's folder can be; accepted: --state "
+                                "FOLDER");
+    return length < PATH_MAX ? 0 : error_set(error, "the path of the set's folder is too long");
+}

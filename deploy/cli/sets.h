@@ -6,6 +6,7 @@
 #include "common/control/socket.h"
 #include "common/util/error.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
 /* Longest name of a set, with the NUL: its socket's name must have room for more. */
@@ -34,6 +35,9 @@ int sets_refuse_lost(const char *name, struct error *error);
 
 /* The name that a set gets where the user gives none: that of the batch job, or "main". */
 void sets_default_name(char name[SET_NAME_MAX]);
+
+/* The folder in which a set of that name keeps its jobs, unless another is given. -1 with one line. */
+int sets_state_folder(const char *name, char path[PATH_MAX], struct error *error);
 
 /* Calls `each` for each set of this user that listens on this machine. */
 void sets_each(void (*each)(void *context, const char *path, const char *name), void *context);

@@ -45,6 +45,7 @@ struct up_request {
     const char *name;         /* borrowed; NULL: none is given */
     const char *state;        /* folder; borrowed; NULL: none is given */
     const char *http;         /* borrowed; NULL: none is given */
+    const char *listen;       /* borrowed; NULL: none is given */
     const char *metrics_file; /* borrowed; NULL: none is given */
     uint64_t idle_s;          /* 0: the set waits for ever */
     const char *chunk_time;   /* borrowed; NULL: not given */
@@ -68,6 +69,15 @@ static int up_take_http(void *target, const char *value, struct error *error)
     struct address address;
     ((struct up_request *)target)->http = value;
     return address_parse(&address, value, error);
+}
+
+static int up_take_listen(void *target, const char *value, struct error *error)
+{
+    struct address address;
+    struct up_request *request = target;
+    request->listen = value;
+    request->plan.listens = true;
+    return serve_parse_listen(value, &address, error);
 }
 
 static int take_chunk_time(void *target, const char *value, struct error *error)
@@ -106,6 +116,12 @@ static const struct option_row up_rows[] = {
      "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
      "whoever can connect to HOST; not encrypted (default: there is no port)",
      up_take_http},
+    {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
+     "have pods join by `hdss join`. local: from this machine; HOST:PORT: also from others, encrypted, with the key in "
+     "the file `pods` of the folder --state (default: none can join)",
+     up_take_listen},
+    {"pods-only", 0, NULL, NULL, "start no worker here: all come by `hdss join`; with --listen",
+     TAKES_FLAG(struct up_request, plan.has_no_workers)},
     {"metrics-file", 0, "FILE", "the name of a file",
      "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
      "them; its name should end in .prom (default: there is none)",
@@ -145,20 +161,13 @@ void up_grammar(struct grammar *grammar)
 /* The set's folder as an absolute path. */
 static int find_state(const struct up_request *request, const char *name, char path[PATH_MAX], struct error *error)
 {
-    const char *given = request->state, *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const char *given = request->state;
     char folder[PATH_MAX] = "";
-    int length;
     if (given != NULL && given[0] != '/' && getcwd(folder, sizeof folder) == NULL)
         return error_set(error, "cannot tell the working directory: %s", strerror(errno));
-    if (given != NULL)
-        length = snprintf(path, PATH_MAX, "%s%s%s", folder, given[0] != '/' ? "/" : "", given);
-    else if (base != NULL && base[0] == '/')
-        length = snprintf(path, PATH_MAX, "%s/hdss/%s", base, name);
-    else if (home != NULL && home[0] == '/')
-        length = snprintf(path, PATH_MAX, "%s/.local/state/hdss/%s", home, name);
-    else
-        return error_set(error, "neither XDG_STATE_HOME nor HOME says where the set's folder can be; accepted: --state "
-                                "FOLDER");
+    if (given == NULL)
+        return sets_state_folder(name, path, error);
+    const int length = snprintf(path, PATH_MAX, "%s%s%s", folder, given[0] != '/' ? "/" : "", given);
     return length < PATH_MAX ? 0 : error_set(error, "the path of the set's folder is too long");
 }
 
@@ -242,6 +251,10 @@ static void add_words(struct up_request *request, const char *name, const char *
     if (request->http != NULL) {
         argv_add(words, "--http");
         argv_add(words, request->http);
+    }
+    if (request->listen != NULL) {
+        argv_add(words, "--listen");
+        argv_add(words, request->listen);
     }
     if (request->metrics_file != NULL) {
         argv_add(words, "--metrics-file");
@@ -440,6 +453,19 @@ static int start_apart(struct up_request *request, const char *name, const char 
     return status;
 }
 
+/* -1 with one line where the line-up has no workers that could compute, or none that pods could join. */
+static int check_workers(const struct launch_plan *plan, struct error *error)
+{
+    if (plan->has_no_workers && !plan->listens)
+        return error_set(error, "--pods-only: no pod could join; accepted: with --listen local, or --listen HOST:PORT");
+    if (plan->has_no_workers && (plan->workers > 0 || plan->masters > 0))
+        return error_set(error, "--pods-only: no worker and no master is started here; accepted: without --workers and "
+                                "--masters");
+    if (plan->listens && plan->masters_given && plan->masters == 0)
+        return error_set(error, "--masters 0: accepted with --listen: 1 or more, as masters may join");
+    return 0;
+}
+
 static int start_set(struct up_request *request, struct error *error)
 {
     char name[SET_NAME_MAX], state[PATH_MAX];
@@ -454,6 +480,8 @@ static int start_set(struct up_request *request, struct error *error)
     if (request->name != NULL)
         snprintf(name, sizeof name, "%s", request->name);
     if (find_state(request, name, state, error) < 0)
+        return EXIT_STATUS_USAGE;
+    if (check_workers(&request->plan, error) < 0)
         return EXIT_STATUS_USAGE;
     if (is_up(name, &session)) {
         json_decref(session);

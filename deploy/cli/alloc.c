@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* hdss alloc: the line by which a batch system starts a pod of a set. It is printed, for whoever wants to submit it. */
+#include "common/os/modules.h"
+#include "common/util/text.h"
+#include "deploy/cli/colour.h"
+#include "deploy/cli/commands.h"
+#include "deploy/cli/duration.h"
+#include "deploy/cli/mistakes.h"
+#include "deploy/cli/pods.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NODES_MAX 100000
+
+static const char program[] = "hdss alloc";
+
+enum batch { BATCH_SLURM, BATCH_PBS, BATCH_LSF };
+
+struct alloc_request {
+    const char *set; /* or its file; borrowed; NULL: none is given */
+    unsigned nodes;
+    uint64_t seconds;
+    int batch; /* enum batch */
+};
+
+static int take_time(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct alloc_request *request = target;
+    return duration_parse(value, &request->seconds) == 0 && request->seconds > 0 ? 0 : -1;
+}
+
+static const struct option_row alloc_rows[] = {
+    {"nodes", 'N', "N", NULL, "whole nodes for the pod (default 1)",
+     TAKES_INTEGER(struct alloc_request, nodes, 1, NODES_MAX)},
+    {"time", 't', "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S", "for so long (default 1h)", take_time},
+    {"batch", 0, "slurm|pbs|lsf", NULL, "the batch system (default slurm)", TAKES_CHOICE(struct alloc_request, batch)},
+    {NULL},
+};
+
+static const struct options alloc_options = {
+    .usage = "hdss alloc [OPTION]... [SET|FILE]",
+    .about = "Prints the line that has a batch system start a pod of a set on some nodes. Nothing is submitted.",
+    .sections = {{"Options", alloc_rows}, {"Help", options_common}},
+    .notes =
+        "The set has to be one that other nodes can reach, `hdss up --listen HOST:PORT`, and its folder one that they "
+        "share.\n"
+        "Example:\n"
+        "    eval \"$(hdss alloc --nodes 4 --time 2h)\"",
+};
+
+void alloc_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){alloc_options, OPERANDS_SETS};
+}
+
+static int alloc_take_operand(void *target, const char *word, struct error *error)
+{
+    struct alloc_request *request = target;
+    if (request->set != NULL)
+        return error_set(error, "unexpected word '%.100s': one set is joined", word);
+    request->set = word;
+    return 0;
+}
+
+/* The command of the pod, as a shell reads it. */
+static char *command_of_pod(const char *hdss, const char *ticket)
+{
+    struct text text;
+    text_init(&text);
+    text_add(&text, "exec ");
+    text_add_quoted(&text, hdss);
+    text_add(&text, " join ");
+    text_add_quoted(&text, ticket);
+    return text_take(&text);
+}
+
+/* Minutes, no less than the time. */
+static uint64_t minutes(uint64_t seconds)
+{
+    return (seconds + 59) / 60;
+}
+
+static void add_line(struct text *line, const struct alloc_request *request, const char *command)
+{
+    const uint64_t seconds = request->seconds;
+    switch ((enum batch)request->batch) {
+    case BATCH_SLURM:
+        text_add(line, "sbatch --job-name=hdss-pod --nodes=%u --exclusive --time=%" PRIu64 " --wrap=", request->nodes,
+                 minutes(seconds));
+        text_add_quoted(line, command);
+        break;
+    case BATCH_PBS:
+        text_add(line, "echo ");
+        text_add_quoted(line, command);
+        text_add(line,
+                 " | qsub -N hdss-pod -l select=%u -l place=excl -l walltime=%" PRIu64 ":%02" PRIu64 ":%02" PRIu64,
+                 request->nodes, seconds / 3600, seconds / 60 % 60, seconds % 60);
+        break;
+    case BATCH_LSF:
+        text_add(line, "bsub -J hdss-pod -nnodes %u -W %" PRIu64 " ", request->nodes, minutes(seconds));
+        text_add_quoted(line, command);
+        break;
+    }
+    text_add(line, "\n");
+}
+
+static int print_line(const struct alloc_request *request, struct error *error)
+{
+    char ticket[PATH_MAX], folder[PATH_MAX], hdss[PATH_MAX];
+    struct text line;
+    if (pods_find_ticket(request->set, ticket, error) < 0 || program_folder(folder, error) < 0 ||
+        program_find(folder, "hdss", hdss, error) < 0)
+        return EXIT_STATUS_USAGE;
+    char *command = command_of_pod(hdss, ticket);
+    if (command == NULL) {
+        error_set(error, "out of memory");
+        return EXIT_STATUS_FAILED;
+    }
+    text_init(&line);
+    add_line(&line, request, command);
+    free(command);
+    char *text = text_take(&line);
+    if (text != NULL)
+        fputs(text, stdout);
+    free(text);
+    return commands_end_page(program);
+}
+
+int command_alloc(int argc, char **argv)
+{
+    struct alloc_request request = {.nodes = 1, .seconds = 3600};
+    struct error error = {0};
+    int status = EXIT_STATUS_USAGE;
+    const int result = options_parse(&alloc_options, argc, argv, &request, alloc_take_operand, &error);
+    if (result > 0)
+        status = show_page(program, &alloc_options, result);
+    else if (result == 0)
+        status = print_line(&request, &error);
+    else
+        mistakes_explain(&alloc_options, argc, argv, &error);
+    if (error.text[0] != '\0')
+        say_error(program, error.text);
+    return status;
+}

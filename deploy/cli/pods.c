@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* hdss pods: the launches that have joined a set; and asking one of them to leave. */
+#include "deploy/cli/pods.h"
+
+#include "common/util/number.h"
+#include "deploy/cli/colour.h"
+#include "deploy/cli/commands.h"
+#include "deploy/cli/control_client.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_MS 10000
+#define POD_WORD  "pod"
+
+static const char program[] = "hdss pods";
+
+struct pods_request {
+    const char *set; /* borrowed; NULL: none is given */
+    bool is_json;
+};
+
+static const struct option_row pods_rows[] = {
+    {"format", 0, "text|json", NULL, "a line for each pod, or the list as JSON (default text)",
+     TAKES_CHOICE(struct pods_request, is_json)},
+    {NULL},
+};
+
+static const struct options pods_options = {
+    .usage = "hdss pods [OPTION]... [SET]",
+    .about =
+        "Lists the launches that have joined a set by `hdss join`: where they are, and how many workers they have.",
+    .sections = {{"Options", pods_rows}, {"Help", options_common}},
+    .notes = "`hdss drain SET/podRANK` has one of them leave.",
+};
+
+void pods_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){pods_options, OPERANDS_SETS};
+}
+
+bool pods_read_name(const char *word, char set[SET_NAME_MAX], unsigned *rank)
+{
+    const char *slash = strrchr(word, '/'), *pod = slash != NULL ? slash + 1 : word;
+    uint64_t number;
+    if (strncmp(pod, POD_WORD, strlen(POD_WORD)) != 0 || number_parse_u64(pod + strlen(POD_WORD), &number) < 0 ||
+        number > UINT32_MAX || (slash != NULL && (size_t)(slash - word) >= SET_NAME_MAX))
+        return false;
+    snprintf(set, SET_NAME_MAX, "%.*s", slash != NULL ? (int)(slash - word) : 0, word);
+    *rank = (unsigned)number;
+    return true;
+}
+
+/* Asks the set something about its pods. Returns an exit status, with one line unless it is answered. */
+static int ask_set(const struct set_place *set, const char *method, const char *target, struct control_answer *answer,
+                   struct error *error)
+{
+    struct control_client client;
+    struct error why;
+    control_client_init(&client, set->path);
+    const enum ask_end end = control_client_ask(&client, method, target, NULL, ANSWER_MS, answer, &why);
+    control_client_fini(&client);
+    if (end == ASK_ANSWERED)
+        return EXIT_STATUS_DONE;
+    if (end == ASK_GONE)
+        sets_refuse_lost(set->name, error);
+    else
+        error_set(error, "the set %s: %.400s", set->name, why.text);
+    return end == ASK_SILENT ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
+}
+
+int pods_send_away(const struct set_place *set, unsigned rank, struct error *error)
+{
+    struct control_answer answer;
+    char target[64];
+    snprintf(target, sizeof target, "/v1/pods/%u?finish=1", rank);
+    const int status = ask_set(set, "DELETE", target, &answer, error);
+    control_answer_fini(&answer);
+    return status;
+}
+
+/* --- the ticket --- */
+
+/* Asks the set, which is on this machine, for its ticket. -1 with one line. */
+static int ask_for_ticket(const char *given, char path[PATH_MAX], struct error *error)
+{
+    struct set_place set;
+    struct control_answer answer;
+    if (sets_find(given, &set, error) < 0)
+        return -1;
+    int result = ask_set(&set, "GET", "/v1", &answer, error) == EXIT_STATUS_DONE ? 0 : -1;
+    const char *file = result == 0 ? json_string_value(json_object_get(answer.json, "pods_file")) : NULL;
+    if (result == 0 && file == NULL)
+        result = error_set(error, "no pod can join the set %s: it was started without --listen", set.name);
+    else if (result == 0 && snprintf(path, PATH_MAX, "%s", file) >= PATH_MAX)
+        result = error_set(error, "the path of its file is too long");
+    control_answer_fini(&answer);
+    return result;
+}
+
+/* The ticket of a set of that name whose folder is where folders of sets are by themselves. False where it is not
+ * there. */
+static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
+{
+    struct error unused;
+    char folder[PATH_MAX];
+    return sets_is_name(name) && sets_state_folder(name, folder, &unused) == 0 &&
+           snprintf(path, PATH_MAX, "%s/pods", folder) < PATH_MAX && access(path, F_OK) == 0;
+}
+
+int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error)
+{
+    char name[SET_NAME_MAX];
+    const bool is_file = given != NULL && (strchr(given, '/') != NULL || access(given, F_OK) == 0);
+    if (is_file && realpath(given, path) == NULL)
+        return error_set(error,
+                         "%.300s: there is no such file; accepted: the name of a set, or the file `pods` of its "
+                         "folder",
+                         given);
+    if (is_file)
+        return 0;
+    sets_default_name(name);
+    return find_ticket_in_state(given != NULL ? given : name, path) ? 0 : ask_for_ticket(given, path, error);
+}
+
+/* --- hdss pods --- */
+
+static void print_pod(const struct set_place *set, const json_t *pod)
+{
+    char name[SET_NAME_MAX + 16];
+    snprintf(name, sizeof name, "%s/" POD_WORD "%" JSON_INTEGER_FORMAT, set->name,
+             json_integer_value(json_object_get(pod, "rank")));
+    printf("%-16s %-8s %7" JSON_INTEGER_FORMAT "  %s\n", name, json_string_value(json_object_get(pod, "state")),
+           json_integer_value(json_object_get(pod, "workers")), json_string_value(json_object_get(pod, "node")));
+}
+
+static void print_pods(const struct set_place *set, const json_t *list)
+{
+    if (json_array_size(list) == 0)
+        printf("no pod has joined %s\n", set->name);
+    else
+        printf("%-16s %-8s %7s  %s\n", "POD", "STATE", "WORKERS", "NODE");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        print_pod(set, json_array_get(list, i));
+}
+
+static int list_pods(const struct pods_request *request, struct error *error)
+{
+    struct set_place set;
+    struct control_answer answer;
+    if (sets_find(request->set, &set, error) < 0)
+        return EXIT_STATUS_USAGE;
+    int status = ask_set(&set, "GET", "/v1/pods", &answer, error);
+    if (status == EXIT_STATUS_DONE) {
+        const json_t *list = json_object_get(answer.json, "pods");
+        char *text = request->is_json ? json_dumps(list, JSON_INDENT(2)) : NULL;
+        if (request->is_json)
+            printf("%s\n", text != NULL ? text : "[]");
+        else
+            print_pods(&set, list);
+        free(text);
+        status = commands_end_page(program);
+    }
+    control_answer_fini(&answer);
+    return status;
+}
+
+static int pods_take_operand(void *target, const char *word, struct error *error)
+{
+    struct pods_request *request = target;
+    if (request->set != NULL)
+        return error_set(error, "unexpected word '%.100s': the pods of one set are listed", word);
+    request->set = word;
+    return 0;
+}
+
+int command_pods(int argc, char **argv)
+{
+    struct pods_request request = {0};
+    struct error error = {0};
+    int status = EXIT_STATUS_USAGE;
+    const int result = options_parse(&pods_options, argc, argv, &request, pods_take_operand, &error);
+    if (result > 0)
+        status = show_page(program, &pods_options, result);
+    else if (result == 0)
+        status = list_pods(&request, &error);
+    if (error.text[0] != '\0')
+        say_error(program, error.text);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The pods of a set, by their names: SET/podRANK, with the rank of their master. */
+#pragma once
+
+#include "common/util/error.h"
+#include "deploy/cli/sets.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+/* Reads SET/podRANK, or podRANK, with an empty name of the set. False where the word is none. */
+bool pods_read_name(const char *word, char set[SET_NAME_MAX], unsigned *rank);
+
+/* The file by which a set is joined: the file itself, else that of the set of that name, else, where `given` is NULL,
+ * that of the set which is meant. -1 with one line. */
+int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error);
+
+/* Asks a pod to leave its set, with what runs there finished. Returns an exit status, with one line unless it leaves.
+ */
+int pods_send_away(const struct set_place *set, unsigned rank, struct error *error);
