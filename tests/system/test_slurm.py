@@ -245,5 +245,52 @@ def test_a_set_goes_on_in_the_next_job():
     return over(test)
 
 
+@long
+def test_a_set_outlives_the_jobs_whose_nodes_it_uses():
+    """Three jobs join a set of the login node, each for a time: nothing is lost, and nothing computed twice."""
+    def test(slurm):
+        def well(*words):
+            said = slurm.ask('hdss', *words)
+            assert said.returncode == 0, said
+            return said.stdout
+
+        def pods():
+            return json.loads(well('pods', '--format', 'json'))
+
+        def done():
+            return json.loads(well('show', '1', '--format', 'json'))['done']
+
+        def submit():
+            before, line = len(pods()), well('alloc', '--nodes', '1', '--time', '5m')
+            said = slurm.ask('sh', '-c', line.replace('sbatch ', 'sbatch --parsable --output=job.out ', 1))
+            assert said.returncode == 0, (line, said)
+            wait_until(lambda: len(pods()) > before, f'a pod, {text_of("job.out")}, {slurm.last_words()}', 120)
+            before = done()
+            wait_until(lambda: done() > before + 100, 'what it computes')
+            return said.stdout.strip()
+
+        def leave(number, left):
+            drain(slurm, number, ['--batch'])
+            status, text = slurm.wait(number)
+            assert status == 0 and len(pods()) == left, (status, text)
+
+        os.environ.update(HDSS_CONTROL_DIR=os.getcwd(), XDG_STATE_HOME=os.getcwd())
+        well('up', '--listen', '10.77.0.1:0', '--pods-only')
+        try:
+            well('submit', *STEADY, 'synthetic', 'iterations=3000', 'mean=10000', 'distribution=constant', 'mode=sleep')
+            first = submit()
+            second = submit()
+            leave(first, 1)
+            third = submit()
+            leave(second, 1)
+            assert well('wait', '1').startswith('main/1: done, 3,000 of 3,000')
+            figures = report()
+            assert figures['pods'] == {'joined': 3, 'left': 2, 'lost': 0} and sum(worker['iterations'] for worker in figures['worker_stats']) == 3000, figures
+        finally:
+            well('down')
+        assert slurm.wait(third)[0] == 0
+    return over(test)
+
+
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

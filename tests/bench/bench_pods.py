@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""Pods: launches that join a set over a stream.
+
+First: from the start of `hdss join` until its first task runs. Rates: empty chunks, of one iteration each, through a pod and in one launch. Loop: a loop over two pods, and over two masters of one launch.
+Presence: workers double and halve while a loop goes on; the time that they compute, over the time that they were there.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from measure import header, record, side_by_side, sized, spread
+from launch import HDSS, run, wait_until
+
+SLEEPING = ['--technique', 'dfss', 'synthetic', 'distribution=constant', 'mode=sleep']
+
+
+def hdss(*words):
+    result = run([HDSS, *words])
+    assert result.status == 0, result
+    return result.out
+
+
+def pods(name):
+    return json.loads(hdss('pods', '--format', 'json', name))
+
+
+class Set:
+    """A set of that name, with its pods."""
+
+    def __init__(self, name, *words):
+        self.name, self.joined = name, []
+        hdss('up', '--name', name, *words)
+
+    def join(self, workers):
+        before = len(pods(self.name))
+        self.joined.append(subprocess.Popen([HDSS, 'join', '--workers', str(workers), self.name], stdin=subprocess.DEVNULL))
+        wait_until(lambda: len(pods(self.name)) > before, 'a pod')
+
+    def leave(self):
+        pod = self.joined.pop()
+        pod.terminate()
+        pod.wait()
+
+    def elapsed(self, *words):
+        """Seconds that a job takes, as its report says."""
+        hdss('submit', '--wait', '--set', self.name, '--summary', 'none', '--report', 'report.json', *words)
+        with open('report.json', encoding='utf-8') as file:
+            return json.load(file)['elapsed_s']
+
+    def end(self):
+        hdss('down', self.name)
+        for pod in self.joined:
+            pod.wait()
+
+
+def measure_first():
+    """Seconds from the start of a pod until its first task runs."""
+    there = Set('first', '--listen', 'local', '--pods-only')
+    try:
+        hdss('submit', '--set', 'first', '--summary', 'none', '--output', 'first.txt', '--overwrite', 'exec', 'command=date +%s.%N', 'count=1')
+        began = time.time()
+        there.joined.append(subprocess.Popen([HDSS, 'join', '--workers', '2', 'first'], stdin=subprocess.DEVNULL))
+        hdss('wait', 'first/1')
+        with open('first.txt', encoding='ascii') as file:
+            return float(file.read()) - began
+    finally:
+        there.end()
+
+
+def compare_rates():
+    chunks = sized(100000, 2000)
+    words = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mean=0', f'iterations={chunks}']
+    by_stream, by_mpi = Set('stream', '--listen', 'local', '--pods-only'), Set('mpi', '--masters', '1', '--workers', '2')
+    try:
+        by_stream.join(2)
+        found = side_by_side({'through a pod': lambda: chunks / by_stream.elapsed(*words), 'in one launch': lambda: chunks / by_mpi.elapsed(*words)})
+    finally:
+        by_stream.end()
+        by_mpi.end()
+    ratios = [pod / launch for pod, launch in zip(found['through a pod'], found['in one launch'])]
+    for name, values in found.items():
+        print(f'  empty chunks/s {name:16} {spread(values, "{:,.0f}")}')
+        record('pods', f'chunks {name}', values)
+    print(f'  ratio                          {spread(ratios)}', flush=True)
+    record('pods', 'chunks ratio', ratios)
+
+
+def compare_loops():
+    words = [*SLEEPING, f'iterations={sized(8000, 200)}', 'mean=1000']
+    two, one = Set('two', '--listen', 'local', '--pods-only'), Set('one', '--masters', '2', '--workers', '4')
+    try:
+        two.join(2)
+        two.join(2)
+        found = side_by_side({'two pods': lambda: two.elapsed(*words), 'one launch': lambda: one.elapsed(*words)})
+    finally:
+        two.end()
+        one.end()
+    ratios = [pod / launch for pod, launch in zip(found['two pods'], found['one launch'])]
+    print(f'  a loop over two pods, its time over that in one launch {spread(ratios)}', flush=True)
+    record('pods', 'loop ratio', ratios)
+
+
+def measure_presence():
+    """The efficiency, of what was there, of a loop whose workers become 16, 8, 16, 8, .. of 16."""
+    workers = sized(8, 1)
+    there = Set('presence', '--listen', 'local', '--pods-only')
+    try:
+        there.join(workers)
+        hdss('submit', '--set', 'presence', '--summary', 'none', '--report', 'report.json', *SLEEPING, f'iterations={sized(24000, 400)}', 'mean=5000')
+        for _ in range(sized(3, 1)):
+            time.sleep(sized(1, 0.2))
+            there.join(workers)
+            time.sleep(sized(1, 0.2))
+            there.leave()
+        hdss('wait', 'presence/1')
+    finally:
+        there.end()
+    with open('report.json', encoding='utf-8') as file:
+        return json.load(file)['efficiency']
+
+
+def main(parts):
+    os.environ['HDSS_CONTROL_DIR'] = os.environ['XDG_STATE_HOME'] = os.getcwd()
+    header('pods')
+    if 'first' in parts:
+        values = side_by_side({'first': measure_first})['first']
+        print(f'  from `hdss join` to its first task, s {spread(values)}', flush=True)
+        record('pods', 'first', values)
+    if 'rates' in parts:
+        compare_rates()
+    if 'loop' in parts:
+        compare_loops()
+    if 'presence' in parts:
+        values = side_by_side({'presence': measure_presence})['presence']
+        print(f'  efficiency while workers double and halve {spread(values)}', flush=True)
+        record('pods', 'presence', values)
+
+
+if __name__ == '__main__':
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        main(sys.argv[1:] or ['first', 'rates', 'loop', 'presence'])

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: MIT
+"""Pods: launches of their own that join a set, take part in its jobs, leave it, and are lost."""
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import threading
+
+from launch import HDSS, descendants, finish, main, run, start, wait_until
+
+SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep']
+
+
+def well(words):
+    result = run([HDSS, *words])
+    assert result.status == 0, result
+    return result.out
+
+
+def job(number):
+    return json.loads(well(['show', number, '--format', 'json']))
+
+
+def pods():
+    return json.loads(well(['pods', '--format', 'json']))
+
+
+def here():
+    """Sockets and the folders of sets in a folder of this test's own."""
+    os.environ['HDSS_CONTROL_DIR'] = os.environ['XDG_STATE_HOME'] = os.getcwd()
+    for name in ('HDSS_SET', 'SLURM_JOB_ID', 'PBS_JOBID', 'LSB_JOBID'):
+        os.environ.pop(name, None)
+
+
+def join(workers=2):
+    """A pod that has joined."""
+    before = len(pods())
+    process = start([HDSS, 'join', '--workers', str(workers)])
+    wait_until(lambda: len(pods()) > before, 'the pod')
+    return process
+
+
+def down():
+    assert run([HDSS, 'down']).status == 0
+
+
+def wait_for(number, status=0):
+    waited = run([HDSS, 'wait', number])
+    assert waited.status == status, waited
+    return waited
+
+
+def test_a_pod_joins_takes_part_and_leaves():
+    here()
+    assert well(['up', '--listen', 'local', '--workers', '1']) == 'main is up\n'
+    try:
+        assert oct(os.stat('hdss/main/pods').st_mode & 0o777) == '0o600' and pods() == []
+        assert well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=3000', 'mean=2000']) == 'main/1\n'
+        wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+        pod = join()
+        name = f"main/pod{pods()[0]['rank']}"
+        assert name in well(['pods'])
+        before = job('1')['done']
+        wait_until(lambda: job('1')['done'] > before + 300, 'what the pod has computed')
+        assert well(['drain', name]) == f'{name} leaves when what runs there is finished\n'
+        left = finish(pod)
+        assert left.status == 0 and left.err == [] and pods() == [], left
+        assert job('1')['state'] == 'running'
+        well(['submit', *SLEEPING, 'iterations=20', 'mean=10'])
+        wait_for('1')
+        with open('report.json', encoding='utf-8') as file:
+            report = json.load(file)
+        assert report['pods'] == {**report['pods'], 'joined': 1, 'left': 1}, report['pods']
+        assert report['faults']['lost_workers'] == report['faults']['reissued_chunks'] == 0, report['faults']
+        shares = [worker['iterations'] for worker in report['worker_stats']]
+        assert sum(shares) == 3000 and len(shares) == 3 and min(shares) > 0, shares
+        wait_for('2')
+    finally:
+        down()
+    assert not os.path.exists('hdss/main/pods')
+
+
+def test_pods_may_be_all_that_there_is():
+    """Jobs wait for workers, and their results are those of a run by itself."""
+    here()
+    alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', 'mandelbrot', 'width=64', 'height=64'])
+    assert well(['up', '--listen', '127.0.0.1:0', '--pods-only']) == 'main is up\n'
+    try:
+        well(['submit', '--output', 'together.npy', 'mandelbrot', 'width=64', 'height=64'])
+        pod = join()
+        assert well(['wait', '1']).startswith('main/1: done, 64 of 64')
+        assert alone.checksum() in well(['output', '1'])
+        with open('alone.npy', 'rb') as one, open('together.npy', 'rb') as other:
+            assert one.read() == other.read()
+        well(['submit', *SLEEPING, 'iterations=2000', 'mean=2000'])
+        wait_until(lambda: job('2')['done'] > 0, 'a job that runs')
+        pod.send_signal(signal.SIGTERM)
+        left = finish(pod)
+        assert left.status == 0 and 'draining' in left.err[0], left
+        assert job('2')['state'] == 'running' and 0 < job('2')['done'] < 2000
+        pod = join(workers=3)
+        wait_for('2')
+    finally:
+        down()
+    assert finish(pod).status == 0
+
+
+def test_a_lost_pod_costs_what_it_had_begun():
+    here()
+    well(['up', '--listen', 'local', '--workers', '1'])
+    try:
+        well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=3000', 'mean=2000'])
+        pod = join()
+        before = job('1')['done']
+        wait_until(lambda: job('1')['done'] > before + 100, 'what the pod has computed')
+        for pid in descendants(pod.pid):
+            os.kill(pid, signal.SIGKILL)
+        lost = finish(pod)
+        assert lost.status == 1 and 'the pod ended without leaving its set' in lost.err[-1], lost
+        wait_for('1')
+        with open('report.json', encoding='utf-8') as file:
+            report = json.load(file)
+        assert report['pods'] == {'joined': 1, 'left': 0, 'lost': 1} and report['faults']['lost_workers'] == 2, report
+        assert report['done'] == 3000
+        said = run([HDSS, 'output', '1'])
+        assert any('master rank 3 was lost with its workers; others go on with their work' in line for line in said.err), said
+    finally:
+        down()
+
+
+class Proxy(threading.Thread):
+    """Stands between a pod and its set, and cuts what goes through."""
+
+    def __init__(self, path, to):
+        super().__init__(daemon=True)
+        self.to = to
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        self.socket.listen()
+        self.pairs = []
+        self.start()
+
+    def run(self):
+        while True:
+            near, _ = self.socket.accept()
+            far = socket.socket(socket.AF_UNIX)
+            try:
+                far.connect(self.to)
+            except OSError:  # the set has ended
+                near.close()
+                continue
+            self.pairs.append((near, far))
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
+
+    @staticmethod
+    def carry(one, other):
+        try:
+            while data := one.recv(65536):
+                other.sendall(data)
+        except OSError:
+            pass
+
+    def cut(self):
+        for pair in self.pairs:
+            for end in pair:
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+        self.pairs.clear()
+
+
+def ticket_by(path):
+    """The file by which a pod joins through the proxy at that path."""
+    with open('hdss/main/pods', encoding='ascii') as file:
+        ticket = re.sub('address .*', f'address {os.path.abspath(path)}', file.read())
+    with open(f'{path}.pods', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(ticket)
+    return f'./{path}.pods'
+
+
+def test_a_pod_that_is_cut_off_comes_back():
+    here()
+    well(['up', '--listen', 'local', '--workers', '1'])
+    try:
+        proxy = Proxy('proxy', 'hdss/main/pods.socket')
+        well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=3000', 'mean=2000'])
+        pod = start([HDSS, 'join', '--workers', '2', ticket_by('proxy')])
+        wait_until(pods, 'the pod')
+        for _ in range(5):
+            before = job('1')['done']
+            wait_until(lambda before=before: job('1')['done'] > before + 100, 'what was computed')
+            proxy.cut()
+        wait_for('1')
+        with open('report.json', encoding='utf-8') as file:
+            report = json.load(file)
+        assert report['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and report['done'] == 3000, report
+        assert sum(worker['iterations'] for worker in report['worker_stats']) == 3000, report['worker_stats']
+    finally:
+        down()
+    assert finish(pod).status == 0
+
+
+def refused(words, *texts):
+    result = run([HDSS, *words])
+    assert result.status == 2 and len(result.err) == 1 and all(text in result.err[0] for text in texts), (words, result)
+
+
+def test_who_cannot_join_is_told_why():
+    here()
+    refused(['up', '--pods-only'], '--pods-only', '--listen local')
+    refused(['up', '--listen', 'here:there'], '--listen', 'local, HOST:PORT or PORT')
+    refused(['up', '--listen', 'local', '--masters', '0'], '--masters 0')
+    refused(['join'], 'hdss up')
+    refused(['join', './nothing'], './nothing')
+    refused(['join', '--masters', '2', 'main'], '--masters 2')
+    well(['up', '--workers', '1'])
+    try:
+        refused(['join'], 'without --listen')
+    finally:
+        down()
+    well(['up', '--listen', '127.0.0.1:0', '--workers', '1'])
+    try:
+        refused(['drain', 'pod7'], 'no pod')
+        with open('hdss/main/pods', encoding='ascii') as file:
+            lines = file.read().splitlines()
+        for name, text, mode, told in (
+                ('open', '\n'.join(lines), 0o644, 'chmod 600'),
+                ('empty', '', 0o600, 'hdss-pods 1'),
+                ('keyless', '\n'.join(lines[:-1]), 0o600, 'it has no key'),
+                ('forged', '\n'.join([lines[0], lines[2], 'key ' + 64 * '0']), 0o600, 'cannot join at 127.0.0.1')):
+            with open(name, 'w', encoding='ascii') as file:
+                file.write(text)
+            os.chmod(name, mode)
+            refused(['join', '--workers', '1', f'./{name}'], told)
+        assert pods() == []
+    finally:
+        down()
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
