@@ -16,6 +16,7 @@ struct plugged {
     const struct hdss_technique *plugin;
     struct hdss_technique_loop loop;
     struct hdss_technique_value values[HDSS_TECHNIQUE_PARAMS_MAX];
+    struct error failure;                       /* the line of sched->failure */
     alignas(max_align_t) unsigned char state[]; /* [plugin->state_bytes] */
 };
 
@@ -35,6 +36,7 @@ static void plugged_fill_loop(struct plugged *plugged, const struct sched *sched
         .workers = sched->workers,
         .powers = of->plugin->is_weighted ? sched->powers : NULL,
         .values = plugged->values,
+        .technique = of->plugin,
     };
     for (unsigned i = 0; of->params[i].name != NULL; i++) {
         const union sched_value *value = sched->spec.given[i] ? &sched->spec.values[i] : &of->fallback[i];
@@ -68,11 +70,27 @@ static int plugged_init(struct sched *sched, struct error *error)
                                     sched->technique->name, result);
 }
 
+/* Notes why the technique cannot go on. Returns a size that becomes the smallest chunk. */
+static uint64_t plugged_fail(struct sched *sched, char line[HDSS_TECHNIQUE_ERROR_MAX])
+{
+    struct plugged *plugged = sched->own;
+    line[HDSS_TECHNIQUE_ERROR_MAX - 1] = '\0';
+    error_set(&plugged->failure, "technique %.200s: next() %s%s", sched->technique->name,
+              line[0] != '\0' ? "failed: " : "failed, and does not say why", line);
+    sched->failure = plugged->failure.text;
+    return 0;
+}
+
 static uint64_t plugged_next(struct sched *sched, unsigned worker)
 {
     struct plugged *plugged = sched->own;
-    const struct hdss_technique_request request = {sched->remaining, sched->step, worker};
-    return plugged->plugin->next(plugged->state, &request);
+    char line[HDSS_TECHNIQUE_ERROR_MAX];
+    const struct hdss_technique_request request = {sched->remaining, sched->step, worker, line};
+    if (sched->failure != NULL)
+        return 0;
+    line[0] = '\0';
+    const uint64_t chunk = plugged->plugin->next(plugged->state, &request);
+    return chunk != HDSS_TECHNIQUE_FAILED ? chunk : plugged_fail(sched, line);
 }
 
 static uint64_t plugged_at(const struct sched *sched, uint64_t step)

@@ -132,6 +132,7 @@ static void release_own(struct sched *sched)
         sched->technique->fini(sched);
     free(sched->own);
     sched->own = NULL;
+    sched->failure = NULL;
 }
 
 void sched_fini(struct sched *sched)

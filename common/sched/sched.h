@@ -116,7 +116,8 @@ struct sched {
     union {
         uint64_t integer[8];
         double real[8];
-    } constant, state; /* the technique's own, zero before its init */
+    } constant, state;   /* the technique's own, zero before its init */
+    const char *failure; /* the technique cannot go on: why, in one line, borrowed from own; NULL: it can */
     void *own; /* the technique's own block, owned, released by its fini() and free(); NULL where it needs none */
 };
 
@@ -209,7 +210,7 @@ void sched_fini(struct sched *sched);
 
 /* The size of the next chunk, for a request of `worker` (0 .. P-1): min(R, max(K', min_chunk, 1)), where K' is K,
  * weighted by power floor(K V_j), and by acp floor(K V_j / Q_j); the remaining work shrinks by it. 0 when no work
- * remains. */
+ * remains. Behind it sched->failure says whether a plug-in has failed; chunks are as small as they may be then. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
 
 /* The next chunk of a loop that is cut from its first iteration to its last, where none comes back: sched_next() says

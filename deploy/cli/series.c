@@ -117,5 +117,5 @@ bool series_next(struct series *series, struct chunk *chunk)
     else
         cut_recursive(series, worker, chunk);
     series->step++;
-    return chunk->count > 0;
+    return chunk->count > 0 && series->sched.failure == NULL;
 }

@@ -202,6 +202,23 @@ def test_what_is_no_technique_is_refused():
         assert result.status == 2 and len(result.err) == 1 and line in result.err[0], result
 
 
+@launched
+def test_a_technique_that_fails_ends_the_run():
+    build('plugged.so', PLUGGED)
+    line = 'technique ./plugged.so: next() failed: three chunks of 14 are enough'
+    result = run([HDSS, 'chunks', './plugged.so:size=14', '--iterations', 100, '--workers', 2])
+    assert result.status == 1 and result.err == ['hdss chunks: ' + line] and '3 chunks, ' in result.out, result
+    for masters in (0, 1):
+        result = run([HDSS, 'run', '--masters', masters, '--workers', 2, *EQUAL, '--output', 'out.npy', '--overwrite', '--technique', './plugged.so:size=14', *LOOP])
+        assert result.status == 1 and result.err == [f'supermaster: {line}'], result
+    result = run([HDSS, 'simulate', '--workers', 2, '--technique', './plugged.so:size=14', *LOOP])
+    assert result.status == 1 and result.out.startswith(f'synthetic: failed: {line}\n'), result
+    result = run([HDSS, 'simulate', '--workers', 2, '--technique', 'auto', '--candidate', './plugged.so:size=14', '--report', 'report.json', *LOOP])
+    assert result.status == 0 and report()['technique']['auto']['predicted_s']['./plugged.so:size=14'] is None, result
+    result = run([HDSS, 'run', '--masters', 1, '--workers', 2, *EQUAL, '--output', 'out.npy', '--resume', '--technique', './plugged.so', *LOOP])
+    assert result.status == 0, result
+
+
 def test_a_size_that_cannot_be_is_held_to_a_chunk():
     build('plugged.so', PLUGGED)
     assert chunks('./plugged.so:size=0', iterations=5) == chunks('ss', iterations=5)
@@ -217,5 +234,6 @@ main([
     test_auto_may_choose_it,
     test_jobs_of_a_set_have_their_own,
     test_what_is_no_technique_is_refused,
+    test_a_technique_that_fails_ends_the_run,
     test_a_size_that_cannot_be_is_held_to_a_chunk,
 ])

@@ -69,6 +69,11 @@ enum hdss_technique_powers {
     HDSS_TECHNIQUE_BY_MEAN,    /* speed / mean speed: the powers sum to P */
 };
 
+/* Returned by next() where the technique cannot go on: the run ends as one that has failed. */
+#define HDSS_TECHNIQUE_FAILED UINT64_MAX
+
+struct hdss_technique;
+
 /* The loop that is to be cut. */
 struct hdss_technique_loop {
     uint64_t iterations;  /* N, up to 2^63; what a run has left of its loop, or those of one time step */
@@ -76,6 +81,7 @@ struct hdss_technique_loop {
     uint32_t workers;     /* P, at least 1 */
     const double *powers; /* V_j of each of the workers, from 1e-9 to 1e9; NULL where the technique is not weighted */
     const struct hdss_technique_value *values; /* one for each parameter, in the order of the table */
+    const struct hdss_technique *technique;    /* the constant whose calls these are, which several may share */
 };
 
 /* A request for a chunk. */
@@ -84,6 +90,7 @@ struct hdss_technique_request {
                            that of a lost worker does */
     uint64_t step;      /* number of chunks cut so far */
     uint32_t worker;    /* the worker that the chunk is for, from 0 to P - 1 */
+    char *error;        /* room for a line of HDSS_TECHNIQUE_ERROR_MAX bytes, for HDSS_TECHNIQUE_FAILED */
 };
 
 /* Measurements of chunks that a worker has finished. */
@@ -116,7 +123,8 @@ struct hdss_technique {
      * left allocated. NULL where there is nothing to prepare. */
     int (*init)(void *state, const struct hdss_technique_loop *loop, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
-    /* Returns K, the size of the next chunk in iterations, for a request. */
+    /* Returns K, the size of the next chunk in iterations, for a request; or HDSS_TECHNIQUE_FAILED with one line in
+     * request->error, after which it is not called again. */
     uint64_t (*next)(void *state, const struct hdss_technique_request *request);
 
     /* Returns K of chunk `step`, counted from 0, by the step alone: the closed form, by which workers without a

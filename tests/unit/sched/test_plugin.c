@@ -131,6 +131,10 @@ static uint64_t note_next(void *state, const struct hdss_technique_request *requ
     struct note *note = state;
     const struct hdss_technique_value *size = &note->loop->values[SIZE];
     note->request = *request;
+    if (size->integer == 66) {
+        snprintf(request->error, HDSS_TECHNIQUE_ERROR_MAX, "66 are too many");
+        return HDSS_TECHNIQUE_FAILED;
+    }
     return size->is_known ? size->integer : note->loop->iterations / note->loop->workers;
 }
 
@@ -184,7 +188,7 @@ START_TEST(a_plugin_is_told_the_loop_and_its_values)
     struct sched sched = loop_by(&spec, &four);
     const struct hdss_technique_loop *loop = latest->loop;
     ck_assert(loop->iterations == 100 && loop->workers == 4 && loop->min_chunk == 3);
-    ck_assert(loop->powers[1] == 2 && loop->powers[2] == 4);
+    ck_assert(loop->powers[1] == 2 && loop->powers[2] == 4 && loop->technique == &noting);
     ck_assert(loop->values[SIZE].is_known && loop->values[SIZE].integer == 7);
     ck_assert(loop->values[FACTOR].is_known && loop->values[FACTOR].real == 1.5);
     ck_assert(loop->values[ROUND].is_known && loop->values[ROUND].integer == 1);
@@ -262,6 +266,21 @@ START_TEST(a_loop_that_is_refused_owns_nothing)
     ck_assert_int_eq(sched_init(&sched, &spec, &four, &error), -1);
     ck_assert_str_eq(error.text, refused[_i].error);
     ck_assert(begun == 0 && ended == 0 && sched.own == NULL);
+}
+END_TEST
+
+START_TEST(a_technique_that_fails_is_asked_no_more)
+{
+    struct technique_plugin made;
+    const struct sched_spec spec = plugged(&made, &noting, "size=66");
+    struct sched sched = loop_by(&spec, &four);
+    ck_assert_uint_eq(sched_next(&sched, 0), 3);
+    ck_assert_str_eq(sched.failure, "technique ./own.so: next() failed: 66 are too many");
+    ck_assert_uint_eq(latest->request.step, 0);
+    ck_assert_uint_eq(sched_next(&sched, 1), 3);
+    ck_assert_uint_eq(latest->request.step, 0);
+    sched_fini(&sched);
+    ck_assert_ptr_null(sched.failure);
 }
 END_TEST
 
@@ -422,6 +441,7 @@ int main(void)
     tcase_add_test(tcase, a_plugin_learns);
     tcase_add_test(tcase, each_state_ends_once);
     tcase_add_loop_test(tcase, a_loop_that_is_refused_owns_nothing, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(tcase, a_technique_that_fails_is_asked_no_more);
     tcase_add_test(tcase, what_is_returned_is_held_to_a_chunk);
     tcase_add_test(tcase, a_technique_that_lacks_something_is_refused);
     tcase_add_loop_test(tcase, a_parameter_that_is_none_is_refused, 0, sizeof bad_params / sizeof *bad_params);
