@@ -168,11 +168,11 @@ static const struct option_row scheduling[] = {
     {"technique", 0, RUN_TECHNIQUE_AUTO "|SPEC|PLUGIN",
      "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
      "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
-     "./FILE.so or ./FILE.so:PARAM=VALUE,...: a plug-in; or " RUN_TECHNIQUE_AUTO
+     "./FILE.so or python:MODULE.CLASS, also with :PARAM=VALUE,...: a plug-in; or " RUN_TECHNIQUE_AUTO
      ": the one that is predicted to be the quickest (default " RUN_TECHNIQUE ", " RUN_TECHNIQUE_SINGLE
      " where iterations wait or have effects)",
      job_take_technique, .given = offsetof(struct job, technique_given)},
-    {"candidate", 0, "PLUGIN", "./FILE.so or ./FILE.so:PARAM=VALUE,..., up to 8 times",
+    {"candidate", 0, "PLUGIN", "./FILE.so or python:MODULE.CLASS, with :PARAM=VALUE,... or without; up to 8 times",
      "with --technique " RUN_TECHNIQUE_AUTO ": this plug-in may be chosen, too (can be given up to 8 times)",
      take_candidate, .not_for = OPTION_DCA},
     {"weighting", 0, "none|power|acp", NULL,

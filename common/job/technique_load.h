@@ -6,6 +6,6 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* As sched_spec_parse(), also of a plug-in: "./mine.so:param=value,...". Its technique lives as long as the process. -1
- * with one line, and `spec` as it was. */
+/* As sched_spec_parse(), also of a plug-in: "./mine.so:param=value,...", or "python:module.Class:param=value,...". Its
+ * technique lives as long as the process. -1 with one line, and `spec` as it was. */
 int technique_load(struct sched_spec *spec, const char *text, struct error *error);

@@ -2,14 +2,20 @@
 /* Loading users' shared objects: see objects.h. */
 #include "common/os/objects.h"
 
+#include "common/os/modules.h"
+
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-int object_refuse(const struct object_kind *kind, const char *name, const char *path, struct error *error)
+#define PYTHON_MODULE "hdss-python.so"
+
+/* Refuses by the text of dlerror(), without the path that it begins with. Always returns -1. */
+static int object_refuse(const struct object_kind *kind, const char *name, const char *path, struct error *error)
 {
     const char *reason = dlerror();
     size_t length = strlen(path);
@@ -70,4 +76,35 @@ void *object_open(const struct object_kind *kind, const char *name, struct error
     if (handle == NULL)
         object_refuse(kind, name, path, error);
     return handle;
+}
+
+/* Finds the module for Python among the modules of HDSS. -1 with one line. */
+static int find_python(const struct object_kind *kind, const char *name, char path[PATH_MAX + sizeof PYTHON_MODULE],
+                       struct error *error)
+{
+    char folder[PATH_MAX];
+    struct error missing;
+    if (modules_find(PYTHON_MODULE, folder, &missing) < 0)
+        return error_set(error,
+                         "%s %.40s: this HDSS has no Python: %.290s; needed: the package hdss-python3, or a build "
+                         "where libpython3-dev is",
+                         kind->what, name, missing.text);
+    sprintf(path, "%s/" PYTHON_MODULE, folder);
+    return 0;
+}
+
+void *object_find_python(const struct object_kind *kind, const char *name, const char *symbol, struct error *error)
+{
+    char path[PATH_MAX + sizeof PYTHON_MODULE];
+    if (find_python(kind, name, path, error) < 0)
+        return NULL;
+    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python look for its symbols */
+    if (module == NULL) {
+        object_refuse(kind, name, path, error);
+        return NULL;
+    }
+    void *found = dlsym(module, symbol);
+    if (found == NULL)
+        error_set(error, "%s %.60s: %.200s is not the module for Python of this HDSS", kind->what, name, path);
+    return found;
 }

@@ -179,7 +179,8 @@ int sched_spec_parse_params(struct sched_spec *spec, const struct technique *tec
 /* Length of the name that a spec begins with. */
 size_t sched_spec_name_length(const char *text);
 
-/* True if the spec names a file, a plug-in, as "./mine.so:param=1" does: its name has a slash or ends in .so. */
+/* True if the spec names a plug-in: a file, as "./mine.so:param=1" does, whose name has a slash or ends in .so, or a
+ * class, "python:module.Class". */
 bool sched_spec_is_plugin(const char *text);
 
 /* Writes the spec back in its canonical spelling, cut at `size`. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PLUGIN_ENDING ".so"
+#define PLUGIN_PYTHON "python:"
 
 /* Text written piece by piece, cut at its end. */
 struct text {
@@ -95,8 +96,15 @@ static const char *spec_meant(const char *word)
     return nearest.name;
 }
 
+static bool is_in_python(const char *text)
+{
+    return strncmp(text, PLUGIN_PYTHON, strlen(PLUGIN_PYTHON)) == 0;
+}
+
 size_t sched_spec_name_length(const char *text)
 {
+    if (is_in_python(text))
+        return strlen(PLUGIN_PYTHON) + strcspn(text + strlen(PLUGIN_PYTHON), ":");
     const char *ending = strstr(text, PLUGIN_ENDING ":");
     return ending != NULL ? (size_t)(ending - text) + strlen(PLUGIN_ENDING) : strcspn(text, ":");
 }
@@ -104,7 +112,7 @@ size_t sched_spec_name_length(const char *text)
 bool sched_spec_is_plugin(const char *text)
 {
     size_t length = sched_spec_name_length(text), tail = strlen(PLUGIN_ENDING);
-    return memchr(text, '/', length) != NULL ||
+    return is_in_python(text) || memchr(text, '/', length) != NULL ||
            (length >= tail && strncmp(text + length - tail, PLUGIN_ENDING, tail) == 0);
 }
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from launch import HDSS, SUPERMASTER, WORKER, job, launched, main, mpirun_line, report, run, run_job, techniques
+from launch import HDSS, SUPERMASTER, WORKER, job, launched, main, mpirun_line, python_is_there, report, run, run_job, techniques
 
 MESON, BUILD_ROOT, SOURCE = os.environ.get('MESON', ''), os.environ['BUILD_ROOT'], os.environ['SOURCE_ROOT']
 EXAMPLE = os.path.join(SOURCE, 'deploy/examples/techniques/factoring.c')
@@ -140,7 +140,7 @@ def test_auto_may_choose_it():
     result = run_job(1, 2, [*words, '--overwrite', *LOOP])
     assert result.status == 0 and report()['technique']['auto']['predicted_s']['./factoring.so:parts=3'] > 0, (result, report()['technique'])
     for words, line in ((['--technique', 'gss', '--candidate', './shares.so'], '--candidate is for --technique auto'),
-                        (['--technique', 'auto', '--candidate', 'gss'], "--candidate 'gss': accepted: ./FILE.so or ./FILE.so:PARAM=VALUE,..., up to 8 times"),
+                        (['--technique', 'auto', '--candidate', 'gss'], "--candidate 'gss': accepted: ./FILE.so or python:MODULE.CLASS, with :PARAM=VALUE,... or without; up to 8 times"),
                         (['--technique', 'auto', *9 * ['--candidate', './shares.so']], "--candidate: './shares.so' is one too many: accepted are up to 8"),
                         (['--technique', 'auto', '--candidate', './shares.so:size=13'], '--candidate: technique ./shares.so: size=13 is bad luck')):
         result = run([HDSS, 'run', '--workers', 1, *words, *LOOP])
@@ -164,6 +164,8 @@ def test_jobs_of_a_set_have_their_own():
         os.replace(build('new.so', PLUGGED), 'two/mine.so')
         result = run([HDSS, 'submit', '--set', 'plugged', '--wait', '--technique', './mine.so', *LOOP], cwd='two')
         assert result.status == 2 and 'its file has changed since an earlier job loaded it; accepted: a file of another name, or another set' in result.err[0], result
+        result = run([HDSS, 'submit', '--set', 'plugged', '--technique', 'python:mine.Own', *LOOP])
+        assert result.status == 2 and 'the supermaster would keep the modules of Python for other jobs; accepted: ' in result.err[0], result
     finally:
         assert run([HDSS, 'down', '--set', 'plugged']).status == 0
 
@@ -181,7 +183,7 @@ def test_what_is_no_technique_is_refused():
     for spec, line in (
             ('./absent.so', 'technique ./absent.so: cannot open shared object file: No such file or directory'),
             ('absent.so:size=3', 'technique absent.so: cannot open shared object file: No such file or directory'),
-            ('./text.so', 'technique ./text.so: file too short; accepted: a shared object, or a technique that `hdss techniques` lists'),
+            ('./text.so', 'technique ./text.so: file too short; accepted: a shared object, python:MODULE.CLASS, or a technique that `hdss techniques` lists'),
             ('./empty.so', 'technique ./empty.so: is no technique: it has no symbol hdss_technique'),
             ('./old.so', 'technique ./old.so: is built for version 99 of the technique interface; accepted: 1, build it anew with the hdss/technique.h of this HDSS'),
             ('./lacking.so', 'technique ./lacking.so: it lacks next(); see hdss/technique.h'),
@@ -219,6 +221,91 @@ def test_a_technique_that_fails_ends_the_run():
     assert result.status == 0, result
 
 
+PYTHON = '''
+class Factoring:
+    """Factoring by two."""
+    rule = 'K = ceil(R/(parts P))'
+
+    def __init__(self, loop, parts=2, fails=False):
+        if not 1 <= parts <= 1000:
+            raise ValueError(f'parts={parts} is not accepted: 1 to 1000')
+        self.chunks, self.workers, self.left, self.fails = parts * loop.workers, loop.workers, 0, fails
+
+    def next(self, request):
+        if self.fails and request.step == 3:
+            return request.remaining / 2
+        if self.left == 0:
+            self.left, self.chunk = self.workers, -(-request.remaining // self.chunks)
+        self.left -= 1
+        return self.chunk
+
+
+class Learns:
+    weighted = 'mean'
+
+    def __init__(self, loop):
+        assert len(loop.powers) == loop.workers
+        self.told = 0
+
+    def next(self, request):
+        return 50 if self.told else 1
+
+    def feedback(self, told):
+        self.told += told.iterations
+
+
+class Odd:
+    def __init__(self):
+        pass
+
+    def next(self, request):
+        return 1
+
+
+class Text:
+    def __init__(self, loop, name=''):
+        pass
+
+    def next(self, request):
+        return 1
+
+
+class Empty:
+    pass
+'''
+
+
+@launched
+def test_it_is_a_class_in_python():
+    if not python_is_there():
+        return 'built without Python'
+    with open('mine.py', 'w', encoding='utf-8') as file:
+        file.write(PYTHON)
+    assert chunks('python:mine.Factoring') == chunks('fac2') and chunks('python:mine.Factoring:parts=5') != chunks('fac2')
+    shutil.copy(os.path.join(os.path.dirname(EXAMPLE), 'share.py'), '.')
+    assert chunks('python:share.Share:share=0.5', iterations=7).splitlines()[1:4] == ['    1       1      0      3', '    2       2      3      2', '    3       3      5      1']
+    shown = run([HDSS, 'techniques', 'python:mine.Factoring'])
+    assert shown.out.startswith('python:mine.Factoring: Factoring by two\n\nrule      K = ceil(R/(parts P))\n') and '  fails=\n' in shown.out, shown
+    for masters in (0, 1):
+        result = run([HDSS, 'run', '--masters', masters, '--workers', 2, *EQUAL, '--report', 'report.json', '--technique', 'python:mine.Learns', *LOOP])
+        assert result.status == 0 and report()['chunks'] < 60 and report()['technique']['name'] == 'python:mine.Learns', result
+    for spec, line in (('Factoring:parts=2000', 'ValueError: parts=2000 is not accepted: 1 to 1000 (at mine.py:8 in __init__)'),
+                       ('Factoring:part=2', "'part' is not accepted: the parameters are parts=, fails="),
+                       ('Odd', 'the class takes no loop; accepted: def __init__(self, loop, ...)'),
+                       ('Text', "parameter name: its default is ''; accepted: an int from 0, float, bool"),
+                       ('Empty', 'mine.Empty is no class with a method next(self, request)'), ('None', 'module mine has no class None')):
+        result = run([HDSS, 'chunks', f'python:mine.{spec}', '--iterations', 10, '--workers', 2])
+        assert result.status == 2 and result.err == [f'hdss chunks: technique python:mine.{spec.partition(":")[0]}: {line}'], result
+    line = 'technique python:mine.Factoring: next() failed: it returned float; accepted: int, as of // or round()'
+    result = run([HDSS, 'run', '--workers', 2, *EQUAL, '--technique', 'python:mine.Factoring:fails=yes', *LOOP])
+    assert result.status == 1 and result.err == ['supermaster: ' + line], result
+    result = run([HDSS, 'run', '--workers', 2, '--dca', 'rma', '--technique', 'python:mine.Factoring', *LOOP])
+    assert result.status == 2 and 'technique python:mine.Factoring cannot run without a coordinator (--dca)' in result.err[0], result
+    result = run(['env', 'HDSS_MODULES=.', HDSS, 'chunks', 'python:mine.Factoring', '--iterations', 10, '--workers', 2])
+    assert result.status == 2 and 'technique python:mine.Factoring: this HDSS has no Python: there is no hdss-python.so in .; needed: ' in result.err[0], result
+    return None
+
+
 def test_a_size_that_cannot_be_is_held_to_a_chunk():
     build('plugged.so', PLUGGED)
     assert chunks('./plugged.so:size=0', iterations=5) == chunks('ss', iterations=5)
@@ -235,5 +322,6 @@ main([
     test_jobs_of_a_set_have_their_own,
     test_what_is_no_technique_is_refused,
     test_a_technique_that_fails_ends_the_run,
+    test_it_is_a_class_in_python,
     test_a_size_that_cannot_be_is_held_to_a_chunk,
 ])

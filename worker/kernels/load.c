@@ -5,17 +5,12 @@
 #include "worker/kernels/kernels.h"
 
 #include "common/config/params.h"
-#include "common/os/modules.h"
 #include "common/os/objects.h"
 
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #define KERNEL_SYMBOL "hdss_kernel"
-#define PYTHON_PREFIX "python:"
-#define PYTHON_MODULE "hdss-python.so"
 #define PYTHON_SYMBOL "hdss_python_kernel"
 
 /* A kernel from the module for Python: the kernel "module.function". NULL with one line in `error`. */
@@ -35,7 +30,7 @@ static bool is_file(const char *name)
 /* The words of errors about kernels of users. */
 static const struct object_kind kernel_objects = {
     .what = "kernel",
-    .other = "a shared object, or " PYTHON_PREFIX "MODULE.FUNCTION",
+    .other = "a shared object, or " OBJECT_PYTHON "MODULE.FUNCTION",
     .for_changed = "--isolate on, or another set",
 };
 
@@ -71,32 +66,13 @@ static int load_plugin(const char *name, const struct hdss_kernel **kernel, stru
     return check_plugin(name, found, error);
 }
 
-/* Finds the module for Python among the modules of HDSS. -1 with one line. */
-static int find_module(const char *name, char path[PATH_MAX + sizeof PYTHON_MODULE], struct error *error)
-{
-    char folder[PATH_MAX];
-    struct error missing;
-    if (modules_find(PYTHON_MODULE, folder, &missing) < 0)
-        return error_set(error,
-                         "kernel %.40s: this HDSS has no Python: %.290s; needed: the package hdss-python3, or a build "
-                         "where libpython3-dev is",
-                         name, missing.text);
-    sprintf(path, "%s/" PYTHON_MODULE, folder);
-    return 0;
-}
-
 static int load_python(const char *name, const struct hdss_kernel **kernel, struct error *error)
 {
-    char path[PATH_MAX + sizeof PYTHON_MODULE], text[HDSS_ERROR_MAX] = "";
-    if (find_module(name, path, error) < 0)
-        return -1;
-    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python look for its symbols */
-    if (module == NULL)
-        return object_refuse(&kernel_objects, name, path, error);
-    python_kernel *find = (python_kernel *)dlsym(module, PYTHON_SYMBOL);
+    char text[HDSS_ERROR_MAX] = "";
+    python_kernel *find = (python_kernel *)object_find_python(&kernel_objects, name, PYTHON_SYMBOL, error);
     if (find == NULL)
-        return error_set(error, "kernel %.60s: %.200s is not the module for Python of this HDSS", name, path);
-    *kernel = find(name + strlen(PYTHON_PREFIX), text);
+        return -1;
+    *kernel = find(name + strlen(OBJECT_PYTHON), text);
     return *kernel != NULL ? 0 : error_set(error, "kernel %.60s: %.300s", name, text);
 }
 
@@ -105,7 +81,7 @@ int kernel_load(const char *name, const struct hdss_kernel **kernel, struct erro
     *kernel = kernel_find(name);
     if (*kernel != NULL)
         return 0;
-    if (strncmp(name, PYTHON_PREFIX, strlen(PYTHON_PREFIX)) == 0)
+    if (strncmp(name, OBJECT_PYTHON, strlen(OBJECT_PYTHON)) == 0)
         return load_python(name, kernel, error);
     return is_file(name) ? load_plugin(name, kernel, error) : kernel_unknown(name, error);
 }
