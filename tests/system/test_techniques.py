@@ -83,6 +83,22 @@ def test_it_runs_in_every_topology():
 
 
 @launched
+def test_workers_alone_must_have_the_same():
+    with open(EXAMPLE, encoding='utf-8') as file:
+        source = file.read()
+    assert source.count('(remaining % chunks != 0)') == 1
+    with open('other.c', 'w', encoding='utf-8') as file:
+        file.write(source.replace('(remaining % chunks != 0)', '1'))
+    for name, text in (('one', EXAMPLE), ('two', 'other.c')):
+        os.mkdir(name)
+        build(f'{name}/factoring.so', text)
+    words = [WORKER, '--dca', 'rma', *EQUAL, '--technique', './factoring.so', *LOOP]
+    result = run(mpirun_line([(1, ['-wdir', os.path.abspath(folder), *words]) for folder in ('one', 'two')]))
+    assert result.status == 2 and result.err == ['worker: rank 1 was given another job or mode than rank 0, or other files: accepted with --dca is the same for all '
+                                                 '(--slowdown and --load may differ)'], result
+
+
+@launched
 def test_only_who_cuts_loads_it():
     build('plugged.so', PLUGGED)
     for result, programs in (
@@ -315,6 +331,7 @@ def test_a_size_that_cannot_be_is_held_to_a_chunk():
 main([
     test_the_example_cuts_as_fac2_does,
     test_it_runs_in_every_topology,
+    test_workers_alone_must_have_the_same,
     test_only_who_cuts_loads_it,
     test_it_learns_and_is_weighted,
     test_it_is_simulated_and_studied,
