@@ -231,6 +231,7 @@ START_TEST(each_state_ends_once)
     struct hdss_technique forgetful = noting;
     struct sched_spec spec = plugged(&made, &noting, NULL);
     struct error error;
+    begun = ended = 0;
     struct sched sched = loop_by(&spec, &four), other = loop_by(&spec, &four);
     ck_assert(begun == 2 && ended == 0);
     ck_assert_int_eq(sched_again(&other, 50, &error), 0);
@@ -263,6 +264,7 @@ START_TEST(a_loop_that_is_refused_owns_nothing)
     const struct sched_spec spec = plugged(&made, &noting, refused[_i].params);
     struct sched sched;
     struct error error;
+    begun = ended = 0;
     ck_assert_int_eq(sched_init(&sched, &spec, &four, &error), -1);
     ck_assert_str_eq(error.text, refused[_i].error);
     ck_assert(begun == 0 && ended == 0 && sched.own == NULL);
