@@ -62,6 +62,23 @@ def test_the_example_cuts_as_fac2_does():
     assert 'forms     recursive, closed\n' in shown.out and '  parts=\n' in shown.out and 'an integer from 1 to 1000\n' in shown.out, shown
 
 
+def manual_example(begin):
+    """The literal text of the manual page that begins so."""
+    with open(os.path.join(SOURCE, 'common/sched/hdss-technique.3'), encoding='utf-8') as file:
+        text = file.read()
+    return begin + text.split('\n' + begin, 1)[1].split('.Ed\n', 1)[0].replace('\\e', '\\')
+
+
+def test_the_examples_of_the_manual():
+    for name, begin in (('share.c', '#include'), ('mine.py', 'class')):
+        with open(name, 'w', encoding='utf-8') as file:
+            file.write(manual_example(begin))
+    build('share.so', 'share.c', '-Wno-unused-parameter')
+    sizes = chunks('./share.so:share=0.2')
+    assert '    1       1      0    200\n    2       2    200    160\n' in sizes, sizes
+    assert not python_is_there() or chunks('python:mine.Share:share=0.2') == sizes
+
+
 def flat(dca, words):
     return run(mpirun_line([(2, [WORKER, '--dca', dca, *words])]))
 
@@ -330,6 +347,7 @@ def test_a_size_that_cannot_be_is_held_to_a_chunk():
 
 main([
     test_the_example_cuts_as_fac2_does,
+    test_the_examples_of_the_manual,
     test_it_runs_in_every_topology,
     test_workers_alone_must_have_the_same,
     test_only_who_cuts_loads_it,
