@@ -93,6 +93,8 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     if (supermaster->sched.weighting == SCHED_WEIGHTING_ACP)
         supermaster_weigh_load(supermaster, w);
     uint64_t want = sched_next(&supermaster->sched, supermaster->seat[w]);
+    if (supermaster->sched.failure != NULL)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, supermaster->sched.failure);
     if (supermaster->least_chunk > 1)
         want = widen(supermaster, want);
     supermaster->actions->calculations += want > 0;

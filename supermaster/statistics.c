@@ -77,14 +77,18 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
     };
 }
 
-/* The values that `auto` took from the probes for its technique. */
-static void add_values_of_choice(const struct sched_spec *spec, struct report *report)
+/* Tells the values that `auto` took from the probes for its technique as measured, not as given: what a plug-in was
+ * given is. */
+static void tell_values_of_choice(struct report *report)
 {
+    struct sched_spec *spec = &report->technique;
     const struct technique_param *params = spec->technique->params;
-    for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
-        if (spec->given[i])
-            report->measured[report->measured_count++] =
-                (struct sched_value_used){params[i].name, spec->values[i].real};
+    for (unsigned i = 0; params != NULL && params[i].name != NULL; i++) {
+        if (!spec->given[i] || params[i].measured == SCHED_NOT_MEASURED)
+            continue;
+        report->measured[report->measured_count++] = (struct sched_value_used){params[i].name, spec->values[i].real};
+        spec->given[i] = false;
+    }
 }
 
 static void fill_technique(const struct supermaster *supermaster, struct report *report)
@@ -99,10 +103,8 @@ static void fill_technique(const struct supermaster *supermaster, struct report 
     report->technique = sched->spec;
     report->weighting = sched->weighting;
     report->measured_count = sched_values_used(sched, report->measured);
-    if (report->choice == NULL)
-        return;
-    add_values_of_choice(&sched->spec, report);
-    report->technique = (struct sched_spec){.technique = sched->technique};
+    if (report->choice != NULL)
+        tell_values_of_choice(report);
 }
 
 static enum report_outcome outcome(const struct supermaster *supermaster)

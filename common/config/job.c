@@ -3,6 +3,7 @@
 #include "common/config/job.h"
 #include "common/config/options.h"
 #include "common/config/run_spec.h"
+#include "common/sched/plugin.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
@@ -14,7 +15,24 @@
 
 static int job_take_technique(void *target, const char *value, struct error *error)
 {
-    return run_spec_set_technique(&((struct job *)target)->spec, value, error);
+    struct job *job = target;
+    job->plugin = sched_spec_is_plugin(value) ? value : NULL;
+    if (job->plugin == NULL)
+        return run_spec_set_technique(&job->spec, value, error);
+    job->spec.technique_auto = false;
+    return 0;
+}
+
+static int take_candidate(void *target, const char *value, struct error *error)
+{
+    struct run_spec *spec = &((struct job *)target)->spec;
+    if (!sched_spec_is_plugin(value))
+        return -1;
+    if (spec->candidates == RUN_CANDIDATES_MAX)
+        return error_set(error, "'%.100s' is one too many: accepted are up to %d", value, RUN_CANDIDATES_MAX);
+    spec->candidate[spec->candidates] = (struct sched_spec){.technique = technique_elsewhere(0)};
+    spec->candidate_text[spec->candidates++] = value;
+    return 0;
 }
 
 static int job_take_iterations(void *target, const char *value, struct error *error)
@@ -147,11 +165,16 @@ static int take_max_output(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row scheduling[] = {
-    {"technique", 0, RUN_TECHNIQUE_AUTO "|SPEC", "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
+    {"technique", 0, RUN_TECHNIQUE_AUTO "|SPEC|PLUGIN",
+     "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
      "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
-     "or " RUN_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " RUN_TECHNIQUE
-     ", " RUN_TECHNIQUE_SINGLE " where iterations wait or have effects)",
+     "./FILE.so or python:MODULE.CLASS, also with :PARAM=VALUE,...: a plug-in; or " RUN_TECHNIQUE_AUTO
+     ": the one that is predicted to be the quickest (default " RUN_TECHNIQUE ", " RUN_TECHNIQUE_SINGLE
+     " where iterations wait or have effects)",
      job_take_technique, .given = offsetof(struct job, technique_given)},
+    {"candidate", 0, "PLUGIN", "./FILE.so or python:MODULE.CLASS, with :PARAM=VALUE,... or without; up to 8 times",
+     "with --technique " RUN_TECHNIQUE_AUTO ": this plug-in may be chosen, too (can be given up to 8 times)",
+     take_candidate, .not_for = OPTION_DCA},
     {"weighting", 0, "none|power|acp", NULL,
      "power: multiply each chunk by the power of the worker it is for; techniques that are weighted by nature stay as "
      "they are. acp: and divide it by the load of the worker's core (default none)",
@@ -366,6 +389,11 @@ static const struct option_row interruptions[] = {
      "run only where the kernel is one of this version and describes this loop; the supermaster adds it to the job for "
      "the others, which then load no user's kernel that they do not run themselves",
      TAKES_WORD(struct job, loop), .least = 1},
+    {"technique-traits", 0, PLUGIN_TRAITS, NULL,
+     "the technique is a plug-in that learns, that goes with a loop which grows, both or none; the supermaster adds it "
+     "to "
+     "the job for the others, which load no plug-in",
+     TAKES_CHOICE(struct job, plugin_traits)},
     {"grows", 0, "[N]", "a number of iterations",
      "the loop of a kernel that knows loops which grow is one, though it is complete by now; with N it has so many "
      "iterations beyond those that the kernel says, as of an open job of a set; the supermaster adds it to the job for "
@@ -436,15 +464,14 @@ static int take_operand(void *target, const char *word, struct error *error)
     return add_param(job, word, error);
 }
 
-/* Checks the technique's parameters as far as they can be wrong, whatever the loop and the workers are. */
-static int job_check_technique(const struct job *job, struct error *error)
+int job_check_technique(const struct job *job, const char *option, const struct sched_spec *spec, struct error *error)
 {
     struct sched sched;
     struct error reason;
     const struct sched_config trial = {
         .iterations = 1, .workers = 1, .min_chunk = job->spec.min_chunk, .overhead_s = 1e-6, .swr = 1};
-    if (sched_init(&sched, &job->spec.technique, &trial, &reason) < 0)
-        return error_set(error, "--technique: %s", reason.text);
+    if (sched_init(&sched, spec, &trial, &reason) < 0)
+        return error_set(error, "%s: %s", option, reason.text);
     sched_fini(&sched);
     return 0;
 }
@@ -543,8 +570,12 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return error_set(error, "no kernel is given; `hdss kernels` lists them");
     if (job->max_output[0] != '\0' && add_param(job, job->max_output, error) < 0)
         return -1;
-    if (check_names(job, error) < 0 || job_check_technique(job, error) < 0)
+    if (job->plugin != NULL)
+        job->spec.technique = (struct sched_spec){.technique = technique_elsewhere(job->plugin_traits)};
+    if (check_names(job, error) < 0 || job_check_technique(job, "--technique", &job->spec.technique, error) < 0)
         return -1;
+    if (job->spec.candidates > 0 && !job->spec.technique_auto)
+        return error_set(error, "--candidate is for --technique " RUN_TECHNIQUE_AUTO);
     if (job->costs[0] != '\0' && job->spec.threads != 1)
         return error_set(error, "--record-costs: the threads of a worker share its chunks; accepted: with --threads 1");
     if (job->verify_action_given && job->spec.verify == 0)

@@ -60,8 +60,10 @@ struct job {
     bool is_counted;    /* --grows=N: it is told how many iterations it has beyond those that its kernel describes */
     uint64_t added;     /* N: as many as are known of at first */
     bool unprobed;      /* --unprobed: the workers run nothing only to be timed */
-    const char *loop;   /* --loop: a description (description.h); NULL: none */
-    const char *kernel; /* borrowed from the words */
+    const char *plugin; /* --technique, where it names a plug-in; borrowed from the words; NULL: it does not */
+    unsigned plugin_traits;                          /* --technique-traits: a set of enum plugin_trait */
+    const char *loop;                                /* --loop: a description (description.h); NULL: none */
+    const char *kernel;                              /* borrowed from the words */
     unsigned kernel_params;                          /* number of name=value words that follow the kernel */
     const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words, and from max_output */
     char max_output[40]; /* --max-output as the parameter it stands for, or empty: such a job must not be copied */
@@ -78,8 +80,14 @@ void job_init(struct job *job);
 
 /* Parses a command line (argv[0] is the program's name and is not looked at). 0 when `job` is complete; OPTIONS_HELP or
  * OPTIONS_VERSION when the user asks for that instead; -1 with one line in `error`. The job borrows from argv. Whether
- * the kernel exists and its parameters are right is for the caller to see, and so is --iterations against its loop. */
+ * the kernel exists and its parameters are right is for the caller to see, and so is --iterations against its loop.
+ * Plug-ins are not loaded: the job has a technique_elsewhere() until the caller does, and no candidates but their
+ * texts. */
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error);
+
+/* Checks a technique's parameters as far as they can be wrong, whatever the loop and the workers are. `option` is what
+ * names it, "--technique". -1 with one line. */
+int job_check_technique(const struct job *job, const char *option, const struct sched_spec *spec, struct error *error);
 
 /* The output goes where the kernel wants it, unless --output says it. */
 void job_take_output(struct job *job, const struct hdss_loop *loop);

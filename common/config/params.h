@@ -5,6 +5,7 @@
  * that reads it, so that every rank and every program refuses the same things with the same words. */
 #pragma once
 
+#include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
@@ -13,8 +14,8 @@
 
 #define KERNEL_PARAM_TEXT_MAX 64
 
-/* Source of the kernels. Daemons hand in kernel_loader of worker/kernels/kernels.h, the supermaster, `hdss run`
- * and `hdss simulate` asking_loader of worker/helper/ask.h. */
+/* Source of the kernels, and of techniques that are plug-ins. Daemons hand in kernel_loader of
+ * worker/kernels/kernels.h, the supermaster, `hdss run` and `hdss simulate` asking_loader of worker/helper/ask.h. */
 struct kernel_loader {
     /* The kernel that a command line names. The kernel is borrowed for the rest of the process. -1 with one line. */
     int (*load)(const char *name, const struct hdss_kernel **kernel, struct error *error);
@@ -25,6 +26,9 @@ struct kernel_loader {
     /* As load(), of a kernel that another process loads and describes: nothing of it runs in this one. `must`: it is
      * not loaded here either where there is no other process. NULL where kernels are loaded here. */
     int (*ask)(const char *name, bool must, const struct hdss_kernel **kernel, struct error *error);
+    /* The technique of `text` where that is a plug-in, "./mine.so:param=value", for ranks that cut chunks and for who
+     * looks at a job before they do. -1 with one line. NULL for other ranks, which have technique_elsewhere(). */
+    int (*technique)(struct sched_spec *spec, const char *text, struct error *error);
 };
 
 /* Parameters in the kernel's table, at most HDSS_PARAMS_MAX. */

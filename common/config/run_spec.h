@@ -18,10 +18,16 @@ enum run_recall { RUN_RECALL_ON, RUN_RECALL_OFF };
 enum run_verify_action { RUN_VERIFY_FAIL, RUN_VERIFY_DROP_WORKER };
 enum run_isolate { RUN_ISOLATE_AUTO, RUN_ISOLATE_ON, RUN_ISOLATE_OFF };
 enum run_timeout { RUN_TIMEOUT_NONE, RUN_TIMEOUT_AUTO, RUN_TIMEOUT_GIVEN };
+#define RUN_CANDIDATES_MAX 8
+
 enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
     struct sched_spec technique;
+    /* with technique_auto: plug-ins that are candidates, too, and their specs as the user wrote them, borrowed */
+    struct sched_spec candidate[RUN_CANDIDATES_MAX];
+    const char *candidate_text[RUN_CANDIDATES_MAX];
+    unsigned candidates;
     bool technique_auto;      /* to be chosen once the probes are known; `technique` is taken where nothing is better */
     bool technique_by_kernel; /* `technique` is the default for iterations that wait or have effects */
     bool chosen_late;         /* with technique_auto: nothing is probed, it is chosen when chunks are finished */

@@ -317,12 +317,36 @@ uint64_t job_setup_sync_points(const struct job_setup *setup, unsigned workers)
     return wanted < setup->loop.sync ? wanted : setup->loop.sync;
 }
 
+/* Loads a technique that is a plug-in, and tries its parameters. -1 with one line. */
+static int load_technique(const struct job_setup *setup, const char *option, const char *text, struct sched_spec *spec,
+                          struct error *error)
+{
+    struct error reason;
+    if (setup->loader->technique(spec, text, &reason) < 0)
+        return error_set(error, "%s: %s", option, reason.text);
+    return job_check_technique(&setup->job, option, spec, error);
+}
+
+/* Parses the words, and loads what is a plug-in among the techniques where this rank is to. As job_parse(). */
+static int job_setup_parse(struct job_setup *setup, int argc, char *const *argv, struct error *error)
+{
+    struct run_spec *spec = &setup->job.spec;
+    int result = job_parse(&setup->job, argc, argv, error);
+    if (result != 0 || setup->loader->technique == NULL)
+        return result;
+    if (setup->job.plugin != NULL)
+        result = load_technique(setup, "--technique", setup->job.plugin, &spec->technique, error);
+    for (unsigned i = 0; result == 0 && i < spec->candidates; i++)
+        result = load_technique(setup, "--candidate", spec->candidate_text[i], &spec->candidate[i], error);
+    return result;
+}
+
 int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error)
 {
     *setup = (struct job_setup){.loader = loader};
     const struct job *job = &setup->job;
-    int result = job_parse(&setup->job, argc, argv, error);
+    int result = job_setup_parse(setup, argc, argv, error);
     if (result != 0)
         return result;
     bool is_asked = loader->ask != NULL && job->spec.isolate != RUN_ISOLATE_OFF && job_setup_is_foreign(setup);
@@ -398,7 +422,7 @@ int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, 
                    struct error *error)
 {
     *setup = (struct job_setup){.loader = loader};
-    int result = job_parse(&setup->job, argc, argv, error);
+    int result = job_setup_parse(setup, argc, argv, error);
     if (result != 0)
         return result;
     if (setup->job.loop == NULL)

@@ -82,7 +82,7 @@ static json_t *technique_choice(const struct choice *choice)
     json_t *predicted = json_object();
     for (unsigned i = 0; i < choice->count; i++) {
         const struct candidate *candidate = &choice->candidates[i];
-        json_object_set_new(predicted, candidate->spec.technique->name,
+        json_object_set_new(predicted, candidate->name,
                             candidate->predicted_s > 0 ? json_of_number(candidate->predicted_s) : json_null());
     }
     return json_pack("{s:o, s:o, s:o}", "decisions", json_of_count(choice->times), "iterations",

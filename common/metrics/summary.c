@@ -182,9 +182,8 @@ static void add_choice(struct text *text, const struct choice *choice)
     if (choice->count > 0 && chosen->predicted_s > 0)
         text_add(text, ": predicted %s", human_duration(duration, chosen->predicted_s));
     if (least != NULL) {
-        text_add(text, "; the others %s (%s)", human_duration(duration, least->predicted_s),
-                 least->spec.technique->name);
-        text_add(text, " to %s (%s)", human_duration(duration, most->predicted_s), most->spec.technique->name);
+        text_add(text, "; the others %s (%s)", human_duration(duration, least->predicted_s), least->name);
+        text_add(text, " to %s (%s)", human_duration(duration, most->predicted_s), most->name);
     }
     text_add(text, "\n");
 }

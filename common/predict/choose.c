@@ -74,9 +74,12 @@ static void list_candidates(struct choice *choice, const struct predict_loop *lo
         if (!is_candidate(techniques[i]))
             continue;
         struct candidate *candidate = &choice->candidates[choice->count++];
-        *candidate = (struct candidate){.spec = {.technique = techniques[i]}};
+        *candidate = (struct candidate){.spec = {.technique = techniques[i]}, .name = techniques[i]->name};
         give_known_values(&candidate->spec, loop);
     }
+    for (unsigned i = 0; i < loop->spec->candidates && choice->count < CHOICE_CANDIDATES_MAX; i++)
+        choice->candidates[choice->count++] =
+            (struct candidate){.spec = loop->spec->candidate[i], .name = loop->spec->candidate_text[i]};
 }
 
 /* With recall no technique leaves a worker idle for long, and a loop of few iterations for each worker is decided by
@@ -111,7 +114,7 @@ static unsigned safest(const struct choice *choice, const struct predict_loop *l
     bool is_sure = loop->iterations >= SURE_ITERATIONS * (uint64_t)loop->workers;
     for (unsigned i = 0; i < choice->count && may_be_single(loop); i++) {
         const struct candidate *candidate = &choice->candidates[i];
-        bool is_single = strcmp(candidate->spec.technique->name, "ss") == 0 && candidate->predicted_s > 0;
+        bool is_single = strcmp(candidate->name, "ss") == 0 && candidate->predicted_s > 0;
         if (is_single && candidate->predicted_s <= (is_sure ? least : usual) * (1 + SINGLY_MARGIN))
             return i;
     }

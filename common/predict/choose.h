@@ -10,6 +10,7 @@
 
 struct candidate {
     struct sched_spec spec;
+    const char *name;   /* of the technique; of a plug-in its spec as the user wrote it; borrowed */
     double predicted_s; /* 0 where the candidate was not simulated */
     uint64_t too_many;  /* the candidate cuts more chunks than so many, and was not simulated to the end; else 0 */
 };

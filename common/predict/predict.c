@@ -500,6 +500,8 @@ static int simulate(const struct predict_loop *loop, const struct sched_spec *sp
     int result = simulation.chunks > chunks_max;
     if (result == 0)
         *seconds = simulation.cells > 0 ? predict_leftovers(&simulation) : last;
+    if (simulation.sched.failure != NULL)
+        result = error_set(error, "%s", simulation.sched.failure);
     *chunks += simulation.chunks;
     predict_simulation_fini(&simulation);
     return result;

@@ -126,14 +126,22 @@ int sched_init(struct sched *sched, const struct sched_spec *spec, const struct 
     return -1;
 }
 
+static void release_own(struct sched *sched)
+{
+    if (sched->own != NULL && sched->technique->fini != NULL)
+        sched->technique->fini(sched);
+    free(sched->own);
+    sched->own = NULL;
+    sched->failure = NULL;
+}
+
 void sched_fini(struct sched *sched)
 {
+    release_own(sched);
     free(sched->powers);
-    free(sched->own);
     free(sched->loads);
     sched->powers = NULL;
     sched->loads = NULL;
-    sched->own = NULL;
 }
 
 /* K V_j / Q_j, [SW] eq 2, of which the techniques that are weighted by nature know K V_j. What is learned is learned
@@ -247,8 +255,7 @@ int sched_again(struct sched *sched, uint64_t iterations, struct error *error)
         technique->again(sched);
         return 0;
     }
-    free(sched->own);
-    sched->own = NULL;
+    release_own(sched);
     memset(&sched->constant, 0, sizeof sched->constant);
     memset(&sched->state, 0, sizeof sched->state);
     return technique->init != NULL ? technique->init(sched, error) : 0;

@@ -116,8 +116,9 @@ struct sched {
     union {
         uint64_t integer[8];
         double real[8];
-    } constant, state; /* the technique's own, zero before its init */
-    void *own;         /* the technique's own block, owned, released by free(); NULL where it needs none */
+    } constant, state;   /* the technique's own, zero before its init */
+    const char *failure; /* the technique cannot go on: why, in one line, borrowed from own; NULL: it can */
+    void *own; /* the technique's own block, owned, released by its fini() and free(); NULL where it needs none */
 };
 
 enum {
@@ -156,6 +157,9 @@ struct technique {
     double (*weight)(const struct sched *sched, unsigned worker);
     /* The next time step begins, remaining and step are set: keeps what was learned. NULL: begins anew by init(). */
     void (*again)(struct sched *sched);
+    /* Releases what sched->own, which is not NULL, refers to; the block itself is freed behind it. NULL where that is
+     * nothing. */
+    void (*fini)(struct sched *sched);
 };
 
 /* Returns all techniques in the order of the manual; `*count` receives their number. */
@@ -165,8 +169,19 @@ const struct technique *const *sched_techniques(size_t *count);
 const struct technique *sched_find(const char *name);
 
 /* Parses `name[:param=value,...]`. -1 with one line (the parameter, the value, what is accepted), with `spec` as it
- * was. */
+ * was. A plug-in is refused: see technique_load() of common/job/technique_load.h. */
 int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *error);
+
+/* The same of a technique that is known: `params` is what stands behind the colon, NULL where there is none. */
+int sched_spec_parse_params(struct sched_spec *spec, const struct technique *technique, const char *params,
+                            struct error *error);
+
+/* Length of the name that a spec begins with. */
+size_t sched_spec_name_length(const char *text);
+
+/* True if the spec names a plug-in: a file, as "./mine.so:param=1" does, whose name has a slash or ends in .so, or a
+ * class, "python:module.Class". */
+bool sched_spec_is_plugin(const char *text);
 
 /* Writes the spec back in its canonical spelling, cut at `size`. */
 void sched_spec_format(const struct sched_spec *spec, char *text, size_t size);
@@ -176,6 +191,10 @@ bool sched_spec_learns(const struct sched_spec *spec);
 
 /* True if sched_config.overhead_s or .swr is wanted, which take a probe. */
 bool sched_spec_probes(const struct sched_spec *spec);
+
+/* Reads the value of a parameter. -1 where it is not of its kind or not within its range, with `value` as it was or
+ * not. */
+int technique_param_parse(const struct technique_param *param, const char *text, union sched_value *value);
 
 /* Writes what values the parameter accepts, for people ("an integer from 1 to 2^63"), cut at `size`. */
 void technique_param_accepts(const struct technique_param *param, char *text, size_t size);
@@ -192,7 +211,7 @@ void sched_fini(struct sched *sched);
 
 /* The size of the next chunk, for a request of `worker` (0 .. P-1): min(R, max(K', min_chunk, 1)), where K' is K,
  * weighted by power floor(K V_j), and by acp floor(K V_j / Q_j); the remaining work shrinks by it. 0 when no work
- * remains. */
+ * remains. Behind it sched->failure says whether a plug-in has failed; chunks are as small as they may be then. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
 
 /* The next chunk of a loop that is cut from its first iteration to its last, where none comes back: sched_next() says

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PLUGIN_ENDING ".so"
+#define PLUGIN_PYTHON "python:"
+
 /* Text written piece by piece, cut at its end. */
 struct text {
     char *at;
@@ -93,6 +96,26 @@ static const char *spec_meant(const char *word)
     return nearest.name;
 }
 
+static bool is_in_python(const char *text)
+{
+    return strncmp(text, PLUGIN_PYTHON, strlen(PLUGIN_PYTHON)) == 0;
+}
+
+size_t sched_spec_name_length(const char *text)
+{
+    if (is_in_python(text))
+        return strlen(PLUGIN_PYTHON) + strcspn(text + strlen(PLUGIN_PYTHON), ":");
+    const char *ending = strstr(text, PLUGIN_ENDING ":");
+    return ending != NULL ? (size_t)(ending - text) + strlen(PLUGIN_ENDING) : strcspn(text, ":");
+}
+
+bool sched_spec_is_plugin(const char *text)
+{
+    size_t length = sched_spec_name_length(text), tail = strlen(PLUGIN_ENDING);
+    return is_in_python(text) || memchr(text, '/', length) != NULL ||
+           (length >= tail && strncmp(text + length - tail, PLUGIN_ENDING, tail) == 0);
+}
+
 static int spec_unknown_technique(const char *name, struct error *error)
 {
     const char *meant = spec_meant(name);
@@ -100,6 +123,11 @@ static int spec_unknown_technique(const char *name, struct error *error)
     snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ", ="), name);
     if (name[0] != '\0' && strcmp(first, name) != 0 && sched_find(first) != NULL)
         return error_set(error, "technique '%.64s' is unknown: accepted is one, as NAME or NAME:PARAM=VALUE,...", name);
+    if (sched_spec_is_plugin(name))
+        return error_set(error,
+                         "technique '%.100s' is a plug-in, which is not taken here: accepted are those that "
+                         "`hdss techniques` lists",
+                         name);
     char known[SCHED_SPEC_TEXT_MAX];
     struct text text = {known, sizeof known};
     size_t count;
@@ -151,7 +179,7 @@ static int parse_choice(const char *choices, const char *text, uint64_t *index)
     return -1;
 }
 
-static int spec_parse_value(const struct technique_param *param, const char *text, union sched_value *value)
+int technique_param_parse(const struct technique_param *param, const char *text, union sched_value *value)
 {
     switch (param->kind) {
     case SCHED_PARAM_INTEGER:
@@ -191,31 +219,45 @@ static int parse_param(struct sched_spec *spec, char *word, struct error *error)
         return error_set(error, "technique %s: %s is given twice: accepted is once", technique->name, word);
     if (technique->params[i].measured != SCHED_NOT_MEASURED && strcmp(value, "measure") == 0)
         return 0;
-    if (spec_parse_value(&technique->params[i], value, &spec->values[i]) < 0)
+    if (technique_param_parse(&technique->params[i], value, &spec->values[i]) < 0)
         return bad_value(technique, &technique->params[i], value, error);
     spec->given[i] = true;
     return 0;
 }
 
-int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *error)
+static int spec_too_long(const char *text, struct error *error)
 {
-    char words[SCHED_SPEC_TEXT_MAX];
-    struct sched_spec parsed = {0};
-    if (strlen(text) >= sizeof words)
-        return error_set(error, "technique '%.64s...' is too long: accepted are up to %d characters", text,
-                         SCHED_SPEC_TEXT_MAX - 1);
-    strcpy(words, text);
-    char *params = strchr(words, ':');
+    return error_set(error, "technique '%.64s...' is too long: accepted are up to %d characters", text,
+                     SCHED_SPEC_TEXT_MAX - 1);
+}
+
+int sched_spec_parse_params(struct sched_spec *spec, const struct technique *technique, const char *params,
+                            struct error *error)
+{
+    char words[SCHED_SPEC_TEXT_MAX], *next = params != NULL ? words : NULL;
+    struct sched_spec parsed = {.technique = technique};
+    if (params != NULL && strlen(params) >= sizeof words)
+        return spec_too_long(params, error);
     if (params != NULL)
-        *params++ = '\0';
-    parsed.technique = sched_find(words);
-    if (parsed.technique == NULL)
-        return spec_unknown_technique(words, error);
-    while (params != NULL)
-        if (parse_param(&parsed, strsep(&params, ","), error) < 0)
+        strcpy(words, params);
+    while (next != NULL)
+        if (parse_param(&parsed, strsep(&next, ","), error) < 0)
             return -1;
     *spec = parsed;
     return 0;
+}
+
+int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *error)
+{
+    char name[SCHED_SPEC_TEXT_MAX];
+    const size_t length = sched_spec_name_length(text);
+    if (strlen(text) >= sizeof name)
+        return spec_too_long(text, error);
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    const struct technique *technique = sched_find(name);
+    if (technique == NULL)
+        return spec_unknown_technique(name, error);
+    return sched_spec_parse_params(spec, technique, text[length] == ':' ? text + length + 1 : NULL, error);
 }
 
 /* True if a parameter that is measured in this way was not given. */

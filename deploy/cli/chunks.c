@@ -39,8 +39,13 @@ static int print_series(const struct chunks_request *request, const char *spec)
     if (series_init(&series, &request->setup, spec, &error) < 0)
         return chunks_command_wrong_use(&error);
     bool written = chunk_writer_run(writer, &series);
+    int status = written ? EXIT_STATUS_DONE : write_failed();
+    if (written && series.sched.failure != NULL) {
+        error_set(&error, "%s", series.sched.failure);
+        status = chunks_command_failed(&error);
+    }
     series_fini(&series);
-    return written ? EXIT_STATUS_DONE : write_failed();
+    return status;
 }
 
 /* Every spec, before the first of them is computed. */

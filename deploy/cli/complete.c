@@ -91,6 +91,14 @@ static void offer_technique_params(const struct place *place, const char *name, 
     }
 }
 
+/* The files of plug-ins. None is loaded only to complete a word, so their parameters are not offered. */
+static void offer_plugins(const struct place *place, size_t kept)
+{
+    const char *spec = place->word + kept;
+    if ((spec[0] == '.' || spec[0] == '/') && strchr(spec, ':') == NULL)
+        offer_names(place, kept, "files");
+}
+
 /* NAME or NAME:PARAM=VALUE,... */
 static void offer_techniques(const struct place *place, size_t kept, bool with_params)
 {
@@ -142,6 +150,8 @@ static void offer_values(const struct place *place, size_t kept, const struct op
     offer_choices(place, kept, value);
     if (strstr(value, "SPEC") != NULL)
         offer_techniques(place, kept, true);
+    if (strstr(value, "PLUGIN") != NULL)
+        offer_plugins(place, kept);
     if (strstr(value, "FILE") != NULL || strstr(value, "PROGRAM") != NULL)
         offer_names(place, kept, "files");
     if (strstr(value, "FOLDER") != NULL)
@@ -224,8 +234,12 @@ static void offer_operands(const struct place *place)
             break;
         offer(place, 0, RUN_TECHNIQUE_AUTO, "", "the one that promises to finish first");
         offer_techniques(place, 0, false);
+        offer_plugins(place, 0);
         break;
-    case OPERANDS_TECHNIQUES: offer_techniques(place, 0, true); break;
+    case OPERANDS_TECHNIQUES:
+        offer_techniques(place, 0, true);
+        offer_plugins(place, 0);
+        break;
     case OPERANDS_FILE:
         if (place->operands == 0)
             offer_names(place, 0, "files");

@@ -83,7 +83,12 @@ static enum plot_result write_curve(const struct drawing *drawing, unsigned k, s
     bool taken = take_chunks(&drawing->curves[k], &series);
     curve_end(&drawing->curves[k]);
     fputs("END\n", drawing->script);
+    bool has_failed = series.sched.failure != NULL;
+    if (has_failed)
+        error_set(error, "%s", series.sched.failure);
     series_fini(&series);
+    if (has_failed)
+        return PLOT_FAILED;
     if (taken)
         return PLOT_DRAWN;
     error_set(error,

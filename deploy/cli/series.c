@@ -3,6 +3,8 @@
  * length takes no more memory than a short one. */
 #include "deploy/cli/series.h"
 
+#include "common/job/technique_load.h"
+
 #include <stdlib.h>
 
 static int check_form(const struct series *series, struct error *error)
@@ -35,7 +37,7 @@ int series_init(struct series *series, const struct series_setup *setup, const c
 {
     struct sched_spec spec;
     *series = (struct series){.setup = setup};
-    if (sched_spec_parse(&spec, text, error) < 0 || sched_init(&series->sched, &spec, &setup->config, error) < 0)
+    if (technique_load(&spec, text, error) < 0 || sched_init(&series->sched, &spec, &setup->config, error) < 0)
         return -1;
     int status = setup->form == SCHED_FORM_CLOSED ? prepare_closed(series, error) : prepare_recursive(series, error);
     if (status < 0)
@@ -115,5 +117,5 @@ bool series_next(struct series *series, struct chunk *chunk)
     else
         cut_recursive(series, worker, chunk);
     series->step++;
-    return chunk->count > 0;
+    return chunk->count > 0 && series->sched.failure == NULL;
 }

@@ -38,5 +38,5 @@ void series_fini(struct series *series);
  * the technique has a formula for the start of a chunk. */
 bool series_is_equal(const struct series *series, uint64_t *size);
 
-/* False at the end. */
+/* False at the end, and where the technique, a plug-in, has failed: then series->sched.failure says why. */
 bool series_next(struct series *series, struct chunk *chunk);

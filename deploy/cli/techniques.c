@@ -4,6 +4,7 @@
 #include "deploy/cli/commands.h"
 
 #include "common/config/run_spec.h"
+#include "common/job/technique_load.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "deploy/cli/wrap.h"
@@ -100,7 +101,8 @@ static void describe_technique(const struct technique *technique)
     char name[64];
     printf("%s: %s\n\n", name_of(technique, name, sizeof name), technique->title);
     describe_clauses("rule", technique->rule);
-    describe_clauses("source", technique->source);
+    if (technique->source != NULL)
+        describe_clauses("source", technique->source);
     printf("forms     %s\n", technique->at != NULL ? "recursive, closed" : "recursive");
     printf("weighted  %s\n", technique->needs & SCHED_NEEDS_POWER ? "by nature" : "by --weighting");
     if (technique->when != NULL)
@@ -149,7 +151,7 @@ static int techniques_command_describe_named(const char *name)
         error_set(&error, "'%s' is a kernel; type: hdss kernels %s", name, name);
         return techniques_command_wrong_use(error.text);
     }
-    if (sched_spec_parse(&spec, name, &error) < 0) /* also takes a whole spec: the user may have it at hand */
+    if (technique_load(&spec, name, &error) < 0) /* also takes a whole spec: the user may have it at hand */
         return techniques_command_wrong_use(error.text);
     describe_technique(spec.technique);
     return techniques_command_finish();

@@ -17,6 +17,7 @@
 #include "common/metrics/report.h"
 #include "common/results/results.h"
 #include "common/os/clock.h"
+#include "common/sched/plugin.h"
 #include "common/sched/sched.h"
 #include "common/trace/join.h"
 #include "common/trace/spool.h"
@@ -605,7 +606,7 @@ void led_job_find(const struct led_job *led, struct findings *findings)
     struct text option;
     uint64_t inputs;
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
-    *findings = (struct findings){.words = calloc((size_t)argc + 5, sizeof *findings->words)};
+    *findings = (struct findings){.words = calloc((size_t)argc + 6, sizeof *findings->words)};
     text_init(&option);
     if (loop != NULL)
         text_add(&option, "--loop=%s", loop);
@@ -624,6 +625,11 @@ void led_job_find(const struct led_job *led, struct findings *findings)
         findings->words[findings->count++] = findings->loop;
     if (setup->loop.grows)
         findings->words[findings->count++] = grows;
+    if (setup->job.plugin != NULL) {
+        snprintf(findings->traits, sizeof findings->traits, "--technique-traits=%s",
+                 technique_traits_text(setup->job.spec.technique.technique));
+        findings->words[findings->count++] = findings->traits;
+    }
     if (supermaster_is_unprobed(&led->supermaster))
         findings->words[findings->count++] = unprobed;
     memcpy(findings->words + findings->count, led->argv + 1, (size_t)(argc - 1) * sizeof *led->argv);

@@ -55,9 +55,10 @@ int led_job_read(struct led_job *led, int argc, char **argv);
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
 /* The command line for the others, with what was found here: who reads files must find the same in them, and who does
- * not run a user's kernel needs not load it. Without memory for it they are told nothing, and look for themselves. */
+ * not run a user's kernel, or does not cut by a user's technique, needs not load it. Without memory for it they are
+ * told nothing, and look for themselves. */
 struct findings {
-    char inputs[32], *loop; /* options; empty where there is nothing to say */
+    char inputs[32], traits[32], *loop; /* options; empty where there is nothing to say */
     char **words;
     int count;
 };

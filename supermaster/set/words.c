@@ -101,10 +101,28 @@ const char *submission_kernel(const struct submission *submission)
     return kernel;
 }
 
+/* True where a technique that may cut the job's chunks is a class in Python. To be known before it is loaded. */
+static bool names_python_technique(const struct job_words *words)
+{
+    static const char python[] = "python:";
+    struct job job;
+    if (job_parse(&job, words->argc, words->argv, NULL) != 0)
+        return false;
+    bool found = job.plugin != NULL && strncmp(job.plugin, python, strlen(python)) == 0;
+    for (unsigned i = 0; i < job.spec.candidates; i++)
+        found |= strncmp(job.spec.candidate_text[i], python, strlen(python)) == 0;
+    return found;
+}
+
 /* Reads the words as the job will when it begins, and looks whether a set can have such a job. */
 static int check_words(struct led_job *led, const struct job_words *words, struct error *error)
 {
     struct root *root = led_job_root(led);
+    if (names_python_technique(words)) {
+        error_set(error, "--technique: the supermaster would keep the modules of Python for other jobs; accepted: a "
+                         "technique of HDSS or a shared object, or `hdss run` without --set");
+        return STATUS_BAD;
+    }
     if (led_job_read(led, words->argc, words->argv) != 0) {
         *error = root->error;
         return STATUS_BAD;

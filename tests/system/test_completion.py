@@ -46,10 +46,13 @@ def test_values_of_options():
                             (['--technique', 'a'], ['auto', *(name for name in techniques() if name.startswith('a'))]),
                             (['--technique', 'tap:m'], ['tap:mu=']), (['--technique=tap:mu=3,a'], ['--technique=tap:mu=3,alpha=']),
                             (['--technique', 'tss:decrement='], ['tss:decrement=floor', 'tss:decrement=real']), (['--technique', 'nope:'], []),
+                            (['--technique', './fac'], [':files']), (['--technique=./fac'], [':files']), (['--technique', './factoring.so:'], []),
+                            (['--candidate', '/tmp/x'], [':files']), (['--thread-technique', './fac'], []),
                             (['--dry-run', 'ad'], ['adjoint']), (['--', '--weighting', ''], [])):
         got = offered('hdss', 'run', *words)
         assert got == expected, (words, got)
     assert set(techniques()) < set(offered('hdss', 'chunks', '')) | {'auto'}
+    assert offered('hdss', 'chunks', './fac') == [':files'] and offered('hdss', 'techniques', '/tmp/x') == [':files']
     assert offered('supermaster', '--resume', '')[0] == 'failed' and 'adjoint' in offered('supermaster', '--resume', '')
 
 

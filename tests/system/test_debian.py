@@ -72,7 +72,8 @@ def check_files(root, packages):
     for name in ('usr/bin/hdss', 'usr/bin/hdss-worker', 'usr/share/man/man1/hdss-worker.1.gz', 'usr/share/man/man3/hdss_loop_new.3.gz',
                  'usr/share/man/man3/hdss_loop_free.3.gz', 'usr/share/doc/libhdss-dev/examples/library/pi.c', 'usr/share/doc/hdss/NEWS.md.gz',
                  'usr/share/bash-completion/completions/hdss-supermaster', 'usr/share/zsh/vendor-completions/_hdss', 'usr/share/fish/vendor_completions.d/hdss-worker.fish',
-                 'usr/include/hdss/kernel.h', 'usr/include/dls4lb/DLS.h', 'usr/share/doc/hdss/examples/kernels/collatz.c',
+                 'usr/include/hdss/kernel.h', 'usr/include/hdss/technique.h', 'usr/share/doc/hdss/examples/techniques/factoring.c',
+                 'usr/include/dls4lb/DLS.h', 'usr/share/doc/hdss/examples/kernels/collatz.c',
                  'usr/share/doc/hdss/copyright', 'usr/share/man/man7/hdss-python.7.gz', 'usr/share/doc/hdss/examples/python/image_folder.py'):
         assert name in found, name
     others = [name for name in found if re.fullmatch(r'usr/(bin|share/man/man1)/(?!hdss).*', name)]

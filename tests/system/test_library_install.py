@@ -77,10 +77,11 @@ def test_everything_is_where_it_is_looked_for():
     expected = [f'{folder}/{name}{ending}' for name in ['hdss', *daemons]
                 for folder, ending in (('bin', ''), ('share/man/man1', '.1'), ('share/bash-completion/completions', ''))]
     expected += ['share/man/man7/hdss-kernel.7', 'share/man/man7/hdss-python.7', 'share/man/man7/hdss-techniques.7', 'share/man/man7/hdss-tutorial.7', 'share/man/man3/dls4lb.3', 'share/zsh/site-functions/_hdss', 'share/fish/vendor_completions.d/worker.fish',
-                 'include/hdss/kernel.h', 'include/hdss/hdss.h', 'include/dls4lb/DLS.h', 'share/doc/hdss/examples/library/pi.c', 'share/doc/hdss/examples/python/mpi_scan.py']
+                 'include/hdss/kernel.h', 'include/hdss/technique.h', 'share/doc/hdss/examples/techniques/factoring.c', 'share/doc/hdss/examples/techniques/share.py', 'share/man/man3/hdss-technique.3',
+                 'include/hdss/hdss.h', 'include/dls4lb/DLS.h', 'share/doc/hdss/examples/library/pi.c', 'share/doc/hdss/examples/python/mpi_scan.py']
     expected += ['share/doc/hdss/examples/kernels/' + name for name in os.listdir(os.path.join(SOURCE_ROOT, 'deploy/examples/kernels'))]
     assert not [name for name in expected if name not in found], (set(expected) - found, found)
-    endings = ['libhdss.so', 'libhdss.so.0', 'pkgconfig/hdss.pc', 'pkgconfig/dls4lb.pc', 'pkgconfig/hdss-kernel.pc']
+    endings = ['libhdss.so', 'libhdss.so.0', 'pkgconfig/hdss.pc', 'pkgconfig/dls4lb.pc', 'pkgconfig/hdss-kernel.pc', 'pkgconfig/hdss-technique.pc']
     assert not [ending for ending in endings if not any(name.endswith('/' + ending) for name in found)], found
 
 

@@ -17,6 +17,7 @@
 #include "common/job/root.h"
 #include "common/job/startup.h"
 #include "common/job/status.h"
+#include "common/job/technique_load.h"
 #include "common/job/terminal.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
@@ -80,9 +81,31 @@ static uint64_t digest_of(const struct dca_options *options)
     return digest;
 }
 
+/* Steps of a plug-in that are compared. */
+#define PLUGIN_STEPS 1024
+
+/* The first chunks that a plug-in cuts, as one number: another file of the same name on another node would have workers
+ * compute other iterations than they have drawn. 0 where the technique is none, or is refused later on. */
+static uint64_t digest_of_plugin(const struct dca *dca)
+{
+    const struct job_setup *setup = &dca->root.setup;
+    const struct sched_config config = {
+        .iterations = setup->count, .workers = dca->ranks, .min_chunk = setup->job.spec.min_chunk};
+    struct sched sched;
+    uint64_t digest = 0;
+    if (setup->job.plugin == NULL || sched_init(&sched, &setup->job.spec.technique, &config, NULL) < 0)
+        return 0;
+    for (uint64_t step = 0; step < PLUGIN_STEPS && sched_check_closed(&sched, NULL) == 0; step++) {
+        const uint64_t chunk = sched_at(&sched, step);
+        digest += digest_record(step, &chunk, sizeof chunk);
+    }
+    sched_fini(&sched);
+    return digest;
+}
+
 static int check_same_job(struct dca *dca)
 {
-    uint64_t own = digest_of(&dca->options) + dca->root.setup.loop.inputs, first = own;
+    uint64_t own = digest_of(&dca->options) + dca->root.setup.loop.inputs + digest_of_plugin(dca), first = own;
     MPI_Bcast(&first, 1, MPI_UINT64_T, 0, dca->runtime->world);
     if (own == first)
         return EXIT_STATUS_DONE;
@@ -474,13 +497,17 @@ static int run_dca_loop(struct dca *dca)
     return status;
 }
 
+/* Each worker cuts for itself, and loads a technique that is a plug-in. */
+static const struct kernel_loader cutting_loader = {
+    .load = kernel_load, .look = kernel_look, .technique = technique_load};
+
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
 static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
 {
     struct root *root = &dca->root;
     int result = dca_options_parse(&dca->options, argc, argv, &root->error);
     if (result == 0)
-        result = job_setup_make(&root->setup, &kernel_loader, dca->options.words, dca->options.word, &root->error);
+        result = job_setup_make(&root->setup, &cutting_loader, dca->options.words, dca->options.word, &root->error);
     if (result == 0)
         result = dca_check_loop(&root->setup, &root->error);
     if (result != 0 || !dca->options.worker.loaded)

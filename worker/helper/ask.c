@@ -3,6 +3,7 @@
 #include "worker/helper/ask.h"
 
 #include "common/config/description.h"
+#include "common/job/technique_load.h"
 #include "common/os/clock.h"
 #include "worker/exec/helper.h"
 #include "worker/helper/questions.h"
@@ -477,4 +478,5 @@ int ask_kernel(const char *name, const struct hdss_kernel **kernel, struct error
     return *kernel != NULL ? 0 : ask_load(name, false, kernel, error);
 }
 
-const struct kernel_loader asking_loader = {.load = kernel_load, .look = kernel_look, .ask = ask_load};
+const struct kernel_loader asking_loader = {
+    .load = kernel_load, .look = kernel_look, .ask = ask_load, .technique = technique_load};

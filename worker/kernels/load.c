@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels by name: those that are built in, a user's shared object, and Python functions by way of a module of our own.
  *
- * A shared object is looked into with care: it may be no kernel at all, or one for another version of the header. It
- * stays loaded for the life of the process, under its full name: dlopen() takes what has been loaded by the same name
- * before, in whatever folder that was, and where the file is another one by now. */
+ * A shared object is looked into with care: it may be no kernel at all, or one for another version of the header. */
 #include "worker/kernels/kernels.h"
 
 #include "common/config/params.h"
-#include "common/os/modules.h"
+#include "common/os/objects.h"
 
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define KERNEL_SYMBOL "hdss_kernel"
-#define PYTHON_PREFIX "python:"
-#define PYTHON_MODULE "hdss-python.so"
 #define PYTHON_SYMBOL "hdss_python_kernel"
 
 /* A kernel from the module for Python: the kernel "module.function". NULL with one line in `error`. */
@@ -35,19 +27,12 @@ static bool is_file(const char *name)
     return strchr(name, '/') != NULL || ends_with(name, ".so");
 }
 
-/* Refuses with the text of dlerror(), without the name that it begins with. */
-static int refuse_load(const char *name, const char *path, struct error *error)
-{
-    const char *reason = dlerror();
-    size_t length = strlen(path);
-    if (reason == NULL)
-        reason = "cannot be loaded";
-    if (strncmp(reason, path, length) == 0 && strncmp(reason + length, ": ", 2) == 0)
-        reason += length + 2;
-    bool is_other_file = strstr(reason, "ELF header") != NULL || strstr(reason, "file too short") != NULL;
-    return error_set(error, "kernel %.200s: %.180s%s", name, reason,
-                     is_other_file ? "; accepted: a shared object, or " PYTHON_PREFIX "MODULE.FUNCTION" : "");
-}
+/* The words of errors about kernels of users. */
+static const struct object_kind kernel_objects = {
+    .what = "kernel",
+    .other = "a shared object, or " OBJECT_PYTHON "MODULE.FUNCTION",
+    .for_changed = "--isolate on, or another set",
+};
 
 static int check_plugin(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
@@ -69,51 +54,11 @@ static int check_plugin(const char *name, const struct hdss_kernel *kernel, stru
     return kernel_check_table(name, kernel, error);
 }
 
-/* A shared object that is loaded. */
-struct loaded {
-    struct loaded *next;
-    struct stat file;
-    char path[];
-};
-
-/* Notes that the file of this name is loaded, unless it was and is another one by now: false. */
-static bool note_loaded(const char *path)
-{
-    static struct loaded *all;
-    struct loaded *known = all;
-    struct stat now;
-    if (stat(path, &now) < 0)
-        return true; /* dlopen() says what is wrong with it */
-    while (known != NULL && strcmp(known->path, path) != 0)
-        known = known->next;
-    if (known != NULL)
-        return known->file.st_dev == now.st_dev && known->file.st_ino == now.st_ino &&
-               known->file.st_mtim.tv_sec == now.st_mtim.tv_sec && known->file.st_mtim.tv_nsec == now.st_mtim.tv_nsec;
-    known = malloc(sizeof *known + strlen(path) + 1);
-    if (known == NULL)
-        return true;
-    *known = (struct loaded){.next = all, .file = now};
-    strcpy(known->path, path);
-    all = known;
-    return true;
-}
-
 static int load_plugin(const char *name, const struct hdss_kernel **kernel, struct error *error)
 {
-    char path[PATH_MAX];
-    bool bare = strchr(name, '/') == NULL; /* the loader would look for it elsewhere */
-    if (strlen(name) >= sizeof path - 2)
-        return error_set(error, "kernel %.60s...: the name is too long", name);
-    if (realpath(name, path) == NULL)
-        sprintf(path, "%s%s", bare ? "./" : "", name);
-    if (!note_loaded(path))
-        return error_set(error,
-                         "kernel %.200s: its file has changed since an earlier job loaded it; accepted: "
-                         "--isolate on, or another set",
-                         name);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = object_open(&kernel_objects, name, error);
     if (handle == NULL)
-        return refuse_load(name, path, error);
+        return -1;
     const struct hdss_kernel *found = dlsym(handle, KERNEL_SYMBOL);
     if (found == NULL)
         return error_set(error, "kernel %.200s: is no kernel: it has no symbol " KERNEL_SYMBOL, name);
@@ -121,32 +66,13 @@ static int load_plugin(const char *name, const struct hdss_kernel **kernel, stru
     return check_plugin(name, found, error);
 }
 
-/* Finds the module for Python among the modules of HDSS. -1 with one line. */
-static int find_module(const char *name, char path[PATH_MAX + sizeof PYTHON_MODULE], struct error *error)
-{
-    char folder[PATH_MAX];
-    struct error missing;
-    if (modules_find(PYTHON_MODULE, folder, &missing) < 0)
-        return error_set(error,
-                         "kernel %.40s: this HDSS has no Python: %.290s; needed: the package hdss-python3, or a build "
-                         "where libpython3-dev is",
-                         name, missing.text);
-    sprintf(path, "%s/" PYTHON_MODULE, folder);
-    return 0;
-}
-
 static int load_python(const char *name, const struct hdss_kernel **kernel, struct error *error)
 {
-    char path[PATH_MAX + sizeof PYTHON_MODULE], text[HDSS_ERROR_MAX] = "";
-    if (find_module(name, path, error) < 0)
-        return -1;
-    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python look for its symbols */
-    if (module == NULL)
-        return refuse_load(name, path, error);
-    python_kernel *find = (python_kernel *)dlsym(module, PYTHON_SYMBOL);
+    char text[HDSS_ERROR_MAX] = "";
+    python_kernel *find = (python_kernel *)object_find_python(&kernel_objects, name, PYTHON_SYMBOL, error);
     if (find == NULL)
-        return error_set(error, "kernel %.60s: %.200s is not the module for Python of this HDSS", name, path);
-    *kernel = find(name + strlen(PYTHON_PREFIX), text);
+        return -1;
+    *kernel = find(name + strlen(OBJECT_PYTHON), text);
     return *kernel != NULL ? 0 : error_set(error, "kernel %.60s: %.300s", name, text);
 }
 
@@ -155,7 +81,7 @@ int kernel_load(const char *name, const struct hdss_kernel **kernel, struct erro
     *kernel = kernel_find(name);
     if (*kernel != NULL)
         return 0;
-    if (strncmp(name, PYTHON_PREFIX, strlen(PYTHON_PREFIX)) == 0)
+    if (strncmp(name, OBJECT_PYTHON, strlen(OBJECT_PYTHON)) == 0)
         return load_python(name, kernel, error);
     return is_file(name) ? load_plugin(name, kernel, error) : kernel_unknown(name, error);
 }

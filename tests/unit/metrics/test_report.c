@@ -316,9 +316,11 @@ START_TEST(what_auto_predicted_is_told)
 {
     struct report report = sample_report(&spec);
     struct choice choice = {.count = 3, .chosen = 1, .times = 2, .iterations = 750};
-    choice.candidates[0] = (struct candidate){.spec = {.technique = sched_find("ss")}, .too_many = 1000};
-    choice.candidates[1] = (struct candidate){.spec = {.technique = sched_find("css")}, .predicted_s = 1.5};
-    choice.candidates[2] = (struct candidate){.spec = {.technique = sched_find("gss")}, .predicted_s = 2.5};
+    choice.candidates[0] = (struct candidate){.spec = {.technique = sched_find("ss")}, .name = "ss", .too_many = 1000};
+    choice.candidates[1] =
+        (struct candidate){.spec = {.technique = sched_find("css")}, .name = "css", .predicted_s = 1.5};
+    choice.candidates[2] =
+        (struct candidate){.spec = {.technique = sched_find("gss")}, .name = "gss", .predicted_s = 2.5};
     report_compute(&report);
     json_t *object = read_back(&report);
     ck_assert_ptr_null(json_object_get(json_object_get(object, "technique"), "auto"));

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Kernels written in Python, between the functions of a user and module.c, which runs them for HDSS.
+"""Kernels and techniques written in Python, between the functions and classes of a user and module.c and technique.c, which run
+them for HDSS.
 
 What a function has to look like is in hdss-kernel(7). In short: `def function(first, count, *, width=100)` with a default for each
-parameter, and beside it `def describe(width)`, which returns the number of iterations, or a dictionary with more.
+parameter, and beside it `def describe(width)`, which returns the number of iterations, or a dictionary with more. What a class has to
+look like that is a technique is in hdss-technique(3).
 """
 import array
 import importlib
@@ -24,11 +26,11 @@ class WrongUse(Exception):
     """An error in the user's module, in one line."""
 
 
-def find(name):
-    """The function "module.function", also in packages, and its module."""
+def find(name, kind='function'):
+    """The function or class "module.name", also in packages, and its module."""
     module_name, dot, function_name = name.rpartition('.')
     if not dot or not module_name or not function_name:
-        raise WrongUse('accepted: python:MODULE.FUNCTION')
+        raise WrongUse(f'accepted: python:MODULE.{kind.upper()}')
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -37,7 +39,7 @@ def find(name):
         raise WrongUse(f'there is no module {module_name}; it is looked for in the current folder and in PYTHONPATH') from None
     function = getattr(module, function_name, None)
     if not callable(function):
-        raise WrongUse(f'module {module_name} has no function {function_name}')
+        raise WrongUse(f'module {module_name} has no {kind} {function_name}')
     return module, function
 
 
@@ -68,10 +70,15 @@ def parameters_of(function):
     positional = [p for p in listed[:2] if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(positional) < 2:
         raise WrongUse('the function takes no range; accepted: def function(first, count, ...)')
-    for p in listed[2:]:
+    return parameters_behind(listed[2:])
+
+
+def parameters_behind(listed):
+    """Those that come from the command line, each with its default."""
+    for p in listed:
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is p.empty:
             raise WrongUse(f'parameter {p.name} has no default; accepted: NAME=VALUE')
-    return [parameter(p.name, p.default) for p in listed[2:]]
+    return [parameter(p.name, p.default) for p in listed]
 
 
 def failed(item):
@@ -196,6 +203,87 @@ class Kernel:
         if len(parts) > self.streams:
             raise WrongUse(f'returned a tuple of {len(parts)} for {self.streams} streams')
         return any(failed(part) for part in parts), [b'' if failed(part) else to_bytes(part) for part in parts]
+
+
+POWERS = ('slowest', 'fastest', 'mean')  # in the order of enum hdss_technique_powers
+TECHNIQUE_PARAMS_MAX = 8
+
+
+class Loop:
+    """The loop that is to be cut; `powers` is None unless the technique is weighted."""
+    __slots__ = ('iterations', 'min_chunk', 'workers', 'powers')
+
+    def __init__(self, iterations, min_chunk, workers, powers):
+        self.iterations, self.min_chunk, self.workers, self.powers = iterations, min_chunk, workers, powers
+
+
+class Request:
+    """A request for a chunk: `remaining` iterations, at scheduling step `step`, for `worker`, counted from 0."""
+    __slots__ = ('remaining', 'step', 'worker')
+
+    def __init__(self, remaining, step, worker):
+        self.remaining, self.step, self.worker = remaining, step, worker
+
+
+class Feedback:
+    """Measurements of chunks that a worker has finished, times in seconds."""
+    __slots__ = ('worker', 'chunks', 'iterations', 'compute_s', 'wait_s', 'deviation_s', 'samples')
+
+    def __init__(self, *measured):
+        for name, value in zip(self.__slots__, measured):
+            setattr(self, name, value)
+
+
+class Technique:
+    """A technique that is a class of the user's; technique.c calls the methods."""
+
+    def __init__(self, name):
+        module, self.made = find(name, 'class')
+        if not inspect.isclass(self.made) or not callable(getattr(self.made, 'next', None)):
+            raise WrongUse(f'{name} is no class with a method next(self, request)')
+        about = (inspect.getdoc(self.made) or 'a class in Python').splitlines()
+        self.title, self.rule = about[0].rstrip('.'), str(getattr(self.made, 'rule', 'K as next() returns it'))
+        taken = list(inspect.signature(self.made).parameters.values())
+        if not taken or taken[0].kind not in (taken[0].POSITIONAL_ONLY, taken[0].POSITIONAL_OR_KEYWORD):
+            raise WrongUse('the class takes no loop; accepted: def __init__(self, loop, ...)')
+        self.params = parameters_behind(taken[1:])
+        if len(self.params) > TECHNIQUE_PARAMS_MAX:
+            raise WrongUse(f'the class has more than {TECHNIQUE_PARAMS_MAX} parameters')
+        for parameter_name, kind, default in self.params:
+            if kind == 'text' or default.startswith('-') and kind == 'integer':
+                raise WrongUse(f'parameter {parameter_name}: its default is {default!r}; accepted: an int from 0, float, bool')
+
+    def traits(self):
+        """(measure of the powers or -1, may grow, learns, goes on with the next time step)"""
+        weighted = getattr(self.made, 'weighted', None)
+        if weighted is not None and weighted not in POWERS:
+            raise WrongUse(f'weighted = {weighted!r}; accepted: None, {", ".join(map(repr, POWERS))}')
+        return (POWERS.index(weighted) if weighted is not None else -1, bool(getattr(self.made, 'may_grow', False)),
+                callable(getattr(self.made, 'feedback', None)), callable(getattr(self.made, 'again', None)))
+
+    def begin(self, iterations, min_chunk, workers, powers, values):
+        named = {p[0]: bool(v) if p[1] == 'choice' else v for p, v in zip(self.params, values)}
+        return Cutter(self.made(Loop(iterations, min_chunk, workers, powers), **named))
+
+
+class Cutter:
+    """An object of the class, for one loop."""
+
+    def __init__(self, own):
+        self.own, self.asked = own, own.next
+
+    def next(self, remaining, step, worker):
+        size = self.asked(Request(remaining, step, worker))
+        try:
+            return min(max(operator.index(size), 0), ITERATIONS_MAX)
+        except TypeError:
+            raise WrongUse(f'it returned {type(size).__name__}; accepted: int, as of // or round()') from None
+
+    def feedback(self, *measured):
+        self.own.feedback(Feedback(*measured))
+
+    def again(self, iterations, min_chunk, workers, powers, values):
+        self.own.again(Loop(iterations, min_chunk, workers, powers))
 
 
 def listed(result):

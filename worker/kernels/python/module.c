@@ -2,40 +2,36 @@
 /* Kernels written in Python: hdss-python.so, which is loaded when one is asked for, so that nothing else of HDSS needs
  * an interpreter. There is one kernel in a process, and one thread that calls it. What is easier said in Python is in
  * hdss_python.py, which stands beside this module. */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#include "hdss/kernel.h"
+#include "worker/kernels/python/module.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
 #define INTEGER_MAX 1e18
 #define REAL_MAX    1e300
 
 static struct {
-    PyObject *support, *kernel; /* hdss_python, and its Kernel */
+    PyObject *kernel; /* Kernel of hdss_python */
     struct hdss_kernel described;
     struct hdss_param params[HDSS_PARAMS_MAX + 1];
     unsigned param_count;
     bool variable;
 } python;
 
+PyObject *python_support;
+
 /* --- errors --- */
 
-/* The exception that is set, as one line. Returns -1. */
-static int python_explain(char error[HDSS_ERROR_MAX])
+int python_explain(char error[HDSS_ERROR_MAX])
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
     if (value != NULL && trace != NULL)
         PyException_SetTraceback(value, trace);
-    PyObject *line = python.support != NULL && value != NULL
-                         ? PyObject_CallMethod(python.support, "explain", "O", value)
+    PyObject *line = python_support != NULL && value != NULL
+                         ? PyObject_CallMethod(python_support, "explain", "O", value)
                      : value != NULL ? PyObject_Str(value)
                                      : NULL;
     const char *text = line != NULL ? PyUnicode_AsUTF8(line) : NULL;
@@ -50,8 +46,7 @@ static int python_explain(char error[HDSS_ERROR_MAX])
 
 /* --- prints --- */
 
-/* The user's text goes out at once, not when Python thinks fit. */
-static void flush_prints(void)
+void python_flush_prints(void)
 {
     static const char *const names[] = {"stdout", "stderr"};
     for (unsigned i = 0; i < 2; i++) {
@@ -99,8 +94,7 @@ static enum hdss_type type_of(const char *name)
     return (enum hdss_type)type;
 }
 
-/* A text that lives as long as the process. */
-static const char *python_keep(PyObject *text)
+const char *python_keep(PyObject *text)
 {
     const char *utf8 = PyUnicode_AsUTF8(text);
     return utf8 != NULL ? strdup(utf8) : NULL;
@@ -152,7 +146,7 @@ static int python_describe(const union hdss_value *values, struct hdss_loop *loo
     Py_XDECREF(method);
     Py_XDECREF(said);
     result = result == 0 ? 0 : python_explain(error);
-    flush_prints();
+    python_flush_prints();
     return result;
 }
 
@@ -231,7 +225,7 @@ static int python_run_variable(void *instance, uint64_t first, uint64_t count, s
 static void close_kernel(void *instance)
 {
     (void)instance;
-    flush_prints();
+    python_flush_prints();
 }
 
 /* --- finding the function --- */
@@ -253,15 +247,15 @@ static int extend_path(void)
     return result;
 }
 
-static int start_python(char error[HDSS_ERROR_MAX])
+int python_start(char error[HDSS_ERROR_MAX])
 {
-    if (python.support != NULL)
+    if (python_support != NULL)
         return 0;
     if (!Py_IsInitialized())
         Py_InitializeEx(0); /* signals are HDSS's business */
     if (extend_path() == 0)
-        python.support = PyImport_ImportModule("hdss_python");
-    return python.support != NULL ? 0 : python_explain(error);
+        python_support = PyImport_ImportModule("hdss_python");
+    return python_support != NULL ? 0 : python_explain(error);
 }
 
 static void take_kind(struct hdss_param *param, const char *kind)
@@ -299,9 +293,9 @@ static int python_take_params(void)
     return PyErr_Occurred() != NULL ? -1 : 0;
 }
 
-static const char *text_of(const char *attribute)
+const char *python_text_of(PyObject *object, const char *attribute)
 {
-    PyObject *text = PyObject_GetAttrString(python.kernel, attribute);
+    PyObject *text = PyObject_GetAttrString(object, attribute);
     const char *kept = text != NULL ? python_keep(text) : NULL;
     Py_XDECREF(text);
     return kept;
@@ -312,11 +306,11 @@ EXPORT const struct hdss_kernel *hdss_python_kernel(const char *name, char error
 
 const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX])
 {
-    if (start_python(error) < 0)
+    if (python_start(error) < 0)
         return NULL;
-    python.kernel = PyObject_CallMethod(python.support, "Kernel", "s", name);
+    python.kernel = PyObject_CallMethod(python_support, "Kernel", "s", name);
     if (python.kernel != NULL)
-        flush_prints(); /* of its module */
+        python_flush_prints(); /* of its module */
     python.param_count = 0;
     if (python.kernel == NULL || python_take_params() < 0) {
         python_explain(error);
@@ -324,9 +318,9 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
     }
     python.described = (struct hdss_kernel){
         .abi = HDSS_KERNEL_ABI,
-        .name = text_of("name"),
-        .version = text_of("version"),
-        .summary = text_of("summary"),
+        .name = python_text_of(python.kernel, "name"),
+        .version = python_text_of(python.kernel, "version"),
+        .summary = python_text_of(python.kernel, "summary"),
         .params = python.params,
         .describe = python_describe,
         .open = python_open_kernel,

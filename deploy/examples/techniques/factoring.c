@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* A technique in C, with one parameter: factoring. A batch of as many chunks as there are workers takes one part in
+ * `parts` of what remains; with parts=2 these are the chunks of fac2.
+ *
+ *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-technique) factoring.c -o factoring.so
+ *     hdss chunks ./factoring.so:parts=3 --iterations 1000 --workers 4
+ *     hdss run --technique ./factoring.so:parts=3 mandelbrot */
+#include <hdss/technique.h>
+
+enum { PARTS };
+
+static const struct hdss_technique_param params[] = {
+    {"parts", HDSS_TECHNIQUE_INTEGER, "2", NULL, 1, 1000, NULL, "a batch takes one part in so many of what remains"},
+    {NULL, HDSS_TECHNIQUE_INTEGER, NULL, NULL, 0, 0, NULL, NULL},
+};
+
+/* What the technique keeps of one loop. */
+struct factoring {
+    uint64_t iterations, parts;
+    uint32_t workers;
+    uint32_t left;  /* chunks left in the batch */
+    uint64_t chunk; /* and their size */
+};
+
+/* A chunk of a batch that begins when `remaining` iterations are left: ceil(R / (parts P)), without a product that may
+ * not fit. */
+static uint64_t chunk_of(const struct factoring *factoring, uint64_t remaining)
+{
+    const uint64_t chunks = factoring->parts * factoring->workers;
+    return remaining / chunks + (remaining % chunks != 0);
+}
+
+static int init(void *state, const struct hdss_technique_loop *loop, char error[HDSS_TECHNIQUE_ERROR_MAX])
+{
+    struct factoring *factoring = state;
+    (void)error;
+    factoring->iterations = loop->iterations;
+    factoring->parts = loop->values[PARTS].integer;
+    factoring->workers = loop->workers;
+    return 0;
+}
+
+static uint64_t next(void *state, const struct hdss_technique_request *request)
+{
+    struct factoring *factoring = state;
+    if (factoring->left == 0) {
+        factoring->left = factoring->workers;
+        factoring->chunk = chunk_of(factoring, request->remaining);
+    }
+    factoring->left--;
+    return factoring->chunk;
+}
+
+/* The same from the step alone, for workers without a supermaster: the batches before it are gone through. */
+static uint64_t at(const void *state, uint64_t step)
+{
+    const struct factoring *factoring = state;
+    uint64_t remaining = factoring->iterations;
+    for (uint64_t batch = step / factoring->workers; batch > 0; batch--) {
+        const uint64_t chunk = chunk_of(factoring, remaining);
+        if (chunk > remaining / factoring->workers) /* the loop ends in this batch */
+            return 1;
+        remaining -= chunk * factoring->workers;
+    }
+    return chunk_of(factoring, remaining);
+}
+
+HDSS_TECHNIQUE(hdss_technique) = {
+    .abi = HDSS_TECHNIQUE_ABI,
+    .name = "factoring",
+    .title = "factoring with a part to choose",
+    .rule = "K = ceil(R/(parts P)), with R taken at the start of each batch of P chunks",
+    .source = "Hummel, Schonberg and Flynn, Factoring: a method for scheduling parallel loops",
+    .when = "iterations differ much in time, and fac2 leaves too much or too little for the end",
+    .params = params,
+    .state_bytes = sizeof(struct factoring),
+    .init = init,
+    .next = next,
+    .at = at,
+};
