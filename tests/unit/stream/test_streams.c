@@ -582,6 +582,22 @@ START_TEST(nobody_answers)
 }
 END_TEST
 
+START_TEST(a_lineup_is_looked_at_before_anybody_is_asked)
+{
+    const struct streams_setup setup = {.base = event_base_new(), .grace_ns = SECOND_NS};
+    struct stream_lineup no_workers = {.workers = 0, .name = "node7"}, no_name = {.workers = 1};
+    struct stream_address address;
+    struct stream_welcome welcome;
+    struct error error = {""};
+    ck_assert_int_eq(stream_address_parse(&address, "/no/such/folder/set.sock", &error), 0);
+    ck_assert_ptr_null(streams_join(&setup, &address, &no_workers, PATIENCE_NS, &welcome, &error));
+    ck_assert_str_eq(error.text, "cannot join with a hello with 0 workers on 0 cores");
+    ck_assert_ptr_null(streams_join(&setup, &address, &no_name, PATIENCE_NS, &welcome, &error));
+    ck_assert_str_eq(error.text, "cannot join with a hello with a name that is none");
+    event_base_free(setup.base);
+}
+END_TEST
+
 /* --- keys --- */
 
 START_TEST(a_port_takes_a_key)
@@ -703,6 +719,7 @@ int main(void)
     tcase_add_test(folder, a_stale_socket_is_replaced_and_a_live_one_is_not);
     tcase_add_test(folder, another_user_is_sent_away);
     tcase_add_test(folder, nobody_answers);
+    tcase_add_test(folder, a_lineup_is_looked_at_before_anybody_is_asked);
     tcase_add_test(port, a_port_takes_a_key);
     suite_add_tcase(suite, all);
     suite_add_tcase(suite, folder);
