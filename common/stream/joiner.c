@@ -56,19 +56,25 @@ static void stop_joining(struct streams *streams, const char *why)
 
 /* --- an attempt --- */
 
+static void describe_lineup(struct frame_hello *hello, const struct stream_lineup *lineup)
+{
+    *hello = (struct frame_hello){
+        .stream = STREAM_VERSION,
+        .protocol = PROTOCOL_VERSION,
+        .workers = lineup->workers,
+        .cores = lineup->cores,
+    };
+    memcpy(hello->name, lineup->name, sizeof hello->name);
+}
+
 static void send_hello(struct connection *connection, void *context)
 {
     struct streams *streams = context;
     struct joiner *joiner = streams->joiner;
     const struct peer *peer = joined_peer(streams);
-    struct frame_hello hello = {
-        .stream = STREAM_VERSION,
-        .protocol = PROTOCOL_VERSION,
-        .workers = joiner->lineup.workers,
-        .cores = joiner->lineup.cores,
-    };
+    struct frame_hello hello;
     unsigned char body[FRAME_HELLO_BYTES];
-    memcpy(hello.name, joiner->lineup.name, sizeof hello.name);
+    describe_lineup(&hello, &joiner->lineup);
     if (peer != NULL) {
         memcpy(hello.token, peer->token, sizeof hello.token);
         hello.received = peer->session.received;
@@ -257,6 +263,18 @@ void joiner_free(struct joiner *joiner)
 
 /* --- joining --- */
 
+/* -1 with one line where the other end would take its HELLO for none. */
+static int check_lineup(const struct stream_lineup *lineup, struct error *error)
+{
+    struct frame_hello hello;
+    unsigned char body[FRAME_HELLO_BYTES];
+    struct error why;
+    describe_lineup(&hello, lineup);
+    frame_hello_encode(&hello, body);
+    return frame_hello_decode(&hello, body, sizeof body, &why) < 0 ? error_set(error, "cannot join with %s", why.text)
+                                                                   : 0;
+}
+
 static int joiner_new(struct streams *streams, const struct stream_address *address, const struct stream_lineup *lineup,
                       struct error *error)
 {
@@ -264,6 +282,8 @@ static int joiner_new(struct streams *streams, const struct stream_address *addr
     char text[STREAM_ADDRESS_TEXT_MAX];
     if (joiner == NULL)
         return error_set(error, "out of memory for the stream to a set");
+    if (check_lineup(lineup, error) < 0)
+        return -1;
     joiner->address = *address;
     joiner->lineup = *lineup;
     joiner->deadline_ns = joiner->retry_ns = STREAM_NEVER;

@@ -24,9 +24,9 @@ struct streams;
 
 /* What a pod says of itself when it joins. */
 struct stream_lineup {
-    uint32_t workers;           /* at least 1 */
+    uint32_t workers;           /* 1 to 2^20 */
     uint32_t cores;             /* that its ranks may run on */
-    char name[STREAM_NAME_MAX]; /* of its node, as far as the first dot */
+    char name[STREAM_NAME_MAX]; /* of its node, as far as the first dot: graphic ASCII characters, at least one */
 };
 
 /* What it is told. */
