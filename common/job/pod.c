@@ -26,7 +26,7 @@ static struct stream_lineup describe(const struct runtime *runtime)
 {
     const char *name = runtime_host_of(runtime, runtime_rank(runtime));
     struct stream_lineup lineup = {.workers = runtime_ranks(runtime) - 1, .cores = runtime_cores(runtime)};
-    snprintf(lineup.name, sizeof lineup.name, "%s", name != NULL ? name : "");
+    snprintf(lineup.name, sizeof lineup.name, "%s", name != NULL ? name : "unnamed");
     return lineup;
 }
 
