@@ -31,6 +31,7 @@ int master_program(int argc, char **argv, const char *version)
     const struct participant participant = {
         .role = ROLE_MASTER,
         .ticket = options.join[0] != '\0' ? options.join : NULL,
+        .patience_ns = options.patience_ns,
         .run = run_dca_loop,
     };
     return participate(&participant, &startup, argc, argv);

@@ -94,6 +94,9 @@ static const struct option_row master_rows[] = {
      "join that set as a pod, with the workers of this launch, of which this is the first rank (default: the launch "
      "has a supermaster of its own)",
      TAKES_PATH(struct master_options, join)},
+    {"patience", 0, "SECONDS", NULL,
+     "with --join: for how long the set is waited for where it does not answer (default 10)",
+     TAKES_SECONDS(struct master_options, patience_ns, MASTER_PATIENCE_MAX_S)},
     {NULL},
 };
 
@@ -147,7 +150,7 @@ static int refuse_worker_operand(void *target, const char *word, struct error *e
 
 int master_options_parse(struct master_options *options, int argc, char *const *argv, struct error *error)
 {
-    *options = (struct master_options){0};
+    *options = (struct master_options){.patience_ns = MASTER_PATIENCE_S * UINT64_C(1000000000)};
     return options_parse(&master_table, argc, argv, options, refuse_master_operand, error);
 }
 

@@ -12,6 +12,8 @@ enum worker_dca { WORKER_DCA_NONE, WORKER_DCA_RMA, WORKER_DCA_TWO_SIDED, WORKER_
 #define WORKER_SLOWDOWN_MAX   1000
 #define WORKER_LOAD_MAX       64
 #define MASTER_PATH_MAX       1024
+#define MASTER_PATIENCE_S     10 /* unless --patience says another */
+#define MASTER_PATIENCE_MAX_S 31536000
 #define WORKER_NODE_TECHNIQUE "fac2" /* unless --node-technique says another */
 
 struct worker_options {
@@ -28,6 +30,7 @@ struct worker_options {
 
 struct master_options {
     char join[MASTER_PATH_MAX]; /* the ticket of a set that the launch joins as a pod; empty: it does not */
+    uint64_t patience_ns;       /* for so long it waits for that set */
 };
 
 /* Each returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line in `error`. argv[0] is the program's name. */

@@ -15,7 +15,7 @@ static int join_set(const struct participant *participant, struct runtime *runti
     struct error error;
     if (participant->ticket == NULL)
         return EXIT_STATUS_DONE;
-    *pod = pod_join(runtime, participant->ticket, &error);
+    *pod = pod_join(runtime, participant->ticket, participant->patience_ns, &error);
     if (*pod != NULL)
         return EXIT_STATUS_DONE;
     fprintf(stderr, "%s: --join: %s\n", role_name(participant->role), error.text);

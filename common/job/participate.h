@@ -8,8 +8,11 @@
 
 struct participant {
     enum role role;
-    bool has_threads;   /* see struct introduction */
-    const char *ticket; /* of a master whose launch joins a set as a pod: the set's; NULL: it does not; borrowed */
+    bool has_threads; /* see struct introduction */
+    /* Of a master whose launch joins a set as a pod: the set's ticket, borrowed, and for how long the set is waited
+     * for; NULL: it does not. */
+    const char *ticket;
+    uint64_t patience_ns;
     /* Runs the job; the words are its command line. Returns the exit status. */
     int (*run)(void *context, struct runtime *runtime, unsigned words, char *const *word);
     void *context;

@@ -5,13 +5,13 @@
 #include "common/stream/stream.h"
 #include "common/stream/ticket.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* For so long the set may take to answer. */
-#define PATIENCE_NS UINT64_C(10000000000)
-/* For so long a socket of this machine may take, where the set has a port, too. */
-#define LOCAL_PATIENCE_NS UINT64_C(500000000)
+/* For so long an address is tried before the next one is, or the file is read again. */
+#define ATTEMPT_NS       UINT64_C(3000000000)
+#define LOCAL_ATTEMPT_NS UINT64_C(500000000) /* a socket of this machine, where there is a port, too */
 /* For so long the master of a pod that is cut off tries to come back: where the set is silent, and where the connection
  * was closed, as that of a set whose process has ended. */
 #define GRACE_NS  UINT64_C(10000000000)
@@ -30,28 +30,33 @@ static struct stream_lineup describe(const struct runtime *runtime)
     return lineup;
 }
 
-/* Tries one address after the other. -1 with the line of the last. */
-static int join_at(struct pod *pod, struct runtime *runtime, const struct ticket *ticket, struct error *error)
+/* Tries one address after the other. False where the set has refused the pod, or is joined. */
+static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct ticket *ticket, struct error *error)
 {
     const struct stream_lineup lineup = describe(runtime);
     const struct streams_setup setup = {
         .base = runtime_base(runtime), .key = ticket->key, .grace_ns = GRACE_NS, .closed_ns = CLOSED_NS};
-    for (size_t i = 0; i < ticket->count && pod->streams == NULL; i++) {
-        const uint64_t patience_ns = i + 1 < ticket->count ? LOCAL_PATIENCE_NS : PATIENCE_NS;
-        pod->streams = streams_join(&setup, &ticket->addresses[i], &lineup, patience_ns, &pod->welcome, error);
+    errno = ETIMEDOUT;
+    for (size_t i = 0; i < ticket->count && pod->streams == NULL && errno == ETIMEDOUT; i++) {
+        const uint64_t attempt_ns = i + 1 < ticket->count ? LOCAL_ATTEMPT_NS : ATTEMPT_NS;
+        pod->streams = streams_join(&setup, &ticket->addresses[i], &lineup, attempt_ns, &pod->welcome, error);
     }
-    return pod->streams != NULL ? 0 : -1;
+    return pod->streams == NULL && errno == ETIMEDOUT;
 }
 
-struct pod *pod_join(struct runtime *runtime, const char *ticket, struct error *error)
+struct pod *pod_join(struct runtime *runtime, const char *ticket, uint64_t patience_ns, struct error *error)
 {
     struct ticket read;
     struct pod *pod = calloc(1, sizeof *pod);
+    const uint64_t began_ns = runtime_now();
     if (pod == NULL) {
         error_set(error, "out of memory");
         return NULL;
     }
-    if (ticket_read(&read, ticket, error) < 0 || join_at(pod, runtime, &read, error) < 0) {
+    while (ticket_read(&read, ticket, error) == 0 && may_try_again(pod, runtime, &read, error) &&
+           runtime_now() - began_ns < patience_ns)
+        ;
+    if (pod->streams == NULL) {
         free(pod);
         return NULL;
     }

@@ -8,8 +8,9 @@
 struct pod;
 
 /* Joins the set whose ticket is in that file, for all ranks of the launch, at the first of its addresses where one
- * answers. NULL with one line. */
-struct pod *pod_join(struct runtime *runtime, const char *ticket, struct error *error);
+ * answers. Where none does they are tried again and again, as the file has them then, for `patience_ns`. NULL with one
+ * line. */
+struct pod *pod_join(struct runtime *runtime, const char *ticket, uint64_t patience_ns, struct error *error);
 
 /* Behind the link: leaves the set. NULL is fine. */
 void pod_leave(struct pod *pod);

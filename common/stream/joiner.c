@@ -308,6 +308,7 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
     char text[STREAM_ADDRESS_TEXT_MAX];
     if (streams == NULL || joiner_new(streams, address, lineup, error) < 0) {
         streams_free(streams);
+        errno = 0;
         return NULL;
     }
     struct joiner *joiner = streams->joiner;
@@ -330,6 +331,8 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
         error_set(error, "cannot join at %s: nobody answers: %s", text, joiner->reason.text);
     else
         error_set(error, "cannot join at %s: nobody answers", text);
+    const bool is_refused = joiner->is_refused;
     streams_free(streams);
+    errno = is_refused ? 0 : ETIMEDOUT;
     return NULL;
 }

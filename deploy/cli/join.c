@@ -6,11 +6,13 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
+#include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
 #include "deploy/cli/mistakes.h"
 #include "deploy/cli/pods.h"
 #include "deploy/cli/run.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -19,9 +21,22 @@ static const char program[] = "hdss join";
 struct join_request {
     struct launch_plan plan; /* the target of the launch's options */
     const char *set;         /* or the file by which it is joined; borrowed; NULL: none is given */
+    uint64_t patience_s;     /* for so long a set that is not there is waited for; 0: not given */
 };
 
+static int take_patience(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct join_request *request = target;
+    return duration_parse(value, &request->patience_s) == 0 && request->patience_s > 0 ? 0 : -1;
+}
+
 static const struct option_row join_rows[] = {
+    {"wait", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
+     "wait so long for a set that does not answer, and join again where it was lost: one that is started again by "
+     "`hdss up "
+     "--resume` has its pods back (default: 10 seconds at the start, and not again)",
+     take_patience},
     {"dry-run", 0, NULL, NULL, "print the line; start nothing", TAKES_FLAG(struct join_request, plan.dry_run)},
     {NULL},
 };
@@ -61,7 +76,7 @@ static int join_take_operand(void *target, const char *word, struct error *error
 
 /* --- the launch --- */
 
-static int join(struct join_request *request, struct error *error)
+static int join(struct join_request *request, bool *again, struct error *error)
 {
     struct launch_plan *plan = &request->plan;
     char ticket[PATH_MAX];
@@ -79,24 +94,44 @@ static int join(struct join_request *request, struct error *error)
     argv_add(&plan->job, "master");
     argv_add(&plan->job, "--join");
     argv_add(&plan->job, ticket);
+    if (request->patience_s > 0) {
+        argv_add(&plan->job, "--patience");
+        argv_add_format(&plan->job, "%ju", (uintmax_t)request->patience_s);
+    }
     struct launch how = {0};
-    return run_launch_plan(plan, &how, error);
+    const int status = run_launch_plan(plan, &how, error);
+    *again = request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
+    return status;
 }
 
-int command_join(int argc, char **argv)
+/* Joins once; `*again`: the set was lost, and is to be waited for. */
+static int join_once(int argc, char **argv, bool *again)
 {
     struct join_request request = {.plan = LINEUP_DEFAULT};
     struct error error = {0};
     int status = EXIT_STATUS_USAGE;
     const int result = options_parse(&join_options, argc, argv, &request, join_take_operand, &error);
+    *again = false;
     if (result > 0)
         status = show_page(program, &join_options, result);
     else if (result == 0)
-        status = join(&request, &error);
+        status = join(&request, again, &error);
     else
         mistakes_explain(&join_options, argc, argv, &error);
     if (error.text[0] != '\0')
         say_error(program, error.text);
     launch_plan_fini(&request.plan);
+    return status;
+}
+
+int command_join(int argc, char **argv)
+{
+    bool again;
+    int status;
+    do {
+        status = join_once(argc, argv, &again);
+        if (again)
+            say_note(program, "the set was lost: it is waited for, to join it again");
+    } while (again);
     return status;
 }

@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 
-from launch import HDSS, descendants, finish, main, run, start, wait_until
+from launch import HDSS, SUPERMASTER, descendants, finish, main, ranks_of, run, start, wait_until
 
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep']
 
@@ -200,6 +200,28 @@ def test_a_pod_that_is_cut_off_comes_back():
     finally:
         down()
     assert finish(pod).status == 0
+
+
+def test_pods_wait_for_a_set_that_was_lost():
+    here()
+    there = start([HDSS, 'up', '--foreground', '--listen', '127.0.0.1:0', '--pods-only'])
+    wait_until(lambda: os.path.exists('hdss/main/pods') and run([HDSS, 'pods']).status == 0, 'the set')
+    pod = start([HDSS, 'join', '--workers', '2', '--wait', '120', 'main'])
+    try:
+        wait_until(pods, 'the pod')
+        well(['submit', '--output', 'out.npy', '--report', 'report.json', *SLEEPING, 'iterations=1500', 'mean=2000'])
+        wait_until(lambda: job('1')['done'] > 300, 'a job that runs')
+        os.kill(ranks_of(there, SUPERMASTER)[0], signal.SIGKILL)
+        assert finish(there).status == 1
+        well(['up', '--listen', '127.0.0.1:0', '--pods-only', '--resume'])
+        wait_for('1')
+        with open('report.json', encoding='utf-8') as file:
+            report = json.load(file)
+        assert report['done'] == 1500 and report['faults']['resumed_iterations'] > 0, report
+    finally:
+        down()
+    ended = finish(pod)
+    assert ended.status == 0 and any('the set was lost: it is waited for' in line for line in ended.err), ended
 
 
 def refused(words, *texts):
