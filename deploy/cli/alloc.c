@@ -72,7 +72,7 @@ static char *command_of_pod(const char *hdss, const char *ticket)
     text_init(&text);
     text_add(&text, "exec ");
     text_add_quoted(&text, hdss);
-    text_add(&text, " join ");
+    text_add(&text, " join --wait 10m ");
     text_add_quoted(&text, ticket);
     return text_take(&text);
 }
