@@ -9,29 +9,13 @@ import socket
 import threading
 
 from launch import HDSS, SUPERMASTER, descendants, finish, main, ranks_of, run, start, wait_until
+from test_set import here, job, well
 
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep']
 
 
-def well(words):
-    result = run([HDSS, *words])
-    assert result.status == 0, result
-    return result.out
-
-
-def job(number):
-    return json.loads(well(['show', number, '--format', 'json']))
-
-
 def pods():
     return json.loads(well(['pods', '--format', 'json']))
-
-
-def here():
-    """Sockets and the folders of sets in a folder of this test's own."""
-    os.environ['HDSS_CONTROL_DIR'] = os.environ['XDG_STATE_HOME'] = os.getcwd()
-    for name in ('HDSS_SET', 'SLURM_JOB_ID', 'PBS_JOBID', 'LSB_JOBID'):
-        os.environ.pop(name, None)
 
 
 def join(workers=2):

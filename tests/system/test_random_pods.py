@@ -12,8 +12,9 @@ import signal
 import time
 
 from launch import HDSS, descendants, finish, main, run, run_job, start, wait_until
-from test_pods import Proxy, here, job, pods, ticket_by, well
+from test_pods import Proxy, pods, ticket_by
 from test_resume import read
+from test_set import here, job, well
 from trials import run_trials
 
 TRIALS = int(os.environ.get('HDSS_TEST_PODS', '2'))
