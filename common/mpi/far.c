@@ -151,7 +151,7 @@ void far_drop(struct link *link, unsigned rank)
     if (launch == NULL || launch->is_gone)
         return;
     launch->is_gone = true;
-    streams_part(link->far.streams, launch->peer);
+    streams_drop(link->far.streams, launch->peer);
 }
 
 bool link_send_away(struct link *link, unsigned rank, bool now)
