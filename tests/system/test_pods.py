@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 
-from launch import HDSS, SUPERMASTER, descendants, finish, main, ranks_of, run, start, wait_until
+from launch import HDSS, SUPERMASTER, descendants, finish, launched, main, ranks_of, run, start, wait_until
 from test_set import here, job, well
 
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep']
@@ -66,6 +66,7 @@ def test_a_pod_joins_takes_part_and_leaves():
     assert not os.path.exists('hdss/main/pods')
 
 
+@launched
 def test_pods_may_be_all_that_there_is():
     """Jobs wait for workers, and their results are those of a run by itself."""
     here()
@@ -186,6 +187,7 @@ def test_a_pod_that_is_cut_off_comes_back():
     assert finish(pod).status == 0
 
 
+@launched
 def test_pods_wait_for_a_set_that_was_lost():
     here()
     there = start([HDSS, 'up', '--foreground', '--listen', '127.0.0.1:0', '--pods-only'])

@@ -159,6 +159,7 @@ print(json.dumps({'sums': sums, 'files': sorted({tuple(names) for names, *_ in s
 
 # --- others ---
 
+@long
 @needing('sklearn', 'joblib')
 def test_grid_search_of_scikit_learn(said):
     """A grid search finds in workers what it finds here.
@@ -192,6 +193,7 @@ print(json.dumps({'found': found, 'here': search(), 'pids': pids, 'own': str(os.
     assert said['found'] == said['here'] and len(said['pids']) == 2 and said['own'] not in said['pids'], said
 
 
+@long
 @needing('emcee', 'numpy')
 def test_emcee(said):
     """A sampler with pool= walks the chain that it walks without.
@@ -217,6 +219,7 @@ print(json.dumps({'same': bool((chain_there == chain_here).all()), 'pids': len(n
     assert said['same'] and said['pids'] >= 1 and not said['own'], said
 
 
+@long
 @needing('scipy')
 def test_differential_evolution_of_scipy(said):
     """workers=pool.map finds what one worker finds.
