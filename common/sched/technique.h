@@ -115,6 +115,13 @@ static inline double param_measured(const struct sched *sched, unsigned param)
     return param_real(sched, param, sched->measured[param]);
 }
 
+/* The parameter of techniques whose rule here differs from that of their paper: `what` says in what. */
+#define VARIANT_PARAM(what)                                                                                            \
+    {                                                                                                                  \
+        .name = SCHED_VARIANT, .kind = SCHED_PARAM_CHOICE, .fallback = "hdss", .choices = "hdss|paper",                \
+        .summary = "paper: to the letter of the paper, " what                                                          \
+    }
+
 /* mfsc's chunk, which fsc also cuts while it does not know better: floor(0.55 + t ln 2 / ln t) with t = ceil(N/P), from
  * 1 to t, [2L]. The same on every machine. */
 uint64_t mfsc_chunk(uint64_t iterations, unsigned workers);
