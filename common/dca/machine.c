@@ -148,8 +148,8 @@ static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
 static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
-    double share = (double)size * machine->weight / machine->load;
-    uint64_t whole = core->rounds_up ? (uint64_t)ceil_real(share) : floor_real(share);
+    double weight = machine->weight / machine->load;
+    uint64_t whole = core->rounds_up ? ceil_weighted((double)size, weight) : floor_real((double)size * weight);
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 

@@ -76,6 +76,17 @@ static inline double ceil_real(double value)
     return whole + (whole < value);
 }
 
+/* A weight, P V_j / V, is right to some units in its last place, and so is a chunk times a weight: where that is meant
+ * to be whole it may lie this part of itself above. */
+#define WEIGHT_GUARD 0x1p-52
+
+/* K w, rounded up. */
+static inline uint64_t ceil_weighted(double chunk, double weight)
+{
+    double share = chunk * weight;
+    return (uint64_t)ceil_real(share - share * WEIGHT_GUARD);
+}
+
 /* Doubles from here on are whole. */
 #define WHOLE_FROM 0x1p53
 

@@ -30,7 +30,7 @@ static uint64_t wf_next(struct sched *sched, unsigned worker)
 {
     uint64_t chunk = batch_half(sched);
     if (sched->constant.integer[ROUNDS_UP])
-        return (uint64_t)ceil_real((double)chunk * sched->powers[worker]);
+        return ceil_weighted((double)chunk, sched->powers[worker]);
     return batch_weighted(sched, chunk, sched->powers[worker]);
 }
 

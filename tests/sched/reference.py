@@ -479,6 +479,8 @@ def measured():
         *entries_of('wf', 'recursive', [(5000, 3)], **more_powers),
         *entries_of('wf:variant=paper', 'recursive', SMALL),
         *entries_of('wf:variant=paper', 'recursive', [(1000, 4), (1000003, 4)], **POWERS),
+        *entries_of('wf:variant=paper', 'recursive', [(1, 2), (3, 2), (97, 2), (10**9 + 7, 2), (10**12, 2)], power=[1, 0.4]),
+        *entries_of('wf:variant=paper', 'recursive', [(10007, 3)], power=[0.01, 1e-6, 100]),
         *entries_of('wf:variant=paper', 'recursive', [(5000, 3)], **more_powers),
         *entries_of('af:first=100', 'recursive', [(10000, 4)], **POWERS, **EXACT),
         *entries_of('wf', 'recursive', [(5003, 3)], power=[1, 0.25, 3], min_chunk=20),
