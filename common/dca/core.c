@@ -19,7 +19,7 @@ static int check_span(const struct sched_config *config, struct error *error)
                      config->iterations, config->workers, DCA_SPAN / config->workers);
 }
 
-/* wf is the closed form of fac2 with a weight, [RMA] Table 2. */
+/* True for wf: the closed form of fac2 with a weight, [RMA] Table 2. */
 static bool is_wf(const struct sched_spec *spec)
 {
     return strcmp(spec->technique->name, "wf") == 0;
@@ -38,6 +38,8 @@ static void choose_weights(struct dca_core *core, const struct dca_config *confi
 {
     const double *powers = config->sched.powers;
     bool wf = is_wf(config->technique);
+    core->to_the_letter = sched_spec_is_paper(config->technique);
+    core->rounds_up = wf;
     core->weighted = config->sched.weighting == SCHED_WEIGHTING_ACP ||
                      (powers != NULL && (wf || config->sched.weighting != SCHED_WEIGHTING_NONE));
     for (unsigned j = 0; powers != NULL && wf && j < config->sched.workers; j++)

@@ -49,6 +49,8 @@ struct dca_core {
     struct sched sched; /* owned */
     struct sched_bounds bounds;
     bool weighted;       /* by step: a chunk is multiplied with its worker's weight */
+    bool to_the_letter;  /* by step, weighted: variant=paper, which neither carries fractions nor factors the rest */
+    bool rounds_up;      /* to the letter: a weighted chunk is rounded up, as that of wf, else down */
     double power_sum;    /* wf: of all powers, for weights that sum to P; 0: a worker's weight is its power */
     uint64_t iterations; /* N */
     uint64_t stop;       /* added to a counter to end the run; at least 2 N */

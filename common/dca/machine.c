@@ -5,12 +5,10 @@
 #include "common/machine/state.h"
 #include "common/sched/bounds.h"
 #include "common/sched/sched.h"
+#include "common/sched/technique.h"
 
 #include <assert.h>
 #include <stdio.h>
-
-/* Distance below a whole number within which a number counts as whole, as in the techniques. */
-#define ROUNDING_GUARD 1e-9
 
 /* Marks parts of a step. They are inlined everywhere, so that an action stays in registers: through memory it costs a
  * draw 20 ns. */
@@ -132,8 +130,8 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
 
 /* --- the size of a chunk --- */
 
-/* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j, [RMA] Table 2. What rounding down cuts off goes to this worker's next
- * chunk, so that no crumbs are left for the end. */
+/* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j of wf, [RMA] Table 2. What rounding down cuts off goes to this worker's
+ * next chunk, so that no crumbs are left for the end. */
 static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -146,6 +144,15 @@ static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
+/* The same by variant=paper: K' = floor(K V_j / Q_j), [SW] eq 2, and K = ceil(K w_j) of wf, [RMA] Table 2. */
+static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, uint64_t size)
+{
+    const struct dca_core *core = machine->core;
+    double weight = machine->weight / machine->load;
+    uint64_t whole = core->rounds_up ? ceil_weighted((double)size, weight) : floor_real((double)size * weight);
+    return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
+}
+
 /* Returns the size of chunk `step`. Weighted chunks may not add up to N in the closed form's own number of steps; the
  * rest is factored by two then, by what the last draw has told of it: else it would go out in chunks of the last size,
  * which is often 1. */
@@ -155,6 +162,8 @@ static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
     uint64_t size = sched_at(&core->sched, step);
     if (!core->weighted)
         return size;
+    if (core->to_the_letter)
+        return dca_weighted_to_the_letter(machine, size);
     if (step >= core->bounds.count) {
         uint64_t half = machine->rest / (2 * (uint64_t)core->sched.workers);
         size = half > size ? half : size;

@@ -12,10 +12,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PARAM_RESTART };
+enum { PARAM_RESTART, PARAM_FIRST };
 
 static const struct technique_param af_params[] = {
     [PARAM_RESTART] = LEARN_RESTART_PARAM,
+    [PARAM_FIRST] = {.name = "first",
+                     .kind = SCHED_PARAM_INTEGER,
+                     .fallback = "ceil(N/(64P))",
+                     .minimum = 1,
+                     .maximum = (double)SCHED_ITERATIONS_MAX,
+                     .summary = "size of the chunks of a worker that is not measured yet, iterations"},
     {.name = NULL},
 };
 
@@ -84,7 +90,7 @@ static uint64_t af_next(struct sched *sched, unsigned worker)
     const struct af *af = sched->own;
     double mean = af->workers[worker].mean;
     if (mean == 0)
-        return ceil_div(sched->iterations, FIRST_PART * (uint64_t)sched->workers);
+        return param_integer(sched, PARAM_FIRST, ceil_div(sched->iterations, FIRST_PART * (uint64_t)sched->workers));
     double all = (double)sched->workers / af->measured;
     double d = fmax(learn_sum_value(&af->spreads), 0) * all;
     double er = (double)sched->remaining / (learn_sum_value(&af->speeds) * all);
@@ -111,7 +117,7 @@ const struct technique technique_af = {
         "K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p), D = sum(sigma_p^2/mu_p), E = 1/sum(1/mu_p), with mean mu_p and "
         "deviation sigma_p of an iteration's time as measured of each worker; the sums are over all P workers, one "
         "that "
-        "is not measured yet counts as the mean of those that are; ceil(N/(64P)) for a worker that is not measured yet",
+        "is not measured yet counts as the mean of those that are; `first` for a worker that is not measured yet",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 11; Banicescu and "
               "Liu, Adaptive factoring: a dynamic scheduling method tuned to the rate of weight changes",
     .when = "nothing is known of the loop or of the workers, and both the iterations and the workers may vary",

@@ -31,8 +31,8 @@ static inline uint64_t batch_half(struct sched *sched)
     return sched->state.integer[BATCH_CHUNK];
 }
 
-/* K w, [RMA] Table 2. What rounding down cuts off goes to the next chunk, whoever gets it: the chunks of a batch then
- * sum to P K wherever the weights sum to P. */
+/* K w, [RMA] Table 2, which rounds up. Here what rounding down cuts off goes to the next chunk, whoever gets it: the
+ * chunks of a batch then sum to P K wherever the weights sum to P. */
 static inline uint64_t batch_weighted(struct sched *sched, uint64_t chunk, double weight)
 {
     double *carry = &sched->state.real[BATCH_CARRY], share = (double)chunk * weight + *carry;

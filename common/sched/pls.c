@@ -9,8 +9,10 @@
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 
-enum { PARAM_SWR };
-enum { CHUNK }; /* constant: of the static part */
+enum { PARAM_SWR, PARAM_VARIANT };
+
+/* constant: the chunk of the static part; with variant=paper the iterations with which that ends, else UINT64_MAX */
+enum { CHUNK, REST };
 
 #define RATIO_UNITS 1000000000000000
 
@@ -23,6 +25,7 @@ static const struct technique_param pls_params[] = {
                    .maximum = 1,
                    .summary = "s, the part of the loop that is static; measured: shortest over longest of five "
                               "iterations"},
+    [PARAM_VARIANT] = VARIANT_PARAM("static while R > N - N s, which may take another chunk; hdss: the first P chunks"),
     {.name = NULL},
 };
 
@@ -37,6 +40,14 @@ static int measure_ratio(struct sched *sched, struct error *error)
     return 0;
 }
 
+/* R is whole: it is above N - N s where it is above that rounded down. */
+static uint64_t rest_behind_static(const struct sched *sched, uint64_t units)
+{
+    if (!sched_spec_is_paper(&sched->spec))
+        return UINT64_MAX;
+    return (uint64_t)((uint128)sched->iterations * (RATIO_UNITS - units) / RATIO_UNITS);
+}
+
 /* The rest of the closed form is the real number N(1-s) of the paper, not what the P static chunks leave of N, which is
  * up to P more: the ones at the end of the geometric chunks cover it. */
 static int pls_init(struct sched *sched, struct error *error)
@@ -46,15 +57,18 @@ static int pls_init(struct sched *sched, struct error *error)
     uint64_t units = (uint64_t)(int64_t)(param_measured(sched, PARAM_SWR) * RATIO_UNITS + 0.5);
     uint64_t chunk = (uint64_t)((uint128)sched->iterations * units / ((uint128)RATIO_UNITS * sched->workers));
     sched->constant.integer[CHUNK] = chunk;
+    sched->constant.integer[REST] = rest_behind_static(sched, units);
     sched->own = geometric_new_part(sched->iterations, RATIO_UNITS - units, RATIO_UNITS, sched->workers);
     return sched->own != NULL ? 0 : error_set(error, "technique pls: out of memory");
 }
 
-/* K_i = floor(N s/P) for i < P, then ceil(R_i/P), [DCA] eq 13. */
+/* K_i = floor(N s/P) for i < P, then ceil(R_i/P), [DCA] eq 13, which has R_i > N - N s in the place of i < P. */
 static uint64_t pls_next(struct sched *sched, unsigned worker)
 {
     (void)worker;
-    return sched->step < sched->workers ? sched->constant.integer[CHUNK] : ceil_div(sched->remaining, sched->workers);
+    uint64_t rest = sched->constant.integer[REST];
+    bool is_static = rest == UINT64_MAX ? sched->step < sched->workers : sched->remaining > rest;
+    return is_static ? sched->constant.integer[CHUNK] : ceil_div(sched->remaining, sched->workers);
 }
 
 /* K_i = floor(N s/P) for i < P, then ceil(((P-1)/P)^(i-P) N(1-s)/P), [DCA] eq 21. */
@@ -67,7 +81,7 @@ const struct technique technique_pls = {
     .name = "pls",
     .title = "performance loop-based self-scheduling",
     .rule = "K_i = floor(N s/P) for i < P, with s = swr; then recursive ceil(R/P), "
-            "closed ceil(((P-1)/P)^(i-P) N(1-s)/P)",
+            "closed ceil(((P-1)/P)^(i-P) N(1-s)/P); variant=paper: recursive K = floor(N s/P) while R > N - N s",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 13 and 21",
     .when = "iterations and workers are mostly alike, and the rest must even out what is not",
     .params = pls_params,

@@ -18,6 +18,7 @@
 #define SCHED_ITERATIONS_MAX (UINT64_C(1) << 63) /* iterations of a loop */
 #define SCHED_WORKERS_MAX    (1u << 24)          /* workers of a loop */
 #define SCHED_NO_START       UINT64_MAX          /* technique->start: the start takes a table */
+#define SCHED_VARIANT        "variant"           /* parameter: whose rule, ours or that of the paper */
 #define SCHED_POWER_MIN      1e-9
 #define SCHED_POWER_MAX      1e9
 
@@ -34,6 +35,9 @@ enum sched_powers {
 enum sched_form { SCHED_FORM_RECURSIVE, SCHED_FORM_CLOSED };
 
 enum sched_param_kind { SCHED_PARAM_INTEGER, SCHED_PARAM_REAL, SCHED_PARAM_CHOICE };
+
+/* Choices of the parameter SCHED_VARIANT, in the order of VARIANT_PARAM. */
+enum sched_variant { SCHED_VARIANT_HDSS, SCHED_VARIANT_PAPER };
 
 /* Source of a parameter's value when it is not given. */
 enum sched_measured {
@@ -188,6 +192,9 @@ void sched_spec_format(const struct sched_spec *spec, char *text, size_t size);
 
 /* True if a loop with this spec wants sched_feedback() of its chunks: it learns, or measures what was not given. */
 bool sched_spec_learns(const struct sched_spec *spec);
+
+/* True if the technique is to follow its paper to the letter: variant=paper. */
+bool sched_spec_is_paper(const struct sched_spec *spec);
 
 /* True if sched_config.overhead_s or .swr is wanted, which take a probe. */
 bool sched_spec_probes(const struct sched_spec *spec);

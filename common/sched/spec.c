@@ -275,6 +275,15 @@ bool sched_spec_learns(const struct sched_spec *spec)
     return (spec->technique->needs & SCHED_NEEDS_FEEDBACK) != 0 || spec_is_missing(spec, SCHED_MEASURED_BY_FEEDBACK);
 }
 
+bool sched_spec_is_paper(const struct sched_spec *spec)
+{
+    const struct technique_param *params = spec->technique->params;
+    for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
+        if (params[i].kind == SCHED_PARAM_CHOICE && strcmp(params[i].name, SCHED_VARIANT) == 0)
+            return spec->given[i] && spec->values[i].integer == SCHED_VARIANT_PAPER;
+    return false;
+}
+
 bool sched_spec_probes(const struct sched_spec *spec)
 {
     return spec_is_missing(spec, SCHED_MEASURED_BY_PROBE);

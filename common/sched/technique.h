@@ -76,6 +76,17 @@ static inline double ceil_real(double value)
     return whole + (whole < value);
 }
 
+/* A weight, P V_j / V, is right to some units in its last place, and so is a chunk times a weight: where that is meant
+ * to be whole it may lie this part of itself above. */
+#define WEIGHT_GUARD 0x1p-52
+
+/* K w, rounded up. */
+static inline uint64_t ceil_weighted(double chunk, double weight)
+{
+    double share = chunk * weight;
+    return (uint64_t)ceil_real(share - share * WEIGHT_GUARD);
+}
+
 /* Doubles from here on are whole. */
 #define WHOLE_FROM 0x1p53
 
@@ -114,6 +125,13 @@ static inline double param_measured(const struct sched *sched, unsigned param)
 {
     return param_real(sched, param, sched->measured[param]);
 }
+
+/* The parameter of techniques whose rule here differs from that of their paper: `what` says in what. */
+#define VARIANT_PARAM(what)                                                                                            \
+    {                                                                                                                  \
+        .name = SCHED_VARIANT, .kind = SCHED_PARAM_CHOICE, .fallback = "hdss", .choices = "hdss|paper",                \
+        .summary = "paper: to the letter of the paper, " what                                                          \
+    }
 
 /* mfsc's chunk, which fsc also cuts while it does not know better: floor(0.55 + t ln 2 / ln t) with t = ceil(N/P), from
  * 1 to t, [2L]. The same on every machine. */

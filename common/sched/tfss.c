@@ -88,7 +88,7 @@ static uint64_t tfss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;
     uint64_t *step = &sched->state.integer[STEP], end = sched->constant.integer[END_BATCH];
-    if (*step / sched->workers >= end && end > 0) {
+    if (*step / sched->workers >= end && end > 0 && trapezoid_begins_again(sched)) {
         uint64_t batch = trapezoid_step_again(sched) / sched->workers;
         *step = (batch < end ? batch : end - 1) * sched->workers;
     }
@@ -100,7 +100,9 @@ const struct technique technique_tfss = {
     .title = "trapezoid factoring self-scheduling",
     .rule =
         "K = floor of the mean of F - i D over the batch's steps i = bP .. bP+P-1, at least L; F = first, L = last, "
-        "S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)); decrement=real: D = (F-L)/(S-1)",
+        "S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)); decrement=real: D = (F-L)/(S-1); behind the last step the "
+        "trapezoid "
+        "begins again where it covers R; variant=paper: K = L there",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 8 and 18, whose "
               "print has P+1 terms",
     .when = "as tss, where all workers should get chunks of one size in turn",

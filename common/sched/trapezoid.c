@@ -2,7 +2,7 @@
 /* Shared by tss and tfss: the parameters, the trapezoid they make, and the sum of its first chunks. See trapezoid.h. */
 #include "common/sched/trapezoid.h"
 
-enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT };
+enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT, PARAM_VARIANT };
 enum { DECREMENT_FLOOR, DECREMENT_REAL };
 
 const struct technique_param trapezoid_params[] = {
@@ -24,6 +24,8 @@ const struct technique_param trapezoid_params[] = {
                          .choices = "floor|real",
                          .summary =
                              "floor: whole, as published, 0 where P is large against N; real: keeps the fraction"},
+    [PARAM_VARIANT] = VARIANT_PARAM("behind the last step K = L; hdss: the trapezoid begins again where it covers "
+                                    "what remains"),
     {.name = NULL},
 };
 
@@ -45,6 +47,11 @@ int trapezoid_init(struct sched *sched, struct error *error)
     constant[TRAPEZOID_RUN] = real ? run : 1;
     constant[TRAPEZOID_END] = constant[TRAPEZOID_RISE] == 0 ? UINT64_MAX : real ? run : fall / constant[TRAPEZOID_RISE];
     return 0;
+}
+
+bool trapezoid_begins_again(const struct sched *sched)
+{
+    return !sched_spec_is_paper(&sched->spec);
 }
 
 uint64_t trapezoid_step_again(const struct sched *sched)

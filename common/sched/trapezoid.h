@@ -16,11 +16,14 @@
  * from TRAPEZOID_OWN on. */
 enum { TRAPEZOID_FIRST, TRAPEZOID_LAST, TRAPEZOID_RISE, TRAPEZOID_RUN, TRAPEZOID_END, TRAPEZOID_OWN };
 
-/* first=, last=, decrement=. */
+/* first=, last=, decrement=, variant=. */
 extern const struct technique_param trapezoid_params[];
 
 /* F = ceil(N/(2P)), L = 1, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)), [DCA] eq 6, in sched->constant. */
 int trapezoid_init(struct sched *sched, struct error *error);
+
+/* False with variant=paper: what remains behind the last step goes out in chunks of `last`. */
+bool trapezoid_begins_again(const struct sched *sched);
 
 /* The step from which on the trapezoid covers what remains. */
 uint64_t trapezoid_step_again(const struct sched *sched);

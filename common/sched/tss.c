@@ -61,7 +61,7 @@ static uint64_t tss_start(const struct sched *sched, uint64_t step)
 static uint64_t tss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;
-    if (sched->state.integer[STEP] > sched->constant.integer[TRAPEZOID_END])
+    if (sched->state.integer[STEP] > sched->constant.integer[TRAPEZOID_END] && trapezoid_begins_again(sched))
         sched->state.integer[STEP] = trapezoid_step_again(sched);
     return tss_at(sched, sched->state.integer[STEP]++);
 }
@@ -70,7 +70,8 @@ const struct technique technique_tss = {
     .name = "tss",
     .title = "trapezoid self-scheduling",
     .rule = "K_i = F - i D; F = first, L = last, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)); "
-            "decrement=real: K_i = ceil(F - i (F-L)/(S-1))",
+            "decrement=real: K_i = ceil(F - i (F-L)/(S-1)); behind the last step the trapezoid begins again where it "
+            "covers R; variant=paper: K_i = L there",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 6 and 17",
     .when = "a good first choice: few chunks, and small ones at the end, whatever the iterations take",
     .params = trapezoid_params,

@@ -2,7 +2,17 @@
 /* wf: weighted factoring. fac2's batches, in which each worker's chunk is weighted by its power. */
 #include "common/sched/batch.h"
 #include "common/sched/sched.h"
+#include "common/sched/technique.h"
 #include "common/util/error.h"
+
+enum { PARAM_VARIANT };
+enum { ROUNDS_UP }; /* constant: variant=paper */
+
+static const struct technique_param wf_params[] = {
+    [PARAM_VARIANT] = VARIANT_PARAM("K = ceil(w_j ceil(R/(2P))); hdss: rounded down, what is cut off goes to the next "
+                                    "chunk"),
+    {.name = NULL},
+};
 
 /* w_j = P V_j / V: the weights sum to P, so that a batch takes half of what remains. */
 static int wf_init(struct sched *sched, struct error *error)
@@ -11,13 +21,16 @@ static int wf_init(struct sched *sched, struct error *error)
     for (unsigned j = 0; j < sched->workers; j++)
         sched->powers[j] *= sched->workers / sched->power_sum;
     sched->power_sum = sched->workers;
+    sched->constant.integer[ROUNDS_UP] = sched_spec_is_paper(&sched->spec);
     return 0;
 }
 
-/* K = w_j ceil(R/(2P)), R at the start of a batch of P, [RMA] Table 2. */
+/* K = w_j ceil(R/(2P)), R at the start of a batch of P, [RMA] Table 2, which rounds it up. */
 static uint64_t wf_next(struct sched *sched, unsigned worker)
 {
     uint64_t chunk = batch_half(sched);
+    if (sched->constant.integer[ROUNDS_UP])
+        return ceil_weighted((double)chunk, sched->powers[worker]);
     return batch_weighted(sched, chunk, sched->powers[worker]);
 }
 
@@ -25,10 +38,12 @@ const struct technique technique_wf = {
     .name = "wf",
     .title = "weighted factoring",
     .rule = "K = w_j ceil(R/(2P)), with R taken at the start of each batch of P chunks; w_j = P V_j / V; "
-            "the fraction that rounding down cuts off goes to the next chunk",
+            "the fraction that rounding down cuts off goes to the next chunk; "
+            "variant=paper: K = ceil(w_j ceil(R/(2P)))",
     .source = "Eleliemy and Ciorba, Dynamic Loop Scheduling Using MPI Passive-Target Remote Memory Access, Table 2; "
               "Hummel, Schmidt, Uma and Wein, Load-sharing in heterogeneous systems via weighted factoring",
     .when = "the workers differ in speed, their speeds are known and do not change during the loop",
+    .params = wf_params,
     .needs = SCHED_NEEDS_POWER,
     .powers = SCHED_POWERS_BY_MEAN,
     .init = wf_init,

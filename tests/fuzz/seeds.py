@@ -212,7 +212,8 @@ SPECS = {
     "css": "css:chunk=1250", "gss": "gss:min=80", "tss": "tss:first=125,last=1", "fsc": "fsc:h=0.013716,sigma=0.0605",
     "measure": "fsc:h=measure,sigma=measure", "unknown": "abc", "no-value": "css:chunk", "twice": "css:chunk=1,chunk=2",
     "no-param": "ss:x=1", "empty-param": "gss:", "power": "css:chunk=2^63", "too-large": "css:chunk=2^64", "underscores":
-    "css:chunk=1_000", "negative": "gss:min=-1", "empty": "", "long": "css:chunk=" + "1" * 300, "real": "fsc:h=1e-300,sigma=1e300",
+    "css:chunk=1_000", "negative": "gss:min=-1", "empty": "", "long": "css:chunk=" + "1" * 300, "variant": "wf:variant=paper",
+    "variant-twice": "tss:variant=hdss,variant=paper", "variant-unknown": "pls:swr=0.5,variant=dca", "first": "af:first=100", "real": "fsc:h=1e-300,sigma=1e300",
 }
 LOOPS = {f"name-{name}": loop(name, flags=i % 16) for i, name in enumerate(NAMES)}
 LOOPS |= {f"spec-{name}": loop(spec, flags=8) for name, spec in SPECS.items()}

@@ -140,6 +140,7 @@ static const char *const techniques[] = {
     "mfsc",
     "gss",
     "tss",
+    "tss:variant=paper",
     "tss:decrement=real",
     "fac2",
     "tfss",
@@ -148,6 +149,7 @@ static const char *const techniques[] = {
     "rnd",
     "pls:swr=0.7",
     "wf",
+    "wf:variant=paper",
     "dtss",
     "dtss:decrement=real",
     "dfss",
@@ -354,6 +356,47 @@ START_TEST(weighted_chunks_leave_no_crumbs)
 }
 END_TEST
 
+/* N = 100, P = 2, w = 1.5 and 0.5: fac2's 25 25 13 13 7 7 4 4 times the weight, rounded up, with nothing carried. */
+START_TEST(wf_to_the_letter_rounds_up)
+{
+    struct world *world = malloc(sizeof *world);
+    const double powers[] = {3, 1};
+    const struct sched_config config = {.iterations = 100, .workers = 2, .powers = powers};
+    static const uint64_t expected[] = {38, 13, 20, 7, 11, 4, 6, 1};
+    world_init(world, "wf:variant=paper", &config, false, 1);
+    const struct dca_counters counters = {.self = world, .fetch_add = fetch_add};
+    world->busy[0] = world->busy[1] = true;
+    for (unsigned i = 0; i < 8; i++) {
+        struct range chunk;
+        ck_assert(dca_machine_draw(&world->machines[i % 2], &counters, &chunk));
+        ck_assert_uint_eq(chunk.count, expected[i]);
+    }
+    world_fini(world);
+    free(world);
+}
+END_TEST
+
+/* [SW] eq 2, N = 100, P = 2, V = 1 and 0.4: tss's 25 22 19 16 13 10 7 4 1 1 .. times the power, rounded down. */
+START_TEST(tss_to_the_letter_ends_with_its_last_chunk)
+{
+    struct world *world = malloc(sizeof *world);
+    const double powers[] = {1, 0.4};
+    const struct sched_config config = {
+        .iterations = 100, .workers = 2, .powers = powers, .weighting = SCHED_WEIGHTING_POWER};
+    static const uint64_t expected[] = {25, 8, 19, 6, 13, 4, 7, 1, 1, 1, 1, 1};
+    world_init(world, "tss:variant=paper", &config, false, 1);
+    const struct dca_counters counters = {.self = world, .fetch_add = fetch_add};
+    world->busy[0] = world->busy[1] = true;
+    for (unsigned i = 0; i < 12; i++) {
+        struct range chunk;
+        ck_assert(dca_machine_draw(&world->machines[i % 2], &counters, &chunk));
+        ck_assert_uint_eq(chunk.count, expected[i]);
+    }
+    world_fini(world);
+    free(world);
+}
+END_TEST
+
 START_TEST(weights_give_their_share)
 {
     struct world *world = malloc(sizeof *world);
@@ -502,6 +545,8 @@ int main(void)
     tcase_add_test(tcase, a_loaded_worker_draws_in_proportion);
     tcase_add_loop_test(tcase, sizes_are_those_of_the_closed_form, 0, 2);
     tcase_add_test(tcase, weighted_chunks_leave_no_crumbs);
+    tcase_add_test(tcase, wf_to_the_letter_rounds_up);
+    tcase_add_test(tcase, tss_to_the_letter_ends_with_its_last_chunk);
     tcase_add_test(tcase, weights_give_their_share);
     tcase_add_test(tcase, by_rest_follows_the_recursive_form);
     tcase_add_test(tcase, nobody_draws_after_a_stop);

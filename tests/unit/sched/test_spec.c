@@ -54,7 +54,7 @@ static const struct {
     {"gss:round=cei", "technique gss: round=cei is not accepted: ceil or floor"},
     {"gss:round=ceil|floor", "technique gss: round=ceil|floor is not accepted: ceil or floor"},
     {"tss:decrement=1", "technique tss: decrement=1 is not accepted: floor or real"},
-    {"tss:frist=1", "technique tss: 'frist' is not accepted: the parameters are first=, last=, decrement="},
+    {"tss:frist=1", "technique tss: 'frist' is not accepted: the parameters are first=, last=, decrement=, variant="},
     {"fiss:stages=1", "technique fiss: stages=1 is not accepted: an integer from 2 to 2^63"},
     {"viss:x=0", "technique viss: x=0 is not accepted: an integer from 1 to 2^63"},
     {"viss:x=2.5", "technique viss: x=2.5 is not accepted: an integer from 1 to 2^63"},
@@ -65,6 +65,9 @@ static const struct {
     {"pls:swr=1.5", "technique pls: swr=1.5 is not accepted: a number from 0 to 1, or measure"},
     {"pls:swr=-0.1", "technique pls: swr=-0.1 is not accepted: a number from 0 to 1, or measure"},
     {"pls:swr=nan", "technique pls: swr=nan is not accepted: a number from 0 to 1, or measure"},
+    {"wf:variant=dca", "technique wf: variant=dca is not accepted: hdss or paper"},
+    {"gss:variant=paper", "technique gss: 'variant' is not accepted: the parameters are round="},
+    {"af:first=0", "technique af: first=0 is not accepted: an integer from 1 to 2^63"},
     {"dfss:alpha=nan", "technique dfss: alpha=nan is not accepted: a number from 1 to 1000"},
     {"dfss:alpha=0.5", "technique dfss: alpha=0.5 is not accepted: a number from 1 to 1000"},
     {"dfss:alpha=inf", "technique dfss: alpha=inf is not accepted: a number from 1 to 1000"},
@@ -153,6 +156,7 @@ START_TEST(specs_are_written_canonically)
     check_format("css:chunk=2^63", "css:chunk=9223372036854775808");
     check_format("tss:decrement=real,last=80,first=1_250", "tss:first=1250,last=80,decrement=real");
     check_format("dtss:carry=chunk", "dtss:carry=chunk");
+    check_format("pls:variant=paper,swr=0.5", "pls:swr=0.5,variant=paper");
     check_format("dfss:alpha=2.50", "dfss:alpha=2.5");
     check_format("dfss:alpha=1.1000000000000001", "dfss:alpha=1.1");
     check_format("dfss:alpha=3.3333333333333335", "dfss:alpha=3.3333333333333335");
