@@ -86,14 +86,14 @@ static int make_place(struct link *link, unsigned count)
     return topology_append(&runtime->topology, first_rank, count);
 }
 
-/* A pod has its ranks, and all jobs that are announced. */
+/* A pod has its ranks, and all jobs that it is to take part in. */
 static void welcome(struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
     const struct stream_welcome welcome = {
         .first_rank = launch->first_rank, .words = runtime->words, .words_bytes = runtime->words_bytes};
     if (streams_welcome(link->far.streams, launch->peer, &welcome) == 0)
-        announce_all(link, launch->first_rank);
+        announce_all_to_pod(link, launch->first_rank);
 }
 
 /* True where no rank was on the node of the launch before. */

@@ -130,6 +130,35 @@ def test_a_lost_pod_costs_what_it_had_begun():
         down()
 
 
+def test_dependent_iterations_are_for_the_launch():
+    """Workers exchange what others need over MPI, which does not reach a pod: it takes part in the other jobs alone."""
+    here()
+    loop = ['hydro', 'l=200', 'k=100']
+    well(['up', '--listen', 'local', '--workers', '2'])
+    try:
+        pod = join()
+        well(['submit', '--report', 'report.json', *loop])
+        wait_for('1')
+        with open('report.json', encoding='utf-8') as file:
+            report = json.load(file)
+        assert report['done'] == 200 and len(report['worker_stats']) == 2 and report['faults']['lost_workers'] == 0, report
+        well(['submit', *SLEEPING, 'iterations=200', 'mean=500'])
+        wait_for('2')
+        assert '1 master joined' in well(['output', '2'])
+    finally:
+        down()
+    assert finish(pod).status == 0
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        well(['submit', *loop])
+        wait_for('1', status=2)
+        told = run([HDSS, 'output', '1']).err
+        assert len(told) == 1 and 'without --pods-only' in told[0], told
+        assert job('1')['topology'] == 'hierarchical', job('1')
+    finally:
+        down()
+
+
 class Proxy(threading.Thread):
     """Stands between a pod and its set, and cuts what goes through."""
 
