@@ -61,7 +61,7 @@ def test_a_pod_joins_takes_part_and_leaves():
         wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
         pod = join()
         name = f"main/pod{pods()[0]['rank']}"
-        assert name in well(['pods'])
+        assert name in well(['pods']) and 'set main: 3 workers' in well(['top', '--once'])
         before = job('1')['done']
         wait_until(lambda: job('1')['done'] > before + 300, 'what the pod has computed')
         assert well(['drain', name]) == f'{name} leaves when what runs there is finished\n'
