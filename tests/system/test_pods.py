@@ -130,6 +130,23 @@ def test_a_lost_pod_costs_what_it_had_begun():
         down()
 
 
+def test_what_a_pod_finishes_can_be_ended():
+    """A pod that is asked to leave finishes what runs, unless the job is cancelled meanwhile."""
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        pod = join(workers=1)
+        well(['submit', 'exec', 'command=sh -c "touch begun; sleep 3600"', 'count=2'])
+        wait_until(lambda: os.path.exists('begun'), 'a task that runs')
+        well(['drain', f"main/pod{pods()[0]['rank']}"])
+        assert pods()[0]['state'] == 'leaving'
+        well(['cancel', '1'])
+        wait_for('1', status=4)
+        assert finish(pod).status == 0
+    finally:
+        down()
+
+
 def test_dependent_iterations_are_for_the_launch():
     """Workers exchange what others need over MPI, which does not reach a pod: it takes part in the other jobs alone."""
     here()
