@@ -21,13 +21,14 @@ static struct end make_end(const struct supermaster *supermaster)
     };
 }
 
-/* Tells all that are left: masters, and the workers that the supermaster serves itself. */
+/* Tells all that are left: masters, and the workers that the supermaster serves itself. A master that was sent away has
+ * an END, but may still finish what ran: it is told again where that is to end at once. */
 static void send_end(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     const struct end end = make_end(supermaster);
     for (unsigned m = 0; m < topology->masters; m++)
-        if (!supermaster->losses.master_left[m] && !supermaster->losses.dismissed[m])
+        if (!supermaster->losses.master_left[m] && (!supermaster->losses.dismissed[m] || end.now))
             actions_send(supermaster->actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_END, .end = end});
     service_end(&supermaster->service, &end, supermaster->now_ns, supermaster->actions);

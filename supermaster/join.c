@@ -130,9 +130,11 @@ void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank,
 {
     const struct topology *topology = supermaster->config.topology;
     const unsigned m = topology_master(topology, rank);
-    if (m >= topology->masters || supermaster->losses.master_left[m] || supermaster->state >= SUPERMASTER_ENDING ||
-        (supermaster->losses.dismissed[m] && !now))
+    if (m >= topology->masters || supermaster->losses.master_left[m])
         return;
+    const bool ends = supermaster->state >= SUPERMASTER_ENDING;
+    if (ends ? !now || !supermaster->drains : supermaster->losses.dismissed[m] && !now)
+        return; /* it has an END that says so */
     REASON(supermaster->reasons, "rank %u is to leave with its workers", rank);
     send_away(supermaster, m, now);
     waive_speeds(supermaster, m);

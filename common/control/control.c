@@ -195,6 +195,7 @@ static json_t *session_json(struct control *control)
     struct control_session session = control->session;
     uint64_t running[METRICS_JOBS_MAX];
     control_source_count(control->source, &session, &session.counts, running);
+    control_source_count_ranks(control->source, &session.masters, &session.workers);
     return control_session_json(&session);
 }
 

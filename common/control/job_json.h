@@ -73,7 +73,7 @@ struct control_session {
     const char *http;             /* the URL at a port; empty: there is none */
     const char *token_file;       /* with the token for it; empty */
     const char *pods_file;        /* by which pods join; empty: none may */
-    unsigned masters, workers;    /* ranks at the start */
+    unsigned masters, workers;    /* ranks at the start, and of the pods that are there */
     struct metrics_counts counts; /* jobs by their states */
 };
 

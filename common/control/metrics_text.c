@@ -119,8 +119,8 @@ static void add_session(struct writer *writer, const struct metrics *metrics)
     if (session->ended != 0)
         add_single(writer, "hdss_end_time_seconds", "seconds", "When the run or set was over, since 1970.",
                    (double)session->ended);
-    add_single(writer, "hdss_masters", "", "Masters at the start.", metrics->masters);
-    add_single(writer, "hdss_workers", "", "Workers at the start.", metrics->workers);
+    add_single(writer, "hdss_masters", "", "Masters at the start, and of pods that are there.", metrics->masters);
+    add_single(writer, "hdss_workers", "", "Workers at the start, and of pods that are there.", metrics->workers);
     begin_family(writer, "hdss_jobs", FAMILY_GAUGE, "", "Jobs that are there, by state.");
     add_state(writer, "hdss_jobs", FAMILY_GAUGE, CONTROL_WAITING, counts->waiting);
     add_state(writer, "hdss_jobs", FAMILY_GAUGE, CONTROL_RUNNING, counts->running);

@@ -70,12 +70,24 @@ size_t control_source_count(const struct control_source *source, const struct co
                                : count_run(source, session, counts, running);
 }
 
+void control_source_count_ranks(const struct control_source *source, unsigned *masters, unsigned *workers)
+{
+    struct pod_figures pod;
+    *masters = source->masters;
+    *workers = source->workers;
+    for (uint64_t place = 0; source->pod != NULL && source->pod(source->context, place, &pod); place++) {
+        *masters += 1;
+        *workers += pod.workers;
+    }
+}
+
 char *control_source_metrics(const struct control_source *source, const struct control_session *session,
                              enum metrics_format format)
 {
-    struct metrics metrics = {.session = session, .masters = source->masters, .workers = source->workers};
+    struct metrics metrics = {.session = session};
     struct control_job jobs[METRICS_JOBS_MAX];
     uint64_t running[METRICS_JOBS_MAX];
+    control_source_count_ranks(source, &metrics.masters, &metrics.workers);
     metrics.jobs = jobs;
     metrics.job_count = control_source_count(source, session, &metrics.counts, running);
     for (size_t i = 0; i < metrics.job_count; i++)

@@ -78,6 +78,9 @@ bool control_source_tell(const struct control_source *source, const struct contr
 size_t control_source_count(const struct control_source *source, const struct control_session *session,
                             struct metrics_counts *counts, uint64_t running[METRICS_JOBS_MAX]);
 
+/* Counts the ranks that there were at the start, and those of the pods that are there now. */
+void control_source_count_ranks(const struct control_source *source, unsigned *masters, unsigned *workers);
+
 /* The metrics of the session at this moment, as text; the caller frees it. NULL when memory is out. */
 char *control_source_metrics(const struct control_source *source, const struct control_session *session,
                              enum metrics_format format);

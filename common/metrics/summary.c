@@ -285,7 +285,8 @@ static void add_sharing(struct text *text, const struct report *report)
         text_add(text, "  note         %u threads share %u cores: imbalance in a worker tells of that\n",
                  report->thread_level.threads, report->cores);
     if (few)
-        text_add(text, "  note         %u workers share %u cores: ", report->workers, report->cores);
+        text_add(text, "  note         %u workers share %u core%s: ", report->workers, report->cores,
+                 report->cores > 1 ? "s" : "");
     else if (report->shared.cores > 0)
         text_add(text, "  note         workers share cores: ");
     if (few || report->shared.cores > 0)

@@ -18,6 +18,7 @@
 struct kept_job {
     struct kept_job *next; /* of a later job */
     uint32_t job;
+    bool is_for_pods;
     size_t size;
     unsigned char bytes[];
 };
@@ -108,19 +109,24 @@ static void tell_below(struct link *link, unsigned to, uint32_t job, const unsig
         send_end(link, to);
 }
 
-/* Passes on an announcement, or the end where there are no `bytes`. */
-static void tell_all_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
+/* Passes on an announcement, or the end where there are no `bytes`, to the ranks of this launch. */
+static void tell_launch_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
 {
     const struct runtime *runtime = link->runtime;
     for (unsigned to = runtime->first_rank; to < runtime->ranks; to++)
         if (is_below(runtime, to))
             tell_below(link, to, job, bytes, size);
-    for (size_t i = 0; runtime->role == ROLE_SUPERMASTER && i < link->far.count; i++)
+}
+
+/* As tell_launch_below(), for the supermaster's pods. */
+static void tell_pods(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; link->runtime->role == ROLE_SUPERMASTER && i < link->far.count; i++)
         if (!link->far.launches[i].is_leaving)
             tell_below(link, link->far.launches[i].first_rank, job, bytes, size);
 }
 
-int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
+int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size, bool is_for_pods)
 {
     struct announcements *announcements = &link->announcements;
     struct kept_job *kept = malloc(sizeof *kept + size), **place = &announcements->live;
@@ -128,13 +134,15 @@ int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, s
     assert(job > announcements->newest && size > 0 && size <= ANNOUNCEMENT_MAX);
     if (kept == NULL)
         return -1;
-    *kept = (struct kept_job){.job = job, .size = size};
+    *kept = (struct kept_job){.job = job, .is_for_pods = is_for_pods, .size = size};
     memcpy(kept->bytes, bytes, size);
     while (*place != NULL)
         place = &(*place)->next;
     *place = kept;
     announcements->newest = job;
-    tell_all_below(link, job, bytes, size);
+    tell_launch_below(link, job, bytes, size);
+    if (is_for_pods)
+        tell_pods(link, job, bytes, size);
     return 0;
 }
 
@@ -144,7 +152,8 @@ static void end_set(struct link *link, uint32_t job)
     link->announcements.end = job;
     link->announcements.end_ns = link->now_ns;
     link->runtime->has_end = true;
-    tell_all_below(link, job, NULL, 0);
+    tell_launch_below(link, job, NULL, 0);
+    tell_pods(link, job, NULL, 0);
 }
 
 void link_end(struct link *link)
@@ -158,6 +167,22 @@ void announce_all(struct link *link, unsigned to)
 {
     for (const struct kept_job *kept = link->announcements.live; kept != NULL; kept = kept->next)
         send_announcement(link, to, kept->job, kept->bytes, kept->size);
+}
+
+/* True where the machine of the job has exited: nobody would tell a rank that comes now that the job is over. */
+static bool has_exited(const struct link *link, uint32_t job)
+{
+    const struct driver *driver = link->drivers;
+    while (driver != NULL && driver->user.job != job)
+        driver = driver->next;
+    return driver != NULL && driver->state == DRIVER_EXITS;
+}
+
+void announce_all_to_pod(struct link *link, unsigned to)
+{
+    for (const struct kept_job *kept = link->announcements.live; kept != NULL; kept = kept->next)
+        if (kept->is_for_pods && !has_exited(link, kept->job))
+            send_announcement(link, to, kept->job, kept->bytes, kept->size);
 }
 
 void announce_to_orphans(struct link *link, unsigned master)
@@ -227,7 +252,7 @@ static void take_announcement(struct link *link, struct assembly *assembly)
     *assembly = (struct assembly){0};
     if (whole.job > announcements->newest && announcements->end == 0) {
         announcements->newest = whole.job;
-        tell_all_below(link, whole.job, whole.bytes, whole.all);
+        tell_launch_below(link, whole.job, whole.bytes, whole.all);
         announcements->source.announced(announcements->source.context, whole.job, whole.bytes, whole.all);
     }
     free(whole.bytes);

@@ -205,8 +205,11 @@ const char *announcements_receive(struct link *link, unsigned from, const struct
 /* Announces, for the supermaster of a set, all jobs that are not removed to the workers of a lost master. */
 void announce_to_orphans(struct link *link, unsigned master);
 
-/* Announces, for the supermaster of a set, all jobs that are not removed to a rank that has come. */
+/* Announces, for the supermaster of a set, all jobs that are not removed to a rank of its launch. */
 void announce_all(struct link *link, unsigned to);
+
+/* Announces, for the supermaster of a set, the jobs for pods whose machines run to a pod that has come. */
+void announce_all_to_pod(struct link *link, unsigned to);
 
 /* Tells a pod that no further job comes to it, for the supermaster of a set that goes on. */
 void announce_end_to(struct link *link, unsigned to);

@@ -59,6 +59,7 @@ int far_init(struct link *link)
     struct runtime *runtime = link->runtime;
     struct far *far = &link->far;
     far->streams = runtime->streams;
+    far->launched_cores = runtime->cores;
     if (far->streams != NULL)
         streams_gather(far->streams);
     if (runtime->first_rank == 0 || far->streams == NULL) /* a worker of a pod knows its master alone */
@@ -86,29 +87,47 @@ static int make_place(struct link *link, unsigned count)
     return topology_append(&runtime->topology, first_rank, count);
 }
 
-/* A pod has its ranks, and all jobs that are announced. */
+/* The launch has left, or is lost: link_look_at_peers() deals with it. */
+static void note_end(struct link *link, unsigned peer, bool in_order)
+{
+    struct far_launch *launch = launch_of_peer(&link->far, peer);
+    if (launch == NULL)
+        return;
+    launch->is_gone = true;
+    peers_move(&link->runtime->peers, launch->first_rank, in_order ? PEER_LEAVES : PEER_DIES);
+}
+
+/* A pod has its ranks, and all jobs that it is to take part in. One that cannot be told is lost. */
 static void welcome(struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
     const struct stream_welcome welcome = {
         .first_rank = launch->first_rank, .words = runtime->words, .words_bytes = runtime->words_bytes};
     if (streams_welcome(link->far.streams, launch->peer, &welcome) == 0)
-        announce_all(link, launch->first_rank);
+        announce_all_to_pod(link, launch->first_rank);
+    else
+        note_end(link, launch->peer, false);
 }
 
-/* True where no rank was on the node of the launch before. */
-static bool has_other_node(const struct link *link, const struct far_launch *launch)
+static unsigned larger(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
+/* The cores that a launch adds to those of the run: on a node where others are, those that none of them may use. Of the
+ * nodes of the run's own launch the cores are known one by one only where there is one node. */
+static unsigned count_added_cores(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
-    const struct far_launch *launches = link->far.launches;
     const char *name = launch->lineup.name;
-    for (const struct far_launch *earlier = launches; earlier < launch; earlier++)
+    unsigned known = 0;
+    for (const struct far_launch *earlier = link->far.launches; earlier < launch; earlier++)
         if (strcmp(earlier->lineup.name, name) == 0)
-            return false;
+            known = larger(known, earlier->lineup.cores);
     for (unsigned i = 0; i < runtime->node_count; i++)
         if (strcmp(runtime->nodes[i].name, name) == 0)
-            return false;
-    return true;
+            known = larger(known, runtime->node_count == 1 ? link->far.launched_cores : launch->lineup.cores);
+    return larger(launch->lineup.cores, known) - known;
 }
 
 static void admit(struct link *link, unsigned peer, const struct stream_lineup *lineup)
@@ -127,23 +146,13 @@ static void admit(struct link *link, unsigned peer, const struct stream_lineup *
         return;
     }
     launch->lineup = *lineup;
-    runtime->cores += has_other_node(link, launch) ? lineup->cores : 0;
+    runtime->cores += count_added_cores(link, launch);
     peers_move(&runtime->peers, first_rank, PEER_WATCH);
     welcome(link, launch);
     source->joined(source->context, first_rank, count, lineup->name);
 }
 
 /* --- ends --- */
-
-/* The launch has left, or is lost: link_look_at_peers() deals with it. */
-static void note_end(struct link *link, unsigned peer, bool in_order)
-{
-    struct far_launch *launch = launch_of_peer(&link->far, peer);
-    if (launch == NULL)
-        return;
-    launch->is_gone = true;
-    peers_move(&link->runtime->peers, launch->first_rank, in_order ? PEER_LEAVES : PEER_DIES);
-}
 
 void far_drop(struct link *link, unsigned rank)
 {

@@ -25,8 +25,9 @@ struct far {
     struct streams *streams;     /* the runtime's; NULL: there are none */
     struct far_launch *launches; /* in the order of their ranks; owned */
     size_t count, room;
-    bool looks_first;   /* the next message is looked for at the streams before MPI */
-    uint64_t looked_ns; /* when the sockets were last looked at for a message */
+    unsigned launched_cores; /* of the nodes of this launch */
+    bool looks_first;        /* the next message is looked for at the streams before MPI */
+    uint64_t looked_ns;      /* when the sockets were last looked at for a message */
 };
 
 /* For a link that begins. -1 when memory is out. */

@@ -51,10 +51,10 @@ void link_expect_jobs(struct link *link, const struct job_source *source);
 #define LINK_KEEPS_NS 10000000u
 void link_keep_for(struct link *link, uint64_t ns);
 
-/* For the supermaster of a set: announces a job, whose number is above those of all before, to all ranks. The link has
- * a copy of the bytes, at most ANNOUNCEMENT_MAX, until link_remove() of the job. -1 when memory is out: nobody knows of
- * the job. */
-int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size);
+/* For the supermaster of a set: announces a job, whose number is above those of all before, to all ranks of the launch,
+ * and, where it `is_for_pods`, to the pods that are there and that come. The link has a copy of the bytes, at most
+ * ANNOUNCEMENT_MAX, until link_remove() of the job. -1 when memory is out: nobody knows of the job. */
+int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size, bool is_for_pods);
 
 /* For the supermaster of a set: tells all ranks that no further job comes. Nothing where that is told already. */
 void link_end(struct link *link);

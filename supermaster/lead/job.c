@@ -246,17 +246,28 @@ static int open_files(struct led_job *led)
     return created != 0 || led->topology->masters > 0 ? created : root_open_sink(&led->root);
 }
 
-/* Each master has what its workers compute compared by another of them. */
+/* The workers that were launched, and not those of pods. */
+static unsigned count_launched_workers(const struct topology *topology)
+{
+    unsigned launched = topology->workers;
+    for (unsigned m = topology->launched; m < topology->masters; m++)
+        launched -= topology_count(topology, m);
+    return launched;
+}
+
+/* Each master has what its workers compute compared by another of them. Pods are taken as they come: the report says
+ * for how many iterations there was no other worker. */
 static int check_verify_lineup(struct led_job *led)
 {
     const struct topology *topology = led->topology;
+    const unsigned launched = count_launched_workers(topology);
     struct error *error = &led->root.error;
-    if (led->root.setup.job.spec.verify == 0)
+    if (led->root.setup.job.spec.verify == 0 || (led->is_elastic && launched == 0))
         return 0;
-    if (topology->workers < 2)
+    if (launched < 2)
         return error_set(error,
                          "--verify: another worker computes what is verified; accepted: with two workers or more");
-    for (unsigned m = 0; m < topology->masters; m++)
+    for (unsigned m = 0; m < topology->launched; m++)
         if (topology_count(topology, m) == 1)
             return error_set(error,
                              "--verify: master rank %u has one worker, and no other to verify it; accepted: fewer "

@@ -182,15 +182,27 @@ static bool has_to_wait(struct set *set, const struct set_job *job)
     return queue_next(&set->queue) != job->queued;
 }
 
+/* True where pods take part in the job: not where its iterations depend on one another, as workers exchange what others
+ * need over MPI, which does not reach from one launch to another. */
+static bool takes_pods(const struct set_job *job)
+{
+    return !job_setup_is_dependent(&led_job_root(job->led)->setup);
+}
+
 /* Makes the job ready. Returns an exit status; what is wrong has been said. */
 static int prepare(struct set *set, struct set_job *job)
 {
     struct root *root = led_job_root(job->led);
     root->rank = runtime_rank(set->runtime);
     terminal_init(&root->terminal, &root->setup.job);
-    if (topology_copy(&job->topology, &set->launch) < 0 || link_append_pods(set->link, &job->topology) < 0)
+    if (!takes_pods(job) && set->launch.workers == 0)
+        return fail(job, EXIT_STATUS_USAGE,
+                    "its iterations depend on one another, and pods take no part in such loops: start the set without "
+                    "--pods-only");
+    if (topology_copy(&job->topology, &set->launch) < 0 ||
+        (takes_pods(job) && link_append_pods(set->link, &job->topology) < 0))
         return fail(job, EXIT_STATUS_FAILED, "out of memory");
-    if (set->options.listens)
+    if (set->options.listens && takes_pods(job))
         led_job_expect_pods(job->led);
     return led_job_prepare(job->led, set->runtime, &job->topology);
 }
@@ -204,7 +216,7 @@ static int send_announcement(struct set *set, const struct set_job *job, const s
     unsigned char *bytes = malloc(size);
     if (bytes != NULL)
         announcement_pack(announcement, bytes);
-    const int result = bytes != NULL ? link_announce(set->link, ++set->newest, bytes, size) : -1;
+    const int result = bytes != NULL ? link_announce(set->link, ++set->newest, bytes, size, takes_pods(job)) : -1;
     free(bytes);
     return result == 0 ? EXIT_STATUS_DONE : fail(job, EXIT_STATUS_FAILED, "out of memory");
 }
@@ -350,7 +362,7 @@ void set_drain_job(const struct set *set, uint32_t id, bool now)
 int set_reserve(const struct set *set, unsigned workers)
 {
     for (const struct set_job *job = set->jobs; job != NULL; job = job->next)
-        if (led_job_reserve(job->led, workers) < 0)
+        if (takes_pods(job) && led_job_reserve(job->led, workers) < 0)
             return -1;
     return 0;
 }
@@ -358,6 +370,8 @@ int set_reserve(const struct set *set, unsigned workers)
 void set_tell_joined(const struct set *set, unsigned first_rank, unsigned count)
 {
     for (struct set_job *job = set->jobs; job != NULL; job = job->next) {
+        if (!takes_pods(job))
+            continue;
         if (topology_append(&job->topology, first_rank, count) < 0) { /* it goes on without the pod */
             say_of_job(job->queued, "out of memory for a pod", "");
             continue;
@@ -414,13 +428,13 @@ static void keep_failures(struct set *set, const struct set_job *job)
 }
 
 /* The status that the end of a job has for the queue, where it comes of the end of the set: the job waits for the next
- * set, as one does that a stopped set has drained. A set whose workers are all lost is of no use to the other jobs. A
- * job without a journal fails with it: were it to blame it would do the same to the next set. A job that drains though
- * nobody has cancelled it was told so by a rank that was sent a signal. */
+ * set, as one does that a stopped set has drained. A set whose workers are all lost, and that no pod can join, is of no
+ * use to the other jobs. A job without a journal fails with it: were it to blame it would do the same to the next set.
+ * A job that drains though nobody has cancelled it was told so by a rank that was sent a signal. */
 static int status_for_queue(struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
-    if (led_job_is_deserted(job->led, &keeps_journal)) {
+    if (led_job_is_deserted(job->led, &keeps_journal) && !set->options.listens) {
         set_desert(set);
         return keeps_journal ? EXIT_STATUS_DRAINED : status;
     }

@@ -27,7 +27,7 @@ static void tell_resting(const struct set *set, const struct queue_job *queued, 
     job->kernel = submission_kernel(&queued->submission);
     job->technique = figures->technique != NULL ? figures->technique : "";
     job->output = "";
-    job->topology = set->topology->masters > 0 ? "hierarchical" : "central";
+    job->topology = set->topology->masters > 0 || set->options.listens ? "hierarchical" : "central";
     job->state = states[queued->state];
     job->status = queued->status;
     job->failed = figures->failed;

@@ -679,7 +679,7 @@ static void announce(const struct job *job)
     ck_assert_ptr_nonnull(bytes);
     for (size_t i = 0; i < job->bytes; i++)
         bytes[i] = byte_of(job, i);
-    link_announce(links[SUPERMASTER], job->number, bytes, job->bytes);
+    link_announce(links[SUPERMASTER], job->number, bytes, job->bytes, true);
     free(bytes);
 }
 

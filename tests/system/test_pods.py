@@ -45,7 +45,7 @@ def test_a_pod_joins_takes_part_and_leaves():
         wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
         pod = join()
         name = f"main/pod{pods()[0]['rank']}"
-        assert name in well(['pods'])
+        assert name in well(['pods']) and 'set main: 3 workers' in well(['top', '--once'])
         before = job('1')['done']
         wait_until(lambda: job('1')['done'] > before + 300, 'what the pod has computed')
         assert well(['drain', name]) == f'{name} leaves when what runs there is finished\n'
@@ -111,6 +111,52 @@ def test_a_lost_pod_costs_what_it_had_begun():
         assert report['done'] == 3000
         said = run([HDSS, 'output', '1'])
         assert any('master rank 3 was lost with its workers; others go on with their work' in line for line in said.err), said
+    finally:
+        down()
+
+
+def test_what_a_pod_finishes_can_be_ended():
+    """A pod that is asked to leave finishes what runs, unless the job is cancelled meanwhile."""
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        pod = join(workers=1)
+        well(['submit', 'exec', 'command=sh -c "touch begun; sleep 3600"', 'count=2'])
+        wait_until(lambda: os.path.exists('begun'), 'a task that runs')
+        well(['drain', f"main/pod{pods()[0]['rank']}"])
+        assert pods()[0]['state'] == 'leaving'
+        well(['cancel', '1'])
+        wait_for('1', status=4)
+        assert finish(pod).status == 0
+    finally:
+        down()
+
+
+def test_dependent_iterations_are_for_the_launch():
+    """Workers exchange what others need over MPI, which does not reach a pod: it takes part in the other jobs alone."""
+    here()
+    loop = ['hydro', 'l=200', 'k=100']
+    well(['up', '--listen', 'local', '--workers', '2'])
+    try:
+        pod = join()
+        well(['submit', '--report', 'report.json', *loop])
+        wait_for('1')
+        with open('report.json', encoding='utf-8') as file:
+            report = json.load(file)
+        assert report['done'] == 200 and len(report['worker_stats']) == 2 and report['faults']['lost_workers'] == 0, report
+        well(['submit', *SLEEPING, 'iterations=200', 'mean=500'])
+        wait_for('2')
+        assert '1 master joined' in well(['output', '2'])
+    finally:
+        down()
+    assert finish(pod).status == 0
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        well(['submit', *loop])
+        wait_for('1', status=2)
+        told = run([HDSS, 'output', '1']).err
+        assert len(told) == 1 and 'without --pods-only' in told[0], told
+        assert job('1')['topology'] == 'hierarchical', job('1')
     finally:
         down()
 
