@@ -16,6 +16,8 @@ static void check_assigned(const struct worker *worker)
         assert(chunk->count > 0 && "no chunk is empty");
         iterations += chunk->count;
     }
+    assert(worker->queue_begun <= worker->queue_count && worker->queue_begun <= worker->config.ahead &&
+           "the executor has no more of the chunks that wait than it may");
     assert(iterations == worker->queue_iterations && "the iterations that wait are those of the chunks that wait");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recall: other workers have nothing to do, and this one gives back what it has not begun. First what it has asked
- * ahead for, from the newest chunk on; then the end of the running chunk, which the executor cuts at an iteration. The
- * results of a chunk that is cut are those of what is left of it. */
+ * ahead for, from the newest chunk on; then the end of what the executor has, the newest of its chunks and the running
+ * one, which it cuts at an iteration. The results of a chunk that is cut are those of what is left of it. */
 #include "worker/core.h"
 
 #include "proto/record.h"
@@ -29,14 +29,17 @@ static struct range take_from_newest(struct worker *worker, uint64_t most)
     newest->count -= count;
     worker->queue_iterations -= count;
     worker->queue_count -= newest->count == 0;
+    if (worker->queue_begun > worker->queue_count)
+        worker->queue_begun = worker->queue_count;
     return (struct range){newest->first + newest->count, count};
 }
 
+/* Returns what the executor has not got; of that the share of all that waits. */
 static void return_waiting(struct worker *worker, unsigned waiting, struct actions *actions)
 {
     uint64_t left = recall_share(worker->queue_iterations, 1, waiting);
     unsigned records = 0;
-    while (left > 0) {
+    while (left > 0 && worker->queue_count > worker->queue_begun) {
         const struct range range = take_from_newest(worker, left);
         assign_record_put(actions->room.returned, records++, range.first, range.count);
         left -= range.count;
@@ -49,7 +52,7 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
     bool computes = worker->state == WORKER_COMPUTING || worker->state == WORKER_LEAVING;
     if (worker_is_dependent(worker))
         worker_refuse(worker, worker->config.master, "recalls work of a loop with dependencies", actions);
-    else if (worker->is_plain && worker->queue_count > 0)
+    else if (worker->queue_count > worker->queue_begun)
         return_waiting(worker, recall->waiting, actions);
     else if (computes)
         actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {recall->waiting}});
@@ -57,7 +60,8 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
         send_returned(worker, 0, actions);
 }
 
-/* With threads also a chunk that waits may have been cut. A probe that was ended has nothing to give back. */
+/* Also a chunk that waits may have been cut, where the executor has some. A probe that was ended has nothing to give
+ * back. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
 {
     uint64_t end = cut->first + cut->count;
