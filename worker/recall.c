@@ -60,23 +60,25 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
         send_returned(worker, 0, actions);
 }
 
-/* Also a chunk that waits may have been cut, where the executor has some. A probe that was ended has nothing to give
- * back. */
+/* A chunk that waits has been cut where the executor has some, the newest of which it cuts first: the running one may
+ * end at the same iteration, where that was taken from this worker and given to it again. A probe that was ended has
+ * nothing to give back. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
 {
-    uint64_t end = cut->first + cut->count;
+    const uint64_t end = cut->first + cut->count;
+    const struct assigned *newest = worker->queue_count > 0 ? newest_waiting(worker) : NULL;
     if (worker->state == WORKER_PROBING)
         return;
-    if (cut->count > 0 && worker->running.first + worker->running.count == end) {
+    if (cut->count > 0 && newest != NULL && newest->first + newest->count == end) {
+        take_from_newest(worker, cut->count);
+    } else if (cut->count > 0 && worker->running.first + worker->running.count == end) {
         worker->running.count -= cut->count;
         assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
                worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
         if (worker->running.count == worker->running_before)
             worker->running.chunk = 0; /* the master has nothing of it any more */
-    } else if (cut->count > 0 && worker->state != WORKER_LEAVING) {
-        assert(newest_waiting(worker)->first + newest_waiting(worker)->count == end && "the newest chunk is cut");
-        take_from_newest(worker, cut->count);
-    }
+    } else
+        assert((cut->count == 0 || worker->state == WORKER_LEAVING) && "the newest chunk is cut, or the running one");
     if (cut->count > 0)
         assign_record_put(actions->room.returned, 0, cut->first, cut->count);
     send_returned(worker, cut->count > 0, actions);
