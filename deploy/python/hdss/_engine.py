@@ -29,6 +29,17 @@ END_WAIT_S = 2       # for the end of the job
 THREADS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS', 'VECLIB_MAXIMUM_THREADS')
 
 
+def let_go(lock: Any) -> None:
+    """Releases a condition, or another lock that its thread may have got several times, as far as this thread has it: called
+    behind what Ctrl-C has interrupted. The methods of threading.Condition are Python, and an interrupt in the first or the
+    last line of one leaves a `with` without its end. The engine's thread would wait for that lock, and nothing else end."""
+    try:
+        while True:
+            lock.release()
+    except RuntimeError:  # this thread has not got it
+        pass
+
+
 class Unit:
     """What is run at once: a call, or a batch of a map. Subclasses say what it is made of, and who wants its outcome.
     The methods are called by the engine's thread."""
