@@ -186,6 +186,22 @@ static void begin_ahead(struct worker *worker, struct actions *actions)
                            actions);
 }
 
+/* Forgets the chunks that wait and have not begun, as a drain lets what has begun be finished: the executor has taken
+ * one chunk ahead at most, and is asked how much of that, and of the running one, has. */
+static void keep_begun(struct worker *worker, struct actions *actions)
+{
+    const unsigned begun = worker->config.threads == NULL ? worker->queue_begun : 0;
+    assert(begun <= 1 && "a helper has one chunk ahead");
+    if (begun == 0) {
+        drop_queue(worker, actions);
+        return;
+    }
+    worker->queue_count = begun;
+    worker->queue_iterations = worker->queue[worker->queue_first].count;
+    worker->asked = worker->asked_before = 0;
+    worker->asked_at_ns = NEVER;
+}
+
 /* Takes the oldest chunk that waits as the running one. True where the executor has begun it. */
 static bool take_next(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
@@ -199,7 +215,8 @@ static bool take_next(struct worker *worker, uint64_t now_ns, struct actions *ac
     worker->running_sent = worker->running_before = 0;
     worker->waited_ns = was_idle ? now_ns - worker->idle_since_ns : 0;
     worker->idle_since_ns = was_idle ? worker->idle_since_ns : NEVER;
-    worker_move(worker, WORKER_COMPUTING, actions);
+    if (worker->state != WORKER_LEAVING)
+        worker_move(worker, WORKER_COMPUTING, actions);
     return has_begun;
 }
 
@@ -280,7 +297,10 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
     const char *unwanted = end->drain ? "the chunks that it depends on may never be over" : "it is not wanted any more";
-    drop_queue(worker, actions);
+    if (worker->state == WORKER_COMPUTING && goes_on && !end->now)
+        keep_begun(worker, actions);
+    else if (worker->state != WORKER_LEAVING || !goes_on || end->now)
+        drop_queue(worker, actions);
     switch ((enum worker_state)worker->state) {
     case WORKER_STARTING:
     case WORKER_PROBING:
@@ -469,6 +489,11 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     if (worker->state == WORKER_LEAVING) { /* there may be nothing left of its last chunk */
         if (worker->done_count > 0)
             request(worker, 0, chunk, now_ns, actions);
+        if (worker->queue_count > 0) {
+            REASON(worker->reasons, "goes on with what has begun behind the chunk that is over");
+            take_next(worker, now_ns, actions);
+            return;
+        }
         REASON(worker->reasons, "leaves: the chunk is over that a drain left it");
         worker_leave(worker, now_ns, actions);
         return;

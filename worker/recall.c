@@ -67,9 +67,10 @@ void worker_tell_cut(struct worker *worker, const struct range *cut, struct acti
 {
     const uint64_t end = cut->first + cut->count;
     const struct assigned *newest = worker->queue_count > 0 ? newest_waiting(worker) : NULL;
+    const bool is_newest = cut->count > 0 && newest != NULL && newest->first + newest->count == end;
     if (worker->state == WORKER_PROBING)
         return;
-    if (cut->count > 0 && newest != NULL && newest->first + newest->count == end) {
+    if (is_newest) {
         take_from_newest(worker, cut->count);
     } else if (cut->count > 0 && worker->running.first + worker->running.count == end) {
         worker->running.count -= cut->count;
@@ -82,4 +83,6 @@ void worker_tell_cut(struct worker *worker, const struct range *cut, struct acti
     if (cut->count > 0)
         assign_record_put(actions->room.returned, 0, cut->first, cut->count);
     send_returned(worker, cut->count > 0, actions);
+    if (is_newest && worker->state == WORKER_LEAVING) /* what has not begun of the running one goes back, too */
+        actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL}});
 }

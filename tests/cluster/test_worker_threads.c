@@ -224,12 +224,39 @@ START_TEST(of_two_chunks_that_end_alike_the_newest_is_cut)
 }
 END_TEST
 
+static const struct action *cut_of(uint64_t first, uint64_t count, size_t actions_wanted)
+{
+    return step((struct event){.type = EVENT_CUT, .cut = {first, count}}, actions_wanted);
+}
+
+/* Of the chunk ahead nothing has begun, or two iterations have, which are finished like those of the running one. */
+START_TEST(a_drain_leaves_what_has_begun)
+{
+    const unsigned begun = _i > 0 ? 2 : 0;
+    begin_with_helper();
+    ck_assert_int_eq(tell((struct message){.type = MESSAGE_END, .end = {.drain = true}}, 1)->type, ACTION_CUT);
+    const struct action *action = cut_of(10 + begun, 10 - begun, 2);
+    ck_assert_uint_eq(returned_range(&action[0]).first, 10 + begun);
+    ck_assert_int_eq(action[1].type, ACTION_CUT);
+    worker_check(&worker);
+    cut_of(begun ? 0 : 5, begun ? 0 : 5, 1);
+    if (begun > 0)
+        ck_assert_uint_eq(finish(1)->send.message.request.chunk, 1);
+    worker_check(&worker);
+    action = finish(3);
+    ck_assert_uint_eq(action[0].send.message.request.chunk, begun ? 2 : 1);
+    ck_assert_int_eq(action[1].send.message.type, MESSAGE_GOODBYE);
+    actions_fini(&actions);
+}
+END_TEST
+
 START_TEST(what_has_begun_ahead_is_forgotten)
 {
     begin_with_helper();
-    const struct action *drained = tell((struct message){.type = MESSAGE_END, .end = {.drain = true}}, 2);
-    ck_assert_int_eq(drained[0].type, ACTION_FORGET);
-    ck_assert_int_eq(drained[1].type, ACTION_CUT);
+    const struct action *ended = tell((struct message){.type = MESSAGE_END, .end = {.drain = true, .now = true}}, 2);
+    ck_assert_int_eq(ended[0].type, ACTION_FORGET);
+    ck_assert_int_eq(ended[1].type, ACTION_CUT);
+    ck_assert(ended[1].cut.now);
     worker_check(&worker);
     const struct action *action = finish(3);
     ck_assert_uint_eq(action[0].send.message.request.chunk, 1);
@@ -250,6 +277,7 @@ int main(void)
     tcase_add_test(all, one_chunk_begins_ahead);
     tcase_add_test(all, what_has_begun_ahead_is_recalled_from_the_executor);
     tcase_add_test(all, of_two_chunks_that_end_alike_the_newest_is_cut);
+    tcase_add_loop_test(all, a_drain_leaves_what_has_begun, 0, 2);
     tcase_add_test(all, what_has_begun_ahead_is_forgotten);
     suite_add_tcase(suite, all);
     return suite_run(suite);
