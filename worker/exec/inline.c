@@ -311,7 +311,7 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
     }
     assert(exec->config.helper != NULL && exec->next.count == 0 && "a helper has one chunk ahead");
     exec->next = (struct exec_next){first, count, mark, isolated};
-    exec_remote_begin_next(exec);
+    exec_remote_give_ahead(exec);
 }
 
 static void inline_set_mark(struct executor *executor, uint64_t mark)

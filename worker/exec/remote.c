@@ -306,7 +306,7 @@ static bool may_give_ahead(const struct exec *exec)
            !remote->helper.has_next && is_last && has_room && !exec->executor.is_put_off && !exec->step.is_stuck;
 }
 
-static void give_ahead(struct exec *exec)
+void exec_remote_give_ahead(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     if (!may_give_ahead(exec))
@@ -317,11 +317,6 @@ static void give_ahead(struct exec *exec)
         has_records ? exec->records.buffers[(exec->records.filling + 1) % EXEC_BUFFERS].bytes + EXEC_HEADROOM : NULL;
     remote->next_count = fill_command(exec, exec->next.first, most, 0, records);
     helper_call_ahead(&remote->helper, CHANNEL_RUN);
-}
-
-void exec_remote_begin_next(struct exec *exec)
-{
-    give_ahead(exec);
 }
 
 /* Goes on, as the chunk before is over, to the command that was given ahead. False where the helper has none. */
@@ -363,7 +358,7 @@ struct range exec_remote_cut_next(struct exec *exec, unsigned waiting)
     next->count = kept;
     if (next->mark >= kept)
         next->mark = 0;
-    give_ahead(exec);
+    exec_remote_give_ahead(exec);
     return (struct range){next->first + kept, count - kept};
 }
 
@@ -521,7 +516,7 @@ bool exec_remote_turn(struct exec *exec)
     if (!remote->posted && !exec->chunk.failed && exec->chunk.done < exec->chunk.count &&
         remote->helper.state != HELPER_OPENING && !exec->executor.is_put_off)
         post_command(exec);
-    give_ahead(exec);
+    exec_remote_give_ahead(exec);
     if (remote->posted && !helper_is_over(&remote->helper))
         await_short(exec);
     bool died = helper_look(&remote->helper, why);

@@ -68,8 +68,8 @@ int exec_remote_open(struct exec *exec);
 /* Begins the chunk that has been put into exec->chunk. */
 void exec_remote_begin(struct exec *exec);
 
-/* Begins the chunk that has been put into exec->next, behind the running one: the helper may have it from now on. */
-void exec_remote_begin_next(struct exec *exec);
+/* Gives the helper the chunk in exec->next ahead, where it may have it by now. */
+void exec_remote_give_ahead(struct exec *exec);
 
 /* Gives up iterations of that chunk: see executor_cut(). All of it, where the helper has not taken it. */
 struct range exec_remote_cut_next(struct exec *exec, unsigned waiting);
