@@ -16,6 +16,8 @@ static void check_assigned(const struct worker *worker)
         assert(chunk->count > 0 && "no chunk is empty");
         iterations += chunk->count;
     }
+    assert(worker->queue_begun <= worker->queue_count && worker->queue_begun <= worker->config.ahead &&
+           "the executor has no more of the chunks that wait than it may");
     assert(iterations == worker->queue_iterations && "the iterations that wait are those of the chunks that wait");
 }
 
@@ -49,8 +51,8 @@ static void check_worker_state(const struct worker *worker)
     case WORKER_LEAVING:
         assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) && "the chunk that runs is not empty");
         assert(worker->running_sent <= worker->running.count && "no more results leave than the chunk has iterations");
-        assert((worker->state == WORKER_COMPUTING || worker->queue_count == 0) &&
-               "nothing waits behind the last chunk");
+        assert((worker->state == WORKER_COMPUTING || worker->queue_count == worker->queue_begun) &&
+               "nothing waits behind the last chunk but what has begun");
         break;
     case WORKER_GONE: assert(worker->done_count == 0 && "who has left has told what it finished"); break;
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's step function.
  *
- * Invariants: one chunk runs at a time; a worker that is ASKING has at least one chunk asked for, and none waiting; its
- * completion leaves with its next request, in one message. Completions of short chunks wait for
- * one another, but never while the worker has nothing to compute. */
+ * Invariants: one chunk runs, of which all events of the executor tell, also where that has begun others behind it
+ * (config.ahead); a worker that is ASKING has at least one chunk asked for, and none waiting; its completion leaves
+ * with its next request, in one message. Completions of short chunks wait for one another, but never while the worker
+ * has nothing to compute. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -55,8 +56,10 @@ void worker_init(struct worker *worker, const struct worker_config *config)
         .round_trip_ns = 20000,
         .least_echo_ns = NEVER,
         .load = config->load,
-        .is_plain = config->threads == NULL && config->boundaries == NULL,
     };
+    if (config->threads != NULL)
+        worker->config.ahead = WORKER_QUEUE_MAX;
+    assert((config->boundaries == NULL || worker->config.ahead == 0) && "a chunk needs the boundary data before it");
     if (config->boundaries != NULL)
         *config->boundaries = (struct boundaries){0};
 }
@@ -167,56 +170,69 @@ static void worker_begin_chunk(const struct assigned *chunk, uint64_t mark, stru
 /* Forgets the chunks that wait and those that were asked for. */
 static void drop_queue(struct worker *worker, struct actions *actions)
 {
-    if (worker->config.threads != NULL && worker->queue_count > 0)
+    if (worker->queue_begun > 0)
         actions_add(actions, &(struct action){.type = ACTION_FORGET});
-    worker->queue_count = 0;
+    worker->queue_count = worker->queue_begun = 0;
     worker->queue_iterations = 0;
     worker->asked = worker->asked_before = 0;
     worker->asked_at_ns = NEVER;
 }
 
-/* Takes the oldest chunk that waits as the running one. */
-static void take_next(struct worker *worker, uint64_t now_ns, struct actions *actions)
+/* Has the executor begin those of the chunks that wait which it may have. */
+static void begin_ahead(struct worker *worker, struct actions *actions)
 {
-    bool was_idle = worker->state == WORKER_ASKING;
+    while (worker->queue_begun < worker->queue_count && worker->queue_begun < worker->config.ahead)
+        worker_begin_chunk(&worker->queue[(worker->queue_first + worker->queue_begun++) % WORKER_QUEUE_MAX], 0,
+                           actions);
+}
+
+/* Forgets the chunks that wait and have not begun, as a drain lets what has begun be finished: the executor has taken
+ * one chunk ahead at most, and is asked how much of that, and of the running one, has. */
+static void keep_begun(struct worker *worker, struct actions *actions)
+{
+    const unsigned begun = worker->config.threads == NULL ? worker->queue_begun : 0;
+    assert(begun <= 1 && "a helper has one chunk ahead");
+    if (begun == 0) {
+        drop_queue(worker, actions);
+        return;
+    }
+    worker->queue_count = begun;
+    worker->queue_iterations = worker->queue[worker->queue_first].count;
+    worker->asked = worker->asked_before = 0;
+    worker->asked_at_ns = NEVER;
+}
+
+/* Takes the oldest chunk that waits as the running one. True where the executor has begun it. */
+static bool take_next(struct worker *worker, uint64_t now_ns, struct actions *actions)
+{
+    const bool was_idle = worker->state == WORKER_ASKING, has_begun = worker->queue_begun > 0;
     assert(worker->queue_count > 0 && "a chunk waits");
     worker->running = worker->queue[worker->queue_first];
     worker->queue_first = (worker->queue_first + 1) % WORKER_QUEUE_MAX;
     worker->queue_count--;
+    worker->queue_begun -= has_begun;
     worker->queue_iterations -= worker->running.count;
     worker->running_sent = worker->running_before = 0;
     worker->waited_ns = was_idle ? now_ns - worker->idle_since_ns : 0;
     worker->idle_since_ns = was_idle ? worker->idle_since_ns : NEVER;
-    worker_move(worker, WORKER_COMPUTING, actions);
+    if (worker->state != WORKER_LEAVING)
+        worker_move(worker, WORKER_COMPUTING, actions);
+    return has_begun;
 }
 
-/* Begins a chunk other than a plain one: with threads it has begun when it came, and a dependent one may take over the
+/* Begins the running chunk, unless it has begun, and the ones behind it that may. A dependent one may take over the
  * boundary data of the chunk before. */
-static void run_special(struct worker *worker, uint64_t mark, struct actions *actions)
-{
-    if (worker_is_dependent(worker)) {
-        worker_begin_boundary(worker, actions);
-        worker_begin_chunk(&worker->running, mark, actions);
-    } else if (mark > 0)
-        actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
-}
-
-static void worker_run_chunk(struct worker *worker, struct actions *actions)
+static void worker_run_chunk(struct worker *worker, bool has_begun, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
     uint64_t mark = running->isolated ? 0 : worker_next_mark(worker, 0);
-    if (worker->is_plain)
+    if (worker_is_dependent(worker))
+        worker_begin_boundary(worker, actions);
+    if (!has_begun)
         worker_begin_chunk(running, mark, actions);
-    else
-        run_special(worker, mark, actions);
-}
-
-static void queue_special(struct worker *worker, const struct assigned *chunk, struct actions *actions)
-{
-    if (!worker_is_dependent(worker))
-        worker_begin_chunk(chunk, 0, actions);
-    else if (worker_expect_chunk(worker, chunk) < 0)
-        worker_refuse(worker, worker->config.master, "assigned chunks that are not in order", actions);
+    else if (mark > 0)
+        actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
+    begin_ahead(worker, actions);
 }
 
 static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
@@ -228,8 +244,9 @@ static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     worker->queue_iterations += chunk->count;
     if (worker->config.in_steps && chunk->count > worker->largest)
         worker->largest = chunk->count;
-    if (!worker->is_plain)
-        queue_special(worker, chunk, actions);
+    if (worker_is_dependent(worker) && worker_expect_chunk(worker, chunk) < 0)
+        worker_refuse(worker, worker->config.master, "assigned chunks that are not in order", actions);
+    begin_ahead(worker, actions);
 }
 
 /* Takes chunks. No new ask is sent while chunks are here or on their way: the next completion comes soon enough with
@@ -252,10 +269,10 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
     }
     if (worker->state != WORKER_ASKING || worker->queue_count == 0)
         return;
-    take_next(worker, now_ns, actions);
+    const bool has_begun = take_next(worker, now_ns, actions);
     if (worker->queue_count + worker->asked == 0)
         look_ahead(worker, 0, now_ns, actions);
-    worker_run_chunk(worker, actions);
+    worker_run_chunk(worker, has_begun, actions);
 }
 
 /* Leaves in the middle of its chunk: nothing is computed any more by who is gone. */
@@ -280,7 +297,10 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
     const char *unwanted = end->drain ? "the chunks that it depends on may never be over" : "it is not wanted any more";
-    drop_queue(worker, actions);
+    if (worker->state == WORKER_COMPUTING && goes_on && !end->now)
+        keep_begun(worker, actions);
+    else if (worker->state != WORKER_LEAVING || !goes_on || end->now)
+        drop_queue(worker, actions);
     switch ((enum worker_state)worker->state) {
     case WORKER_STARTING:
     case WORKER_PROBING:
@@ -469,14 +489,19 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     if (worker->state == WORKER_LEAVING) { /* there may be nothing left of its last chunk */
         if (worker->done_count > 0)
             request(worker, 0, chunk, now_ns, actions);
+        if (worker->queue_count > 0) {
+            REASON(worker->reasons, "goes on with what has begun behind the chunk that is over");
+            take_next(worker, now_ns, actions);
+            return;
+        }
         REASON(worker->reasons, "leaves: the chunk is over that a drain left it");
         worker_leave(worker, now_ns, actions);
         return;
     }
     worker_learn_iteration_time(worker, chunk->compute_ns, worker->running.count);
-    bool next = worker->queue_count > 0;
+    bool next = worker->queue_count > 0, has_begun = false;
     if (next) {
-        take_next(worker, now_ns, actions);
+        has_begun = take_next(worker, now_ns, actions);
         worker_came_in_time(worker);
     } else {
         worker_move(worker, WORKER_ASKING, actions);
@@ -490,7 +515,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
                "asks later, with %u completions: its chunks are short, and %u are here or on their way",
                worker->done_count, 1 + worker->queue_count + worker->asked);
     if (next)
-        worker_run_chunk(worker, actions);
+        worker_run_chunk(worker, has_begun, actions);
 }
 
 static void reach_mark(struct worker *worker, const struct event *event, struct actions *actions)

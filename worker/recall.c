@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recall: other workers have nothing to do, and this one gives back what it has not begun. First what it has asked
- * ahead for, from the newest chunk on; then the end of the running chunk, which the executor cuts at an iteration. The
- * results of a chunk that is cut are those of what is left of it. */
+ * ahead for, from the newest chunk on; then the end of what the executor has, the newest of its chunks and the running
+ * one, which it cuts at an iteration. The results of a chunk that is cut are those of what is left of it. */
 #include "worker/core.h"
 
 #include "proto/record.h"
@@ -29,14 +29,17 @@ static struct range take_from_newest(struct worker *worker, uint64_t most)
     newest->count -= count;
     worker->queue_iterations -= count;
     worker->queue_count -= newest->count == 0;
+    if (worker->queue_begun > worker->queue_count)
+        worker->queue_begun = worker->queue_count;
     return (struct range){newest->first + newest->count, count};
 }
 
+/* Returns what the executor has not got; of that the share of all that waits. */
 static void return_waiting(struct worker *worker, unsigned waiting, struct actions *actions)
 {
     uint64_t left = recall_share(worker->queue_iterations, 1, waiting);
     unsigned records = 0;
-    while (left > 0) {
+    while (left > 0 && worker->queue_count > worker->queue_begun) {
         const struct range range = take_from_newest(worker, left);
         assign_record_put(actions->room.returned, records++, range.first, range.count);
         left -= range.count;
@@ -49,7 +52,7 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
     bool computes = worker->state == WORKER_COMPUTING || worker->state == WORKER_LEAVING;
     if (worker_is_dependent(worker))
         worker_refuse(worker, worker->config.master, "recalls work of a loop with dependencies", actions);
-    else if (worker->is_plain && worker->queue_count > 0)
+    else if (worker->queue_count > worker->queue_begun)
         return_waiting(worker, recall->waiting, actions);
     else if (computes)
         actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {recall->waiting}});
@@ -57,23 +60,29 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
         send_returned(worker, 0, actions);
 }
 
-/* With threads also a chunk that waits may have been cut. A probe that was ended has nothing to give back. */
+/* A chunk that waits has been cut where the executor has some, the newest of which it cuts first: the running one may
+ * end at the same iteration, where that was taken from this worker and given to it again. A probe that was ended has
+ * nothing to give back. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
 {
-    uint64_t end = cut->first + cut->count;
+    const uint64_t end = cut->first + cut->count;
+    const struct assigned *newest = worker->queue_count > 0 ? newest_waiting(worker) : NULL;
+    const bool is_newest = cut->count > 0 && newest != NULL && newest->first + newest->count == end;
     if (worker->state == WORKER_PROBING)
         return;
-    if (cut->count > 0 && worker->running.first + worker->running.count == end) {
+    if (is_newest) {
+        take_from_newest(worker, cut->count);
+    } else if (cut->count > 0 && worker->running.first + worker->running.count == end) {
         worker->running.count -= cut->count;
         assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
                worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
         if (worker->running.count == worker->running_before)
             worker->running.chunk = 0; /* the master has nothing of it any more */
-    } else if (cut->count > 0 && worker->state != WORKER_LEAVING) {
-        assert(newest_waiting(worker)->first + newest_waiting(worker)->count == end && "the newest chunk is cut");
-        take_from_newest(worker, cut->count);
-    }
+    } else
+        assert((cut->count == 0 || worker->state == WORKER_LEAVING) && "the newest chunk is cut, or the running one");
     if (cut->count > 0)
         assign_record_put(actions->room.returned, 0, cut->first, cut->count);
     send_returned(worker, cut->count > 0, actions);
+    if (is_newest && worker->state == WORKER_LEAVING) /* what has not begun of the running one goes back, too */
+        actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL}});
 }

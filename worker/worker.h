@@ -71,6 +71,8 @@ struct worker_config {
     /* The threads' work until the latest EVENT_FINISHED, borrowed; NULL: the worker has one thread. With several
      * threads chunks begin as they come, and finish in that order. */
     const struct threads *threads;
+    /* So many of the chunks that wait begin while another runs, in that order: a helper has one. All with threads. */
+    unsigned ahead;
     /* Figures that a worker of one thread tells instead, borrowed; none while `cores` is 0. NULL: never any. */
     const struct threads *alone;
     uint16_t load; /* load of its cores at first, as in a REQUEST; 0: not told */
@@ -92,9 +94,9 @@ struct worker {
     const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
     unsigned state;                    /* enum worker_state */
     unsigned behind_probe; /* STARTING, PROBING: what comes then: ASKING, QUIESCED, or LEAVING where END has come */
-    bool is_plain;         /* the worker has a single thread and independent iterations */
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
+    unsigned queue_begun;      /* the oldest of them that the executor has already */
     uint64_t queue_iterations; /* iterations of the chunks in the queue */
     struct assigned running;   /* running chunk; count 0 before the first one */
     uint64_t running_sent;     /* iterations of the running chunk whose results have left, or that failed */

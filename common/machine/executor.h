@@ -31,7 +31,8 @@ struct executor_ops {
     bool (*probe)(struct executor *executor, struct speed *speed);
     void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
     void (*set_mark)(struct executor *executor, uint64_t mark);
-    /* Gives up all chunks but the oldest. NULL: the executor has one chunk at a time. */
+    /* Gives up all chunks but the oldest, of which FINISHED has not been told. NULL: the executor has one chunk at a
+     * time. */
     void (*forget)(struct executor *executor);
     struct range (*cut)(struct executor *executor, unsigned waiting); /* NULL: chunks are not cut */
     struct range (*end)(struct executor *executor); /* NULL: what has begun cannot be ended, and is finished */
@@ -87,8 +88,9 @@ static inline bool executor_probe(struct executor *executor, struct speed *speed
 }
 
 /* Begins the chunk [first, first + count), which is to be told when `mark` iterations of it are done (0: not at all).
- * The chunk before is over, but where there are several threads. A careful one is run in a child process: an iteration
- * that ends the child fails for good. Not where a kernel waits: the descriptor is the worker's. */
+ * The chunk before is over, but where there are several threads, or a helper, which has one chunk more. A careful one
+ * is run in a child process: an iteration that ends the child fails for good. Not where a kernel waits: the descriptor
+ * is the worker's. */
 static inline void executor_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
                                   bool isolated)
 {
@@ -104,7 +106,7 @@ static inline void executor_set_mark(struct executor *executor, uint64_t mark)
 
 static inline void executor_forget(struct executor *executor)
 {
-    assert(executor->ops->forget != NULL && "several chunks run with several threads only");
+    assert(executor->ops->forget != NULL && "several chunks run with several threads, or a helper");
     executor->ops->forget(executor);
 }
 

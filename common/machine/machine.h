@@ -65,12 +65,13 @@ struct chunk_event {
     uint64_t done;       /* iterations of the chunk finished so far */
     uint64_t compute_ns; /* time in the kernel so far */
     uint64_t count;      /* SLICE and FINISHED: iterations with results; ITERATIONS_FAILED: iterations that failed */
-    uint64_t first;      /* ITERATIONS_FAILED, in a loop with dependencies: the first of them */
-    bool final;          /* ITERATIONS_FAILED: not to be tried again */
-    bool died;           /* ITERATIONS_FAILED: the process that ran them has died */
-    uint64_t digest;     /* digest of the results */
-    bool has_failed;     /* SLICE and FINISHED: the kernel calls all iterations failed that the results are of */
-    const void *data;    /* records of the results, NULL where results stay here; borrowed until the send is over */
+    uint64_t first;  /* FINISHED, of a worker with one thread: the first of the chunk. ITERATIONS_FAILED, in a loop with
+                        dependencies: the first of them */
+    bool final;      /* ITERATIONS_FAILED: not to be tried again */
+    bool died;       /* ITERATIONS_FAILED: the process that ran them has died */
+    uint64_t digest; /* digest of the results */
+    bool has_failed; /* SLICE and FINISHED: the kernel calls all iterations failed that the results are of */
+    const void *data; /* records of the results, NULL where results stay here; borrowed until the send is over */
     uint64_t bytes;
     uint64_t began_ns;   /* FINISHED: when its first iteration began; 0: not known */
     double deviation_ns; /* FINISHED, where the spread is wanted: of the time of one iteration */
@@ -131,12 +132,12 @@ enum turn {
 enum action_type {
     ACTION_SEND,  /* send.message to rank send.to */
     ACTION_PROBE, /* time the kernel's probe iterations */
-    ACTION_RUN,   /* begin to compute the chunk `run`; with threads also while others run: the running chunk is then the
-                     oldest of them, which the events tell of */
-    ACTION_CUT,   /* give up iterations that have not begun, from the end of the newest chunk that has some: the share
-                   that recall_share() says for `cut.waiting`; with `cut.now` all of the oldest chunk that is not done,
-                     of which what runs outside of the rank is ended. EVENT_CUT follows before any other event, and
-                     FINISHED of that chunk when nothing of it runs any more, also where nothing is left of it */
+    ACTION_RUN, /* begin to compute the chunk `run`; with threads also while others run, with a helper while another one
+                   does: the running chunk is then the oldest of them, which the events tell of */
+    ACTION_CUT, /* give up iterations that have not begun, from the end of the newest chunk that has some: the share
+                 that recall_share() says for `cut.waiting`; with `cut.now` all of the oldest chunk that is not done,
+                   of which what runs outside of the rank is ended. EVENT_CUT follows before any other event, and
+                   FINISHED of that chunk when nothing of it runs any more, also where nothing is left of it */
     ACTION_FORGET,  /* give up the chunks that run, but for the oldest */
     ACTION_MARK,    /* tell when the running chunk has done `run.mark` iterations */
     ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */

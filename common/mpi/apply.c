@@ -167,7 +167,7 @@ static void apply_run(struct driver *driver, const struct action *action)
         return;
     arbiter_note_chunk(driver);
     if (effects->chunk_begins != NULL)
-        effects->chunk_begins(effects->context, action->run.first, action->run.count);
+        effects->chunk_begins(effects->context);
     executor_begin(effects->executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
 }
 

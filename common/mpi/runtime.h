@@ -23,7 +23,7 @@ struct effects {
     int (*enter)(void *context, struct error *error);
     void (*leave)(void *context);
     /* Called when a chunk begins, and chunk_ends() when it is finished; may be NULL. */
-    void (*chunk_begins)(void *context, uint64_t first, uint64_t count);
+    void (*chunk_begins)(void *context);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
     struct load_meter *meter; /* meter of the load that the machine is told; NULL: none is told */
     /* A rank that collects: writes to the output. -1 with one line. */

@@ -161,8 +161,8 @@ static void keep_recalled(struct service *service, const struct range *range)
 }
 
 /* Takes from a worker that has not answered for a moment what it has asked ahead for. It is in the middle of an
- * iteration, and answers before it begins a chunk: nothing of these has begun. Results that come all the same are
- * dropped. */
+ * iteration, and answers before it begins a chunk: nothing of these has begun, but for one that its helper has. Results
+ * that come all the same are dropped. */
 static void revoke_ahead(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];

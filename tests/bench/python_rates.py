@@ -36,7 +36,7 @@ SYSTEMS = {  # name: (modules that it needs, calls of a map as it is, calls of o
 LOOP = 'hdss.loop'
 TASKS = 300
 EMPTY, EMPTY_LONG = 20000, 420000
-CHUNKS, CHUNKS_LONG = 200, 4200
+CHUNKS, CHUNKS_LONG = 1000, 13000
 
 
 # --- what is run ---

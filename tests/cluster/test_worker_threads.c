@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker with threads, step by step: chunks begin as they come, the oldest is told of, and what waits is given up
- * where a worker of one thread would just not begin it. */
+/* A worker whose executor has several chunks, step by step: with threads chunks begin as they come, with a helper one
+ * begins ahead; the oldest is told of, and what waits is given up where another worker would just not begin it. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "proto/message.h"
+#include "proto/record.h"
 #include "tests/lib/suite.h"
 #include "worker/worker.h"
 
@@ -147,6 +148,123 @@ START_TEST(a_chunk_that_cannot_be_over_is_not_waited_for)
 }
 END_TEST
 
+/* --- with a helper --- */
+
+static void begin_with_helper(void)
+{
+    begin(ASK_AHEAD_FIXED);
+    actions_fini(&actions);
+    worker_init(&worker, &(struct worker_config){.spec = &spec, .rank = 3, .master = MASTER_RANK, .ahead = 1});
+    ck_assert_int_eq(actions_init(&actions, 16), 0);
+    step((struct event){.type = EVENT_START}, 1);
+    assert_runs(&assign(1, 0, 10, 2)[0], 0);
+    assert_runs(assign(2, 10, 10, 1), 10);
+    assign(3, 20, 10, 0);
+    worker_check(&worker);
+}
+
+START_TEST(one_chunk_begins_ahead)
+{
+    begin_with_helper();
+    const struct action *action = finish(2);
+    ck_assert_uint_eq(action[0].send.message.request.chunk, 1);
+    assert_runs(&action[1], 20);
+    ck_assert_uint_eq(finish(1)->send.message.request.chunk, 2);
+    ck_assert_uint_eq(finish(1)->send.message.request.chunk, 3);
+    ck_assert_str_eq(worker_state_name(&worker), "ASKING");
+    actions_fini(&actions);
+}
+END_TEST
+
+static const struct message recall = {.type = MESSAGE_RECALL, .recall = {.waiting = RECALL_ALL}};
+
+static struct range returned_range(const struct action *action)
+{
+    struct range range = {0};
+    ck_assert_int_eq(action->send.message.type, MESSAGE_RETURNED);
+    if (action->send.message.record_count > 0)
+        assign_record_get(action->send.message.records, 0, &range.first, &range.count);
+    return range;
+}
+
+/* What the executor has not got is returned at once, and else the executor says what it gives up. */
+START_TEST(what_has_begun_ahead_is_recalled_from_the_executor)
+{
+    begin_with_helper();
+    struct range range = returned_range(tell(recall, 1));
+    ck_assert_uint_eq(range.first, 20);
+    ck_assert_uint_eq(range.count, 10);
+    ck_assert_int_eq(tell(recall, 1)->type, ACTION_CUT);
+    range = returned_range(step((struct event){.type = EVENT_CUT, .cut = {10, 10}}, 1));
+    ck_assert_uint_eq(range.first, 10);
+    worker_check(&worker);
+    ck_assert_int_eq(tell(recall, 1)->type, ACTION_CUT);
+    range = returned_range(step((struct event){.type = EVENT_CUT, .cut = {5, 5}}, 1));
+    ck_assert_uint_eq(range.first, 5);
+    finish(1);
+    ck_assert_str_eq(worker_state_name(&worker), "ASKING");
+    actions_fini(&actions);
+}
+END_TEST
+
+/* The worker has been given again what was taken from it, and has begun it by now: that is told of the chunk ahead. */
+START_TEST(of_two_chunks_that_end_alike_the_newest_is_cut)
+{
+    begin_with_helper();
+    tell(recall, 1);
+    tell(recall, 1);
+    step((struct event){.type = EVENT_CUT, .cut = {10, 10}}, 1);
+    assert_runs(assign(4, 0, 10, 1), 0);
+    ck_assert_int_eq(tell(recall, 1)->type, ACTION_CUT);
+    step((struct event){.type = EVENT_CUT, .cut = {0, 10}}, 1);
+    worker_check(&worker);
+    ck_assert_uint_eq(worker.running.count, 10);
+    ck_assert_uint_eq(worker.queue_count, 0);
+    actions_fini(&actions);
+}
+END_TEST
+
+static const struct action *cut_of(uint64_t first, uint64_t count, size_t actions_wanted)
+{
+    return step((struct event){.type = EVENT_CUT, .cut = {first, count}}, actions_wanted);
+}
+
+/* Of the chunk ahead nothing has begun, or two iterations have, which are finished like those of the running one. */
+START_TEST(a_drain_leaves_what_has_begun)
+{
+    const unsigned begun = _i > 0 ? 2 : 0;
+    begin_with_helper();
+    ck_assert_int_eq(tell((struct message){.type = MESSAGE_END, .end = {.drain = true}}, 1)->type, ACTION_CUT);
+    const struct action *action = cut_of(10 + begun, 10 - begun, 2);
+    ck_assert_uint_eq(returned_range(&action[0]).first, 10 + begun);
+    ck_assert_int_eq(action[1].type, ACTION_CUT);
+    worker_check(&worker);
+    cut_of(begun ? 0 : 5, begun ? 0 : 5, 1);
+    if (begun > 0)
+        ck_assert_uint_eq(finish(1)->send.message.request.chunk, 1);
+    worker_check(&worker);
+    action = finish(3);
+    ck_assert_uint_eq(action[0].send.message.request.chunk, begun ? 2 : 1);
+    ck_assert_int_eq(action[1].send.message.type, MESSAGE_GOODBYE);
+    actions_fini(&actions);
+}
+END_TEST
+
+START_TEST(what_has_begun_ahead_is_forgotten)
+{
+    begin_with_helper();
+    const struct action *ended = tell((struct message){.type = MESSAGE_END, .end = {.drain = true, .now = true}}, 2);
+    ck_assert_int_eq(ended[0].type, ACTION_FORGET);
+    ck_assert_int_eq(ended[1].type, ACTION_CUT);
+    ck_assert(ended[1].cut.now);
+    worker_check(&worker);
+    const struct action *action = finish(3);
+    ck_assert_uint_eq(action[0].send.message.request.chunk, 1);
+    ck_assert_int_eq(action[1].send.message.type, MESSAGE_GOODBYE);
+    actions_fini(&actions);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("worker-threads");
@@ -156,6 +274,11 @@ int main(void)
     tcase_add_test(all, threads_that_run_dry_are_asked_for_once);
     tcase_add_test(all, a_drain_gives_up_all_but_the_oldest);
     tcase_add_test(all, a_chunk_that_cannot_be_over_is_not_waited_for);
+    tcase_add_test(all, one_chunk_begins_ahead);
+    tcase_add_test(all, what_has_begun_ahead_is_recalled_from_the_executor);
+    tcase_add_test(all, of_two_chunks_that_end_alike_the_newest_is_cut);
+    tcase_add_loop_test(all, a_drain_leaves_what_has_begun, 0, 2);
+    tcase_add_test(all, what_has_begun_ahead_is_forgotten);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

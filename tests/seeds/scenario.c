@@ -885,18 +885,37 @@ static void make_scenario(struct scenario *scenario, unsigned generator, uint64_
     }
 }
 
+/* --- what generator 19 adds --- */
+
+static unsigned generator_ahead(uint64_t seed)
+{
+    static const unsigned others[] = {GENERATOR_GROWTH, GENERATOR_GROWTH, GENERATOR_WAITS, GENERATOR_CANCELS,
+                                      GENERATOR_PODS};
+    return seed % 8 < 3 ? GENERATOR_DEATHS : others[seed % 8 - 3];
+}
+
+static void add_ahead(struct scenario *scenario)
+{
+    scenario->config.begins_ahead = scenario->begins_ahead && scenario->config.columns == 0;
+}
+
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
+    const bool begins_ahead = generator == GENERATOR_AHEAD;
+    if (begins_ahead)
+        generator = generator_ahead(seed);
     const bool cancels = generator == GENERATOR_CANCELS;
     if (cancels)
         generator = cancelled_generator(seed);
     const bool has_pods = generator == GENERATOR_PODS;
     if (has_pods)
         generator = GENERATOR_DEATHS;
-    *scenario = (struct scenario){.generator = generator, .seed = seed, .cancels = cancels, .has_pods = has_pods};
+    *scenario = (struct scenario){
+        .generator = generator, .seed = seed, .cancels = cancels, .has_pods = has_pods, .begins_ahead = begins_ahead};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
     add_pods(scenario);
+    add_ahead(scenario);
 }
 
 static void resume_scenario(struct scenario *scenario)
@@ -961,4 +980,5 @@ void scenario_resume(struct scenario *scenario)
     resume_scenario(scenario);
     add_cancel(scenario);
     add_pods(scenario);
+    add_ahead(scenario);
 }

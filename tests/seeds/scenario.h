@@ -43,7 +43,9 @@
  * runs is ended at some time, in one of two of these behind a drain or at the same time
  *  18  as 12, with masters, or nobody but the supermaster at first; one to five pods join, leave, and lose ranks. In
  * every other one of those in which no iteration kills, somebody who comes is waited for when all others are lost; then
- * a last pod comes late, and stays */
+ * a last pod comes late, and stays
+ *  19  as 12, of eight scenarios two as 14, one as 16, one as 17 and one as 18; workers have a chunk begin behind the
+ * running one, as with helpers */
 #pragma once
 
 #include "common/util/precedence.h"
@@ -67,7 +69,8 @@ enum {
     GENERATOR_ROWS = 15,
     GENERATOR_WAITS = 16,
     GENERATOR_CANCELS = 17,
-    GENERATOR_PODS = 18
+    GENERATOR_PODS = 18,
+    GENERATOR_AHEAD = 19
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -107,8 +110,9 @@ struct scenario {
     uint64_t called_failed[CALLED_FAILED_MAX]; /* [called_failed_count] */
     unsigned called_failed_count;
     enum virtual_outcome (*other_outcome)(void *context, unsigned rank, uint64_t iteration); /* of others; NULL */
-    bool cancels;  /* what generator 17 adds; what it has is as in another one */
-    bool has_pods; /* what generator 18 adds; likewise */
+    bool cancels;      /* what generator 17 adds; what it has is as in another one */
+    bool has_pods;     /* what generator 18 adds; likewise */
+    bool begins_ahead; /* what generator 19 adds; likewise */
     struct virtual_pod pods[PODS_MAX];
     unsigned runs; /* before this one */
 };

@@ -41,6 +41,41 @@ LOOP = '''
 import hdss, time
 hdss.loop(lambda i: time.sleep(0.02) or i, 100000, workers=2, technique='ss', progress=True)
 '''
+# Ctrl-C comes when a wait has just got its lock, or is about to give it back: what is asked for then has its results all the same.
+LOCKS = '''
+import hdss, signal, threading, time
+class Interrupted:
+    def __init__(self, lock, at_end):
+        self._lock, self._at_end, self._waits = lock, at_end, threading.current_thread()
+    def __getattr__(self, name):
+        return getattr(self._lock, name)
+    def _interrupt(self, is_end):
+        if is_end == self._at_end and self._waits is threading.current_thread():
+            self._waits = None
+            signal.raise_signal(signal.SIGINT)
+    def __enter__(self):
+        self._lock.__enter__()
+        self._interrupt(False)
+    def __exit__(self, *raised):
+        self._interrupt(True)
+        self._lock.__exit__(*raised)
+def interrupt(condition, at_end, wait):
+    condition._lock = Interrupted(condition._lock, at_end)
+    try:
+        wait()
+    except KeyboardInterrupt:
+        print('interrupted')
+wait = lambda i: time.sleep(0.05) or i
+with hdss.Executor(workers=2, progress=True) as executor:
+    for at_end in (False, True):
+        results = executor.map(wait, range(100), chunksize=1)
+        next(results)
+        interrupt(executor._engine._sources[-1]._changed, at_end, lambda: list(results))
+        print(sum(executor.map(wait, range(10))))
+        future = executor.submit(wait, 1)
+        interrupt(future._condition, at_end, future.result)
+        print(executor.submit(wait, 3).result())
+'''
 # Cells of a notebook: the second one is interrupted.
 CELLS = ["""
 import hdss, os, signal, threading, time
@@ -224,6 +259,13 @@ def test_ctrl_c_gives_back_the_prompt(python):
     assert re.fullmatch(BAR.format(total=100000) + r'\^C', screen[at + 1]) and screen[at + 2].startswith('Traceback'), screen
     at = screen.index('>>> sum(executor.map(wait, range(30)))')
     assert screen[at - 1] == 'KeyboardInterrupt' and screen[at + 1] == '435' and screen[at + 2].startswith('>>> '), screen
+
+
+@with_python
+def test_an_interrupt_keeps_no_lock(python):
+    env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE}
+    done = subprocess.run([python, program(LOCKS)], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    assert done.returncode == 0 and done.stdout.split() == ['interrupted', '45', 'interrupted', '3'] * 2, done
 
 
 @long

@@ -5,6 +5,7 @@
 
 #include "common/os/clock.h"
 
+#include <assert.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -24,38 +25,100 @@ static void channel_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-void channel_call(struct channel *channel)
+static void wake_helper(struct channel *channel)
 {
-    atomic_fetch_add(&channel->called, 1);
     if (atomic_load(&channel->helper_sleeps) != 0 && atomic_exchange(&channel->helper_sleeps, 0) != 0)
         channel_wake(&channel->called);
 }
 
-/* True where the word has changed within the time. */
-static bool spin_on(const _Atomic uint32_t *word, uint32_t known, uint64_t spin_ns)
+void channel_call(struct channel *channel, uint32_t number)
+{
+    assert(number % CHANNEL_STEP == 0 && "the marks have room");
+    atomic_store(&channel->called, number | CHANNEL_READY);
+    wake_helper(channel);
+}
+
+void channel_call_ahead(struct channel *channel, uint32_t number)
+{
+    const uint32_t before = atomic_fetch_or(&channel->called, CHANNEL_NEXT);
+    assert((before & ~CHANNEL_READY) == number && "one command is given ahead");
+    (void)before, (void)number;
+    wake_helper(channel);
+}
+
+/* Changes the word, as long as the command behind `number` is neither taken nor put back, to what `to` makes of it.
+ * Returns what the word was at last. */
+static uint32_t change_next(struct channel *channel, uint32_t number, uint32_t (*to)(uint32_t called))
+{
+    uint32_t known = atomic_load(&channel->called);
+    while (channel_number(known) == number && (known & CHANNEL_NEXT) != 0 &&
+           !atomic_compare_exchange_weak(&channel->called, &known, to(known)))
+        ;
+    return known;
+}
+
+static uint32_t without_next(uint32_t called)
+{
+    return called & ~CHANNEL_NEXT;
+}
+
+static uint32_t next_ready(uint32_t called)
+{
+    return (channel_number(called) + CHANNEL_STEP) | CHANNEL_READY;
+}
+
+bool channel_withdraw(struct channel *channel, uint32_t number)
+{
+    return channel_number(change_next(channel, number, without_next)) == number;
+}
+
+bool channel_confirm(struct channel *channel, uint32_t number)
+{
+    const uint32_t known = change_next(channel, number, next_ready);
+    return channel_number(known) != number || (known & CHANNEL_NEXT) != 0;
+}
+
+/* Looks for a command for that time. */
+static void spin_for_call(const _Atomic uint32_t *called, uint64_t spin_ns)
 {
     uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + spin_ns;
     do {
         for (int i = 0; i < SPIN_LOOKS; i++)
-            if (atomic_load_explicit(word, memory_order_acquire) != known)
-                return true;
+            if (atomic_load_explicit(called, memory_order_acquire) % CHANNEL_STEP != 0)
+                return;
         sched_yield();
     } while (clock_ns(CLOCK_MONOTONIC) < until_ns);
-    return false;
 }
 
-uint32_t channel_await_call(struct channel *channel, uint32_t known, uint64_t spin_ns)
+/* True where a command that was given ahead may begin by the clock. */
+static bool is_in_time(const struct channel *channel)
 {
-    if (spin_ns > 0 && spin_on(&channel->called, known, spin_ns))
-        return atomic_load(&channel->called);
+    const uint64_t until_ns = atomic_load_explicit(&channel->until_ns, memory_order_relaxed);
+    return until_ns == UINT64_MAX || clock_ns(CLOCK_MONOTONIC) < until_ns;
+}
+
+uint32_t channel_await_call(struct channel *channel, uint64_t spin_ns, bool goes_on)
+{
+    bool spins = spin_ns > 0;
     for (;;) {
         uint32_t called = atomic_load(&channel->called);
-        if (called != known)
-            return called;
-        atomic_store(&channel->helper_sleeps, 1);
-        if (atomic_load(&channel->called) == known)
-            channel_sleep(&channel->called, known, NULL);
-        atomic_store(&channel->helper_sleeps, 0);
+        const bool is_ready = (called & CHANNEL_READY) != 0, has_next = (called & CHANNEL_NEXT) != 0;
+        const bool takes_next = !is_ready && has_next && goes_on && is_in_time(channel);
+        if (is_ready || has_next) {
+            const uint32_t to = is_ready     ? called & ~CHANNEL_READY
+                                : takes_next ? channel_number(called) + CHANNEL_STEP
+                                             : without_next(called);
+            if (atomic_compare_exchange_strong(&channel->called, &called, to) && (is_ready || takes_next))
+                return channel_number(to);
+        } else if (spins) {
+            spins = false;
+            spin_for_call(&channel->called, spin_ns);
+        } else {
+            atomic_store(&channel->helper_sleeps, 1);
+            if (atomic_load(&channel->called) == called)
+                channel_sleep(&channel->called, called, NULL);
+            atomic_store(&channel->helper_sleeps, 0);
+        }
     }
 }
 
@@ -71,12 +134,12 @@ void channel_wake_worker(struct channel *channel, int bell)
         return; /* the kernel has closed the descriptor: the worker looks up by itself, only later */
 }
 
-bool channel_await_answer(struct channel *channel, uint64_t most_ns)
+bool channel_await_answer(struct channel *channel, uint32_t number, uint64_t most_ns)
 {
     const struct timespec most = {(time_t)(most_ns / 1000000000u), (long)(most_ns % 1000000000u)};
     atomic_store(&channel->worker_sleeps, CHANNEL_ON_WORD);
-    if (!channel_is_answered(channel))
+    if (!channel_is_over(channel, number))
         channel_sleep(&channel->worker_sleeps, CHANNEL_ON_WORD, &most);
     atomic_store(&channel->worker_sleeps, CHANNEL_AWAKE);
-    return channel_is_answered(channel);
+    return channel_is_over(channel, number);
 }

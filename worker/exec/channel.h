@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that a worker shares with its helper, the process that runs a user's kernel for it.
  *
- * The worker gives commands, one at a time; the helper computes and publishes how far it is. Neither waits for the
- * other to look: each has a flag that says that it sleeps, and whoever has news for a sleeper wakes it.
+ * The worker gives commands; the helper computes and publishes how far it is. Neither waits for the other to look: each
+ * has a flag that says that it sleeps, and whoever has news for a sleeper wakes it.
+ *
+ * Commands have numbers. While the helper is at one, the worker may give the next one *ahead*, so that the helper goes
+ * on with that at once, and nobody has to wake the other between the two. One word has the number of a command and two
+ * marks, which both sides change by a compare-and-swap:
+ *
+ *     READY   the worker has given the command, and the helper has not taken it
+ *     NEXT    the one behind it is given ahead. When the helper comes to the end of the first it takes that, where all
+ *             of the first is done: then its number is in the word; else it puts it back
+ *
+ * Until it is taken the worker may withdraw it; a command that was put back or withdrawn has never been. What is known
+ * of a command is in one of two places, by its number: that of one that is over stays while the next one runs.
  *
  * The iterations of a command are claimed. One word has how many have begun and how many there are; the helper takes
  * the next ones by a compare-and-swap, call of the kernel by call, and the worker lowers the end in the same way, at
@@ -31,12 +42,15 @@
 #include <sys/types.h>
 
 /* Raised when the layout changes: worker and helper must be of one build. */
-#define CHANNEL_VERSION 5
+#define CHANNEL_VERSION 6
 /* Descriptors of a helper: the shared memory, and the eventfd that wakes the worker. */
 #define CHANNEL_FILE 3
 #define CHANNEL_BELL 4
 /* Bytes for blocks, with which a command ends. A single block may be longer. */
 #define CHANNEL_BLOCKS (UINT64_C(1) << 20)
+/* From the blocks of one command to those of the next: as long as any block can be. What lies between takes no memory.
+ */
+#define CHANNEL_BLOCKS_APART (UINT64_C(1) << 36)
 /* A command that takes less is short: who waits for it, or for the next one, does not go to sleep for that where it can
  * be helped. */
 #define CHANNEL_SHORT_NS 50000u
@@ -82,6 +96,32 @@ struct channel_block {
     uint64_t record_at;              /* the record of `first`, from rows_at on */
 };
 
+/* Commands of which something is known: the one that runs, and the one before or behind it. */
+#define CHANNEL_WORKS 2
+
+/* A command, and what is known of it. */
+struct channel_work {
+    /* --- what is to be done --- */
+    _Alignas(64) enum channel_command command;
+    uint64_t first, count;
+    uint64_t singly;         /* so many iterations are run one by one, as one of them may have killed a helper */
+    uint64_t place;          /* offset of the records of `first` in the shared memory, or of the blocks */
+    uint64_t room;           /* bytes for blocks; a helper makes more where one iteration yields more */
+    _Atomic uint64_t claims; /* begun in the lower half, their end in the upper; BLOCK: 1 is begun where the step has */
+    _Atomic uint64_t wake_at; /* iterations done with which the worker is woken */
+    /* --- what is done --- */
+    _Alignas(64) _Atomic uint64_t published; /* iterations done, twice, and the valid account */
+    struct channel_account account[2];
+    /* --- the answer, valid when the command is over --- */
+    enum channel_result result;
+    bool final;        /* FAILED: for good */
+    bool is_complete;  /* RUN: all of `count` is done */
+    uint64_t began_ns; /* RUN: when the first iteration began; BLOCK: when the step did */
+    unsigned ran_on;   /* the CPU, and 1, on which the helper is; 0: not known */
+    struct spread pieces;
+    char error[HDSS_ERROR_MAX];
+};
+
 struct channel {
     uint32_t version;
     pid_t worker_pid;
@@ -93,39 +133,50 @@ struct channel {
     size_t slot_room; /* bytes for the records of a slot of theirs; 0: they are only digested */
     bool team_spread; /* they show how iterations differ */
     uint64_t record_bytes;
-    uint64_t records_at; /* offset of the worker's buffers in the shared memory, of the blocks, or of the halos */
-    size_t bytes;        /* of the shared memory */
+    uint64_t records_at;   /* offset of the worker's buffers in the shared memory, of the blocks, or of the halos */
+    size_t bytes;          /* of the shared memory */
+    uint64_t blocks_apart; /* CHANNEL_BLOCKS_APART; 0: files cannot be that long, and no command is given ahead */
     /* --- a command --- */
-    enum channel_command command;
-    uint64_t first, count;
-    uint64_t singly; /* so many iterations are run one by one, as one of them may have killed a helper */
-    uint64_t place;  /* offset of the records of `first` in the shared memory */
-    uint64_t room;   /* bytes for blocks; a helper makes more where one iteration yields more */
     uint64_t skipped[CHANNEL_SKIPPED_MAX];
     unsigned skipped_count;
     struct channel_block block;           /* BLOCK */
-    _Alignas(64) _Atomic uint32_t called; /* number of the latest command */
+    _Alignas(64) _Atomic uint32_t called; /* number of a command, and marks */
     _Atomic uint32_t helper_sleeps;       /* on `called` */
-    _Alignas(64) _Atomic uint64_t claims; /* of the command: begun in the lower half, their end in the upper;
-                                             BLOCK: 1 is begun where the step has */
-    _Atomic uint64_t wake_at;             /* iterations done with which the worker is woken */
-    _Atomic uint64_t until_ns;            /* RUN: no call but the first begins behind this moment */
-    _Atomic uint32_t worker_sleeps;       /* an enum channel_sleep */
+    _Atomic uint64_t until_ns;      /* RUN: no call but the first begins behind this moment, nor does a command that
+                                       was given ahead */
+    _Atomic uint32_t worker_sleeps; /* an enum channel_sleep */
+    struct channel_work works[CHANNEL_WORKS];
     /* --- its answer --- */
-    _Alignas(64) _Atomic uint64_t published; /* iterations done, twice, and the valid account */
-    struct channel_account account[2];
-    _Atomic uint64_t probing;  /* PROBE: the iteration that runs, and 1; 0: none */
-    _Atomic uint64_t probed;   /* PROBE: runs of iterations that have begun */
-    _Atomic uint32_t answered; /* number of the latest command that is over; what follows is valid then */
-    enum channel_result result;
-    bool final;        /* FAILED: for good */
-    uint64_t began_ns; /* RUN: when the first iteration began; BLOCK: when the step did */
-    unsigned ran_on;   /* the CPU, and 1, on which the helper is; 0: not known */
-    uint64_t block_ns; /* BLOCK: time of the step, waiting of a slow worker included */
-    struct spread pieces;
+    _Alignas(64) _Atomic uint32_t answered; /* number of the latest command that is over */
+    _Atomic uint64_t probing;               /* PROBE: the iteration that runs, and 1; 0: none */
+    _Atomic uint64_t probed;                /* PROBE: runs of iterations that have begun */
+    uint64_t block_ns;                      /* BLOCK: time of the step, waiting of a slow worker included */
     struct speed speed;
-    char error[HDSS_ERROR_MAX];
 };
+
+/* --- commands --- */
+
+/* Numbers are multiples of CHANNEL_STEP, so that the marks fit into the word. */
+#define CHANNEL_STEP  4u
+#define CHANNEL_READY 1u
+#define CHANNEL_NEXT  2u
+
+static inline uint32_t channel_number(uint32_t called)
+{
+    return called - called % CHANNEL_STEP;
+}
+
+/* The command with that number, and what is known of it. */
+static inline struct channel_work *channel_work(struct channel *channel, uint32_t number)
+{
+    return &channel->works[number / CHANNEL_STEP % CHANNEL_WORKS];
+}
+
+/* True where the command is over. */
+static inline bool channel_is_over(const struct channel *channel, uint32_t number)
+{
+    return (int32_t)(atomic_load(&channel->answered) - number) >= 0;
+}
 
 /* --- claims --- */
 
@@ -180,29 +231,29 @@ struct channel_done {
 };
 
 /* Publishes, behind a call of the kernel. */
-static inline void channel_publish(struct channel *channel, const struct channel_done *done)
+static inline void channel_publish(struct channel_work *work, const struct channel_done *done)
 {
-    uint64_t valid = atomic_load_explicit(&channel->published, memory_order_relaxed) & 1;
-    struct channel_account *account = &channel->account[valid ^ 1];
+    uint64_t valid = atomic_load_explicit(&work->published, memory_order_relaxed) & 1;
+    struct channel_account *account = &work->account[valid ^ 1];
     atomic_store_explicit(&account->digest, done->digest, memory_order_release);
     atomic_store_explicit(&account->compute_ns, done->compute_ns, memory_order_release);
     atomic_store_explicit(&account->bytes, done->bytes, memory_order_release);
-    atomic_store(&channel->published, done->count << 1 | (valid ^ 1));
+    atomic_store(&work->published, done->count << 1 | (valid ^ 1));
 }
 
 /* Reads what was published last, as a whole: whoever reads of an account what is written for the next time but one has
  * also seen that the other is valid meanwhile. */
-static inline void channel_look(const struct channel *channel, struct channel_done *done)
+static inline void channel_look(const struct channel_work *work, struct channel_done *done)
 {
-    uint64_t published = atomic_load(&channel->published), before;
+    uint64_t published = atomic_load(&work->published), before;
     do {
-        const struct channel_account *account = &channel->account[published & 1];
+        const struct channel_account *account = &work->account[published & 1];
         before = published;
         done->count = published >> 1;
         done->digest = atomic_load_explicit(&account->digest, memory_order_acquire);
         done->compute_ns = atomic_load_explicit(&account->compute_ns, memory_order_acquire);
         done->bytes = atomic_load_explicit(&account->bytes, memory_order_acquire);
-        published = atomic_load(&channel->published);
+        published = atomic_load(&work->published);
     } while (published != before);
 }
 
@@ -218,22 +269,33 @@ static inline uint64_t channel_halo_at(const struct channel *channel, unsigned i
     return channel->records_at + i * ((halo_bytes + 4095) / 4096 * 4096);
 }
 
+/* Offset of the blocks of a command. */
+static inline uint64_t channel_blocks_at(const struct channel *channel, uint32_t number)
+{
+    return channel->records_at + number / CHANNEL_STEP % CHANNEL_WORKS * channel->blocks_apart;
+}
+
 /* --- waking --- */
 
-/* Wakes the helper for the command that stands in the channel. */
-void channel_call(struct channel *channel);
+/* Gives the helper the command of that number, and wakes it. The one before is over. */
+void channel_call(struct channel *channel, uint32_t number);
 
-/* Waits, in the helper, for the command behind number `known`; returns its number. `spin_ns`: looks for so long before
- * it sleeps, and gives the core away meanwhile, once at least. */
-uint32_t channel_await_call(struct channel *channel, uint32_t known, uint64_t spin_ns);
+/* Gives the helper the command behind that of the number ahead, and wakes it where it sleeps. */
+void channel_call_ahead(struct channel *channel, uint32_t number);
+
+/* Takes back what was given ahead, behind the command of that number. True where the helper has not taken it, and never
+ * will. */
+bool channel_withdraw(struct channel *channel, uint32_t number);
+
+/* Makes it the helper's in any case, as all of the command of that number is done. False where it was put back. */
+bool channel_confirm(struct channel *channel, uint32_t number);
+
+/* Waits, in the helper, for the next command and takes it; returns its number. `spin_ns`: looks for so long before it
+ * sleeps, and gives the core away meanwhile, once at least. `goes_on`: it may take one that was given ahead. */
+uint32_t channel_await_call(struct channel *channel, uint64_t spin_ns, bool goes_on);
 
 /* Wakes the worker, if it sleeps. `bell` is its eventfd. */
 void channel_wake_worker(struct channel *channel, int bell);
 
 /* Waits, in the worker, until the command is over or `most_ns` have passed; returns whether it is over. */
-bool channel_await_answer(struct channel *channel, uint64_t most_ns);
-
-static inline bool channel_is_answered(const struct channel *channel)
-{
-    return atomic_load(&channel->answered) == atomic_load_explicit(&channel->called, memory_order_relaxed);
-}
+bool channel_await_answer(struct channel *channel, uint32_t number, uint64_t most_ns);

@@ -80,6 +80,7 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
                                         .records_at = at,
                                         .bytes = helper->channel_bytes,
                                         .until_ns = UINT64_MAX};
+    helper->wake_at = UINT64_MAX;
     return 0;
 }
 
@@ -106,10 +107,10 @@ static int reap_process(pid_t pid)
     return status;
 }
 
-static void reap_helper(struct helper *helper, int *status)
+static void reap_helper(struct helper *helper)
 {
     helper->cpu_ns = helper_processor_ns(helper);
-    *status = reap_process(helper->pid);
+    helper->status = reap_process(helper->pid);
     helper_close(&helper->process);
     helper->pid = 0;
     helper->killed = false;
@@ -121,15 +122,17 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
     struct channel *channel = helper->channel;
     struct epoll_event news = {.events = EPOLLIN};
     assert(helper->state == HELPER_NONE && helper->pid == 0 && "one helper runs at a time");
-    channel->command = CHANNEL_OPEN;
-    channel->error[0] = '\0';
+    assert(!helper->has_next && "a helper that has died leaves nothing behind");
     atomic_store(&channel->helper_sleeps, 0);
-    atomic_store(&channel->answered, atomic_load(&channel->called));
-    atomic_fetch_add(&channel->called, 1); /* nobody sleeps yet */
+    atomic_store(&channel->answered, helper->current);
+    helper->current += CHANNEL_STEP;
+    helper_work(helper)->command = CHANNEL_OPEN;
+    helper_work(helper)->error[0] = '\0';
+    channel_call(channel, helper->current); /* nobody sleeps yet */
     helper->pid = helper->start.begin(helper->start.context, helper->file, helper->bell, error);
     if (helper->pid < 0) {
         helper->pid = 0;
-        atomic_store(&channel->answered, atomic_load(&channel->called));
+        atomic_store(&channel->answered, helper->current);
         return -1;
     }
     children_note(helper->pid);
@@ -152,11 +155,45 @@ static void take_helper_news(struct helper *helper)
 
 void helper_call(struct helper *helper, enum channel_command command)
 {
-    assert(helper->state == HELPER_READY && "a helper has one command at a time");
+    assert(helper->state == HELPER_READY && !helper->has_next && "a helper has one command at a time");
     take_helper_news(helper);
-    helper->channel->command = command;
+    helper->current += CHANNEL_STEP;
     helper->state = HELPER_RUNNING;
-    channel_call(helper->channel);
+    atomic_store(&helper_work(helper)->wake_at, helper->wake_at);
+    helper_work(helper)->command = command;
+    channel_call(helper->channel, helper->current);
+}
+
+void helper_call_ahead(struct helper *helper, enum channel_command command)
+{
+    assert(helper->state == HELPER_RUNNING && !helper->has_next && "one command is given ahead of the one that runs");
+    helper->has_next = true;
+    atomic_store(&helper_next_work(helper)->wake_at, UINT64_MAX);
+    helper_next_work(helper)->command = command;
+    channel_call_ahead(helper->channel, helper->current);
+}
+
+bool helper_withdraw(struct helper *helper)
+{
+    if (!helper->has_next)
+        return true;
+    helper->has_next = !channel_withdraw(helper->channel, helper->current);
+    return !helper->has_next;
+}
+
+/* One that died before it took the command never had it. Where it had taken it, helper_look() tells of the death. */
+bool helper_go_on(struct helper *helper)
+{
+    assert(helper->has_next && helper->state != HELPER_RUNNING && "a command was given ahead of one that is over");
+    const bool is_dead = helper->state == HELPER_NONE;
+    const bool has_it = is_dead ? !helper_withdraw(helper) : channel_confirm(helper->channel, helper->current);
+    helper->has_next = false;
+    if (!has_it)
+        return false;
+    helper->current += CHANNEL_STEP;
+    helper->wake_at = UINT64_MAX;
+    helper->state = HELPER_RUNNING;
+    return true;
 }
 
 void helper_call_on(struct helper *helper, enum channel_command command, unsigned cpu)
@@ -171,8 +208,9 @@ void helper_call_on(struct helper *helper, enum channel_command command, unsigne
 void helper_kill(struct helper *helper)
 {
     assert(helper_is_busy(helper) && "only what runs is killed");
-    helper->killed = true;
-    kill(helper->pid, SIGKILL);
+    helper->killed = helper->pid > 0; /* else it has died, and helper_look() tells of that */
+    if (helper->killed)
+        kill(helper->pid, SIGKILL);
 }
 
 /* A process that was told to leave, for the thread that waits for it. */
@@ -233,8 +271,7 @@ static bool let_go(struct helper *helper)
 /* Waits for the process to leave after its command to do so, and kills it where it does not. */
 static void helper_leave(struct helper *helper)
 {
-    int status;
-    if (helper->state == HELPER_READY) {
+    if (helper->state == HELPER_READY && helper_withdraw(helper)) {
         helper_call(helper, CHANNEL_LEAVE);
         const bool waits = !helper->start.lets_go;
         if (helper->process >= 0 && !await_leave(helper->process, waits ? HELPER_CLOSE_MS : HELPER_SOON_MS) && !waits &&
@@ -242,7 +279,7 @@ static void helper_leave(struct helper *helper)
             return;
     }
     kill(helper->pid, SIGKILL); /* one that has ended is not waited for yet, and has its number still */
-    reap_helper(helper, &status);
+    reap_helper(helper);
 }
 
 void helper_fini(struct helper *helper)
@@ -260,18 +297,19 @@ void helper_fini(struct helper *helper)
 /* True where the process has ended; `error` says how, unless a kernel that could not be opened has said why. */
 static bool has_died(struct helper *helper, char error[HDSS_ERROR_MAX])
 {
-    int status = 0;
     siginfo_t end = {0};
-    if (waitid(P_PID, (id_t)helper->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid == 0)
-        return false;
-    reap_helper(helper, &status);
-    helper_tell_end(status, error);
+    if (helper->pid > 0) {
+        if (waitid(P_PID, (id_t)helper->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid == 0)
+            return false;
+        reap_helper(helper);
+    }
+    helper->state = HELPER_NONE;
+    helper_tell_end(helper->status, error);
     return true;
 }
 
 bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
 {
-    struct channel *channel = helper->channel;
     bool rested = helper->rests;
     take_helper_news(helper);
     if (helper->state == HELPER_NONE)
@@ -281,36 +319,35 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
             has_died(helper, error); /* nothing is lost with it: the next command begins another one */
         return false;
     }
-    if (!helper->killed && channel_is_answered(channel)) { /* one that dies takes no more commands */
-        bool opened = helper->state == HELPER_RUNNING || channel->result == CHANNEL_DONE;
-        helper->state = HELPER_READY;
+    if (!helper->killed && helper_is_over(helper)) { /* one that dies takes no more commands */
+        bool opened = helper->state == HELPER_RUNNING || helper_work(helper)->result == CHANNEL_DONE;
+        helper->state = helper->pid > 0 ? HELPER_READY : HELPER_NONE;
         if (opened)
             return false;
-        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, channel->error);
+        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, helper_work(helper)->error);
         helper_leave(helper);
         return true;
     }
-    bool asks = rested || helper->killed; /* a system call: only where the worker has slept */
+    /* a system call: only where the worker has slept */
+    bool asks = rested || helper->killed || helper->pid == 0;
     if (!asks || !has_died(helper, error))
         return false;
-    if (!channel_is_answered(channel)) /* as the process has ended, nothing is written any more */
-        return true;
-    helper->state = HELPER_NONE; /* it died behind its answer */
-    return false;
+    /* as the process has ended, nothing is written any more; it may have died behind its answer */
+    return !helper_is_over(helper);
 }
 
 bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR_MAX])
 {
-    struct channel *channel = helper->channel;
     uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), passed_ns = 0;
     if (helper_look(helper, error))
         return true;
     for (; helper_is_busy(helper) && passed_ns < most_ns; passed_ns = clock_ns(CLOCK_MONOTONIC) - began_ns) {
         uint64_t left_ns = most_ns - passed_ns;
-        if (channel_await_answer(channel, left_ns < HELPER_LOOK_NS ? left_ns : HELPER_LOOK_NS)) {
+        if (channel_await_answer(helper->channel, helper->current,
+                                 left_ns < HELPER_LOOK_NS ? left_ns : HELPER_LOOK_NS)) {
             if (helper_look(helper, error))
                 return true;
-        } else if (left_ns >= HELPER_LOOK_NS && has_died(helper, error) && !channel_is_answered(channel)) {
+        } else if (left_ns >= HELPER_LOOK_NS && has_died(helper, error) && !helper_is_over(helper)) {
             return true;
         }
     }
@@ -321,22 +358,22 @@ void helper_await_moment(const struct helper *helper)
 {
     if (!helper->has_cores) /* the helper runs on the core that is given away here, and has nobody to wake then */
         sched_yield();
-    if (!channel_is_answered(helper->channel))
-        channel_await_answer(helper->channel, HELPER_MOMENT_NS);
+    if (!helper_is_over(helper))
+        channel_await_answer(helper->channel, helper->current, HELPER_MOMENT_NS);
 }
 
 void helper_wake_at(struct helper *helper, uint64_t done)
 {
     helper->wake_at = done;
-    atomic_store(&helper->channel->wake_at, done);
+    atomic_store(&helper_work(helper)->wake_at, done);
 }
 
 bool helper_rest(struct helper *helper)
 {
-    const struct channel *channel = helper->channel;
     atomic_store(&helper->channel->worker_sleeps, CHANNEL_ON_BELL);
     helper->rests = true;
     if (helper->killed || !helper_is_busy(helper))
         return true;
-    return !channel_is_answered(channel) && atomic_load(&channel->published) >> 1 < helper->wake_at;
+    return helper->pid > 0 && !helper_is_over(helper) &&
+           atomic_load(&helper_work(helper)->published) >> 1 < helper->wake_at;
 }

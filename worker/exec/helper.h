@@ -39,6 +39,9 @@ struct helper {
     int watch;        /* epoll set of the bell and the process: readable when there is news */
     int process;      /* pidfd; -1: there is none, or the system has none */
     pid_t pid;        /* 0: there is none */
+    int status;       /* how the latest one ended, as waitpid() gives it */
+    uint32_t current; /* number of the command that it runs, or ran last */
+    bool has_next;    /* the one behind that was given ahead */
     bool killed;      /* by the worker: it is about to end */
     bool rests;       /* the worker waits for the bell */
     bool has_cores;   /* worker and helper may run side by side */
@@ -56,11 +59,32 @@ void helper_fini(struct helper *helper);
 /* Begins a process where there is none; it opens the kernel meanwhile. -1 with one line. */
 int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX]);
 
-/* Gives a ready helper the command that stands in the channel. */
+/* The command that it runs, or ran last; and the one behind that, which may be filled in before it is given. */
+static inline struct channel_work *helper_work(const struct helper *helper)
+{
+    return channel_work(helper->channel, helper->current);
+}
+
+static inline struct channel_work *helper_next_work(const struct helper *helper)
+{
+    return channel_work(helper->channel, helper->current + CHANNEL_STEP);
+}
+
+/* Gives a ready helper the next command, which stands in the channel. */
 void helper_call(struct helper *helper, enum channel_command command);
 
 /* The same, and has the helper begin on a CPU, `cpu` - 1, which it may leave; 0: on any. */
 void helper_call_on(struct helper *helper, enum channel_command command, unsigned cpu);
+
+/* Gives a helper that runs a command the next one ahead: it begins with that as soon as all of the first is done. */
+void helper_call_ahead(struct helper *helper, enum channel_command command);
+
+/* Takes back what was given ahead, if it was. False where the helper is at it, or through. */
+bool helper_withdraw(struct helper *helper);
+
+/* Goes on, behind the answer to a command of which all is done, to the one that was given ahead. False where the helper
+ * will not run it: then it is as if it had not been given. */
+bool helper_go_on(struct helper *helper);
 
 /* True where it runs a command, or opens the kernel. */
 static inline bool helper_is_busy(const struct helper *helper)
@@ -78,6 +102,12 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX]);
 
 /* Waits until the command is over, the kernel open or the helper dead, as helper_look() tells; `most_ns` at most. */
 bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR_MAX]);
+
+/* True where the command that it runs is over, whether that has been looked at or not. */
+static inline bool helper_is_over(const struct helper *helper)
+{
+    return channel_is_over(helper->channel, helper->current);
+}
 
 /* Waits a moment for a command that is expected to be short: until it is over, or the worker is woken before, but for
  * some milliseconds at most. Whoever may sleep for longer does so where messages wake it. */

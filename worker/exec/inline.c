@@ -224,6 +224,7 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     if (chunk->sliced < chunk->count)
         return;
     event->type = EVENT_FINISHED;
+    event->chunk.first = chunk->first;
     event->chunk.began_ns = chunk->began_ns;
     event->chunk.deviation_ns = spread_deviation_ns(&exec->pieces.spread);
     event->chunk.samples = exec->pieces.spread.pieces < UINT32_MAX ? (uint32_t)exec->pieces.spread.pieces : UINT32_MAX;
@@ -261,9 +262,8 @@ static bool inline_tell_mark(struct exec *exec, struct event *event)
 
 /* --- the executor --- */
 
-static void inline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
+static void begin_chunk(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
-    struct exec *exec = exec_of(executor);
     struct exec_chunk *chunk = &exec->chunk;
     assert(!chunk->running && "chunks are computed one after another");
     if (exec->config.helper == NULL && !exec_is_in_step(exec, first))
@@ -292,9 +292,32 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
         chunk->began_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
+void exec_take_next_chunk(struct exec *exec)
+{
+    const struct exec_next next = exec->next;
+    if (next.count == 0 || exec->chunk.running)
+        return;
+    exec->next.count = 0;
+    begin_chunk(exec, next.first, next.count, next.mark, next.isolated);
+}
+
+static void inline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
+{
+    struct exec *exec = exec_of(executor);
+    exec_take_next_chunk(exec);
+    if (!exec->chunk.running) {
+        begin_chunk(exec, first, count, mark, isolated);
+        return;
+    }
+    assert(exec->config.helper != NULL && exec->next.count == 0 && "a helper has one chunk ahead");
+    exec->next = (struct exec_next){first, count, mark, isolated};
+    exec_remote_give_ahead(exec);
+}
+
 static void inline_set_mark(struct executor *executor, uint64_t mark)
 {
     struct exec *exec = exec_of(executor);
+    exec_take_next_chunk(exec);
     exec->chunk.mark = mark;
     if (exec->config.helper != NULL)
         exec_remote_set_mark(exec);
@@ -330,9 +353,19 @@ void exec_cut(struct exec *exec, uint64_t kept)
     }
 }
 
+static void inline_forget(struct executor *executor)
+{
+    exec_remote_forget_next(exec_of(executor));
+}
+
 static struct range inline_cut(struct executor *executor, unsigned waiting)
 {
     struct exec *exec = exec_of(executor);
+    if (exec->next.count > 0) {
+        const struct range of_next = exec_remote_cut_next(exec, waiting);
+        if (of_next.count > 0)
+            return of_next;
+    }
     struct exec_chunk *chunk = &exec->chunk;
     const uint64_t count = chunk->count, begun = begun_of_chunk(exec), unbegun = count - (begun > 0 ? begun : 1);
     if (!chunk->running)
@@ -377,6 +410,7 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
 static enum turn advance_with_helper(struct exec *exec, struct event *event)
 {
     enum turn turn;
+    exec_take_next_chunk(exec);
     do {
         const bool probes = exec->remote.probing != PROBING_NOTHING;
         if (!probes)
@@ -423,6 +457,12 @@ static bool inline_put_off(struct executor *executor)
     return exec_remote_put_off(exec) && !exec->chunk.waiting;
 }
 
+static bool inline_has_chunk(const struct executor *executor)
+{
+    const struct exec *exec = (const struct exec *)executor;
+    return exec->chunk.running || exec->next.count > 0;
+}
+
 static void inline_stop_at(struct executor *executor, uint64_t ns)
 {
     const struct exec *exec = exec_of(executor);
@@ -434,6 +474,7 @@ const struct executor_ops inline_ops = {
     .probe = exec_probe,
     .begin = inline_begin,
     .set_mark = inline_set_mark,
+    .forget = inline_forget,
     .cut = inline_cut,
     .end = exec_end,
     .advance = inline_advance,
@@ -442,5 +483,6 @@ const struct executor_ops inline_ops = {
     .check = exec_check,
     .put_off = inline_put_off,
     .stop_at = inline_stop_at,
+    .has_chunk = inline_has_chunk,
     .fini = exec_fini,
 };

@@ -152,6 +152,13 @@ struct exec_standing {
     uint64_t over_ns;     /* the limit that the iteration has gone beyond, for which the helper was killed; 0: none */
 };
 
+/* The chunk that begins behind the running one, where a helper computes: it may have it already. */
+struct exec_next {
+    uint64_t first, count; /* count 0: there is none */
+    uint64_t mark;
+    bool isolated;
+};
+
 /* What a helper does for a probe. */
 enum exec_probing { PROBING_NOTHING, PROBING_OPENS, PROBING_RUNS };
 
@@ -161,8 +168,12 @@ struct exec_remote {
     bool posted; /* it has a command */
     uint64_t base, count;
     struct channel_done taken; /* of the command, what has been taken over */
-    unsigned char *blocks;     /* of variable output; mapped, NULL: not yet */
-    uint64_t mapped;           /* bytes of them */
+    uint64_t next_count;       /* iterations of the command that was given ahead: the first of the next chunk */
+    bool drops_next;           /* the helper is at that command, and nobody wants it any more */
+    struct {
+        unsigned char *memory; /* mapped; NULL: not yet */
+        uint64_t mapped;       /* bytes of it */
+    } blocks[CHANNEL_WORKS];   /* of variable output */
     bool ends_soon;            /* the command was cut, as a part is due */
     unsigned deaths;           /* of helpers in a row with no iteration to blame */
     enum exec_probing probing;
@@ -180,6 +191,7 @@ struct exec {
     struct exec_step step;
     struct exec_records records;
     struct exec_chunk chunk;
+    struct exec_next next;
     struct exec_pieces pieces;
     struct exec_shorts shorts;
     struct isolated isolated;  /* child process, where the chunk is run in one */

@@ -174,7 +174,7 @@ static void kill_if_overdue(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;
     const struct pipeline_shared *shared = &pipeline->shared;
-    const bool has_begun = channel_begun(atomic_load(&channel_of(pipeline)->claims)) > 0;
+    const bool has_begun = channel_begun(atomic_load(&helper_work(&exec->remote.helper)->claims)) > 0;
     uint64_t limit_ns;
     if (__builtin_mul_overflow(exec_limit_of_iteration(exec, has_begun), shared->limit_rows, &limit_ns))
         return;
@@ -220,7 +220,7 @@ void pieces_post(struct pipeline *pipeline, uint64_t to)
         .rows_bytes = EXEC_HEADROOM + buffer->room,
         .record_at = piece_at(pipeline),
     };
-    atomic_store(&channel_of(pipeline)->claims, channel_claims_of(0, 1));
+    atomic_store(&helper_next_work(helper)->claims, channel_claims_of(0, 1));
     if (exec->config.limit_ns > 0)
         begin_to_watch(pipeline);
     exec->remote.posted = true;
@@ -232,14 +232,15 @@ static void take_step(struct pipeline *pipeline)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
     const struct channel *channel = channel_of(pipeline);
+    const struct channel_work *work = helper_work(&pipeline->exec.remote.helper);
     struct pipeline_buffer *buffer = pipeline_buffer(pipeline);
     const uint64_t row_bytes = pipeline->exec.records.bytes;
-    if (channel->result != CHANNEL_DONE) {
-        snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%.*s", HDSS_ERROR_MAX - 1, channel->error);
+    if (work->result != CHANNEL_DONE) {
+        snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%.*s", HDSS_ERROR_MAX - 1, work->error);
         pipeline_note_problem(pipeline, pipeline->exec.error);
         return;
     }
-    pipeline_count_block(pipeline, channel->block.to, channel->began_ns, channel->block_ns);
+    pipeline_count_block(pipeline, channel->block.to, work->began_ns, channel->block_ns);
     if (pipeline->exec.config.limit_ns > 0)
         learn_time(pipeline);
     if (chunk->from < chunk->end)
@@ -287,7 +288,7 @@ void pieces_look(struct pipeline *pipeline)
         return;
     }
     double expected_ns = pipeline->element_ns * (double)(channel->block.to - channel->block.from);
-    if (!channel_is_answered(channel) && expected_ns > 0 && expected_ns < CHANNEL_SHORT_NS)
+    if (!helper_is_over(helper) && expected_ns > 0 && expected_ns < CHANNEL_SHORT_NS)
         helper_await_moment(&exec->remote.helper);
     if (exec->config.limit_ns > 0)
         exec_look_at_standing(&exec->remote.standing);

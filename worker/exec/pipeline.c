@@ -458,6 +458,7 @@ static void end_chunk(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
     event->type = EVENT_FINISHED;
+    event->chunk.first = chunk->first;
     event->chunk.began_ns = chunk->began_ns;
     chunk->running = false;
     if (chunk->first != pipeline->config.exec.probe_first)

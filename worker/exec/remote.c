@@ -6,6 +6,11 @@
  * it, where they stay until they are sent. A part that is due before the end of its command has the command cut at what
  * has begun.
  *
+ * While the last command of a chunk runs the first one of the next chunk is given ahead, with the other buffer: the
+ * helper goes on with it by itself, and this end, which has to be woken, sends the results of the one and has the next
+ * but one while the helper computes. Whatever else comes about takes it back first: the chunk is cut, put off or given
+ * up, its command ends before its end, or its helper is killed. Where the helper was quicker the first chunk is over.
+ *
  * An executor that is put off has its command cut in the same way, and gives the next one when it goes on: the helper
  * knows nothing of chunks, and the chunk nothing of commands.
  *
@@ -22,6 +27,7 @@
 #include "worker/exec/output.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,6 +61,9 @@ int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t
         channel->slot_room = exec->config.team->slot_room;
         channel->team_spread = exec->config.team->spread;
     }
+    const uint64_t apart = CHANNEL_BLOCKS_APART;
+    if (exec->records.variable && ftruncate(helper->file, (off_t)(channel->records_at + apart + CHANNEL_BLOCKS)) == 0)
+        channel->blocks_apart = apart;
     return 0;
 }
 
@@ -66,7 +75,7 @@ int exec_remote_open(struct exec *exec)
         return -1;
     if (!helper_await(helper, UINT64_MAX, why))
         return 0;
-    if (channel_is_answered(helper->channel)) /* the kernel, or who looked for it, has said why */
+    if (helper_is_over(helper)) /* the kernel, or who looked for it, has said why */
         snprintf(exec->error, sizeof exec->error, "%s", why);
     else
         snprintf(exec->error, sizeof exec->error, "%.150s: loading or opening it %.220s", exec->config.kernel->name,
@@ -74,44 +83,49 @@ int exec_remote_open(struct exec *exec)
     return -1;
 }
 
-void exec_remote_fini(struct exec *exec)
-{
-    struct exec_remote *remote = &exec->remote;
-    if (remote->blocks != NULL)
-        munmap(remote->blocks, remote->mapped);
-    remote->blocks = NULL;
-    if (remote->helper.channel != NULL)
-        helper_fini(&remote->helper);
-}
-
 /* --- variable output --- */
 
-/* Maps the blocks as far as they reach. -1 when memory is out. */
-static int reach_blocks(struct exec_remote *remote, uint64_t bytes)
+/* The place of the blocks of a command. */
+static unsigned place_of_blocks(const struct exec_remote *remote, const struct channel_work *work)
 {
-    if (bytes <= remote->mapped)
-        return 0;
-    if (remote->blocks != NULL)
-        munmap(remote->blocks, remote->mapped);
-    const uint64_t room = bytes > CHANNEL_BLOCKS ? bytes : CHANNEL_BLOCKS;
-    void *blocks =
-        mmap(NULL, room, PROT_READ, MAP_SHARED, remote->helper.file, (off_t)remote->helper.channel->records_at);
-    remote->blocks = blocks == MAP_FAILED ? NULL : blocks;
-    remote->mapped = remote->blocks != NULL ? room : 0;
-    return remote->blocks != NULL ? 0 : -1;
+    return (unsigned)(work - remote->helper.channel->works);
 }
 
-/* Gives back the memory of blocks that were out of the ordinary. No command runs. */
-static void shrink_blocks(struct exec_remote *remote)
+static void unmap_blocks(struct exec_remote *remote, unsigned place)
 {
-    struct channel *channel = remote->helper.channel;
-    channel->room = CHANNEL_BLOCKS;
-    if (remote->mapped <= CHANNEL_BLOCKS)
+    if (remote->blocks[place].memory != NULL)
+        munmap(remote->blocks[place].memory, remote->blocks[place].mapped);
+    remote->blocks[place].memory = NULL;
+    remote->blocks[place].mapped = 0;
+}
+
+/* Maps the blocks of the command as far as they reach. NULL when memory is out. */
+static const unsigned char *reach_blocks(struct exec_remote *remote, uint64_t bytes)
+{
+    const struct channel_work *work = helper_work(&remote->helper);
+    const unsigned place = place_of_blocks(remote, work);
+    if (bytes <= remote->blocks[place].mapped)
+        return remote->blocks[place].memory;
+    unmap_blocks(remote, place);
+    const uint64_t room = bytes > CHANNEL_BLOCKS ? bytes : CHANNEL_BLOCKS;
+    void *blocks = mmap(NULL, room, PROT_READ, MAP_SHARED, remote->helper.file, (off_t)work->place);
+    if (blocks == MAP_FAILED)
+        return NULL;
+    remote->blocks[place].memory = blocks;
+    remote->blocks[place].mapped = room;
+    return blocks;
+}
+
+/* Gives back the memory of blocks that were out of the ordinary, in the place of a command that is to be given. */
+static void shrink_blocks(struct exec_remote *remote, const struct channel_work *work)
+{
+    const unsigned place = place_of_blocks(remote, work);
+    const uint64_t mapped = remote->blocks[place].mapped;
+    if (mapped <= CHANNEL_BLOCKS)
         return;
-    munmap(remote->blocks, remote->mapped);
-    remote->blocks = NULL;
-    remote->mapped = 0;
-    if (ftruncate(remote->helper.file, (off_t)(channel->records_at + CHANNEL_BLOCKS)) < 0)
+    unmap_blocks(remote, place);
+    if (fallocate(remote->helper.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)(work->place + CHANNEL_BLOCKS), (off_t)(mapped - CHANNEL_BLOCKS)) < 0)
         return; /* it keeps them */
 }
 
@@ -120,11 +134,12 @@ static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t
 {
     struct exec_remote *remote = &exec->remote;
     struct output *output = &exec->records.output;
-    if (reach_blocks(remote, to) < 0)
+    const unsigned char *blocks = reach_blocks(remote, to);
+    if (blocks == NULL)
         return -1;
     for (uint32_t count = 0; from < to; first += count) {
         const size_t gathered = output_bytes(output);
-        const uint64_t taken = blocks_take(output, remote->blocks + from, to - from, first, end, &count);
+        const uint64_t taken = blocks_take(output, blocks + from, to - from, first, end, &count);
         if (taken == 0)
             return -1;
         exec_look_at_output(exec, count, gathered);
@@ -190,10 +205,11 @@ static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns)
 {
-    if (exec->remote.helper.killed)
+    struct helper *helper = &exec->remote.helper;
+    if (helper->killed || !helper_withdraw(helper)) /* what it computes by now has its time */
         return;
     exec->remote.standing.over_ns = limit_ns;
-    helper_kill(&exec->remote.helper);
+    helper_kill(helper);
 }
 
 void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX])
@@ -205,52 +221,174 @@ void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX])
 
 /* --- commands --- */
 
+/* Iterations of the command that have begun. */
+static uint64_t begun_of_command(const struct exec_remote *remote)
+{
+    return channel_begun(atomic_load(&helper_work(&remote->helper)->claims));
+}
+
+/* Fills in the next command for iterations from `first` on, whose records go to `records`, as many of `count` as it may
+ * have, and `singly` of them one by one. Returns how many those are. */
+static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, uint64_t singly,
+                             const unsigned char *records)
+{
+    struct exec_remote *remote = &exec->remote;
+    struct channel *channel = remote->helper.channel;
+    struct channel_work *work = helper_next_work(&remote->helper);
+    count = exec_least(count, CHANNEL_COUNT_MAX);
+    work->first = first;
+    work->count = count;
+    /* where another one of its call hangs none is to be run again */
+    work->singly = exec->config.limit_ns > 0 && exec->config.loop->has_effects ? count : singly;
+    work->place = 0;
+    if (exec->records.variable) {
+        work->place = channel_blocks_at(channel, remote->helper.current + CHANNEL_STEP);
+        work->room = CHANNEL_BLOCKS;
+        shrink_blocks(remote, work);
+    } else if (exec->config.collect) {
+        work->place = (uint64_t)(records - (const unsigned char *)channel);
+    }
+    work->began_ns = 0;
+    atomic_store(&work->claims, channel_claims_of(0, count));
+    channel_publish(work, &(struct channel_done){0});
+    return count;
+}
+
+/* Notes that the helper has a command for `count` iterations of the chunk from `base` on. */
+static void note_command(struct exec *exec, uint64_t base, uint64_t count, uint64_t now_ns)
+{
+    struct exec_remote *remote = &exec->remote;
+    remote->base = base;
+    remote->count = count;
+    remote->taken = (struct channel_done){0};
+    remote->ends_soon = false;
+    remote->posted = true;
+    exec->executor.is_away = true;
+    exec_begin_standing(&remote->standing, now_ns);
+}
+
 /* Gives the helper the next iterations of the chunk. Begins a helper where there is none. */
 static void post_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     struct exec_chunk *chunk = &exec->chunk;
-    struct channel *channel = remote->helper.channel;
+    if (remote->drops_next)
+        return; /* it is at something else */
     if (remote->helper.state == HELPER_NONE && helper_begin(&remote->helper, exec->error) < 0) {
         chunk->failed = true;
         return;
     }
     if (remote->helper.state != HELPER_READY)
         return; /* it opens the kernel */
-    remote->base = chunk->done;
-    remote->count = exec_least(chunk->count - chunk->done, CHANNEL_COUNT_MAX);
-    if (exec->records.variable)
-        shrink_blocks(remote);
-    else if (exec->config.collect)
-        remote->count = exec_least(remote->count, exec_room(exec));
-    remote->taken = (struct channel_done){0};
-    remote->ends_soon = false;
-    channel->first = chunk->first + chunk->done;
-    channel->count = remote->count;
-    channel->singly = chunk->is_reset > chunk->done ? chunk->is_reset - chunk->done : 0;
-    channel->place = exec->config.collect && !exec->records.variable
-                         ? (uint64_t)(exec_next_records(exec) - (unsigned char *)channel)
-                         : 0;
-    if (exec->config.limit_ns > 0 && exec->config.loop->has_effects)
-        channel->singly = remote->count; /* none is run again because another one of its call hangs */
-    channel->began_ns = clock_ns(CLOCK_MONOTONIC);
-    exec_begin_standing(&remote->standing, channel->began_ns);
-    atomic_store(&channel->claims, channel_claims_of(0, remote->count));
-    channel_publish(channel, &remote->taken);
+    const uint64_t left = chunk->count - chunk->done, now_ns = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t most = exec->config.collect && !exec->records.variable ? exec_least(left, exec_room(exec)) : left;
+    const uint64_t singly = chunk->is_reset > chunk->done ? chunk->is_reset - chunk->done : 0;
+    const uint64_t count = fill_command(exec, chunk->first + chunk->done, most, singly, exec_next_records(exec));
+    helper_next_work(&remote->helper)->began_ns = now_ns;
+    note_command(exec, chunk->done, count, now_ns);
     helper_wake_at(&remote->helper, chunk->mark > chunk->done ? chunk->mark - chunk->done : UINT64_MAX);
-    remote->posted = true;
-    exec->executor.is_away = true;
     helper_call_on(&remote->helper, CHANNEL_RUN, exec->executor.begins_on);
     exec->executor.begins_on = 0; /* from there the kernel moves it as it likes */
+}
+
+/* --- the next chunk --- */
+
+/* True where the helper may have the first command of the next chunk: it is at the last one of the chunk before, and
+ * there is room for its results. */
+static bool may_give_ahead(const struct exec *exec)
+{
+    const struct exec_remote *remote = &exec->remote;
+    const struct exec_buffer *other = &exec->records.buffers[(exec->records.filling + 1) % EXEC_BUFFERS];
+    const bool is_last = remote->base + remote->count == exec->chunk.count && !remote->ends_soon && !exec->chunk.ends;
+    const bool has_room =
+        exec->records.variable ? remote->helper.channel->blocks_apart > 0 : !exec->config.collect || !other->sent;
+    return exec->next.count > 0 && remote->posted && remote->helper.state == HELPER_RUNNING && !remote->helper.killed &&
+           !remote->helper.has_next && is_last && has_room && !exec->executor.is_put_off && !exec->step.is_stuck;
+}
+
+void exec_remote_give_ahead(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    if (!may_give_ahead(exec))
+        return;
+    const bool has_records = exec->config.collect && !exec->records.variable;
+    const uint64_t most = has_records ? exec_least(exec->next.count, exec->records.capacity) : exec->next.count;
+    const unsigned char *records =
+        has_records ? exec->records.buffers[(exec->records.filling + 1) % EXEC_BUFFERS].bytes + EXEC_HEADROOM : NULL;
+    remote->next_count = fill_command(exec, exec->next.first, most, 0, records);
+    helper_call_ahead(&remote->helper, CHANNEL_RUN);
+}
+
+/* Goes on, as the chunk before is over, to the command that was given ahead. False where the helper has none. */
+static bool take_next_command(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    if (!remote->helper.has_next || remote->drops_next || !helper_go_on(&remote->helper))
+        return false;
+    note_command(exec, 0, remote->next_count, exec->ended_ns);
+    if (exec->executor.is_put_off)
+        channel_cut(&helper_work(&remote->helper)->claims, 0);
+    if (exec->chunk.mark > 0)
+        exec_remote_set_mark(exec);
+    return true;
 }
 
 void exec_remote_begin(struct exec *exec)
 {
     exec->chunk.began_ns = 0;
-    if (exec->step.is_stuck || exec_buffer_in_use(exec)->sent || exec->executor.is_put_off)
+    if (take_next_command(exec) || exec->step.is_stuck || exec_buffer_in_use(exec)->sent || exec->executor.is_put_off)
         return; /* executor_advance() goes on */
     post_command(exec);
 }
+
+/* One iteration has begun of a chunk that the helper is at, and so it is with one that runs as far as others know. */
+struct range exec_remote_cut_next(struct exec *exec, unsigned waiting)
+{
+    struct exec_remote *remote = &exec->remote;
+    struct exec_next *next = &exec->next;
+    const bool is_taken = !helper_withdraw(&remote->helper);
+    _Atomic uint64_t *claims = &helper_next_work(&remote->helper)->claims;
+    const uint64_t seen = is_taken ? channel_begun(atomic_load(claims)) : 0, count = next->count;
+    const uint64_t least = is_taken || !exec->chunk.running, begun = seen > least ? seen : least;
+    uint64_t kept = count - recall_share(count - begun, 1, waiting);
+    if (is_taken && kept < remote->next_count) {
+        const uint64_t end = channel_cut(claims, kept);
+        kept = end > kept ? end : kept;
+    }
+    next->count = kept;
+    if (next->mark >= kept)
+        next->mark = 0;
+    exec_remote_give_ahead(exec);
+    return (struct range){next->first + kept, count - kept};
+}
+
+void exec_remote_forget_next(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    exec->next.count = 0;
+    if (helper_withdraw(&remote->helper))
+        return;
+    channel_cut(&helper_next_work(&remote->helper)->claims, 0);
+    remote->drops_next = true;
+}
+
+/* Looks whether the helper is through with what nobody wants any more, as the chunk before is over. */
+static void drop_next(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    char unused[HDSS_ERROR_MAX];
+    if (remote->helper.has_next && helper_go_on(&remote->helper))
+        exec_begin_standing(&remote->standing, clock_ns(CLOCK_MONOTONIC));
+    helper_look(&remote->helper, unused);
+    remote->drops_next = remote->helper.state == HELPER_RUNNING;
+    if (remote->drops_next && exec->config.limit_ns > 0) {
+        struct channel_done done;
+        channel_look(helper_work(&remote->helper), &done);
+        kill_if_overdue(exec, begun_of_command(remote), done.count);
+    }
+}
+
+/* --- what is done --- */
 
 void exec_remote_set_mark(struct exec *exec)
 {
@@ -266,7 +404,7 @@ static void take_done(struct exec *exec)
     struct exec_remote *remote = &exec->remote;
     struct exec_chunk *chunk = &exec->chunk;
     struct channel_done now;
-    channel_look(remote->helper.channel, &now);
+    channel_look(helper_work(&remote->helper), &now);
     assert(now.count >= remote->taken.count && now.count <= remote->count && "a helper does its iterations in order");
     if (now.count == remote->taken.count)
         return;
@@ -296,9 +434,18 @@ static void end_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     if (exec->chunk.began_ns == 0)
-        exec->chunk.began_ns = remote->helper.channel->began_ns;
+        exec->chunk.began_ns = helper_work(&remote->helper)->began_ns;
     remote->posted = false;
+    exec->executor.is_away = remote->helper.has_next;
+}
+
+/* Takes back what was given ahead, as the command before it has come to its end before all of it was done. */
+static void take_next_back(struct exec *exec)
+{
+    const bool is_back = helper_withdraw(&exec->remote.helper);
     exec->executor.is_away = false;
+    assert(is_back && "a helper goes on where all of a command is done");
+    (void)is_back;
 }
 
 /* Finds the iteration that killed the helper: the one that had begun. It may be tried again, also where the chunk is to
@@ -309,7 +456,7 @@ static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     struct exec_chunk *chunk = &exec->chunk;
-    uint64_t begun = remote->base + channel_begun(atomic_load(&remote->helper.channel->claims));
+    const uint64_t begun = remote->base + begun_of_command(remote);
     assert(begun >= chunk->done && begun <= remote->base + remote->count && "what is done has begun");
     bool moved = remote->standing.over_ns > 0 && remote->taken.count != remote->standing.done;
     if (begun > chunk->done + 1 || moved)
@@ -324,20 +471,20 @@ static void blame_iterations(struct exec *exec)
 /* Looks at the answer to the command that is over. */
 static void take_answer(struct exec *exec)
 {
-    const struct channel *channel = exec->remote.helper.channel;
+    const struct channel_work *work = helper_work(&exec->remote.helper);
     end_command(exec);
-    exec->executor.ran_on = channel->ran_on;
+    exec->executor.ran_on = work->ran_on;
     if (exec->config.spread)
-        spread_merge(&exec->pieces.spread, &channel->pieces);
-    if (channel->result == CHANNEL_DONE)
+        spread_merge(&exec->pieces.spread, &work->pieces);
+    if (work->result == CHANNEL_DONE)
         return;
-    memcpy(exec->error, channel->error, sizeof exec->error);
+    memcpy(exec->error, work->error, sizeof exec->error);
     exec->error[sizeof exec->error - 1] = '\0';
-    if (channel->result == CHANNEL_STUCK)
+    if (work->result == CHANNEL_STUCK)
         exec->step.is_stuck = true;
     else
         exec->chunk.failed = exec->chunk.done < exec->chunk.count;
-    exec->chunk.final = exec->chunk.failed && channel->final;
+    exec->chunk.final = exec->chunk.failed && work->final;
 }
 
 /* Waits a moment for a command that is expected to be short: to sleep where messages wake the worker takes longer. */
@@ -356,7 +503,7 @@ static void look_for_late_part(struct exec *exec)
     const struct exec_chunk *chunk = &exec->chunk;
     if (remote->ends_soon || chunk->done == chunk->sliced || chunk->compute_ns - chunk->sliced_at_ns < SLICE_NS)
         return;
-    channel_cut(&remote->helper.channel->claims, 0);
+    channel_cut(&helper_work(&remote->helper)->claims, 0);
     remote->ends_soon = true;
 }
 
@@ -364,10 +511,13 @@ bool exec_remote_turn(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     char why[HDSS_ERROR_MAX];
+    if (remote->drops_next && !remote->posted)
+        return false;
     if (!remote->posted && !exec->chunk.failed && exec->chunk.done < exec->chunk.count &&
         remote->helper.state != HELPER_OPENING && !exec->executor.is_put_off)
         post_command(exec);
-    if (remote->posted && !channel_is_answered(remote->helper.channel))
+    exec_remote_give_ahead(exec);
+    if (remote->posted && !helper_is_over(&remote->helper))
         await_short(exec);
     bool died = helper_look(&remote->helper, why);
     if (died) {
@@ -382,13 +532,16 @@ bool exec_remote_turn(struct exec *exec)
     take_done(exec);
     if (died) {
         end_command(exec);
+        take_next_back(exec);
         blame_iterations(exec);
     } else if (remote->helper.state != HELPER_RUNNING) { /* as seen before what is done was taken over */
         take_answer(exec);
+        if (!helper_work(&remote->helper)->is_complete)
+            take_next_back(exec);
     } else {
         look_for_late_part(exec);
         if (exec->config.limit_ns > 0)
-            kill_if_overdue(exec, channel_begun(atomic_load(&remote->helper.channel->claims)), remote->taken.count);
+            kill_if_overdue(exec, begun_of_command(remote), remote->taken.count);
     }
     return !remote->posted;
 }
@@ -397,6 +550,10 @@ void exec_remote_look(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     char unused[HDSS_ERROR_MAX];
+    if (remote->drops_next && !remote->posted) {
+        drop_next(exec);
+        return;
+    }
     bool is_awaited = exec->chunk.running && !exec_buffer_in_use(exec)->sent && exec_can_compute(exec);
     bool has_nothing = remote->helper.state == HELPER_READY || (remote->helper.state == HELPER_OPENING && !is_awaited);
     if (has_nothing && remote->helper.rests)
@@ -410,8 +567,7 @@ bool exec_remote_rest(struct exec *exec)
 
 uint64_t exec_remote_begun(const struct exec *exec)
 {
-    const struct exec_remote *remote = &exec->remote;
-    return remote->base + channel_begun(atomic_load(&remote->helper.channel->claims));
+    return exec->remote.base + begun_of_command(&exec->remote);
 }
 
 uint64_t exec_remote_cut(struct exec *exec, uint64_t kept)
@@ -419,23 +575,36 @@ uint64_t exec_remote_cut(struct exec *exec, uint64_t kept)
     struct exec_remote *remote = &exec->remote;
     if (kept >= remote->base + remote->count)
         return kept;
-    uint64_t end =
-        remote->base + channel_cut(&remote->helper.channel->claims, kept > remote->base ? kept - remote->base : 0);
+    uint64_t end = remote->base +
+                   channel_cut(&helper_work(&remote->helper)->claims, kept > remote->base ? kept - remote->base : 0);
     return end > kept ? end : kept; /* the command may have been cut before, and what is behind it stays here */
 }
 
 bool exec_remote_put_off(struct exec *exec)
 {
+    struct helper *helper = &exec->remote.helper;
+    if (!helper_withdraw(helper))
+        channel_cut(&helper_next_work(helper)->claims, 0);
     if (exec->remote.posted)
-        channel_cut(&exec->remote.helper.channel->claims, 0);
-    return !exec->remote.posted;
+        channel_cut(&helper_work(helper)->claims, 0);
+    return !exec->remote.posted && !helper->has_next && !exec->remote.drops_next;
 }
 
 /* --- ending --- */
 
+void exec_remote_fini(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    for (unsigned i = 0; i < CHANNEL_WORKS; i++)
+        unmap_blocks(remote, i);
+    if (remote->helper.channel != NULL)
+        helper_fini(&remote->helper);
+}
+
 void exec_remote_end(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
+    exec_remote_forget_next(exec);
     if (remote->posted)
         take_done(exec);
     remote->probe_ends = remote->probing != PROBING_NOTHING;
@@ -450,6 +619,7 @@ bool exec_remote_has_ended(struct exec *exec)
     helper_look(&remote->helper, unused);
     if (helper_is_busy(&remote->helper))
         return false;
+    remote->drops_next = false;
     if (remote->posted)
         end_command(exec);
     return true;
@@ -523,7 +693,7 @@ bool exec_remote_probe_turn(struct exec *exec)
         return give_probe_up(exec);
     if (remote->probing == PROBING_OPENS)
         return post_probe(exec);
-    if (!channel_is_answered(helper->channel))
+    if (!helper_is_over(helper))
         return probe_again(exec);
     exec_learn_longest(&remote->standing, clock_ns(CLOCK_MONOTONIC) - remote->probe_began_ns);
     return end_probe(exec, &helper->channel->speed);

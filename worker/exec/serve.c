@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Time for which a helper looks for the next command before it sleeps, where worker and helper have cores each; and
@@ -24,35 +25,58 @@ struct server {
     struct exec exec;
     struct thread_pool team; /* where the worker wants threads */
     struct channel *channel;
+    struct channel_work *work; /* the command that it is at */
     unsigned char *memory;
     int file, bell;
-    unsigned char *blocks; /* mapped; NULL: not yet */
-    uint64_t room;         /* bytes of them */
+    struct {
+        unsigned char *memory; /* mapped; NULL: not yet */
+        uint64_t room;         /* bytes of it */
+    } blocks[CHANNEL_WORKS];
     struct {
         unsigned char *memory; /* mapped; NULL: not yet */
         uint64_t at, bytes;
     } rows[CHANNEL_ROWS]; /* of a loop with dependencies */
 };
 
-static void serve_fail(struct channel *channel, enum channel_result result, const char *why)
+static void serve_fail(struct channel_work *work, enum channel_result result, const char *why)
 {
-    channel->result = result;
-    snprintf(channel->error, sizeof channel->error, "%s", why);
+    work->result = result;
+    snprintf(work->error, sizeof work->error, "%s", why);
 }
 
-/* Maps `room` bytes for blocks. -1 when memory is out. Nothing that is shared with the worker is mapped in a copy of
- * this process that the kernel makes: one that comes back from the kernel here dies of it, and answers nothing. */
+/* The place for the blocks of the command. */
+static unsigned place_of_blocks(const struct server *server)
+{
+    return (unsigned)(server->work - server->channel->works);
+}
+
+/* Maps `room` bytes for the blocks of the command. -1 when memory is out. Nothing that is shared with the worker is
+ * mapped in a copy of this process that the kernel makes: one that comes back from the kernel here dies of it, and
+ * answers nothing. */
 static int map_blocks(struct server *server, uint64_t room)
 {
-    const uint64_t at = server->channel->records_at;
-    if (server->blocks != NULL)
-        munmap(server->blocks, server->room);
-    void *blocks = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, server->file, (off_t)at);
-    if (blocks != MAP_FAILED)
-        madvise(blocks, room, MADV_DONTFORK);
-    server->blocks = blocks == MAP_FAILED ? NULL : blocks;
-    server->room = server->blocks != NULL ? room : 0;
-    return server->blocks != NULL ? 0 : -1;
+    const unsigned i = place_of_blocks(server);
+    if (server->blocks[i].memory != NULL)
+        munmap(server->blocks[i].memory, server->blocks[i].room);
+    void *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, server->file, (off_t)server->work->place);
+    if (memory != MAP_FAILED)
+        madvise(memory, room, MADV_DONTFORK);
+    server->blocks[i].memory = memory == MAP_FAILED ? NULL : memory;
+    server->blocks[i].room = memory == MAP_FAILED ? 0 : room;
+    return memory == MAP_FAILED ? -1 : 0;
+}
+
+/* Makes the blocks of the command longer, up to `end`, and the file where it ends before that. -1 when memory is out.
+ */
+static int extend_blocks(struct server *server, uint64_t end)
+{
+    const uint64_t apart = server->channel->blocks_apart;
+    const off_t least = (off_t)(server->work->place + end);
+    struct stat file;
+    if ((apart > 0 && end > apart) || fstat(server->file, &file) < 0 ||
+        (file.st_size < least && ftruncate(server->file, least) < 0))
+        return -1;
+    return map_blocks(server, end);
 }
 
 /* Puts what the iterations of a call have yielded behind the blocks of those before. -1 when memory is out: then they
@@ -61,15 +85,16 @@ static int put_blocks(struct server *server, uint64_t count, struct channel_done
 {
     struct exec *exec = &server->exec;
     struct output *output = &exec->records.output;
+    const unsigned i = place_of_blocks(server);
     const uint64_t bytes = output_bytes(output), end = done->bytes + channel_block_bytes(bytes);
-    if (end > server->room &&
-        (ftruncate(server->file, (off_t)(server->channel->records_at + end)) < 0 || map_blocks(server, end) < 0)) {
+    if (end > server->blocks[i].room && extend_blocks(server, end) < 0) {
         snprintf(exec->error, sizeof exec->error, "no memory for %llu bytes of output", (unsigned long long)bytes);
         output_clear(output, output->first);
         return -1;
     }
-    memcpy(server->blocks + done->bytes, &bytes, sizeof bytes);
-    output_take(output, count, exec->config.loop, server->blocks + done->bytes + sizeof bytes);
+    unsigned char *to = server->blocks[i].memory + done->bytes;
+    memcpy(to, &bytes, sizeof bytes);
+    output_take(output, count, exec->config.loop, to + sizeof bytes);
     done->bytes = end;
     return 0;
 }
@@ -90,7 +115,7 @@ static int count_call(struct server *server, uint64_t count, const void *records
 {
     struct exec *exec = &server->exec;
     struct exec_chunk *chunk = &exec->chunk;
-    struct channel *channel = server->channel;
+    struct channel_work *work = server->work;
     if (exec->records.variable && put_blocks(server, count, done) < 0)
         return -1;
     if (!exec->records.variable)
@@ -98,12 +123,12 @@ static int count_call(struct server *server, uint64_t count, const void *records
     chunk->done += count;
     done->count = chunk->done;
     done->compute_ns = chunk->compute_ns;
-    if (channel->spread)
+    if (server->channel->spread)
         exec_end_piece(exec);
-    channel_publish(channel, done);
-    if (done->count >= atomic_load(&channel->wake_at)) {
-        atomic_store(&channel->wake_at, UINT64_MAX);
-        channel_wake_worker(channel, server->bell);
+    channel_publish(work, done);
+    if (done->count >= atomic_load(&work->wake_at)) {
+        atomic_store(&work->wake_at, UINT64_MAX);
+        channel_wake_worker(server->channel, server->bell);
     }
     return 0;
 }
@@ -123,20 +148,22 @@ static void serve_run(struct server *server)
 {
     struct exec *exec = &server->exec;
     struct exec_chunk *chunk = &exec->chunk;
-    struct channel *channel = server->channel;
+    const struct channel *channel = server->channel;
+    struct channel_work *work = server->work;
     struct channel_done done = {0};
     const bool in_place = channel->collect && !exec->records.variable;
-    uint64_t claimed = 0, singly = channel->singly;
-    unsigned char *to = in_place ? server->memory + channel->place : exec_next_records(exec);
+    uint64_t claimed = 0, singly = work->singly;
+    unsigned char *to = in_place ? server->memory + work->place : exec_next_records(exec);
     int result = 0;
-    if (exec->records.variable && channel->room != server->room && map_blocks(server, channel->room) < 0) {
-        serve_fail(channel, CHANNEL_STUCK, "no memory for output");
+    if (exec->records.variable && work->room != server->blocks[place_of_blocks(server)].room &&
+        map_blocks(server, work->room) < 0) {
+        serve_fail(work, CHANNEL_STUCK, "no memory for output");
         return;
     }
-    executor_begin(&exec->executor, channel->first, channel->count, 0, false);
+    executor_begin(&exec->executor, work->first, work->count, 0, false);
     while (result == 0 && !exec->step.is_stuck) {
         if (claimed == chunk->done && may_go_on(server, &done))
-            claimed += channel_claim(&channel->claims, claim_size(exec, singly));
+            claimed += channel_claim(&work->claims, claim_size(exec, singly));
         uint64_t count = chunk->done < singly ? 1 : claimed - chunk->done;
         if (claimed == chunk->done)
             break;
@@ -151,12 +178,13 @@ static void serve_run(struct server *server)
         }
     }
     if (exec->step.is_stuck || result < 0)
-        serve_fail(channel, exec->step.is_stuck ? CHANNEL_STUCK : CHANNEL_FAILED, exec->error);
-    channel->final = result < 0 && exec->records.output.called_failed;
+        serve_fail(work, exec->step.is_stuck ? CHANNEL_STUCK : CHANNEL_FAILED, exec->error);
+    work->final = result < 0 && exec->records.output.called_failed;
     if (channel->spread && exec->pieces.spread.pieces == 0 && chunk->done > 0)
         spread_add(&exec->pieces.spread, chunk->done, exec->pieces.ns);
-    channel->pieces = exec->pieces.spread;
-    channel->began_ns = chunk->began_ns;
+    work->pieces = exec->pieces.spread;
+    work->began_ns = chunk->began_ns;
+    work->is_complete = result == 0 && !exec->step.is_stuck && chunk->done == work->count;
     chunk->running = false;
 }
 
@@ -187,11 +215,12 @@ static void serve_block(struct server *server)
 {
     struct exec *exec = &server->exec;
     struct channel *channel = server->channel;
+    struct channel_work *work = server->work;
     const struct channel_block given = channel->block;
     const struct hdss_loop *loop = exec->config.loop;
     unsigned char *rows = map_rows(server, &given);
     if (rows == NULL) {
-        serve_fail(channel, CHANNEL_FAILED, "no memory for the results of a chunk");
+        serve_fail(work, CHANNEL_FAILED, "no memory for the results of a chunk");
         return;
     }
     const struct hdss_block block = {
@@ -206,9 +235,9 @@ static void serve_block(struct server *server)
         .records = rows + given.record_at,
     };
     const bool is_last = given.to == loop->sync + (given.count - 1) * loop->reach;
-    channel_claim(&channel->claims, 1);
-    if (exec_run_block(exec, &block, is_last, &channel->began_ns, &channel->block_ns) < 0)
-        serve_fail(channel, CHANNEL_FAILED, exec->error);
+    channel_claim(&work->claims, 1);
+    if (exec_run_block(exec, &block, is_last, &work->began_ns, &channel->block_ns) < 0)
+        serve_fail(work, CHANNEL_FAILED, exec->error);
 }
 
 /* Computes an iteration to measure it. What is before it, where something is, are zeros at first. */
@@ -257,16 +286,17 @@ static void serve_probe_one(void *context, uint64_t iteration)
 static void serve_command(struct server *server, const struct exec_config *config, const char *failure)
 {
     struct channel *channel = server->channel;
-    channel->result = CHANNEL_DONE;
-    channel->final = false;
-    switch (channel->command) {
+    struct channel_work *work = server->work;
+    work->result = CHANNEL_DONE;
+    work->final = work->is_complete = false;
+    switch (work->command) {
     case CHANNEL_OPEN:
         if (failure != NULL)
-            serve_fail(channel, CHANNEL_FAILED, failure);
+            serve_fail(work, CHANNEL_FAILED, failure);
         else if (exec_init(&server->exec, config) < 0)
-            serve_fail(channel, CHANNEL_FAILED, server->exec.error);
+            serve_fail(work, CHANNEL_FAILED, server->exec.error);
         else if (channel->threads > 0 && thread_pool_join(&server->team, &server->exec, channel, server->bell) < 0)
-            serve_fail(channel, CHANNEL_FAILED, server->team.error);
+            serve_fail(work, CHANNEL_FAILED, server->team.error);
         break;
     case CHANNEL_PROBE: exec_time_probe(&server->exec, serve_probe_one, server, &channel->speed); break;
     case CHANNEL_RUN: serve_run(server); break;
@@ -280,9 +310,9 @@ static void serve_command(struct server *server, const struct exec_config *confi
  * worker need not wake the helper then, nor the kernel put it to sleep. */
 static uint64_t look_ns(const struct server *server, bool is_bound)
 {
-    const struct channel *channel = server->channel;
-    const bool is_short = (channel->command == CHANNEL_RUN && server->exec.chunk.compute_ns < CHANNEL_SHORT_NS) ||
-                          (channel->command == CHANNEL_BLOCK && channel->block_ns < CHANNEL_SHORT_NS);
+    const enum channel_command command = server->work->command;
+    const bool is_short = (command == CHANNEL_RUN && server->exec.chunk.compute_ns < CHANNEL_SHORT_NS) ||
+                          (command == CHANNEL_BLOCK && server->channel->block_ns < CHANNEL_SHORT_NS);
     return !is_bound ? SERVE_SPIN_NS : is_short ? SERVE_YIELD_NS : 0;
 }
 
@@ -302,20 +332,22 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
     struct exec_config config = *given;
     cpu_set_t cores;
     bool is_bound = sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) == 1;
-    uint32_t number = atomic_load(&channel->answered);
     uint64_t spin_ns = 0;
+    bool goes_on = false; /* to a command that was given ahead */
     take_config(channel, &config);
     server = (struct server){.channel = channel, .memory = memory, .file = file, .bell = bell};
     for (bool leaves = false; !leaves;) {
-        number = channel_await_call(channel, number, spin_ns);
-        leaves = channel->command == CHANNEL_LEAVE; /* behind the answer there may be another command */
+        const uint32_t number = channel_await_call(channel, spin_ns, goes_on);
+        server.work = channel_work(channel, number);
+        leaves = server.work->command == CHANNEL_LEAVE; /* behind the answer there may be another command */
         serve_command(&server, &config, failure);
         if (leaves && channel->threads > 0)
             team_leave(&server.team);
         if (leaves && server.exec.open)
             executor_fini(&server.exec.executor);
         spin_ns = look_ns(&server, is_bound); /* behind the answer the command may be another one */
-        channel->ran_on = cores_current();
+        goes_on = server.work->is_complete;
+        server.work->ran_on = cores_current();
         atomic_store(&channel->answered, number);
         channel_wake_worker(channel, bell);
     }

@@ -249,6 +249,7 @@ struct range exec_end(struct executor *executor)
     struct exec *exec = exec_of(executor);
     struct exec_chunk *chunk = &exec->chunk;
     const struct hdss_kernel *kernel = exec->config.kernel;
+    exec_take_next_chunk(exec);
     if (exec->config.helper != NULL)
         exec_remote_end(exec);
     isolated_fini(&exec->isolated);
@@ -299,9 +300,12 @@ void exec_check(const struct executor *executor)
     assert((made->bytes == 0 || !made->variable) && "output is records or variable");
     assert(exec->shorts.count <= made->capacity && "a short chunk fits the buffer");
     assert((exec->config.short_runs || exec->shorts.count == 0) && "no chunk is short where each is timed");
-    assert((exec->remote.posted || exec->remote.probing == PROBING_RUNS) ==
-               (exec->remote.helper.state == HELPER_RUNNING) &&
-           "a helper runs commands of a chunk, or a probe");
+    const bool has_command = exec->remote.posted || exec->remote.probing == PROBING_RUNS;
+    assert((has_command || exec->remote.drops_next || exec->remote.helper.state != HELPER_RUNNING) &&
+           (!has_command || exec->remote.helper.state == HELPER_RUNNING) &&
+           "a helper runs commands of a chunk, or a probe, or what nobody wants any more");
+    assert((!exec->remote.helper.has_next || exec->next.count > 0 || exec->remote.drops_next) &&
+           "what a helper has ahead is the next chunk, or is not wanted any more");
     assert((!chunk->ends || (chunk->done == chunk->count && !chunk->failed)) && "nothing is left of what ends");
     assert((!exec->step.stuck_told || exec->step.is_stuck) && "a step that cannot be entered is told once");
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)

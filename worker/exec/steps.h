@@ -31,6 +31,9 @@ int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *re
 int exec_run_block(struct exec *exec, const struct hdss_block *block, bool last, uint64_t *began_ns,
                    uint64_t *elapsed_ns);
 
+/* Goes on to the chunk behind one of which FINISHED has been told, if there is one. */
+void exec_take_next_chunk(struct exec *exec);
+
 /* The running chunk gives up its iterations behind `kept`, or behind those that have begun, or the first, where these
  * are more. */
 void exec_cut(struct exec *exec, uint64_t kept);
@@ -64,6 +67,15 @@ int exec_remote_open(struct exec *exec);
 
 /* Begins the chunk that has been put into exec->chunk. */
 void exec_remote_begin(struct exec *exec);
+
+/* Gives the helper the chunk in exec->next ahead, where it may have it by now. */
+void exec_remote_give_ahead(struct exec *exec);
+
+/* Gives up iterations of that chunk: see executor_cut(). All of it, where the helper has not taken it. */
+struct range exec_remote_cut_next(struct exec *exec, unsigned waiting);
+
+/* Gives that chunk up. What the helper has begun of it ends before it gets anything else. */
+void exec_remote_forget_next(struct exec *exec);
 
 /* Takes the new mark of the chunk to the helper. */
 void exec_remote_set_mark(struct exec *exec);

@@ -86,17 +86,26 @@ static void catch_signals(void)
     pthread_atfork(hold_signals, let_signals_go_on, release_signals);
 }
 
-/* The shared memory; NULL where no worker began this process. */
+static struct channel *map_memory(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, CHANNEL_FILE, 0);
+    if (memory != MAP_FAILED)
+        madvise(memory, bytes, MADV_DONTFORK); /* see map_blocks() */
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* The shared memory; NULL where no worker began this process. The file is longer where it has blocks. */
 static struct channel *map_channel(void)
 {
     struct stat file;
     if (fstat(CHANNEL_FILE, &file) < 0 || !S_ISREG(file.st_mode) || file.st_size < (off_t)sizeof(struct channel))
         return NULL;
-    struct channel *channel = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, CHANNEL_FILE, 0);
-    if (channel == MAP_FAILED)
+    struct channel *head = map_memory(sizeof *head);
+    if (head == NULL)
         return NULL;
-    madvise(channel, (size_t)file.st_size, MADV_DONTFORK); /* see map_blocks() */
-    return channel->version == CHANNEL_VERSION && channel->records_at <= (size_t)file.st_size ? channel : NULL;
+    const size_t bytes = head->version == CHANNEL_VERSION ? head->bytes : 0;
+    munmap(head, sizeof *head);
+    return bytes >= sizeof *head && (off_t)bytes <= file.st_size ? map_memory(bytes) : NULL;
 }
 
 /* True where somebody asks about a kernel: then the descriptor is a socket. */

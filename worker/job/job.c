@@ -63,9 +63,8 @@ struct worker_job {
     struct load_meter meter;
     struct machine machine; /* of a set */
     struct effects effects;
-    uint64_t processor_ns;             /* processor time before the first chunk; 0 before that */
-    struct timings timings;            /* with --record-costs */
-    uint64_t timed_first, timed_count; /* the chunk that runs */
+    uint64_t processor_ns;  /* processor time before the first chunk; 0 before that */
+    struct timings timings; /* with --record-costs */
 };
 
 /* The job of the executor that runs the kernel, where a helper does. */
@@ -86,26 +85,21 @@ static uint64_t job_processor_ns(const struct worker_job *job)
     return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helpers_ns;
 }
 
-/* Processor time counts from the first chunk on. */
-static void note_chunk_begins(void *context, uint64_t first, uint64_t count)
+/* Processor time counts from the first chunk on: the others need not be told. */
+static void note_chunk_begins(void *context)
 {
     struct worker_job *job = context;
-    if (job->processor_ns == 0)
-        job->processor_ns = job_processor_ns(job);
-    if (job->effects.chunk_ends == NULL)
-        job->effects.chunk_begins = NULL; /* the others need not be told */
-    job->timed_first = first;
-    job->timed_count = count;
+    job->processor_ns = job_processor_ns(job);
+    job->effects.chunk_begins = NULL;
 }
 
-/* Records the times of a chunk, with --record-costs. */
+/* Records the times of a chunk, with --record-costs: of what is left of it where it was cut. */
 static void note_chunk_ends(void *context, const struct chunk_event *chunk)
 {
     struct worker_job *job = context;
-    double iterations = (double)job->timed_count;
-    assert(job->timed_count > 0 && "a chunk begins before it ends");
-    timings_add(&job->timings, job->timed_first, job->timed_count,
-                (double)chunk->compute_ns / 1000 / iterations / job->options->slowdown);
+    if (chunk->done > 0)
+        timings_add(&job->timings, chunk->first, chunk->done,
+                    (double)chunk->compute_ns / 1000 / (double)chunk->done / job->options->slowdown);
 }
 
 static void write_costs(struct worker_job *job)
@@ -272,6 +266,7 @@ static void init_machine(struct worker_job *job)
         .probe = run_spec_probes(spec) && job->setup.count > 0,
         .in_steps = job->setup.loop.steps > 1,
         .threads = job->threads > 1 && job->failure == NULL ? figures : NULL,
+        .ahead = job->is_isolated && !job_setup_is_dependent(&job->setup),
         .alone = figures,
         .load = job_uses_acp(job) ? load_to_wire(job->meter.load) : 0,
         .boundaries = job_setup_is_dependent(&job->setup) ? &job->boundaries : NULL,

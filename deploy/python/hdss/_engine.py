@@ -20,13 +20,24 @@ from hdss._errors import CallDied, HdssError, SetLost
 from hdss._progress import Bar
 from hdss._sets import Set, work_folder
 
-AHEAD_S = 0.02       # units are added for so long ahead, as long as the way of one takes, and more
+AHEAD_S = 0.06       # units are added for so long ahead: as long as the way of one takes, and several of those at once that are short
 AHEAD_MAX = 4096
 LOOK_S = 0.05        # between two looks for results of other machines
 FAILURES_WAIT_S = 20
 OUTPUT_S = 1.0       # between two looks for what programs of the calls have printed
 END_WAIT_S = 2       # for the end of the job
 THREADS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS', 'VECLIB_MAXIMUM_THREADS')
+
+
+def let_go(lock: Any) -> None:
+    """Releases a condition, or another lock that its thread may have got several times, as far as this thread has it: called
+    behind what Ctrl-C has interrupted. The methods of threading.Condition are Python, and an interrupt in the first or the
+    last line of one leaves a `with` without its end. The engine's thread would wait for that lock, and nothing else end."""
+    try:
+        while True:
+            lock.release()
+    except RuntimeError:  # this thread has not got it
+        pass
 
 
 class Unit:
@@ -329,15 +340,19 @@ class Engine:
         if b'n' in rung:
             self._reader.look_for_files()
 
-    def _room(self) -> int:
-        """For how many units there is room. No more are ahead than results are known, so that long calls behind a few short ones
-        wait here, where they can be cancelled."""
-        ahead = self.workers if self._mean_s == 0 else max(1, min(AHEAD_MAX, self._ended, int(self.workers * AHEAD_S / self._mean_s)))
-        return self.workers + ahead - len(self._open)
+    def _ahead(self) -> int:
+        """How many units wait beside those that the workers compute, at most. No more than results are known, so that long calls
+        behind a few short ones wait here, where they can be cancelled."""
+        if self._mean_s == 0:
+            return self.workers
+        return max(1, min(AHEAD_MAX, self._ended, int(self.workers * AHEAD_S / self._mean_s)))
 
     def _take_units(self) -> List[Unit]:
-        """Units for which there is room, of one source after another."""
-        room, units = self._room(), []
+        """Units for which there is room, of one source after another: none before half of those that wait have begun, as what it
+        takes to add some, however many, is taken from the calls where the cores are busy."""
+        ahead = self._ahead()
+        room = self.workers + ahead - len(self._open) if len(self._open) <= self.workers + ahead // 2 else 0
+        units: List[Unit] = []
         with self._lock:
             for source in [source for source in self._sources if source.is_over() and source is not self.queue]:
                 self._sources.remove(source)

@@ -9,7 +9,7 @@ import weakref
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 from hdss import _engine, _pickled, _progress, _spool
-from hdss._engine import Engine, Unit
+from hdss._engine import Engine, let_go, Unit
 from hdss._errors import SetLost
 from hdss._map import Map
 from hdss._sets import Set, as_set, checked_workers
@@ -27,6 +27,7 @@ class _Future(concurrent.futures.Future[Any]):
         try:
             return super().result(timeout)
         except KeyboardInterrupt:
+            let_go(self._condition)
             self._engine.hide_progress()
             raise
 

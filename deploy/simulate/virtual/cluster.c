@@ -235,7 +235,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
         cluster->has_cut = true;
         break;
     case ACTION_GROW: cluster->has_grown = true; break;
-    case ACTION_FORGET: break; /* only workers with threads forget */
+    case ACTION_FORGET: node->next.run.count = 0; break;
     case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
     case ACTION_JOURNAL: store_journal(cluster, rank, action); break;
@@ -427,6 +427,8 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
         work_time_pieces(cluster, &cluster->nodes[future->rank], &event->chunk);
     cluster->result.executed += count;
     running->sliced = done;
+    if (future->type == EVENT_FINISHED)
+        work_take_next(cluster, future->rank);
     cluster_step(cluster, future->rank, event, NULL);
     free(results);
 }

@@ -138,10 +138,12 @@ struct virtual_config {
     double bytes_per_ns;        /* 0: bytes cost nothing */
     /* Beside the costs of iterations, at speed 1: a call of the kernel; one that is cold: see virtual_call_ns(). */
     double call_ns, cold_ns;
-    double iteration_ns;       /* an iteration costs at least */
-    bool in_order;             /* no message overtakes another, though it is shorter */
-    bool cuts_at_once;         /* a RECALL is acted on within an iteration, as with threads, not at its end */
-    const double *speeds;      /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
+    double iteration_ns;  /* an iteration costs at least */
+    bool in_order;        /* no message overtakes another, though it is shorter */
+    bool begins_ahead;    /* a worker begins a chunk while another runs, as with a helper; not of dependent loops, nor
+                             where ranks are shared */
+    bool cuts_at_once;    /* a RECALL is acted on within an iteration, as with threads, not at its end */
+    const double *speeds; /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
     const double *rank_speeds; /* [ranks] of what a rank does beside computing; NULL: all 1; borrowed */
     double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */
     /* Returns the cost of a range; NULL: the iterations' costs are summed up. */

@@ -21,6 +21,7 @@ struct running {
     double call_ns;      /* time of the kernel's call, beside the costs of the iterations */
     uint64_t sliced;     /* iterations whose results have left, or that failed */
     bool isolated;       /* in a child process */
+    bool is_on;          /* that it is over has not been told */
     uint64_t generation; /* generation of the events that belong to the chunk */
     uint64_t ends_ns;
     /* where ranks are shared; the time for which it is put off does not count: it began later by as much */
@@ -68,7 +69,8 @@ struct node {
     double slow_factor;
     unsigned worker; /* index of the worker, for a worker */
     struct running running;
-    uint64_t probe_ends_ns;                   /* 0: it has not probed */
+    struct action next;     /* RUN of the chunk behind it, which begins when that is over; none while its count is 0 */
+    uint64_t probe_ends_ns; /* 0: it has not probed */
     struct pipeline *pipeline;                /* in cluster->pipelines; NULL: independent iterations */
     struct future *queue_first, **queue_last; /* events that arrived while the rank was busy */
     unsigned wakes;                           /* scheduled */
@@ -157,6 +159,8 @@ int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *p
 
 /* The chunk begins so long after the step. */
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns);
+/* The running chunk is over, as its worker is about to be told: the next one began when it was. */
+void work_take_next(struct virtual_cluster *cluster, unsigned rank);
 /* Time that the worker needs from `started_ns` on for `count` iterations, and for calls of the kernel that cost
  * `calls_ns` beside them. */
 uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double calls_ns,
@@ -172,7 +176,8 @@ uint64_t work_go_on(struct virtual_cluster *cluster, unsigned rank, uint64_t tur
 uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t at_ns);
 /* When the iteration that the rank computes is over; now where it computes none. */
 uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank);
-/* Gives up what recall_share() says of the running chunk's iterations that have not begun, and returns them. */
+/* Gives up what recall_share() says of iterations that have not begun, of the next chunk, or of the running one where
+ * there is none, and returns them. */
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
 /* Ends what the rank computes, be it a probe: gives up all of the running chunk that is not done, and returns it. */
 struct range work_end(struct virtual_cluster *cluster, unsigned rank);

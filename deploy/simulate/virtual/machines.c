@@ -165,6 +165,7 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
             topology_is_in_pod(topology, w) ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
         .probe = run_spec_probes(&config->spec) && config->count > 0,
         .in_steps = config->step_iterations > 0 && config->step_iterations < config->count,
+        .ahead = config->begins_ahead,
         .load = first_load(config, w),
         .boundaries = boundaries,
         .boundary_bytes = machines_boundary_bytes(config),

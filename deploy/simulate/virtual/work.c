@@ -17,6 +17,8 @@
 #include "supermaster/ledger.h"
 #include "supermaster/supermaster.h"
 
+#include <assert.h>
+
 static double iteration_cost(const struct virtual_cluster *cluster, uint64_t iteration)
 {
     const struct virtual_config *config = &cluster->config;
@@ -176,10 +178,21 @@ static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
                                             .done = running->count});
 }
 
+/* Of a chunk that began as the one before was over, which has not been told, nothing is given up. */
+static struct range cut_next(const struct virtual_cluster *cluster, struct node *node, unsigned waiting)
+{
+    const bool has_begun = node->running.ends_ns <= cluster->now_ns;
+    const uint64_t given = has_begun ? 0 : recall_share(node->next.run.count, 1, waiting);
+    node->next.run.count -= given;
+    return (struct range){node->next.run.first + node->next.run.count, given};
+}
+
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting)
 {
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
+    if (node->next.run.count > 0)
+        return cut_next(cluster, node, waiting);
     uint64_t given = recall_share(running->count - begun_iterations(cluster, node), 1, waiting);
     const struct range cut = {running->first + running->count - given, given};
     if (given == 0)
@@ -343,22 +356,17 @@ static void schedule_chunk(struct virtual_cluster *cluster, unsigned rank)
     schedule_finished(cluster, rank);
 }
 
-void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns)
+/* Begins a chunk of a loop without dependencies. */
+static void begin_chunk(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t begins_ns)
 {
     struct node *node = &cluster->nodes[rank];
-    const uint64_t begins_ns = cluster->now_ns + later_ns;
-    if (is_dependent(cluster)) {
-        dependent_begin(cluster, rank, action);
-        return;
-    }
-    cluster->result.too_early +=
-        !is_in_time(cluster, action->run.first) || !is_behind_others(cluster, action->run.first, action->run.count);
     node->running = (struct running){
         .first = action->run.first,
         .count = action->run.count,
         .started_ns = begins_ns,
         .call_ns = work_call_ns(cluster, rank, begins_ns),
         .isolated = action->run.isolated,
+        .is_on = true,
         .generation = node->running.generation + 1,
         .mark = action->run.mark,
         .is_put_off = cluster->ranks != NULL,
@@ -370,6 +378,33 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
         ranks_begin_chunk(cluster, rank);
     else
         schedule_chunk(cluster, rank);
+}
+
+void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns)
+{
+    struct node *node = &cluster->nodes[rank];
+    if (is_dependent(cluster)) {
+        dependent_begin(cluster, rank, action);
+        return;
+    }
+    cluster->result.too_early +=
+        !is_in_time(cluster, action->run.first) || !is_behind_others(cluster, action->run.first, action->run.count);
+    assert((!node->running.is_on || (cluster->config.begins_ahead && node->next.run.count == 0)) &&
+           "one chunk runs, and one begins ahead");
+    if (node->running.is_on)
+        node->next = *action;
+    else
+        begin_chunk(cluster, rank, action, cluster->now_ns + later_ns);
+}
+
+void work_take_next(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    const struct action next = node->next;
+    node->running.is_on = false;
+    node->next.run.count = 0;
+    if (next.run.count > 0)
+        begin_chunk(cluster, rank, &next, node->running.ends_ns);
 }
 
 void work_put_off(struct virtual_cluster *cluster, unsigned rank)

@@ -87,7 +87,7 @@ END_TEST
 
 /* --- accounts --- */
 
-static struct channel accounts;
+static struct channel_work accounts;
 
 static void *publish_all(void *unused)
 {
@@ -391,7 +391,7 @@ START_TEST(a_chunk_is_cut_while_an_iteration_runs)
     do { /* until it is at the iteration that waits */
         ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
         usleep(100);
-    } while (channel_begun(atomic_load(&exec.remote.helper.channel->claims)) < 6);
+    } while (channel_begun(atomic_load(&helper_work(&exec.remote.helper)->claims)) < 6);
     struct range cut = executor_cut(&exec.executor, 1);
     ck_assert_uint_eq(cut.first + cut.count, 150);
     ck_assert_uint_gt(cut.count, 0);
@@ -417,7 +417,7 @@ static void run_up_to(uint64_t first, uint64_t count, uint64_t at)
     do {
         ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
         usleep(100);
-    } while (first + channel_begun(atomic_load(&exec.remote.helper.channel->claims)) <= at);
+    } while (first + channel_begun(atomic_load(&helper_work(&exec.remote.helper)->claims)) <= at);
 }
 
 /* Lets the iteration go on, and turns until nothing runs. Returns how much of the chunk has been done. */
@@ -442,7 +442,7 @@ START_TEST(a_chunk_that_is_put_off_goes_on_where_it_stopped)
     struct outcome outcome;
     ck_assert_int_eq(open_remote(_i % 2 > 0), 0);
     run_up_to(100, 50, 105);
-    const uint64_t begun = channel_begun(atomic_load(&exec.remote.helper.channel->claims));
+    const uint64_t begun = channel_begun(atomic_load(&helper_work(&exec.remote.helper)->claims));
     ck_assert_uint_lt(begun, 50);
     ck_assert_uint_eq(stand_still(), begun);
     if (_i / 2 > 0)
@@ -538,6 +538,294 @@ START_TEST(whatever_is_cut_and_whoever_dies_the_rest_is_whole)
 }
 END_TEST
 
+/* --- the chunk behind the running one --- */
+
+static struct channel_work *next_work(void)
+{
+    return helper_next_work(&exec.remote.helper);
+}
+
+/* Opens the executor with the kernel as it is, and begins the chunks [0, 10) and [10, 20). */
+static void begin_two(bool collect)
+{
+    static const struct helper_start start = {.begin = begin_helper};
+    const struct exec_config config = {
+        .kernel = &deadly, .loop = &loop, .collect = collect, .slowdown = 1, .probe_count = 4096, .helper = &start};
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    executor_begin(&exec.executor, 0, 10, 0, false);
+    executor_begin(&exec.executor, 10, 10, 0, false);
+    executor_check(&exec.executor);
+}
+
+/* Waits, without a look at the executor, until so many iterations of the second chunk have begun. */
+static void await_begun_of_next(uint64_t count)
+{
+    while (channel_begun(atomic_load(&next_work()->claims)) < count)
+        usleep(100);
+}
+
+static void check_chunk(uint64_t first, uint64_t count)
+{
+    struct outcome outcome;
+    take_chunk(first, &outcome);
+    ck_assert_uint_eq(outcome.failed, 0);
+    ck_assert_uint_eq(outcome.done, count);
+    ck_assert_uint_eq(outcome.digest, digest_of(first, count));
+}
+
+START_TEST(a_helper_goes_on_to_the_next_chunk_by_itself)
+{
+    const struct helper *helper = &exec.remote.helper;
+    renew_kernel();
+    begin_two(_i > 0);
+    for (uint64_t first = 0; first < 100; first += 10) {
+        while (!channel_is_over(helper->channel, helper->current + CHANNEL_STEP))
+            usleep(100);
+        check_chunk(first, 10);
+        executor_begin(&exec.executor, first + 20, 10, 0, false);
+    }
+    check_chunk(100, 10);
+    check_chunk(110, 10);
+    ck_assert(!executor_has_chunk(&exec.executor, true));
+    ck_assert_uint_eq(shared->opened, 1);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* Whoever kills the helper in the first chunk. */
+START_TEST(a_death_costs_the_next_chunk_nothing)
+{
+    struct outcome outcome;
+    renew_kernel();
+    kernel.death[4] = _i / 2 == 0 ? SEGFAULTS : LIVES;
+    shared->hold_at = _i / 2 == 0 ? UINT64_MAX : 4;
+    begin_two(_i % 2 > 0);
+    while (_i / 2 > 0 && channel_begun(atomic_load(&helper_work(&exec.remote.helper)->claims)) < 5)
+        usleep(100);
+    if (_i / 2 > 0)
+        kill(exec.remote.helper.pid, SIGKILL);
+    shared->hold_at = UINT64_MAX;
+    take_chunk(0, &outcome);
+    ck_assert_uint_le(outcome.failed, 1); /* one that did not run alone is run again */
+    ck_assert_uint_eq(outcome.failed, outcome.done == 9);
+    ck_assert_int_eq(outcome.failed == 1 && outcome.failed_at[0] != 4, 0);
+    ck_assert(outcome.failed == 1 || _i / 2 > 0);
+    check_chunk(10, 10);
+    ck_assert_uint_eq(shared->opened, 2);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(a_death_in_the_next_chunk_is_not_held_against_the_first)
+{
+    struct outcome outcome;
+    siginfo_t end;
+    renew_kernel();
+    kernel.death[12] = EXITS;
+    begin_two(_i > 0);
+    ck_assert_int_eq(waitid(P_PID, (id_t)exec.remote.helper.pid, &end, WEXITED | WNOWAIT), 0);
+    check_chunk(0, 10);
+    take_chunk(10, &outcome);
+    ck_assert_uint_eq(outcome.failed, 1);
+    ck_assert_uint_eq(outcome.failed_at[0], 12);
+    ck_assert_str_eq(outcome.text[0], "ended the child process with status 9");
+    ck_assert_uint_eq(outcome.digest, digest_of(10, 10) - digest_of(12, 1));
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(the_next_chunk_is_given_back_first)
+{
+    renew_kernel();
+    shared->hold_at = 5;
+    begin_two(_i > 0);
+    struct range cut = executor_cut(&exec.executor, 1);
+    ck_assert_uint_eq(cut.first, 15);
+    ck_assert_uint_eq(cut.count, 5);
+    cut = executor_cut(&exec.executor, RECALL_ALL);
+    ck_assert_uint_eq(cut.first, 10);
+    ck_assert_uint_eq(cut.count, 5);
+    cut = executor_cut(&exec.executor, RECALL_ALL);
+    ck_assert_uint_eq(cut.first + cut.count, 10);
+    shared->hold_at = UINT64_MAX;
+    check_chunk(0, cut.first);
+    ck_assert(!executor_has_chunk(&exec.executor, true));
+    executor_begin(&exec.executor, 30, 5, 0, false);
+    check_chunk(30, 5);
+    ck_assert_uint_eq(shared->runs[10], 0);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+START_TEST(of_a_next_chunk_that_has_begun_the_rest_is_given_back)
+{
+    renew_kernel();
+    shared->hold_at = 11;
+    begin_two(_i > 0);
+    await_begun_of_next(2);
+    const struct range cut = executor_cut(&exec.executor, RECALL_ALL);
+    ck_assert_uint_eq(cut.first + cut.count, 20);
+    ck_assert_uint_ge(cut.first, 12);
+    ck_assert_uint_eq(executor_cut(&exec.executor, RECALL_ALL).count, 0);
+    shared->hold_at = UINT64_MAX;
+    check_chunk(0, 10);
+    check_chunk(10, cut.first - 10);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* Whether the helper is at it or not, the chunk that begins then is computed, and nothing of the other is told. */
+START_TEST(the_next_chunk_is_given_up)
+{
+    const bool has_begun = _i / 2 > 0;
+    renew_kernel();
+    shared->hold_at = has_begun ? 11 : 5;
+    begin_two(_i % 2 > 0);
+    if (has_begun)
+        await_begun_of_next(2);
+    executor_forget(&exec.executor);
+    executor_check(&exec.executor);
+    if (!has_begun)
+        shared->hold_at = UINT64_MAX;
+    check_chunk(0, 10);
+    ck_assert(!executor_has_chunk(&exec.executor, true));
+    executor_begin(&exec.executor, 30, 5, 0, false);
+    shared->hold_at = UINT64_MAX;
+    check_chunk(30, 5);
+    ck_assert(has_begun || shared->runs[10] == 0);
+    ck_assert_uint_eq(shared->opened, 1);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* What has begun of the second goes on to its end, whichever that is. */
+START_TEST(chunks_that_are_put_off_go_on_in_their_order)
+{
+    struct pollfd news = {.events = POLLIN};
+    struct event event = {0};
+    const bool has_begun = _i / 2 > 0;
+    uint64_t told = 0;
+    renew_kernel();
+    shared->hold_at = has_begun ? 11 : 5;
+    begin_two(_i % 2 > 0);
+    news.fd = executor_descriptor(&exec.executor);
+    if (has_begun)
+        await_begun_of_next(2);
+    else
+        while (channel_begun(atomic_load(&helper_work(&exec.remote.helper)->claims)) < 6)
+            usleep(100);
+    ck_assert(!executor_put_off(&exec.executor));
+    shared->hold_at = UINT64_MAX;
+    while (!executor_put_off(&exec.executor)) {
+        const enum turn turn = executor_advance(&exec.executor, &event);
+        if (turn == TURN_EVENT) {
+            told += event.chunk.count;
+            if (event.chunk.data != NULL)
+                executor_sent(&exec.executor, event.chunk.data);
+        }
+        if (turn == TURN_BLOCKED && !executor_put_off(&exec.executor))
+            ck_assert_int_eq(poll(&news, 1, 20000), 1);
+    }
+    ck_assert_uint_eq(told, has_begun ? 10 : 0);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    executor_go_on(&exec.executor);
+    if (!has_begun)
+        check_chunk(0, 10);
+    check_chunk(10, 10);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* A moment behind which nothing begins holds for it, too. */
+START_TEST(the_next_chunk_waits_where_the_time_is_over)
+{
+    renew_kernel();
+    shared->hold_at = 5;
+    begin_two(_i > 0);
+    executor_stop_at(&exec.executor, 1);
+    shared->hold_at = UINT64_MAX;
+    check_chunk(0, 10);
+    ck_assert_uint_eq(shared->runs[10], 0);
+    executor_stop_at(&exec.executor, UINT64_MAX);
+    check_chunk(10, 10);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* Random events behind one another, with a chunk ahead as often as not. */
+START_TEST(whatever_becomes_of_the_next_chunk_both_are_whole)
+{
+    struct random random;
+    struct range chunk[2] = {{0}}; /* the running one, and the next one; count 0: there is none */
+    uint64_t free = 0, left = 0, digest = 0, bad = 0;
+    random_init(&random, 100 + (uint64_t)_i);
+    renew_kernel();
+    for (unsigned i = 0; i < 4096; i++)
+        kernel.death[i] = random_between(&random, 0, 150) == 0 ? 1 + (enum death)random_between(&random, 0, 4) : LIVES;
+    kernel.cost_ns = _i / 2 % 2 > 0 ? 3000 : 0;
+    begin_two(_i % 2 > 0);
+    chunk[0] = (struct range){0, 10};
+    chunk[1] = (struct range){10, 10};
+    for (free = 20; free < 4000 || chunk[0].count > 0;) {
+        struct event event = {.type = EVENT_MARK};
+        const unsigned at = chunk[0].count > 0;
+        if (free < 4000 && chunk[at].count == 0 && random_between(&random, 0, 1) == 0) {
+            chunk[at] = (struct range){free, random_between(&random, 1, 40)};
+            free += chunk[at].count;
+            executor_begin(&exec.executor, chunk[at].first, chunk[at].count,
+                           random_between(&random, 0, chunk[at].count), false);
+        }
+        if (random_between(&random, 0, 8) == 0) {
+            const struct range cut = executor_cut(&exec.executor, (unsigned)random_between(&random, 1, 4));
+            const unsigned of = chunk[1].count > 0 && cut.first + cut.count == chunk[1].first + chunk[1].count;
+            chunk[of].count -= cut.count;
+            ck_assert(cut.count == 0 ||
+                      (cut.first == chunk[of].first + chunk[of].count && (of == 1 || chunk[0].count > 0)));
+        }
+        if (random_between(&random, 0, 20) == 0 && chunk[1].count > 0) {
+            executor_forget(&exec.executor);
+            chunk[1].count = 0;
+        }
+        if (random_between(&random, 0, 20) == 0)
+            executor_put_off(&exec.executor);
+        if (random_between(&random, 0, 10) == 0)
+            executor_go_on(&exec.executor);
+        if (random_between(&random, 0, 20) == 0)
+            executor_stop_at(&exec.executor, random_between(&random, 0, 1) == 0 ? 1 : UINT64_MAX);
+        if (random_between(&random, 0, 40) == 0 && exec.remote.helper.pid > 0)
+            kill(exec.remote.helper.pid, SIGSTOP);
+        if (random_between(&random, 0, 10) == 0 && exec.remote.helper.pid > 0)
+            kill(exec.remote.helper.pid, SIGCONT);
+        executor_check(&exec.executor);
+        if (random_between(&random, 0, 10) == 0)
+            usleep((unsigned)random_between(&random, 0, 300));
+        if (executor_advance(&exec.executor, &event) != TURN_EVENT || event.type == EVENT_MARK)
+            continue;
+        if (event.type == EVENT_ITERATIONS_FAILED) {
+            ck_assert_int_ne(kernel.death[chunk[0].first + left], LIVES);
+            bad += digest_of(chunk[0].first + left++, 1);
+            continue;
+        }
+        digest += event.chunk.digest;
+        left += event.chunk.count;
+        if (event.chunk.data != NULL)
+            executor_sent(&exec.executor, event.chunk.data);
+        if (event.type != EVENT_FINISHED)
+            continue;
+        ck_assert_uint_eq(event.chunk.first, chunk[0].first);
+        ck_assert_uint_eq(left, chunk[0].count);
+        ck_assert_uint_eq(digest, digest_of(chunk[0].first, left) - bad);
+        left = digest = bad = 0;
+        chunk[0] = chunk[1];
+        chunk[1].count = 0;
+    }
+    if (exec.remote.helper.pid > 0)
+        kill(exec.remote.helper.pid, SIGCONT);
+    executor_fini(&exec.executor);
+    ck_assert_int_lt(waitpid(-1, NULL, WNOHANG), 0);
+}
+END_TEST
+
 /* --- iterations that take too long --- */
 
 #define LIMIT_NS UINT64_C(500000000)
@@ -569,6 +857,27 @@ START_TEST(an_iteration_that_hangs_is_ended)
 }
 END_TEST
 
+START_TEST(a_hang_costs_the_next_chunk_nothing)
+{
+    struct outcome outcome;
+    renew_kernel();
+    kernel.death[1] = HANGS;
+    ck_assert_int_eq(open_limited(LIMIT_NS, false, true), 0);
+    executor_begin(&exec.executor, 0, 3, 0, false);
+    executor_begin(&exec.executor, 10, 3, 0, false);
+    take_chunk(0, &outcome);
+    ck_assert_uint_eq(outcome.failed, 1);
+    ck_assert_uint_eq(outcome.failed_at[0], 1);
+    ck_assert_str_eq(outcome.text[0], OVERDUE);
+    check_chunk(10, 3);
+    for (unsigned k = 0; k < 3; k++) {
+        ck_assert_uint_eq(shared->runs[k], 1);
+        ck_assert_uint_eq(shared->runs[10 + k], 1);
+    }
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 /* A call of many iterations is taken for one that hangs when they get slow, and they are run one by one. */
 START_TEST(iterations_that_keep_within_their_limit_do_not_fail)
 {
@@ -593,7 +902,7 @@ START_TEST(a_worker_that_was_stopped_blames_no_iteration)
     shared->hold_at = 0;
     ck_assert_int_eq(open_limited(2 * LIMIT_NS, false, true), 0);
     executor_begin(&exec.executor, 0, 10, 0, false);
-    while (channel_begun(atomic_load(&exec.remote.helper.channel->claims)) == 0)
+    while (channel_begun(atomic_load(&helper_work(&exec.remote.helper)->claims)) == 0)
         ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
     usleep(3 * (useconds_t)(LIMIT_NS / 1000));
     ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
@@ -728,6 +1037,35 @@ START_TEST(variable_output_is_that_of_an_executor_without_a_helper)
 }
 END_TEST
 
+/* Blocks of one chunk stay where they are while those of the next one are put. */
+START_TEST(variable_output_of_two_chunks_stays_apart)
+{
+    static const struct helper_start start = {.begin = begin_wordy};
+    struct exec_config config = {
+        .kernel = &wordy, .loop = &streams, .collect = _i > 0, .slowdown = 1, .probe_count = 200};
+    struct outcome expected, outcome[2];
+    uint64_t bytes, parts[2];
+    renew_kernel();
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    executor_begin(&exec.executor, 12, 188, 0, false);
+    take_wordy(&expected, &bytes);
+    executor_fini(&exec.executor);
+    config.helper = &start;
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    executor_begin(&exec.executor, 12, 37, 0, false);
+    executor_begin(&exec.executor, 49, 151, 0, false);
+    while (channel_begun(atomic_load(&next_work()->claims)) == 0)
+        usleep(100);
+    for (unsigned i = 0; i < 2; i++)
+        take_wordy(&outcome[i], &parts[i]);
+    ck_assert_uint_eq(outcome[0].done + outcome[1].done, expected.done);
+    ck_assert_uint_eq(outcome[0].digest + outcome[1].digest, expected.digest);
+    ck_assert_int_eq(parts[0] + parts[1] > 0, _i > 0);
+    ck_assert_uint_eq(outcome[0].failed + outcome[1].failed, expected.failed);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 START_TEST(a_helper_that_is_killed_while_idle_is_replaced)
 {
     struct outcome outcome;
@@ -769,7 +1107,7 @@ START_TEST(a_helper_for_which_nothing_is_left_keeps_nobody_awake)
         kill(exec.remote.helper.pid, SIGKILL);
     shared->open_waits = false;
     ck_assert_int_eq(poll(&news, 1, 20000), 1);
-    ck_assert_int_eq(channel_is_answered(exec.remote.helper.channel), _i == 0);
+    ck_assert_int_eq(helper_is_over(&exec.remote.helper), _i == 0);
     ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
     ck_assert_int_eq(poll(&news, 1, 0), 0);
     executor_begin(&exec.executor, 100, 5, 0, false);
@@ -782,8 +1120,8 @@ END_TEST
 /* Waits until an iteration stands still, and those before it are done. */
 static void await_standstill(uint64_t iteration)
 {
-    const struct channel *channel = exec.remote.helper.channel;
-    while (atomic_load(&shared->runs[iteration]) == 0 || atomic_load(&channel->published) >> 1 < iteration)
+    const struct channel_work *work = helper_work(&exec.remote.helper);
+    while (atomic_load(&shared->runs[iteration]) == 0 || atomic_load(&work->published) >> 1 < iteration)
         usleep(100);
 }
 
@@ -914,9 +1252,22 @@ int main(void)
     tcase_add_test(remote, a_kernel_that_crashes_when_it_is_opened_says_so);
     tcase_add_test(remote, a_probe_leaves_out_what_kills);
     suite_add_tcase(suite, remote);
+    TCase *ahead = tcase_create("ahead");
+    tcase_add_loop_test(ahead, a_helper_goes_on_to_the_next_chunk_by_itself, 0, 2);
+    tcase_add_loop_test(ahead, a_death_costs_the_next_chunk_nothing, 0, 4);
+    tcase_add_loop_test(ahead, a_death_in_the_next_chunk_is_not_held_against_the_first, 0, 2);
+    tcase_add_loop_test(ahead, the_next_chunk_is_given_back_first, 0, 2);
+    tcase_add_loop_test(ahead, of_a_next_chunk_that_has_begun_the_rest_is_given_back, 0, 2);
+    tcase_add_loop_test(ahead, the_next_chunk_is_given_up, 0, 4);
+    tcase_add_loop_test(ahead, chunks_that_are_put_off_go_on_in_their_order, 0, 4);
+    tcase_add_loop_test(ahead, the_next_chunk_waits_where_the_time_is_over, 0, 2);
+    tcase_add_loop_test(ahead, whatever_becomes_of_the_next_chunk_both_are_whole, 0, 8);
+    tcase_add_loop_test(ahead, variable_output_of_two_chunks_stays_apart, 0, 2);
+    suite_add_tcase(suite, ahead);
     TCase *limit = tcase_create("limit");
     tcase_set_timeout(limit, 60);
     tcase_add_loop_test(limit, an_iteration_that_hangs_is_ended, 0, 2);
+    tcase_add_test(limit, a_hang_costs_the_next_chunk_nothing);
     tcase_add_test(limit, iterations_that_keep_within_their_limit_do_not_fail);
     tcase_add_test(limit, a_worker_that_was_stopped_blames_no_iteration);
     tcase_add_test(limit, a_limit_adapts_to_what_was_seen);
