@@ -214,6 +214,7 @@ START_TEST(of_two_chunks_that_end_alike_the_newest_is_cut)
     tell(recall, 1);
     tell(recall, 1);
     step((struct event){.type = EVENT_CUT, .cut = {10, 10}}, 1);
+    worker.asked = 1; /* as it has asked meanwhile */
     assert_runs(assign(4, 0, 10, 1), 0);
     ck_assert_int_eq(tell(recall, 1)->type, ACTION_CUT);
     step((struct event){.type = EVENT_CUT, .cut = {0, 10}}, 1);
