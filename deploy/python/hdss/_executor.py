@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import os
+import threading
 import time
 import weakref
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
@@ -17,6 +18,8 @@ from hdss._sets import Set, as_set, checked_workers
 
 class _Future(concurrent.futures.Future[Any]):
     """A future beside which no bar is drawn any more when the wait for it is interrupted."""
+
+    _condition: threading.Condition  # the standard library's own
 
     def __init__(self, engine: Engine) -> None:
         super().__init__()
