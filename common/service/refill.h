@@ -21,9 +21,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Refills that are asked for and not answered. With one chunk for each worker in each, chunks may then be 1/32 of the
- * round trip before a worker waits. */
-#define REFILLS_OPEN_MAX 32
+/* Refills that are asked for and not answered. With one chunk for each worker in each, chunks may then be an eighth of
+ * the round trip before a worker waits. */
+#define REFILLS_OPEN_MAX 8
 
 /* A pool holds so many refills: those that may be open, asked for when as much again was there or wanted, and one to
  * spare. */
