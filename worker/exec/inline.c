@@ -406,6 +406,13 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     return exec->executor.is_put_off ? TURN_BLOCKED : TURN_WORKED;
 }
 
+/* True while results are being sent from where those of the running chunk are to go. Only the runtime has news of that:
+ * a helper that had the chunk ahead may be through with it. */
+static bool waits_for_sends(struct exec *exec)
+{
+    return exec->chunk.running && exec_buffer_in_use(exec)->sent;
+}
+
 /* Advances until there is something to do elsewhere, or the helper has no news. */
 static enum turn advance_with_helper(struct exec *exec, struct event *event)
 {
@@ -416,7 +423,7 @@ static enum turn advance_with_helper(struct exec *exec, struct event *event)
         if (!probes)
             exec_remote_look(exec);
         turn = probes ? exec_probe_turn(exec, event) : advance_exec(exec, event);
-    } while (turn == TURN_BLOCKED && !exec_remote_rest(exec));
+    } while (turn == TURN_BLOCKED && !waits_for_sends(exec) && !exec_remote_rest(exec));
     return turn;
 }
 

@@ -1066,6 +1066,42 @@ START_TEST(variable_output_of_two_chunks_stays_apart)
 }
 END_TEST
 
+/* The results of the chunk, which is told of whole, are still being sent. */
+static const void *keep_results(void)
+{
+    const struct event event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_ptr_nonnull(event.chunk.data);
+    return event.chunk.data;
+}
+
+/* The helper is through with a chunk whose results have no place yet: the worker waits for its messages, and turns on.
+ */
+START_TEST(a_chunk_ahead_waits_for_what_is_sent)
+{
+    static const struct helper_start start = {.begin = begin_wordy};
+    const struct exec_config config = {
+        .kernel = &wordy, .loop = &streams, .collect = true, .slowdown = 1, .probe_count = 200, .helper = &start};
+    const void *sent[2];
+    struct event event;
+    renew_kernel();
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    executor_begin(&exec.executor, 12, 10, 0, false);
+    for (unsigned i = 0; i < 2; i++) {
+        executor_begin(&exec.executor, 22 + 10 * i, 10, 0, false);
+        sent[i] = keep_results();
+    }
+    const struct channel *channel = exec.remote.helper.channel;
+    while (!channel_is_over(channel, channel_number(atomic_load(&channel->called))))
+        usleep(100);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    for (unsigned i = 0; i < 2; i++)
+        executor_sent(&exec.executor, sent[i]);
+    executor_sent(&exec.executor, keep_results());
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 START_TEST(a_helper_that_is_killed_while_idle_is_replaced)
 {
     struct outcome outcome;
@@ -1263,6 +1299,7 @@ int main(void)
     tcase_add_loop_test(ahead, the_next_chunk_waits_where_the_time_is_over, 0, 2);
     tcase_add_loop_test(ahead, whatever_becomes_of_the_next_chunk_both_are_whole, 0, 8);
     tcase_add_loop_test(ahead, variable_output_of_two_chunks_stays_apart, 0, 2);
+    tcase_add_test(ahead, a_chunk_ahead_waits_for_what_is_sent);
     suite_add_tcase(suite, ahead);
     TCase *limit = tcase_create("limit");
     tcase_set_timeout(limit, 60);
