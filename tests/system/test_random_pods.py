@@ -2,7 +2,7 @@
 """Pods join, leave, are killed and are cut off at random instants of a set's jobs, and nothing is lost or computed twice: every job ends, and its
 output is, byte for byte, that of an undisturbed run.
 
-HDSS_TEST_PODS says how many trials (default 2), HDSS_TEST_SEED which ones (default 1), HDSS_TEST_JOBS how many at once (default 2). A trial that
+HDSS_TEST_PODS says how many trials (default 2, with HDSS_TEST_SHORT 1), HDSS_TEST_SEED which ones (default 1), HDSS_TEST_JOBS how many at once (default 2). A trial that
 fails names its number: HDSS_TEST_ONLY=NUMBER runs that one.
 """
 import collections
@@ -17,7 +17,7 @@ from test_resume import read
 from test_set import here, job, well
 from trials import run_trials
 
-TRIALS = int(os.environ.get('HDSS_TEST_PODS', '2'))
+TRIALS = int(os.environ.get('HDSS_TEST_PODS', '1' if os.environ.get('HDSS_TEST_SHORT') else '2'))
 SEED = int(os.environ.get('HDSS_TEST_SEED', '1'))
 JOBS = int(os.environ.get('HDSS_TEST_JOBS', '2'))
 ONLY = os.environ.get('HDSS_TEST_ONLY')
