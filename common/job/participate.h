@@ -9,8 +9,8 @@
 struct participant {
     enum role role;
     bool has_threads; /* see struct introduction */
-    /* Of a master whose launch joins a set as a pod: the set's ticket, borrowed, and for how long the set is waited
-     * for; NULL: it does not. */
+    /* The ticket, borrowed, of the set that a master's launch joins as a pod, and for how long the set is waited for;
+     * NULL: it joins none. */
     const char *ticket;
     uint64_t patience_ns;
     /* Runs the job; the words are its command line. Returns the exit status. */

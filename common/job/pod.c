@@ -12,10 +12,6 @@
 /* For so long an address is tried before the next one is, or the file is read again. */
 #define ATTEMPT_NS       UINT64_C(3000000000)
 #define LOCAL_ATTEMPT_NS UINT64_C(500000000) /* a socket of this machine, where there is a port, too */
-/* For so long the master of a pod that is cut off tries to come back: where the set is silent, and where the connection
- * was closed, as that of a set whose process has ended. */
-#define GRACE_NS  UINT64_C(10000000000)
-#define CLOSED_NS UINT64_C(2000000000)
 
 struct pod {
     struct streams *streams; /* owned */
@@ -35,7 +31,7 @@ static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct
 {
     const struct stream_lineup lineup = describe(runtime);
     const struct streams_setup setup = {
-        .base = runtime_base(runtime), .key = ticket->key, .grace_ns = GRACE_NS, .closed_ns = CLOSED_NS};
+        .base = runtime_base(runtime), .key = ticket->key, .grace_ns = STREAM_GRACE_NS, .closed_ns = STREAM_CLOSED_NS};
     errno = ETIMEDOUT;
     for (size_t i = 0; i < ticket->count && pod->streams == NULL && errno == ETIMEDOUT; i++) {
         const uint64_t attempt_ns = i + 1 < ticket->count ? LOCAL_ATTEMPT_NS : ATTEMPT_NS;

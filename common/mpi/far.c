@@ -224,7 +224,7 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
 /* Time between two looks at the sockets, while this rank turns: each is a call of the system. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
-/* What has come by now. Waiting looks at the sockets as well, but a rank that serves hardly ever waits. */
+/* Takes what has come by now. Waiting looks at the sockets as well, but a rank that serves hardly ever waits. */
 static bool take_next_event(struct far *far, const struct link *link, struct stream_event *event)
 {
     if (streams_poll(far->streams, event))
@@ -262,11 +262,6 @@ void far_send(struct link *link, unsigned to, uint32_t job, const struct message
         link_give_up(link, "out of memory for a message");
 }
 
-bool far_is_flushed(const struct link *link)
-{
-    return link->far.streams == NULL || streams_are_flushed(link->far.streams);
-}
-
 /* --- the end of the link --- */
 
 /* Time for what was sent last to arrive. */
@@ -281,7 +276,8 @@ void far_close(struct link *link)
         if (!far->launches[i].is_gone)
             streams_part(far->streams, far->launches[i].peer);
     far_flush(far);
-    while (!far_is_flushed(link) && link->ops->now() - began_ns < LAST_MESSAGES_NS) {
+    while (far->streams != NULL && !streams_are_flushed(far->streams) &&
+           link->ops->now() - began_ns < LAST_MESSAGES_NS) {
         const struct timeval nap = {.tv_usec = 10000};
         event_base_loopexit(link->runtime->base, &nap);
         event_base_dispatch(link->runtime->base);

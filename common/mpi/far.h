@@ -53,8 +53,5 @@ static inline void far_flush(struct far *far)
         streams_flush(far->streams);
 }
 
-/* True where all messages have arrived, or their receivers have gone. */
-bool far_is_flushed(const struct link *link);
-
 /* True for the ranks of a launch that has gone. */
 bool far_has_gone(const struct link *link, unsigned rank);

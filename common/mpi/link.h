@@ -66,7 +66,7 @@ bool link_is_over(const struct link *link);
  * finished. False where it is not there. */
 bool link_send_away(struct link *link, unsigned rank, bool now);
 
-/* What is known of a pod. */
+/* A pod, as those are told of it who ask. */
 struct link_pod {
     unsigned first_rank, workers, cores;
     const char *name; /* of its node; borrowed until the next turn */

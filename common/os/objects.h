@@ -20,9 +20,9 @@ struct object_kind {
  * handle, which is never closed; NULL with one line. */
 void *object_open(const struct object_kind *kind, const char *name, struct error *error);
 
-/* What a name begins with that is not one of a file but of something in Python. */
+/* The beginning of a name that is not one of a file but of something in Python. */
 #define OBJECT_PYTHON "python:"
 
-/* What the module for Python has under this symbol, for an object of this name. The module is loaded, and never
+/* Returns what the module for Python has under this symbol, for an object of this name. The module is loaded, and never
  * closed. NULL with one line, also where this HDSS has no such module. */
 void *object_find_python(const struct object_kind *kind, const char *name, const char *symbol, struct error *error);

@@ -11,7 +11,7 @@
 
 _Static_assert(SCHED_PARAMS_MAX == HDSS_TECHNIQUE_PARAMS_MAX, "a plug-in has as many parameters as other techniques");
 
-/* What sched->own is. */
+/* The technique's own part of a schedule, sched->own. */
 struct plugged {
     const struct hdss_technique *plugin;
     struct hdss_technique_loop loop;

@@ -11,7 +11,7 @@
 struct tls;
 struct tls_session;
 
-/* What a call returns that has moved no byte. */
+/* The results of a call that has moved no byte. */
 enum channel_result {
     CHANNEL_READS = -1,  /* to be called again when the socket can be read */
     CHANNEL_WRITES = -2, /* when it can be written */

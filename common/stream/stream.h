@@ -22,6 +22,10 @@ struct streams;
 #define STREAM_KEY_BYTES 32
 #define STREAM_WORDS_MAX 65536
 
+/* The times of grace between a set and its pods, at both ends: see struct streams_setup. */
+#define STREAM_GRACE_NS  UINT64_C(10000000000)
+#define STREAM_CLOSED_NS UINT64_C(2000000000)
+
 /* What a pod says of itself when it joins. */
 struct stream_lineup {
     uint32_t workers;           /* 1 to 2^20 */

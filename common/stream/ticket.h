@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 
+/* Its name in the folder of the set. */
+#define TICKET_NAME "pods"
+
 #define TICKET_ADDRESSES_MAX 4
 
 struct ticket {

@@ -2,6 +2,7 @@
 /* hdss pods: the launches that have joined a set; and asking one of them to leave. */
 #include "deploy/cli/pods.h"
 
+#include "common/stream/ticket.h"
 #include "common/util/number.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
@@ -108,7 +109,7 @@ static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
     struct error unused;
     char folder[PATH_MAX];
     return sets_is_name(name) && sets_state_folder(name, folder, &unused) == 0 &&
-           snprintf(path, PATH_MAX, "%s/pods", folder) < PATH_MAX && access(path, F_OK) == 0;
+           snprintf(path, PATH_MAX, "%s/" TICKET_NAME, folder) < PATH_MAX && access(path, F_OK) == 0;
 }
 
 int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error)

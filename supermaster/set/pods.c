@@ -11,14 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The names of both in the folder of the set. */
-#define TICKET_NAME "pods"
+/* The name of the socket in the folder of the set, beside the ticket. */
 #define SOCKET_NAME "pods.socket"
-
-/* For so long a pod that has fallen silent may take to come back, before its workers count as lost; and one whose
- * connection was closed, as that of a master whose process has ended. */
-#define GRACE_NS  UINT64_C(10000000000)
-#define CLOSED_NS UINT64_C(2000000000)
 
 static void warn(void *context, const char *line)
 {
@@ -58,8 +52,8 @@ static int listen_for_pods(struct set *set, struct ticket *ticket, struct error 
 {
     const struct streams_setup setup = {.base = runtime_base(set->runtime),
                                         .key = ticket->key,
-                                        .grace_ns = GRACE_NS,
-                                        .closed_ns = CLOSED_NS,
+                                        .grace_ns = STREAM_GRACE_NS,
+                                        .closed_ns = STREAM_CLOSED_NS,
                                         .warn = warn};
     if (list_addresses(set, ticket, error) < 0)
         return -1;
