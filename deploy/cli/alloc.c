@@ -28,14 +28,13 @@ struct alloc_request {
 static int take_time(void *target, const char *value, struct error *error)
 {
     (void)error;
-    struct alloc_request *request = target;
-    return duration_parse(value, &request->seconds) == 0 && request->seconds > 0 ? 0 : -1;
+    return duration_parse_some(value, &((struct alloc_request *)target)->seconds);
 }
 
 static const struct option_row alloc_rows[] = {
     {"nodes", 'N', "N", NULL, "whole nodes for the pod (default 1)",
      TAKES_INTEGER(struct alloc_request, nodes, 1, NODES_MAX)},
-    {"time", 't', "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S", "for so long (default 1h)", take_time},
+    {"time", 't', "TIME", DURATION_ACCEPTED, "for so long (default 1h)", take_time},
     {"batch", 0, "slurm|pbs|lsf", NULL, "the batch system (default slurm)", TAKES_CHOICE(struct alloc_request, batch)},
     {NULL},
 };

@@ -55,3 +55,12 @@ int duration_parse(const char *text, uint64_t *seconds)
     *seconds = total;
     return 0;
 }
+
+int duration_parse_some(const char *text, uint64_t *seconds)
+{
+    uint64_t parsed;
+    if (duration_parse(text, &parsed) < 0 || parsed == 0)
+        return -1;
+    *seconds = parsed;
+    return 0;
+}

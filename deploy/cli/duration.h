@@ -7,3 +7,9 @@
 /* "90" (seconds), "30m", "10:30" (minutes and seconds), "2:00:00", "1-12:00:00" (days first). -1 for
  * anything else, and beyond 2^31 seconds; `*seconds` is then untouched. */
 int duration_parse(const char *text, uint64_t *seconds);
+
+/* The same for a time above 0. */
+int duration_parse_some(const char *text, uint64_t *seconds);
+
+/* The values, for errors. */
+#define DURATION_ACCEPTED "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S"

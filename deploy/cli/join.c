@@ -27,12 +27,11 @@ struct join_request {
 static int take_patience(void *target, const char *value, struct error *error)
 {
     (void)error;
-    struct join_request *request = target;
-    return duration_parse(value, &request->patience_s) == 0 && request->patience_s > 0 ? 0 : -1;
+    return duration_parse_some(value, &((struct join_request *)target)->patience_s);
 }
 
 static const struct option_row join_rows[] = {
-    {"wait", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
+    {"wait", 0, "TIME", DURATION_ACCEPTED,
      "wait so long for a set that does not answer, and join again where it was lost: one that is started again by "
      "`hdss up "
      "--resume` has its pods back (default: 10 seconds at the start, and not again)",

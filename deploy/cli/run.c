@@ -57,7 +57,7 @@ static int take_time_limit(void *target, const char *value, struct error *error)
     struct launch_plan *launch_plan = target;
     uint64_t seconds = 0;
     bool named = strcmp(value, "auto") == 0 || strcmp(value, "none") == 0;
-    if (!named && (duration_parse(value, &seconds) < 0 || seconds == 0))
+    if (!named && duration_parse_some(value, &seconds) < 0)
         return -1;
     launch_plan->limit_s = value[0] == 'n' ? -1 : (int64_t)seconds;
     return 0;
@@ -169,10 +169,10 @@ const struct option_row launch_place_rows[] = {
      TAKES_WORD(struct launch_plan, mpirun), .least = 1},
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
      take_mpi_args},
-    {"time-limit", 0, "auto|none|TIME", "auto, none, or seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
+    {"time-limit", 0, "auto|none|TIME", "auto, none, or " DURATION_ACCEPTED,
      "the run may take so long, and drains before; auto: what is left of a job of Slurm's (default auto)",
      take_time_limit},
-    {"time-margin", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
+    {"time-margin", 0, "TIME", DURATION_ACCEPTED,
      "how long before its time limit the run drains (default a tenth of it, at most a minute)", take_time_margin},
     {"verbose", 'v', NULL, NULL, "print the line before it is run", TAKES_FLAG(struct launch_plan, verbose),
      .not_for = OPTION_STUDY},

@@ -57,11 +57,7 @@ struct up_request {
 static int take_idle(void *target, const char *value, struct error *error)
 {
     (void)error;
-    uint64_t seconds;
-    if (duration_parse(value, &seconds) < 0 || seconds == 0)
-        return -1;
-    ((struct up_request *)target)->idle_s = seconds;
-    return 0;
+    return duration_parse_some(value, &((struct up_request *)target)->idle_s);
 }
 
 static int up_take_http(void *target, const char *value, struct error *error)
@@ -97,8 +93,7 @@ static const struct option_row up_rows[] = {
      "end, as by `hdss down`, as soon as standard input ends, so that the set does not outlive the program that holds "
      "the other end of a pipe; implies --foreground",
      TAKES_FLAG(struct up_request, until_eof)},
-    {"idle-timeout", 0, "TIME", "seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S",
-     "end after so long without a job (default: never)", take_idle},
+    {"idle-timeout", 0, "TIME", DURATION_ACCEPTED, "end after so long without a job (default: never)", take_idle},
     {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",
      TAKES_INTEGER(struct up_request, at_once, 1, AT_ONCE_MAX)},
     {"max-chunk-time", 0, "SECONDS", SERVE_CHUNK_TIME_TEXT,
