@@ -12,7 +12,7 @@ import tempfile
 import time
 
 from measure import header, record, side_by_side, sized, spread
-from launch import HDSS, run, wait_until
+from launch import HDSS, report, run, wait_until
 
 SLEEPING = ['--technique', 'dfss', 'synthetic', 'distribution=constant', 'mode=sleep']
 
@@ -47,8 +47,7 @@ class Set:
     def elapsed(self, *words):
         """Seconds that a job takes, as its report says."""
         hdss('submit', '--wait', '--set', self.name, '--summary', 'none', '--report', 'report.json', *words)
-        with open('report.json', encoding='utf-8') as file:
-            return json.load(file)['elapsed_s']
+        return report()['elapsed_s']
 
     def end(self):
         hdss('down', self.name)
@@ -118,8 +117,7 @@ def measure_presence():
         hdss('wait', 'presence/1')
     finally:
         there.end()
-    with open('report.json', encoding='utf-8') as file:
-        return json.load(file)['efficiency']
+    return report()['efficiency']
 
 
 def main(parts):

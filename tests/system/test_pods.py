@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 
-from launch import HDSS, SUPERMASTER, descendants, finish, launched, main, ranks_of, run, start, wait_until
+from launch import HDSS, SUPERMASTER, descendants, finish, launched, main, ranks_of, report, run, start, wait_until
 from test_set import here, job, well
 
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep']
@@ -54,11 +54,10 @@ def test_a_pod_joins_takes_part_and_leaves():
         assert job('1')['state'] == 'running'
         well(['submit', *SLEEPING, 'iterations=20', 'mean=10'])
         wait_for('1')
-        with open('report.json', encoding='utf-8') as file:
-            report = json.load(file)
-        assert report['pods'] == {**report['pods'], 'joined': 1, 'left': 1}, report['pods']
-        assert report['faults']['lost_workers'] == report['faults']['reissued_chunks'] == 0, report['faults']
-        shares = [worker['iterations'] for worker in report['worker_stats']]
+        figures = report()
+        assert figures['pods'] == {**figures['pods'], 'joined': 1, 'left': 1}, figures['pods']
+        assert figures['faults']['lost_workers'] == figures['faults']['reissued_chunks'] == 0, figures['faults']
+        shares = [worker['iterations'] for worker in figures['worker_stats']]
         assert sum(shares) == 3000 and len(shares) == 3 and min(shares) > 0, shares
         wait_for('2')
     finally:
@@ -105,10 +104,9 @@ def test_a_lost_pod_costs_what_it_had_begun():
         lost = finish(pod)
         assert lost.status == 1 and 'the pod ended without leaving its set' in lost.err[-1], lost
         wait_for('1')
-        with open('report.json', encoding='utf-8') as file:
-            report = json.load(file)
-        assert report['pods'] == {'joined': 1, 'left': 0, 'lost': 1} and report['faults']['lost_workers'] == 2, report
-        assert report['done'] == 3000
+        figures = report()
+        assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 1} and figures['faults']['lost_workers'] == 2, figures
+        assert figures['done'] == 3000
         said = run([HDSS, 'output', '1'])
         assert any('master rank 3 was lost with its workers; others go on with their work' in line for line in said.err), said
     finally:
@@ -141,9 +139,8 @@ def test_dependent_iterations_are_for_the_launch():
         pod = join()
         well(['submit', '--report', 'report.json', *loop])
         wait_for('1')
-        with open('report.json', encoding='utf-8') as file:
-            report = json.load(file)
-        assert report['done'] == 200 and len(report['worker_stats']) == 2 and report['faults']['lost_workers'] == 0, report
+        figures = report()
+        assert figures['done'] == 200 and len(figures['worker_stats']) == 2 and figures['faults']['lost_workers'] == 0, figures
         well(['submit', *SLEEPING, 'iterations=200', 'mean=500'])
         wait_for('2')
         assert '1 master joined' in well(['output', '2'])
@@ -224,10 +221,9 @@ def test_a_pod_that_is_cut_off_comes_back():
             wait_until(lambda before=before: job('1')['done'] > before + 100, 'what was computed')
             proxy.cut()
         wait_for('1')
-        with open('report.json', encoding='utf-8') as file:
-            report = json.load(file)
-        assert report['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and report['done'] == 3000, report
-        assert sum(worker['iterations'] for worker in report['worker_stats']) == 3000, report['worker_stats']
+        figures = report()
+        assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and figures['done'] == 3000, figures
+        assert sum(worker['iterations'] for worker in figures['worker_stats']) == 3000, figures['worker_stats']
     finally:
         down()
     assert finish(pod).status == 0
@@ -247,9 +243,8 @@ def test_pods_wait_for_a_set_that_was_lost():
         assert finish(there).status == 1
         well(['up', '--listen', '127.0.0.1:0', '--pods-only', '--resume'])
         wait_for('1')
-        with open('report.json', encoding='utf-8') as file:
-            report = json.load(file)
-        assert report['done'] == 1500 and report['faults']['resumed_iterations'] > 0, report
+        figures = report()
+        assert figures['done'] == 1500 and figures['faults']['resumed_iterations'] > 0, figures
     finally:
         down()
     ended = finish(pod)

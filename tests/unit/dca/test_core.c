@@ -356,17 +356,15 @@ START_TEST(weighted_chunks_leave_no_crumbs)
 }
 END_TEST
 
-/* N = 100, P = 2, w = 1.5 and 0.5: fac2's 25 25 13 13 7 7 4 4 times the weight, rounded up, with nothing carried. */
-START_TEST(wf_to_the_letter_rounds_up)
+/* Two workers draw by turns chunks of these sizes, `count` of them. */
+static void expect_draws(const char *technique, const struct sched_config *config, const uint64_t *expected,
+                         unsigned count)
 {
     struct world *world = malloc(sizeof *world);
-    const double powers[] = {3, 1};
-    const struct sched_config config = {.iterations = 100, .workers = 2, .powers = powers};
-    static const uint64_t expected[] = {38, 13, 20, 7, 11, 4, 6, 1};
-    world_init(world, "wf:variant=paper", &config, false, 1);
+    world_init(world, technique, config, false, 1);
     const struct dca_counters counters = {.self = world, .fetch_add = fetch_add};
     world->busy[0] = world->busy[1] = true;
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < count; i++) {
         struct range chunk;
         ck_assert(dca_machine_draw(&world->machines[i % 2], &counters, &chunk));
         ck_assert_uint_eq(chunk.count, expected[i]);
@@ -374,26 +372,25 @@ START_TEST(wf_to_the_letter_rounds_up)
     world_fini(world);
     free(world);
 }
+
+/* N = 100, P = 2, w = 1.5 and 0.5: fac2's 25 25 13 13 7 7 4 4 times the weight, rounded up, with nothing carried. */
+START_TEST(wf_to_the_letter_rounds_up)
+{
+    const double powers[] = {3, 1};
+    const struct sched_config config = {.iterations = 100, .workers = 2, .powers = powers};
+    static const uint64_t expected[] = {38, 13, 20, 7, 11, 4, 6, 1};
+    expect_draws("wf:variant=paper", &config, expected, 8);
+}
 END_TEST
 
 /* [SW] eq 2, N = 100, P = 2, V = 1 and 0.4: tss's 25 22 19 16 13 10 7 4 1 1 .. times the power, rounded down. */
 START_TEST(tss_to_the_letter_ends_with_its_last_chunk)
 {
-    struct world *world = malloc(sizeof *world);
     const double powers[] = {1, 0.4};
     const struct sched_config config = {
         .iterations = 100, .workers = 2, .powers = powers, .weighting = SCHED_WEIGHTING_POWER};
     static const uint64_t expected[] = {25, 8, 19, 6, 13, 4, 7, 1, 1, 1, 1, 1};
-    world_init(world, "tss:variant=paper", &config, false, 1);
-    const struct dca_counters counters = {.self = world, .fetch_add = fetch_add};
-    world->busy[0] = world->busy[1] = true;
-    for (unsigned i = 0; i < 12; i++) {
-        struct range chunk;
-        ck_assert(dca_machine_draw(&world->machines[i % 2], &counters, &chunk));
-        ck_assert_uint_eq(chunk.count, expected[i]);
-    }
-    world_fini(world);
-    free(world);
+    expect_draws("tss:variant=paper", &config, expected, 12);
 }
 END_TEST
 
