@@ -3,6 +3,7 @@
 #include "common/config/job.h"
 #include "common/config/options.h"
 #include "common/config/run_spec.h"
+#include "common/config/serve_options.h"
 #include "common/sched/plugin.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
@@ -89,6 +90,13 @@ static int job_take_power(void *target, const char *value, struct error *error)
 static int job_take_http(void *target, const char *value, struct error *error)
 {
     return address_parse(&((struct job *)target)->http, value, error);
+}
+
+static int job_take_listen(void *target, const char *value, struct error *error)
+{
+    struct job *job = target;
+    job->listens = true;
+    return serve_parse_listen(value, &job->listen, error);
 }
 
 static int take_ask_ahead(void *target, const char *value, struct error *error)
@@ -331,6 +339,15 @@ static const struct option_row results[] = {
      "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
      "them; its name should end in .prom (default: there is none)",
      TAKES_PATH(struct job, metrics_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
+    {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
+     "have pods join the run while it goes on: launches of their own, by `hdss join`. local: from this machine; "
+     "HOST:PORT: also from others, encrypted (default: none can join)",
+     job_take_listen, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
+    {"pods-file", 0, "FILE", "the name of a file",
+     "with --listen: the file that is made for whoever joins, with the key of the run; its folder is made, too "
+     "(default "
+     "of hdss run: hdss/run-PID/pods in XDG_STATE_HOME, or in ~/.local/state)",
+     TAKES_PATH(struct job, pods_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"summary", 0, "text|json|none", NULL,
      "what is printed at the end: a summary for people, the report as JSON, or nothing (default text)",
      TAKES_CHOICE(struct job, summary), .not_for = OPTION_STUDY},
@@ -582,5 +599,10 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return error_set(error, "--verify-action is for --verify SHARE");
     if (job->control_off && job->http.host[0] != '\0')
         return error_set(error, "--http is a port of the control socket; accepted: without --control off");
+    if (!job->listens && job->pods_file[0] != '\0')
+        return error_set(error, "--pods-file is for --listen ADDRESS");
+    if (job->listens && job->spec.group_by == RUN_GROUP_BY_EVEN)
+        return error_set(error, "--group-by even: the workers of a pod have their own master; accepted with --listen: "
+                                "node");
     return check_thread_technique(job, error);
 }

@@ -52,6 +52,9 @@ struct job {
     bool control_off;                /* --control off: nobody can ask the run how it goes */
     struct address http;             /* --http; without a host: it was not given */
     char metrics_file[JOB_PATH_MAX]; /* --metrics-file; empty: there is none */
+    bool listens;                    /* --listen: pods may join */
+    struct address listen;           /* by this port, too; without a host: by a socket of this machine alone */
+    char pods_file[JOB_PATH_MAX];    /* --pods-file, by which they join */
     bool log_every_given;
     uint64_t log_every_ns; /* from line to line of the log where the progress is one */
     bool inputs_given;

@@ -140,6 +140,18 @@ static int compose_complete(struct launch_plan *launch_plan, struct error *error
     return 0;
 }
 
+int compose_check_workers(const struct launch_plan *plan, struct error *error)
+{
+    if (plan->has_no_workers && !plan->listens)
+        return error_set(error, "--pods-only: no pod could join; accepted: with --listen local, or --listen HOST:PORT");
+    if (plan->has_no_workers && (plan->workers > 0 || plan->masters > 0))
+        return error_set(error, "--pods-only: no worker and no master is started here; accepted: without --workers and "
+                                "--masters");
+    if (plan->listens && plan->masters_given && plan->masters == 0)
+        return error_set(error, "--masters 0: accepted with --listen: 1 or more, as masters may join");
+    return 0;
+}
+
 /* "NAME:RANKS,..." for the launcher, to be freed; NULL without memory. */
 static char *deal_ranks(struct launch_plan *launch_plan)
 {

@@ -38,6 +38,7 @@ struct launch_plan {
     const char *launch_option; /* an option of a launch that was given; borrowed; NULL: none was */
     bool serves;               /* the line has no job: the supermaster serves a set */
     bool is_pod;               /* a master that joins a set leads the launch, in the place of a supermaster */
+    bool elastic;              /* --elastic */
     bool listens;              /* pods may join: workers of the launch have a master */
     bool has_no_workers;       /* all workers are to come in pods */
     bool quiet;                /* nothing is printed but what is wrong */
@@ -65,6 +66,9 @@ void launch_plan_fini(struct launch_plan *launch_plan);
 /* Completes the line-up (how many masters and workers) and adds to `line` the words of its mpirun line. -1 with one
  * line. */
 int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error);
+
+/* -1 with one line where the line-up has no workers that could compute, or none that pods could join. */
+int compose_check_workers(const struct launch_plan *launch_plan, struct error *error);
 
 /* Finds a program of the suite: beside this one, or in ../libexec/hdss. -1 with one line. */
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error);

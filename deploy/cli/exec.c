@@ -111,7 +111,7 @@ static bool exec_is_remote(const struct exec_request *request)
 {
     struct hosts hosts = {0};
     for (unsigned i = 0; i < request->words.count; i++)
-        if (strncmp(request->words.items[i], "--host", 6) == 0)
+        if (strncmp(request->words.items[i], "--host", 6) == 0 || strncmp(request->words.items[i], "--listen", 8) == 0)
             return true;
     const bool is_allocated = allocation_read(&hosts, NULL) == 0 && hosts.count > 0;
     hosts_fini(&hosts);
@@ -351,7 +351,8 @@ static void add_kernel(const struct exec_run *run, struct argv *words)
 static unsigned exec_workers(const struct exec_run *run)
 {
     const struct exec_request *request = &run->request;
-    const unsigned wanted = request->workers > 0 ? request->workers : run->is_remote ? 0 : cores_usable();
+    const bool is_unknown = run->is_remote || argv_contain(&request->words, "--pods-only");
+    const unsigned wanted = request->workers > 0 ? request->workers : is_unknown ? 0 : cores_usable();
     return run->is_complete && wanted > run->list.rows ? (unsigned)run->list.rows : wanted;
 }
 

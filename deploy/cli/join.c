@@ -22,6 +22,7 @@ struct join_request {
     struct launch_plan plan; /* the target of the launch's options */
     const char *set;         /* or the file by which it is joined; borrowed; NULL: none is given */
     uint64_t patience_s;     /* for so long a set that is not there is waited for; 0: not given */
+    bool was_there;          /* it was joined before, and lost */
 };
 
 static int take_patience(void *target, const char *value, struct error *error)
@@ -43,11 +44,12 @@ static const struct option_row join_rows[] = {
 _Static_assert(offsetof(struct join_request, plan) == 0, "options of the launch take the request for its plan");
 
 static const struct options join_options = {
-    .usage = "hdss join [OPTION]... [SET|FILE]",
+    .usage = "hdss join [OPTION]... [SET|RUN|FILE]",
     .about =
-        "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen`, and returns "
-        "when the pod has left it. FILE is the file `pods` of the set's folder; a set whose folder is here is found "
-        "by its name.",
+        "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen`, or of a run "
+        "with `hdss run --elastic`, and returns when the pod has left it. FILE is the file `pods` of the set's folder, "
+        "or the one that the run names when it begins; a set whose folder is here is found by its name, and a run of "
+        "this machine by its own, run-PID.",
     .sections = {{"Pod", join_rows}, {"Launch", launch_place_rows}, {"Help", options_common}},
     .notes =
         "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job, and the pod leaves before its "
@@ -68,7 +70,7 @@ static int join_take_operand(void *target, const char *word, struct error *error
 {
     struct join_request *request = target;
     if (request->set != NULL)
-        return error_set(error, "unexpected word '%.100s': one set is joined", word);
+        return error_set(error, "unexpected word '%.100s': one set, or run, is joined", word);
     request->set = word;
     return 0;
 }
@@ -83,8 +85,13 @@ static int join(struct join_request *request, bool *again, struct error *error)
         error_set(error, "--masters %u: accepted: 1, as a pod has one master", plan->masters);
         return EXIT_STATUS_USAGE;
     }
-    if (pods_find_ticket(request->set, ticket, error) < 0)
-        return EXIT_STATUS_USAGE;
+    if (pods_find_ticket(request->set, ticket, error) < 0) {
+        if (!request->was_there)
+            return EXIT_STATUS_USAGE;
+        *error = (struct error){0};
+        say_note(program, "it has ended meanwhile");
+        return EXIT_STATUS_DONE;
+    }
     job_init(&plan->setup.job); /* for the time that ranks have to drain */
     plan->serves = plan->is_pod = plan->masters_given = true;
     plan->masters = 0; /* beside the one that leads */
@@ -103,10 +110,10 @@ static int join(struct join_request *request, bool *again, struct error *error)
     return status;
 }
 
-/* Joins once; `*again`: the set was lost, and is to be waited for. */
+/* Joins once; `*again`: the set was lost, and is to be waited for, or has been before the call. */
 static int join_once(int argc, char **argv, bool *again)
 {
-    struct join_request request = {.plan = LINEUP_DEFAULT};
+    struct join_request request = {.plan = LINEUP_DEFAULT, .was_there = *again};
     struct error error = {0};
     int status = EXIT_STATUS_USAGE;
     const int result = options_parse(&join_options, argc, argv, &request, join_take_operand, &error);
@@ -125,7 +132,7 @@ static int join_once(int argc, char **argv, bool *again)
 
 int command_join(int argc, char **argv)
 {
-    bool again;
+    bool again = false;
     int status;
     do {
         status = join_once(argc, argv, &again);

@@ -90,12 +90,12 @@ static int ask_for_ticket(const char *given, char path[PATH_MAX], struct error *
 {
     struct set_place set;
     struct control_answer answer;
-    if (sets_find(given, &set, error) < 0)
+    if (sets_find_with_pods(given, &set, error) < 0)
         return -1;
     int result = ask_set(&set, "GET", "/v1", &answer, error) == EXIT_STATUS_DONE ? 0 : -1;
     const char *file = result == 0 ? json_string_value(json_object_get(answer.json, "pods_file")) : NULL;
     if (result == 0 && file == NULL)
-        result = error_set(error, "no pod can join the set %s: it was started without --listen", set.name);
+        result = error_set(error, "no pod can join %s: it was started without --listen", set.name);
     else if (result == 0 && snprintf(path, PATH_MAX, "%s", file) >= PATH_MAX)
         result = error_set(error, "the path of its file is too long");
     control_answer_fini(&answer);
@@ -118,8 +118,8 @@ int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error
     const bool is_file = given != NULL && (strchr(given, '/') != NULL || access(given, F_OK) == 0);
     if (is_file && realpath(given, path) == NULL)
         return error_set(error,
-                         "%.300s: there is no such file; accepted: the name of a set, or the file `pods` of its "
-                         "folder",
+                         "%.300s: there is no such file; accepted: the name of a set or of a run, or the file by "
+                         "which pods join it",
                          given);
     if (is_file)
         return 0;
@@ -152,7 +152,7 @@ static int list_pods(const struct pods_request *request, struct error *error)
 {
     struct set_place set;
     struct control_answer answer;
-    if (sets_find(request->set, &set, error) < 0)
+    if (sets_find_with_pods(request->set, &set, error) < 0)
         return EXIT_STATUS_USAGE;
     int status = ask_set(&set, "GET", "/v1/pods", &answer, error);
     if (status == EXIT_STATUS_DONE) {

@@ -22,6 +22,7 @@
 #include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
 #include "deploy/cli/mistakes.h"
+#include "deploy/cli/open_run.h"
 #include "deploy/cli/restarts.h"
 #include "deploy/cli/run_log.h"
 #include "deploy/cli/submission.h"
@@ -185,6 +186,12 @@ const struct option_row launch_run_rows[] = {
      "are "
      "those of the set",
      TAKES_WORD(struct launch_plan, set), .least = 1, .not_for = OPTION_STUDY},
+    {"elastic", 0, NULL, NULL,
+     "launches of their own can join the run while it goes on, as pods, by `hdss join`: from this machine, or as "
+     "--listen says. It is printed how",
+     TAKES_FLAG(struct launch_plan, elastic), .not_for = OPTION_STUDY},
+    {"pods-only", 0, NULL, NULL, "with --elastic: start no worker here: all come by `hdss join`",
+     TAKES_FLAG(struct launch_plan, has_no_workers), .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "launch workers alone, which draw their chunks themselves: see worker(1)", run_command_take_dca,
      .not_for = OPTION_STUDY},
@@ -292,6 +299,8 @@ static int run_command_check_job(struct launch_plan *launch_plan, struct error *
     for (unsigned i = 0; i < job->count; i++)
         if (strcmp(job->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");
+    if (compose_check_workers(launch_plan, error) < 0)
+        return -1;
     return launch_plan->restarts_given && launch_plan->restarts > 0 ? find_journal(launch_plan, error) : 0;
 }
 
@@ -328,11 +337,16 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
             note_launch_option(launch_plan, word.row->name);
             continue;
         }
+        launch_plan->listens |= word.row != NULL && strcmp(word.row->name, "listen") == 0;
         if (word.row != NULL)
             run_page_note(&launch_plan->page, word.row->name, word.value);
         for (int i = first; i < reader.at; i++)
             argv_add(&launch_plan->job, argv[i]);
     }
+    launch_plan->listens |= launch_plan->elastic;
+    if (more == 0 && launch_plan->listens && launch_plan->set == NULL &&
+        (open_run_check(launch_plan, error) < 0 || open_run_add_words(launch_plan, error) < 0))
+        return -1;
     if (more < 0 || run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0 ||
         run_page_prepare(&launch_plan->page, &launch_plan->job, launch_plan->dca.count == 0, error) < 0)
         return -1;
@@ -626,8 +640,12 @@ int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct 
         return EXIT_STATUS_USAGE;
     if (!launch_plan->dry_run)
         set_drain(launch_plan, how);
+    how->ends_soon &= !launch_plan->listens; /* pods are parted from */
     launch_plan->survives = dialect_of(launch_plan)->survives != NULL && dialect_of(launch_plan)->survives(launch_plan);
-    return run_composed(launch_plan, how, error);
+    const int status = run_composed(launch_plan, how, error);
+    if (!launch_plan->serves)
+        open_run_clear(launch_plan);
+    return status;
 }
 
 int run_check(int argc, char **argv, struct error *error)

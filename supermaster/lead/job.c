@@ -15,6 +15,7 @@
 #include "common/metrics/pace.h"
 #include "common/metrics/progress.h"
 #include "common/metrics/report.h"
+#include "common/mpi/link.h"
 #include "common/results/results.h"
 #include "common/os/clock.h"
 #include "common/sched/plugin.h"
@@ -26,6 +27,7 @@
 #include "common/util/ranges.h"
 #include "common/util/text.h"
 #include "hdss/kernel.h"
+#include "proto/announcement.h"
 #include "proto/message.h"
 #include "supermaster/ledger.h"
 #include "supermaster/ranks.h"
@@ -651,6 +653,36 @@ void findings_fini(struct findings *findings)
 {
     free(findings->words);
     free(findings->loop);
+}
+
+/* Says what is wrong where the job prints. Returns `status`. */
+static int fail_to_announce(const struct led_job *led, int status, const char *text)
+{
+    fprintf(led->root.err, "%s: %s\n", led->root.name, text);
+    return status;
+}
+
+int led_job_announce(struct led_job *led, struct link *link, uint32_t number, struct announcement *about,
+                     bool is_for_pods)
+{
+    struct findings findings;
+    led_job_find(led, &findings);
+    const bool has_found = findings.words != NULL;
+    about->words = has_found ? findings.words : led->argv;
+    about->word_count = (unsigned)(has_found ? findings.count : led->argc);
+    const size_t size = announcement_size(about);
+    unsigned char *bytes = size <= ANNOUNCEMENT_MAX ? malloc(size) : NULL;
+    int result = -1;
+    if (bytes != NULL) {
+        announcement_pack(about, bytes);
+        result = link_announce(link, number, bytes, size, is_for_pods);
+    }
+    free(bytes);
+    findings_fini(&findings);
+    if (size > ANNOUNCEMENT_MAX)
+        return fail_to_announce(led, EXIT_STATUS_USAGE,
+                                "its words and its environment are too long to be sent to the workers");
+    return result == 0 ? EXIT_STATUS_DONE : fail_to_announce(led, EXIT_STATUS_FAILED, "out of memory");
 }
 
 /* --- when all are through --- */
