@@ -48,17 +48,25 @@ def expected_figures(trace):
     spread = [time - begin if time else 0 for time in finish.values()]
     stayed = [time for rank, time in finish.items() if rank not in trace.lost and time]
     compute = sum(chunk['compute_s'] for chunk in done)
+    busy = [sum(chunk['compute_s'] for chunk in done if chunk['worker'] == rank) for rank in finish]
     return {
         'elapsed_s': end - begin, 'compute_s': compute, 'efficiency': compute / (end - begin) / trace.workers, 'chunks': len(trace.chunks), 'steps': len(trace.cuts),
         'done': sum(chunk['count'] for chunk in done), 'lost_workers': len(trace.lost), 'workers': trace.workers, 'nodes': trace.nodes,
         'reissued': sum(chunk['reason'] == 'requeued' for chunk in trace.chunks), 'copies': sum(chunk['reason'] == 'copy' for chunk in trace.chunks),
         'max_over_mean': max(spread) / statistics.mean(spread), 'cov': statistics.pstdev(spread) / statistics.mean(spread), 'tail_s': end - min(stayed),
+        'percent': percent(spread), 'busy_percent': percent(busy), 'busy_cov': statistics.pstdev(busy) / statistics.mean(busy), 'cost_s': (end - begin) * trace.workers,
+        'scheduling_s': statistics.mean(max(0, until - used) for rank, until, used in zip(finish, spread, busy) if rank not in trace.lost),
+        'idle_s': statistics.mean(end - begin - until for rank, until in zip(finish, spread) if rank not in trace.lost),
         'tail_idle': sum(end - time for time in stayed) / (end - begin) / trace.workers,
         'own': sum(chunk['reason'] in ('own', 'cut') for chunk in trace.chunks), 'other': sum(chunk['reason'] == 'other' for chunk in trace.chunks),
         'latency_median_s': middle([chunk['time_s'] - chunk['asked_s'] for chunk in trace.chunks], .5),
         'latency_high_s': middle([chunk['time_s'] - chunk['asked_s'] for chunk in trace.chunks], .95),
         'chunk_median_s': middle([chunk['compute_s'] for chunk in done], .5),
     }
+
+
+def percent(times):
+    return 100 * (max(times) - statistics.mean(times)) / max(times) * len(times) / (len(times) - 1) if len(times) > 1 else 0
 
 
 def middle(values, share):
@@ -141,7 +149,13 @@ def test_a_real_run():
     told, text = json.loads(read('run.json')), read('run.html')
     assert 'class="has-finish"' in text and 'synthetic by' in text
     check_figures(figures_in(text), {'elapsed_s': told['elapsed_s'], 'efficiency': told['efficiency'], 'chunks': told['chunks'], 'messages': told['messages'],
-                                     'done': 40, 'max_over_mean': told['imbalance']['max_over_mean'], 'startup_s': told['startup_s']})
+                                     'done': 40, 'max_over_mean': told['imbalance']['max_over_mean'], 'startup_s': told['startup_s'],
+                                     'percent': told['imbalance']['percent'], 'busy_percent': told['busy']['percent'], 'busy_cov': told['busy']['cov'],
+                                     'cost_s': told['cost_s'], 'scheduling_s': told['scheduling_s'], 'idle_s': told['idle_s']})
+    computed = [worker['compute_s'] for worker in told['worker_stats']]
+    if 'shared' not in told:
+        assert abs(percent(computed) - told['busy']['percent']) < 1e-6 and abs(told['cost_s'] - 2 * told['elapsed_s']) < 1e-9, told
+    assert told['scheduling_s'] >= 0 and told['idle_s'] >= 0, told
     finish = [worker['finish_s'] for worker in told['worker_stats']]
     assert max(finish) > 0 and abs(max(finish) / statistics.mean(finish) - told['imbalance']['max_over_mean']) < 1e-9, finish
     if chromium.program():
