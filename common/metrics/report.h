@@ -151,6 +151,7 @@ struct report {
     int64_t started_at; /* seconds since 1970-01-01 UTC */
     double elapsed_s;   /* first assignment to last commit; 0 where nothing was assigned */
     double startup_s;   /* program start to first assignment */
+    double energy_j;    /* joules of the node while the loop ran; 0: not known, as of several nodes */
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_recalls recalls;
     struct report_pods pods;

@@ -138,6 +138,8 @@ static void set_figures(json_t *object, const struct report *report)
         json_object_set_new(object, "shared",
                             json_pack("{s:o, s:o}", "cores", json_of_number(report->shared.cores), "compute_s",
                                       json_of_number(report->shared.compute_s)));
+    if (report->energy_j > 0)
+        json_object_set_new(object, "energy_j", json_of_number(report->energy_j));
     json_object_set_new(object, "imbalance", spread_json(&report->imbalance));
     json_object_set_new(object, "busy", spread_json(&report->busy));
 }

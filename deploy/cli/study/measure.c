@@ -44,6 +44,11 @@ const struct measure_row measures[MEASURES] = {
                             "the mean over the workers of the time until their last completion without computing", 0},
     [MEASURE_IDLE] = {"idle", "idle time at the end", "s", "idle_s", NULL,
                       "the mean over the workers of the time from their last completion to the end of the loop", 0},
+    [MEASURE_ENERGY] =
+        {"energy", "energy", "J", "energy_j", NULL,
+         "of processors and memory while the loop runs, by their own counters (RAPL: David et al. 2010); "
+         "of runs on one node, where the system lets it be read",
+         0},
     [MEASURE_THREAD_IMBALANCE] = {"thread_imbalance", "imbalance of the threads of a worker, max / mean", "",
                                   "threads.imbalance.max_over_mean", NULL,
                                   "the longest time that a thread computed over the mean of its worker's threads, the "
