@@ -19,28 +19,33 @@ static int check_span(const struct sched_config *config, struct error *error)
                      config->iterations, config->workers, DCA_SPAN / config->workers);
 }
 
-/* True for wf: the closed form of fac2 with a weight, [RMA] Table 2. */
+/* True for weighted factoring, the closed form of fac2 with a weight: wf, [RMA] Table 2, and those that learn it. */
 static bool is_wf(const struct sched_spec *spec)
 {
-    return strcmp(spec->technique->name, "wf") == 0;
+    return spec->technique->batch_weight != NULL || strcmp(spec->technique->name, "wf") == 0;
 }
 
 static int init_sched(struct dca_core *core, const struct dca_config *config, struct error *error)
 {
     struct sched_spec spec = *config->technique;
-    if (is_wf(&spec) && sched_spec_parse(&spec, "fac2", error) < 0)
+    if (spec.technique->batch_weight != NULL && sched_init(&core->weights, &spec, &config->sched, error) < 0)
         return -1;
-    return sched_init(&core->sched, &spec, &config->sched, error);
+    if ((is_wf(&spec) && sched_spec_parse(&spec, "fac2", error) < 0) ||
+        sched_init(&core->sched, &spec, &config->sched, error) < 0) {
+        sched_fini(&core->weights);
+        return -1;
+    }
+    return 0;
 }
 
-/* Chooses the weights of the workers; those of wf sum to P. */
+/* Chooses the weights of the workers; those of wf sum to P. Learned ones begin as those. */
 static void choose_weights(struct dca_core *core, const struct dca_config *config)
 {
     const double *powers = config->sched.powers;
-    bool wf = is_wf(config->technique);
+    const bool wf = is_wf(config->technique);
     core->to_the_letter = sched_spec_is_paper(config->technique);
     core->rounds_up = wf;
-    core->weighted = config->sched.weighting == SCHED_WEIGHTING_ACP ||
+    core->weighted = config->sched.weighting == SCHED_WEIGHTING_ACP || core->weights.technique != NULL ||
                      (powers != NULL && (wf || config->sched.weighting != SCHED_WEIGHTING_NONE));
     for (unsigned j = 0; powers != NULL && wf && j < config->sched.workers; j++)
         core->power_sum += powers[j];
@@ -76,7 +81,8 @@ static int choose_way(struct dca_core *core, const struct dca_config *config, st
 static int prepare_learning(struct dca_core *core, struct error *error)
 {
     unsigned workers = core->sched.workers;
-    if (core->way != DCA_BY_REMAINING || (core->sched.technique->needs & SCHED_NEEDS_FEEDBACK) == 0)
+    const bool learns = core->way == DCA_BY_REMAINING && (core->sched.technique->needs & SCHED_NEEDS_FEEDBACK) != 0;
+    if (!learns && core->weights.technique == NULL)
         return 0;
     core->known = calloc(workers, sizeof *core->known);
     core->fresh = calloc(workers, sizeof *core->fresh);
@@ -104,6 +110,7 @@ void dca_fini(struct dca_core *core)
     if (core->bounds.sched != NULL)
         sched_bounds_fini(&core->bounds);
     sched_fini(&core->sched);
+    sched_fini(&core->weights);
     free(core->known);
     free(core->fresh);
     core->known = core->fresh = NULL;
@@ -115,7 +122,7 @@ void dca_fini(struct dca_core *core)
 /* Mixes the words of a record, so that the check of a record of which only some words are new does not fit. */
 static uint64_t check_of(const struct dca_measured *measured)
 {
-    uint64_t words[5], check = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t words[6], check = UINT64_C(0x9e3779b97f4a7c15);
     memcpy(words, measured, sizeof words);
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         check = (check ^ words[i]) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -129,12 +136,13 @@ static void dca_core_learn(struct dca_core *core, unsigned worker, const struct 
     struct dca_measured *before = &core->known[worker];
     uint64_t freedom = now->freedom - before->freedom;
     double squares = now->squares - before->squares;
-    sched_feedback(&core->sched,
+    sched_feedback(core->weights.technique != NULL ? &core->weights : &core->sched,
                    &(struct sched_feedback){
                        .worker = worker,
                        .chunks = (uint32_t)(now->chunks - before->chunks),
                        .iterations = now->iterations - before->iterations,
                        .compute_s = (double)(now->compute_ns - before->compute_ns) / 1e9,
+                       .wait_s = (double)(now->wait_ns - before->wait_ns) / 1e9,
                        .deviation_s = freedom > 0 && squares > 0 ? sqrt(squares / (double)freedom) / 1e9 : 0,
                        .samples = freedom > 0 ? (uint32_t)freedom + 1 : 0,
                    });

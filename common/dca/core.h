@@ -4,9 +4,10 @@
  * Which counters a draw needs depends on the technique, and there are three ways:
  *   position   the step alone fixes where the chunk lies: closed forms. One fetch-and-add.
  *   step       the step fixes the size, and a second fetch-and-add on the start of the loop finds the place: the way of
- *          [RMA]. For weighted chunks of closed forms, for wf, and for any closed form when it is asked for.
- *   remaining  the size follows from the remaining work, which is read first: dtss, dfss, dgss, and af ([DCA] section
- * 4).
+ *          [RMA]. For weighted chunks of closed forms, for wf, also with weights that are learned (awf-b, awf-d), and
+ * for any closed form when it is asked for. remaining  the size follows from the remaining work, which is read first:
+ * dtss, dfss, dgss, awf-c, awf-e, and af
+ *          ([DCA] section 4).
  *
  * Invariants: a counter only grows; iterations before the start are drawn by exactly one rank; whoever draws beyond the
  * end draws no more. So each rank adds to a counter at most once beyond the end and at most once to stop the run, and
@@ -32,6 +33,7 @@ enum dca_counter {
 /* The measurements of a worker in all, as the others are to know it where the technique learns. */
 struct dca_measured {
     uint64_t chunks, iterations, compute_ns;
+    uint64_t wait_ns; /* idle before they began */
     uint64_t freedom; /* sum of m - 1 over the chunks, that were timed in m pieces */
     double squares;   /* sum of (m - 1) s^2, in ns^2 */
     uint64_t check;   /* check sum of the rest: a record that was read half old, half new is left for the next time */
@@ -46,7 +48,8 @@ struct dca_config {
 /* The settings of a loop, which are the same for all its workers. */
 struct dca_core {
     enum dca_way way;
-    struct sched sched; /* owned */
+    struct sched sched;   /* owned; of wf, awf-b and awf-d fac2, which their weights scale */
+    struct sched weights; /* by step, where the weights are learned: the technique that does; owned; else zeros */
     struct sched_bounds bounds;
     bool weighted;       /* by step: a chunk is multiplied with its worker's weight */
     bool to_the_letter;  /* by step, weighted: variant=paper, which neither carries fractions nor factors the rest */

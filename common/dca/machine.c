@@ -111,10 +111,12 @@ void dca_machine_set_load(struct dca_machine *machine, double load)
         return;
     machine->load = load;
     sched_set_load(&machine->core->sched, machine->worker, load);
+    if (machine->core->weights.technique != NULL)
+        sched_set_load(&machine->core->weights, machine->worker, load);
 }
 
-void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, double deviation_ns,
-                         unsigned samples)
+void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, uint64_t wait_ns,
+                         double deviation_ns, unsigned samples)
 {
     struct dca_measured *own = &machine->own;
     if (!dca_learns(machine->core))
@@ -122,6 +124,7 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
     own->chunks++;
     own->iterations += iterations;
     own->compute_ns += compute_ns;
+    own->wait_ns += wait_ns;
     if (samples > 1) {
         own->freedom += samples - 1;
         own->squares += (samples - 1) * deviation_ns * deviation_ns;
@@ -158,8 +161,11 @@ static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, ui
  * which is often 1. */
 static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
-    const struct dca_core *core = machine->core;
+    struct dca_core *core = machine->core;
     uint64_t size = sched_at(&core->sched, step);
+    if (core->weights.technique != NULL)
+        machine->weight =
+            core->weights.technique->batch_weight(&core->weights, machine->worker, step / core->sched.workers + 1);
     if (!core->weighted)
         return size;
     if (core->to_the_letter)

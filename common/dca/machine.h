@@ -115,7 +115,7 @@ struct dca_machine {
     bool stopped;
     bool over;          /* has ended once: nothing is drawn any more, only given */
     unsigned worker;    /* index for drawing: of the worker, 0 .. P-1; with by_node of its node */
-    double weight;      /* by step: what a chunk is multiplied with; 0: not weighted */
+    double weight;      /* by step: what a chunk is multiplied with, the latest where it is learned; 0: not weighted */
     double load;        /* by step: and divided by */
     double carry;       /* by step: what rounding has cut off, for the next chunk; below 1 */
     uint64_t rest;      /* remaining work, as last seen */
@@ -137,9 +137,10 @@ const char *dca_state_name(enum dca_state state);
  * from now on, itself included. */
 void dca_machine_set_load(struct dca_machine *machine, double load);
 
-/* Takes the measurements of an own chunk, where the technique learns. */
-void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, double deviation_ns,
-                         unsigned samples);
+/* Takes the measurements of an own chunk, where the technique learns: with the time that the worker had nothing to
+ * compute before it. */
+void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, uint64_t wait_ns,
+                         double deviation_ns, unsigned samples);
 
 /* Takes FINISHED (or START) and the FETCHED of its FETCH_ADD in one, for a worker that has drawn `step` already: the
  * commonest draw, by place, from the counters and not delayed. False when there is none, for ever. */

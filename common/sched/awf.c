@@ -12,6 +12,7 @@
 #include "common/sched/learn.h"
 #include "common/sched/technique.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { PARAM_RESTART };
@@ -118,6 +119,19 @@ uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
         asking->batch = batch;
     }
     return batch_weighted(sched, chunk, asking->weight);
+}
+
+/* Without a coordinator nobody sees a batch end: no batch is begun in sched->state, so that each measurement counts at
+ * once, and what is fixed for a batch is the weight alone. */
+double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch)
+{
+    struct awf *awf = sched->own;
+    struct awf_worker *asking = &awf->workers[worker];
+    assert(awf->period == AWF_PER_BATCH && sched->state.integer[BATCH_LEFT] == 0);
+    if (asking->batch != batch)
+        asking->weight = awf_weight(sched, worker);
+    asking->batch = batch;
+    return asking->weight;
 }
 
 uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker)

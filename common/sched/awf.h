@@ -22,8 +22,9 @@ extern const struct technique_param awf_params[];
 int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, struct error *error);
 
 /* For their vtables. */
-uint64_t awf_next_by_batch(struct sched *sched, unsigned worker); /* AWF_PER_STEP and AWF_PER_BATCH */
-uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker); /* AWF_PER_CHUNK */
+uint64_t awf_next_by_batch(struct sched *sched, unsigned worker);              /* AWF_PER_STEP and AWF_PER_BATCH */
+uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker);              /* AWF_PER_CHUNK */
+double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch); /* AWF_PER_BATCH */
 void awf_feedback(struct sched *sched, const struct sched_feedback *feedback);
 double awf_weight(const struct sched *sched, unsigned worker);
 void awf_again(struct sched *sched);

@@ -20,6 +20,7 @@ const struct technique technique_awf_c = {
     .powers = SCHED_POWERS_BY_MEAN,
     .init = awf_c_init,
     .next = awf_next_by_chunk,
+    .from_rest = awf_next_by_chunk,
     .feedback = awf_feedback,
     .weight = awf_weight,
     .again = awf_again,

@@ -20,6 +20,7 @@ const struct technique technique_awf_d = {
     .powers = SCHED_POWERS_BY_MEAN,
     .init = awf_d_init,
     .next = awf_next_by_batch,
+    .batch_weight = awf_batch_weight,
     .feedback = awf_feedback,
     .weight = awf_weight,
     .again = awf_again,

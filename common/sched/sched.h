@@ -155,6 +155,9 @@ struct technique {
      * fed back alone, whatever chunks were cut before, and by whom. The remaining work never grows from call to call.
      * NULL where K takes more than that. */
     uint64_t (*from_rest)(struct sched *sched, unsigned worker);
+    /* For flat scheduling by the closed form of fac2: the weight of `worker` for its chunk of batch `batch`, counted
+     * from 1, from the powers and what was fed back; the weights sum to P. NULL where from_rest, or at, says all. */
+    double (*batch_weight)(struct sched *sched, unsigned worker, uint64_t batch);
     /* Takes what was measured; NULL where nothing is learned. O(1), amortised. */
     void (*feedback)(struct sched *sched, const struct sched_feedback *feedback);
     /* The technique's estimate of a worker, as a weight (the mean of all workers is 1); NULL where it learns none. */

@@ -131,7 +131,7 @@ static void mode_dca_measure(struct hdss_shared_loop *loop, struct dca_own *own)
 {
     if (loop->measured.chunks > 0)
         dca_machine_measure(&own->share.machine, loop->measured.iterations, (uint64_t)(loop->measured.compute_s * 1e9),
-                            0, 0);
+                            (uint64_t)(loop->measured.wait_s * 1e9), 0, 0);
     loop->measured = (struct measured){0};
 }
 

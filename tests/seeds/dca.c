@@ -86,7 +86,8 @@ struct world {
     struct drawer drawers[WORKERS_MAX];
     unsigned workers, nodes;
     bool by_node, stopped, recall;
-    struct random losses; /* of losses alone, likewise */
+    struct random losses;   /* of losses alone, likewise */
+    struct random learners; /* of the technique that learns, likewise */
     bool has_book;
     struct dca_book book;
     bool any_is_lost;
@@ -119,6 +120,7 @@ static void complain(struct world *world, const char *wrong)
 
 static const char *const techniques[] = {"static", "ss",  "css:chunk=13", "gss",  "tss",  "fac2", "tfss", "fiss",
                                          "viss",   "rnd", "wf",           "dtss", "dfss", "dgss", "af",   "mfsc"};
+static const char *const learners[] = {"af", "awf-b", "awf-c", "awf-d", "awf-e"}; /* in the place of af */
 static const char *const inner_techniques[] = {"static", "ss", "css:chunk=3", "gss", "tss", "fac2", "rnd"};
 
 #define PICK(world, list) (list)[between(world, 0, sizeof(list) / sizeof *(list)-1)]
@@ -164,7 +166,8 @@ static int make_views(struct world *world, struct error *error)
 static int make_machines(struct world *world, struct error *error)
 {
     const char *name = world->is_long ? "css:chunk=2^34" : PICK(world, techniques);
-    const struct sched_spec spec = spec_of(world->by_node && strcmp(name, "af") == 0 ? "fac2" : name);
+    const char *learner = learners[random_between(&world->learners, 0, sizeof learners / sizeof *learners - 1)];
+    const struct sched_spec spec = spec_of(strcmp(name, "af") != 0 ? name : world->by_node ? "fac2" : learner);
     const unsigned drawers = world->by_node ? world->nodes : world->workers;
     enum sched_weighting weighting = (enum sched_weighting)between(world, 0, world->by_node ? 1 : 2);
     const bool shared = between(world, 0, 1), given = between(world, 0, 3) > 0 || weighting == SCHED_WEIGHTING_POWER;
@@ -224,6 +227,7 @@ static void world_init(struct world *world, uint64_t seed, bool trace)
     random_init(&world->random, seed);
     random_init(&world->cuts, ~seed);
     random_init(&world->losses, seed * UINT64_C(0x9e3779b97f4a7c15));
+    random_init(&world->learners, ~seed * UINT64_C(0x9e3779b97f4a7c15));
     ranges_init(&world->done);
     world->trace = trace;
     place_workers(world);
@@ -461,7 +465,7 @@ static void compute(struct world *world, unsigned w)
     if (world->has_book)
         drawer->told = drawer->machine.chunk;
     tally.chunks++;
-    dca_machine_measure(&drawer->machine, count, count * (100 + 50 * w), 10, 8);
+    dca_machine_measure(&drawer->machine, count, count * (100 + 50 * w), 20, 10, 8);
     give(world, w, &(struct dca_event){.type = DCA_EVENT_FINISHED});
 }
 

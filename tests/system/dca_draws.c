@@ -168,7 +168,7 @@ static void draw_all(const struct loop *loop)
         note(&chunk);
         if (loop->gives && chunk.count > 1 && own_count % 3 == 0)
             give_latest();
-        dca_machine_measure(&dca.share.machine, chunk.count, chunk.count * 1000 * (dca.rank + 1), 100, 4);
+        dca_machine_measure(&dca.share.machine, chunk.count, chunk.count * 1000 * (dca.rank + 1), 0, 100, 4);
         if (dca.share.transport->serve != NULL && dca.rank == 0)
             dca.share.transport->serve(&dca.share);
         if (loop->stopper == dca.rank && own_count == loop->stop_after)
@@ -372,6 +372,8 @@ static const char *const techniques[] = {
     "dfss",
     "dgss",
     "af",
+    "awf-b",
+    "awf-e",
 };
 
 #define INSIDE     15

@@ -217,9 +217,10 @@ def test_wrong_use_is_one_line_and_exit_2():
     for mode in ('rma', 'two-sided'):
         refused(one('--recall', 'off', '--dca', mode, *kernel), '--recall', 'supermaster', '--dca node')
     refused(one('--dca', 'rma', '--technique', 'auto', *kernel), 'auto')
-    refused(one('--dca', 'rma', '--technique', 'awf-b', *kernel), 'awf-b cannot run without a coordinator (--dca)')
+    refused(one('--dca', 'rma', '--technique', 'awf', *kernel), 'awf cannot run without a coordinator (--dca)')
     refused(one('--dca', 'rma', '--technique', 'tap', *kernel), 'tap', 'mu=')
     refused(one('--dca', 'node', '--technique', 'af', *kernel), 'af cannot run with --dca node')
+    refused(one('--dca', 'node', '--technique', 'awf-b', *kernel), 'awf-b cannot run with --dca node')
     refused(one('--dca', 'node', '--node-technique', 'dfss', *kernel), '--node-technique', 'dfss')
     refused(one('--dca', 'rma', '--node-technique', 'ss', *kernel), '--node-technique', '--dca node')
     refused(one('--dca', 'node', '--break-after', '3', *kernel), '--break-after')

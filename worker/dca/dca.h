@@ -35,6 +35,7 @@ struct dca {
     struct wait wait;
     struct wait_work work; /* the kernel's */
     uint64_t start_ns;
+    uint64_t waited_ns;         /* for the running chunk, where the technique learns */
     uint64_t looked_compute_ns; /* computed since the last look at the clock */
     unsigned looked_chunks;
     uint64_t next_tick_ns;

@@ -255,8 +255,8 @@ static void finish_chunk(struct dca *dca, const struct chunk_event *chunk)
 {
     dca->figures.chunks++;
     dca->figures.compute_ns += chunk->compute_ns;
-    dca_machine_measure(&dca->share.machine, dca->exec.chunk.count, chunk->compute_ns, chunk->deviation_ns,
-                        chunk->samples);
+    dca_machine_measure(&dca->share.machine, dca->exec.chunk.count, chunk->compute_ns, dca->waited_ns,
+                        chunk->deviation_ns, chunk->samples);
     if (dca->exec.config.collect) /* the results are stored */
         dca->figures.finish_ns = runtime_now() - dca->start_ns;
 }
@@ -368,6 +368,17 @@ static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
         sharing->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_processor_ns;
 }
 
+/* Draws the next chunk, and takes the time of that where it counts for a technique that learns. */
+static bool dca_work_draw(struct dca *dca, struct range *chunk)
+{
+    if (!dca_learns(&dca->share.core))
+        return share_draw(&dca->share, chunk);
+    const uint64_t began_ns = runtime_now();
+    const bool is_drawn = share_draw(&dca->share, chunk);
+    dca->waited_ns = runtime_now() - began_ns;
+    return is_drawn;
+}
+
 void dca_work(struct dca *dca)
 {
     struct range chunk;
@@ -384,7 +395,7 @@ void dca_work(struct dca *dca)
     dca->start_ns = runtime_now();
     uint64_t processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     look_at_clock(dca);
-    while (!dca->failed && share_draw(&dca->share, &chunk)) {
+    while (!dca->failed && dca_work_draw(dca, &chunk)) {
         if (dca->figures.first_ns == NEVER)
             dca->figures.first_ns = runtime_now() - dca->start_ns;
         if (dca->meter.folder != NULL)

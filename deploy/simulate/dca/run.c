@@ -62,6 +62,7 @@ static void drawing_compute(struct dca_run *run, unsigned w, double at_ns)
     struct drawing_worker *worker = &run->workers[w];
     const struct range *chunk = &worker->machine.chunk;
     worker->call_ns = virtual_call_ns(&run->given.config, worker->began_ns, at_ns);
+    worker->waited_ns = worker->began_ns >= 0 ? at_ns - worker->ended_ns : 0;
     worker->began_ns = at_ns;
     worker->compute_ns = dca_compute_ns(run, w, at_ns, worker->call_ns, chunk->first, chunk->count);
     run->first_ns = run->first_ns < 0 || at_ns < run->first_ns ? at_ns : run->first_ns;
@@ -106,17 +107,18 @@ static void drawing_measure(struct dca_run *run, unsigned w, double began_ns)
         call_ns = 0;
         at_ns += piece_ns;
     }
-    dca_machine_measure(&worker->machine, chunk->count, (uint64_t)worker->compute_ns, spread_deviation_ns(&spread),
-                        (unsigned)spread.pieces);
+    dca_machine_measure(&worker->machine, chunk->count, (uint64_t)worker->compute_ns, (uint64_t)worker->waited_ns,
+                        spread_deviation_ns(&spread), (unsigned)spread.pieces);
 }
 
 static void drawing_finish(struct dca_run *run, unsigned w, double at_ns)
 {
-    const struct drawing_worker *worker = &run->workers[w];
+    struct drawing_worker *worker = &run->workers[w];
     struct report_worker *row = &run->rows[w];
     double next_ns = run->model->finish != NULL ? run->model->finish(run, w, at_ns) : at_ns;
     if (next_ns <= 0)
         return;
+    worker->ended_ns = at_ns;
     run->chunks++;
     row->chunks++;
     row->iterations += worker->machine.chunk.count;

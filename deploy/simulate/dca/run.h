@@ -41,8 +41,10 @@ struct drawing_worker {
     enum drawing_event due;   /* the event */
     bool is_due;              /* it is scheduled */
     double compute_ns;        /* time of the running chunk */
+    double waited_ns;         /* time between the end of the chunk before and its start; 0: there was none */
     double call_ns;           /* time of the kernel's call, beside the costs of the iterations */
     double began_ns;          /* start of the running chunk; below 0: there was none yet */
+    double ended_ns;          /* end of the chunk before */
     unsigned behind;          /* worker that waits next for the queue of the node */
 };
 

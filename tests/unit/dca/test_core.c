@@ -10,6 +10,7 @@
 #include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
+#include <math.h>
 #include <string.h>
 
 #define WORKERS_MAX 64
@@ -88,7 +89,7 @@ static void draw_once(struct world *world, unsigned w)
     if (world->chunks < sizeof world->sizes / sizeof *world->sizes)
         world->sizes[world->chunks] = chunk.count;
     world->chunks++;
-    dca_machine_measure(&world->machines[w], chunk.count, chunk.count * (100 + 50 * w), 10, 8);
+    dca_machine_measure(&world->machines[w], chunk.count, chunk.count * (100 + 50 * w), 20, 10, 8);
 }
 
 static void world_init(struct world *world, const char *technique, const struct sched_config *config, bool two_counters,
@@ -157,6 +158,10 @@ static const char *const techniques[] = {
     "dfss:alpha=1",
     "dfss:alpha=3.5",
     "af",
+    "awf-b",
+    "awf-c",
+    "awf-d",
+    "awf-e",
     "tap:mu=1,sigma=0.5,alpha=1.3",
     "fsc:h=0.01,sigma=0.06",
 };
@@ -264,11 +269,58 @@ static uint64_t first_chunk(const char *technique, double load)
 
 START_TEST(a_loaded_worker_draws_in_proportion)
 {
-    static const char *const loaded[] = {"css:chunk=1200", "fac2", "tss", "dgss", "wf", "af"};
+    static const char *const loaded[] = {"css:chunk=1200", "fac2", "tss", "dgss", "wf", "af", "awf-b", "awf-c"};
     for (size_t t = 0; t < sizeof loaded / sizeof *loaded; t++) {
         uint64_t alone = first_chunk(loaded[t], 1);
         ck_assert_uint_gt(alone, 100);
         ck_assert_uint_eq(first_chunk(loaded[t], 2), alone / 2);
+    }
+}
+END_TEST
+
+/* Worker w takes 1 + w units for an iteration, and one at a time draws, the one that is free first: what each computes
+ * in all is in proportion to its speed, as with a coordinator. */
+static void draw_by_speed(const char *technique, uint64_t *computed, unsigned workers)
+{
+    struct world *world = malloc(sizeof *world);
+    const struct sched_config config = {.iterations = 100000, .workers = workers};
+    uint64_t values[DCA_COUNTERS] = {0}, free_at[WORKERS_MAX] = {0};
+    const struct dca_counters counters = {.self = values, .fetch_add = add_alone, .share = measure_nothing};
+    world_init(world, technique, &config, false, 1);
+    for (struct range chunk;;) {
+        unsigned first = 0;
+        for (unsigned w = 1; w < workers; w++)
+            first = free_at[w] < free_at[first] ? w : first;
+        for (unsigned w = 0; w < workers; w++) {
+            world->cores[first].fresh[w] = world->machines[w].own;
+            dca_seal(&world->cores[first].fresh[w]);
+        }
+        if (!dca_machine_draw(&world->machines[first], &counters, &chunk))
+            break;
+        const uint64_t took = chunk.count * (1 + first) * 1000;
+        computed[first] += chunk.count;
+        free_at[first] += took;
+        dca_machine_measure(&world->machines[first], chunk.count, took, first * chunk.count * 10, 0, 0);
+    }
+    world_fini(world);
+    free(world);
+}
+
+/* The slowest has its first chunk, an eighth of the loop, before anything is measured: a little too much. */
+START_TEST(learned_weights_are_those_of_the_speeds)
+{
+    static const char *const learning[] = {"awf-b", "awf-c", "awf-d", "awf-e"};
+    enum { WORKERS = 4 };
+    for (size_t t = 0; t < sizeof learning / sizeof *learning; t++) {
+        uint64_t computed[WORKERS] = {0}, all = 0;
+        draw_by_speed(learning[t], computed, WORKERS);
+        for (unsigned w = 0; w < WORKERS; w++)
+            all += computed[w];
+        ck_assert_uint_eq(all, 100000);
+        for (unsigned w = 0; w < WORKERS; w++) { /* 48, 24, 16 and 12 % */
+            const double share = 12.0 / (1 + w) / 25;
+            ck_assert_double_lt(fabs((double)computed[w] / 100000 - share), 0.03);
+        }
     }
 }
 END_TEST
@@ -492,7 +544,6 @@ static void refuses(const char *technique, uint64_t iterations, const char *expe
 
 START_TEST(what_cannot_run_as_dca_is_refused)
 {
-    refuses("awf-b", 1000, "technique awf-b cannot run without a coordinator (--dca)");
     refuses("awf", 1000, "technique awf cannot run without a coordinator (--dca)");
     refuses("tap", 1000, "mu=");
     refuses("pls", 1000, "swr=");
@@ -540,6 +591,7 @@ int main(void)
     tcase_add_loop_test(tcase, covers_the_loop_once_when_weighted, 0, TECHNIQUES);
     tcase_add_loop_test(tcase, covers_the_loop_once_when_cores_are_loaded, 0, TECHNIQUES);
     tcase_add_test(tcase, a_loaded_worker_draws_in_proportion);
+    tcase_add_test(tcase, learned_weights_are_those_of_the_speeds);
     tcase_add_loop_test(tcase, sizes_are_those_of_the_closed_form, 0, 2);
     tcase_add_test(tcase, weighted_chunks_leave_no_crumbs);
     tcase_add_test(tcase, wf_to_the_letter_rounds_up);

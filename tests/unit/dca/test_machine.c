@@ -134,7 +134,7 @@ END_TEST
 START_TEST(who_learns_exchanges_before_each_draw)
 {
     begin("af", false, false);
-    dca_machine_measure(&machine, 10, 1000, 5, 4);
+    dca_machine_measure(&machine, 10, 1000, 0, 5, 4);
     tell(DCA_EVENT_START);
     expect(DCA_ACTION_EXCHANGE);
     core.fresh[machine.worker] = machine.own;
