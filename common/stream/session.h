@@ -65,6 +65,5 @@ bool session_can_resume(const struct session *session, uint64_t received);
 /* Goes on upon a new connection to the other end, which has as many. */
 void session_resume(struct session *session, uint64_t received);
 
-/* Bytes that the other end has not acknowledged, heads included. It acknowledges with each frame that it sends, with a
- * BEAT after SESSION_ACK_BYTES, and with one after the period of BEATs at the latest. */
+/* Bytes that are not acknowledged, heads included. */
 size_t session_unacknowledged(const struct session *session);

@@ -98,6 +98,10 @@ int streams_send(struct streams *streams, unsigned peer, const unsigned char *by
 void streams_gather(struct streams *streams);
 void streams_flush(struct streams *streams);
 
+/* Bytes of messages, with 8 for each, that the peer has not acknowledged; it does so with all that it sends, after 64
+ * KiB at once, and after a quarter of a second at the latest. */
+size_t streams_unsent(const struct streams *streams, unsigned peer);
+
 /* True while messages can be sent to the peer, though they may wait for it to come back. */
 bool streams_is_open(const struct streams *streams, unsigned peer);
 

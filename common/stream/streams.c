@@ -292,6 +292,11 @@ void streams_flush(struct streams *streams)
     }
 }
 
+size_t streams_unsent(const struct streams *streams, unsigned number)
+{
+    return session_unacknowledged(&streams->peers[number]->session);
+}
+
 bool streams_is_open(const struct streams *streams, unsigned number)
 {
     const struct peer *peer = streams->peers[number];

@@ -7,7 +7,6 @@
  * In each round everything has its turn; medians, and the least and the most. A bare TCP socket has no TLS, which a
  * stream over TCP always has. */
 #include "common/os/clock.h"
-#include "common/stream/peer.h"
 #include "common/stream/stream.h"
 #include "common/util/error.h"
 #include "proto/message.h"
@@ -171,7 +170,7 @@ static uint64_t drive_pod(struct event_base *base, struct streams *streams, bool
     static unsigned char bytes[MESSAGE_MAX];
     const uint64_t began = clock_ns(CLOCK_MONOTONIC);
     for (uint64_t i = 0; i < messages; i++) {
-        while (session_unacknowledged(&streams->peers[0]->session) > WINDOW_BYTES)
+        while (streams_unsent(streams, 0) > WINDOW_BYTES)
             event_base_loop(base, EVLOOP_ONCE);
         streams_send(streams, 0, bytes, is_ping ? PING_BYTES : sizeof bytes);
         if (is_ping)

@@ -28,11 +28,6 @@ static bool is_tcp(int i)
     return i == 1;
 }
 
-static size_t unacknowledged(const struct streams *streams)
-{
-    return session_unacknowledged(&streams->peers[0]->session);
-}
-
 START_TEST(a_pod_joins_and_is_told_what_it_is)
 {
     struct ends ends;
@@ -122,7 +117,7 @@ START_TEST(messages_come_in_order_both_ways)
     }
     ENDS_WAIT(&ends, ends.to[0].messages == count && ends.from[0].messages == count);
     ENDS_WAIT(&ends, streams_are_flushed(ends.set) && streams_are_flushed(ends.pod[0]));
-    ck_assert_uint_eq(unacknowledged(ends.set), 0);
+    ck_assert_uint_eq(streams_unsent(ends.set, 0), 0);
     ends_fini(&ends);
 }
 END_TEST
@@ -139,7 +134,7 @@ START_TEST(the_largest_messages_come_whole)
         memset(large, (int)(i & 0xff), sizeof large);
         ck_assert_int_eq(streams_send(ends.set, 0, large, sizeof large), 0);
     }
-    ck_assert_uint_gt(unacknowledged(ends.set), INBOX_MAX);
+    ck_assert_uint_gt(streams_unsent(ends.set, 0), INBOX_MAX);
     while (fifo_size(&ends.pod[0]->inbox) < INBOX_MAX)
         event_base_loop(ends.base, EVLOOP_ONCE);
     for (unsigned i = 0; i < 1000; i++) /* nobody takes anything, so no more is read */
@@ -165,8 +160,8 @@ START_TEST(much_is_acknowledged_before_the_next_beat)
     ends_joined(&ends, 0);
     for (uint64_t i = 0; i < 10000; i++)
         ends_send(ends.set, 0, i);
-    ENDS_WAIT(&ends, ends.to[0].messages == 10000 && unacknowledged(ends.set) < SESSION_ACK_BYTES);
-    ck_assert_uint_gt(unacknowledged(ends.set), 0); /* the rest is, with the next beat */
+    ENDS_WAIT(&ends, ends.to[0].messages == 10000 && streams_unsent(ends.set, 0) < SESSION_ACK_BYTES);
+    ck_assert_uint_gt(streams_unsent(ends.set, 0), 0); /* the rest is, with the next beat */
     ends_fini(&ends);
 }
 END_TEST
