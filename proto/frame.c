@@ -25,6 +25,7 @@ static const struct {
     [FRAME_MESSAGE] = {1, MESSAGE_MAX},
     [FRAME_BEAT] = {0, 0},
     [FRAME_BYE] = {0, 0},
+    [FRAME_DATA] = {1, FRAME_DATA_MAX},
 };
 
 #define FRAME_TYPES (sizeof body_sizes / sizeof *body_sizes)

@@ -11,7 +11,7 @@
 
 /* To be raised when a layout, a meaning or a limit of the frames changes, that of HELLO's first bytes excepted, which
  * are the same in all versions. */
-#define STREAM_VERSION 1
+#define STREAM_VERSION 2
 
 #define FRAME_HEAD_BYTES    8
 #define FRAME_TOKEN_BYTES   16
@@ -23,6 +23,7 @@
 /* The most bytes of a HELLO of any version. */
 #define FRAME_HELLO_MAX   1024
 #define FRAME_WORDS_MAX   65536
+#define FRAME_DATA_MAX    65536
 #define FRAME_BODY_MAX    (FRAME_WELCOME_BYTES + FRAME_WORDS_MAX)
 #define FRAME_RANKS_MAX   (1u << 20) /* workers and cores of a pod */
 #define FRAME_BEAT_MAX_MS 60000
@@ -34,12 +35,14 @@ enum frame_type {
     FRAME_MESSAGE,
     FRAME_BEAT,
     FRAME_BYE,
+    FRAME_DATA,
 };
 
 struct frame_head {
     enum frame_type type;
     uint32_t size;     /* of the body, in bytes */
-    uint32_t received; /* messages and BYE that the sender has received, modulo 2^32; 0 in HELLO, WELCOME and REFUSED */
+    uint32_t received; /* MESSAGEs, DATA and BYE that the sender has received, modulo 2^32; 0 in HELLO, WELCOME and
+                          REFUSED */
 };
 
 struct frame_hello {

@@ -305,6 +305,10 @@ static const struct option_row results[] = {
     {"max-output", 0, "BYTES", "a number of bytes from 0 to 536870912",
      "for exec: what is kept of a task's output, and of its errors; the same as max_output=BYTES (default 67108864)",
      take_max_output},
+    {"results", 0, "there|here", NULL,
+     "who writes what pods compute (hdss join): there: each pod itself, into a folder that it shares with the set; "
+     "here: the set, to which pods send it, and which they need share no folder with (default there)",
+     TAKES_CHOICE(struct job, results), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"join", 0, "no|yes", NULL,
      "no: variable output stays as it was collected, in the folder FILE.parts, for a program that reads it there while "
      "the run goes on, and removes it (default yes)",

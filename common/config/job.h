@@ -22,6 +22,8 @@
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
+/* Who writes the results of pods: their masters, or the supermaster, to which they are streamed. */
+enum job_results { JOB_RESULTS_THERE, JOB_RESULTS_HERE };
 /* The treatment of the journal of an earlier run. */
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
 /* The form of the summary that the run ends with. */
@@ -46,6 +48,7 @@ struct job {
     bool join_given;
     bool journal_off;
     enum job_durability durability;
+    enum job_results results; /* --results */
     enum job_earlier earlier;
     enum job_progress progress;
     enum job_summary summary;

@@ -6,6 +6,11 @@
 
 #include <assert.h>
 
+bool runtime_is_of_pod(const struct runtime *runtime)
+{
+    return runtime->first_rank > 0;
+}
+
 unsigned runtime_rank(const struct runtime *runtime)
 {
     return runtime->rank;

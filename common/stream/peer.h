@@ -135,8 +135,9 @@ uint64_t streams_now(void);
 /* Has the timer go off at `at_ns` or before. */
 void streams_wake(struct streams *streams, uint64_t at_ns);
 
-/* Keeps a message for streams_poll(). -1 when memory is out. */
-int streams_keep(struct streams *streams, const struct peer *peer, const unsigned char *bytes, size_t size);
+/* Keeps a message or data for streams_poll(). -1 when memory is out. */
+int streams_keep(struct streams *streams, const struct peer *peer, enum stream_event_type type,
+                 const unsigned char *bytes, size_t size);
 
 void streams_warn(struct streams *streams, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

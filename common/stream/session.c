@@ -31,7 +31,8 @@ void session_fini(struct session *session)
 
 int session_add(struct session *session, enum frame_type type, const unsigned char *bytes, size_t size)
 {
-    assert((type == FRAME_MESSAGE && size > 0 && size <= MESSAGE_MAX) || (type == FRAME_BYE && size == 0));
+    assert((type == FRAME_MESSAGE && size > 0 && size <= MESSAGE_MAX) ||
+           (type == FRAME_DATA && size > 0 && size <= FRAME_DATA_MAX) || (type == FRAME_BYE && size == 0));
     if (fifo_size(&session->kept) + FRAME_HEAD_BYTES + size > SESSION_KEPT_MAX)
         return -1;
     unsigned char *frame = fifo_append(&session->kept, FRAME_HEAD_BYTES + size);

@@ -21,6 +21,7 @@ struct streams;
 #define STREAM_NAME_MAX  64
 #define STREAM_KEY_BYTES 32
 #define STREAM_WORDS_MAX 65536
+#define STREAM_DATA_MAX  65536
 
 /* The times of grace between a set and its pods, at both ends: see struct streams_setup. */
 #define STREAM_GRACE_NS  UINT64_C(10000000000)
@@ -43,6 +44,7 @@ struct stream_welcome {
 enum stream_event_type {
     STREAM_JOINS,   /* a pod wants to join: streams_welcome() or streams_refuse() follow, now or later */
     STREAM_MESSAGE, /* from a peer that was welcomed */
+    STREAM_DATA,    /* likewise, to the end that listens: bytes that belong to a message before them */
     STREAM_LEFT,    /* a peer has left in order: nothing more comes from it, and nothing goes to it */
     STREAM_LOST, /* a peer has not come back within the grace time, or has broken the protocol: the same. Also one that
                     has gone before it was answered. Not of a peer from which this end has parted */
@@ -51,7 +53,7 @@ enum stream_event_type {
 struct stream_event {
     enum stream_event_type type;
     unsigned peer;
-    const unsigned char *bytes; /* MESSAGE: until the next call */
+    const unsigned char *bytes; /* MESSAGE, DATA: until the next call */
     size_t size;
     struct stream_lineup lineup; /* JOINS */
 };
@@ -93,13 +95,17 @@ void streams_refuse(struct streams *streams, unsigned peer, const char *line);
  * peer is not open. -1 when memory is out, or a peer that is cut off has left 1 GiB unacknowledged. */
 int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
+/* Sends 1 to STREAM_DATA_MAX bytes of data as streams_send() does a message, in order with these, from an end that has
+ * joined. */
+int streams_send_data(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
+
 /* Has streams_send() keep what it is given until streams_flush(), so that what is sent in one go takes one call of the
  * system. */
 void streams_gather(struct streams *streams);
 void streams_flush(struct streams *streams);
 
-/* Bytes of messages, with 8 for each, that the peer has not acknowledged; it does so with all that it sends, after 64
- * KiB at once, and after a quarter of a second at the latest. */
+/* Bytes of messages and data, with 8 for each, that the peer has not acknowledged; it does so with all that it sends,
+ * after 64 KiB at once, and after a quarter of a second at the latest. */
 size_t streams_unsent(const struct streams *streams, unsigned peer);
 
 /* True while messages can be sent to the peer, though they may wait for it to come back. */

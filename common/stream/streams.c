@@ -29,10 +29,13 @@
 /* Strangers are told of at most once in this time. */
 #define WARN_EVERY_NS UINT64_C(200000000)
 
-_Static_assert(STREAM_NAME_MAX == FRAME_NAME_BYTES && STREAM_WORDS_MAX == FRAME_WORDS_MAX, "as in frames");
+_Static_assert(STREAM_NAME_MAX == FRAME_NAME_BYTES && STREAM_WORDS_MAX == FRAME_WORDS_MAX &&
+                   STREAM_DATA_MAX == FRAME_DATA_MAX,
+               "as in frames");
 
-/* The head of a message in the inbox. */
+/* The head of a message, or data, in the inbox. */
 struct kept_message {
+    enum stream_event_type type;
     unsigned peer;
     size_t size;
 };
@@ -145,9 +148,10 @@ void streams_free(struct streams *streams)
 
 /* --- what has come --- */
 
-int streams_keep(struct streams *streams, const struct peer *peer, const unsigned char *bytes, size_t size)
+int streams_keep(struct streams *streams, const struct peer *peer, enum stream_event_type type,
+                 const unsigned char *bytes, size_t size)
 {
-    const struct kept_message kept = {peer->number, size};
+    const struct kept_message kept = {type, peer->number, size};
     unsigned char *room = fifo_append(&streams->inbox, sizeof kept + size);
     if (room == NULL)
         return -1;
@@ -183,7 +187,7 @@ static bool poll_message(struct streams *streams, struct stream_event *event)
     const unsigned char *first = fifo_first(&streams->polled);
     memcpy(&kept, first, sizeof kept);
     streams->polled_bytes = sizeof kept + kept.size;
-    *event = (struct stream_event){STREAM_MESSAGE, kept.peer, first + sizeof kept, kept.size, {.workers = 0}};
+    *event = (struct stream_event){kept.type, kept.peer, first + sizeof kept, kept.size, {.workers = 0}};
     return true;
 }
 
@@ -262,18 +266,30 @@ static void note_unflushed(struct streams *streams, struct peer *peer)
     streams->unflushed = peer;
 }
 
-int streams_send(struct streams *streams, unsigned number, const unsigned char *bytes, size_t size)
+static int send_frame(struct streams *streams, unsigned number, enum frame_type type, const unsigned char *bytes,
+                      size_t size)
 {
     struct peer *peer = streams->peers[number];
     if (!streams_is_open(streams, number))
         return 0;
-    if (session_add(&peer->session, FRAME_MESSAGE, bytes, size) < 0)
+    if (session_add(&peer->session, type, bytes, size) < 0)
         return -1;
     if (streams->gathers)
         note_unflushed(streams, peer);
     else if (peer->connection != NULL)
         connection_pump(peer->connection);
     return 0;
+}
+
+int streams_send(struct streams *streams, unsigned number, const unsigned char *bytes, size_t size)
+{
+    return send_frame(streams, number, FRAME_MESSAGE, bytes, size);
+}
+
+int streams_send_data(struct streams *streams, unsigned number, const unsigned char *bytes, size_t size)
+{
+    assert(streams->joiner != NULL);
+    return send_frame(streams, number, FRAME_DATA, bytes, size);
 }
 
 void streams_gather(struct streams *streams)

@@ -487,6 +487,19 @@ static int store(void *context, const struct part *part, const void *data, uint6
     return results_write(&root->sink, part->first, part->count, data, bytes, error);
 }
 
+/* True for a part of the output that a pod may have sent. */
+static bool fits(void *context, const struct part *part, uint64_t bytes)
+{
+    const struct job_setup *setup = &((struct led_job *)context)->root.setup;
+    const uint64_t end = setup->first + setup->count;
+    if (!setup->collect || setup->job.results != JOB_RESULTS_HERE || part->first < setup->first || part->first >= end ||
+        part->count > end - part->first)
+        return false;
+    if (setup->loop.streams > 0)
+        return true; /* a block is looked at where it is written */
+    return bytes / setup->record_bytes == part->count && bytes % setup->record_bytes == 0;
+}
+
 static int record(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {
     struct led_job *led = context;
@@ -580,6 +593,7 @@ const struct effects *led_job_effects(struct led_job *led)
     led->effects = (struct effects){
         .context = led,
         .store = store,
+        .fits = fits,
         .journal = record,
         .deaths = record_deaths_in_journal,
         .point = record_point_in_journal,

@@ -131,7 +131,10 @@ MESSAGES = {
     "verified-two": header(0x2D, 0, 2, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 0),
     "verified-three": header(0x2D, 2, 3, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 9), "job": header(0x2E, 0, 5, 0) + struct.pack("<I", 5) + b"words",
     "job-last": header(0x2E, 0, 2, 3, job=7) + struct.pack("<I", 5) + b"ds", "job-behind": header(0x2E, 0, 2, 4) + struct.pack("<I", 5) + b"ds",
-    "set-over": header(0x2F), "set-over-degraded": header(0x2F, 2, job=9), "leaving": header(0x30), "leaving-now": header(0x30, 8, job=9), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
+    "set-over": header(0x2F), "set-over-degraded": header(0x2F, 2, job=9), "leaving": header(0x30), "leaving-now": header(0x30, 8, job=9),
+    "store": header(0x31, 2, job=3) + struct.pack("<QQ", 256, 2) + b"ab", "store-data": header(0x31, 4, job=3) + struct.pack("<QQQ", 256, 2, 32768),
+    "store-nothing": header(0x31, 0) + struct.pack("<QQ", 256, 2), "store-none": header(0x31, 2) + struct.pack("<QQ", 256, 0) + b"a",
+    "store-overflow": header(0x31, 2) + struct.pack("<QQ", 2**64 - 1, 2) + b"a", "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
 }
 
 
@@ -161,7 +164,7 @@ def frame(kind, body=b"", received=0, size=None):
 TOKEN = bytes(range(0xA0, 0xB0))
 
 
-def joins(protocol=None, stream=1, workers=4, cores=8, received=0, token=bytes(16), name=b"node7", magic=b"HDSSjoin", more=b""):
+def joins(protocol=None, stream=2, workers=4, cores=8, received=0, token=bytes(16), name=b"node7", magic=b"HDSSjoin", more=b""):
     versions = struct.pack("<HH", stream, protocol or protocol_version())
     return frame(1, magic + versions + struct.pack("<IIQ", workers, cores, received) + token + name.ljust(64, b"\0") + more)
 
@@ -171,13 +174,13 @@ def welcome(token=TOKEN, received=0, first=5, beat=250, words=b"a\0bc\0"):
 
 
 FRAMES = {
-    "hello": joins(), "hello-back": joins(token=TOKEN, received=258), "hello-protocol": joins(protocol=999), "hello-stream": joins(stream=2),
+    "hello": joins(), "hello-back": joins(token=TOKEN, received=258), "hello-protocol": joins(protocol=999), "hello-stream": joins(stream=9),
     "hello-magic": joins(magic=b"HDSSleav"), "hello-workers": joins(workers=0), "hello-cores": joins(cores=1 << 30), "hello-new": joins(received=1),
     "hello-no-name": joins(name=b""), "hello-long-name": joins(name=b"n" * 64), "hello-name": joins(name=b"a\x1b[m"), "hello-behind": joins(name=b"a\0b"),
     "hello-long": joins(more=b"x"), "hello-short": frame(1, joins()[8:20]), "welcome": welcome(), "welcome-no-words": welcome(words=b""),
     "welcome-no-token": welcome(token=bytes(16)), "welcome-open": welcome(words=b"a"), "welcome-beat": welcome(beat=0), "refused": frame(3, b"no"),
     "refused-lines": frame(3, b"a\nb"), "message": frame(4, b"\xaa\xbb\xcc", 3), "message-none": frame(4), "message-long": frame(4, size=4097),
-    "beat": frame(5, received=258), "beat-body": frame(5, b"x"), "bye": frame(6, received=259), "unknown": frame(7), "cut": welcome()[:-1],
+    "beat": frame(5, received=258), "beat-body": frame(5, b"x"), "bye": frame(6, received=259), "data": frame(7, b"results", 9), "data-none": frame(7), "data-long": frame(7, size=65537), "unknown": frame(8), "cut": welcome()[:-1],
     "several": joins() + welcome() + frame(4, b"x") + frame(5, received=1) + frame(6), "received": frame(3, b"no", 1), "head": frame(5)[:7],
 }
 

@@ -248,6 +248,7 @@ static const struct {
     {"--metrics-file a.json --report a.json toy", "--metrics-file names a file that has another use, a.json"},
     {"--metrics-file a.npy.journal --output a.npy toy",
      "--metrics-file names a file that has another use, a.npy.journal"},
+    {"--results elsewhere toy", "--results 'elsewhere': accepted: there, here"},
     {"--durability disk toy", "--durability 'disk': accepted: process, node"},
     {"--drain-time -1 toy", "--drain-time '-1': accepted: a number of seconds from 0 to 1e6"},
     {"--drain-time long toy", "--drain-time 'long': accepted: a number of seconds from 0 to 1e6"},

@@ -88,6 +88,8 @@ START_TEST(frames_are_those_of_the_document)
                      (const unsigned char *)"\xaa\xbb\xcc", 3);
     assert_is_vector("BEAT, 258 received", FRAME_BEAT, 258, NULL, 0);
     assert_is_vector("BYE, 259 received", FRAME_BYE, 259, NULL, 0);
+    assert_is_vector("DATA of the bytes `aabbcc`, 260 received", FRAME_DATA, 260, (const unsigned char *)"\xaa\xbb\xcc",
+                     3);
 }
 END_TEST
 
@@ -103,6 +105,7 @@ static const struct {
     {FRAME_MESSAGE, 1, MESSAGE_MAX},
     {FRAME_BEAT, 0, 0},
     {FRAME_BYE, 0, 0},
+    {FRAME_DATA, 1, FRAME_DATA_MAX},
 };
 
 static bool is_head(uint32_t type, uint32_t size, uint32_t received, struct frame_head *head)
@@ -136,7 +139,7 @@ START_TEST(there_are_no_other_types)
 {
     struct frame_head head;
     ck_assert(!is_head(0, 0, 0, &head));
-    for (uint32_t type = FRAME_BYE + 1; type < 256; type++)
+    for (uint32_t type = FRAME_DATA + 1; type < 256; type++)
         for (uint32_t size = 0; size < 200; size += 50)
             ck_assert(!is_head(type, size, 0, &head));
 }
