@@ -85,6 +85,7 @@ static int init_machine(struct master_job *job)
         .no_speculation = setup->loop.has_effects || job_setup_is_dependent(setup),
         .no_isolation = setup->kernel == NULL || setup->kernel->descriptor != NULL || job_setup_is_dependent(setup),
         .feedback = run_spec_learns(&setup->job.spec),
+        .is_pod = runtime_is_pod(job->runtime),
         .sync = setup->collect && setup->job.durability == JOB_DURABILITY_NODE,
     };
     return master_init(&job->master, &config);
