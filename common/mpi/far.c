@@ -73,6 +73,40 @@ bool far_has_gone(const struct link *link, unsigned rank)
     return launch == NULL || launch->is_gone;
 }
 
+/* --- cores --- */
+
+static unsigned count_ranks_here(const struct link *link)
+{
+    const struct runtime *runtime = link->runtime;
+    const char *name = runtime_host_of(runtime, runtime->rank);
+    unsigned here = 0;
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
+        here += runtime->hellos[i].node == runtime->hellos[runtime->rank].node;
+    for (size_t i = 0; i < link->far.count; i++) {
+        const struct far_launch *launch = &link->far.launches[i];
+        if (name != NULL && !launch->is_gone && strcmp(launch->lineup.name, name) == 0)
+            here += launch->count;
+    }
+    return here;
+}
+
+/* A supermaster that waits polls for a while, but not on a core that a pod of its node wants: the pod's master and
+ * workers count as ranks of this node. */
+static void share_cores_with_pods(struct link *link)
+{
+    const struct runtime *runtime = link->runtime;
+    if (runtime->role == ROLE_SUPERMASTER)
+        link->wait.cores_are_free = runtime->cores_are_free && count_ranks_here(link) <= runtime->node_cores;
+}
+
+/* Nothing more goes to the launch, or comes from it. */
+static void close_launch(struct link *link, struct far_launch *launch)
+{
+    launch->is_gone = true;
+    far_results_fini(&launch->results);
+    share_cores_with_pods(link);
+}
+
 /* --- joining --- */
 
 /* Makes room for a pod of `count` ranks everywhere, and has it in the topology. -1 when memory is out. */
@@ -92,8 +126,7 @@ static void note_end(struct link *link, unsigned peer, bool in_order)
     struct far_launch *launch = launch_of_peer(&link->far, peer);
     if (launch == NULL)
         return;
-    launch->is_gone = true;
-    far_results_fini(&launch->results);
+    close_launch(link, launch);
     peers_move(&link->runtime->peers, launch->first_rank, in_order ? PEER_LEAVES : PEER_DIES);
 }
 
@@ -147,6 +180,7 @@ static void admit(struct link *link, unsigned peer, const struct stream_lineup *
     }
     launch->lineup = *lineup;
     runtime->cores += count_added_cores(link, launch);
+    share_cores_with_pods(link);
     peers_move(&runtime->peers, first_rank, PEER_WATCH);
     welcome(link, launch);
     source->joined(source->context, first_rank, count, lineup->name);
@@ -159,8 +193,7 @@ void far_drop(struct link *link, unsigned rank)
     struct far_launch *launch = far_find(&link->far, rank);
     if (launch == NULL || launch->is_gone)
         return;
-    launch->is_gone = true;
-    far_results_fini(&launch->results);
+    close_launch(link, launch);
     streams_drop(link->far.streams, launch->peer);
 }
 
@@ -235,7 +268,8 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
     return true;
 }
 
-/* Time between two looks at the sockets, while this rank turns: each is a call of the system. */
+/* Time between two looks at the sockets, while this rank turns: each is a call of the system. All else that the base
+ * waits for is looked at by waiting, and once in a millisecond. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
 /* Takes what has come by now. Waiting looks at the sockets as well, but a rank that serves hardly ever waits. */
@@ -247,7 +281,7 @@ static bool take_next_event(struct far *far, const struct link *link, struct str
     if (now_ns - far->looked_ns < LOOK_AT_SOCKETS_NS)
         return false;
     far->looked_ns = now_ns;
-    event_base_loop(link->runtime->base, EVLOOP_NONBLOCK);
+    streams_look(far->streams);
     return streams_poll(far->streams, event);
 }
 

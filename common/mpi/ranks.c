@@ -6,11 +6,6 @@
 
 #include <assert.h>
 
-bool runtime_is_of_pod(const struct runtime *runtime)
-{
-    return runtime->first_rank > 0;
-}
-
 unsigned runtime_rank(const struct runtime *runtime)
 {
     return runtime->rank;
@@ -19,6 +14,11 @@ unsigned runtime_rank(const struct runtime *runtime)
 unsigned runtime_ranks(const struct runtime *runtime)
 {
     return runtime->ranks;
+}
+
+bool runtime_is_pod(const struct runtime *runtime)
+{
+    return runtime->first_rank > 0;
 }
 
 unsigned runtime_cores(const struct runtime *runtime)

@@ -113,10 +113,10 @@ struct event_base;
 struct event_base *runtime_base(struct runtime *runtime);
 
 unsigned runtime_rank(const struct runtime *runtime);
-
-/* True for a rank of a pod. */
-bool runtime_is_of_pod(const struct runtime *runtime);
 unsigned runtime_ranks(const struct runtime *runtime);
+
+/* True where this launch is a pod: its supermaster is at the other end of a stream. */
+bool runtime_is_pod(const struct runtime *runtime);
 
 /* Rank of the master (the supermaster in the central topology) that serves worker `rank`; after runtime_group(). */
 unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);

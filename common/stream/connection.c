@@ -245,6 +245,15 @@ static void on_readable(int fd, short what, void *context)
     end_work(connection, was_busy);
 }
 
+void connection_look(struct connection *connection)
+{
+    if (connection->state != CONNECTION_OPEN || connection->is_paused || connection->is_busy)
+        return;
+    begin_work(connection);
+    read_all(connection);
+    end_work(connection, false);
+}
+
 static void on_writable(int fd, short what, void *context)
 {
     struct connection *connection = context;

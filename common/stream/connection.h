@@ -78,6 +78,10 @@ void connection_beat(struct connection *connection);
 /* Writes what waits, as far as the socket takes it. The connection may be over afterwards. */
 void connection_pump(struct connection *connection);
 
+/* Reads what the socket has by now, without asking first whether it has anything. The connection may be over
+ * afterwards. */
+void connection_look(struct connection *connection);
+
 /* Reads nothing more, and goes on. The connection may be over after the latter. */
 void connection_pause(struct connection *connection);
 void connection_resume(struct connection *connection);

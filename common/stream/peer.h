@@ -110,6 +110,7 @@ struct streams {
     unsigned waiting; /* strangers and peers that ask */
     struct peer **peers;
     size_t peer_count, peer_capacity;
+    size_t first_alive;     /* all peers before this one are gone */
     size_t due;             /* peers of which something is to be told */
     struct fifo inbox;      /* messages as they come */
     struct fifo polled;     /* those that streams_poll() is at */

@@ -86,6 +86,10 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
 /* The next thing that has happened, of any peer; false where there is none. */
 bool streams_poll(struct streams *streams, struct stream_event *event);
 
+/* Reads what has come by now, at the cost of one call of the system where nothing has. The base is turned only where
+ * there are many peers: an end that calls this must turn the base now and then as well, for all else. */
+void streams_look(struct streams *streams);
+
 /* Answers a pod that wants to join. The welcome is copied; a line of a refusal is shown to whoever has started the pod.
  * -1 when memory is out: the pod is refused. */
 int streams_welcome(struct streams *streams, unsigned peer, const struct stream_welcome *welcome);

@@ -208,6 +208,42 @@ bool streams_poll(struct streams *streams, struct stream_event *event)
     return false;
 }
 
+/* Peers whose sockets are read without asking which of them have anything to read: a look at the base takes about as
+ * many calls of the system, with the one that sets its timer. */
+#define LOOK_CONNECTED_MAX 3
+/* Peers among which these are looked for, behind those that went before any other. */
+#define LOOK_PEERS_MAX 64
+
+/* Lists the connections of all peers. False where there are too many of either. */
+static bool list_few_connections(struct streams *streams, struct connection *few[LOOK_CONNECTED_MAX], unsigned *count)
+{
+    size_t *first = &streams->first_alive;
+    *count = 0;
+    while (*first < streams->peer_count && streams->peers[*first]->state == PEER_IS_GONE)
+        ++*first;
+    if (streams->peer_count - *first > LOOK_PEERS_MAX)
+        return false;
+    for (size_t i = *first; i < streams->peer_count; i++) {
+        if (streams->peers[i]->connection == NULL)
+            continue;
+        if (*count == LOOK_CONNECTED_MAX)
+            return false;
+        few[(*count)++] = streams->peers[i]->connection;
+    }
+    return true;
+}
+
+void streams_look(struct streams *streams)
+{
+    struct connection *few[LOOK_CONNECTED_MAX];
+    unsigned count;
+    if (list_few_connections(streams, few, &count))
+        for (unsigned i = 0; i < count; i++)
+            connection_look(few[i]);
+    else
+        event_base_loop(streams->setup.base, EVLOOP_NONBLOCK);
+}
+
 /* --- what is sent --- */
 
 int streams_welcome(struct streams *streams, unsigned number, const struct stream_welcome *welcome)

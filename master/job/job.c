@@ -59,7 +59,7 @@ static int sync_stored(void *context, struct error *error)
 /* True for the master of a pod whose results the supermaster writes. */
 static bool stores_far(const struct master_job *job)
 {
-    return runtime_is_of_pod(job->runtime) && job->setup.job.results == JOB_RESULTS_HERE;
+    return runtime_is_pod(job->runtime) && job->setup.job.results == JOB_RESULTS_HERE;
 }
 
 static int list_workers(struct master_job *job)
@@ -91,6 +91,7 @@ static int init_machine(struct master_job *job)
         .no_speculation = setup->loop.has_effects || job_setup_is_dependent(setup),
         .no_isolation = setup->kernel == NULL || setup->kernel->descriptor != NULL || job_setup_is_dependent(setup),
         .feedback = run_spec_learns(&setup->job.spec),
+        .is_pod = runtime_is_pod(job->runtime),
         .sync = setup->collect && !stores_far(job) && setup->job.durability == JOB_DURABILITY_NODE,
     };
     return master_init(&job->master, &config);
@@ -107,7 +108,7 @@ static void open_output(struct master_job *job)
     if (job->sink_open)
         return;
     error_set(&job->error, "%.400s%s", reason.text,
-              runtime_is_of_pod(job->runtime) ? "; accepted: --results here, and pods send theirs to the set" : "");
+              runtime_is_pod(job->runtime) ? "; accepted: --results here, and pods send theirs to the set" : "");
     job->failure = job->error.text;
 }
 
@@ -216,7 +217,7 @@ static int take_there(struct master_job *job)
     const struct announcement *announced = &job->announcement;
     struct surroundings_before before = {.folder = -1};
     job_init(&job->setup.job);
-    if (surroundings_open_announced(&job->surroundings, announced, runtime_is_of_pod(job->runtime), &job->error) < 0 ||
+    if (surroundings_open_announced(&job->surroundings, announced, runtime_is_pod(job->runtime), &job->error) < 0 ||
         surroundings_enter(&job->surroundings, &before, &job->error) < 0)
         job->failure = job->error.text;
     else

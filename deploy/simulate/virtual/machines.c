@@ -135,6 +135,7 @@ struct master_config machines_master(const struct virtual_config *config, const 
         .feedback = run_spec_learns(&config->spec),
         .distance = distance_of(config),
         .first = config->first,
+        .is_pod = m >= topology->launched,
         .sync = config->sync,
     };
 }

@@ -10,7 +10,7 @@ static uint64_t assigned, now_ns;
 
 static void begin(void)
 {
-    refills_init(&refills, WORKERS, 1);
+    refills_init(&refills, WORKERS, 1, REFILLS_OPEN_MAX);
     assigned = 0;
     now_ns = 1000;
 }
@@ -94,6 +94,25 @@ START_TEST(no_more_are_open_than_may_be)
 }
 END_TEST
 
+/* Fifty refills are handed out in a round trip over a stream: it keeps as many open as may be. */
+START_TEST(more_are_open_over_a_stream)
+{
+    begin();
+    refills_init(&refills, WORKERS, 1, REFILLS_OPEN_FAR_MAX);
+    for (unsigned i = 0; i < 3 * REFILLS_OPEN_FAR_MAX; i++) { /* the ring of their times goes round */
+        refills_ask(&refills, now_ns);
+        hand_out(50 * WORKERS, 1000); /* while it is on its way */
+        refills_take(&refills, now_ns);
+    }
+    ck_assert_uint_gt(refills.low_water_mark, REFILLS_OPEN_MAX * WORKERS);
+    for (unsigned i = 0; i < REFILLS_OPEN_FAR_MAX; i++) {
+        ck_assert(refills_are_wanted(&refills, 0, 1));
+        refills_ask(&refills, now_ns);
+    }
+    ck_assert(!refills_are_wanted(&refills, 0, 100));
+}
+END_TEST
+
 START_TEST(a_parked_refill_is_no_round_trip)
 {
     begin();
@@ -144,6 +163,7 @@ int main(void)
     tcase_add_test(all, the_pool_lasts_for_a_round_trip_and_a_half);
     tcase_add_test(all, a_refill_that_lasts_is_not_asked_for_ahead);
     tcase_add_test(all, no_more_are_open_than_may_be);
+    tcase_add_test(all, more_are_open_over_a_stream);
     tcase_add_test(all, a_parked_refill_is_no_round_trip);
     tcase_add_test(all, a_refill_is_cut_for_each_worker_in_turn);
     suite_add_tcase(suite, all);

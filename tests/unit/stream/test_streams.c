@@ -166,6 +166,56 @@ START_TEST(much_is_acknowledged_before_the_next_beat)
 }
 END_TEST
 
+/* A look finds what has come without a turn of the base, of a few peers as of many. */
+START_TEST(a_look_finds_what_has_come)
+{
+    struct stream_event event;
+    struct ends ends;
+    const unsigned pods = _i > 0 ? 1 : PODS_MAX;
+    ends_init(&ends, is_tcp(_i - 1));
+    for (unsigned i = 0; i < pods; i++)
+        ends_joined(&ends, i);
+    streams_look(ends.set);
+    ck_assert(!streams_poll(ends.set, &event));
+    ends_send(ends.pod[pods - 1], 0, 0);
+    for (const uint64_t until_ns = streams_now() + PATIENCE_NS; !streams_poll(ends.set, &event);) {
+        ck_assert_msg(streams_now() < until_ns, "waits for a message");
+        streams_look(ends.set);
+    }
+    ck_assert_int_eq(event.type, STREAM_MESSAGE);
+    ck_assert_uint_eq(event.peer, pods - 1);
+    ends_send(ends.set, pods - 1, 0);
+    for (const uint64_t until_ns = streams_now() + PATIENCE_NS; !streams_poll(ends.pod[pods - 1], &event);) {
+        ck_assert_msg(streams_now() < until_ns, "waits for the answer");
+        streams_look(ends.pod[pods - 1]);
+    }
+    ck_assert_int_eq(event.type, STREAM_MESSAGE);
+    ends_fini(&ends);
+}
+END_TEST
+
+/* The first look at a socket that was closed ends its connection, and those after it find none. */
+START_TEST(a_look_finds_that_a_peer_has_gone)
+{
+    struct stream_event event;
+    struct ends ends;
+    ends_init(&ends, is_tcp(_i));
+    ends.set->setup.closed_ns = 0;
+    ends_joined(&ends, 0);
+    streams_free(ends.pod[0]);
+    ends.pod[0] = NULL;
+    while (ends.set->peers[0]->connection != NULL)
+        streams_look(ends.set);
+    streams_look(ends.set);
+    ck_assert(!streams_poll(ends.set, &event)); /* the time of grace is the base's to end */
+    ENDS_WAIT(&ends, ends.from[0].lost == 1);
+    streams_look(ends.set);
+    ends_joined(&ends, 1);
+    ck_assert_uint_eq(ends.set->peer_count, 2);
+    ends_fini(&ends);
+}
+END_TEST
+
 START_TEST(a_connection_that_breaks_loses_nothing)
 {
     struct ends ends;
@@ -736,6 +786,8 @@ int main(void)
     tcase_add_loop_test(all, messages_come_in_order_both_ways, 0, kinds);
     tcase_add_loop_test(all, the_largest_messages_come_whole, 0, kinds);
     tcase_add_loop_test(all, much_is_acknowledged_before_the_next_beat, 0, kinds);
+    tcase_add_loop_test(all, a_look_finds_what_has_come, 0, kinds + 1);
+    tcase_add_loop_test(all, a_look_finds_that_a_peer_has_gone, 0, kinds);
     tcase_add_loop_test(all, a_connection_that_breaks_loses_nothing, 0, kinds);
     tcase_add_loop_test(all, data_come_in_order_with_messages_and_once, 0, kinds);
     tcase_add_loop_test(all, who_leaves_in_order_has_said_all, 0, kinds);
