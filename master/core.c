@@ -94,7 +94,8 @@ int master_init(struct master *master, const struct master_config *config)
         .config = *config,
         .state = MASTER_SERVING,
     };
-    refills_init(&master->refills, config->workers, config->spec->refill_chunks);
+    refills_init(&master->refills, config->workers, config->spec->refill_chunks,
+                 config->spec->refill == RUN_REFILL_WHEN_EMPTY);
     const struct service_config service = {
         .spec = config->spec,
         .ranks = config->ranks,
