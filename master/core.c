@@ -95,7 +95,8 @@ int master_init(struct master *master, const struct master_config *config)
         .state = MASTER_SERVING,
     };
     const unsigned open_max = config->is_pod ? REFILLS_OPEN_FAR_MAX : REFILLS_OPEN_MAX;
-    refills_init(&master->refills, config->workers, config->spec->refill_chunks, open_max);
+    refills_init(&master->refills, config->workers, config->spec->refill_chunks, open_max,
+                 config->spec->refill == RUN_REFILL_WHEN_EMPTY);
     const struct service_config service = {
         .spec = config->spec,
         .ranks = config->ranks,

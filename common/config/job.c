@@ -193,6 +193,11 @@ static const struct option_row scheduling[] = {
      "with masters: a refill brings so many chunks for each worker; more than one where the supermaster is far and "
      "chunks are short and of one size (default 1)",
      TAKES_INTEGER(struct job, spec.refill_chunks, 1, RUN_REFILL_CHUNKS_MAX), .not_for = OPTION_DCA},
+    {"refill", 0, "ahead|when-empty", NULL,
+     "with masters: a master asks for its next refill before its pool is empty, so that no worker waits for it; or "
+     "when "
+     "the pool is empty, as the hierarchical techniques are published (default ahead)",
+     TAKES_CHOICE(struct job, spec.refill), .not_for = OPTION_DCA},
     {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0, such as 0:100",
      "run only this part of the loop (default all)", job_take_iterations},
     {"power", 0, "measure|equal|P1,P2,...|FILE", "measure, equal, a power for each worker, the name of a file",

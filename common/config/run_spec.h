@@ -14,6 +14,7 @@
 
 enum run_group_by { RUN_GROUP_BY_NODE, RUN_GROUP_BY_EVEN };
 enum run_power { RUN_POWER_EQUAL, RUN_POWER_MEASURE, RUN_POWER_FILE, RUN_POWER_LIST };
+enum run_refill { RUN_REFILL_AHEAD, RUN_REFILL_WHEN_EMPTY };
 enum run_recall { RUN_RECALL_ON, RUN_RECALL_OFF };
 enum run_verify_action { RUN_VERIFY_FAIL, RUN_VERIFY_DROP_WORKER };
 enum run_isolate { RUN_ISOLATE_AUTO, RUN_ISOLATE_ON, RUN_ISOLATE_OFF };
@@ -34,6 +35,7 @@ struct run_spec {
     enum sched_weighting weighting;
     uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 is taken as 1 */
     unsigned refill_chunks; /* chunks for each worker in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
+    enum run_refill refill; /* WHEN_EMPTY: a master asks for its next refill when its pool is empty, not before */
     enum run_power power;   /* source of the workers' powers */
     enum run_group_by group_by;
     enum ask_ahead ask_ahead;

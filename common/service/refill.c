@@ -12,12 +12,13 @@
 /* A round trip below 1/50 of the time that a refill lasts is not worth holding chunks back for. */
 #define REFILL_OVER_ROUND_TRIP 50
 
-void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max)
+void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty)
 {
     *refills = (struct refills){
         .workers = workers,
         .size = (uint64_t)workers * chunks,
         .open_max = open_max,
+        .when_empty = when_empty,
         .round_trip_ns = ROUND_TRIP_NS,
         .came_at_ns = UNKNOWN,
         .gap_ns = UNKNOWN,

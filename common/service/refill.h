@@ -15,7 +15,10 @@
  * ask one behind the other and then, with all of them busy, not at all for a long time: the gap within such a burst is
  * no rate at which the pool must be supplied. How long a refill lasts is what counts then, since in that time each
  * worker asks about once. Where that is so long that a round trip is below 2 % of it, the next refill is asked for by
- * the first request that finds the pool empty: a worker that waits then loses no more than that. */
+ * the first request that finds the pool empty: a worker that waits then loses no more than that.
+ *
+ * The hierarchical techniques are published without any of this: a master asks for its next refill when it has handed
+ * out the last chunk of its pool, and has one open at a time (`when_empty`). */
 #pragma once
 
 #include <stdbool.h>
@@ -40,6 +43,7 @@ struct refills {
     uint64_t size;     /* chunks in a refill */
     unsigned open;     /* refills asked for and not answered */
     unsigned open_max; /* at most REFILLS_OPEN_FAR_MAX */
+    bool when_empty;   /* the next refill is asked for when the pool is empty, whatever is measured */
     bool arriving;     /* some messages of the oldest refill are here, and more are on their way */
     bool parked;       /* the oldest refill waits for an answer, as nothing is free at present */
     unsigned first; /* place of the oldest refill in the ring `asked_at_ns`; modulo REFILLS_OPEN_MAX its place in a ring
@@ -53,9 +57,9 @@ struct refills {
     uint64_t low_water_mark; /* chunks that are to be in the pool or on their way, from the measured times */
 };
 
-/* Begins with no open refill and nothing measured. `chunks`: chunks for each worker in one refill.
- * `open_max`: REFILLS_OPEN_MAX, or REFILLS_OPEN_FAR_MAX. */
-void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max);
+/* Begins with no open refill and nothing measured. `chunks`: chunks for each worker in one refill. `open_max`:
+ * REFILLS_OPEN_MAX, or REFILLS_OPEN_FAR_MAX. */
+void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty);
 
 /* Cuts a refill in its order, one chunk for each worker in turn: `cut` cuts the next one, for the `i`-th worker, and
  * keeps it; false: nothing is free. */
@@ -76,13 +80,15 @@ static inline bool refills_gap_is_over(const struct refills *refills, uint64_t a
 void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns);
 
 /* The next refill is to be asked for, with `have` chunks in the pool and `waiting` chunks asked for by workers that
- * wait. */
+ * wait. A pool that nothing has come to yet is asked for by its first worker. */
 static inline bool refills_are_wanted(const struct refills *refills, uint64_t have, uint64_t waiting)
 {
     uint64_t mark = refills->low_water_mark;
     if (refills->parked || refills->open == refills->open_max)
         return false;
     have += refills->open * refills->size;
+    if (refills->when_empty)
+        return have == 0 && (waiting > 0 || refills->came_at_ns != UINT64_MAX);
     return have == 0 ? waiting > 0 || mark > 0 : mark > 0 && have <= mark + waiting;
 }
 

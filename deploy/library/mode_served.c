@@ -574,7 +574,7 @@ static int served_open(struct hdss_shared_loop *loop)
         return 0;
     coordinator->head = coordinator->left = coordinator->waiting_count = 0;
     coordinator->handed_out = 0;
-    refills_init(&coordinator->refills, served->members, 1, REFILLS_OPEN_MAX);
+    refills_init(&coordinator->refills, served->members, 1, REFILLS_OPEN_MAX, false);
     for (unsigned i = 0; i < RECEIVES; i++) {
         MPI_Recv_init(coordinator->asks + i * served->ask_bytes, (int)served->ask_bytes, MPI_BYTE, MPI_ANY_SOURCE,
                       tag_of(loop, TAG_ASK), loop->team.world, &coordinator->receives[i]);

@@ -36,8 +36,8 @@ static const struct option_row simulation_rows[] = {
      "masters; with 0 the supermaster serves the workers itself (default 0)",
      TAKES_INTEGER(struct simulation, masters, 0, SIMULATION_RANKS_MAX)},
     {"platform", 0, "ranger|cluster|two-speeds|two-sites|FILE",
-     "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
-     "the machine: a described one, also NAME:nodes=N,cores=C, or a file, for "
+     "the name of a described platform, also NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or a file",
+     "the machine: a described one, also NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or a file, for "
      "simgrid also one of its own, FILE.xml (default cluster)",
      TAKES_WORD(struct simulation, platform_name), .least = 1, .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
@@ -142,8 +142,13 @@ static int read_words(struct simulation *simulation, int argc, char **argv, stru
 
 /* --- the machine --- */
 
+/* A described platform may have changes behind its name, as in ranger:bandwidth=8GB/s,byte=0.1ns. */
 static bool is_path(const char *name)
 {
+    char described[PLATFORM_NAME_MAX];
+    snprintf(described, sizeof described, "%.*s", (int)strcspn(name, ":"), name);
+    if (platform_described(described) != NULL)
+        return false;
     return strchr(name, '/') != NULL || strchr(name, '.') != NULL;
 }
 

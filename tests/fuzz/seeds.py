@@ -297,7 +297,7 @@ PLATFORMS = {
     "too-many": b"\0" + b"nodes 16777216\n" * 2 + LINKS, "groups": b"\0" + b"nodes 1 site=63\n" * 65 + LINKS, "words": b"\0nodes 1 a b c d e f g h\n", "long": b"\0nodes " + b"1" * 64,
     "speed": b"\0nodes 1 speed=0\n", "unit": b"\0node latency=1 bandwidth=1GB/s\n", "still": b"\0node latency=1s bandwidth=0GB/s\n", "slow": b"\0node latency=1s bandwidth=1e-99GB/s\n",
     "half": b"\0node latency=1s\n", "late": b"\0network latency=61s\n", "byte": b"\0service byte=1s\n", "service": b"\0service disk=1s\n", "empty": b"\0", "xml": b"\0<platform version=\"4.1\">\n",
-    "ranger": b"\x01ranger", "changed": b"\x01two-speeds:nodes=9,cores=3", "one": b"\x01two-sites:nodes=1", "unknown": b"\x01moon", "wrong": b"\x01cluster:nodes=0", "cut": b"\x01cluster:nodes=" + b"0" * 60 + b"12",
+    "ranger": b"\x01ranger", "changed": b"\x01two-speeds:nodes=9,cores=3", "one": b"\x01two-sites:nodes=1", "bytes": b"\x01ranger:bandwidth=8GB/s,byte=0.03ns", "unknown": b"\x01moon", "wrong": b"\x01cluster:nodes=0", "cut": b"\x01cluster:nodes=" + b"0" * 60 + b"12",
 }
 HOSTS = {
     "list": b"\x46node1:16,node2:8,node1:2", "list-plain": b"\x22a,b,c", "list-empty": b"\x00", "list-no-name": b"\x00:4",

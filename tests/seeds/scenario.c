@@ -899,8 +899,24 @@ static void add_ahead(struct scenario *scenario)
     scenario->config.begins_ahead = scenario->begins_ahead && scenario->config.columns == 0;
 }
 
+/* --- what generator 22 adds: masters ask for refills when their pools are empty --- */
+
+static unsigned generator_of_empty(uint64_t seed)
+{
+    static const unsigned others[] = {GENERATOR_DEATHS, GENERATOR_MASTERS, GENERATOR_PODS, GENERATOR_AHEAD};
+    return others[seed % 4];
+}
+
+static void add_refill(struct scenario *scenario)
+{
+    scenario->config.spec.refill = scenario->when_empty ? RUN_REFILL_WHEN_EMPTY : RUN_REFILL_AHEAD;
+}
+
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
+    const bool when_empty = generator == GENERATOR_EMPTY;
+    if (when_empty)
+        generator = generator_of_empty(seed);
     const bool begins_ahead = generator == GENERATOR_AHEAD;
     if (begins_ahead)
         generator = generator_ahead(seed);
@@ -910,12 +926,17 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
     const bool has_pods = generator == GENERATOR_PODS;
     if (has_pods)
         generator = GENERATOR_DEATHS;
-    *scenario = (struct scenario){
-        .generator = generator, .seed = seed, .cancels = cancels, .has_pods = has_pods, .begins_ahead = begins_ahead};
+    *scenario = (struct scenario){.generator = generator,
+                                  .seed = seed,
+                                  .cancels = cancels,
+                                  .has_pods = has_pods,
+                                  .begins_ahead = begins_ahead,
+                                  .when_empty = when_empty};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
+    add_refill(scenario);
 }
 
 static void resume_scenario(struct scenario *scenario)
@@ -981,4 +1002,5 @@ void scenario_resume(struct scenario *scenario)
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
+    add_refill(scenario);
 }

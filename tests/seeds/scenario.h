@@ -70,7 +70,8 @@ enum {
     GENERATOR_WAITS = 16,
     GENERATOR_CANCELS = 17,
     GENERATOR_PODS = 18,
-    GENERATOR_AHEAD = 19
+    GENERATOR_AHEAD = 19,
+    GENERATOR_EMPTY = 22
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -113,6 +114,7 @@ struct scenario {
     bool cancels;      /* what generator 17 adds; what it has is as in another one */
     bool has_pods;     /* what generator 18 adds; likewise */
     bool begins_ahead; /* what generator 19 adds; likewise */
+    bool when_empty;   /* what generator 22 adds; likewise */
     struct virtual_pod pods[PODS_MAX];
     unsigned runs; /* before this one */
 };

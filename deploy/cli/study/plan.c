@@ -25,6 +25,7 @@ const struct study_axis_row study_axes[AXES] = {
     [AXIS_POWER] = {"power", "powers", "power", "measure", .dealt = true},
     [AXIS_MIN_CHUNK] = {"min_chunk", "least chunk", "min-chunk", "1", true},
     [AXIS_REFILL_CHUNKS] = {"refill_chunks", "chunks for each worker in a refill", "refill-chunks", "1", true},
+    [AXIS_REFILL] = {"refill", "refills", "refill", "ahead", false},
     [AXIS_SYNC_POINTS] = {"sync_points", "synchronization points", "sync-points", "auto", true},
     [AXIS_MASTERS] = {"masters", "masters", NULL, "0", true},
     [AXIS_WORKERS] = {"workers", "workers", "workers", NULL, true},
@@ -380,6 +381,7 @@ static const struct key keys[] = {
     {"power", take_axis, "measure, equal, files, or lists of numbers with commas", AXIS_POWER},
     {"min_chunk", take_number_axis, "integers from 1 to 2^63, " LEAST_HALF_MFSC, AXIS_MIN_CHUNK},
     {"refill_chunks", take_number_axis, "integers from 1 to 64", AXIS_REFILL_CHUNKS},
+    {"refill", take_axis, "ahead, when-empty", AXIS_REFILL},
     {"sync_points", take_axis, "auto, integers from 1", AXIS_SYNC_POINTS},
     {"topology", take_topologies, "central, hierarchical, dca-rma, dca-two-sided, dca-node", AXIS_NONE},
     {"masters", take_number_axis, "integers from 0 to 1048576", AXIS_MASTERS},
@@ -614,15 +616,14 @@ static int check_machines(struct reader *reader, struct error *error)
 /* The axes of a picture: its lines run along one, and what each of them is for. */
 static void choose_axes(struct reader *reader)
 {
-    static const int along[] = {AXIS_WORKERS,   AXIS_THREADS,       AXIS_MASTERS,   AXIS_SYNC_POINTS,
-                                AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS, AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE,
-                                AXIS_SLOWDOWN,  AXIS_LOAD,          AXIS_DELAY,     AXIS_WEIGHTING,
-                                AXIS_POWER,     AXIS_PLATFORM,      AXIS_BACKEND,   AXIS_KERNEL};
+    static const int along[] = {
+        AXIS_WORKERS,   AXIS_THREADS,   AXIS_MASTERS,          AXIS_SYNC_POINTS, AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS,
+        AXIS_REFILL,    AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN,    AXIS_LOAD,      AXIS_DELAY,
+        AXIS_WEIGHTING, AXIS_POWER,     AXIS_PLATFORM,         AXIS_BACKEND,     AXIS_KERNEL};
     static const int lines[] = {
-        AXIS_MASTERS,   AXIS_TECHNIQUE,     AXIS_THREAD_TECHNIQUE, AXIS_THREADS,  AXIS_WEIGHTING,
-        AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS, AXIS_SYNC_POINTS,      AXIS_DELAY,    AXIS_SLOWDOWN,
-        AXIS_LOAD,      AXIS_POWER,         AXIS_BACKEND,          AXIS_PLATFORM, AXIS_WORKERS,
-        AXIS_KERNEL};
+        AXIS_MASTERS,       AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_THREADS, AXIS_WEIGHTING, AXIS_MIN_CHUNK,
+        AXIS_REFILL_CHUNKS, AXIS_REFILL,    AXIS_SYNC_POINTS,      AXIS_DELAY,   AXIS_SLOWDOWN,  AXIS_LOAD,
+        AXIS_POWER,         AXIS_BACKEND,   AXIS_PLATFORM,         AXIS_WORKERS, AXIS_KERNEL};
     struct study *study = reader->study;
     if (study->x == AXIS_NONE)
         study->x = first_varying(study, along, sizeof along / sizeof *along, study->series);

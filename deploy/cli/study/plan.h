@@ -21,6 +21,7 @@ enum study_axis {
     AXIS_POWER,
     AXIS_MIN_CHUNK,
     AXIS_REFILL_CHUNKS,
+    AXIS_REFILL,
     AXIS_SYNC_POINTS,
     AXIS_MASTERS,
     AXIS_WORKERS,
@@ -48,7 +49,7 @@ extern const struct study_axis_row study_axes[AXES];
 
 /* For people, in the order of the table; and the keys of a file that are no axis. */
 #define STUDY_AXIS_NAMES                                                                                               \
-    "kernel, technique, weighting, power, min_chunk, refill_chunks, sync_points, masters, workers, threads, "          \
+    "kernel, technique, weighting, power, min_chunk, refill_chunks, refill, sync_points, masters, workers, threads, "  \
     "thread_technique, "                                                                                               \
     "delay, slowdown, load, backend, platform"
 #define STUDY_OTHER_KEYS                                                                                               \

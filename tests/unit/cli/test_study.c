@@ -245,12 +245,14 @@ END_TEST
 START_TEST(a_cell_becomes_a_command_line)
 {
     static const char *const expected[] = {
-        "run --technique gss --power 1,0.8,1 --refill-chunks 4 --sync-points 6 --workers 3 --threads 1 "
+        "run --technique gss --power 1,0.8,1 --refill-chunks 4 --refill when-empty --sync-points 6 --workers 3 "
+        "--threads 1 "
         "--thread-technique tss --slowdown "
         "1,4,1 "
         "--load 0,1,0 --masters 2 --progress never --report r.json --drain-time 3 "
         "synthetic iterations=9",
-        "run --technique gss --power 1,0.8,1 --refill-chunks 4 --sync-points 6 --workers 3 --threads 1 "
+        "run --technique gss --power 1,0.8,1 --refill-chunks 4 --refill when-empty --sync-points 6 --workers 3 "
+        "--threads 1 "
         "--thread-technique tss --slowdown "
         "1,4,1 "
         "--load 0,1,0 --dca rma --progress never --report r.json --drain-time 3 "
@@ -261,7 +263,8 @@ START_TEST(a_cell_becomes_a_command_line)
     struct error error;
     parse(&study, LOOP "workers = 3\ntechnique = gss\nmasters = 2\ntopology = dca-rma hierarchical\nslowdown = "
                        "1,4\nthreads = 1\nthread_technique = tss\n"
-                       "power = 1,0.8\nload = 0,1\nrefill_chunks = 4\nsync_points = 6\noptions = --drain-time 3\n");
+                       "power = 1,0.8\nload = 0,1\nrefill_chunks = 4\nrefill = when-empty\nsync_points = 6\noptions = "
+                       "--drain-time 3\n");
     ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
     for (unsigned i = 0; i < 2; i++) {
         struct argv line = {0};

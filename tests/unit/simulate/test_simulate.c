@@ -106,7 +106,14 @@ START_TEST(test_changes_of_a_platform)
     ck_assert_uint_eq(p.cores, 21);
     ck_assert_int_eq(platform_find(&p, "two-speeds:nodes=1", &error), -1);
     ck_assert_str_eq(error.text, "platform 'two-speeds:nodes=1': 'nodes=1' is not accepted; accepted: nodes=N (from 2 "
-                                 "on), cores=N");
+                                 "on), cores=N, bandwidth=RATE (of the network, such as 8GB/s), byte=TIME (as of service, such as 0.1ns)");
+    ck_assert_int_eq(platform_find(&p, "ranger:bandwidth=8GB/s,nodes=9,byte=0.03ns", &error), 0);
+    ck_assert_double_eq(p.network.bytes_per_ns, 8);
+    ck_assert_double_eq(p.service.byte_ns, 0.03);
+    ck_assert_uint_eq(p.nodes, 9);
+    ck_assert_int_eq(platform_find(&p, "ranger:bandwidth=8", &error), -1);
+    ck_assert_int_eq(platform_find(&p, "ranger:bandwidth=0GB/s", &error), -1);
+    ck_assert_int_eq(platform_find(&p, "ranger:byte=2us", &error), -1);
     ck_assert_int_eq(platform_find(&p, "moon", &error), -1);
     ck_assert_str_eq(error.text,
                      "platform 'moon' is unknown; accepted: ranger, cluster, two-speeds, two-sites, or a file");
