@@ -65,6 +65,9 @@ void summary_set(struct summary_value *value, double *values, unsigned count);
 /* The same with one, where there are runs enough. */
 void summary_set_with_interval(struct summary_value *value, double *values, unsigned count);
 
+/* The room for the figures of a cell of one measure, of as many runs as it has at most. */
+double *summary_room(const struct summary *summary, unsigned cell, int measure);
+
 /* The cell that this one is compared with where the study has a baseline. */
 unsigned summary_baseline(const struct summary *summary, unsigned cell);
 
