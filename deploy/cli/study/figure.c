@@ -255,8 +255,9 @@ static void caption_text(const struct drawing *drawing, char text[TEXT_MAX])
 {
     figure_panel(drawing->summary, drawing->figure, text, TEXT_MAX);
     if (drawing->matrix->study->repetitions > 1 && strlen(text) + 80 < TEXT_MAX)
-        snprintf(text + strlen(text), 80, "%s%s of %u runs%s", *text != '\0' ? ", " : "",
-                 drawing->figure->kind == FIGURE_BOXES ? "quartiles" : "median", drawing->matrix->study->repetitions,
+        snprintf(text + strlen(text), 80, "%s%s of %s%u runs%s", *text != '\0' ? ", " : "",
+                 drawing->figure->kind == FIGURE_BOXES ? "quartiles" : "median",
+                 drawing->matrix->study->until > 0 ? "up to " : "", drawing->matrix->study->repetitions,
                  what_is_drawn(drawing));
 }
 

@@ -47,7 +47,7 @@ struct reader {
     unsigned x_line, series_line, heat_line;
     char baseline[AXES][256]; /* baseline as written; empty: not given */
     char nominal[256];        /* the value of the undisturbed run as written */
-    unsigned tolerance_line;
+    unsigned tolerance_line, until_line, repetitions_line, seeds_line;
     unsigned line;
     struct argv given; /* keys that stood before */
 };
@@ -261,8 +261,25 @@ static int study_plan_take_repetitions(struct reader *reader, const struct key *
 {
     uint64_t number = 0;
     int result = take_one(key, values, 1, STUDY_REPETITIONS_MAX, &number, error);
+    reader->repetitions_line = reader->line;
     reader->study->repetitions = (unsigned)number;
     return result;
+}
+
+/* "2 %", "2%" or "0.5": a share of the median. */
+static int take_until(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    double *until = &reader->study->until;
+    char number[32];
+    const size_t length = strlen(values->items[0]);
+    const bool has_sign = length > 0 && values->items[0][length - 1] == '%';
+    const bool is_alone = values->count == 1 || (values->count == 2 && !has_sign && strcmp(values->items[1], "%") == 0);
+    snprintf(number, sizeof number, "%.*s", (int)(length - has_sign), values->items[0]);
+    reader->until_line = reader->line;
+    if (is_alone && length < sizeof number && number_parse_real(number, until) == 0 && *until > 0 && *until <= 100)
+        return 0;
+    return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, values->items[0],
+                     values->count > 1 ? " ..." : "", key->accepted);
 }
 
 static int take_timeout(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
@@ -405,6 +422,12 @@ static int take_traces_key(struct reader *reader, const struct key *key, const s
     return take_yes(key, values, &reader->study->keeps_traces, error);
 }
 
+static int take_seeds_key(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    reader->seeds_line = reader->line;
+    return take_yes(key, values, &reader->study->has_seeds, error);
+}
+
 static const struct key keys[] = {
     {"title", study_plan_take_title, "up to 159 characters", AXIS_NONE},
     {"kernel", take_kernel, "a kernel and its parameters, as for hdss run; one line for each", AXIS_KERNEL},
@@ -424,6 +447,8 @@ static const struct key keys[] = {
     {"load", take_axis, "none, integers from 0 to 64, or lists of them with commas", AXIS_LOAD},
     {"fail_nodes", take_axis, "none, lists of NODE@SECONDS with commas", AXIS_FAIL_NODES},
     {"repetitions", study_plan_take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
+    {"until", take_until, "a percentage above 0, up to 100: 2 %", AXIS_NONE},
+    {"seeds", take_seeds_key, "yes, no", AXIS_NONE},
     {"seed", take_seed, "an integer from 0 to 2^64-1", AXIS_NONE},
     {"timeout", take_timeout, "seconds, an integer from 1 to 1000000", AXIS_NONE},
     {"backend", take_machines, "mpirun, simulate", AXIS_BACKEND},
@@ -727,6 +752,26 @@ static int complete_nominal(struct reader *reader, struct error *error)
     return 0;
 }
 
+/* How often a cell is run at most, where it is run until its interval is narrow enough. */
+static int complete_repetitions(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    if (study->until > 0 && reader->repetitions_line == 0)
+        study->repetitions = STUDY_UNTIL_MOST;
+    reader->line = reader->until_line;
+    if (study->until > 0 && study->repetitions < STUDY_UNTIL_LEAST)
+        return error_set(error, "until needs repetitions = %d or more: fewer runs have no interval of 95 %%",
+                         STUDY_UNTIL_LEAST);
+    reader->line = reader->seeds_line;
+    if (study->has_seeds && !study_simulates(study))
+        return error_set(error, "seeds needs a line backend = simulate");
+    for (unsigned i = 0; study->has_seeds && i < study->options.count; i++)
+        if (strcmp(study->options.items[i], "--seed") == 0 || strncmp(study->options.items[i], "--seed=", 7) == 0)
+            return error_set(error, "seeds: there is a --seed among the options already");
+    reader->line = 0;
+    return 0;
+}
+
 static void choose_measures(struct study *study)
 {
     bool any = false;
@@ -761,7 +806,8 @@ static int study_plan_complete(struct reader *reader, struct error *error)
     reader->line = 0;
     if (complete_axes(reader, error) < 0 || study_plan_check_threads(reader, error) < 0 ||
         check_machines(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
-        complete_nominal(reader, error) < 0 || study_plan_check_size(reader->study, error) < 0)
+        complete_nominal(reader, error) < 0 || complete_repetitions(reader, error) < 0 ||
+        study_plan_check_size(reader->study, error) < 0)
         return -1;
     if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
         reader->line = reader->series_line;

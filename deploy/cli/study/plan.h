@@ -53,13 +53,16 @@ extern const struct study_axis_row study_axes[AXES];
     "thread_technique, "                                                                                               \
     "delay, slowdown, load, fail_nodes, backend, platform"
 #define STUDY_OTHER_KEYS                                                                                               \
-    "title, topology, repetitions, seed, timeout, options, measure, x, series, heat, baseline, nominal, tolerance, "   \
+    "title, topology, repetitions, until, seed, seeds, timeout, options, measure, x, series, heat, baseline, "         \
+    "nominal, tolerance, "                                                                                             \
     "steps"
 
 #define STUDY_VALUES_MAX      256
 #define STUDY_RUNS_MAX        1000000
 #define STUDY_REPETITIONS_MAX 10000
 #define STUDY_TIMEOUT_S_MAX   1000000
+#define STUDY_UNTIL_LEAST     6   /* runs before an interval can be narrow enough: fewer have none of 95 % */
+#define STUDY_UNTIL_MOST      100 /* runs of a cell where the file does not say how many */
 #define STUDY_TOLERANCE       1.2
 #define STUDY_TOLERANCE_MAX   1000
 #define DCA_PREFIX            "dca-"
@@ -75,7 +78,9 @@ struct study {
     struct argv options;                    /* options of `hdss run`, for every run */
     unsigned options_line;
     unsigned repetitions, timeout_s; /* 0 s: none */
+    double until; /* a cell is run until its interval is so many percent of the median to either side; 0: never mind */
     uint64_t seed;
+    bool has_seeds;    /* each repetition of a simulated run has an order of events of its own */
     bool keeps_steps;  /* the time steps of each run */
     bool keeps_traces; /* the trace of each run */
     bool measured[MEASURES];

@@ -94,13 +94,17 @@ static void write_quartiles(const struct summary_cell *cell, int measure, FILE *
 }
 
 /* Writes how many runs are done, and what became of the others. */
-static void write_runs(const struct summary_cell *cell, unsigned repetitions, FILE *file)
+static void write_runs(const struct summary_cell *cell, const struct study *study, FILE *file)
 {
+    const bool is_settled = summary_is_settled(study, &cell->values[MEASURE_ELAPSED]);
+    const unsigned ended = cell->done + cell->failed;
     fprintf(file, " %u", cell->done);
     if (cell->failed > 0)
         fprintf(file, ", **%u %s**", cell->failed, cell->status);
-    if (cell->done + cell->failed < repetitions)
-        fprintf(file, ", %u to come", repetitions - cell->done - cell->failed);
+    if (!is_settled && ended < study->repetitions)
+        fprintf(file, ", %s%u to come", study->until > 0 ? "up to " : "", study->repetitions - ended);
+    else if (!is_settled && study->until > 0)
+        fputs(", **too wide**", file);
     fputs(" |", file);
 }
 
@@ -124,7 +128,7 @@ static void write_table(const struct summary *summary, write_figures_of *write, 
     for (unsigned i = 0; i < summary->matrix->count; i++) {
         const struct summary_cell *cell = &summary->cells[i];
         write_values_of(summary, i, file);
-        write_runs(cell, study->repetitions, file);
+        write_runs(cell, study, file);
         for (int k = 0; k < MEASURES; k++)
             if (study->measured[k]) {
                 write(cell, k, file);
@@ -162,7 +166,12 @@ static void write_about_medians(const struct summary *summary, FILE *file)
                 "No interval of so few runs is as sure as that: between the least and the greatest of %u runs lies the "
                 "median with %.0f %%.\n",
                 runs, 100 * confidence_at_most(runs));
-    if (study_simulates(summary->matrix->study))
+    if (summary->matrix->study->until > 0)
+        fprintf(file,
+                "Each cell was run until the interval of its loop time was at most %g %% of the median to either side, "
+                "%d times at least and %u times at most; **too wide** are those that did not come so far.\n",
+                summary->matrix->study->until, STUDY_UNTIL_LEAST, runs);
+    if (study_simulates(summary->matrix->study) && !summary->matrix->study->has_seeds)
         fputs(
             "Repetitions of a simulated cell are the same run again: what is said of chance does not hold for them.\n",
             file);
@@ -373,15 +382,15 @@ static void write_count(const struct study_report *report, FILE *file)
 {
     const struct summary *summary = report->summary;
     const struct study *study = summary->matrix->study;
-    size_t all = (size_t)summary->matrix->count * study->repetitions;
+    const size_t all = summary->done + summary->failed + summary->to_come;
     fprintf(file,
-            "%zu runs: %u cells, %u time%s each, in the order of seed %" PRIu64
+            "%zu runs: %u cells, %s%u time%s each, in the order of seed %" PRIu64
             ". Done: %zu, failed: %zu, to come: %zu. "
             "Each is a row of [%s.csv](%s.csv), and each cell one of [%s-cells.csv](%s-cells.csv) and of "
             "[%s-cells.json](%s-cells.json).\n\n",
-            all, summary->matrix->count, study->repetitions, study->repetitions == 1 ? "" : "s", study->seed,
-            summary->done, summary->failed, all - summary->done - summary->failed, report->name, report->name,
-            report->name, report->name, report->name, report->name);
+            all, summary->matrix->count, study->until > 0 ? "up to " : "", study->repetitions,
+            study->repetitions == 1 ? "" : "s", study->seed, summary->done, summary->failed, summary->to_come,
+            report->name, report->name, report->name, report->name, report->name, report->name);
 }
 
 static void report_write_failures(const struct summary *summary, FILE *file)

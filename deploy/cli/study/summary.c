@@ -62,6 +62,12 @@ static bool read_figure(const struct csv *csv, size_t row, const struct measure_
     return true;
 }
 
+bool summary_is_settled(const struct study *study, const struct summary_value *elapsed)
+{
+    return study->until > 0 && elapsed->count >= STUDY_UNTIL_LEAST && elapsed->has_interval &&
+           (elapsed->high - elapsed->low) / 2 <= study->until / 100 * elapsed->median;
+}
+
 double *summary_room(const struct summary *summary, unsigned cell, int measure)
 {
     return summary->values + ((size_t)cell * MEASURES + (size_t)measure) * summary->matrix->study->repetitions;
@@ -107,6 +113,8 @@ static void study_summary_take_cell(struct summary *summary, unsigned index, con
         if (rows[r] != MATRIX_NO_ROW)
             study_summary_take_row(summary, cell, csv, rows[r], sample);
     measure_cell(summary, index, csv, sample);
+    if (!summary_is_settled(summary->matrix->study, &cell->values[MEASURE_ELAPSED]))
+        summary->to_come += summary->matrix->study->repetitions - cell->done - cell->failed;
 }
 
 /* With all their threads; `auto` counts as one. */

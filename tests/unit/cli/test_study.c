@@ -8,6 +8,7 @@
 #include "deploy/cli/study/differences.h"
 #include "deploy/cli/study/flatten.h"
 #include "deploy/cli/study/least.h"
+#include "deploy/cli/study/machine.h"
 #include "deploy/cli/study/matrix.h"
 #include "deploy/cli/study/measure.h"
 #include "deploy/cli/study/plan.h"
@@ -134,6 +135,12 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nfail_nodes = none 0@1\n", "line 3", "backend = simulate"},
         {LOOP "workers = 2\nbackend = simulate\noptions = --fail-nodes 0@1\nfail_nodes = none 0@2\n", "line 5",
          "among the options"},
+        {LOOP "workers = 2\nuntil = 0 %\n", "line 3", "a percentage"},
+        {LOOP "workers = 2\nuntil = 2 percent\n", "line 3", "a percentage"},
+        {LOOP "workers = 2\nuntil = 2% %\n", "line 3", "a percentage"},
+        {LOOP "workers = 2\nuntil = 2 %\nrepetitions = 5\n", "line 3", "6 or more"},
+        {LOOP "workers = 2\nseeds = yes\n", "line 3", "backend = simulate"},
+        {LOOP "workers = 2\nbackend = simulate\noptions = --seed 4\nseeds = yes\n", "line 5", "--seed"},
         {LOOP "workers = 2\nsteps = maybe\n", "line 3", "yes, no"},
         {LOOP "workers = 2\nsteps = yes no\n", "line 3", "yes, no"},
         {LOOP "workers = 2\ntraces = maybe\n", "line 3", "yes, no"},
@@ -527,6 +534,51 @@ START_TEST(few_runs_have_no_interval)
 }
 END_TEST
 
+/* gss varies by 1 % to either side, ss by 10 %; tss has too few runs for any interval to be sure. */
+START_TEST(cells_are_settled_by_their_interval)
+{
+    static const char *const times[] = {"99", "101", "99", "101", "99", "101", NULL, "90", "110", "90", "110",
+                                        "90", "110", NULL, "99",  "99", "99",  "99", "99", NULL,  NULL};
+    struct example example;
+    example_init(&example, LOOP "technique = gss ss tss\nworkers = 2\nrepetitions = 7\nuntil = 1.5%\nmeasure = time\n",
+                 times);
+    ck_assert_double_eq(example.study.until, 1.5);
+    const struct summary_cell *cells = example.summary.cells;
+    const struct summary_value *gss = &cells[0].values[MEASURE_ELAPSED], *ss = &cells[1].values[MEASURE_ELAPSED];
+    ck_assert(summary_is_settled(&example.study, gss) && !summary_is_settled(&example.study, ss));
+    ck_assert(!summary_is_settled(&example.study, &cells[2].values[MEASURE_ELAPSED]));
+    example.study.until = 0;
+    ck_assert(!summary_is_settled(&example.study, gss));
+    example.study.until = 1.5;
+    ck_assert_uint_eq(example.summary.to_come, 0); /* a failed run is one, too */
+    char *page = page_text(&example);
+    page_has(page, "at most 1.5 % of the median to either side, 6 times at least and 7 times at most");
+    page_has(page, "| gss | 2 | 6, **1 failed** |");
+    page_has(page, "| ss | 2 | 6, **1 failed**, **too wide** |");
+    free(page);
+    example_fini(&example);
+}
+END_TEST
+
+START_TEST(until_has_a_most)
+{
+    struct study study;
+    parse(&study, LOOP "workers = 2\nuntil = 2 %\n");
+    ck_assert_uint_eq(study.repetitions, STUDY_UNTIL_MOST);
+    ck_assert_double_eq(study.until, 2);
+    study_fini(&study);
+}
+END_TEST
+
+START_TEST(noise_is_what_quanta_lose)
+{
+    static const uint64_t calm[] = {10, 10, 10, 10}, one_is_late[] = {10, 10, 70, 10}, none[] = {0, 0};
+    ck_assert_double_eq(machine_noise_of(calm, 4), 0);
+    ck_assert_double_eq_tol(machine_noise_of(one_is_late, 4), 60, 1e-12); /* 100 for work of 40 */
+    ck_assert_double_eq(machine_noise_of(none, 2), 0);
+}
+END_TEST
+
 START_TEST(distances_of_perturbations)
 {
     ck_assert_double_eq(robustness_distance(AXIS_SLOWDOWN, "1", "1", 4), 0);
@@ -828,6 +880,9 @@ int main(void)
     tcase_add_test(tests, differences_from_a_baseline);
     tcase_add_test(tests, differences_from_the_quickest);
     tcase_add_test(tests, few_runs_have_no_interval);
+    tcase_add_test(tests, cells_are_settled_by_their_interval);
+    tcase_add_test(tests, until_has_a_most);
+    tcase_add_test(tests, noise_is_what_quanta_lose);
     tcase_add_test(tests, distances_of_perturbations);
     tcase_add_test(tests, robustness_radius);
     tcase_add_test(tests, degradation_has_an_interval);
