@@ -51,6 +51,7 @@ def test_ended_and_gone_on_with():
     for row in table:
         assert row['topology'] == 'central' and row['masters'] == '0' and row['iterations'] == '40', row
         assert float(row['elapsed_s']) >= 0 and row['version'] == row['hdss'] and row['machine.processor'] and row['commit'], row
+        assert 0 <= float(row['machine.noise_percent']) < 100 and float(row['machine.load_1min']) >= 0, row
     assert len({row['checksum'] for row in table}) == 1, table
     again = study('small.study')
     assert again.status == 0 and rows() == table, str(again)
@@ -115,6 +116,25 @@ def test_loads_and_powers():
     with open('loads.md', encoding='utf-8') as file:
         page = file.read()
     assert '| weighting | load | 1 | 2 | 3 | most / mean |' in page and '| acp | 0,1 |' in page, page
+
+
+def test_until_an_interval_is_narrow():
+    """Simulated: orders of events that differ, six runs at least and more where they are needed; then nothing is due."""
+    write('narrow.study', 'kernel = synthetic iterations=300\ntechnique = ss css:chunk=75\nworkers = 4\nbackend = simulate\nuntil = 3 %\nrepetitions = 9\nseeds = yes\nheat = none\n')
+    shown = study('--dry-run', 'narrow.study').out.splitlines()
+    assert len(shown) == 18 and {line.split('--seed ')[1].split()[0] for line in shown} == {str(seed) for seed in range(2, 11)}, shown
+    result = study('narrow.study')
+    assert result.status == 0, str(result)
+    runs = {technique: [row for row in rows('narrow.csv') if row['technique'] == technique] for technique in ('ss', 'css:chunk=75')}
+    assert all(6 <= len(of) <= 9 and {row['status'] for row in of} == {'done'} for of in runs.values()), runs
+    assert not any(row['machine.noise_percent'] or row['machine.load_1min'] for of in runs.values() for row in of), runs
+    with open('narrow-cells.json', encoding='utf-8') as file:
+        cells = json.load(file)['cells']
+    for cell in cells:
+        low, high = cell['measures']['time']['interval']
+        is_narrow = (high - low) / 2 <= 0.03 * cell['measures']['time']['median']
+        assert is_narrow and cell['runs'] >= 6 or cell['runs'] == 9, cell
+        assert is_narrow and study('--dry-run', 'narrow.study').out.count(cell['axes']['technique']) == 0 or not is_narrow, cell
 
 
 def test_traces():

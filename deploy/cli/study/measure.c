@@ -56,6 +56,12 @@ const struct measure_row measures[MEASURES] = {
                                   0},
     [MEASURE_IMPROVEMENT] = {"improvement", "improvement over the baseline", "%", NULL, NULL,
                              "100 times the part of the baseline's median loop time that is saved", 0},
+    [MEASURE_DEGRADATION] = {"degradation", "degradation", "%", NULL, NULL,
+                             "100 times the part by which the loop time is above the median of the nominal runs", 0},
+    [MEASURE_RADIUS] = {"radius", "robustness radius", "", NULL, NULL,
+                        "the least distance from the nominal perturbation at which the loop time is no longer "
+                        "tolerable (FePIA: Ali et al. 2004)",
+                        0},
     [MEASURE_CHUNKS] = {"chunks", "chunks", "", "chunks", NULL, NULL, 0},
     [MEASURE_CHUNK_SIZE] = {"chunk_size", "mean chunk size", "iterations", "iterations", "chunks", NULL, 0},
     [MEASURE_REFILLS] = {"refills", "refills of the masters' pools", "", "refills", NULL, NULL, 0},

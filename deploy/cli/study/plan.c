@@ -9,6 +9,7 @@
 #include "deploy/cli/run.h"
 #include "deploy/cli/simulate.h"
 #include "deploy/cli/study/least.h"
+#include "deploy/cli/study/robustness.h"
 #include "worker/kernels/kernels.h"
 
 #include <inttypes.h>
@@ -34,6 +35,7 @@ const struct study_axis_row study_axes[AXES] = {
     [AXIS_DELAY] = {"delay", "injected delay", "inject-delay", "none", false},
     [AXIS_SLOWDOWN] = {"slowdown", "slowdown", "slowdown", "1", .dealt = true},
     [AXIS_LOAD] = {"load", "load", "load", "none", .dealt = true},
+    [AXIS_FAIL_NODES] = {"fail_nodes", "lost nodes", "fail-nodes", "none", false},
     [AXIS_BACKEND] = {"backend", "backend", NULL, BACKEND_MPIRUN, false},
     [AXIS_PLATFORM] = {"platform", "platform", NULL, PLATFORM_NONE, false},
 };
@@ -45,6 +47,8 @@ struct reader {
     unsigned topologies_line;
     unsigned x_line, series_line, heat_line;
     char baseline[AXES][256]; /* baseline as written; empty: not given */
+    char nominal[256];        /* the value of the undisturbed run as written */
+    unsigned tolerance_line, until_line, repetitions_line, seeds_line;
     unsigned line;
     struct argv given; /* keys that stood before */
 };
@@ -141,7 +145,7 @@ static int take_kernel(struct reader *reader, const struct key *key, const struc
 /* True for a value of our own: `none` stands for one that is not given. */
 static bool study_plan_is_ours(int axis, const char *value)
 {
-    return ((axis == AXIS_DELAY || axis == AXIS_LOAD) && strcmp(value, "none") == 0) ||
+    return ((axis == AXIS_DELAY || axis == AXIS_LOAD || axis == AXIS_FAIL_NODES) && strcmp(value, "none") == 0) ||
            (axis == AXIS_MIN_CHUNK && strcmp(value, LEAST_HALF_MFSC) == 0);
 }
 
@@ -152,7 +156,8 @@ static int take_axis(struct reader *reader, const struct key *key, const struct 
     reader->study->line[key->axis] = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
         const char *value = values->items[i];
-        if (!study_plan_is_ours(key->axis, value) && run_check_option(option, value, &why) < 0)
+        if (!study_plan_is_ours(key->axis, value) && key->axis != AXIS_FAIL_NODES &&
+            run_check_option(option, value, &why) < 0)
             return error_set(error, "%s: %s", key->name, why.text);
         if (study_plan_add_value(reader, key->axis, value, error) < 0)
             return -1;
@@ -203,13 +208,14 @@ static bool refuses_studies(const struct grammar *grammar, const char *option)
     return row != NULL && (row->not_for & OPTION_STUDY) != 0;
 }
 
-/* The options of axes, and those whose rows say so, in hdss run and hdss simulate. */
+/* The options of axes, but for --fail-nodes, which a study without that axis may have, and those whose rows say so, in
+ * hdss run and hdss simulate. */
 static bool is_set_by_study(const char *option)
 {
     struct grammar run, simulate;
     for (int axis = 0; axis < AXES; axis++) {
         const char *name = axis == AXIS_MASTERS ? study_axes[axis].name : study_axes[axis].option;
-        if (name != NULL && strcmp(option, name) == 0)
+        if (name != NULL && axis != AXIS_FAIL_NODES && strcmp(option, name) == 0)
             return true;
     }
     run_grammar(&run);
@@ -256,8 +262,25 @@ static int study_plan_take_repetitions(struct reader *reader, const struct key *
 {
     uint64_t number = 0;
     int result = take_one(key, values, 1, STUDY_REPETITIONS_MAX, &number, error);
+    reader->repetitions_line = reader->line;
     reader->study->repetitions = (unsigned)number;
     return result;
+}
+
+/* "2 %", "2%" or "0.5": a share of the median. */
+static int take_until(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    double *until = &reader->study->until;
+    char number[32];
+    const size_t length = strlen(values->items[0]);
+    const bool has_sign = length > 0 && values->items[0][length - 1] == '%';
+    const bool is_alone = values->count == 1 || (values->count == 2 && !has_sign && strcmp(values->items[1], "%") == 0);
+    snprintf(number, sizeof number, "%.*s", (int)(length - has_sign), values->items[0]);
+    reader->until_line = reader->line;
+    if (is_alone && length < sizeof number && number_parse_real(number, until) == 0 && *until > 0 && *until <= 100)
+        return 0;
+    return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, values->items[0],
+                     values->count > 1 ? " ..." : "", key->accepted);
 }
 
 static int take_timeout(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
@@ -354,6 +377,33 @@ static int take_baseline(struct reader *reader, const struct key *key, const str
     return 0;
 }
 
+static int take_nominal(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    const char *value = values->items[0], *equals = strchr(value, '=');
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(value, "="), value);
+    const int axis = study_axis_find(name);
+    reader->study->nominal_line = reader->line;
+    if (values->count != 1 || equals == NULL || !robustness_is_axis(axis) ||
+        strlen(equals + 1) >= sizeof reader->nominal)
+        return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, value,
+                         values->count > 1 ? " ..." : "", key->accepted);
+    snprintf(reader->nominal, sizeof reader->nominal, "%s", equals + 1);
+    reader->study->nominal_axis = axis;
+    return 0;
+}
+
+static int take_tolerance(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    double *tolerance = &reader->study->tolerance;
+    reader->tolerance_line = reader->line;
+    if (values->count == 1 && number_parse_real(values->items[0], tolerance) == 0 && *tolerance > 1 &&
+        *tolerance <= STUDY_TOLERANCE_MAX)
+        return 0;
+    return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, values->items[0],
+                     values->count > 1 ? " ..." : "", key->accepted);
+}
+
 static int take_yes(const struct key *key, const struct argv *values, bool *is_yes, struct error *error)
 {
     *is_yes = strcmp(values->items[0], "yes") == 0;
@@ -371,6 +421,12 @@ static int take_steps_key(struct reader *reader, const struct key *key, const st
 static int take_traces_key(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     return take_yes(key, values, &reader->study->keeps_traces, error);
+}
+
+static int take_seeds_key(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    reader->seeds_line = reader->line;
+    return take_yes(key, values, &reader->study->has_seeds, error);
 }
 
 static const struct key keys[] = {
@@ -391,7 +447,10 @@ static const struct key keys[] = {
     {"delay", take_axis, "none, calculation:MICROSECONDS, assignment:MICROSECONDS", AXIS_DELAY},
     {"slowdown", take_axis, "numbers from 1 to 1000, or lists of them with commas", AXIS_SLOWDOWN},
     {"load", take_axis, "none, integers from 0 to 64, or lists of them with commas", AXIS_LOAD},
+    {"fail_nodes", take_axis, "none, lists of NODE@SECONDS with commas", AXIS_FAIL_NODES},
     {"repetitions", study_plan_take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
+    {"until", take_until, "a percentage above 0, up to 100: 2 %", AXIS_NONE},
+    {"seeds", take_seeds_key, "yes, no", AXIS_NONE},
     {"seed", take_seed, "an integer from 0 to 2^64-1", AXIS_NONE},
     {"timeout", take_timeout, "seconds, an integer from 1 to 1000000", AXIS_NONE},
     {"backend", take_machines, "mpirun, simulate", AXIS_BACKEND},
@@ -402,6 +461,8 @@ static const struct key keys[] = {
     {"series", take_series, STUDY_AXIS_NAMES, AXIS_NONE},
     {"heat", take_heat, STUDY_AXIS_NAMES, AXIS_NONE},
     {"baseline", take_baseline, "AXIS=VALUE ...", AXIS_NONE},
+    {"nominal", take_nominal, "AXIS=VALUE, of slowdown, load or fail_nodes", AXIS_NONE},
+    {"tolerance", take_tolerance, "a number above 1, up to 1000", AXIS_NONE},
     {"steps", take_steps_key, "yes, no", AXIS_NONE},
     {"traces", take_traces_key, "yes, no", AXIS_NONE},
     {NULL},
@@ -607,6 +668,12 @@ static int check_machines(struct reader *reader, struct error *error)
         return error_set(error, "platform needs a line backend = simulate");
     if (study_varies(study, AXIS_PLATFORM) && is_real)
         return error_set(error, "several platforms are accepted only where all is simulated");
+    reader->line = study->line[AXIS_FAIL_NODES];
+    if (reader->line != 0 && is_real)
+        return error_set(error, "fail_nodes is accepted only where all is simulated: backend = simulate");
+    for (unsigned i = 0; reader->line != 0 && i < study->options.count; i++)
+        if (strncmp(study->options.items[i], "--fail-nodes", strlen("--fail-nodes")) == 0)
+            return error_set(error, "fail_nodes is among the options already");
     if (study_simulates(study) && check_simulated_axes(reader, error) < 0)
         return -1;
     reader->line = 0;
@@ -617,13 +684,14 @@ static int check_machines(struct reader *reader, struct error *error)
 static void choose_axes(struct reader *reader)
 {
     static const int along[] = {
-        AXIS_WORKERS,   AXIS_THREADS,   AXIS_MASTERS,          AXIS_SYNC_POINTS, AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS,
-        AXIS_REFILL,    AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN,    AXIS_LOAD,      AXIS_DELAY,
-        AXIS_WEIGHTING, AXIS_POWER,     AXIS_PLATFORM,         AXIS_BACKEND,     AXIS_KERNEL};
+        AXIS_WORKERS,       AXIS_THREADS,    AXIS_MASTERS,   AXIS_SYNC_POINTS,      AXIS_MIN_CHUNK,
+        AXIS_REFILL_CHUNKS, AXIS_REFILL,     AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN,
+        AXIS_LOAD,          AXIS_FAIL_NODES, AXIS_DELAY,     AXIS_WEIGHTING,        AXIS_POWER,
+        AXIS_PLATFORM,      AXIS_BACKEND,    AXIS_KERNEL};
     static const int lines[] = {
-        AXIS_MASTERS,       AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_THREADS, AXIS_WEIGHTING, AXIS_MIN_CHUNK,
-        AXIS_REFILL_CHUNKS, AXIS_REFILL,    AXIS_SYNC_POINTS,      AXIS_DELAY,   AXIS_SLOWDOWN,  AXIS_LOAD,
-        AXIS_POWER,         AXIS_BACKEND,   AXIS_PLATFORM,         AXIS_WORKERS, AXIS_KERNEL};
+        AXIS_MASTERS,       AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_THREADS,  AXIS_WEIGHTING, AXIS_MIN_CHUNK,
+        AXIS_REFILL_CHUNKS, AXIS_REFILL,    AXIS_SYNC_POINTS,      AXIS_DELAY,    AXIS_SLOWDOWN,  AXIS_LOAD,
+        AXIS_FAIL_NODES,    AXIS_POWER,     AXIS_BACKEND,          AXIS_PLATFORM, AXIS_WORKERS,   AXIS_KERNEL};
     struct study *study = reader->study;
     if (study->x == AXIS_NONE)
         study->x = first_varying(study, along, sizeof along / sizeof *along, study->series);
@@ -663,13 +731,55 @@ static int complete_baseline(struct reader *reader, struct error *error)
     return 0;
 }
 
+/* The undisturbed value of the perturbation, for the measures that need one. */
+static int complete_nominal(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    const bool is_needed = study->measured[MEASURE_DEGRADATION] || study->measured[MEASURE_RADIUS];
+    reader->line = reader->tolerance_line;
+    if (reader->line != 0 && study->nominal_axis == AXIS_NONE)
+        return error_set(error, "tolerance needs a line nominal = AXIS=VALUE");
+    reader->line = 0;
+    if (study->nominal_axis == AXIS_NONE)
+        return is_needed ? error_set(error, "the measures degradation and radius need a line nominal = AXIS=VALUE") : 0;
+    const int found = index_of(&study->values[study->nominal_axis], reader->nominal);
+    reader->line = study->nominal_line;
+    if (found < 0)
+        return error_set(error, "nominal = '%s=%.100s': the study has no such value of %s",
+                         study_axes[study->nominal_axis].name, reader->nominal, study_axes[study->nominal_axis].name);
+    study->nominal = (unsigned)found;
+    reader->line = 0;
+    return 0;
+}
+
+/* How often a cell is run at most, where it is run until its interval is narrow enough. */
+static int complete_repetitions(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    if (study->until > 0 && reader->repetitions_line == 0)
+        study->repetitions = STUDY_UNTIL_MOST;
+    reader->line = reader->until_line;
+    if (study->until > 0 && study->repetitions < STUDY_UNTIL_LEAST)
+        return error_set(error, "until needs repetitions = %d or more: fewer runs have no interval of 95 %%",
+                         STUDY_UNTIL_LEAST);
+    reader->line = reader->seeds_line;
+    if (study->has_seeds && !study_simulates(study))
+        return error_set(error, "seeds needs a line backend = simulate");
+    for (unsigned i = 0; study->has_seeds && i < study->options.count; i++)
+        if (strcmp(study->options.items[i], "--seed") == 0 || strncmp(study->options.items[i], "--seed=", 7) == 0)
+            return error_set(error, "seeds: there is a --seed among the options already");
+    reader->line = 0;
+    return 0;
+}
+
 static void choose_measures(struct study *study)
 {
     bool any = false;
     for (int i = 0; i < MEASURES; i++)
         any = any || study->measured[i];
     for (int i = 0; i < MEASURES && !any; i++)
-        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline_given);
+        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline_given) ||
+                             ((i == MEASURE_DEGRADATION || i == MEASURE_RADIUS) && study->nominal_axis != AXIS_NONE);
 }
 
 static int study_plan_check_size(const struct study *study, struct error *error)
@@ -696,6 +806,7 @@ static int study_plan_complete(struct reader *reader, struct error *error)
     reader->line = 0;
     if (complete_axes(reader, error) < 0 || study_plan_check_threads(reader, error) < 0 ||
         check_machines(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
+        complete_nominal(reader, error) < 0 || complete_repetitions(reader, error) < 0 ||
         study_plan_check_size(reader->study, error) < 0)
         return -1;
     if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
@@ -718,8 +829,13 @@ int study_parse(struct study *study, const char *name, const char *text, struct 
 {
     struct error why = {0};
     struct reader reader = {.study = study};
-    *study = (struct study){
-        .repetitions = 1, .seed = 1, .x = AXIS_NONE, .series = AXIS_NONE, .heat = {AXIS_NONE, AXIS_NONE}};
+    *study = (struct study){.repetitions = 1,
+                            .seed = 1,
+                            .x = AXIS_NONE,
+                            .series = AXIS_NONE,
+                            .heat = {AXIS_NONE, AXIS_NONE},
+                            .nominal_axis = AXIS_NONE,
+                            .tolerance = STUDY_TOLERANCE};
     for (int i = 0; i < AXES; i++)
         study->baseline[i] = -1;
     int result = take_lines(&reader, text, &why);
@@ -851,6 +967,27 @@ static int check_topologies(const struct study *study, const char *name, unsigne
     return 0;
 }
 
+/* Each list of lost nodes, on the first platform with the most workers and masters. */
+static int check_lost_nodes(const struct study *study, const char *name, struct error *error)
+{
+    const struct argv *masters = &study->values[AXIS_MASTERS], *lists = &study->values[AXIS_FAIL_NODES];
+    struct error why;
+    for (unsigned i = 0; i < lists->count; i++) {
+        struct study with_list = *study;
+        with_list.options = (struct argv){0};
+        argv_add_all(&with_list.options, &study->options);
+        argv_add(&with_list.options, "--fail-nodes");
+        argv_add(&with_list.options, lists->items[i]);
+        const int result = strcmp(lists->items[i], study_axes[AXIS_FAIL_NODES].standard) != 0
+                               ? check_options(&with_list, masters->items[masters->count - 1], 0, &why)
+                               : 0;
+        argv_fini(&with_list.options);
+        if (result < 0)
+            return locate(name, study->line[AXIS_FAIL_NODES], &why, error);
+    }
+    return 0;
+}
+
 static int check_simulations(const struct study *study, const char *name, struct error *error)
 {
     const struct argv *platforms = &study->values[AXIS_PLATFORM];
@@ -865,7 +1002,7 @@ static int check_simulations(const struct study *study, const char *name, struct
     for (unsigned i = 0; i < kernels; i++)
         if (check_topologies(study, name, i, true, error) < 0)
             return -1;
-    return 0;
+    return check_lost_nodes(study, name, error);
 }
 
 int study_check(const struct study *study, const char *name, struct error *error)

@@ -7,6 +7,7 @@
 #include "common/config/options.h"
 #include "common/os/files.h"
 #include "common/util/error.h"
+#include "common/util/number.h"
 #include "deploy/cli/argv.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
@@ -216,17 +217,66 @@ static bool study_is_due(const struct session *session, size_t row)
     return session->request.retry_failed && strcmp(csv_get(&session->csv, row, "status"), STATUS_DONE) != 0;
 }
 
+/* Whether a cell has been run often enough; `rows_of` is that of matrix_rows(). -1 when memory is out. */
+static int look_whether_settled(const struct session *session, const size_t *rows_of, unsigned cell, bool *is_settled)
+{
+    const unsigned repetitions = session->study.repetitions;
+    const size_t *rows_of_cell = rows_of + (size_t)cell * repetitions;
+    struct summary_value elapsed;
+    unsigned count = 0;
+    double *times = calloc(repetitions, sizeof *times);
+    if (times == NULL)
+        return -1;
+    for (unsigned r = 0; r < repetitions; r++)
+        if (rows_of_cell[r] != MATRIX_NO_ROW &&
+            strcmp(csv_get(&session->csv, rows_of_cell[r], "status"), STATUS_DONE) == 0 &&
+            number_parse_real(csv_get(&session->csv, rows_of_cell[r], measures[MEASURE_ELAPSED].column),
+                              &times[count]) == 0)
+            count++;
+    summary_set_with_interval(&elapsed, times, count);
+    *is_settled = summary_is_settled(&session->study, &elapsed);
+    free(times);
+    return 0;
+}
+
+/* Whether a run is not needed any more, as its cell has been run often enough. -1 with one line when memory is out. */
+static int is_needless(const struct session *session, const struct matrix_run *run, bool *needless, struct error *error)
+{
+    *needless = false;
+    if (session->study.until <= 0)
+        return 0;
+    size_t *rows_of = matrix_rows(&session->matrix, &session->csv);
+    const int result = rows_of != NULL ? look_whether_settled(session, rows_of, run->cell, needless) : -1;
+    free(rows_of);
+    return result == 0 ? 0 : error_set(error, "out of memory for the loop times of a cell");
+}
+
+/* The cells that have been run often enough, [cells of the matrix], to be freed; NULL when memory is out. */
+static bool *find_settled(const struct session *session, const size_t *rows_of)
+{
+    bool *settled = calloc(session->matrix.count, sizeof *settled);
+    for (unsigned i = 0; settled != NULL && session->study.until > 0 && i < session->matrix.count; i++)
+        if (look_whether_settled(session, rows_of, i, &settled[i]) < 0) {
+            free(settled);
+            return NULL;
+        }
+    return settled;
+}
+
 static int list_due(struct session *session, struct error *error)
 {
     size_t count, *row_of = matrix_rows(&session->matrix, &session->csv);
     session->runs = matrix_order(&session->matrix, &count);
-    bool ready = row_of != NULL && session->runs != NULL;
+    bool *settled = row_of != NULL ? find_settled(session, row_of) : NULL;
+    bool ready = settled != NULL && session->runs != NULL;
     for (size_t i = 0; ready && i < count; i++) {
         struct matrix_run run = session->runs[i];
-        if (study_is_due(session, row_of[(size_t)run.cell * session->study.repetitions + run.repetition]))
+        if (!settled[run.cell] &&
+            study_is_due(session, row_of[(size_t)run.cell * session->study.repetitions + run.repetition]))
             session->runs[session->due++] = run;
     }
     free(row_of);
+    free(settled);
     return ready ? 0 : error_set(error, "out of memory for %zu runs", count);
 }
 
@@ -355,6 +405,18 @@ static int add_trace(const struct session *session, const struct matrix_run *run
     return 0;
 }
 
+/* Gives each repetition of a simulated run an order of events of its own, where the study wants that. Seeds of hdss
+ * simulate begin with 1. */
+static void add_seed(const struct session *session, const struct matrix_run *run, struct argv *line)
+{
+    char seed[24];
+    if (!session->study.has_seeds || !matrix_simulates(&session->matrix, run->cell))
+        return;
+    snprintf(seed, sizeof seed, "%" PRIu64, (session->study.seed + run->repetition) % UINT32_MAX + 1);
+    argv_insert(line, 1, seed);
+    argv_insert(line, 1, "--seed");
+}
+
 /* Does a run; -1 where the study cannot go on. */
 static int make_run(struct session *session, const struct matrix_run *run, struct error *error)
 {
@@ -366,6 +428,11 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     study_path_of(session, ".run.json", path);
     unlink(path);
     matrix_compose(&session->matrix, run->cell, path, &line);
+    add_seed(session, run, &line);
+    if (!matrix_simulates(&session->matrix, run->cell)) /* time there is none of this machine */
+        machine_look_at_noise(&session->machine);
+    else
+        machine_forget_noise(&session->machine);
     if (add_trace(session, run, &line, trace, error) < 0) {
         argv_fini(&line);
         return -1;
@@ -442,6 +509,10 @@ static int make_runs(struct session *session, struct error *error)
     int result = 0;
     note_signals();
     for (size_t i = 0; i < session->due && result == 0 && !session->asked; i++) {
+        bool needless;
+        result = is_needless(session, &session->runs[i], &needless, error);
+        if (result < 0 || needless)
+            continue;
         study_show_progress(session, i, failed, began_s);
         result = make_run(session, &session->runs[i], error);
         if (!session->asked && result == 0)
@@ -587,7 +658,6 @@ static void print_maps(const struct summary *summary)
 static int study_finish(const struct session *session, struct error *error)
 {
     struct summary summary;
-    size_t all = (size_t)session->matrix.count * session->study.repetitions;
     if (summary_init(&summary, &session->matrix, &session->csv, error) < 0)
         return EXIT_STATUS_FAILED;
     int result = make_report(session, &summary, error);
@@ -598,7 +668,7 @@ static int study_finish(const struct session *session, struct error *error)
     if (result == 0) {
         print_maps(&summary);
         printf("%s/%s.md: %zu of %zu runs are done, %zu failed\n", session->request.folder, session->name, summary.done,
-               all, summary.failed);
+               summary.done + summary.failed + summary.to_come, summary.failed);
         if (session->asked)
             puts("ended by a signal; the same command goes on");
     }
@@ -612,8 +682,9 @@ static int print_due(const struct session *session)
         char path[PATH_MAX];
         struct argv line = {0};
         study_path_of(session, ".run.json", path);
-        argv_add(&line, "hdss");
         matrix_compose(&session->matrix, session->runs[i].cell, path, &line);
+        add_seed(session, &session->runs[i], &line);
+        fputs("hdss ", stdout);
         argv_print(&line, stdout);
         argv_fini(&line);
     }
