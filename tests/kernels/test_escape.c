@@ -152,6 +152,16 @@ START_TEST(the_definition_counts_steps_until_z_is_beyond_2)
 END_TEST
 
 /* By hand: c = -1.5 gives -1.5, whose square is 2.25, then 0.75; c = 1 gives 1, 2; c = -2 is out at once. */
+/* Of this point z is beyond the bound 2 after 32 steps, with which stage 1 ends, back after 33, and beyond it after 69
+ * again. */
+START_TEST(a_z_may_come_back_behind_stage_1)
+{
+    add(-0.7495040760607935, 0.094586960457667749);
+    check_rule(&(struct escape_rule){2, 2, 64});
+    check_rule(&(struct escape_rule){2, 2, 1024});
+}
+END_TEST
+
 START_TEST(a_lower_bound_is_passed_sooner)
 {
     ck_assert_uint_eq(escape_scalar(-1.5, 0, RULE(2, 2, 77)), 1);
@@ -183,6 +193,7 @@ int main(void)
     tcase_add_loop_test(tcase, any_number_of_points, 0, 12);
     tcase_add_test(tcase, all_inside_and_all_outside);
     tcase_add_test(tcase, the_definition_counts_steps_until_z_is_beyond_2);
+    tcase_add_test(tcase, a_z_may_come_back_behind_stage_1);
     tcase_add_test(tcase, a_lower_bound_is_passed_sooner);
     tcase_add_test(tcase, the_last_variant_runs_everywhere);
     suite_add_tcase(suite, tcase);
