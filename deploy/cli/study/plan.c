@@ -44,7 +44,7 @@ struct reader {
     struct argv topologies;
     unsigned topologies_line;
     unsigned x_line, series_line, heat_line;
-    char baseline[AXES][256]; /* baseline as written; empty: not given */
+    char baseline[AXES][256], speedup_base[AXES][256]; /* as written; empty: not given */
     unsigned line;
     struct argv given; /* keys that stood before */
 };
@@ -338,20 +338,32 @@ static int take_heat(struct reader *reader, const struct key *key, const struct 
     return find_axis(key, values->items[1], &heat[1], error);
 }
 
-static int take_baseline(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+static int take_reference(struct reader *reader, const struct key *key, const struct argv *values,
+                          struct study_reference *reference, char text[AXES][256], struct error *error)
 {
-    reader->study->baseline_line = reader->line;
-    reader->study->baseline_given = true;
+    reference->line = reader->line;
+    reference->given = true;
     for (unsigned i = 0; i < values->count; i++) {
         char name[32];
         const char *equals = strchr(values->items[i], '=');
         snprintf(name, sizeof name, "%.*s", (int)strcspn(values->items[i], "="), values->items[i]);
         int axis = study_axis_find(name);
-        if (equals == NULL || axis == AXIS_NONE || strlen(equals + 1) >= sizeof reader->baseline[axis])
+        if (equals == NULL || axis == AXIS_NONE || strlen(equals + 1) >= sizeof text[axis])
             return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[i], key->accepted);
-        snprintf(reader->baseline[axis], sizeof reader->baseline[axis], "%s", equals + 1);
+        snprintf(text[axis], sizeof text[axis], "%s", equals + 1);
     }
     return 0;
+}
+
+static int take_baseline(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    return take_reference(reader, key, values, &reader->study->baseline, reader->baseline, error);
+}
+
+static int take_speedup_base(struct reader *reader, const struct key *key, const struct argv *values,
+                             struct error *error)
+{
+    return take_reference(reader, key, values, &reader->study->speedup_base, reader->speedup_base, error);
 }
 
 static int take_yes(const struct key *key, const struct argv *values, bool *is_yes, struct error *error)
@@ -402,6 +414,7 @@ static const struct key keys[] = {
     {"series", take_series, STUDY_AXIS_NAMES, AXIS_NONE},
     {"heat", take_heat, STUDY_AXIS_NAMES, AXIS_NONE},
     {"baseline", take_baseline, "AXIS=VALUE ...", AXIS_NONE},
+    {"speedup_base", take_speedup_base, "AXIS=VALUE ...", AXIS_NONE},
     {"steps", take_steps_key, "yes, no", AXIS_NONE},
     {"traces", take_traces_key, "yes, no", AXIS_NONE},
     {NULL},
@@ -645,20 +658,29 @@ static int index_of(const struct argv *values, const char *value)
     return -1;
 }
 
-static int complete_baseline(struct reader *reader, struct error *error)
+static int complete_reference(struct reader *reader, const char *key, struct study_reference *reference,
+                              char text[AXES][256], struct error *error)
 {
-    struct study *study = reader->study;
-    reader->line = study->baseline_line;
+    reader->line = reference->line;
     for (int i = 0; i < AXES; i++) {
-        if (reader->baseline[i][0] == '\0')
+        if (text[i][0] == '\0')
             continue;
-        study->baseline[i] = index_of(&study->values[i], reader->baseline[i]);
-        if (study->baseline[i] < 0)
-            return error_set(error, "baseline = '%s=%.100s': the study has no such value of %s", study_axes[i].name,
-                             reader->baseline[i], study_axes[i].name);
+        reference->at[i] = index_of(&reader->study->values[i], text[i]);
+        if (reference->at[i] < 0)
+            return error_set(error, "%s = '%s=%.100s': the study has no such value of %s", key, study_axes[i].name,
+                             text[i], study_axes[i].name);
     }
     reader->line = 0;
-    if (study->measured[MEASURE_IMPROVEMENT] && !study->baseline_given)
+    return 0;
+}
+
+static int complete_references(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    if (complete_reference(reader, "baseline", &study->baseline, reader->baseline, error) < 0 ||
+        complete_reference(reader, "speedup_base", &study->speedup_base, reader->speedup_base, error) < 0)
+        return -1;
+    if (study->measured[MEASURE_IMPROVEMENT] && !study->baseline.given)
         return error_set(error, "the measure improvement needs a line baseline = AXIS=VALUE ...");
     return 0;
 }
@@ -669,7 +691,7 @@ static void choose_measures(struct study *study)
     for (int i = 0; i < MEASURES; i++)
         any = any || study->measured[i];
     for (int i = 0; i < MEASURES && !any; i++)
-        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline_given);
+        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline.given);
 }
 
 static int study_plan_check_size(const struct study *study, struct error *error)
@@ -695,7 +717,7 @@ static int study_plan_complete(struct reader *reader, struct error *error)
 {
     reader->line = 0;
     if (complete_axes(reader, error) < 0 || study_plan_check_threads(reader, error) < 0 ||
-        check_machines(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
+        check_machines(reader, error) < 0 || complete_references(reader, error) < 0 ||
         study_plan_check_size(reader->study, error) < 0)
         return -1;
     if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
@@ -721,7 +743,7 @@ int study_parse(struct study *study, const char *name, const char *text, struct 
     *study = (struct study){
         .repetitions = 1, .seed = 1, .x = AXIS_NONE, .series = AXIS_NONE, .heat = {AXIS_NONE, AXIS_NONE}};
     for (int i = 0; i < AXES; i++)
-        study->baseline[i] = -1;
+        study->baseline.at[i] = study->speedup_base.at[i] = -1;
     int result = take_lines(&reader, text, &why);
     if (result == 0)
         result = study_plan_complete(&reader, &why);
