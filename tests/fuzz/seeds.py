@@ -690,7 +690,7 @@ STUDIES = {
             b"weighting = none power\nmin_chunk = 1 1e1\ntopology = central hierarchical dca-rma dca-rma:atomics=2\nmasters = 0 4 2\n"
             b"workers = 8 2^2\ndelay = none calculation:100\nslowdown = 1 1,2 3\nrepetitions = 3\nseed = 7\ntimeout = 9\n"
             b"backend = mpirun\noptions = --power equal --group-by=even\nmeasure = time improvement\nx = workers\nseries = masters\n"
-            b"heat = technique masters\nbaseline = technique=gss masters=0\nsteps = yes\n",
+            b"heat = technique masters\nbaseline = technique=gss masters=0\nspeedup_base = masters=0\nsteps = yes\n",
     "unequal": b"@kernel = hydro l=9\nworkers = 4\nsync_points = auto 1 12\npower = 1,0.8 equal\nslowdown = 1,1.25\nload = none 0,1\nweighting = acp\nrefill_chunks = 1 4\nmasters = 2\n",
     "platforms": b"@kernel = synthetic\nworkers = 4\nbackend = simulate\nplatform = ranger cluster:nodes=4\n",
     "threads": b"@kernel = synthetic\nworkers = 2\nthreads = 4 1 auto\nthread_technique = static gss\nmin_chunk = mfsc/2 3\n",

@@ -46,8 +46,8 @@ struct reader {
     struct argv topologies;
     unsigned topologies_line;
     unsigned x_line, series_line, heat_line;
-    char baseline[AXES][256]; /* baseline as written; empty: not given */
-    char nominal[256];        /* the value of the undisturbed run as written */
+    char baseline[AXES][256], speedup_base[AXES][256]; /* as written; empty: not given */
+    char nominal[256];                                 /* the value of the undisturbed run as written */
     unsigned tolerance_line, until_line, repetitions_line, seeds_line;
     unsigned line;
     struct argv given; /* keys that stood before */
@@ -361,18 +361,19 @@ static int take_heat(struct reader *reader, const struct key *key, const struct 
     return find_axis(key, values->items[1], &heat[1], error);
 }
 
-static int take_baseline(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+static int take_reference(struct reader *reader, const struct key *key, const struct argv *values,
+                          struct study_reference *reference, char text[AXES][256], struct error *error)
 {
-    reader->study->baseline_line = reader->line;
-    reader->study->baseline_given = true;
+    reference->line = reader->line;
+    reference->given = true;
     for (unsigned i = 0; i < values->count; i++) {
         char name[32];
         const char *equals = strchr(values->items[i], '=');
         snprintf(name, sizeof name, "%.*s", (int)strcspn(values->items[i], "="), values->items[i]);
         int axis = study_axis_find(name);
-        if (equals == NULL || axis == AXIS_NONE || strlen(equals + 1) >= sizeof reader->baseline[axis])
+        if (equals == NULL || axis == AXIS_NONE || strlen(equals + 1) >= sizeof text[axis])
             return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[i], key->accepted);
-        snprintf(reader->baseline[axis], sizeof reader->baseline[axis], "%s", equals + 1);
+        snprintf(text[axis], sizeof text[axis], "%s", equals + 1);
     }
     return 0;
 }
@@ -402,6 +403,17 @@ static int take_tolerance(struct reader *reader, const struct key *key, const st
         return 0;
     return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, values->items[0],
                      values->count > 1 ? " ..." : "", key->accepted);
+}
+
+static int take_baseline(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    return take_reference(reader, key, values, &reader->study->baseline, reader->baseline, error);
+}
+
+static int take_speedup_base(struct reader *reader, const struct key *key, const struct argv *values,
+                             struct error *error)
+{
+    return take_reference(reader, key, values, &reader->study->speedup_base, reader->speedup_base, error);
 }
 
 static int take_yes(const struct key *key, const struct argv *values, bool *is_yes, struct error *error)
@@ -463,6 +475,7 @@ static const struct key keys[] = {
     {"baseline", take_baseline, "AXIS=VALUE ...", AXIS_NONE},
     {"nominal", take_nominal, "AXIS=VALUE, of slowdown, load or fail_nodes", AXIS_NONE},
     {"tolerance", take_tolerance, "a number above 1, up to 1000", AXIS_NONE},
+    {"speedup_base", take_speedup_base, "AXIS=VALUE ...", AXIS_NONE},
     {"steps", take_steps_key, "yes, no", AXIS_NONE},
     {"traces", take_traces_key, "yes, no", AXIS_NONE},
     {NULL},
@@ -713,20 +726,29 @@ static int index_of(const struct argv *values, const char *value)
     return -1;
 }
 
-static int complete_baseline(struct reader *reader, struct error *error)
+static int complete_reference(struct reader *reader, const char *key, struct study_reference *reference,
+                              char text[AXES][256], struct error *error)
 {
-    struct study *study = reader->study;
-    reader->line = study->baseline_line;
+    reader->line = reference->line;
     for (int i = 0; i < AXES; i++) {
-        if (reader->baseline[i][0] == '\0')
+        if (text[i][0] == '\0')
             continue;
-        study->baseline[i] = index_of(&study->values[i], reader->baseline[i]);
-        if (study->baseline[i] < 0)
-            return error_set(error, "baseline = '%s=%.100s': the study has no such value of %s", study_axes[i].name,
-                             reader->baseline[i], study_axes[i].name);
+        reference->at[i] = index_of(&reader->study->values[i], text[i]);
+        if (reference->at[i] < 0)
+            return error_set(error, "%s = '%s=%.100s': the study has no such value of %s", key, study_axes[i].name,
+                             text[i], study_axes[i].name);
     }
     reader->line = 0;
-    if (study->measured[MEASURE_IMPROVEMENT] && !study->baseline_given)
+    return 0;
+}
+
+static int complete_references(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    if (complete_reference(reader, "baseline", &study->baseline, reader->baseline, error) < 0 ||
+        complete_reference(reader, "speedup_base", &study->speedup_base, reader->speedup_base, error) < 0)
+        return -1;
+    if (study->measured[MEASURE_IMPROVEMENT] && !study->baseline.given)
         return error_set(error, "the measure improvement needs a line baseline = AXIS=VALUE ...");
     return 0;
 }
@@ -778,7 +800,7 @@ static void choose_measures(struct study *study)
     for (int i = 0; i < MEASURES; i++)
         any = any || study->measured[i];
     for (int i = 0; i < MEASURES && !any; i++)
-        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline_given) ||
+        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline.given) ||
                              ((i == MEASURE_DEGRADATION || i == MEASURE_RADIUS) && study->nominal_axis != AXIS_NONE);
 }
 
@@ -805,7 +827,7 @@ static int study_plan_complete(struct reader *reader, struct error *error)
 {
     reader->line = 0;
     if (complete_axes(reader, error) < 0 || study_plan_check_threads(reader, error) < 0 ||
-        check_machines(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
+        check_machines(reader, error) < 0 || complete_references(reader, error) < 0 ||
         complete_nominal(reader, error) < 0 || complete_repetitions(reader, error) < 0 ||
         study_plan_check_size(reader->study, error) < 0)
         return -1;
@@ -837,7 +859,7 @@ int study_parse(struct study *study, const char *name, const char *text, struct 
                             .nominal_axis = AXIS_NONE,
                             .tolerance = STUDY_TOLERANCE};
     for (int i = 0; i < AXES; i++)
-        study->baseline[i] = -1;
+        study->baseline.at[i] = study->speedup_base.at[i] = -1;
     int result = take_lines(&reader, text, &why);
     if (result == 0)
         result = study_plan_complete(&reader, &why);

@@ -55,8 +55,7 @@ extern const struct study_axis_row study_axes[AXES];
     "delay, slowdown, load, fail_nodes, backend, platform"
 #define STUDY_OTHER_KEYS                                                                                               \
     "title, topology, repetitions, until, seed, seeds, timeout, options, measure, x, series, heat, baseline, "         \
-    "nominal, tolerance, "                                                                                             \
-    "steps"
+    "speedup_base, nominal, tolerance, steps"
 
 #define STUDY_VALUES_MAX      256
 #define STUDY_RUNS_MAX        1000000
@@ -70,6 +69,13 @@ extern const struct study_axis_row study_axes[AXES];
 #define BACKEND_MPIRUN        "mpirun"
 #define BACKEND_SIMULATE      "simulate"
 #define PLATFORM_NONE         "none" /* platform of hdss simulate that is asked for no other */
+
+/* Cells that others are compared with: those that are alike in everything but some axes. */
+struct study_reference {
+    int at[AXES]; /* index of the value on the axis, or -1: the cell's own */
+    bool given;
+    unsigned line;
+};
 
 struct study {
     char title[160];
@@ -85,14 +91,13 @@ struct study {
     bool keeps_steps;  /* the time steps of each run */
     bool keeps_traces; /* the trace of each run */
     bool measured[MEASURES];
-    int x, series;      /* axes of the lines; AXIS_NONE: none */
-    int heat[2];        /* axes of the heat maps; AXIS_NONE: none */
-    bool heat_given;    /* heat maps of every measure, otherwise of the first */
-    int baseline[AXES]; /* baseline of `improvement`: an index of the value, or -1: the cell's own */
-    bool baseline_given;
-    unsigned baseline_line;
-    int nominal_axis; /* axis of the perturbations of `radius`; AXIS_NONE: none */
-    unsigned nominal; /* index of its undisturbed value */
+    int x, series;                       /* axes of the lines; AXIS_NONE: none */
+    int heat[2];                         /* axes of the heat maps; AXIS_NONE: none */
+    bool heat_given;                     /* heat maps of every measure, otherwise of the first */
+    struct study_reference baseline;     /* of `improvement` */
+    struct study_reference speedup_base; /* of `speedup`; not given: summary_serial_time() */
+    int nominal_axis;                    /* axis of the perturbations of `radius`; AXIS_NONE: none */
+    unsigned nominal;                    /* index of its undisturbed value */
     unsigned nominal_line;
     double tolerance; /* loop times up to so many times the undisturbed one are tolerable */
 };

@@ -243,7 +243,7 @@ static void write_about_differences(const struct summary *summary, FILE *file)
     const struct study *study = summary->matrix->study;
     const unsigned needed = differences_runs_needed(summary);
     fputs("## Differences\n\nThe loop time of each cell beside that of ", file);
-    if (study->baseline_given)
+    if (study->baseline.given)
         fputs("the baseline", file);
     else
         fprintf(file, "the quickest of the cells that differ in nothing but %s",
@@ -256,7 +256,7 @@ static void write_about_differences(const struct summary *summary, FILE *file)
     if (needed > 0)
         fprintf(file, "Too few runs cannot bring it below that, however far they are apart; %u of each cell can.\n",
                 needed);
-    if (!study->baseline_given)
+    if (!study->baseline.given)
         fputs("The quickest was chosen after the runs, which makes the others look slower than they are; a `baseline` "
               "does not.\n",
               file);
@@ -413,20 +413,28 @@ static void report_write_failures(const struct summary *summary, FILE *file)
     putc('\n', file);
 }
 
+static void write_reference(const char *what, const struct study_reference *reference, const struct study *study,
+                            FILE *file)
+{
+    if (!reference->given)
+        return;
+    fprintf(file, "- %s:", what);
+    for (int axis = 0; axis < AXES; axis++)
+        if (reference->at[axis] >= 0) {
+            fprintf(file, " %s ", study_axes[axis].title);
+            write_text(study->values[axis].items[reference->at[axis]], file);
+        }
+    putc('\n', file);
+}
+
 static void write_definitions(const struct study *study, FILE *file)
 {
     for (int i = 0; i < MEASURES; i++)
         if (study->measured[i] && measures[i].about != NULL)
             fprintf(file, "- %s: %s\n", measures[i].title, measures[i].about);
-    if (study->baseline_given) {
-        fputs("- the baseline:", file);
-        for (int axis = 0; axis < AXES; axis++)
-            if (study->baseline[axis] >= 0) {
-                fprintf(file, " %s ", study_axes[axis].title);
-                write_text(study->values[axis].items[study->baseline[axis]], file);
-            }
-        putc('\n', file);
-    }
+    write_reference("the baseline", &study->baseline, study, file);
+    write_reference("the speedup's base, whose loop time is taken times its workers and threads", &study->speedup_base,
+                    study, file);
     putc('\n', file);
 }
 

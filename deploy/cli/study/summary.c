@@ -191,14 +191,29 @@ static void set_improvement(struct summary *summary, unsigned index)
     value->high = cell->difference.high;
 }
 
-unsigned summary_baseline(const struct summary *summary, unsigned index)
+static unsigned reference_of(const struct summary *summary, unsigned index, const struct study_reference *reference)
 {
-    const struct study *study = summary->matrix->study;
     struct cell cell = summary->matrix->cells[index];
     for (int axis = 0; axis < AXES; axis++)
-        if (study->baseline[axis] >= 0)
-            cell.at[axis] = (unsigned short)study->baseline[axis];
+        if (reference->at[axis] >= 0)
+            cell.at[axis] = (unsigned short)reference->at[axis];
     return matrix_find(summary->matrix, &cell);
+}
+
+unsigned summary_baseline(const struct summary *summary, unsigned index)
+{
+    return reference_of(summary, index, &summary->matrix->study->baseline);
+}
+
+/* The loop time of one worker, as the speedup of the cell takes it. 0: it is not known. */
+static double serial_time_of(const struct summary *summary, unsigned index, double serial)
+{
+    const struct study_reference *base = &summary->matrix->study->speedup_base;
+    if (!base->given)
+        return serial;
+    const unsigned cell = reference_of(summary, index, base);
+    const struct summary_value *elapsed = &summary->cells[cell].values[MEASURE_ELAPSED];
+    return elapsed->count > 0 ? elapsed->median * study_summary_workers_of(summary, cell) : 0;
 }
 
 static void compare_cells(struct summary *summary)
@@ -208,9 +223,9 @@ static void compare_cells(struct summary *summary)
         double serial = summary_serial_time(summary, kernel);
         for (unsigned i = 0; i < summary->matrix->count; i++)
             if (summary->matrix->cells[i].at[AXIS_KERNEL] == kernel)
-                set_speedup(summary, i, serial);
+                set_speedup(summary, i, serial_time_of(summary, i, serial));
     }
-    for (unsigned i = 0; study->baseline_given && i < summary->matrix->count; i++)
+    for (unsigned i = 0; study->baseline.given && i < summary->matrix->count; i++)
         set_improvement(summary, i);
 }
 

@@ -126,6 +126,8 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nx = workers\nseries = workers\n", "line 4", "series"},
         {LOOP "workers = 2\nheat = workers\n", "line 3", "two axes"},
         {LOOP "workers = 2\nbaseline = technique=gss\n", "line 3", "no such value"},
+        {LOOP "workers = 2\nspeedup_base = masters=0 workers=4\n", "line 3", "speedup_base = 'workers=4'"},
+        {LOOP "workers = 2\nspeedup_base = cores=2\n", "line 3", "AXIS=VALUE"},
         {LOOP "workers = 2\nmeasure = improvement\n", "a.study: ", "baseline"},
         {LOOP "workers = 2\nnominal = technique=gss\n", "line 3", "slowdown, load or fail_nodes"},
         {LOOP "workers = 2\nslowdown = 1 2\nnominal = slowdown=3\n", "line 4", "no such value"},
@@ -732,6 +734,36 @@ START_TEST(medians_speedups_and_failures)
 }
 END_TEST
 
+/* The quickest with the fewest workers is gss; a base says that it is to be of the cell's own technique. */
+START_TEST(a_speedup_has_the_base_that_is_given)
+{
+    struct study study;
+    struct matrix matrix;
+    struct csv csv = {0};
+    struct summary summary;
+    struct error error;
+    static const char *const texts[] = {"", "speedup_base = workers=2\n", "speedup_base = workers=4\n"};
+    static const double expected[][2] = {{4, 2}, {8 * 2 / 3.0, 2}, {4, 4}};
+    for (unsigned i = 0; i < 3; i++) {
+        char text[200];
+        snprintf(text, sizeof text, LOOP "workers = 2 4\ntechnique = static gss\nmeasure = speedup\n%s", texts[i]);
+        csv = (struct csv){0};
+        parse(&study, text);
+        ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
+        static const char *const times[] = {"8", "3", "6", "6"}; /* static 2, static 4, gss 2, gss 4 */
+        for (unsigned k = 0; k < 4; k++)
+            add_run(&matrix, &csv, (struct matrix_run){k, 0}, times[k]);
+        ck_assert_int_eq(summary_init(&summary, &matrix, &csv, &error), 0);
+        ck_assert_double_eq_tol(summary.cells[1].values[MEASURE_SPEEDUP].median, expected[i][0], 1e-9);
+        ck_assert_double_eq_tol(summary.cells[3].values[MEASURE_SPEEDUP].median, expected[i][1], 1e-9);
+        summary_fini(&summary);
+        csv_fini(&csv);
+        matrix_fini(&matrix);
+        study_fini(&study);
+    }
+}
+END_TEST
+
 /* Of three runs the medians; one that lacks the figures is left out, and so is a cell without any. */
 START_TEST(each_worker_has_its_time)
 {
@@ -880,6 +912,7 @@ int main(void)
     tcase_add_test(tests, a_table_that_is_none);
     tcase_add_test(tests, rows_are_found_again);
     tcase_add_test(tests, medians_speedups_and_failures);
+    tcase_add_test(tests, a_speedup_has_the_base_that_is_given);
     tcase_add_test(tests, differences_from_a_baseline);
     tcase_add_test(tests, differences_from_the_quickest);
     tcase_add_test(tests, few_runs_have_no_interval);
