@@ -54,8 +54,8 @@ static const struct option_row simulation_rows[] = {
      TAKES_CHOICE(struct simulation, backend)},
     {"costs", 0, "FILE|DISTRIBUTION", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
      "what the iterations cost: a file (see --record-costs), or constant, uniform, normal, exponential, gamma, "
-     "bimodal, increasing, decreasing, lognormal, pareto, phases, like exponential:mean=100 (default: the kernel's own "
-     "model)",
+     "bimodal, increasing, decreasing, lognormal, pareto, phases, like exponential:mean=100, or a mixture, like "
+     "0.9*normal:mean=10+0.1*pareto:mean=99 (default: the kernel's own model)",
      TAKES_WORD(struct simulation, costs_name), .least = 1},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower: one number for all, or one for each worker",

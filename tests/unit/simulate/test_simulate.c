@@ -317,6 +317,10 @@ static const struct {
     {"lognormal:mean=20", 20, 6},
     {"pareto:mean=30,alpha=6", 30, 30 / 4.8989795},
     {"phases:mean=4,spread=1", 4, 4},
+    {"1*constant:mean=5+1*constant:mean=15", 10, 5},
+    {"0.9*constant:mean=10+0.1*constant:mean=1e+2", 19, 27},           /* sqrt(0.09) 90 */
+    {"3*normal:mean=10,cov=0.1+1*exponential:mean=10", 10, 5.0744458}, /* sqrt((3 + 100) / 4) */
+    {"constant:mean=10,period=100000,trend=1", 15, 5},                 /* 10 in the one step, 20 in the other */
     {"phases:mean=4,phases=10,spread=0.25", 4, 1},
 };
 
@@ -332,6 +336,29 @@ START_TEST(test_distributions)
         squares += distance * distance;
     }
     ck_assert_double_eq_tol(sqrt(squares / COUNT), deviation, 0.03 * deviation + 1e-3);
+    costs_free(costs);
+}
+END_TEST
+
+/* The costs of a time step are those of the first, and what they have grown by; a mixture has the same parts in each.
+ */
+START_TEST(test_time_steps)
+{
+    static const char *const specs[] = {"exponential:mean=10,period=50,trend=0.5",
+                                        "increasing:mean=10,period=50,trend=0.5",
+                                        "1*pareto:period=50,trend=0.5+2*normal:period=50,trend=0.5"};
+    for (unsigned k = 0; k < 3; k++) {
+        struct costs *costs = costs_distributed(specs[k], 0, 200, &error);
+        ck_assert_msg(costs != NULL, "%s", error.text);
+        for (uint64_t i = 0; i < 200; i++)
+            ck_assert_double_eq_tol(costs_ns(costs, i, 1), costs_ns(costs, i % 50, 1) * (1 + 0.5 * (double)(i / 50)),
+                                    1e-3);
+        ck_assert(costs_ns(costs, 3, 1) < costs_ns(costs, 4, 1) || costs_ns(costs, 3, 1) > costs_ns(costs, 4, 1));
+        costs_free(costs);
+    }
+    struct costs *costs = costs_distributed("constant:mean=10,period=10,trend=-0.25", 0, 100, &error);
+    ck_assert_double_eq(costs_ns(costs, 30, 10), 25000);
+    ck_assert_double_eq(costs_ns(costs, 60, 10), 0); /* no cost is below 0 */
     costs_free(costs);
 }
 END_TEST
@@ -362,12 +389,25 @@ static const struct {
                 "increasing, decreasing, lognormal, pareto, phases"},
     {"pareto:alpha=1", "distribution: 'alpha=1': accepted: a number from 1.05 to 100"},
     {"phases:phases=0", "distribution: 'phases=0': accepted: an integer from 1 to 1000000"},
-    {"phases:alpha=3", "distribution: 'alpha=3' is no parameter of phases; accepted: mean=US, spread=, phases=, seed="},
-    {"lognormal:spread=1", "distribution: 'spread=1' is no parameter of lognormal; accepted: mean=US, cov=, seed="},
-    {"normal:sigma=2", "distribution: 'sigma=2' is no parameter of normal; accepted: mean=US, cov=, seed="},
-    {"constant:cov=1", "distribution: 'cov=1' is no parameter of constant; accepted: mean=US, seed="},
+    {"phases:alpha=3",
+     "distribution: 'alpha=3' is no parameter of phases; accepted: mean=US, spread=, phases=, seed=, period=, trend="},
+    {"lognormal:spread=1",
+     "distribution: 'spread=1' is no parameter of lognormal; accepted: mean=US, cov=, seed=, period=, trend="},
+    {"normal:sigma=2",
+     "distribution: 'sigma=2' is no parameter of normal; accepted: mean=US, cov=, seed=, period=, trend="},
+    {"constant:cov=1", "distribution: 'cov=1' is no parameter of constant; accepted: mean=US, seed=, period=, trend="},
     {"bimodal:spread=2", "distribution: 'spread=2': accepted: a number from 0 to 1"},
     {"normal:mean=-1", "distribution: 'mean=-1': accepted: a number from 0 to 1e+12"},
+    {"normal:trend=0.1", "distribution 'normal:trend=0.1': trend= needs period=, the iterations of a time step"},
+    {"normal:period=0", "distribution: 'period=0': accepted: an integer from 1"},
+    {"0.5*normal+", "distribution: the mixture ends with +; accepted: another SHARE*DISTRIBUTION"},
+    {"0.5*normal+gamma", "distribution 'gamma': accepted: SHARE*DISTRIBUTION, a share above 0"},
+    {"0*normal", "distribution '0*normal': accepted: SHARE*DISTRIBUTION, a share above 0"},
+    {"1*normal+1*normal+1*normal+1*normal+1*normal+1*normal+1*normal+1*normal+1*normal",
+     "distribution: accepted: up to 8 parts of a mixture"},
+    {"1*weibull",
+     "distribution 'weibull' is unknown; accepted: constant, uniform, normal, exponential, gamma, bimodal, "
+     "increasing, decreasing, lognormal, pareto, phases"},
     {"normal:seed=x", "distribution: 'seed=x': accepted: an integer from 0"},
 };
 
@@ -397,6 +437,7 @@ int main(void)
     tcase_add_test(tcase, test_costs_of_files);
     tcase_add_loop_test(tcase, test_bad_costs_are_refused, 0, COUNT_OF(bad_costs));
     tcase_add_loop_test(tcase, test_distributions, 0, COUNT_OF(distributions));
+    tcase_add_test(tcase, test_time_steps);
     tcase_add_test(tcase, test_tail_of_pareto);
     tcase_add_loop_test(tcase, test_bad_distributions_are_refused, 0, COUNT_OF(bad_distributions));
     suite_add_tcase(suite, tcase);
