@@ -12,6 +12,7 @@
 #include "worker/helper/ask.h"
 #include "worker/kernels/model.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,9 @@ static const struct option_row simulation_rows[] = {
     {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start",
      TAKES_WORD(struct simulation, fail_text)},
     {"availability", 0, "FILE", "a file of lines NODE SECONDS up|down|leaves|SPEED",
-     "nodes come, fail, leave and change their speed as FILE says, whose lines are NODE SECONDS up|down|leaves|SPEED",
+     "nodes come, fail, leave and change their speed as FILE says, whose lines are NODE SECONDS up|down|leaves|SPEED, "
+     "or "
+     "NODE speed_file|state_file FILE with a profile of SimGrid",
      TAKES_WORD(struct simulation, availability_path), .least = 1},
     {"jobs", 0, "FILE", "a list of jobs, one a line: TIME [OPTION]... KERNEL [KEY=VALUE]...",
      "a set with the jobs that FILE lists, instead of one job: when each is submitted, and the words of `hdss submit`",
@@ -315,6 +318,19 @@ static int make_events(struct simulation *simulation, struct error *error)
                : take_events(simulation, simulation->fail_text, true, error);
 }
 
+/* Reads a profile beside the trace that names it. */
+static char *read_profile(void *context, const char *name, struct error *error)
+{
+    const char *trace = context, *slash = strrchr(trace, '/');
+    char path[PATH_MAX];
+    const int folder = name[0] != '/' && slash != NULL ? (int)(slash + 1 - trace) : 0;
+    if (snprintf(path, sizeof path, "%.*s%s", folder, trace, name) >= (int)sizeof path) {
+        error_set(error, "the name of the file is too long");
+        return NULL;
+    }
+    return file_read(path, error);
+}
+
 static int read_availability(struct simulation *simulation, struct error *error)
 {
     const char *path = simulation->availability_path;
@@ -324,9 +340,15 @@ static int read_availability(struct simulation *simulation, struct error *error)
         return 0;
     if (text == NULL)
         return error_set(error, "--availability '%s': accepted: a readable file (%s)", path, inner.text);
-    const int result = availability_parse(&simulation->availability, text, simulation->placement.nodes, &inner);
+    const int result = availability_parse(&simulation->availability, text, simulation->placement.nodes, read_profile,
+                                          (void *)path, &inner);
     free(text);
-    return result < 0 ? error_set(error, "--availability %s: %s", path, inner.text) : 0;
+    if (result < 0)
+        return error_set(error, "--availability %s: %s", path, inner.text);
+    if (simulation->masters == 0 && availability_has_arrivals(&simulation->availability))
+        return error_set(
+            error, "--availability: nodes join as masters with their workers; accepted: with --masters 1 or more");
+    return 0;
 }
 
 /* --- the costs --- */
@@ -391,9 +413,6 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
                          simulation->seed > 0 ? "seed" : "repetitions");
     if (simulation->availability_path != NULL && (simulation->backend == SIMULATION_SIMGRID || simulation->dca))
         return error_set(error, "--availability: accepted: with --backend virtual, and without --dca");
-    if (simulation->availability_path != NULL && simulation->masters == 0)
-        return error_set(
-            error, "--availability: nodes join as masters with their workers; accepted: with --masters 1 or more");
     if (simulation->dca && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
     if (simulation_check_dca(simulation, error) < 0)

@@ -158,6 +158,61 @@ END_TEST
 
 /* --- availability --- */
 
+/* Profiles as SimGrid has them: its example of speeds, one of a node that fails, and some that are none. */
+static char *read_profile(void *context, const char *name, struct error *into)
+{
+    static const char *const profiles[][2] = {
+        {"speeds", "0 0.5\n2 1.0\n4 0.7\n6 0.1\n8 4\nLOOPAFTER 10\n"},
+        {"state", "0 1\n3 0 # it fails\n5 1\n6 1\nLOOPAFTER 4"},
+        {"once", "1 0.5\n"},
+        {"late", "2 1\n1 1\n"},
+        {"loop", "0 1\nLOOPAFTER 0\n"},
+        {"words", "1\n"},
+    };
+    (void)context;
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
+        if (strcmp(profiles[i][0], name) == 0)
+            return strdup(profiles[i][1]);
+    error_set(into, "there is none");
+    return NULL;
+}
+
+/* Speeds begin again 10 s after the last one, at 18 s; states that change nothing are none. */
+START_TEST(test_profiles_of_simgrid)
+{
+    struct availability availability;
+    ck_assert_msg(availability_parse(&availability,
+                                     "0 speed_file speeds\n1 state_file state\n1 0 load=3\n1 speed_file once\n", 2,
+                                     read_profile, NULL, &error) == 0,
+                  "%s", error.text);
+    const double speeds[] = {0.5, 1, 0.7, 0.1, 4, 0.5, 1}, at_s[] = {0, 2, 4, 6, 8, 18, 20};
+    const enum availability_kind states[] = {AVAILABILITY_SPEED, AVAILABILITY_SPEED, AVAILABILITY_DOWN,
+                                             AVAILABILITY_UP,    AVAILABILITY_DOWN,  AVAILABILITY_UP};
+    const double state_at_s[] = {0, 1, 3, 5, 13, 15};
+    unsigned of_first = 0, of_second = 0;
+    for (size_t i = 0; i < availability.count; i++) {
+        const struct availability_event *event = &availability.events[i];
+        ck_assert(i == 0 || event[-1].at_ns <= event->at_ns);
+        if (event->node == 0 && of_first < 7) {
+            ck_assert(event->kind == AVAILABILITY_SPEED && event->speed == speeds[of_first]);
+            ck_assert_uint_eq(event->at_ns, (uint64_t)(at_s[of_first++] * 1e9));
+        } else if (event->node == 1 && of_second < 6) {
+            ck_assert_int_eq(event->kind, states[of_second]);
+            ck_assert_uint_eq(event->at_ns, (uint64_t)(state_at_s[of_second++] * 1e9));
+        }
+    }
+    ck_assert(of_first == 7 && of_second == 6 && availability.events[1].speed == 0.25);
+    ck_assert_uint_gt(availability.count, AVAILABILITY_PROFILE_EVENTS_MAX);
+    ck_assert_uint_le(availability.count, 2 * AVAILABILITY_PROFILE_EVENTS_MAX + 2);
+    ck_assert(availability_has_arrivals(&availability));
+    availability_fini(&availability);
+    ck_assert_int_eq(
+        availability_parse(&availability, "1 0.5 down\n1 speed_file once\n", 2, read_profile, NULL, &error), 0);
+    ck_assert(availability.count == 1 && !availability_has_arrivals(&availability)); /* it is down, and has no speed */
+    availability_fini(&availability);
+}
+END_TEST
+
 /* Two nodes are launched. */
 START_TEST(test_availability_is_read)
 {
@@ -178,7 +233,7 @@ START_TEST(test_availability_is_read)
                                           "0\t0\t2\n"
                                           "1 3 up\n"
                                           "1 4e0 leaves",
-                                          2, &error);
+                                          2, NULL, NULL, &error);
     ck_assert_msg(result == 0, "%s", error.text);
     ck_assert_uint_eq(availability.count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < availability.count; i++) {
@@ -189,7 +244,7 @@ START_TEST(test_availability_is_read)
             ck_assert_double_eq(event->speed, expected[i].speed);
     }
     availability_fini(&availability);
-    ck_assert_int_eq(availability_parse(&availability, "# nothing\n \n", 0, &error), 0);
+    ck_assert_int_eq(availability_parse(&availability, "# nothing\n \n", 0, NULL, NULL, &error), 0);
     ck_assert(availability.count == 0);
     availability_fini(&availability);
 }
@@ -198,27 +253,37 @@ END_TEST
 static const struct {
     const char *text, *error;
 } bad_availabilities[] = {
-    {"2 1\n", "line 1: accepted: NODE SECONDS up|down|leaves|SPEED"},
-    {"\n2 1 up now\n", "line 2: accepted: NODE SECONDS up|down|leaves|SPEED"},
+    {"2 1\n", "line 1: accepted: NODE SECONDS up|down|leaves|SPEED|load=N, or NODE speed_file|state_file FILE"},
+    {"\n2 1 up now\n",
+     "line 2: accepted: NODE SECONDS up|down|leaves|SPEED|load=N, or NODE speed_file|state_file FILE"},
     {"a 1 up\n", "line 1: node 'a': accepted: an integer from 0 to 999999"},
     {"1000000 1 up\n", "line 1: node '1000000': accepted: an integer from 0 to 999999"},
     {"-1 1 up\n", "line 1: node '-1': accepted: an integer from 0 to 999999"},
     {"2 -1 up\n", "line 1: time '-1': accepted: seconds from 0 to 1e+09"},
     {"2 2e9 up\n", "line 1: time '2e9': accepted: seconds from 0 to 1e+09"},
     {"2 nan up\n", "line 1: time 'nan': accepted: seconds from 0 to 1e+09"},
-    {"2 1 Up\n", "line 1: 'Up': accepted: up, down, leaves, or a speed from 1e-06 to 1e+06"},
-    {"0 1 0\n", "line 1: '0': accepted: up, down, leaves, or a speed from 1e-06 to 1e+06"},
+    {"2 1 Up\n", "line 1: 'Up': accepted: up, down, leaves, load=N, or a speed from 1e-06 to 1e+06"},
+    {"0 1 0\n", "line 1: '0': accepted: up, down, leaves, load=N, or a speed from 1e-06 to 1e+06"},
     {"1 1 up\n", "line 1: node 1 is up already"},
     {"2 3 up\n2 1 up\n", "line 1: node 2 is up already"},
     {"2 1 down\n", "line 1: node 2 is not up"},
     {"2 1 up\n2 2 leaves\n2 3 0.5\n", "line 3: node 2 is not up"},
+    {"1 1 load=65\n", "line 1: 'load=65': accepted: load=N, busy processes from 0 to 64"},
+    {"x speed_file speeds\n", "line 1: node 'x': accepted: an integer from 0 to 999999"},
+    {"\n1 speed_file none\n", "line 2: none: there is none"},
+    {"1 speed_file state\n", "line 1: state: value 0: accepted: a speed from 1e-06 to 1e+06"},
+    {"1 state_file late\n",
+     "line 1: late: line 2: time '1': accepted: seconds from 0 to 1e+09, each later than the one "
+     "before"},
+    {"1 state_file loop\n", "line 1: loop: line 2: LOOPAFTER '0': accepted: seconds above 0, behind an event"},
+    {"1 state_file words\n", "line 1: words: line 1: accepted: SECONDS VALUE, or LOOPAFTER SECONDS"},
     {"1 1 leaves\n", "line 1: node 1 is one of the launch, which may fail (down), but not leave"},
 };
 
 START_TEST(test_bad_availability_is_refused)
 {
     struct availability availability;
-    ck_assert_int_eq(availability_parse(&availability, bad_availabilities[_i].text, 2, &error), -1);
+    ck_assert_int_eq(availability_parse(&availability, bad_availabilities[_i].text, 2, read_profile, NULL, &error), -1);
     ck_assert_str_eq(error.text, bad_availabilities[_i].error);
     ck_assert_ptr_null(availability.events);
 }
@@ -431,6 +496,7 @@ int main(void)
     tcase_add_test(tcase, test_placement);
     tcase_add_test(tcase, test_each_core_has_one_rank);
     tcase_add_test(tcase, test_availability_is_read);
+    tcase_add_test(tcase, test_profiles_of_simgrid);
     tcase_add_loop_test(tcase, test_bad_availability_is_refused, 0, COUNT_OF(bad_availabilities));
     tcase_add_test(tcase, test_costs_of_a_function);
     tcase_add_test(tcase, test_costs_between_places);
