@@ -120,7 +120,8 @@ def test_costs_that_a_run_has_recorded():
     assert result.status == 0, str(result)
     with open('costs.txt') as file:
         lines = [line.split() for line in file if not line.startswith('#')]
-    blocks = [(int(first), int(count), float(us)) for first, count, us in lines]
+    blocks = [(int(first), int(count), float(us)) for first, count, us, _ in lines]
+    assert {worker for *_, worker in lines} == {'2', '3'}, lines
     assert [(first, count) for first, count, _ in blocks] == [(20 * i, 20) for i in range(20)], blocks
     halves = [statistics.median(us for _, _, us in half) for half in (blocks[:10], blocks[10:])]  # some blocks may have waited for their cores
     assert halves[1] > halves[0] and not [name for name in os.listdir() if name.endswith('.part')]

@@ -333,7 +333,7 @@ START_TEST(test_costs_of_files)
     ck_assert_double_eq_tol(costs_ns(costs, 0, 3), 7500, 1e-9);
     ck_assert_double_eq_tol(costs_ns(costs, 1, 1), 2500, 1e-9);
     costs_free(costs);
-    costs = costs_parse("0 10 1\n10 5 3\n15 1e3 0.5\n", 2, 900, &error);
+    costs = costs_parse("0 10 1 4\n10 5 3\n15 1e3 0.5 2\n", 2, 900, &error);
     ck_assert_msg(costs != NULL, "%s", error.text);
     ck_assert_double_eq_tol(costs_ns(costs, 8, 4), 2000 + 6000, 1e-6);
     ck_assert_double_eq_tol(costs_ns(costs, 900, 2), 1000, 1e-6);
@@ -352,6 +352,8 @@ static const struct {
     {"0 2 1\n5\n", "line 2: accepted: FIRST COUNT COST, as in the lines before"},
     {"0 2 1\n3 2 1\n", "line 2: the block begins at iteration 3; accepted: 2, where the one before ends"},
     {"0 0 1\n", "line 1: '0 0': accepted: the first iteration of a block and how many it has, from 1"},
+    {"0 3 1 two\n", "line 1: worker 'two': accepted: its rank, an integer from 0"},
+    {"0 3 1 2 5\n", "line 1: accepted: COST, or FIRST COUNT COST in all lines"},
     {"0 3 much\n", "line 1: cost 'much': accepted: microseconds, from 0 to 1e12"},
     {"2 9 1\n", "line 1: the end, and there are costs of the iterations 2 to 10; accepted: all from 0 to 2"},
 };

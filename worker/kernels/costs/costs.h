@@ -32,9 +32,10 @@ struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iterat
 /* Makes iterations of equal cost. NULL when memory is out. */
 struct costs *costs_constant(double cost_ns);
 
-/* From the text of a file: lines "COST", the n-th is that of iteration n - 1; or lines "FIRST COUNT COST", blocks of
- * iterations in order and without a gap, COST is that of each. In microseconds; # comments. It must have all of
- * [first, first + count). NULL with one line where it does not or is no such file; that has the number of the line. */
+/* From the text of a file: lines "COST", the n-th is that of iteration n - 1; or lines "FIRST COUNT COST", with or
+ * without the rank of the worker that has computed them, blocks of iterations in order and without a gap, COST is that
+ * of each. In microseconds; # comments. It must have all of [first, first + count). NULL with one line where it does
+ * not or is no such file; that has the number of the line. */
 struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, struct error *error);
 
 #define COSTS_DISTRIBUTIONS                                                                                            \
