@@ -166,6 +166,20 @@ def test_a_notebook_draws_figures():
     return None
 
 
+def test_workloads():
+    """Costs as an axis of simulated runs: the loops are those of their seeds, and an unsuitable value is named with its line."""
+    text = 'kernel = synthetic iterations=300\nbackend = simulate\ntechnique = static ss\nworkers = 4\nmeasure = time\nheat = none\noptions = --recall off\n'
+    write('loads.study', text + 'costs = model pareto:mean=10,seed=1 pareto:mean=10,seed=2 1*constant:mean=5+1*constant:mean=15\n')
+    result = study('loads.study')
+    assert result.status == 0 and '8 of 8' in result.out, str(result)
+    compute = {row['costs']: float(row['compute_s']) for row in rows('loads.csv') if row['technique'] == 'ss'}
+    assert len(set(compute.values())) == 4 and all(row['status'] == 'done' for row in rows('loads.csv')), compute
+    assert abs(compute['1*constant:mean=5+1*constant:mean=15'] / 300e-5 - 1) < 0.2, compute
+    write('bad.study', text + 'costs = model weibull\n')
+    result = study('bad.study')
+    assert result.status == 2 and len(result.err) == 1 and 'line 8' in result.err[0] and "--costs 'weibull'" in result.err[0], str(result)
+
+
 def test_traces():
     """Each run leaves its trace, but workers alone; a second start adds none."""
     write('traced.study', SMALL.replace('workers = 1 2', 'workers = 2').replace('gss ss', 'gss') + 'topology = central dca-two-sided\ntraces = yes\n')
