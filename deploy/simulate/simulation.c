@@ -12,6 +12,7 @@
 #include "worker/helper/ask.h"
 #include "worker/kernels/model.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,8 @@ static const struct option_row simulation_rows[] = {
      TAKES_CHOICE(struct simulation, backend)},
     {"costs", 0, "FILE|DISTRIBUTION", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
      "what the iterations cost: a file (see --record-costs), or constant, uniform, normal, exponential, gamma, "
-     "bimodal, increasing, decreasing, lognormal, pareto, phases, like exponential:mean=100 (default: the kernel's own "
-     "model)",
+     "bimodal, increasing, decreasing, lognormal, pareto, phases, like exponential:mean=100, or a mixture, like "
+     "0.9*normal:mean=10+0.1*pareto:mean=99 (default: the kernel's own model)",
      TAKES_WORD(struct simulation, costs_name), .least = 1},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower: one number for all, or one for each worker",
@@ -74,7 +75,9 @@ static const struct option_row simulation_rows[] = {
     {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start",
      TAKES_WORD(struct simulation, fail_text)},
     {"availability", 0, "FILE", "a file of lines NODE SECONDS up|down|leaves|SPEED",
-     "nodes come, fail, leave and change their speed as FILE says, whose lines are NODE SECONDS up|down|leaves|SPEED",
+     "nodes come, fail, leave and change their speed as FILE says, whose lines are NODE SECONDS up|down|leaves|SPEED, "
+     "or "
+     "NODE speed_file|state_file FILE with a profile of SimGrid",
      TAKES_WORD(struct simulation, availability_path), .least = 1},
     {"jobs", 0, "FILE", "a list of jobs, one a line: TIME [OPTION]... KERNEL [KEY=VALUE]...",
      "a set with the jobs that FILE lists, instead of one job: when each is submitted, and the words of `hdss submit`",
@@ -320,6 +323,19 @@ static int make_events(struct simulation *simulation, struct error *error)
                : take_events(simulation, simulation->fail_text, true, error);
 }
 
+/* Reads a profile beside the trace that names it. */
+static char *read_profile(void *context, const char *name, struct error *error)
+{
+    const char *trace = context, *slash = strrchr(trace, '/');
+    char path[PATH_MAX];
+    const int folder = name[0] != '/' && slash != NULL ? (int)(slash + 1 - trace) : 0;
+    if (snprintf(path, sizeof path, "%.*s%s", folder, trace, name) >= (int)sizeof path) {
+        error_set(error, "the name of the file is too long");
+        return NULL;
+    }
+    return file_read(path, error);
+}
+
 static int read_availability(struct simulation *simulation, struct error *error)
 {
     const char *path = simulation->availability_path;
@@ -329,9 +345,15 @@ static int read_availability(struct simulation *simulation, struct error *error)
         return 0;
     if (text == NULL)
         return error_set(error, "--availability '%s': accepted: a readable file (%s)", path, inner.text);
-    const int result = availability_parse(&simulation->availability, text, simulation->placement.nodes, &inner);
+    const int result = availability_parse(&simulation->availability, text, simulation->placement.nodes, read_profile,
+                                          (void *)path, &inner);
     free(text);
-    return result < 0 ? error_set(error, "--availability %s: %s", path, inner.text) : 0;
+    if (result < 0)
+        return error_set(error, "--availability %s: %s", path, inner.text);
+    if (simulation->masters == 0 && availability_has_arrivals(&simulation->availability))
+        return error_set(
+            error, "--availability: nodes join as masters with their workers; accepted: with --masters 1 or more");
+    return 0;
 }
 
 /* --- the costs --- */
@@ -396,9 +418,6 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
                          simulation->seed > 0 ? "seed" : "repetitions");
     if (simulation->availability_path != NULL && (simulation->backend == SIMULATION_SIMGRID || simulation->dca))
         return error_set(error, "--availability: accepted: with --backend virtual, and without --dca");
-    if (simulation->availability_path != NULL && simulation->masters == 0)
-        return error_set(
-            error, "--availability: nodes join as masters with their workers; accepted: with --masters 1 or more");
     if (simulation->dca && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
     if (simulation_check_dca(simulation, error) < 0)

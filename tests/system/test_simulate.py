@@ -120,7 +120,8 @@ def test_costs_that_a_run_has_recorded():
     assert result.status == 0, str(result)
     with open('costs.txt') as file:
         lines = [line.split() for line in file if not line.startswith('#')]
-    blocks = [(int(first), int(count), float(us)) for first, count, us in lines]
+    blocks = [(int(first), int(count), float(us)) for first, count, us, _ in lines]
+    assert {worker for *_, worker in lines} == {'2', '3'}, lines
     assert [(first, count) for first, count, _ in blocks] == [(20 * i, 20) for i in range(20)], blocks
     halves = [statistics.median(us for _, _, us in half) for half in (blocks[:10], blocks[10:])]  # some blocks may have waited for their cores
     assert halves[1] > halves[0] and not [name for name in os.listdir() if name.endswith('.part')]
@@ -365,6 +366,26 @@ def test_the_example_of_nodes():
     assert figures['done'] == 10**7 and figures['pods'] == {'joined': 4, 'left': 1, 'lost': 1}, figures
 
 
+def test_profiles_of_simgrid():
+    """A node at half its speed by a profile beside the trace takes as long as by --slow-nodes, also without masters; one that fails again and again loses nothing."""
+    os.makedirs('traces')
+    write('traces/half.profile', '0 0.5')
+    write('traces/faulty.profile', '0 1', '0.1 0', '0.2 1', 'LOOPAFTER 0.1')
+    write('traces/nodes.txt', '1 speed_file half.profile')
+    words = ['--platform', 'cluster:nodes=2,cores=6', '--workers', 8, '--technique', 'ss', 'synthetic', 'iterations=20000', 'mean=100']
+    half, _ = simulate(['--availability', 'traces/nodes.txt', *words])
+    slow, _ = simulate(['--slow-nodes', '1:2@0', *words])
+    assert half['elapsed_s'] == slow['elapsed_s'] and half['masters'] == 0, (half['elapsed_s'], slow['elapsed_s'])
+    write('traces/nodes.txt', '1 0 load=1')
+    assert simulate(['--availability', 'traces/nodes.txt', *words])[0]['elapsed_s'] == slow['elapsed_s']
+    write('traces/nodes.txt', '1 state_file faulty.profile')
+    figures, _ = simulate(['--masters', 2, '--availability', 'traces/nodes.txt', *words])
+    assert figures['done'] == 20000 and figures['pods']['joined'] >= 1 and figures['faults']['lost_workers'] > 0, figures
+    refuses(['--availability', 'traces/nodes.txt', *words], '--availability', '--masters 1 or more')
+    write('traces/nodes.txt', '1 speed_file none.profile')
+    refuses(['--availability', 'traces/nodes.txt', *words], '--availability', 'line 1', 'none.profile', 'No such file')
+
+
 def test_nodes_that_come_in_a_study():
     """A trace is read where the command is typed, as other files of its options; it must fit the study's own workers."""
     write('nodes.txt', '1 0.1 up', '1 0.3 leaves')
@@ -384,7 +405,7 @@ def test_wrong_traces_of_availability():
     for lines, *parts in ((['1 1 up', '1 2'], 'line 2', 'NODE SECONDS up|down|leaves|SPEED'), (['1 1 up', '1 2 up'], 'line 2', 'node 1 is up already'),
                           (['0 1 up'], 'line 1', 'node 0 is up already'), (['0 1 leaves'], 'line 1', 'node 0 is one of the launch', 'not leave'),
                           (['1 1 down'], 'line 1', 'node 1 is not up'), (['one 1 up'], "'one'", '0 to 999999'), (['1 soon up'], "'soon'", 'seconds from 0'),
-                          (['1 1 off'], "'off'", 'up, down, leaves, or a speed from 1e-06 to 1e+06'), ([f'{node} 1 up' for node in range(1, 5000)], 'ranks', '16777216')):
+                          (['1 1 off'], "'off'", 'up, down, leaves, load=N, or a speed from 1e-06 to 1e+06'), ([f'{node} 1 up' for node in range(1, 5000)], 'ranks', '16777216')):
         write('nodes.txt', *lines)
         refuses(['--platform', 'cluster:nodes=1,cores=4096', '--workers', 4000, *nodes[2:]] if len(lines) > 2 else nodes, '--availability', *parts)
     write('nodes.txt', '1 1 up')

@@ -35,7 +35,8 @@ const struct study_axis_row study_axes[AXES] = {
     [AXIS_DELAY] = {"delay", "injected delay", "inject-delay", "none", false},
     [AXIS_SLOWDOWN] = {"slowdown", "slowdown", "slowdown", "1", .dealt = true},
     [AXIS_LOAD] = {"load", "load", "load", "none", .dealt = true},
-    [AXIS_FAIL_NODES] = {"fail_nodes", "lost nodes", "fail-nodes", "none", false},
+    [AXIS_FAIL_NODES] = {"fail_nodes", "lost nodes", "fail-nodes", "none", .is_simulated = true},
+    [AXIS_COSTS] = {"costs", "costs", "costs", "model", .is_simulated = true},
     [AXIS_BACKEND] = {"backend", "backend", NULL, BACKEND_MPIRUN, false},
     [AXIS_PLATFORM] = {"platform", "platform", NULL, PLATFORM_NONE, false},
 };
@@ -146,6 +147,7 @@ static int take_kernel(struct reader *reader, const struct key *key, const struc
 static bool study_plan_is_ours(int axis, const char *value)
 {
     return ((axis == AXIS_DELAY || axis == AXIS_LOAD || axis == AXIS_FAIL_NODES) && strcmp(value, "none") == 0) ||
+           (axis == AXIS_COSTS && strcmp(value, study_axes[axis].standard) == 0) ||
            (axis == AXIS_MIN_CHUNK && strcmp(value, LEAST_HALF_MFSC) == 0);
 }
 
@@ -156,7 +158,7 @@ static int take_axis(struct reader *reader, const struct key *key, const struct 
     reader->study->line[key->axis] = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
         const char *value = values->items[i];
-        if (!study_plan_is_ours(key->axis, value) && key->axis != AXIS_FAIL_NODES &&
+        if (!study_plan_is_ours(key->axis, value) && !study_axes[key->axis].is_simulated &&
             run_check_option(option, value, &why) < 0)
             return error_set(error, "%s: %s", key->name, why.text);
         if (study_plan_add_value(reader, key->axis, value, error) < 0)
@@ -208,14 +210,14 @@ static bool refuses_studies(const struct grammar *grammar, const char *option)
     return row != NULL && (row->not_for & OPTION_STUDY) != 0;
 }
 
-/* The options of axes, but for --fail-nodes, which a study without that axis may have, and those whose rows say so, in
- * hdss run and hdss simulate. */
+/* The options of axes, but for those of simulated runs, which a study without such an axis may have, and those whose
+ * rows say so, in hdss run and hdss simulate. */
 static bool is_set_by_study(const char *option)
 {
     struct grammar run, simulate;
     for (int axis = 0; axis < AXES; axis++) {
         const char *name = axis == AXIS_MASTERS ? study_axes[axis].name : study_axes[axis].option;
-        if (name != NULL && axis != AXIS_FAIL_NODES && strcmp(option, name) == 0)
+        if (name != NULL && !study_axes[axis].is_simulated && strcmp(option, name) == 0)
             return true;
     }
     run_grammar(&run);
@@ -460,6 +462,7 @@ static const struct key keys[] = {
     {"slowdown", take_axis, "numbers from 1 to 1000, or lists of them with commas", AXIS_SLOWDOWN},
     {"load", take_axis, "none, integers from 0 to 64, or lists of them with commas", AXIS_LOAD},
     {"fail_nodes", take_axis, "none, lists of NODE@SECONDS with commas", AXIS_FAIL_NODES},
+    {"costs", take_axis, "model, distributions, files of costs", AXIS_COSTS},
     {"repetitions", study_plan_take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
     {"until", take_until, "a percentage above 0, up to 100: 2 %", AXIS_NONE},
     {"seeds", take_seeds_key, "yes, no", AXIS_NONE},
@@ -671,6 +674,26 @@ static int check_simulated_axes(struct reader *reader, struct error *error)
     return 0;
 }
 
+/* Simulated runs alone have it, by a line or by its option among the others. */
+static int check_axis_of_simulations(struct reader *reader, int axis, struct error *error)
+{
+    const struct study *study = reader->study;
+    const size_t length = strlen(study_axes[axis].option);
+    reader->line = study->line[axis];
+    if (reader->line == 0)
+        return 0;
+    if (argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
+        return error_set(error, "%s is accepted only where all is simulated: backend = simulate",
+                         study_axes[axis].name);
+    for (unsigned i = 0; i < study->options.count; i++) {
+        const char *word = study->options.items[i];
+        if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, study_axes[axis].option, length) == 0 &&
+            (word[2 + length] == '\0' || word[2 + length] == '='))
+            return error_set(error, "%s is among the options already", study_axes[axis].name);
+    }
+    return 0;
+}
+
 /* A real run has no platform, and not all can be simulated. */
 static int check_machines(struct reader *reader, struct error *error)
 {
@@ -681,12 +704,10 @@ static int check_machines(struct reader *reader, struct error *error)
         return error_set(error, "platform needs a line backend = simulate");
     if (study_varies(study, AXIS_PLATFORM) && is_real)
         return error_set(error, "several platforms are accepted only where all is simulated");
-    reader->line = study->line[AXIS_FAIL_NODES];
-    if (reader->line != 0 && is_real)
-        return error_set(error, "fail_nodes is accepted only where all is simulated: backend = simulate");
-    for (unsigned i = 0; reader->line != 0 && i < study->options.count; i++)
-        if (strncmp(study->options.items[i], "--fail-nodes", strlen("--fail-nodes")) == 0)
-            return error_set(error, "fail_nodes is among the options already");
+    for (int axis = 0; axis < AXES; axis++)
+        if (study_axes[axis].is_simulated && check_axis_of_simulations(reader, axis, error) < 0)
+            return -1;
+    reader->line = 0;
     if (study_simulates(study) && check_simulated_axes(reader, error) < 0)
         return -1;
     reader->line = 0;
@@ -697,14 +718,15 @@ static int check_machines(struct reader *reader, struct error *error)
 static void choose_axes(struct reader *reader)
 {
     static const int along[] = {
-        AXIS_WORKERS,       AXIS_THREADS,    AXIS_MASTERS,   AXIS_SYNC_POINTS,      AXIS_MIN_CHUNK,
-        AXIS_REFILL_CHUNKS, AXIS_REFILL,     AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN,
-        AXIS_LOAD,          AXIS_FAIL_NODES, AXIS_DELAY,     AXIS_WEIGHTING,        AXIS_POWER,
-        AXIS_PLATFORM,      AXIS_BACKEND,    AXIS_KERNEL};
+        AXIS_WORKERS, AXIS_THREADS,   AXIS_MASTERS,          AXIS_SYNC_POINTS, AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS,
+        AXIS_REFILL,  AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN,    AXIS_LOAD,      AXIS_FAIL_NODES,
+        AXIS_COSTS,   AXIS_DELAY,     AXIS_WEIGHTING,        AXIS_POWER,       AXIS_PLATFORM,  AXIS_BACKEND,
+        AXIS_KERNEL};
     static const int lines[] = {
-        AXIS_MASTERS,       AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_THREADS,  AXIS_WEIGHTING, AXIS_MIN_CHUNK,
-        AXIS_REFILL_CHUNKS, AXIS_REFILL,    AXIS_SYNC_POINTS,      AXIS_DELAY,    AXIS_SLOWDOWN,  AXIS_LOAD,
-        AXIS_FAIL_NODES,    AXIS_POWER,     AXIS_BACKEND,          AXIS_PLATFORM, AXIS_WORKERS,   AXIS_KERNEL};
+        AXIS_MASTERS,   AXIS_TECHNIQUE,     AXIS_THREAD_TECHNIQUE, AXIS_THREADS,     AXIS_WEIGHTING,
+        AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS, AXIS_REFILL,           AXIS_SYNC_POINTS, AXIS_DELAY,
+        AXIS_SLOWDOWN,  AXIS_LOAD,          AXIS_FAIL_NODES,       AXIS_COSTS,       AXIS_POWER,
+        AXIS_BACKEND,   AXIS_PLATFORM,      AXIS_WORKERS,          AXIS_KERNEL};
     struct study *study = reader->study;
     if (study->x == AXIS_NONE)
         study->x = first_varying(study, along, sizeof along / sizeof *along, study->series);
@@ -989,23 +1011,23 @@ static int check_topologies(const struct study *study, const char *name, unsigne
     return 0;
 }
 
-/* Each list of lost nodes, on the first platform with the most workers and masters. */
-static int check_lost_nodes(const struct study *study, const char *name, struct error *error)
+/* Each value of an axis that simulated runs alone have, on the first platform with the most workers and masters. */
+static int check_values_of_simulations(const struct study *study, const char *name, int axis, struct error *error)
 {
-    const struct argv *masters = &study->values[AXIS_MASTERS], *lists = &study->values[AXIS_FAIL_NODES];
+    const struct argv *masters = &study->values[AXIS_MASTERS], *values = &study->values[axis];
     struct error why;
-    for (unsigned i = 0; i < lists->count; i++) {
-        struct study with_list = *study;
-        with_list.options = (struct argv){0};
-        argv_add_all(&with_list.options, &study->options);
-        argv_add(&with_list.options, "--fail-nodes");
-        argv_add(&with_list.options, lists->items[i]);
-        const int result = strcmp(lists->items[i], study_axes[AXIS_FAIL_NODES].standard) != 0
-                               ? check_options(&with_list, masters->items[masters->count - 1], 0, &why)
-                               : 0;
-        argv_fini(&with_list.options);
+    for (unsigned i = 0; i < values->count; i++) {
+        struct study with_value = *study;
+        if (strcmp(values->items[i], study_axes[axis].standard) == 0)
+            continue;
+        with_value.options = (struct argv){0};
+        argv_add_all(&with_value.options, &study->options);
+        argv_add_format(&with_value.options, "--%s", study_axes[axis].option);
+        argv_add(&with_value.options, values->items[i]);
+        const int result = check_options(&with_value, masters->items[masters->count - 1], 0, &why);
+        argv_fini(&with_value.options);
         if (result < 0)
-            return locate(name, study->line[AXIS_FAIL_NODES], &why, error);
+            return locate(name, study->line[axis], &why, error);
     }
     return 0;
 }
@@ -1024,7 +1046,10 @@ static int check_simulations(const struct study *study, const char *name, struct
     for (unsigned i = 0; i < kernels; i++)
         if (check_topologies(study, name, i, true, error) < 0)
             return -1;
-    return check_lost_nodes(study, name, error);
+    for (int axis = 0; axis < AXES; axis++)
+        if (study_axes[axis].is_simulated && check_values_of_simulations(study, name, axis, error) < 0)
+            return -1;
+    return 0;
 }
 
 int study_check(const struct study *study, const char *name, struct error *error)

@@ -31,6 +31,7 @@ enum study_axis {
     AXIS_SLOWDOWN,
     AXIS_LOAD,
     AXIS_FAIL_NODES,
+    AXIS_COSTS,
     AXIS_BACKEND,
     AXIS_PLATFORM,
     AXES,
@@ -44,6 +45,7 @@ struct study_axis_row {
     const char *standard; /* value where the file does not name the axis; NULL: it must */
     bool number;          /* values are numbers, unless a flat launch is among them */
     bool dealt;           /* values may be lists, whose parts are dealt out to the workers */
+    bool is_simulated;    /* only simulated runs have it; without a line for it its option may be among `options` */
 };
 
 extern const struct study_axis_row study_axes[AXES];
@@ -52,7 +54,7 @@ extern const struct study_axis_row study_axes[AXES];
 #define STUDY_AXIS_NAMES                                                                                               \
     "kernel, technique, weighting, power, min_chunk, refill_chunks, refill, sync_points, masters, workers, threads, "  \
     "thread_technique, "                                                                                               \
-    "delay, slowdown, load, fail_nodes, backend, platform"
+    "delay, slowdown, load, fail_nodes, costs, backend, platform"
 #define STUDY_OTHER_KEYS                                                                                               \
     "title, topology, repetitions, until, seed, seeds, timeout, options, measure, x, series, heat, baseline, "         \
     "speedup_base, nominal, tolerance, steps"

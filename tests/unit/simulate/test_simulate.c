@@ -165,6 +165,61 @@ END_TEST
 
 /* --- availability --- */
 
+/* Profiles as SimGrid has them: its example of speeds, one of a node that fails, and some that are none. */
+static char *read_profile(void *context, const char *name, struct error *into)
+{
+    static const char *const profiles[][2] = {
+        {"speeds", "0 0.5\n2 1.0\n4 0.7\n6 0.1\n8 4\nLOOPAFTER 10\n"},
+        {"state", "0 1\n3 0 # it fails\n5 1\n6 1\nLOOPAFTER 4"},
+        {"once", "1 0.5\n"},
+        {"late", "2 1\n1 1\n"},
+        {"loop", "0 1\nLOOPAFTER 0\n"},
+        {"words", "1\n"},
+    };
+    (void)context;
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
+        if (strcmp(profiles[i][0], name) == 0)
+            return strdup(profiles[i][1]);
+    error_set(into, "there is none");
+    return NULL;
+}
+
+/* Speeds begin again 10 s after the last one, at 18 s; states that change nothing are none. */
+START_TEST(test_profiles_of_simgrid)
+{
+    struct availability availability;
+    ck_assert_msg(availability_parse(&availability,
+                                     "0 speed_file speeds\n1 state_file state\n1 0 load=3\n1 speed_file once\n", 2,
+                                     read_profile, NULL, &error) == 0,
+                  "%s", error.text);
+    const double speeds[] = {0.5, 1, 0.7, 0.1, 4, 0.5, 1}, at_s[] = {0, 2, 4, 6, 8, 18, 20};
+    const enum availability_kind states[] = {AVAILABILITY_SPEED, AVAILABILITY_SPEED, AVAILABILITY_DOWN,
+                                             AVAILABILITY_UP,    AVAILABILITY_DOWN,  AVAILABILITY_UP};
+    const double state_at_s[] = {0, 1, 3, 5, 13, 15};
+    unsigned of_first = 0, of_second = 0;
+    for (size_t i = 0; i < availability.count; i++) {
+        const struct availability_event *event = &availability.events[i];
+        ck_assert(i == 0 || event[-1].at_ns <= event->at_ns);
+        if (event->node == 0 && of_first < 7) {
+            ck_assert(event->kind == AVAILABILITY_SPEED && event->speed == speeds[of_first]);
+            ck_assert_uint_eq(event->at_ns, (uint64_t)(at_s[of_first++] * 1e9));
+        } else if (event->node == 1 && of_second < 6) {
+            ck_assert_int_eq(event->kind, states[of_second]);
+            ck_assert_uint_eq(event->at_ns, (uint64_t)(state_at_s[of_second++] * 1e9));
+        }
+    }
+    ck_assert(of_first == 7 && of_second == 6 && availability.events[1].speed == 0.25);
+    ck_assert_uint_gt(availability.count, AVAILABILITY_PROFILE_EVENTS_MAX);
+    ck_assert_uint_le(availability.count, 2 * AVAILABILITY_PROFILE_EVENTS_MAX + 2);
+    ck_assert(availability_has_arrivals(&availability));
+    availability_fini(&availability);
+    ck_assert_int_eq(
+        availability_parse(&availability, "1 0.5 down\n1 speed_file once\n", 2, read_profile, NULL, &error), 0);
+    ck_assert(availability.count == 1 && !availability_has_arrivals(&availability)); /* it is down, and has no speed */
+    availability_fini(&availability);
+}
+END_TEST
+
 /* Two nodes are launched. */
 START_TEST(test_availability_is_read)
 {
@@ -185,7 +240,7 @@ START_TEST(test_availability_is_read)
                                           "0\t0\t2\n"
                                           "1 3 up\n"
                                           "1 4e0 leaves",
-                                          2, &error);
+                                          2, NULL, NULL, &error);
     ck_assert_msg(result == 0, "%s", error.text);
     ck_assert_uint_eq(availability.count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < availability.count; i++) {
@@ -196,7 +251,7 @@ START_TEST(test_availability_is_read)
             ck_assert_double_eq(event->speed, expected[i].speed);
     }
     availability_fini(&availability);
-    ck_assert_int_eq(availability_parse(&availability, "# nothing\n \n", 0, &error), 0);
+    ck_assert_int_eq(availability_parse(&availability, "# nothing\n \n", 0, NULL, NULL, &error), 0);
     ck_assert(availability.count == 0);
     availability_fini(&availability);
 }
@@ -205,27 +260,37 @@ END_TEST
 static const struct {
     const char *text, *error;
 } bad_availabilities[] = {
-    {"2 1\n", "line 1: accepted: NODE SECONDS up|down|leaves|SPEED"},
-    {"\n2 1 up now\n", "line 2: accepted: NODE SECONDS up|down|leaves|SPEED"},
+    {"2 1\n", "line 1: accepted: NODE SECONDS up|down|leaves|SPEED|load=N, or NODE speed_file|state_file FILE"},
+    {"\n2 1 up now\n",
+     "line 2: accepted: NODE SECONDS up|down|leaves|SPEED|load=N, or NODE speed_file|state_file FILE"},
     {"a 1 up\n", "line 1: node 'a': accepted: an integer from 0 to 999999"},
     {"1000000 1 up\n", "line 1: node '1000000': accepted: an integer from 0 to 999999"},
     {"-1 1 up\n", "line 1: node '-1': accepted: an integer from 0 to 999999"},
     {"2 -1 up\n", "line 1: time '-1': accepted: seconds from 0 to 1e+09"},
     {"2 2e9 up\n", "line 1: time '2e9': accepted: seconds from 0 to 1e+09"},
     {"2 nan up\n", "line 1: time 'nan': accepted: seconds from 0 to 1e+09"},
-    {"2 1 Up\n", "line 1: 'Up': accepted: up, down, leaves, or a speed from 1e-06 to 1e+06"},
-    {"0 1 0\n", "line 1: '0': accepted: up, down, leaves, or a speed from 1e-06 to 1e+06"},
+    {"2 1 Up\n", "line 1: 'Up': accepted: up, down, leaves, load=N, or a speed from 1e-06 to 1e+06"},
+    {"0 1 0\n", "line 1: '0': accepted: up, down, leaves, load=N, or a speed from 1e-06 to 1e+06"},
     {"1 1 up\n", "line 1: node 1 is up already"},
     {"2 3 up\n2 1 up\n", "line 1: node 2 is up already"},
     {"2 1 down\n", "line 1: node 2 is not up"},
     {"2 1 up\n2 2 leaves\n2 3 0.5\n", "line 3: node 2 is not up"},
+    {"1 1 load=65\n", "line 1: 'load=65': accepted: load=N, busy processes from 0 to 64"},
+    {"x speed_file speeds\n", "line 1: node 'x': accepted: an integer from 0 to 999999"},
+    {"\n1 speed_file none\n", "line 2: none: there is none"},
+    {"1 speed_file state\n", "line 1: state: value 0: accepted: a speed from 1e-06 to 1e+06"},
+    {"1 state_file late\n",
+     "line 1: late: line 2: time '1': accepted: seconds from 0 to 1e+09, each later than the one "
+     "before"},
+    {"1 state_file loop\n", "line 1: loop: line 2: LOOPAFTER '0': accepted: seconds above 0, behind an event"},
+    {"1 state_file words\n", "line 1: words: line 1: accepted: SECONDS VALUE, or LOOPAFTER SECONDS"},
     {"1 1 leaves\n", "line 1: node 1 is one of the launch, which may fail (down), but not leave"},
 };
 
 START_TEST(test_bad_availability_is_refused)
 {
     struct availability availability;
-    ck_assert_int_eq(availability_parse(&availability, bad_availabilities[_i].text, 2, &error), -1);
+    ck_assert_int_eq(availability_parse(&availability, bad_availabilities[_i].text, 2, read_profile, NULL, &error), -1);
     ck_assert_str_eq(error.text, bad_availabilities[_i].error);
     ck_assert_ptr_null(availability.events);
 }
@@ -275,7 +340,7 @@ START_TEST(test_costs_of_files)
     ck_assert_double_eq_tol(costs_ns(costs, 0, 3), 7500, 1e-9);
     ck_assert_double_eq_tol(costs_ns(costs, 1, 1), 2500, 1e-9);
     costs_free(costs);
-    costs = costs_parse("0 10 1\n10 5 3\n15 1e3 0.5\n", 2, 900, &error);
+    costs = costs_parse("0 10 1 4\n10 5 3\n15 1e3 0.5 2\n", 2, 900, &error);
     ck_assert_msg(costs != NULL, "%s", error.text);
     ck_assert_double_eq_tol(costs_ns(costs, 8, 4), 2000 + 6000, 1e-6);
     ck_assert_double_eq_tol(costs_ns(costs, 900, 2), 1000, 1e-6);
@@ -294,6 +359,8 @@ static const struct {
     {"0 2 1\n5\n", "line 2: accepted: FIRST COUNT COST, as in the lines before"},
     {"0 2 1\n3 2 1\n", "line 2: the block begins at iteration 3; accepted: 2, where the one before ends"},
     {"0 0 1\n", "line 1: '0 0': accepted: the first iteration of a block and how many it has, from 1"},
+    {"0 3 1 two\n", "line 1: worker 'two': accepted: its rank, an integer from 0"},
+    {"0 3 1 2 5\n", "line 1: accepted: COST, or FIRST COUNT COST in all lines"},
     {"0 3 much\n", "line 1: cost 'much': accepted: microseconds, from 0 to 1e12"},
     {"2 9 1\n", "line 1: the end, and there are costs of the iterations 2 to 10; accepted: all from 0 to 2"},
 };
@@ -324,6 +391,10 @@ static const struct {
     {"lognormal:mean=20", 20, 6},
     {"pareto:mean=30,alpha=6", 30, 30 / 4.8989795},
     {"phases:mean=4,spread=1", 4, 4},
+    {"1*constant:mean=5+1*constant:mean=15", 10, 5},
+    {"0.9*constant:mean=10+0.1*constant:mean=1e+2", 19, 27},           /* sqrt(0.09) 90 */
+    {"3*normal:mean=10,cov=0.1+1*exponential:mean=10", 10, 5.0744458}, /* sqrt((3 + 100) / 4) */
+    {"constant:mean=10,period=100000,trend=1", 15, 5},                 /* 10 in the one step, 20 in the other */
     {"phases:mean=4,phases=10,spread=0.25", 4, 1},
 };
 
@@ -339,6 +410,29 @@ START_TEST(test_distributions)
         squares += distance * distance;
     }
     ck_assert_double_eq_tol(sqrt(squares / COUNT), deviation, 0.03 * deviation + 1e-3);
+    costs_free(costs);
+}
+END_TEST
+
+/* The costs of a time step are those of the first, and what they have grown by; a mixture has the same parts in each.
+ */
+START_TEST(test_time_steps)
+{
+    static const char *const specs[] = {"exponential:mean=10,period=50,trend=0.5",
+                                        "increasing:mean=10,period=50,trend=0.5",
+                                        "1*pareto:period=50,trend=0.5+2*normal:period=50,trend=0.5"};
+    for (unsigned k = 0; k < 3; k++) {
+        struct costs *costs = costs_distributed(specs[k], 0, 200, &error);
+        ck_assert_msg(costs != NULL, "%s", error.text);
+        for (uint64_t i = 0; i < 200; i++)
+            ck_assert_double_eq_tol(costs_ns(costs, i, 1), costs_ns(costs, i % 50, 1) * (1 + 0.5 * (double)(i / 50)),
+                                    1e-3);
+        ck_assert(costs_ns(costs, 3, 1) < costs_ns(costs, 4, 1) || costs_ns(costs, 3, 1) > costs_ns(costs, 4, 1));
+        costs_free(costs);
+    }
+    struct costs *costs = costs_distributed("constant:mean=10,period=10,trend=-0.25", 0, 100, &error);
+    ck_assert_double_eq(costs_ns(costs, 30, 10), 25000);
+    ck_assert_double_eq(costs_ns(costs, 60, 10), 0); /* no cost is below 0 */
     costs_free(costs);
 }
 END_TEST
@@ -369,12 +463,25 @@ static const struct {
                 "increasing, decreasing, lognormal, pareto, phases"},
     {"pareto:alpha=1", "distribution: 'alpha=1': accepted: a number from 1.05 to 100"},
     {"phases:phases=0", "distribution: 'phases=0': accepted: an integer from 1 to 1000000"},
-    {"phases:alpha=3", "distribution: 'alpha=3' is no parameter of phases; accepted: mean=US, spread=, phases=, seed="},
-    {"lognormal:spread=1", "distribution: 'spread=1' is no parameter of lognormal; accepted: mean=US, cov=, seed="},
-    {"normal:sigma=2", "distribution: 'sigma=2' is no parameter of normal; accepted: mean=US, cov=, seed="},
-    {"constant:cov=1", "distribution: 'cov=1' is no parameter of constant; accepted: mean=US, seed="},
+    {"phases:alpha=3",
+     "distribution: 'alpha=3' is no parameter of phases; accepted: mean=US, spread=, phases=, seed=, period=, trend="},
+    {"lognormal:spread=1",
+     "distribution: 'spread=1' is no parameter of lognormal; accepted: mean=US, cov=, seed=, period=, trend="},
+    {"normal:sigma=2",
+     "distribution: 'sigma=2' is no parameter of normal; accepted: mean=US, cov=, seed=, period=, trend="},
+    {"constant:cov=1", "distribution: 'cov=1' is no parameter of constant; accepted: mean=US, seed=, period=, trend="},
     {"bimodal:spread=2", "distribution: 'spread=2': accepted: a number from 0 to 1"},
     {"normal:mean=-1", "distribution: 'mean=-1': accepted: a number from 0 to 1e+12"},
+    {"normal:trend=0.1", "distribution 'normal:trend=0.1': trend= needs period=, the iterations of a time step"},
+    {"normal:period=0", "distribution: 'period=0': accepted: an integer from 1"},
+    {"0.5*normal+", "distribution: the mixture ends with +; accepted: another SHARE*DISTRIBUTION"},
+    {"0.5*normal+gamma", "distribution 'gamma': accepted: SHARE*DISTRIBUTION, a share above 0"},
+    {"0*normal", "distribution '0*normal': accepted: SHARE*DISTRIBUTION, a share above 0"},
+    {"1*normal+1*normal+1*normal+1*normal+1*normal+1*normal+1*normal+1*normal+1*normal",
+     "distribution: accepted: up to 8 parts of a mixture"},
+    {"1*weibull",
+     "distribution 'weibull' is unknown; accepted: constant, uniform, normal, exponential, gamma, bimodal, "
+     "increasing, decreasing, lognormal, pareto, phases"},
     {"normal:seed=x", "distribution: 'seed=x': accepted: an integer from 0"},
 };
 
@@ -398,12 +505,14 @@ int main(void)
     tcase_add_test(tcase, test_placement);
     tcase_add_test(tcase, test_each_core_has_one_rank);
     tcase_add_test(tcase, test_availability_is_read);
+    tcase_add_test(tcase, test_profiles_of_simgrid);
     tcase_add_loop_test(tcase, test_bad_availability_is_refused, 0, COUNT_OF(bad_availabilities));
     tcase_add_test(tcase, test_costs_of_a_function);
     tcase_add_test(tcase, test_costs_between_places);
     tcase_add_test(tcase, test_costs_of_files);
     tcase_add_loop_test(tcase, test_bad_costs_are_refused, 0, COUNT_OF(bad_costs));
     tcase_add_loop_test(tcase, test_distributions, 0, COUNT_OF(distributions));
+    tcase_add_test(tcase, test_time_steps);
     tcase_add_test(tcase, test_tail_of_pareto);
     tcase_add_loop_test(tcase, test_bad_distributions_are_refused, 0, COUNT_OF(bad_distributions));
     suite_add_tcase(suite, tcase);
