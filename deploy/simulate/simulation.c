@@ -191,7 +191,8 @@ static int make_platform(struct simulation *simulation, simulation_reader *reade
         return error_set(error, "--platform: %s", inner.text);
     }
     unsigned with_leader = simulation->workers - simulation->dca; /* rank 0 leads, or is a worker */
-    if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader, &inner) < 0)
+    if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader,
+                       simulation->setup.job.spec.threads, &inner) < 0)
         return error_set(error, "--platform %s: %s", name, inner.text);
     return 0;
 }
@@ -406,8 +407,13 @@ static int simulation_check_dca(const struct simulation *simulation, struct erro
 static int simulation_check_job(const struct simulation *simulation, struct error *error)
 {
     const struct job *job = &simulation->setup.job;
-    if (job->spec.threads != 1)
-        return error_set(error, "--threads: a simulated worker has one; accepted: 1");
+    if (job->spec.threads == 0)
+        return error_set(error,
+                         "--threads auto: a simulated worker is bound to no cores; accepted: a number of threads");
+    if (job->spec.threads > 1 && simulation->dca)
+        return error_set(error, "--threads: with --dca a worker has one; accepted: 1");
+    if (job->spec.threads > 1 && simulation->availability_path != NULL)
+        return error_set(error, "--threads: with --availability a worker has one; accepted: 1");
     if (simulation->refused != NULL)
         return error_set(error, "--%s: in a simulated run nothing hangs, and there is nothing to go on from",
                          simulation->refused->name);

@@ -260,6 +260,37 @@ def test_slow_nodes():
     assert '  recall  ' in str(result), str(result)
 
 
+def test_threads_as_in_a_real_run():
+    """Sleeping threads are in nobody's way. On a busy machine real ones are late, at most by half here."""
+    with open('here.platform', 'w') as file:
+        file.write('title this machine\nnodes 1 cores=32\nnode latency=38us bandwidth=4GB/s\nnetwork latency=38us bandwidth=4GB/s\n'
+                   'service event=150ns message=40ns byte=0.6ns calculation=20ns\n')
+    loop = ['--workers', 2, '--threads', 3, '--technique', 'static', '--recall', 'off', '--report', 'report.json',
+            'synthetic', 'iterations=600', 'mean=1500', 'mode=sleep', 'distribution=increasing']
+    for technique in ('static', 'css:chunk=40', 'ss'):
+        figures = []
+        for command in (['run'], ['simulate', '--platform', 'here.platform']):
+            result = run([HDSS, *command, '--thread-technique', technique, *loop])
+            assert result.status == 0, str(result)
+            with open('report.json') as file:
+                report = json.load(file)
+            teams = [worker['threads'] for worker in report['worker_stats']]
+            figures.append((report['elapsed_s'], max(team['max_over_mean'] for team in teams), [team['chunks'] for team in teams]))
+        (real_s, real_imbalance, real_draws), (simulated_s, simulated_imbalance, simulated_draws) = figures
+        assert 0.95 < real_s / simulated_s < 1.5, (technique, figures)
+        assert abs(real_imbalance - simulated_imbalance) < 0.15, (technique, figures)
+        assert real_draws == simulated_draws, (technique, figures)
+
+
+def test_threads_share_the_cores_of_a_node():
+    """40 workers of 10 threads, each on a node of its own, and as many of one thread, on the nodes that these take."""
+    words = ['--platform', 'cluster:nodes=41,cores=11', '--technique', 'fac2', '--costs', 'constant:mean=1000', 'synthetic', 'iterations=400000']
+    few, many = (simulate([*size, *words])[0] for size in (['--workers', 40, '--threads', 10], ['--workers', 400]))
+    assert few['nodes'] == 40 and many['nodes'] == 37, (few['nodes'], many['nodes'])
+    assert all(worker['threads']['count'] == 10 for worker in few['worker_stats'])
+    assert abs(few['elapsed_s'] / many['elapsed_s'] - 1) < 0.02, (few['elapsed_s'], many['elapsed_s'])
+
+
 def refuses(words, *parts):
     result = run([HDSS, 'simulate', *words])
     assert result.status == 2 and len(result.err) == 1 and all(part in result.err[0] for part in parts), (words, str(result))
@@ -439,7 +470,10 @@ def test_wrong_use():
     refuses(['--slow-nodes', '0:2', *LOOP], '0:2')
     refuses(['--fail-nodes', '9@1', *LOOP], '9@1', 'from 0 to 0')
     refuses(['--slowdown', '1,2', *LOOP], '--slowdown', '16 workers')
-    refuses(['--threads', 2, *LOOP], '--threads')
+    refuses(['--threads', 'auto', *LOOP], '--threads auto')
+    refuses(['--threads', 2, '--dca', 'node', *LOOP], '--threads')
+    refuses(['--threads', 9, '--platform', 'cluster:cores=8', *LOOP], '9 threads', 'cores=C')
+    refuses(['--threads', 2, 'hydro'], '--threads')
     refuses(['--dca', 'node', '--weighting', 'acp', *LOOP], 'acp', '--dca node')
     refuses(['--dca', 'rma', 'hydro'], 'depend on one another')
     refuses(['--dca', 'both', *LOOP], '--dca', 'two-sided', 'node')

@@ -660,14 +660,14 @@ static int study_plan_refuse_value(struct reader *reader, int axis, const char *
     return error_set(error, "%s = %.200s cannot be simulated%s", study_axes[axis].name, value, why);
 }
 
-/* A simulated worker computes by itself, and big chunks of a node know nothing of the loads of its workers. */
+/* A simulated worker is bound to no cores, and big chunks of a node know nothing of the loads of its workers. */
 static int check_simulated_axes(struct reader *reader, struct error *error)
 {
     const struct study *study = reader->study;
     const struct argv *threads = &study->values[AXIS_THREADS];
     for (unsigned i = 0; i < threads->count; i++)
-        if (strcmp(threads->items[i], "1") != 0)
-            return study_plan_refuse_value(reader, AXIS_THREADS, threads->items[i], ": accepted is 1", error);
+        if (strcmp(threads->items[i], "auto") == 0)
+            return study_plan_refuse_value(reader, AXIS_THREADS, "auto", ": accepted are numbers", error);
     if (argv_contain(&study->values[AXIS_MASTERS], DCA_PREFIX "node") &&
         argv_contain(&study->values[AXIS_WEIGHTING], "acp"))
         return study_plan_refuse_value(reader, AXIS_WEIGHTING, "acp", " with the topology " DCA_PREFIX "node", error);

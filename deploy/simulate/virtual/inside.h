@@ -11,6 +11,7 @@
 #include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/heap.h"
 #include "deploy/simulate/virtual/ranks.h"
+#include "deploy/simulate/virtual/thread_model.h"
 #include "supermaster/supermaster.h"
 #include "worker/worker.h"
 
@@ -72,6 +73,7 @@ struct node {
     struct action next;     /* RUN of the chunk behind it, which begins when that is over; none while its count is 0 */
     uint64_t probe_ends_ns; /* 0: it has not probed */
     struct pipeline *pipeline;                /* in cluster->pipelines; NULL: independent iterations */
+    struct thread_team *team;                 /* in cluster->teams; NULL: one thread */
     struct future *queue_first, **queue_last; /* events that arrived while the rank was busy */
     unsigned wakes;                           /* scheduled */
     uint64_t handled;                         /* events */
@@ -102,6 +104,7 @@ struct virtual_cluster {
     uint64_t *output;           /* [count] collected records */
     unsigned char *written;     /* [count] times written */
     struct pipeline *pipelines; /* [ranks] owned; NULL where iterations are independent */
+    struct thread_team *teams;  /* [ranks] owned; NULL where workers have one thread */
     uint64_t *expected;         /* [count] records of a loop with dependencies; NULL where it has none */
     uint64_t *arrivals;         /* [ranks * LANES] of the latest message; NULL: they cannot overtake */
     bool *dropped;              /* [ranks * ranks] whom a rank has dropped; NULL: nobody yet */
@@ -185,6 +188,41 @@ void work_schedule_loads(struct virtual_cluster *cluster);
 void work_probe(struct virtual_cluster *cluster, unsigned rank);
 /* The samples from timing a chunk in pieces. */
 void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk);
+
+/* Time that the worker needs from `started_ns` on for work that costs `cost_ns` at speed 1. */
+double work_time_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns,
+                    double cost_ns);
+/* What a range costs at speed 1. */
+double work_range_cost(const struct virtual_cluster *cluster, uint64_t first, uint64_t count);
+
+/* --- threads.c: workers of several threads --- */
+
+/* The threads of a worker. */
+struct thread_team {
+    struct virtual_cluster *cluster;
+    unsigned rank;
+    struct thread_model model;
+    struct thread_model_event next; /* that is scheduled */
+};
+
+int threads_init(struct virtual_cluster *cluster, struct error *error); /* -1 with one line */
+void threads_fini(struct virtual_cluster *cluster);
+/* The chunk begins at `begins_ns`, behind those that run. */
+void threads_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t begins_ns);
+void threads_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
+struct range threads_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
+void threads_forget(struct virtual_cluster *cluster, unsigned rank);
+/* The rank has become slower by so much. */
+void threads_slow(struct virtual_cluster *cluster, unsigned rank, double factor);
+/* What was scheduled for the rank's threads has come. */
+void threads_deliver(struct virtual_cluster *cluster, const struct future *future, struct event *event);
+
+/* --- cluster.c, for what computes --- */
+
+/* Puts results of iterations that the rank has computed into the event. Returns the memory that they are in until the
+ * caller frees it, NULL where they take none; when memory is out the run is. */
+unsigned char *cluster_fill_results(struct virtual_cluster *cluster, unsigned rank, uint64_t first, uint64_t count,
+                                    struct event *event);
 
 /* --- dependent.c --- */
 

@@ -113,7 +113,7 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nbackend = simulat\n", "line 3", "mpirun, simulate"},
         {LOOP "workers = 2\nplatform = cluster\n", "line 3", "backend = simulate"},
         {LOOP "workers = 2\nplatform = cluster ranger\nbackend = mpirun simulate\n", "line 3", "several platforms"},
-        {LOOP "workers = 2\nbackend = simulate\nthreads = 1 2\n", "line 4", "threads = 2 cannot be simulated"},
+        {LOOP "workers = 2\nbackend = simulate\nthreads = 1 auto\n", "line 4", "threads = auto cannot be simulated"},
         {LOOP "workers = 2\nweighting = acp\nbackend = simulate\ntopology = dca-node central\n", "line 3", "acp"},
         {LOOP "workers = 2\ntopology = ring\n", "line 3", "dca-rma"},
         {LOOP "workers = 2\nmasters = 0\ntopology = hierarchical\n", "line 4", "masters"},

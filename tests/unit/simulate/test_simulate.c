@@ -128,7 +128,7 @@ START_TEST(test_placement)
     struct placement placement;
     ck_assert_int_eq(platform_parse(&p, small, &error), 0);
     /* 10 ranks: of two nodes that are spread over the six, 6 cores; three, 0, 2 and 4, have room */
-    ck_assert_msg(placement_init(&placement, &p, 2, 7, &error) == 0, "%s", error.text);
+    ck_assert_msg(placement_init(&placement, &p, 2, 7, 1, &error) == 0, "%s", error.text);
     ck_assert_uint_eq(placement.nodes, 3);
     const unsigned nodes[] = {0, 2, 4}, of[] = {0, 0, 1, 0, 0, 1, 1, 1, 2, 2};
     for (unsigned i = 0; i < 3; i++)
@@ -149,17 +149,40 @@ START_TEST(test_each_core_has_one_rank)
     for (unsigned workers = 1; workers <= 17; workers++)
         for (unsigned masters = 0; masters + workers <= 17 && masters <= workers; masters++) {
             unsigned ranks[6] = {0};
-            ck_assert_int_eq(placement_init(&placement, &p, masters, workers, &error), 0);
+            ck_assert_int_eq(placement_init(&placement, &p, masters, workers, 1, &error), 0);
             for (unsigned r = 0; r < placement.ranks; r++)
                 ranks[placement.platform_node[placement.node_of[r]]]++;
             for (unsigned n = 0; n < 6; n++)
                 ck_assert_uint_le(ranks[n], platform_node(&p, n)->cores);
             placement_fini(&placement);
         }
-    ck_assert_int_eq(placement_init(&placement, &p, 2, 16, &error), -1);
+    ck_assert_int_eq(placement_init(&placement, &p, 2, 16, 1, &error), -1);
     ck_assert_str_eq(error.text,
                      "the platform has 18 cores (6 nodes), fewer than the 19 ranks; accepted: up to 17 masters "
                      "and workers together, or a larger platform (NAME:nodes=N)");
+}
+END_TEST
+
+/* A worker of three threads takes three cores of one node, or begins on the next. */
+START_TEST(test_placement_of_threads)
+{
+    struct platform p;
+    struct placement placement;
+    ck_assert_int_eq(platform_find(&p, "cluster:nodes=6,cores=8", &error), 0);
+    ck_assert_msg(placement_init(&placement, &p, 2, 5, 3, &error) == 0, "%s", error.text);
+    ck_assert_uint_eq(placement.nodes, 3);
+    const unsigned of[] = {0, 0, 1, 0, 0, 1, 1, 2};
+    for (unsigned i = 0; i < 8; i++)
+        ck_assert_msg(placement.node_of[i] == of[i], "rank %u is on node %u", i, placement.node_of[i]);
+    placement_fini(&placement);
+    ck_assert_int_eq(placement_init(&placement, &p, 0, 5, 8, &error), 0);
+    placement_fini(&placement);
+    ck_assert_int_eq(placement_init(&placement, &p, 0, 6, 8, &error), -1);
+    ck_assert_str_eq(error.text,
+                     "the platform has 48 cores (6 nodes), and 6 workers of 8 threads, each on one node, with "
+                     "1 other rank do not fit; accepted: fewer of them, or a larger platform "
+                     "(NAME:nodes=N,cores=C)");
+    ck_assert_int_eq(placement_init(&placement, &p, 0, 1, 9, &error), -1);
 }
 END_TEST
 
@@ -504,6 +527,7 @@ int main(void)
     tcase_add_test(tcase, test_changes_of_a_platform);
     tcase_add_test(tcase, test_placement);
     tcase_add_test(tcase, test_each_core_has_one_rank);
+    tcase_add_test(tcase, test_placement_of_threads);
     tcase_add_test(tcase, test_availability_is_read);
     tcase_add_test(tcase, test_profiles_of_simgrid);
     tcase_add_loop_test(tcase, test_bad_availability_is_refused, 0, COUNT_OF(bad_availabilities));
