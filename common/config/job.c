@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Pods of a run, at most. */
+#define PODS_MAX 65536
+
 static int job_take_technique(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -357,6 +360,10 @@ static const struct option_row results[] = {
      "(default "
      "of hdss run: hdss/run-PID/pods in XDG_STATE_HOME, or in ~/.local/state)",
      TAKES_PATH(struct job, pods_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
+    {"await-pods", 0, "N", NULL,
+     "with --listen: N pods come, and no further ones: once they have come, and no worker is left, the run has failed "
+     "(default: any number comes, and one without a worker waits)",
+     TAKES_INTEGER(struct job, await_pods, 1, PODS_MAX), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"summary", 0, "text|json|none", NULL,
      "what is printed at the end: a summary for people, the report as JSON, or nothing (default text)",
      TAKES_CHOICE(struct job, summary), .not_for = OPTION_STUDY},
@@ -608,8 +615,8 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return error_set(error, "--verify-action is for --verify SHARE");
     if (job->control_off && job->http.host[0] != '\0')
         return error_set(error, "--http is a port of the control socket; accepted: without --control off");
-    if (!job->listens && job->pods_file[0] != '\0')
-        return error_set(error, "--pods-file is for --listen ADDRESS");
+    if (!job->listens && (job->pods_file[0] != '\0' || job->await_pods > 0))
+        return error_set(error, "%s is for --listen ADDRESS", job->await_pods > 0 ? "--await-pods" : "--pods-file");
     if (job->listens && job->spec.group_by == RUN_GROUP_BY_EVEN)
         return error_set(error, "--group-by even: the workers of a pod have their own master; accepted with --listen: "
                                 "node");

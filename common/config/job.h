@@ -58,6 +58,7 @@ struct job {
     bool listens;                    /* --listen: pods may join */
     struct address listen;           /* by this port, too; without a host: by a socket of this machine alone */
     char pods_file[JOB_PATH_MAX];    /* --pods-file, by which they join */
+    unsigned await_pods;             /* --await-pods: so many come, and no further ones; 0: as many as like to */
     bool log_every_given;
     uint64_t log_every_ns; /* from line to line of the log where the progress is one */
     bool inputs_given;

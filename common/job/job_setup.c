@@ -231,10 +231,11 @@ int job_setup_check_for_set(const struct job_setup *setup, struct error *error)
 int job_setup_check_for_pods(const struct job_setup *setup, struct error *error)
 {
     if (job_setup_is_dependent(setup))
-        return error_set(error,
-                         "--listen: iterations of %s depend on one another, and pods take no part in such loops; "
-                         "accepted: without it, all workers in one launch",
-                         setup->kernel->name);
+        return error_set(
+            error,
+            "iterations of %s depend on one another, and pods take no part in such loops; accepted: without "
+            "--elastic, --pods and --listen, all workers in one launch",
+            setup->kernel->name);
     return job_setup_check_for_set(setup, error);
 }
 

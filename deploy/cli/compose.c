@@ -18,6 +18,7 @@ static const char *const names[PROGRAMS] = {DAEMON_PREFIX "supermaster", DAEMON_
 void launch_plan_fini(struct launch_plan *launch_plan)
 {
     hosts_fini(&launch_plan->hosts);
+    hosts_fini(&launch_plan->pod_hosts);
     argv_fini(&launch_plan->slowdowns);
     argv_fini(&launch_plan->loads);
     argv_fini(&launch_plan->mpi_args);
@@ -149,6 +150,14 @@ int compose_check_workers(const struct launch_plan *plan, struct error *error)
                                 "--masters");
     if (plan->listens && plan->masters_given && plan->masters == 0)
         return error_set(error, "--masters 0: accepted with --listen: 1 or more, as masters may join");
+    return 0;
+}
+
+int compose_deal(struct launch_plan *launch_plan, struct error *error)
+{
+    if (compose_complete(launch_plan, error) < 0)
+        return -1;
+    hosts_deal(&launch_plan->hosts, launch_plan->masters, launch_plan->workers);
     return 0;
 }
 

@@ -20,6 +20,8 @@ struct launch_plan {
     unsigned threads;         /* threads of each worker; 0: as many as it has cores */
     bool single_threaded;     /* the kernel is one of ours, which has no threads but those */
     struct hosts hosts;       /* hosts of the run; none: this machine */
+    bool has_pods;            /* --pods: each host is to have a launch of its own */
+    struct hosts pod_hosts;   /* then they are here, dealt, and the launch has the supermaster alone */
     bool allocated;           /* the hosts are those of a batch job other than Slurm's */
     bool core_reserved;       /* workers leave a core to each master */
     struct argv slowdowns;    /* slowdown for all, or one for each worker, or none */
@@ -66,6 +68,9 @@ void launch_plan_fini(struct launch_plan *launch_plan);
 /* Completes the line-up (how many masters and workers) and adds to `line` the words of its mpirun line. -1 with one
  * line. */
 int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error);
+
+/* Completes the line-up of several hosts, and deals it out to them. -1 with one line. */
+int compose_deal(struct launch_plan *launch_plan, struct error *error);
 
 /* -1 with one line where the line-up has no workers that could compute, or none that pods could join. */
 int compose_check_workers(const struct launch_plan *launch_plan, struct error *error);

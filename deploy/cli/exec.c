@@ -705,7 +705,8 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
 static int launch_tasks(struct exec_run *run, struct error *error)
 {
     struct argv words = {0};
-    const struct launch_side side = {exec_look_aside, exec_wait_ms, exec_wait_for, run, exec_has_printed};
+    const struct launch_side side = {exec_look_aside, exec_wait_ms, exec_wait_for, run,
+                                     .has_printed = exec_has_printed};
     struct launch how = {.output = run->request.verbose ? LAUNCH_OUTPUT_APART : LAUNCH_OUTPUT_SILENT,
                          .is_asked = exec_is_asked,
                          .is_passing = run->request.output == NULL,

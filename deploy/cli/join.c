@@ -14,7 +14,10 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static const char program[] = "hdss join";
 
@@ -48,8 +51,8 @@ static const struct options join_options = {
     .about =
         "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen`, or of a run "
         "with `hdss run --elastic`, and returns when the pod has left it. FILE is the file `pods` of the set's folder, "
-        "or the one that the run names when it begins; a set whose folder is here is found by its name, and a run of "
-        "this machine by its own, run-PID.",
+        "or the one that the run names when it begins; - has it come on standard input. A set whose folder is here is "
+        "found by its name, and a run of this machine by its own, run-PID.",
     .sections = {{"Pod", join_rows}, {"Launch", launch_place_rows}, {"Help", options_common}},
     .notes =
         "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job, and the pod leaves before its "
@@ -77,6 +80,41 @@ static int join_take_operand(void *target, const char *word, struct error *error
 
 /* --- the launch --- */
 
+/* Time that a pod which is not wanted any more has to leave by itself. */
+#define LEAVES_MS 5000
+
+/* Standard input, which ends when the pod is not wanted any more. */
+struct tether {
+    bool is_cut;
+    int64_t end_ms; /* when the pod is to have left, as it is cut */
+};
+
+/* A pod that has joined leaves with its run or set, which has ended; one that has not is of no use. */
+static enum launch_wish look_at_tether(void *context, bool begun)
+{
+    struct tether *tether = context;
+    char byte;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (!tether->is_cut && poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0) {
+        tether->is_cut = true;
+        tether->end_ms = launch_clock_ms() + (begun ? LEAVES_MS : 0);
+    }
+    return tether->is_cut && launch_clock_ms() >= tether->end_ms ? LAUNCH_KILLS : LAUNCH_GOES_ON;
+}
+
+static int wait_for_tether_ms(void *context)
+{
+    const struct tether *tether = context;
+    const int64_t left_ms = tether->end_ms - launch_clock_ms();
+    return !tether->is_cut ? -1 : left_ms > 0 ? (int)left_ms : 100;
+}
+
+static unsigned wait_for_input(void *context, struct pollfd *polled)
+{
+    *polled = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+    return ((const struct tether *)context)->is_cut ? 0 : 1;
+}
+
 static int join(struct join_request *request, bool *again, struct error *error)
 {
     struct launch_plan *plan = &request->plan;
@@ -85,7 +123,12 @@ static int join(struct join_request *request, bool *again, struct error *error)
         error_set(error, "--masters %u: accepted: 1, as a pod has one master", plan->masters);
         return EXIT_STATUS_USAGE;
     }
-    if (pods_find_ticket(request->set, ticket, error) < 0) {
+    const bool is_handed = request->set != NULL && strcmp(request->set, "-") == 0;
+    bool is_tethered = false;
+    if (is_handed) {
+        if (pods_keep_ticket(ticket, &is_tethered, error) < 0)
+            return EXIT_STATUS_USAGE;
+    } else if (pods_find_ticket(request->set, ticket, error) < 0) {
         if (!request->was_there)
             return EXIT_STATUS_USAGE;
         *error = (struct error){0};
@@ -104,9 +147,13 @@ static int join(struct join_request *request, bool *again, struct error *error)
         argv_add(&plan->job, "--patience");
         argv_add_format(&plan->job, "%ju", (uintmax_t)request->patience_s);
     }
-    struct launch how = {0};
+    struct tether tether = {0};
+    const struct launch_side side = {look_at_tether, wait_for_tether_ms, wait_for_input, .context = &tether};
+    struct launch how = {.side = is_tethered ? &side : NULL};
     const int status = run_launch_plan(plan, &how, error);
-    *again = request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
+    if (is_handed)
+        unlink(ticket);
+    *again = !is_handed && request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "deploy/cli/open_run.h"
 
 #include "common/stream/ticket.h"
+#include "deploy/cli/host_pods.h"
 #include "deploy/cli/sets.h"
 
 #include <stdio.h>
@@ -31,7 +32,7 @@ int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
         return -1;
     if (snprintf(ticket, sizeof ticket, "%s/" TICKET_NAME, folder) >= PATH_MAX)
         return error_set(error, "--elastic: the path of the run's folder is too long; accepted: with --pods-file FILE");
-    const char *values[] = {ticket, "local"};
+    const char *values[] = {ticket, launch_plan->has_pods ? HOST_PODS_ANYWHERE ":0" : "local"};
     for (unsigned i = 0; i < 2; i++) { /* in front: what the user says counts */
         argv_insert(&launch_plan->job, 1, values[i]);
         argv_insert(&launch_plan->job, 1, names[i]);

@@ -8,6 +8,7 @@
 #include "deploy/cli/commands.h"
 #include "deploy/cli/control_client.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,39 @@ int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error
         return 0;
     sets_default_name(name);
     return find_ticket_in_state(given != NULL ? given : name, path) ? 0 : ask_for_ticket(given, path, error);
+}
+
+/* Reads standard input to its end, or to an empty line, and no further. True for the latter. */
+static bool read_to_empty_line(char *text, size_t size)
+{
+    size_t length = 0;
+    bool goes_on = false;
+    while (!goes_on && length + 1 < size && read(STDIN_FILENO, text + length, 1) == 1) {
+        length++;
+        goes_on = length > 1 && text[length - 1] == '\n' && text[length - 2] == '\n';
+    }
+    text[length] = '\0';
+    return goes_on;
+}
+
+int pods_keep_ticket(char path[PATH_MAX], bool *goes_on, struct error *error)
+{
+    enum { TICKET_BYTES = 4096 };
+    char text[TICKET_BYTES];
+    struct ticket ticket;
+    struct error why;
+    const char *temporary = getenv("TMPDIR");
+    *goes_on = read_to_empty_line(text, sizeof text);
+    if (ticket_parse(&ticket, text, &why) < 0)
+        return error_set(error, "standard input is not the file by which pods join: %.300s", why.text);
+    if (snprintf(path, PATH_MAX, "%s/hdss-pod-XXXXXX", temporary != NULL && temporary[0] == '/' ? temporary : "/tmp") >=
+        PATH_MAX)
+        return error_set(error, "the path of the folder for temporary files is too long");
+    const int file = mkstemp(path);
+    if (file < 0)
+        return error_set(error, "cannot make the file %.300s: %s", path, strerror(errno));
+    close(file);
+    return ticket_write(&ticket, path, error);
 }
 
 /* --- hdss pods --- */

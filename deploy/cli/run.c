@@ -20,6 +20,7 @@
 #include "deploy/cli/compose.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/duration.h"
+#include "deploy/cli/host_pods.h"
 #include "deploy/cli/launch.h"
 #include "deploy/cli/mistakes.h"
 #include "deploy/cli/open_run.h"
@@ -192,6 +193,11 @@ const struct option_row launch_run_rows[] = {
      TAKES_FLAG(struct launch_plan, elastic), .not_for = OPTION_STUDY},
     {"pods-only", 0, NULL, NULL, "with --elastic: start no worker here: all come by `hdss join`",
      TAKES_FLAG(struct launch_plan, has_no_workers), .not_for = OPTION_STUDY},
+    {"pods", 0, NULL, NULL,
+     "start a launch of its own on each of the hosts, by ssh or in a job of Slurm by srun, which joins the run as a "
+     "pod: "
+     "one that is lost costs the work that it had begun, with every MPI library",
+     TAKES_FLAG(struct launch_plan, has_pods), .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "launch workers alone, which draw their chunks themselves: see worker(1)", run_command_take_dca,
      .not_for = OPTION_STUDY},
@@ -343,7 +349,7 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
         for (int i = first; i < reader.at; i++)
             argv_add(&launch_plan->job, argv[i]);
     }
-    launch_plan->listens |= launch_plan->elastic;
+    launch_plan->listens |= launch_plan->elastic || launch_plan->has_pods;
     if (more == 0 && launch_plan->listens && launch_plan->set == NULL &&
         (open_run_check(launch_plan, error) < 0 || open_run_add_words(launch_plan, error) < 0))
         return -1;
@@ -485,11 +491,20 @@ static const char *without_journal(const struct launch_plan *launch_plan)
     return launch_plan->survives ? DCA_LOSS_OF_RANK_0 : DCA_LOSS;
 }
 
+/* Launches the line once, with its pods. */
+static int launch_with_pods(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
+{
+    const int status = launch(line->items, how);
+    if (launch_plan->has_pods)
+        host_pods_wait(how->side->context);
+    return status;
+}
+
 /* Launches the line once. A set that has failed by itself is lost as well, as where all of its workers are: of it that
  * is said already. */
 static int launch_line(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
 {
-    const int status = launch(line->items, how);
+    const int status = launch_with_pods(launch_plan, line, how);
     how->asked |= how->is_asked();
     if (launch_plan->serves && launch_plan->restarts > 0 && status == EXIT_STATUS_FAILED && how->begun &&
         how->lost[0] == '\0')
@@ -591,6 +606,8 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         char *tasks = set_tasks(launch_plan, shown);
         if (shown != NULL)
             argv_print(&line, shown);
+        if (shown != NULL && launch_plan->has_pods)
+            host_pods_show(how->side->context, shown);
         if (launch_plan->shown != NULL)
             fputs(launch_plan->shown, stdout);
         how->summary_to =
@@ -633,6 +650,20 @@ static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
     how->drain_ms = launch_clock_ms() + 1000 * (span_s > 0 ? span_s : 0);
 }
 
+/* Runs it with a pod on each of its hosts. */
+static int run_with_pods(struct launch_plan *launch_plan, struct launch *how, struct error *error)
+{
+    struct host_pods pods;
+    const struct launch_side *side = how->side;
+    if (host_pods_init(&pods, launch_plan, how, error) < 0)
+        return EXIT_STATUS_USAGE;
+    const int status = run_composed(launch_plan, how, error);
+    const bool is_deserted = host_pods_are_deserted(&pods);
+    host_pods_fini(&pods);
+    how->side = side;
+    return is_deserted ? EXIT_STATUS_FAILED : status;
+}
+
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     if (launcher_check_place(error) < 0 || find_hosts(launch_plan, error) < 0 ||
@@ -641,8 +672,11 @@ int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct 
     if (!launch_plan->dry_run)
         set_drain(launch_plan, how);
     how->ends_soon &= !launch_plan->listens; /* pods are parted from */
+    if (launch_plan->has_pods && host_pods_plan(launch_plan, error) < 0)
+        return EXIT_STATUS_USAGE;
     launch_plan->survives = dialect_of(launch_plan)->survives != NULL && dialect_of(launch_plan)->survives(launch_plan);
-    const int status = run_composed(launch_plan, how, error);
+    const int status =
+        launch_plan->has_pods ? run_with_pods(launch_plan, how, error) : run_composed(launch_plan, how, error);
     if (!launch_plan->serves)
         open_run_clear(launch_plan);
     return status;

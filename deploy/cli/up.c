@@ -332,7 +332,7 @@ static unsigned wait_for_input(void *context, struct pollfd *polled)
 static int launch_set(struct up_request *request, const char *name, FILE *log, struct error *error)
 {
     struct attended_set set = {.request = request, .name = name};
-    const struct launch_side side = {look_at_set, wait_for_set_ms, wait_for_input, &set, NULL};
+    const struct launch_side side = {look_at_set, wait_for_set_ms, wait_for_input, &set};
     struct launch how = {
         .log = log, .side = log == NULL ? &side : NULL, .ends_soon = request->until_eof /* whose parent may wait */};
     return run_launch_plan(&request->plan, &how, error);

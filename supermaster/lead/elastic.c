@@ -54,7 +54,8 @@ static int open_door(struct elastic *elastic)
         pods_door_open(&elastic->door, elastic->runtime, &job->listen, path, job_resumes(job), "--pods-file FILE",
                        &error) < 0)
         return elastic_fail(elastic, EXIT_STATUS_USAGE, error.text);
-    fprintf(root->err, "%s: `hdss join %s` joins this run\n", root->name, elastic->door.ticket);
+    if (job->await_pods == 0)
+        fprintf(root->err, "%s: `hdss join %s` joins this run\n", root->name, elastic->door.ticket);
     return EXIT_STATUS_DONE;
 }
 
@@ -107,6 +108,8 @@ static void take_in(void *context, unsigned first_rank, unsigned count, const ch
     }
     led_job_note_joined(elastic->led);
     driver_tell_joined(elastic->driver);
+    if (root->setup.job.await_pods > 0) /* it is as it was to be */
+        return;
     snprintf(text, sizeof text, "rank %u has joined with %u worker%s of %s", first_rank, count - 1,
              count > 2 ? "s" : "", name);
     root_print_failure(root, text, root->rank);

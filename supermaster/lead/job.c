@@ -192,6 +192,7 @@ static int init_machine(struct led_job *led)
         .grows = setup->loop.grows,
         .is_told_of_growth = led->is_told_of_growth,
         .is_elastic = led->is_elastic,
+        .awaited = setup->job.await_pods,
         .step_iterations = setup->step_iterations,
         .steps_dependent = job_setup_has_dependent_steps(setup),
         .record_bytes = setup->collect ? setup->record_bytes : 0,

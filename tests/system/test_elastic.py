@@ -52,7 +52,7 @@ def after(count):
 
 
 def test_pods_join_a_run_and_leave_it():
-    process, ticket = begin('--workers', '1', '--output', 'out.npy', '--report', 'report.json', *LOOP, 'iterations=1200')
+    process, ticket = begin('--workers', '1', '--output', 'out.npy', '--report', 'report.json', *LOOP, 'iterations=4000')
     assert stat.S_IMODE(os.stat(ticket).st_mode) == 0o600
     first, second = join(ticket), join(name_of_run(), workers=1)
     after(100)
@@ -60,13 +60,13 @@ def test_pods_join_a_run_and_leave_it():
     assert leaving.status == 0, leaving
     assert finish(first).status == 0 and len(pods()) == 1
     ended = finish(process)
-    assert ended.status == 0 and ended.out.startswith('synthetic: 1,200 iterations done') and f'`hdss join {ticket}` joins this run' in ended.err[0], ended
+    assert ended.status == 0 and ended.out.startswith('synthetic: 4,000 iterations done') and f'`hdss join {ticket}` joins this run' in ended.err[0], ended
     assert finish(second).status == 0 and not os.path.exists(os.path.dirname(ticket))
     figures = report()
     assert figures['pods'] == {'joined': 2, 'left': 1, 'lost': 0} and figures['faults']['lost_workers'] == 0, figures
     shares = [worker['iterations'] for worker in figures['worker_stats']]
-    assert len(shares) == 4 and sum(shares) == 1200 and min(shares) > 0, shares
-    alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', *LOOP, 'iterations=1200'])
+    assert len(shares) == 4 and sum(shares) == 4000 and min(shares) > 0, shares
+    alone = run([HDSS, 'run', '--workers', '8', '--output', 'alone.npy', *LOOP, 'iterations=4000'])
     assert alone.checksum() == ended.checksum() and read('alone.npy') == read('out.npy')
 
 
@@ -123,7 +123,7 @@ def refused(words, *texts):
 
 def test_what_cannot_be_elastic_is_refused():
     here()
-    refused(['run', '--elastic', '--workers', '2', 'hydro'], '--listen', 'depend on one another')
+    refused(['run', '--elastic', '--workers', '2', 'hydro'], '--elastic', 'depend on one another')
     refused(['run', '--elastic', '--dca', 'rma', 'synthetic'], '--elastic', 'without --dca')
     refused(['run', '--pods-only', 'synthetic'], '--pods-only', '--listen local')
     refused(['run', '--elastic', '--pods-only', '--workers', '2', 'synthetic'], 'without --workers')

@@ -83,6 +83,10 @@ def test_recipes_run_with_a_master_on_each_node():
             assert figures['masters'] == 2 and workers_on(figures) == {0: 4, 1: 4}, (name, figures)
             check_home(figures)
             os.remove('report.json')
+        run(slurm, 'hdss', ['--pods', '--report', 'report.json', '--power', 'equal', *JOB])
+        figures = report()
+        assert figures['pods'] == {'joined': 2, 'left': 0, 'lost': 0} and sorted(workers_on(figures).values()) == [4, 4], figures
+        check_home({**figures, 'nodes': 2})  # the supermaster is on one of its own
     return over(test)
 
 
