@@ -156,6 +156,7 @@ END_TEST
  * again. */
 START_TEST(a_z_may_come_back_behind_stage_1)
 {
+    batch->fresh.length = 0;
     add(-0.7495040760607935, 0.094586960457667749);
     check_rule(&(struct escape_rule){2, 2, 64});
     check_rule(&(struct escape_rule){2, 2, 1024});
