@@ -139,9 +139,9 @@ VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * 
     for (int step = 0; step < ESCAPE_BLOCK; step++) {
         VECTOR_UNROLL
         for (int v = 0; v < VECTORS; v++) {
-            VECTOR_NAME(escape_step)(&x[v], &y[v], &cx[v], &cy[v], exponent);
             if (comes_back)
                 escaped[v] |= ~(x[v] * x[v] + y[v] * y[v] <= bound);
+            VECTOR_NAME(escape_step)(&x[v], &y[v], &cx[v], &cy[v], exponent);
         }
     }
     VECTOR_UNROLL
