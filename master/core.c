@@ -103,7 +103,7 @@ int master_init(struct master *master, const struct master_config *config)
         .workers = config->workers,
         .pool_capacity = POOL_REFILLS(open_max) * config->workers * config->spec->refill_chunks + 1,
         .record_bytes = config->record_bytes,
-        .no_speculation = config->no_speculation,
+        .no_speculation = config->no_speculation || config->spec->copies == RUN_COPIES_OFF,
         .no_isolation = config->no_isolation,
         .dependent = config->distance > 0,
         .first = config->first,

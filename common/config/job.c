@@ -266,6 +266,11 @@ static const struct option_row workers[] = {
      "on: when nothing is left to be handed out, what has not begun goes from those who have it to workers that have "
      "nothing to do; off: the pure technique (default on)",
      TAKES_CHOICE(struct job, spec.recall), .not_for = OPTION_COUNTERS},
+    {"copies", 0, "on|off", NULL,
+     "on: a chunk that takes far longer than it should goes to a worker that has nothing to do, as well; off: never, "
+     "as "
+     "where iterations have effects (default on)",
+     TAKES_CHOICE(struct job, spec.copies), .not_for = OPTION_DCA},
     {"isolate", 0, "auto|on|off", NULL,
      "on: each worker has a process of its own run the kernel, so that a crash costs the iteration that crashed, "
      "and no worker; auto: on for a shared object and for a function in Python (default auto)",

@@ -269,6 +269,7 @@ def test_workers_alone_are_simulated():
     os.mkdir('other')
     lines = study('--dry-run', '--folder', 'other', 'alone.study').out.splitlines()
     assert sum('hdss simulate' in line and ' --dca node ' in line and '--masters' not in line for line in lines) == 4, lines
+    assert not [name for name in os.listdir('.') if '.run' in name], 'what was simulated ahead is left'
     write('queue.study', 'kernel = synthetic iterations=2000 mean=100\nworkers = 8\nbackend = simulate\ntopology = dca-node\ntechnique = static\n'
           'options = --node-technique ss\n')
     result = study('queue.study')

@@ -13,7 +13,7 @@
  * exponent 2 and |z| > 2, |z^2 + c| >= |z|^2 - |c|, which is beyond |z| with room to spare for rounding unless |c| is
  * all but 2; those points (stays_out() is false) are left to the scalar code. For exponent 4 the room is always there.
  * What grows ends as infinity or NaN, and neither passes the test `<= 4`. With another bound a z may come back: stage 2
- * notes after each step of a block which points are outside (`comes_back`). */
+ * notes before each step of a block which points are outside (`comes_back`). */
 
 #define POINTS_AT_ONCE (VECTORS * LANES)
 #define vec            VECTOR_NAME(escape_vec)
@@ -140,9 +140,9 @@ VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * 
     for (int step = 0; step < ESCAPE_BLOCK; step++) {
         VECTOR_UNROLL
         for (int v = 0; v < VECTORS; v++) {
-            VECTOR_NAME(escape_step)(&x[v], &y[v], &cx[v], &cy[v], exponent);
             if (comes_back)
                 escaped[v] |= ~(x[v] * x[v] + y[v] * y[v] <= bound);
+            VECTOR_NAME(escape_step)(&x[v], &y[v], &cx[v], &cy[v], exponent);
         }
     }
     VECTOR_UNROLL

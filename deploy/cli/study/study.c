@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss study: the runs of a matrix, one after the other by the ways of `hdss run`, and what becomes of them: a row of
- * the table each, the report and the pictures.
+ * the table each, the report and the pictures. Where all are simulated some are made ahead of their turn (ahead.h).
  *
  * The table is the memory of the study: what is in it is not run again, so a study that was ended goes on. A run that
  * was cut off by a signal does not get into it. */
@@ -13,6 +13,7 @@
 #include "deploy/cli/commands.h"
 #include "deploy/cli/gnuplot.h"
 #include "deploy/cli/run.h"
+#include "deploy/cli/study/ahead.h"
 #include "deploy/cli/study/cells.h"
 #include "deploy/cli/study/figure.h"
 #include "deploy/cli/study/flatten.h"
@@ -49,6 +50,9 @@ struct session {
     size_t due;
     FILE *log;
     bool asked; /* a signal ends it */
+    struct ahead ahead;
+    unsigned width; /* runs that are made side by side; 1: none is made ahead */
+    size_t begun;   /* runs made ahead so far, of those that are due */
 };
 
 /* A signal between two runs; during one it is the launcher's. */
@@ -417,9 +421,112 @@ static void add_seed(const struct session *session, const struct matrix_run *run
     argv_insert(line, 1, "--seed");
 }
 
-/* Does a run; -1 where the study cannot go on. */
-static int make_run(struct session *session, const struct matrix_run *run, struct error *error)
+/* --- runs ahead of their turn --- */
+
+/* So many workers take some 200 MiB to simulate. */
+#define AHEAD_WORKERS_MAX 65536
+
+/* A simulation takes nothing from another; beside a real run none may go on. Traces are numbered in the order of the
+ * runs, and whether a cell whose interval is to be narrow needs another one, the runs before have to say. */
+static unsigned width_of(const struct session *session)
 {
+    const struct study *study = &session->study;
+    if (study->keeps_traces || study->until > 0 || argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
+        return 1;
+    for (unsigned i = 0; i < study->values[AXIS_WORKERS].count; i++)
+        if (strtoul(study->values[AXIS_WORKERS].items[i], NULL, 10) > AHEAD_WORKERS_MAX)
+            return 1;
+    return ahead_cores();
+}
+
+static void path_ahead(const struct session *session, size_t i, const char *ending, char path[PATH_MAX])
+{
+    char text[40];
+    snprintf(text, sizeof text, ".run.%u%s", (unsigned)(i % session->width), ending);
+    study_path_of(session, text, path);
+}
+
+struct ahead_run {
+    const struct session *session;
+    size_t i; /* of those that are due */
+};
+
+/* In a process of its own. What the run prints goes into a file of its place. */
+static void make_ahead(void *context, struct ahead_result *result)
+{
+    const struct ahead_run *run = context;
+    const struct session *session = run->session;
+    char report[PATH_MAX], log[PATH_MAX];
+    struct argv line = {0};
+    struct error why = {0};
+    path_ahead(session, run->i, ".json", report);
+    path_ahead(session, run->i, ".log", log);
+    unlink(report);
+    struct launch how = {
+        .log = fopen(log, "we"), .at_once = true, .is_asked = is_signalled, .timeout_s = session->study.timeout_s};
+    if (how.log == NULL)
+        return;
+    matrix_compose(&session->matrix, session->runs[run->i].cell, report, &line);
+    add_seed(session, &session->runs[run->i], &line);
+    result->status = simulate_words(&line, &how, &why);
+    result->late = how.late;
+    result->asked = how.asked;
+    if (why.text[0] != '\0')
+        fprintf(how.log, "hdss study: %s\n", why.text);
+    fclose(how.log);
+    argv_fini(&line);
+}
+
+/* Has as many runs go on as may, from run `i` on. */
+static int begin_ahead(struct session *session, size_t i, struct error *error)
+{
+    for (; session->width > 1 && session->begun < session->due && session->begun < i + session->width;
+         session->begun++) {
+        struct ahead_run run = {session, session->begun};
+        if (ahead_begin(&session->ahead, (unsigned)(session->begun % session->width), make_ahead, &run, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What the run has printed goes into the study's log, and its report to where a run leaves it. */
+static int take_ahead(struct session *session, size_t i, struct launch *how)
+{
+    char from[PATH_MAX], to[PATH_MAX], text[4096];
+    struct ahead_result result;
+    ahead_take(&session->ahead, (unsigned)(i % session->width), is_signalled, &result);
+    how->late = result.late;
+    how->asked = result.asked;
+    path_ahead(session, i, ".json", from);
+    study_path_of(session, ".run.json", to);
+    rename(from, to);
+    path_ahead(session, i, ".log", from);
+    FILE *log = fopen(from, "re");
+    for (size_t length = 0; log != NULL && (length = fread(text, 1, sizeof text, log)) > 0;)
+        fwrite(text, 1, length, session->log);
+    if (log != NULL)
+        fclose(log);
+    unlink(from);
+    return result.status;
+}
+
+/* Ends what goes on ahead, and removes its files. */
+static void end_ahead(struct session *session)
+{
+    ahead_fini(&session->ahead);
+    for (unsigned place = 0; session->width > 1 && place < session->width; place++) {
+        char path[PATH_MAX];
+        path_ahead(session, place, ".json", path);
+        unlink(path);
+        path_ahead(session, place, ".log", path);
+        unlink(path);
+    }
+}
+
+/* Does the i-th run of those that are due; -1 where the study cannot go on. */
+static int make_run(struct session *session, size_t i, struct error *error)
+{
+    const struct matrix_run *run = &session->runs[i];
     char path[PATH_MAX], trace[PATH_MAX], reason[REASON_MAX] = "";
     struct argv line = {0};
     struct error why = {0};
@@ -446,7 +553,8 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     fputs("# hdss ", session->log);
     argv_print(&line, session->log);
     fflush(session->log);
-    int status = matrix_simulates(&session->matrix, run->cell)
+    int status = session->width > 1 ? take_ahead(session, i, &how)
+                 : matrix_simulates(&session->matrix, run->cell)
                      ? simulate_words(&line, &how, &why)
                      : run_words((int)line.count, line.items, false, &how, &why);
     argv_fini(&line);
@@ -507,6 +615,7 @@ static int make_runs(struct session *session, struct error *error)
     double began_s = now_s();
     size_t failed = 0;
     int result = 0;
+    session->width = width_of(session);
     note_signals();
     for (size_t i = 0; i < session->due && result == 0 && !session->asked; i++) {
         bool needless;
@@ -514,11 +623,14 @@ static int make_runs(struct session *session, struct error *error)
         if (result < 0 || needless)
             continue;
         study_show_progress(session, i, failed, began_s);
-        result = make_run(session, &session->runs[i], error);
+        result = begin_ahead(session, i, error);
+        if (result == 0)
+            result = make_run(session, i, error);
         if (!session->asked && result == 0)
             failed += strcmp(csv_get(&session->csv, session->csv.count - 1, "status"), STATUS_DONE) != 0;
         session->asked = session->asked || is_signalled();
     }
+    end_ahead(session);
     forget_signals();
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);

@@ -105,8 +105,10 @@ START_TEST(test_changes_of_a_platform)
     ck_assert_uint_eq(p.group[0].count + p.group[1].count, 7);
     ck_assert_uint_eq(p.cores, 21);
     ck_assert_int_eq(platform_find(&p, "two-speeds:nodes=1", &error), -1);
-    ck_assert_str_eq(error.text, "platform 'two-speeds:nodes=1': 'nodes=1' is not accepted; accepted: nodes=N (from 2 "
-                                 "on), cores=N, bandwidth=RATE (of the network, such as 8GB/s), byte=TIME (as of service, such as 0.1ns)");
+    ck_assert_str_eq(
+        error.text,
+        "platform 'two-speeds:nodes=1': 'nodes=1' is not accepted; accepted: nodes=N (from 2 "
+        "on), cores=N, bandwidth=RATE (of the network, such as 8GB/s), byte=TIME (as of service, such as 0.1ns)");
     ck_assert_int_eq(platform_find(&p, "ranger:bandwidth=8GB/s,nodes=9,byte=0.03ns", &error), 0);
     ck_assert_double_eq(p.network.bytes_per_ns, 8);
     ck_assert_double_eq(p.service.byte_ns, 0.03);
