@@ -10,6 +10,7 @@
 #include "common/util/number.h"
 #include "hdss/kernel.h"
 #include "worker/helper/ask.h"
+#include "worker/kernels/costs/profile.h"
 #include "worker/kernels/model.h"
 
 #include <limits.h>
@@ -374,6 +375,22 @@ static int read_costs_file(struct simulation *simulation, struct error *error)
     return simulation->costs == NULL ? error_set(error, "--costs %s: %s", path, inner.text) : 0;
 }
 
+/* lb4omp:FILE,mhz=MHZ */
+static int read_profile_of_lb4omp(struct simulation *simulation, struct error *error)
+{
+    const struct job_setup *setup = &simulation->setup;
+    struct profile_request request;
+    struct error inner;
+    if (profile_request_parse(&request, simulation->costs_name, &inner) < 0)
+        return error_set(error, "--costs: %s", inner.text);
+    char *text = file_read(request.file, &inner);
+    if (text == NULL)
+        return error_set(error, "--costs: %s", inner.text);
+    simulation->costs = costs_of_profile(&request, text, setup->first, setup->count, &inner);
+    free(text);
+    return simulation->costs == NULL ? error_set(error, "--costs: %.200s: %s", request.file, inner.text) : 0;
+}
+
 static int make_costs(struct simulation *simulation, struct error *error)
 {
     const struct job_setup *setup = &simulation->setup;
@@ -384,6 +401,8 @@ static int make_costs(struct simulation *simulation, struct error *error)
             kernel_model_costs(setup->kernel, setup->values, &setup->loop, setup->first, setup->count, error);
         return simulation->costs == NULL ? -1 : 0;
     }
+    if (costs_is_profile(name))
+        return read_profile_of_lb4omp(simulation, error);
     if (!costs_is_distribution(name))
         return read_costs_file(simulation, error);
     simulation->costs = costs_distributed(name, setup->first, setup->count, &inner);

@@ -199,6 +199,8 @@ def test_energy():
         told = json.loads(read('energy.json'))
         assert ('energy_j' in told) == is_told and (' energy  ' in result.out) == is_told, (told, str(result))
         if is_told:
+            report('energy.json', '--html', 'energy.html')
+            check_figures(figures_in(read('energy.html')), {'energy_j': told['energy_j']})
             assert 1 <= told['energy_j'] <= risen.result() / 1e6 - 5 and abs(told['energy_j'] - round(told['energy_j'])) < 1e-9, told['energy_j']
 
 

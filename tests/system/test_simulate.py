@@ -112,6 +112,14 @@ def test_costs_of_a_file():
     assert abs(figures['compute_s'] - 0.109) < 1e-5, figures['compute_s']  # and some calls of the kernel
 
 
+def test_costs_that_lb4omp_has_measured():
+    write('profile', 'Location: ;a.c;main;1;2;;,Mean 2000 Sigma 0 iterations 600', 'Location: ;a.c;main;1;2;;,Mean 4000 Sigma 0 iterations 400')
+    figures, _ = simulate(['--workers', 2, '--costs', 'lb4omp:profile,mhz=2', 'synthetic', 'iterations=1000'])
+    assert abs(figures['compute_s'] - 1.4) < 1e-3, figures['compute_s']
+    refuses(['--workers', 2, '--costs', 'lb4omp:profile', 'synthetic'], '--costs', 'mhz= is missing')
+    refuses(['--workers', 2, '--costs', 'lb4omp:none,mhz=2', 'synthetic'], '--costs', 'none', 'No such file')
+
+
 def test_costs_that_a_run_has_recorded():
     """Sleeping iterations that grow: the blocks of the file do, too, and cover the loop; a simulation of it takes as long."""
     loop = ['synthetic', 'iterations=400', 'mean=1000', 'distribution=increasing', 'mode=sleep']

@@ -20,6 +20,7 @@ void figures_init(struct figures *figures)
                                 .busy_percent = NAN,
                                 .busy_cov = NAN,
                                 .cost_s = NAN,
+                                .energy_j = NAN,
                                 .scheduling_s = NAN,
                                 .idle_s = NAN,
                                 .in_vain_s = NAN,
@@ -445,6 +446,7 @@ int figures_of_report(struct figures *figures, const json_t *report, struct erro
     take_number(&figures->busy_percent, busy, "percent");
     take_number(&figures->busy_cov, busy, "cov");
     take_number(&figures->cost_s, report, "cost_s");
+    take_number(&figures->energy_j, report, "energy_j");
     take_number(&figures->scheduling_s, report, "scheduling_s");
     take_number(&figures->idle_s, report, "idle_s");
     take_whole(&figures->chunks, report, "chunks");

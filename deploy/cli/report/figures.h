@@ -42,6 +42,7 @@ struct figures {
     double max_over_mean, cov;              /* spread of finish_s */
     double percent, busy_percent, busy_cov; /* percent imbalance of finish_s and of compute_s; spread of the latter */
     double cost_s;                          /* parallel cost */
+    double energy_j;                        /* of the node while the loop ran */
     double scheduling_s, idle_s;            /* mean overhead until a worker's last completion, and idle time after it */
     double tail_s;                          /* from the first worker that has nothing more to do to the end */
     double tail_idle;                       /* share of the workers' loop time that was idle for that */

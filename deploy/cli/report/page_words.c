@@ -185,8 +185,15 @@ static void write_sentence_of_merit(const struct page *page)
     write_percent(text, "busy_percent", figures->busy_percent);
     text_add(text,
              " of the times computed, whose coefficient of variation is <b data-figure=\"busy_cov\" "
-             "data-value=\"%.15g\">%.3f</b>.</p>\n",
+             "data-value=\"%.15g\">%.3f</b>.",
              figures->busy_cov, figures->busy_cov);
+    if (!isnan(figures->energy_j))
+        text_add(
+            text,
+            " The processors and their memory used <b data-figure=\"energy_j\" data-value=\"%.15g\">%.4g J</b> while "
+            "the loop ran.",
+            figures->energy_j, figures->energy_j);
+    text_add(text, "</p>\n");
 }
 
 /* One of several parts of a sentence; nothing where there is none of it. */

@@ -6,6 +6,7 @@
 #include "deploy/simulate/platforms/platform.h"
 #include "tests/lib/suite.h"
 #include "worker/kernels/costs/costs.h"
+#include "worker/kernels/costs/profile.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -517,6 +518,61 @@ START_TEST(test_bad_distributions_are_refused)
 }
 END_TEST
 
+/* --- profiles of LB4OMP --- */
+
+static const char profile[] = "Location: ;psia.c;main;10;20;;,Mean 200000 Sigma 100000 iterations 50000\n"
+                              "Location: ;psia.c;other loop;30;40;;,Mean 5 Sigma 1 iterations 10\n"
+                              "Location: ;psia.c;main;10;20;;,Mean 4e5 Sigma -nan iterations 50000\n";
+
+/* The clock has 2 GHz: 100 us in the mean with a deviation of 50, then 200 us each; behind both the first comes again.
+ */
+START_TEST(test_profiles_of_lb4omp)
+{
+    struct profile_request request;
+    ck_assert_msg(profile_request_parse(&request, "lb4omp:a.txt,mhz=2e3,loop=main,seed=7", &error) == 0, "%s",
+                  error.text);
+    ck_assert_str_eq(request.file, "a.txt");
+    ck_assert(request.mhz == 2000 && request.seed == 7 && costs_is_profile("lb4omp:x") && !costs_is_profile("lb4om"));
+    struct costs *costs = costs_of_profile(&request, profile, 0, 150000, &error);
+    ck_assert_msg(costs != NULL, "%s", error.text);
+    double squares = 0;
+    for (unsigned i = 0; i < 50000; i++)
+        squares += (costs_ns(costs, i, 1) - 1e5) * (costs_ns(costs, i, 1) - 1e5);
+    ck_assert_double_eq_tol(costs_ns(costs, 0, 50000) / 50000, 1e5, 1e3);
+    ck_assert_double_eq_tol(sqrt(squares / 50000), 5e4, 1e3);
+    ck_assert_double_eq_tol(costs_ns(costs, 50000, 50000) / 50000, 2e5, 1);
+    ck_assert_double_eq_tol(costs_ns(costs, 100000, 50000) / 50000, 1e5, 1e3);
+    costs_free(costs);
+    request.loop[0] = '\0';
+    ck_assert_ptr_null(costs_of_profile(&request, profile, 0, 10, &error));
+    ck_assert_str_eq(error.text, "line 2: a second loop, ';psia.c;other loop;30;40;;' behind ';psia.c;main;10;20;;'; "
+                                 "accepted: loop=TEXT of one of them");
+    strcpy(request.loop, "none");
+    ck_assert_ptr_null(costs_of_profile(&request, profile, 0, 10, &error));
+    ck_assert_str_eq(error.text, "there is no loop 'none' in it");
+    ck_assert_ptr_null(costs_of_profile(&request, "\nMean 1 Sigma 2 iterations 3\n", 0, 10, &error));
+    ck_assert_str_eq(error.text, "line 2: accepted: Location: LOOP,Mean M Sigma S iterations N, in ticks");
+}
+END_TEST
+
+static const struct {
+    const char *spec, *error;
+} bad_requests[] = {
+    {"lb4omp:", "'lb4omp:': accepted: lb4omp:FILE,mhz=MHZ[,loop=TEXT][,seed=N]"},
+    {"lb4omp:a", "lb4omp: mhz= is missing: the clock in MHz that KMP_CPU_SPEED had"},
+    {"lb4omp:a,mhz=0", "lb4omp: 'mhz=0': accepted: the clock in MHz, above 0, as KMP_CPU_SPEED"},
+    {"lb4omp:a,mhz=1,seed=-1", "lb4omp: 'seed=-1': accepted: an integer from 0"},
+    {"lb4omp:a,mean=1", "lb4omp: 'mean=1' is not accepted: mhz=MHZ, loop=TEXT, seed=N"},
+};
+
+START_TEST(test_bad_profiles_are_refused)
+{
+    struct profile_request request;
+    ck_assert_int_eq(profile_request_parse(&request, bad_requests[_i].spec, &error), -1);
+    ck_assert_str_eq(error.text, bad_requests[_i].error);
+}
+END_TEST
+
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 int main(void)
@@ -538,6 +594,8 @@ int main(void)
     tcase_add_test(tcase, test_costs_of_files);
     tcase_add_loop_test(tcase, test_bad_costs_are_refused, 0, COUNT_OF(bad_costs));
     tcase_add_loop_test(tcase, test_distributions, 0, COUNT_OF(distributions));
+    tcase_add_test(tcase, test_profiles_of_lb4omp);
+    tcase_add_loop_test(tcase, test_bad_profiles_are_refused, 0, COUNT_OF(bad_requests));
     tcase_add_test(tcase, test_time_steps);
     tcase_add_test(tcase, test_tail_of_pareto);
     tcase_add_loop_test(tcase, test_bad_distributions_are_refused, 0, COUNT_OF(bad_distributions));

@@ -2,6 +2,7 @@
 /* Costs that are drawn from a distribution: see costs_distributed(). Each is a function of the index alone, so that no
  * order of calls matters. */
 #include "worker/kernels/costs/costs.h"
+#include "worker/kernels/costs/draw.h"
 
 #include "common/util/number.h"
 #include "common/util/random.h"
@@ -70,15 +71,20 @@ static double gamma_of(struct random *random, double shape)
     }
 }
 
+double draw_gamma(double mean_ns, double cov, uint64_t seed, uint64_t iteration)
+{
+    double shape = 1 / (cov * cov), boost = 1;
+    struct random random;
+    random_init(&random, random_at(seed, iteration));
+    if (shape < 1)
+        boost = pow(1 - random_uniform(&random), 1 / shape);
+    return mean_ns / shape * boost * gamma_of(&random, shape < 1 ? shape + 1 : shape);
+}
+
 static double gamma_cost(void *context, uint64_t i)
 {
     const struct distribution *d = context;
-    double shape = 1 / (d->cov * d->cov), boost = 1;
-    struct random random;
-    random_init(&random, random_at(d->seed, i));
-    if (shape < 1)
-        boost = pow(1 - random_uniform(&random), 1 / shape);
-    return d->mean_ns / shape * boost * gamma_of(&random, shape < 1 ? shape + 1 : shape);
+    return draw_gamma(d->mean_ns, d->cov, d->seed, i);
 }
 
 static double lognormal(void *context, uint64_t i)
