@@ -79,6 +79,20 @@ START_TEST(self_scheduled_threads_end_together)
 }
 END_TEST
 
+/* More steps than are planned one by one. */
+START_TEST(a_chunk_of_many_steps)
+{
+    struct virtual_config config = config_of(0, 1, 4, "ss");
+    config.technique = "static";
+    config.collect = false;
+    config.undigested = true;
+    config.cost_ns = NULL; /* 1 us each */
+    config.call_ns = config.cold_ns = 500;
+    config.count = 1000000;
+    ck_assert_double_eq_tol(run(&config), 1000000 * 1.5 / 4, 30);
+}
+END_TEST
+
 /* A thread that is done with a chunk goes on with the next one. */
 START_TEST(chunks_overlap)
 {
@@ -146,6 +160,7 @@ int main(void)
     TCase *all = tcase_create("simulated threads");
     tcase_add_loop_test(all, the_technique_shares_a_chunk, 0, 3);
     tcase_add_test(all, self_scheduled_threads_end_together);
+    tcase_add_test(all, a_chunk_of_many_steps);
     tcase_add_test(all, chunks_overlap);
     tcase_add_loop_test(all, each_iteration_is_stored_once, 0, THREAD_TECHNIQUES);
     tcase_add_loop_test(all, slow_and_lost_workers, 0, THREAD_TECHNIQUES);

@@ -222,6 +222,13 @@ def test_cmake_projects_in_fortran():
         cmake_build(prefix, languages, 'total.f90')
         result = run(mpirun_line([(3, ['b/program'])]))
         assert result.status == 0 and result.out == 'the sum is 499500\n', (languages, result)
+    if 'DLS4LB_FORTRAN' not in os.environ:
+        return 'the build has no modules for Fortran; without them it works'
+    cmake_build(prefix, 'Fortran', os.path.join(SOURCE_ROOT, 'deploy/examples/library/pi.f90'), 'hdss::fortran')
+    check_pi('b/program')
+    cmake_build(prefix, 'Fortran', os.path.join(SOURCE_ROOT, 'tests/system/dls4lb_plain.f90'), 'hdss::dls4lb_plain')
+    result = run(mpirun_line([(2, ['b/program'])]))
+    assert result.status == 0 and result.out == '1000 iterations, sum 500500\n', result
     return None
 
 

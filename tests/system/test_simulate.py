@@ -282,8 +282,9 @@ def test_threads_as_in_a_real_run():
             assert result.status == 0, str(result)
             with open('report.json') as file:
                 report = json.load(file)
-            teams = [worker['threads'] for worker in report['worker_stats']]
-            figures.append((report['elapsed_s'], max(team['max_over_mean'] for team in teams), [team['chunks'] for team in teams]))
+            threads = report['threads']
+            assert threads['count'] == 6 and threads['technique']['name'] == technique.split(':', maxsplit=1)[0], threads
+            figures.append((report['elapsed_s'], threads['imbalance']['max_over_mean'], threads['chunks']))
         (real_s, real_imbalance, real_draws), (simulated_s, simulated_imbalance, simulated_draws) = figures
         assert 0.95 < real_s / simulated_s < 1.5, (technique, figures)
         assert abs(real_imbalance - simulated_imbalance) < 0.15, (technique, figures)

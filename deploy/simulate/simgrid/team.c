@@ -22,11 +22,13 @@ static struct simulated_team *simulated_team_of(struct executor *executor)
     return (struct simulated_team *)executor;
 }
 
-static double simulated_thread_ns(void *context, double before_ns, uint64_t start_ns, uint64_t first, uint64_t count)
+static double simulated_thread_ns(void *context, const struct thread_work *work)
 {
     const struct simulated_team *team = context;
-    const double call_ns = virtual_call_ns(team->work.run->config, before_ns, (double)start_ns);
-    return simulated_range_ns(&team->work, (double)start_ns, call_ns, first, count);
+    const struct virtual_config *config = team->work.run->config;
+    const double calls_ns =
+        virtual_call_ns(config, work->before_ns, (double)work->start_ns) + config->call_ns * (double)(work->calls - 1);
+    return simulated_range_ns(&team->work, (double)work->start_ns, calls_ns, work->first, work->count);
 }
 
 static bool simulated_team_probe(struct executor *executor, struct speed *speed)

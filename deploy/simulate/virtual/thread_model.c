@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The draws of a chunk, but for some, are no more than that. */
+#define DRAWS_MAX 65536u
 /* A real thread reads its clock after about so much work. */
 #define TICK_NS 100000.0
 /* The main one calls its kernel for so long at a time, or for an iteration, and looks at its messages after so long. */
@@ -72,8 +74,8 @@ static unsigned first_free(const struct thread_model *model)
 
 /* Size of the next step. A technique with a closed form has the step's number for it; another one is asked, and told
  * how long the draw takes behind it. */
-static uint64_t step_size(struct thread_model *model, const struct thread_model_chunk *chunk, unsigned thread,
-                          uint64_t left)
+static uint64_t thread_step_size(struct thread_model *model, const struct thread_model_chunk *chunk, unsigned thread,
+                                 uint64_t left)
 {
     uint64_t size = model->sched.technique->at != NULL ? sched_at(&model->sched, chunk->draw_count)
                                                        : sched_next(&model->sched, thread);
@@ -92,9 +94,9 @@ static void learn_from(struct thread_model *model, const struct thread_draw *dra
         sched_feedback(&model->sched, &feedback);
 }
 
-/* Has the thread draw so many iterations of the chunk. False when memory is out. */
+/* Has the thread draw so many iterations of the chunk, of so many steps. False when memory is out. */
 static bool add_draw(struct thread_model *model, struct thread_model_chunk *chunk, unsigned thread, uint64_t offset,
-                     uint64_t count)
+                     uint64_t count, uint64_t steps)
 {
     struct thread_draw *draws = grow(chunk->draws, chunk->draw_count, &chunk->draw_room, sizeof *draws);
     if (draws == NULL)
@@ -102,8 +104,12 @@ static bool add_draw(struct thread_model *model, struct thread_model_chunk *chun
     chunk->draws = draws;
     const uint64_t was_free_ns = model->free_ns[thread];
     const uint64_t start_ns = was_free_ns > chunk->begins_ns ? was_free_ns : chunk->begins_ns;
-    const double time_ns = model->time_ns(model->context, was_free_ns > 0 ? (double)was_free_ns : -1, start_ns,
-                                          chunk->first + offset, count);
+    const struct thread_work work = {.before_ns = was_free_ns > 0 ? (double)was_free_ns : -1,
+                                     .start_ns = start_ns,
+                                     .first = chunk->first + offset,
+                                     .count = count,
+                                     .calls = steps};
+    const double time_ns = model->time_ns(model->context, &work);
     const struct thread_draw draw = {start_ns, start_ns + (uint64_t)(time_ns > 1 ? time_ns : 1), count, thread};
     draws[chunk->draw_count++] = draw;
     model->free_ns[thread] = draw.end_ns;
@@ -123,9 +129,12 @@ static void plan_chunk(struct thread_model *model, struct thread_model_chunk *ch
         model->is_out_of_memory = true;
     while (drawn < chunk->count && !model->is_out_of_memory) {
         const unsigned thread = first_free(model);
-        const uint64_t size = step_size(model, chunk, thread, chunk->count - drawn);
-        model->is_out_of_memory = !add_draw(model, chunk, thread, drawn, size);
-        drawn += size;
+        const uint64_t left = chunk->count - drawn, size = thread_step_size(model, chunk, thread, left);
+        uint64_t steps = (chunk->planned / DRAWS_MAX + size - 1) / size; /* that are as long as a draw at least is */
+        steps = steps < 1 ? 1 : steps;
+        const uint64_t count = steps > left / size ? left : steps * size;
+        model->is_out_of_memory = !add_draw(model, chunk, thread, drawn, count, steps);
+        drawn += count;
     }
 }
 
@@ -364,8 +373,8 @@ static struct spread spread_of_draws(const struct thread_model *model, const str
         for (uint64_t done = 0, piece; done < draw->count; done += piece) {
             piece = iterations < 1 ? 1 : iterations < (double)draw->count ? (uint64_t)iterations : draw->count;
             piece = piece < draw->count - done ? piece : draw->count - done;
-            spread_add(&spread, piece,
-                       model->time_ns(model->context, (double)draw->start_ns, draw->start_ns, offset + done, piece));
+            const struct thread_work work = {(double)draw->start_ns, draw->start_ns, offset + done, piece, .calls = 1};
+            spread_add(&spread, piece, model->time_ns(model->context, &work));
         }
         spread_merge(&all, &spread);
         offset += draw->count;

@@ -8,7 +8,8 @@
  * between two pieces of its work; at messages it looks after some pieces. What is planned changes when a chunk is cut,
  * and when the worker becomes slower.
  *
- * Differences from a real pool: a draw makes progress evenly; a thread that waited draws the moment a chunk begins,
+ * Differences from a real pool: a draw makes progress evenly; of more than some 65,000 steps of a chunk several are
+ * drawn at once; a thread that waited draws the moment a chunk begins,
  * where a real one may have to be woken; of a technique that learns what is planned counts as measured.
  *
  * Pure. Time is that of the simulation. */
@@ -40,9 +41,15 @@ struct thread_model_chunk {
     size_t draw_count, draw_room;
 };
 
-/* Returns the time that one thread takes for [first, first + count), from `start_ns` on. It called the kernel last at
+/* Work of one thread from `start_ns` on: [first, first + count), in so many calls of the kernel. It called that last at
  * `before_ns`; below 0: never. */
-typedef double thread_model_time(void *context, double before_ns, uint64_t start_ns, uint64_t first, uint64_t count);
+struct thread_work {
+    double before_ns;
+    uint64_t start_ns, first, count, calls;
+};
+
+/* Returns the time that it takes. */
+typedef double thread_model_time(void *context, const struct thread_work *work);
 
 struct thread_model {
     struct threads figures; /* of the threads until the latest chunk that was over */

@@ -11,13 +11,15 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static double thread_time_ns(void *context, double before_ns, uint64_t start_ns, uint64_t first, uint64_t count)
+static double thread_time_ns(void *context, const struct thread_work *work)
 {
     const struct thread_team *team = context;
     const struct virtual_cluster *cluster = team->cluster;
-    const double cost_ns =
-        virtual_call_ns(&cluster->config, before_ns, (double)start_ns) + work_range_cost(cluster, first, count);
-    return work_time_ns(cluster, &cluster->nodes[team->rank], start_ns, cost_ns);
+    const struct virtual_config *config = &cluster->config;
+    const double calls_ns =
+        virtual_call_ns(config, work->before_ns, (double)work->start_ns) + config->call_ns * (double)(work->calls - 1);
+    return work_time_ns(cluster, &cluster->nodes[team->rank], work->start_ns,
+                        calls_ns + work_range_cost(cluster, work->first, work->count));
 }
 
 int threads_init(struct virtual_cluster *cluster, struct error *error)

@@ -306,7 +306,8 @@ START_TEST(half_of_mfsc)
         unsigned workers;
         uint64_t chunk;
     } cases[] = {{"mandelbrot height=1000 width=8", "synthetic iterations=1000 steps=5", 4, 0},
-                 {"synthetic iterations=3", "synthetic iterations=2", 2, 1}};
+                 {"synthetic iterations=3", "synthetic iterations=2", 2, 1},
+                 {"synthetic iterations=1000 --costs gamma:mean=5 --output a.npy", "synthetic iterations=1000", 4, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t chunk = 0, same = 0;
         struct error error;
