@@ -99,20 +99,30 @@ static const char *find_agent(const struct launch_plan *plan)
     return found != NULL && found[0] != '\0' ? found : "ssh -x";
 }
 
-/* Adds the value of a list's option for each worker of the pod. */
-static void add_values(struct argv *line, const char *option, const struct argv *list, const struct host_pod *pod)
+/* Adds an option whose value is all of the words. Nothing where there are none. */
+static void add_list(struct argv *line, const char *option, const struct argv *list, const char *between)
 {
     struct text text;
     if (list->count == 0)
         return;
     text_init(&text);
-    for (unsigned w = 0; w < pod->host->workers; w++)
-        text_add(&text, "%s%s", w > 0 ? "," : "", list->items[list->count == 1 ? 0 : pod->first_worker + w]);
-    char *values = text_take(&text);
+    for (unsigned i = 0; i < list->count; i++)
+        text_add(&text, "%s%s", i > 0 ? between : "", list->items[i]);
+    char *value = text_take(&text);
     argv_add(line, option);
-    argv_add(line, values != NULL ? values : "");
-    line->failed |= values == NULL;
-    free(values);
+    argv_add(line, value != NULL ? value : "");
+    line->failed |= value == NULL || list->failed;
+    free(value);
+}
+
+/* Adds the value of a list's option for each worker of the pod. */
+static void add_values(struct argv *line, const char *option, const struct argv *list, const struct host_pod *pod)
+{
+    struct argv own = {0};
+    for (unsigned w = 0; w < pod->host->workers && list->count > 0; w++)
+        argv_add(&own, list->items[list->count == 1 ? 0 : pod->first_worker + w]);
+    add_list(line, option, &own, ",");
+    argv_fini(&own);
 }
 
 /* The command of the pod on its host. The pod is for that host alone, whatever job of a batch system it is in. */
@@ -138,6 +148,7 @@ static void add_join(const struct host_pods *pods, const struct host_pod *pod, s
         argv_add(line, "--mpirun");
         argv_add(line, plan->mpirun);
     }
+    add_list(line, "--mpi-args", &plan->mpi_args, " ");
     argv_add(line, "-");
 }
 
@@ -215,10 +226,9 @@ static _Noreturn void become_agent(const struct host_pods *pods, char *const *li
     _exit(EXIT_STATUS_USAGE);
 }
 
-static void say_of_pod(const struct host_pods *pods, const struct host_pod *pod, const char *what)
+static void say_of_pod(const struct host_pod *pod, const char *what)
 {
     char text[HOST_NAME_BYTES + 200];
-    (void)pods;
     snprintf(text, sizeof text, "the pod of %s %s", pod->host->name, what);
     say_error("hdss run", text);
 }
@@ -230,7 +240,7 @@ static void start_agent(struct host_pods *pods, struct host_pod *pod, int errors
     const pid_t self = getpid();
     add_agent(pods, pod, &line);
     if (line.failed || pipe2(input, O_CLOEXEC) < 0) {
-        say_of_pod(pods, pod, "cannot be started: out of memory, or of files");
+        say_of_pod(pod, "cannot be started: out of memory, or of files");
         argv_fini(&line);
         return;
     }
@@ -243,7 +253,7 @@ static void start_agent(struct host_pods *pods, struct host_pod *pod, int errors
     argv_fini(&line);
     if (pod->agent > 0)
         return;
-    say_of_pod(pods, pod, "cannot be started: there cannot be another process");
+    say_of_pod(pod, "cannot be started: there cannot be another process");
     pod->agent = 0;
     close(pod->input);
     pod->input = -1;
@@ -254,12 +264,14 @@ static void begin_agents(void *context, int errors)
 {
     struct host_pods *pods = context;
     const struct launch_plan *plan = pods->plan;
+    struct ticket earlier;
+    struct error unused;
     if (pods->other != NULL && pods->other->begin != NULL)
         pods->other->begin(pods->other->context, errors);
-    unlink(plan->setup.job.pods_file);
+    if (ticket_read(&earlier, plan->setup.job.pods_file, &unused) == 0)
+        unlink(plan->setup.job.pods_file);
     pods->is_delivered = pods->may_have_joined = false;
     pods->deserted_ms = 0;
-    signal(SIGPIPE, SIG_IGN); /* an agent may end before it has the ticket */
     for (unsigned i = 0; i < plan->pod_hosts.count; i++)
         if (pods->pods[i].host->workers > 0)
             start_agent(pods, &pods->pods[i], errors);
@@ -304,14 +316,17 @@ static struct ticket for_another_host(const struct ticket *ticket)
     return other;
 }
 
-static void deliver(struct host_pod *pod, const struct ticket *ticket)
+/* Hands the ticket to an agent, with the empty line behind it. One that takes nothing has ended, which is seen. */
+static void deliver(const struct host_pod *pod, const struct ticket *ticket)
 {
-    char *text = ticket_text(ticket);
-    const size_t length = text != NULL ? strlen(text) : 0;
-    /* an agent that takes nothing has ended, which is seen */
-    if (length > 0 && write(pod->input, text, length) == (ssize_t)length && write(pod->input, "\n", 1) < 0)
-        errno = 0;
-    free(text);
+    char *lines = ticket_text(ticket);
+    if (lines == NULL)
+        return;
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    const bool is_out = write(pod->input, lines, strlen(lines)) > 0 && write(pod->input, "\n", 1) == 1;
+    signal(SIGPIPE, before);
+    (void)is_out;
+    free(lines);
 }
 
 /* Hands the ticket to all agents, once the supermaster has written it. */
@@ -355,7 +370,7 @@ static unsigned reap(struct host_pods *pods)
             continue;
         snprintf(what, sizeof what, "has ended with %s %d", WIFEXITED(status) ? "status" : "signal",
                  WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-        say_of_pod(pods, pod, what);
+        say_of_pod(pod, what);
     }
     return running;
 }

@@ -4,6 +4,7 @@
 
 #include "common/mpi/runtime.h"
 #include "common/os/files.h"
+#include "common/stream/ticket.h"
 #include "proto/announcement.h"
 #include "proto/message.h"
 
@@ -27,9 +28,12 @@ static int elastic_fail(const struct elastic *elastic, int status, const char *t
 
 /* --- the door --- */
 
-/* The ticket as an absolute path, in a folder that is there. -1 with one line. */
+/* The ticket as an absolute path, in a folder that is there. A file that is no ticket is left alone. -1 with one
+ * line. */
 static int make_place(const char *given, char path[PATH_MAX], struct error *error)
 {
+    struct ticket earlier;
+    struct error why;
     char folder[PATH_MAX] = "";
     if (given[0] == '\0')
         return error_set(error, "--listen: the file by which pods join is not named; accepted: with --pods-file FILE");
@@ -38,6 +42,8 @@ static int make_place(const char *given, char path[PATH_MAX], struct error *erro
     const int length = snprintf(path, PATH_MAX, "%s%s%s", folder, given[0] != '/' ? "/" : "", given);
     if (length < 0 || length >= PATH_MAX)
         return error_set(error, "--pods-file: its path is too long");
+    if (access(path, F_OK) == 0 && ticket_read(&earlier, path, &why) < 0)
+        return error_set(error, "--pods-file: %.400s", why.text);
     snprintf(folder, sizeof folder, "%s", path);
     *strrchr(folder, '/') = '\0';
     return folder[0] != '\0' ? file_make_folders(folder, error) : 0;

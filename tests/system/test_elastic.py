@@ -133,9 +133,14 @@ def test_what_cannot_be_elastic_is_refused():
     refused(['run', '--elastic', '--group-by', 'even', 'synthetic'], '--group-by even')
     refused(['join', 'run-1'], "'run-1'")
     assert not os.path.exists('hdss'), os.listdir('hdss')
+    with open('notes', 'w', encoding='ascii') as file:
+        file.write('kept')
+    os.chmod('notes', 0o600)
     long = 'x' * 120
-    result = run([HDSS, 'run', '--elastic', '--pods-file', long, '--workers', '1', 'synthetic', 'iterations=1'])
-    assert result.status == 2 and 'by --pods-file FILE' in result.err[0], result
+    for name, text in ((long, 'by --pods-file FILE'), ('notes', 'does not begin with')):
+        result = run([HDSS, 'run', '--elastic', '--pods-file', name, '--workers', '1', 'synthetic', 'iterations=1'])
+        assert result.status == 2 and '--pods-file' in result.err[0] and text in result.err[0], result
+    assert read('notes') == b'kept'
 
 
 if __name__ == '__main__':
