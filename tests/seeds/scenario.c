@@ -899,6 +899,13 @@ static void add_ahead(struct scenario *scenario)
     scenario->config.begins_ahead = scenario->begins_ahead && scenario->config.columns == 0;
 }
 
+static void add_results(struct scenario *scenario)
+{
+    struct random random;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 41 + scenario->runs);
+    scenario->config.sends_results = scenario->sends_results && random_between(&random, 0, 3) > 0;
+}
+
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
     const bool begins_ahead = generator == GENERATOR_AHEAD;
@@ -907,15 +914,21 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
     const bool cancels = generator == GENERATOR_CANCELS;
     if (cancels)
         generator = cancelled_generator(seed);
-    const bool has_pods = generator == GENERATOR_PODS;
+    const bool sends_results = generator == GENERATOR_RESULTS;
+    const bool has_pods = sends_results || generator == GENERATOR_PODS;
     if (has_pods)
         generator = GENERATOR_DEATHS;
-    *scenario = (struct scenario){
-        .generator = generator, .seed = seed, .cancels = cancels, .has_pods = has_pods, .begins_ahead = begins_ahead};
+    *scenario = (struct scenario){.generator = generator,
+                                  .seed = seed,
+                                  .cancels = cancels,
+                                  .has_pods = has_pods,
+                                  .begins_ahead = begins_ahead,
+                                  .sends_results = sends_results};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
+    add_results(scenario);
 }
 
 static void resume_scenario(struct scenario *scenario)
@@ -981,4 +994,5 @@ void scenario_resume(struct scenario *scenario)
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
+    add_results(scenario);
 }
