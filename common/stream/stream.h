@@ -108,9 +108,9 @@ void streams_flush(struct streams *streams);
  * after 64 KiB at once, and after a quarter of a second at the latest. */
 size_t streams_unsent(const struct streams *streams, unsigned peer);
 
-/* True where data may be sent to the peer: little waits for the socket to take it, and at most STREAM_UNACKNOWLEDGED_MAX
- * bytes are not acknowledged. So what is sent is still in a cache when the socket takes it, and neither end has to keep
- * much of it. */
+/* True where data may be sent to the peer: little waits for the socket to take it, and at most
+ * STREAM_UNACKNOWLEDGED_MAX bytes are not acknowledged. So what is sent is still in a cache when the socket takes it,
+ * and neither end has to keep much of it. */
 #define STREAM_UNACKNOWLEDGED_MAX ((size_t)8 << 20)
 bool streams_has_room(const struct streams *streams, unsigned peer);
 
