@@ -107,11 +107,11 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
     const struct part part = {.first = message->store.first, .count = message->store.count};
     if (link->runtime->role != ROLE_SUPERMASTER || launch == NULL)
         return "sent results that are not for this rank";
+    if (message->payload == PAYLOAD_INLINE) /* also between the data of others */
+        return write_results(link, message->job, &part, message->payload_data, message->payload_bytes);
     struct far_results *results = &launch->results;
     if (results->bytes > 0)
         return "sent results before the end of others";
-    if (message->payload == PAYLOAD_INLINE)
-        return write_results(link, message->job, &part, message->payload_data, message->payload_bytes);
     if (results->room < message->payload_bytes) {
         free(results->data);
         results->room = message->payload_bytes;

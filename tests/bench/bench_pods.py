@@ -37,10 +37,19 @@ class Set:
         self.name, self.joined = name, []
         hdss('up', '--name', name, *words)
 
-    def join(self, workers):
+    def join(self, workers, by=None):
+        """`by`: a file other than the set's own by which it joins."""
         before = len(pods(self.name))
-        self.joined.append(subprocess.Popen([HDSS, 'join', '--workers', str(workers), self.name], stdin=subprocess.DEVNULL))
+        self.joined.append(subprocess.Popen([HDSS, 'join', '--workers', str(workers), by or self.name], stdin=subprocess.DEVNULL))
         wait_until(lambda: len(pods(self.name)) > before, 'a pod')
+
+    def port_alone(self):
+        """The file by which a pod joins at the port, and not by the socket in the folder, which a pod of this machine would take."""
+        with open(f'hdss/{self.name}/pods', encoding='ascii') as file:
+            lines = [line for line in file if not line.startswith('address /')]
+        with open(f'{self.name}.pods', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.writelines(lines)
+        return f'./{self.name}.pods'
 
     def leave(self):
         pod = self.joined.pop()
@@ -160,7 +169,7 @@ def compare_results():
         return lambda: ROWS * ROW_BYTES / joined.elapsed('--results', where, *ROWS_LOOP)
     try:
         folder.join(1)
-        port.join(1)
+        port.join(1, by=port.port_alone())
         found = side_by_side({'bare TCP': lambda: bare_rate(None), 'bare TCP, written': bare_rate_into_file, 'there': rate(folder, 'there'),
                               'here': rate(folder, 'here'), 'here, with TLS': rate(port, 'here')})
     finally:
