@@ -23,7 +23,7 @@
 /* The most bytes of a HELLO of any version. */
 #define FRAME_HELLO_MAX   1024
 #define FRAME_WORDS_MAX   65536
-#define FRAME_DATA_MAX    65536
+#define FRAME_DATA_MAX    65528 /* 64 KiB with the head */
 #define FRAME_BODY_MAX    (FRAME_WELCOME_BYTES + FRAME_WORDS_MAX)
 #define FRAME_RANKS_MAX   (1u << 20) /* workers and cores of a pod */
 #define FRAME_BEAT_MAX_MS 60000

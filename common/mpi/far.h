@@ -78,9 +78,6 @@ struct far_launch *far_find(const struct far *far, unsigned rank);
 
 /* --- far_results.c --- */
 
-/* Bytes that a pod leaves unacknowledged before it has results wait. */
-#define FAR_RESULTS_MAX ((size_t)8 << 20)
-
 /* Looks whether results have to wait. */
 void far_look_for_room(struct link *link);
 

@@ -5,7 +5,7 @@
  * the stream are as good as stored for the pod's machine: the supermaster writes them before it sees the report. Where
  * it cannot write them it ends the job, and counts nothing of what pods report from then on.
  *
- * Memory: the pod keeps what is not acknowledged, FAR_RESULTS_MAX and what one message brings at most. Results beyond
+ * Memory: the pod keeps what is not acknowledged, which has a bound (streams_has_room()). Results beyond
  * that stay in the buffer of their data message, of which there are a few, and the rest with the workers: nothing is
  * taken from these until there is room, so that they wait. The supermaster has the one data message of each pod that is
  * on its way, and what waits in the streams' inbox, which has a bound of its own. */
@@ -28,14 +28,9 @@ static unsigned set_peer(const struct far *far)
     return far->launches[0].peer; /* a pod knows one launch, the set */
 }
 
-static bool has_room(const struct far *far)
-{
-    return streams_unsent(far->streams, set_peer(far)) < FAR_RESULTS_MAX;
-}
-
 void far_look_for_room(struct link *link)
 {
-    link->far.is_full = link->runtime->first_rank > 0 && !has_room(&link->far);
+    link->far.is_full = link->runtime->first_rank > 0 && !streams_has_room(link->far.streams, set_peer(&link->far));
 }
 
 static struct message store_message(const struct part *part, enum payload payload, const void *data, uint64_t bytes)
@@ -63,7 +58,7 @@ bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
         far_send(link, link->runtime->topology.supermaster, collect->user->job, &message);
         far->sending = collect;
     }
-    while (far->sent < collect->bytes && has_room(far)) {
+    while (far->sent < collect->bytes && streams_has_room(far->streams, set_peer(far))) {
         const uint64_t left = collect->bytes - far->sent;
         const size_t size = left < STREAM_DATA_MAX ? (size_t)left : STREAM_DATA_MAX;
         if (streams_send_data(far->streams, set_peer(far), collect->buffer + far->sent, size) < 0) {
@@ -71,8 +66,8 @@ bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
             break;
         }
         far->sent += size;
+        far_flush(far);
     }
-    far_flush(far);
     *is_over = far->sent == collect->bytes;
     if (!*is_over)
         return far->sent > before;
@@ -112,11 +107,11 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
     const struct part part = {.first = message->store.first, .count = message->store.count};
     if (link->runtime->role != ROLE_SUPERMASTER || launch == NULL)
         return "sent results that are not for this rank";
+    if (message->payload == PAYLOAD_INLINE) /* also between the data of others */
+        return write_results(link, message->job, &part, message->payload_data, message->payload_bytes);
     struct far_results *results = &launch->results;
     if (results->bytes > 0)
         return "sent results before the end of others";
-    if (message->payload == PAYLOAD_INLINE)
-        return write_results(link, message->job, &part, message->payload_data, message->payload_bytes);
     if (results->room < message->payload_bytes) {
         free(results->data);
         results->room = message->payload_bytes;

@@ -138,3 +138,8 @@ size_t session_unacknowledged(const struct session *session)
 {
     return fifo_size(&session->kept);
 }
+
+size_t session_unwritten(const struct session *session)
+{
+    return fifo_size(&session->kept) - session->written_to;
+}

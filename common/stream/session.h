@@ -65,5 +65,6 @@ bool session_can_resume(const struct session *session, uint64_t received);
 /* Goes on upon a new connection to the other end, which has as many. */
 void session_resume(struct session *session, uint64_t received);
 
-/* Bytes that are not acknowledged, heads included. */
+/* Bytes that are not acknowledged, and those of them that are not written yet, heads included. */
 size_t session_unacknowledged(const struct session *session);
+size_t session_unwritten(const struct session *session);

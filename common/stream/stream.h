@@ -21,7 +21,7 @@ struct streams;
 #define STREAM_NAME_MAX  64
 #define STREAM_KEY_BYTES 32
 #define STREAM_WORDS_MAX 65536
-#define STREAM_DATA_MAX  65536
+#define STREAM_DATA_MAX  65528
 
 /* The times of grace between a set and its pods, at both ends: see struct streams_setup. */
 #define STREAM_GRACE_NS  UINT64_C(10000000000)
@@ -111,6 +111,12 @@ void streams_flush(struct streams *streams);
 /* Bytes of messages and data, with 8 for each, that the peer has not acknowledged; it does so with all that it sends,
  * after 64 KiB at once, and after a quarter of a second at the latest. */
 size_t streams_unsent(const struct streams *streams, unsigned peer);
+
+/* True where data may be sent to the peer: little waits for the socket to take it, and at most
+ * STREAM_UNACKNOWLEDGED_MAX bytes are not acknowledged. So what is sent is still in a cache when the socket takes it,
+ * and neither end has to keep much of it. */
+#define STREAM_UNACKNOWLEDGED_MAX ((size_t)8 << 20)
+bool streams_has_room(const struct streams *streams, unsigned peer);
 
 /* True while messages can be sent to the peer, though they may wait for it to come back. */
 bool streams_is_open(const struct streams *streams, unsigned peer);

@@ -29,9 +29,8 @@
 /* Strangers are told of at most once in this time. */
 #define WARN_EVERY_NS UINT64_C(200000000)
 
-_Static_assert(STREAM_NAME_MAX == FRAME_NAME_BYTES && STREAM_WORDS_MAX == FRAME_WORDS_MAX &&
-                   STREAM_DATA_MAX == FRAME_DATA_MAX,
-               "as in frames");
+_Static_assert(STREAM_NAME_MAX == FRAME_NAME_BYTES && STREAM_WORDS_MAX == FRAME_WORDS_MAX, "as in frames");
+_Static_assert(STREAM_DATA_MAX == FRAME_DATA_MAX, "as in frames");
 
 /* The head of a message, or data, in the inbox. */
 struct kept_message {
@@ -347,6 +346,15 @@ void streams_flush(struct streams *streams)
 size_t streams_unsent(const struct streams *streams, unsigned number)
 {
     return session_unacknowledged(&streams->peers[number]->session);
+}
+
+/* Bytes that wait for a socket from which on data wait elsewhere. */
+#define UNWRITTEN_MAX ((size_t)256 << 10)
+
+bool streams_has_room(const struct streams *streams, unsigned number)
+{
+    const struct session *session = &streams->peers[number]->session;
+    return session_unwritten(session) < UNWRITTEN_MAX && session_unacknowledged(session) < STREAM_UNACKNOWLEDGED_MAX;
 }
 
 bool streams_is_open(const struct streams *streams, unsigned number)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams to pods beside bare sockets of the same kind, with blocking calls: the time of a message of 64 bytes and its
- * answer, and the bandwidth of messages of 4096 bytes, both between two processes.
+ * answer, the bandwidth of messages of 4096 bytes, and that of results of 1 MiB, from a pod to its set, which puts each
+ * together in one block; all between two processes.
  *
  *   bench-stream [MESSAGES [ROUNDS]]
  *
@@ -31,6 +32,9 @@
 #define WINDOW_BYTES (1u << 20) /* unacknowledged by the receiver, as far as the sender goes */
 #define READ_BYTES   (64u << 10)
 #define SECOND_NS    UINT64_C(1000000000)
+#define ONE_RESULT   (1u << 20)
+/* Messages of 4096 bytes in place of which one result is sent. */
+#define MESSAGES_PER_RESULT 64
 
 static uint64_t messages = 100000;
 static unsigned rounds = 5;
@@ -238,8 +242,7 @@ static struct streams_setup setup_of(bool is_tcp)
     return (struct streams_setup){.base = event_base_new(), .key = is_tcp ? key : NULL, .grace_ns = SECOND_NS};
 }
 
-/* The child: a pod that answers. */
-static void answer_as_pod(const struct stream_address *address, bool is_tcp, bool is_ping)
+static struct streams *join_as_pod(const struct stream_address *address, bool is_tcp, struct event_base **base)
 {
     const struct streams_setup setup = setup_of(is_tcp);
     const struct stream_lineup lineup = {.workers = 1, .name = "node"};
@@ -250,12 +253,21 @@ static void answer_as_pod(const struct stream_address *address, bool is_tcp, boo
         fprintf(stderr, "stream: %s\n", error.text);
         _exit(EXIT_FAILURE);
     }
+    *base = setup.base;
+    return streams;
+}
+
+/* The child: a pod that answers. */
+static void answer_as_pod(const struct stream_address *address, bool is_tcp, bool is_ping)
+{
+    struct event_base *base;
+    struct streams *streams = join_as_pod(address, is_tcp, &base);
     for (uint64_t i = 0; i < messages; i++) {
-        const struct stream_event event = next_event(setup.base, streams);
+        const struct stream_event event = next_event(base, streams);
         if (is_ping || i == messages - 1)
             streams_send(streams, 0, event.bytes, PING_BYTES);
     }
-    expect_event(setup.base, streams, STREAM_LEFT);
+    expect_event(base, streams, STREAM_LEFT);
     _exit(EXIT_SUCCESS);
 }
 
@@ -275,10 +287,9 @@ static uint64_t drive_pod(struct event_base *base, struct streams *streams, bool
     return clock_ns(CLOCK_MONOTONIC) - began;
 }
 
-static double time_stream(bool is_tcp, bool is_ping)
+static struct streams *listen_as_set(bool is_tcp, struct event_base **base)
 {
     const struct streams_setup setup = setup_of(is_tcp);
-    const struct stream_welcome welcome = {.first_rank = 1};
     struct stream_address address;
     struct error error;
     char text[64];
@@ -289,18 +300,114 @@ static double time_stream(bool is_tcp, bool is_ping)
         fprintf(stderr, "stream: %s\n", error.text);
         exit(EXIT_FAILURE);
     }
-    if (fork() == 0)
-        answer_as_pod(streams_address(streams, 0), is_tcp, is_ping);
-    expect_event(setup.base, streams, STREAM_JOINS);
+    *base = setup.base;
+    return streams;
+}
+
+static void welcome_pod(struct event_base *base, struct streams *streams)
+{
+    const struct stream_welcome welcome = {.first_rank = 1};
+    expect_event(base, streams, STREAM_JOINS);
     streams_welcome(streams, 0, &welcome);
-    const uint64_t elapsed = drive_pod(setup.base, streams, is_ping);
+}
+
+static void end_set(struct event_base *base, struct streams *streams)
+{
     streams_part(streams, 0);
     while (!streams_are_flushed(streams))
-        event_base_loop(setup.base, EVLOOP_ONCE);
+        event_base_loop(base, EVLOOP_ONCE);
     streams_free(streams);
-    event_base_free(setup.base);
+    event_base_free(base);
     wait(NULL);
+}
+
+static double time_stream(bool is_tcp, bool is_ping)
+{
+    struct event_base *base;
+    struct streams *streams = listen_as_set(is_tcp, &base);
+    if (fork() == 0)
+        answer_as_pod(streams_address(streams, 0), is_tcp, is_ping);
+    welcome_pod(base, streams);
+    const uint64_t elapsed = drive_pod(base, streams, is_ping);
+    end_set(base, streams);
     return (double)elapsed / (double)messages;
+}
+
+/* --- results --- */
+
+static uint64_t result_count(void)
+{
+    return messages / MESSAGES_PER_RESULT + 1;
+}
+
+/* Microseconds for one result over a bare socket. */
+static double time_bare_results(bool is_tcp)
+{
+    static unsigned char bytes[ONE_RESULT];
+    int fds[2];
+    connect_pair(fds, is_tcp);
+    if (fork() == 0) {
+        for (uint64_t i = 0; i < result_count(); i++)
+            send_all(fds[1], bytes, sizeof bytes);
+        receive_all(fds[1], bytes, 1);
+        _exit(EXIT_SUCCESS);
+    }
+    receive_all(fds[0], bytes, sizeof bytes); /* the other end has begun */
+    const uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t i = 1; i < result_count(); i++)
+        receive_all(fds[0], bytes, sizeof bytes);
+    const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
+    send_all(fds[0], bytes, 1);
+    close(fds[0]);
+    close(fds[1]);
+    wait(NULL);
+    return (double)elapsed / 1000 / (double)(result_count() - 1);
+}
+
+/* The child: a pod that sends results. */
+static void send_results(const struct stream_address *address, bool is_tcp)
+{
+    static unsigned char bytes[ONE_RESULT];
+    struct event_base *base;
+    struct streams *streams = join_as_pod(address, is_tcp, &base);
+    for (uint64_t i = 0; i < result_count(); i++) {
+        streams_send(streams, 0, bytes, PING_BYTES);
+        for (size_t at = 0, size; at < sizeof bytes; at += size) {
+            size = sizeof bytes - at < STREAM_DATA_MAX ? sizeof bytes - at : STREAM_DATA_MAX;
+            while (!streams_has_room(streams, 0))
+                event_base_loop(base, EVLOOP_ONCE);
+            streams_send_data(streams, 0, bytes + at, size);
+        }
+    }
+    expect_event(base, streams, STREAM_LEFT);
+    _exit(EXIT_SUCCESS);
+}
+
+static void take_result(struct event_base *base, struct streams *streams)
+{
+    static unsigned char bytes[ONE_RESULT];
+    expect_event(base, streams, STREAM_MESSAGE);
+    for (size_t at = 0; at < sizeof bytes;) {
+        const struct stream_event event = next_event(base, streams);
+        memcpy(bytes + at, event.bytes, event.size);
+        at += event.size;
+    }
+}
+
+static double time_results(bool is_tcp)
+{
+    struct event_base *base;
+    struct streams *streams = listen_as_set(is_tcp, &base);
+    if (fork() == 0)
+        send_results(streams_address(streams, 0), is_tcp);
+    welcome_pod(base, streams);
+    take_result(base, streams);
+    const uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t i = 1; i < result_count(); i++)
+        take_result(base, streams);
+    const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
+    end_set(base, streams);
+    return (double)elapsed / 1000 / (double)(result_count() - 1);
 }
 
 /* --- the table --- */
@@ -342,6 +449,24 @@ static void compare(const char *kind, bool is_tcp, bool is_ping)
         compare_with_bare(kind, is_tcp, true, is_ping);
 }
 
+/* Results over a stream beside bare TCP, whatever the stream is over, and beside a bare socket of its own kind. */
+static void compare_results(const char *kind, bool is_tcp)
+{
+    static double bare[ROUNDS_MAX], tcp[ROUNDS_MAX], stream[ROUNDS_MAX], ratio[ROUNDS_MAX];
+    for (unsigned i = 0; i < rounds; i++) {
+        tcp[i] = ONE_RESULT / time_bare_results(true);
+        bare[i] = is_tcp ? tcp[i] : ONE_RESULT / time_bare_results(false);
+        stream[i] = ONE_RESULT / time_results(is_tcp);
+        ratio[i] = stream[i] / tcp[i];
+    }
+    printf("%s, results of 1 MiB one way\n", kind);
+    show("bare TCP", tcp, "MB/s");
+    if (!is_tcp)
+        show("bare socket", bare, "MB/s");
+    show("stream", stream, "MB/s");
+    show("stream over bare TCP", ratio, "");
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -355,9 +480,11 @@ int main(int argc, char **argv)
     setbuf(stdout, NULL); /* children are forked */
     compare("a socket in a folder", false, true);
     compare("a socket in a folder", false, false);
+    compare_results("a socket in a folder", false);
 #ifdef BENCH_TLS
     compare("a port, with TLS", true, true);
     compare("a port, with TLS", true, false);
+    compare_results("a port, with TLS", true);
 #endif
     return EXIT_STATUS_DONE;
 }

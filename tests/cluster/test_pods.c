@@ -204,6 +204,33 @@ START_TEST(efficiency_stays_while_workers_come_and_go)
 }
 END_TEST
 
+/* Results that pods send are written before they count; what cannot be written never does. */
+START_TEST(results_that_are_sent_are_written_first)
+{
+    for (uint64_t failing = 0; failing <= 40; failing += 20) {
+        struct virtual_config config = config_of(0, "fac2", several, 4);
+        struct virtual_result result;
+        config.sends_results = config.journal = true;
+        config.spec.retries = 0;
+        config.order_seed = 1 + failing;
+        config.failing_store = failing;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_uint_eq(result.journalled_early, 0);
+        ck_assert_uint_eq(result.failed_writes, failing > 0);
+        if (failing == 0)
+            assert_complete(&result);
+        else
+            ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+        uint64_t written = 0;
+        for (uint64_t i = 0; i < COUNT; i++)
+            written += cluster->written[i] > 0;
+        ck_assert_uint_le(result.supermaster->ledger.done, written);
+        ck_assert_uint_eq(result.supermaster->ledger.done == COUNT, failing == 0);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pods");
@@ -216,6 +243,7 @@ int main(void)
     tcase_add_test(tcase, those_that_come_go_on);
     tcase_add_test(tcase, nobody_is_waited_for_where_all_have_come);
     tcase_add_test(tcase, efficiency_stays_while_workers_come_and_go);
+    tcase_add_test(tcase, results_that_are_sent_are_written_first);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

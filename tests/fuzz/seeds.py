@@ -180,7 +180,7 @@ FRAMES = {
     "hello-long": joins(more=b"x"), "hello-short": frame(1, joins()[8:20]), "welcome": welcome(), "welcome-no-words": welcome(words=b""),
     "welcome-no-token": welcome(token=bytes(16)), "welcome-open": welcome(words=b"a"), "welcome-beat": welcome(beat=0), "refused": frame(3, b"no"),
     "refused-lines": frame(3, b"a\nb"), "message": frame(4, b"\xaa\xbb\xcc", 3), "message-none": frame(4), "message-long": frame(4, size=4097),
-    "beat": frame(5, received=258), "beat-body": frame(5, b"x"), "bye": frame(6, received=259), "data": frame(7, b"results", 9), "data-none": frame(7), "data-long": frame(7, size=65537), "unknown": frame(8), "cut": welcome()[:-1],
+    "beat": frame(5, received=258), "beat-body": frame(5, b"x"), "bye": frame(6, received=259), "data": frame(7, b"results", 9), "data-none": frame(7), "data-long": frame(7, size=65529), "unknown": frame(8), "cut": welcome()[:-1],
     "several": joins() + welcome() + frame(4, b"x") + frame(5, received=1) + frame(6), "received": frame(3, b"no", 1), "head": frame(5)[:7],
 }
 

@@ -899,6 +899,15 @@ static void add_ahead(struct scenario *scenario)
     scenario->config.begins_ahead = scenario->begins_ahead && scenario->config.columns == 0;
 }
 
+/* --- what generator 20 adds --- */
+
+static void add_results(struct scenario *scenario)
+{
+    struct random random;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 41 + scenario->runs);
+    scenario->config.sends_results = scenario->sends_results && random_between(&random, 0, 3) > 0;
+}
+
 /* --- what generator 22 adds: masters ask for refills when their pools are empty --- */
 
 static unsigned generator_of_empty(uint64_t seed)
@@ -923,7 +932,8 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
     const bool cancels = generator == GENERATOR_CANCELS;
     if (cancels)
         generator = cancelled_generator(seed);
-    const bool has_pods = generator == GENERATOR_PODS;
+    const bool sends_results = generator == GENERATOR_RESULTS;
+    const bool has_pods = sends_results || generator == GENERATOR_PODS;
     if (has_pods)
         generator = GENERATOR_DEATHS;
     *scenario = (struct scenario){.generator = generator,
@@ -931,12 +941,14 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
                                   .cancels = cancels,
                                   .has_pods = has_pods,
                                   .begins_ahead = begins_ahead,
-                                  .when_empty = when_empty};
+                                  .when_empty = when_empty,
+                                  .sends_results = sends_results};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
     add_refill(scenario);
+    add_results(scenario);
 }
 
 static void resume_scenario(struct scenario *scenario)
@@ -1003,4 +1015,5 @@ void scenario_resume(struct scenario *scenario)
     add_pods(scenario);
     add_ahead(scenario);
     add_refill(scenario);
+    add_results(scenario);
 }

@@ -45,7 +45,8 @@
  * every other one of those in which no iteration kills, somebody who comes is waited for when all others are lost; then
  * a last pod comes late, and stays
  *  19  as 12, of eight scenarios two as 14, one as 16, one as 17 and one as 18; workers have a chunk begin behind the
- * running one, as with helpers */
+ * running one, as with helpers
+ *  20  as 18; in three of four runs pods send their results to the supermaster, which writes them */
 #pragma once
 
 #include "common/util/precedence.h"
@@ -71,6 +72,7 @@ enum {
     GENERATOR_CANCELS = 17,
     GENERATOR_PODS = 18,
     GENERATOR_AHEAD = 19,
+    GENERATOR_RESULTS = 20,
     GENERATOR_EMPTY = 22
 };
 
@@ -111,10 +113,11 @@ struct scenario {
     uint64_t called_failed[CALLED_FAILED_MAX]; /* [called_failed_count] */
     unsigned called_failed_count;
     enum virtual_outcome (*other_outcome)(void *context, unsigned rank, uint64_t iteration); /* of others; NULL */
-    bool cancels;      /* what generator 17 adds; what it has is as in another one */
-    bool has_pods;     /* what generator 18 adds; likewise */
-    bool begins_ahead; /* what generator 19 adds; likewise */
-    bool when_empty;   /* what generator 22 adds; likewise */
+    bool cancels;       /* what generator 17 adds; what it has is as in another one */
+    bool has_pods;      /* what generator 18 adds; likewise */
+    bool begins_ahead;  /* what generator 19 adds; likewise */
+    bool sends_results; /* what generator 20 adds to 18 */
+    bool when_empty;    /* what generator 22 adds; likewise */
     struct virtual_pod pods[PODS_MAX];
     unsigned runs; /* before this one */
 };

@@ -119,9 +119,9 @@ def test_cuts_and_kills_with_results_on_their_way():
 
 
 def test_a_pod_that_leaves_has_sent_all():
-    """Nothing is lost, or computed again, where a pod leaves with results on their way by a slow proxy."""
+    """Nothing is lost, or computed again, where a job is cancelled and a pod leaves with results on their way by a slow proxy."""
     here()
-    tasks = ['exec', 'command=sh -c "seq {} 100000"', 'count=30']
+    tasks = ['exec', 'shell=yes', 'command=test $(({} % 7)) = 0 && seq {} 150000 || { sleep 0.01; echo {}; }', 'count=84']  # large ones, and small ones meanwhile
     alone = run([HDSS, 'run', '--workers', '2', '--summary', 'none', '--output', 'alone.txt', *tasks])
     assert alone.status == 0, alone
     well(['up', '--listen', 'local', '--pods-only'])
@@ -139,15 +139,20 @@ def test_a_pod_that_leaves_has_sent_all():
         Proxy.carry = staticmethod(slowly)
         leaves = join([HDSS, 'join', '--workers', '2', ticket_by('proxy')])
         Proxy.carry = staticmethod(carry)
-        well(['submit', '--results', 'here', '--output', 'out.txt', '--report', 'report.json', '--technique', 'ss', *tasks])
+        well(['submit', '--results', 'here', '--output', 'cancelled.txt', *tasks])
         wait_until(lambda: job('1')['done'] > 1, 'results')
+        well(['cancel', '1'])
+        wait_for('1', status=4)
+        well(['submit', '--results', 'here', '--output', 'out.txt', '--report', 'report.json', '--technique', 'ss', *tasks])
+        wait_until(lambda: job('2')['done'] > 1, 'results')
         leaves.terminate()
-        assert finish(leaves).status == 0 and job('1')['state'] == 'running'
-        done = job('1')['done']
+        left = finish(leaves)
+        assert left.status == 0 and job('2')['state'] == 'running', (left, job('2'), run([HDSS, 'output', '2']))
+        done = job('2')['done']
         stays = join([HDSS, 'join', '--workers', '2', 'main'])
-        wait_for('1')
+        wait_for('2')
         figures = report()
-        assert 0 < done < 30 and figures['pods'] == {'joined': 2, 'left': 1, 'lost': 0} and figures['faults']['reissued_chunks'] == 0, figures
+        assert 0 < done < 84 and figures['pods'] == {'joined': 2, 'left': 1, 'lost': 0} and figures['faults']['reissued_chunks'] == 0, figures
         assert read('out.txt') == read('alone.txt'), 'the output is another one'
     finally:
         down()

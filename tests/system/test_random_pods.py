@@ -177,7 +177,7 @@ def attempt(number, references, launcher):
         for place, kind in enumerate(kinds):
             words, ending = LOOPS[kind]
             well(['submit', '--technique', chance.choice(TECHNIQUES), '--power', chance.choice(['equal', 'measure']),
-                  '--output', f'out{place}.{ending}', *words])
+                  '--results', chance.choice(['there', 'here']), '--output', f'out{place}.{ending}', *words])
         for _ in range(EVENTS):
             time.sleep(chance.uniform(0, 0.6))
             world.disturb()

@@ -160,7 +160,7 @@ static double cutting_ns(const struct virtual_config *config, unsigned calculati
                     assignments * config->spec.assignment_ns);
 }
 
-static void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
+void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
 {
     const unsigned to = action->send.to;
     const struct message *message = &action->send.message;
@@ -380,6 +380,8 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
         cluster_lose_dropped(cluster, future->rank);
         return;
     }
+    if (cluster->config.sends_results && store_look_at_message(cluster, future->from, &message, future->data))
+        return;
     event->message = &message;
     cluster_step(cluster, future->rank, event, future->data);
 }
@@ -553,7 +555,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
         event.part = future->part;
         event.lost = future->lost;
         if (future->data != NULL && !future->lost)
-            event.text = store_write(cluster, &future->part, future->data, future->size);
+            event.text = store_take(cluster, future->rank, &future->part, future->data, future->size);
         break;
     case EVENT_RANK_LOST:
         if (faults_has_dropped(cluster, future->rank, future->from))

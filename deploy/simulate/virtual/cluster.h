@@ -98,6 +98,7 @@ struct virtual_config {
     unsigned pod_count;
     bool is_elastic; /* members as in struct supermaster_config */
     unsigned awaited;
+    bool sends_results; /* masters of pods have the supermaster write what they store (--results here) */
     /* the run, whose description the machines borrow */
     struct run_spec spec;
     /* The technique as on the command line, for callers without a complete description: sets the technique of `spec`,

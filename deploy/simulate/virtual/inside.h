@@ -103,6 +103,7 @@ struct virtual_cluster {
     uint64_t now_ns;
     uint64_t *output;           /* [count] collected records */
     unsigned char *written;     /* [count] times written */
+    bool cannot_store;          /* results that a pod has sent were not written */
     struct pipeline *pipelines; /* [ranks] owned; NULL where iterations are independent */
     struct thread_team *teams;  /* [ranks] owned; NULL where workers have one thread */
     uint64_t *expected;         /* [count] records of a loop with dependencies; NULL where it has none */
@@ -135,6 +136,8 @@ struct virtual_cluster {
 
 /* Schedules a copy of it, which takes over what it owns. */
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future);
+
+void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action);
 /* The time from the beginning of the step that is running to its next action. */
 uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* Steps a machine with an event, its actions applied in order. `data` is the data payload that came with a message. */
@@ -252,6 +255,15 @@ uint64_t store_digest(uint64_t iteration);
 uint64_t store_digest_of(uint64_t iteration, uint64_t record);
 /* Writes the results of the part; NULL, or why that failed. */
 const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes);
+
+/* The same for a rank that stores, from which they may go to the supermaster first: then they are on their way. */
+const char *store_take(struct virtual_cluster *cluster, unsigned rank, const struct part *part, const void *data,
+                       uint64_t bytes);
+
+/* What the supermaster's runtime does with a message before its machine sees it: writes the results of a STORE, of
+ * which the machine hears nothing, and, where some could not be written, takes the ranges out of what pods report. True
+ * where there is nothing for the machine. */
+bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struct message *message, const void *data);
 /* Produces the results of iterations: records, or a block; `*bytes` of it. NULL when memory is out; the caller frees
  * it. */
 unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);
