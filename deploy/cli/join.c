@@ -20,7 +20,7 @@ static const char program[] = "hdss join";
 
 struct join_request {
     struct launch_plan plan; /* the target of the launch's options */
-    const char *set;         /* or the file by which it is joined; borrowed; NULL: none is given */
+    const char *set;         /* or the file or port by which it is joined; borrowed; NULL: none is given */
     uint64_t patience_s;     /* for so long a set that is not there is waited for; 0: not given */
 };
 
@@ -43,11 +43,11 @@ static const struct option_row join_rows[] = {
 _Static_assert(offsetof(struct join_request, plan) == 0, "options of the launch take the request for its plan");
 
 static const struct options join_options = {
-    .usage = "hdss join [OPTION]... [SET|FILE]",
+    .usage = "hdss join [OPTION]... [SET|FILE|HOST:PORT]",
     .about =
         "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen`, and returns "
         "when the pod has left it. FILE is the file `pods` of the set's folder; a set whose folder is here is found "
-        "by its name.",
+        "by its name. Where munge runs, HOST:PORT joins a set of the same user without that file.",
     .sections = {{"Pod", join_rows}, {"Launch", launch_place_rows}, {"Help", options_common}},
     .notes =
         "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job, and the pod leaves before its "
