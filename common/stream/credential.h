@@ -10,9 +10,10 @@
 
 #include "common/stream/stream.h"
 #include "common/util/error.h"
+#include "proto/frame.h"
 
 /* The most bytes of a credential. */
-#define CREDENTIAL_MAX 1024
+#define CREDENTIAL_MAX FRAME_CREDENTIAL_MAX
 
 /* Draws a key, and makes a credential with it, which ends with a NUL. -1 with one line. */
 int credential_make(unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MAX + 1], struct error *error);

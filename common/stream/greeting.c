@@ -3,7 +3,7 @@
 #include "common/stream/greeting.h"
 
 #include "common/stream/channel.h"
-#include "proto/wire.h"
+#include "proto/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,12 +11,6 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
-
-#define MAGIC_BYTES (sizeof GREETING_MAGIC - 1)
-/* How each credential of munge begins. */
-#define CREDENTIAL_PREFIX "MUNGE:"
-
-_Static_assert(GREETING_HEAD_BYTES == MAGIC_BYTES + sizeof(uint32_t), "a magic and a size");
 
 void greeting_free(struct greeting *greeting)
 {
@@ -33,7 +27,7 @@ struct greeting *greeting_new(bool brings)
     if (greeting == NULL)
         return NULL;
     greeting->brings = brings;
-    greeting->size = brings ? 0 : GREETING_HEAD_BYTES;
+    greeting->size = brings ? 0 : FRAME_GREETING_BYTES;
     return greeting;
 }
 
@@ -66,7 +60,7 @@ static int greeting_write(struct greeting *greeting, int fd)
 /* Has munge make a credential, and puts it behind the head. */
 static int get_credential(struct greeting *greeting, struct error *error)
 {
-    char *text = (char *)greeting->bytes + GREETING_HEAD_BYTES;
+    char *text = (char *)greeting->bytes + FRAME_GREETING_BYTES;
     if (greeting->asking == NULL && (greeting->asking = asking_begin(NULL, error)) == NULL)
         return CHANNEL_FAILED;
     if (!has_answer(greeting))
@@ -76,9 +70,8 @@ static int get_credential(struct greeting *greeting, struct error *error)
     if (result < 0)
         return CHANNEL_FAILED;
     greeting->has_key = true;
-    greeting->size = GREETING_HEAD_BYTES + strlen(text);
-    memcpy(greeting->bytes, GREETING_MAGIC, MAGIC_BYTES);
-    wire_put32(greeting->bytes + MAGIC_BYTES, (uint32_t)strlen(text));
+    greeting->size = FRAME_GREETING_BYTES + strlen(text);
+    frame_greeting_encode((uint32_t)strlen(text), greeting->bytes);
     error_set(&greeting->refusal, "it does not take this user's credential of munge");
     return 0;
 }
@@ -104,25 +97,15 @@ static int tell_kind(struct greeting *greeting, int fd)
     const ssize_t count = recv(fd, &first, 1, MSG_PEEK);
     if (count <= 0)
         return count < 0 && (errno == EAGAIN || errno == EINTR) ? CHANNEL_READS : CHANNEL_BROKEN;
-    greeting->is_over = first != (unsigned char)GREETING_MAGIC[0];
+    greeting->is_over = first != FRAME_GREETING_BEGIN;
     return 0;
-}
-
-static bool is_credential(const char *text, size_t size)
-{
-    if (strncmp(text, CREDENTIAL_PREFIX, strlen(CREDENTIAL_PREFIX)) != 0)
-        return false;
-    for (size_t i = 0; i < size; i++)
-        if (text[i] <= ' ' || text[i] > '~')
-            return false;
-    return true;
 }
 
 /* The head is there: says how long the credential is. */
 static int take_head(struct greeting *greeting, struct error *error)
 {
-    const uint32_t size = wire_get32(greeting->bytes + MAGIC_BYTES);
-    if (memcmp(greeting->bytes, GREETING_MAGIC, MAGIC_BYTES) != 0 || size == 0 || size > CREDENTIAL_MAX) {
+    uint32_t size;
+    if (frame_greeting_decode(&size, greeting->bytes) < 0) {
         error_set(error, "it does not speak TLS 1.3 with a shared key");
         return CHANNEL_FAILED;
     }
@@ -133,10 +116,10 @@ static int take_head(struct greeting *greeting, struct error *error)
 /* Has munge open the credential. One that is refused leaves the greeting without a key. */
 static int open_credential(struct greeting *greeting)
 {
-    char *text = (char *)greeting->bytes + GREETING_HEAD_BYTES;
-    const size_t size = greeting->size - GREETING_HEAD_BYTES;
+    char *text = (char *)greeting->bytes + FRAME_GREETING_BYTES;
+    const size_t size = greeting->size - FRAME_GREETING_BYTES;
     text[size] = '\0';
-    if (!is_credential(text, size)) {
+    if (!frame_is_credential(text, size)) {
         error_set(&greeting->refusal, "it comes with what is no credential of munge");
         return 0;
     }
@@ -155,7 +138,7 @@ static int take_greeting(struct greeting *greeting, int fd, struct error *error)
     if (result != 0 || greeting->is_over)
         return result;
     result = greeting_read(greeting, fd);
-    if (result == 0 && greeting->size == GREETING_HEAD_BYTES && (result = take_head(greeting, error)) == 0)
+    if (result == 0 && greeting->size == FRAME_GREETING_BYTES && (result = take_head(greeting, error)) == 0)
         result = greeting_read(greeting, fd);
     return result == 0 ? open_credential(greeting) : result;
 }

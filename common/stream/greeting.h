@@ -8,12 +8,10 @@
 #include "common/stream/credential.h"
 #include "common/stream/stream.h"
 #include "common/util/error.h"
+#include "proto/frame.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#define GREETING_MAGIC      "HDSScred"
-#define GREETING_HEAD_BYTES 12 /* the magic, and the size of the credential */
 
 struct greeting {
     bool brings; /* the end that connects; the other one takes it */
@@ -23,7 +21,7 @@ struct greeting {
     struct error refusal;  /* what is to be said where TLS fails; empty: nothing but that */
     struct asking *asking; /* owned; NULL: munge is not asked */
     size_t done, size;     /* bytes that were read or written, and all that are to be */
-    unsigned char bytes[GREETING_HEAD_BYTES + CREDENTIAL_MAX + 1];
+    unsigned char bytes[FRAME_GREETING_BYTES + CREDENTIAL_MAX + 1];
 };
 
 /* For the end that connects, which brings one, or for the other, which takes it. NULL when memory is out. */

@@ -140,8 +140,8 @@ static size_t make_greeting(unsigned char *out, const char *magic, uint32_t size
 {
     memcpy(out, magic, 8);
     wire_put32(out + 8, size);
-    memcpy(out + GREETING_HEAD_BYTES, credential, strlen(credential));
-    return GREETING_HEAD_BYTES + strlen(credential);
+    memcpy(out + FRAME_GREETING_BYTES, credential, strlen(credential));
+    return FRAME_GREETING_BYTES + strlen(credential);
 }
 
 /* Says that, and no more; returns what the set has said of it. */
@@ -195,7 +195,7 @@ START_TEST(a_greeting_may_be_cut_anywhere)
     struct ends ends;
     begin(&ends);
     daemon_made_up.made = 1;
-    const size_t size = make_greeting(bytes, GREETING_MAGIC, 8, "MUNGE:0:");
+    const size_t size = make_greeting(bytes, "HDSScred", 8, "MUNGE:0:");
     for (size_t cut = 0; cut < size; cut++)
         say_to_set(&ends, bytes, cut);
     ck_assert(!daemon_made_up.is_opened[0]);
