@@ -137,7 +137,7 @@ class Slurm:
 
     def environment(self):
         env = environment()
-        env.update(SLURM_CONF=getattr(self, 'configuration', ''), PATH=f'{os.path.dirname(HDSS)}:{env["PATH"]}:/usr/sbin:/sbin')
+        env.update(SLURM_CONF=getattr(self, 'configuration', ''), HDSS_MUNGE_SOCKET=f'{self.folder}/munge.socket', PATH=f'{os.path.dirname(HDSS)}:{env["PATH"]}:/usr/sbin:/sbin')
         return env
 
     def ask(self, *words):
