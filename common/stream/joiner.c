@@ -103,7 +103,8 @@ static enum connection_verdict take_welcome(struct streams *streams, struct conn
     if (welcome->words_bytes > 0)
         memcpy(words, welcome->words, welcome->words_bytes);
     joiner->words = words;
-    joiner->welcome = (struct stream_welcome){welcome->first_rank, words, welcome->words_bytes};
+    joiner->welcome = (struct stream_welcome){welcome->first_rank, words, welcome->words_bytes,
+                                              !stream_address_is_tcp(&joiner->address)};
     memcpy(peer->token, welcome->token, sizeof peer->token);
     peer->first_rank = welcome->first_rank;
     peer->state = PEER_STAYS;

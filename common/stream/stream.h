@@ -38,6 +38,7 @@ struct stream_welcome {
     uint32_t first_rank; /* of its master; its workers have the numbers that follow */
     const char *words;   /* those that its ranks are to run with, each with its '\0' */
     size_t words_bytes;  /* at most STREAM_WORDS_MAX */
+    bool is_near;        /* told to a pod: it has joined by a socket in a folder, so the set is on its node */
 };
 
 enum stream_event_type {
