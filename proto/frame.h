@@ -6,6 +6,7 @@
 #include "common/util/error.h"
 #include "proto/message.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,11 @@
 #define FRAME_BODY_MAX    (FRAME_WELCOME_BYTES + FRAME_WORDS_MAX)
 #define FRAME_RANKS_MAX   (1u << 20) /* workers and cores of a pod */
 #define FRAME_BEAT_MAX_MS 60000
+
+/* The greeting of a pod that has no key of the set, which goes before TLS: a head, and a credential of munge. */
+#define FRAME_GREETING_BYTES 12 /* of the head */
+#define FRAME_CREDENTIAL_MAX 1024
+#define FRAME_GREETING_BEGIN 'H' /* its first byte, with which TLS does not begin */
 
 enum frame_type {
     FRAME_HELLO = 1, /* the first frame of the end that joins, and of one that comes back */
@@ -65,6 +71,15 @@ struct frame_welcome {
 
 /* The result of frame_hello_decode() for a HELLO of another version; the error's line is what REFUSED is to say. */
 #define FRAME_OTHER_VERSION 1
+
+/* Writes the head of a greeting with a credential of so many bytes. */
+void frame_greeting_encode(uint32_t size, unsigned char out[FRAME_GREETING_BYTES]);
+
+/* Reads how many bytes the credential has. -1 for bytes that are no greeting. */
+int frame_greeting_decode(uint32_t *size, const unsigned char bytes[FRAME_GREETING_BYTES]);
+
+/* True for bytes that can be a credential of munge: graphic ASCII characters that begin as each does. */
+bool frame_is_credential(const char *bytes, size_t size);
 
 void frame_head_encode(const struct frame_head *head, unsigned char out[FRAME_HEAD_BYTES]);
 

@@ -43,6 +43,7 @@ struct connection {
     const struct connection_user *user;
     void *context;
     struct event *readable, *writable; /* owned */
+    struct event *awaited;             /* what the handshake waits for beside the socket; owned; NULL: nothing */
     bool is_busy;                      /* a function of it is running, which frees it if it is closed */
     bool is_paused;                    /* nothing is read */
     bool waits;                        /* to be writable */

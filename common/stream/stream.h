@@ -39,6 +39,7 @@ struct stream_welcome {
     uint32_t first_rank; /* of its master; its workers have the numbers that follow */
     const char *words;   /* those that its ranks are to run with, each with its '\0' */
     size_t words_bytes;  /* at most STREAM_WORDS_MAX */
+    bool is_near;        /* told to a pod: it has joined by a socket in a folder, so the set is on its node */
 };
 
 enum stream_event_type {
@@ -61,7 +62,8 @@ struct stream_event {
 /* Common to both ends. */
 struct streams_setup {
     struct event_base *base;  /* borrowed */
-    const unsigned char *key; /* [STREAM_KEY_BYTES] pre-shared key; NULL: TCP addresses are refused */
+    const unsigned char *key; /* [STREAM_KEY_BYTES] pre-shared key; NULL: nothing listens at a port, and a port is
+                                 joined by a credential of munge */
     uint64_t grace_ns;        /* how long a peer that has fallen silent may take to come back */
     uint64_t closed_ns;       /* the same of one whose connection was closed, as that of a process that ends is */
     void (*warn)(void *context, const char *line); /* NULL: nobody hears of strangers that were sent away */

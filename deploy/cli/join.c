@@ -23,7 +23,7 @@ static const char program[] = "hdss join";
 
 struct join_request {
     struct launch_plan plan; /* the target of the launch's options */
-    const char *set;         /* or the file by which it is joined; borrowed; NULL: none is given */
+    const char *set;         /* or the file or port by which it is joined; borrowed; NULL: none is given */
     uint64_t patience_s;     /* for so long a set that is not there is waited for; 0: not given */
     bool was_there;          /* it was joined before, and lost */
 };
@@ -47,12 +47,13 @@ static const struct option_row join_rows[] = {
 _Static_assert(offsetof(struct join_request, plan) == 0, "options of the launch take the request for its plan");
 
 static const struct options join_options = {
-    .usage = "hdss join [OPTION]... [SET|RUN|FILE]",
+    .usage = "hdss join [OPTION]... [SET|RUN|FILE|HOST:PORT]",
     .about =
         "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen`, or of a run "
         "with `hdss run --elastic`, and returns when the pod has left it. FILE is the file `pods` of the set's folder, "
         "or the one that the run names when it begins; - has it come on standard input. A set whose folder is here is "
-        "found by its name, and a run of this machine by its own, run-PID.",
+        "found by its name, and a run of this machine by its own, run-PID. Where munge runs, HOST:PORT joins a set or "
+        "a run of the same user without that file.",
     .sections = {{"Pod", join_rows}, {"Launch", launch_place_rows}, {"Help", options_common}},
     .notes =
         "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job, and the pod leaves before its "

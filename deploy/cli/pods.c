@@ -113,10 +113,22 @@ static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/" TICKET_NAME, folder) < PATH_MAX && access(path, F_OK) == 0;
 }
 
+/* True where a port is given, at which a set is joined by a credential of munge. */
+static bool is_port(const char *given)
+{
+    struct stream_address address;
+    struct error unused;
+    return stream_address_parse(&address, given, &unused) == 0 && stream_address_is_tcp(&address);
+}
+
 int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error)
 {
     char name[SET_NAME_MAX];
     const bool is_file = given != NULL && (strchr(given, '/') != NULL || access(given, F_OK) == 0);
+    if (given != NULL && access(given, F_OK) != 0 && is_port(given)) {
+        snprintf(path, PATH_MAX, "%s", given);
+        return 0;
+    }
     if (is_file && realpath(given, path) == NULL)
         return error_set(error,
                          "%.300s: there is no such file; accepted: the name of a set or of a run, or the file by "

@@ -169,6 +169,10 @@ def joins(protocol=None, stream=2, workers=4, cores=8, received=0, token=bytes(1
     return frame(1, magic + versions + struct.pack("<IIQ", workers, cores, received) + token + name.ljust(64, b"\0") + more)
 
 
+def greeting(credential=b"MUNGE:x:", size=None):
+    return b"HDSScred" + struct.pack("<I", len(credential) if size is None else size) + credential
+
+
 def welcome(token=TOKEN, received=0, first=5, beat=250, words=b"a\0bc\0"):
     return frame(2, token + struct.pack("<QII", received, first, beat) + words)
 
@@ -181,6 +185,7 @@ FRAMES = {
     "welcome-no-token": welcome(token=bytes(16)), "welcome-open": welcome(words=b"a"), "welcome-beat": welcome(beat=0), "refused": frame(3, b"no"),
     "refused-lines": frame(3, b"a\nb"), "message": frame(4, b"\xaa\xbb\xcc", 3), "message-none": frame(4), "message-long": frame(4, size=4097),
     "beat": frame(5, received=258), "beat-body": frame(5, b"x"), "bye": frame(6, received=259), "data": frame(7, b"results", 9), "data-none": frame(7), "data-long": frame(7, size=65529), "unknown": frame(8), "cut": welcome()[:-1],
+    "greeting": greeting() + joins(), "greeting-size": greeting(size=1025), "greeting-control": greeting(b"MUNGE:\n:"), "greeting-cut": greeting()[:-1],
     "several": joins() + welcome() + frame(4, b"x") + frame(5, received=1) + frame(6), "received": frame(3, b"no", 1), "head": frame(5)[:7],
 }
 

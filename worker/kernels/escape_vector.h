@@ -77,8 +77,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points,
     __builtin_memcpy(taken, count, sizeof count);
 }
 
-/* Stages 1 and 3: `steps` tested steps of every point. Those that did them all, and are inside after the last one, go
- * to `deep` where it is not NULL. */
+/* Stages 1 and 3: `steps` tested steps of every point. Those that did them all go to `deep` where it is not NULL. */
 VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, struct escape_points *deep,
                                               unsigned exponent, double bound, uint32_t steps, uint32_t *counts)
 {
@@ -89,7 +88,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, stru
         VECTOR_NAME(escape_group)(points, at, exponent, bound, steps, x, y, taken);
         for (size_t i = 0; i < POINTS_AT_ONCE && at + i < points->length; i++) {
             uint32_t count = points->count[at + i] + (uint32_t)taken[i];
-            if (deep != NULL && taken[i] == steps && x[i] * x[i] + y[i] * y[i] <= bound)
+            if (deep != NULL && taken[i] == steps)
                 escape_append(deep, x[i], y[i], points->cx[at + i], points->cy[at + i], count, points->index[at + i]);
             else
                 counts[points->index[at + i]] = count;

@@ -93,6 +93,31 @@ START_TEST(frames_are_those_of_the_document)
 }
 END_TEST
 
+START_TEST(a_greeting_is_that_of_the_document)
+{
+    static const char credential[] = "MUNGE:x:";
+    unsigned char expected[64], greeting[64];
+    uint32_t size;
+    frame_greeting_encode(sizeof credential - 1, greeting);
+    memcpy(greeting + FRAME_GREETING_BYTES, credential, sizeof credential - 1);
+    ck_assert_uint_eq(vector_of("a greeting with the credential `MUNGE:x:`", expected),
+                      FRAME_GREETING_BYTES + sizeof credential - 1);
+    ck_assert_mem_eq(greeting, expected, FRAME_GREETING_BYTES + sizeof credential - 1);
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), 0);
+    ck_assert_uint_eq(size, sizeof credential - 1);
+    ck_assert(frame_is_credential(credential, size) && !frame_is_credential("MUNGE", 5));
+    ck_assert(!frame_is_credential("MUNGE:x\n", 8) && !frame_is_credential("MUNGE:\0:", 8));
+    wire_put32(greeting + 8, 0);
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), -1);
+    wire_put32(greeting + 8, FRAME_CREDENTIAL_MAX + 1);
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), -1);
+    wire_put32(greeting + 8, FRAME_CREDENTIAL_MAX);
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), 0);
+    greeting[7]++;
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), -1);
+}
+END_TEST
+
 /* --- heads --- */
 
 static const struct {
@@ -277,6 +302,7 @@ int main(void)
     Suite *suite = suite_create("frame");
     TCase *all = tcase_create("frame");
     tcase_add_test(all, frames_are_those_of_the_document);
+    tcase_add_test(all, a_greeting_is_that_of_the_document);
     tcase_add_loop_test(all, each_type_has_its_sizes, 0, sizeof sizes / sizeof *sizes);
     tcase_add_test(all, there_are_no_other_types);
     tcase_add_loop_test(all, a_hello_comes_back, 0, 2);

@@ -690,15 +690,11 @@ END_TEST
 START_TEST(a_port_takes_a_key)
 {
     const struct streams_setup setup = {.base = event_base_new(), .grace_ns = SECOND_NS, .closed_ns = SECOND_NS};
-    struct stream_lineup lineup = {.workers = 1, .name = "node7"};
     struct stream_address address;
-    struct stream_welcome welcome;
     struct error error = {""};
     ck_assert_int_eq(stream_address_parse(&address, "127.0.0.1:4000", &error), 0);
     ck_assert_ptr_null(streams_listen(&setup, &address, 1, &error));
     ck_assert_str_eq(error.text, "cannot listen at 127.0.0.1:4000: a port takes a shared key");
-    ck_assert_ptr_null(streams_join(&setup, &address, &lineup, SECOND_NS, &welcome, &error));
-    ck_assert_str_eq(error.text, "cannot join at 127.0.0.1:4000: a port takes a shared key");
     event_base_free(setup.base);
 }
 END_TEST
