@@ -82,6 +82,17 @@ static void af_feedback(struct sched *sched, const struct sched_feedback *feedba
     af->measured++;
 }
 
+/* The same as in af_next(), of the doubles that were measured. Out of line: few chunks need it. */
+__attribute__((noinline, cold)) static uint64_t af_chunk_exactly(uint64_t remaining, double d, double speeds,
+                                                                 double mean)
+{
+    struct twofold spread = twofold_of(d), er = twofold_divide(twofold_of_integer(remaining), twofold_of(speeds));
+    struct twofold twice = twofold_add(er, er), four = twofold_add(twice, twice);
+    struct twofold root = twofold_root(twofold_multiply(spread, twofold_add(spread, four)));
+    struct twofold below = twofold_multiply(twofold_of(mean), twofold_add(spread, twofold_add(twice, root)));
+    return floor_twofold(twofold_divide(twofold_multiply(twice, er), below), DOUBLE_DOUBT);
+}
+
 /* K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p) with D = sum(sigma_p^2/mu_p) and E = 1/sum(1/mu_p), [DCA] eq 11. Written
  * as 2 (ER)^2 / (mu_p (D + 2ER + sqrt(D^2 + 4DER))), which is the same and does not subtract what is nearly equal. A
  * worker that is not measured counts as the mean of those that are. */
@@ -92,9 +103,10 @@ static uint64_t af_next(struct sched *sched, unsigned worker)
     if (mean == 0)
         return param_integer(sched, PARAM_FIRST, ceil_div(sched->iterations, FIRST_PART * (uint64_t)sched->workers));
     double all = (double)sched->workers / af->measured;
-    double d = fmax(learn_sum_value(&af->spreads), 0) * all;
-    double er = (double)sched->remaining / (learn_sum_value(&af->speeds) * all);
-    return floor_real(2 * er * er / (mean * (d + 2 * er + sqrt(d * d + 4 * d * er))));
+    double d = fmax(learn_sum_value(&af->spreads), 0) * all, speeds = learn_sum_value(&af->speeds) * all;
+    double er = (double)sched->remaining / speeds;
+    double chunk = 2 * er * er / (mean * (d + 2 * er + sqrt(d * d + 4 * d * er)));
+    return doubles_do(chunk) ? (uint64_t)(int64_t)chunk : af_chunk_exactly(sched->remaining, d, speeds, mean);
 }
 
 /* (1/mu_p) / mean(1/mu), 1 where it is not measured. */

@@ -28,14 +28,18 @@ static int fac_init(struct sched *sched, struct error *error)
 
 /* x_0 = 1 + b^2 + b sqrt(b^2 + 2), x_j = 2 + b^2 + b sqrt(b^2 + 4) with b = P sigma / (2 sqrt(R) mu), Hummel, Schonberg
  * and Flynn, Factoring, section 4. Not known: 2. */
-static double parts(const struct sched *sched, bool first)
+static struct twofold parts(const struct sched *sched, bool first)
 {
-    double mu = param_measured(sched, PARAM_MU), sigma = param_measured(sched, PARAM_SIGMA);
-    if (isnan(mu) || isnan(sigma))
-        return 2;
-    double b = sched->workers * (sigma / mu) / (2 * sqrt((double)sched->remaining));
-    double base = first ? 1 : 2;
-    return base + b * b + b * sqrt(b * b + 2 * base);
+    struct twofold base = twofold_of(first ? 1 : 2), mu, sigma, rest = twofold_of_integer(sched->remaining);
+    if (isnan(param_measured(sched, PARAM_MU)) || isnan(param_measured(sched, PARAM_SIGMA)))
+        return twofold_of(2);
+    twofold_of_decimal(&mu, param_measured(sched, PARAM_MU));
+    twofold_of_decimal(&sigma, param_measured(sched, PARAM_SIGMA));
+    struct twofold ratio = twofold_divide(twofold_multiply(sigma, twofold_of(sched->workers)), mu);
+    struct twofold b = twofold_divide(ratio, twofold_multiply(twofold_of(2), twofold_root(rest)));
+    struct twofold square = twofold_multiply(b, b);
+    struct twofold root = twofold_root(twofold_add(square, twofold_add(base, base)));
+    return twofold_add(twofold_add(base, square), twofold_multiply(b, root));
 }
 
 /* K = ceil(R/(x P)) at the start of a batch of P. */
@@ -44,11 +48,8 @@ static uint64_t fac_next(struct sched *sched, unsigned worker)
     uint64_t *state = sched->state.integer;
     (void)worker;
     if (batch_begins(sched)) {
-        double x = parts(sched, state[BATCH_NUMBER] == 1);
-        /* In whole numbers where x is whole: a double has too few digits for the longest loops. */
-        state[BATCH_CHUNK] = x == 1   ? ceil_div(sched->remaining, sched->workers)
-                             : x == 2 ? ceil_div(sched->remaining, 2 * (uint64_t)sched->workers)
-                                      : (uint64_t)ceil_real((double)sched->remaining / (x * sched->workers));
+        struct twofold x = twofold_multiply(parts(sched, state[BATCH_NUMBER] == 1), twofold_of(sched->workers));
+        state[BATCH_CHUNK] = ceil_to_integer(twofold_divide(twofold_of_integer(sched->remaining), x), 0);
     }
     return state[BATCH_CHUNK];
 }
