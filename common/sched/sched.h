@@ -145,7 +145,8 @@ struct technique {
     const struct technique_param *params; /* NULL if none */
     unsigned needs;
     enum sched_powers powers;
-    bool may_grow; /* K depends neither on N nor on R: the loop may grow while it is cut */
+    bool for_comparison; /* `auto` does not choose it */
+    bool may_grow;       /* K depends neither on N nor on R: the loop may grow while it is cut */
     /* Checks the parameters against N and P and sets constant, state and own; NULL if there is nothing to do. -1
      * with one line in `error`. */
     int (*init)(struct sched *sched, struct error *error);

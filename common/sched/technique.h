@@ -22,6 +22,7 @@
     TECHNIQUE(tss)                                                                                                     \
     TECHNIQUE(fac)                                                                                                     \
     TECHNIQUE(fac2)                                                                                                    \
+    TECHNIQUE(mfac)                                                                                                    \
     TECHNIQUE(tfss)                                                                                                    \
     TECHNIQUE(fiss)                                                                                                    \
     TECHNIQUE(viss)                                                                                                    \
@@ -35,6 +36,8 @@
     TECHNIQUE(awf_d)                                                                                                   \
     TECHNIQUE(awf_e)                                                                                                   \
     TECHNIQUE(af)                                                                                                      \
+    TECHNIQUE(maf)                                                                                                     \
+    TECHNIQUE(bold)                                                                                                    \
     TECHNIQUE(dtss)                                                                                                    \
     TECHNIQUE(dfss)                                                                                                    \
     TECHNIQUE(dgss)

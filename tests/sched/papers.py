@@ -21,6 +21,7 @@ from fractions import Fraction
 
 getcontext().prec = 80
 
+PI = Decimal('3.14159265358979323846264338327950288419716939937510582097494459230781640628620899')
 CHUNKS_MAX = 1500  # a longer sequence is no loop of this test
 HUGE = 10**15
 PRIMES = (1009, 104729, 2**31 - 1)
@@ -181,15 +182,27 @@ def fac2_closed(loop):
     return lambda i, j, r: ceil(Fraction(loop.n, 2**(i // loop.p + 1) * loop.p))
 
 
-def fac(loop, mu, sigma):
+def fac_chunk(loop, mu, sigma, r, batch):
     """Hummel, Schonberg and Flynn: R/(x P), x = c + b^2 + b sqrt(b^2 + 2c), b = P sigma/(2 sqrt(R) mu), c = 1, then 2. As
     1/x = (c + b^2 - sqrt(b^4 + 2 c b^2)) / c^2, one root is left."""
     ratio = Fraction(sigma) / Fraction(mu)
+    c, square = (1 if batch == 0 else 2), (loop.p * ratio)**2 / (4 * r)
+    share = Fraction(r, loop.p * c * c)
+    return ceil_less_root(share * (c + square), share**2 * (square**2 + 2 * c * square))
+
+
+def fac(loop, mu, sigma):
+    return batches(loop, lambda r, batch: fac_chunk(loop, mu, sigma, r, batch))
+
+
+def mfac(loop, mu, sigma):
+    """LB4OMP, mFAC: fac, where each batch leaves R - P K, whatever was handed out."""
+    kept = {'rest': loop.n, 'size': 0}
 
     def size(r, batch):
-        c, square = (1 if batch == 0 else 2), (loop.p * ratio)**2 / (4 * r)
-        share = Fraction(r, loop.p * c * c)
-        return ceil_less_root(share * (c + square), share**2 * (square**2 + 2 * c * square))
+        kept['rest'] -= loop.p * kept['size']
+        kept['size'] = fac_chunk(loop, mu, sigma, kept['rest'], batch) if kept['rest'] > 0 else 1
+        return kept['size']
     return batches(loop, size)
 
 
@@ -293,7 +306,7 @@ def awf_e(loop):
     return awf_c(loop)
 
 
-def af(loop, first):
+def adaptive_factoring(loop, first, whole):
     """DCA, eq 11, where nothing deviates: D = 0, so that K = E R/mu_p, with E = 1/sum(1/mu). A worker that has ended no chunk gets
     `first` and counts as the mean of the others."""
     measured = set()
@@ -304,7 +317,59 @@ def af(loop, first):
         if j not in measured:
             return int(first)
         all_speeds = Fraction(loop.p, len(measured)) * sum(loop.powers[worker] for worker in measured)
-        return floor(r * loop.powers[j] / all_speeds)
+        return whole(r * loop.powers[j] / all_speeds)
+    return rule
+
+
+def af(loop, first):
+    return adaptive_factoring(loop, first, floor)
+
+
+def maf(loop, first):
+    """LB4OMP, mAF, which rounds up; nobody waits."""
+    return adaptive_factoring(loop, first, ceil)
+
+
+def bold_size(r, p, left, unreported, a, h_over_mu):
+    """LB4OMP, bold: the size for R = r > P, by the names of Hagerup; decimals of 80 digits."""
+    b = 8 * a * (8 * a).ln()
+    c1 = h_over_mu / Decimal(2).ln()
+    c2 = (2 * PI).sqrt() * c1
+    q = r / p
+    v, most = q / (b + q), max(r, left)
+    t, d = most / p, r / (1 + 1 / q.ln() - v)
+    if d <= c2:
+        return t
+    s = a * (d.ln() - c2.ln()) * (1 + unreported / (most * p))
+    w = (v * q.ln()).ln() + b.ln() if b > 0 else q.ln().ln()
+    return min(t, t + s / 2 - (s * (t + s / 4)).sqrt() + max(Decimal(0), c1 * w))
+
+
+def bold(loop, mu, sigma, h):
+    """A worker's clock is the sum of its chunks' times, n/V_j each. `left` falls with the speeds K/(K mu + h) of the chunks that are being
+    computed; when one ends, its n iterations take the place of what it was thought to have done."""
+    mu, h, a = Decimal(mu), Decimal(h), 2 * (Decimal(sigma) / Decimal(mu))**2
+    powers = [Decimal(word) for word in loop.words]
+    clock, chunk, speed = ([Decimal(0)] * loop.p for _ in range(3))
+    state = {'left': Decimal(loop.n), 'unreported': loop.n, 'latest': Decimal(0)}
+
+    def report(j):
+        time = chunk[j] / powers[j]
+        clock[j] += time
+        passed = max(clock[j] - state['latest'], Decimal(0))
+        state['latest'] += passed
+        state['left'] -= passed * sum(speed) + chunk[j] - time * speed[j]
+        state['unreported'] -= chunk[j]
+
+    def rule(i, j, r):
+        if i >= loop.p:
+            report(j)
+        size = 1
+        if r > loop.p:
+            size = max(1, math.floor(bold_size(Decimal(r), Decimal(loop.p), state['left'], state['unreported'], a, h / mu)))
+        chunk[j] = Decimal(min(size, r))
+        speed[j] = chunk[j] / (chunk[j] * mu + h)
+        return size
     return rule
 
 
@@ -348,9 +413,9 @@ def dgss(loop):
 
 
 RECURSIVE = {function.__name__.replace('_', '-'): function for function in (
-    static, ss, css, fsc, mfsc, gss, tss, fac, fac2, tfss, fiss, viss, tap, rnd, pls, wf, awf, awf_b, awf_c, awf_d, awf_e, af, dtss, dfss,
-    dgss)}
-CLOSED = {**{name: RECURSIVE[name] for name in ('static', 'ss', 'css', 'fsc', 'mfsc', 'tss', 'tfss', 'fiss', 'viss', 'rnd')},
+    static, ss, css, fsc, mfsc, gss, tss, fac, fac2, mfac, tfss, fiss, viss, tap, rnd, pls, wf, awf, awf_b, awf_c, awf_d, awf_e, af, maf,
+    bold, dtss, dfss, dgss)}
+CLOSED = {**{name: RECURSIVE[name] for name in ('static', 'ss', 'css', 'fsc', 'mfsc', 'tss', 'tfss', 'fiss', 'viss', 'rnd', 'mfac')},
           'gss': gss_closed, 'fac2': fac2_closed, 'tap': tap_closed, 'pls': pls_closed}
 
 
@@ -392,11 +457,13 @@ POWERS = (
 LEARNED = (['1', '2', '4', '0.5'], ['0.25', '1', '3'])  # the times of 2^k iterations are doubles
 
 UNWEIGHTED = ('static', 'css', 'css:chunk=997', 'fsc:h=0.2,sigma=1.5', 'mfsc', 'gss', 'tss', 'tss:decrement=real', 'fac2', 'tfss', 'fiss',
-              'fiss:stages=7', 'viss', 'viss:x=3', 'rnd', 'rnd:seed=20261126', 'pls:swr=0.7', 'pls:swr=0.29', 'tap:mu=1,sigma=0.5')
+              'fiss:stages=7', 'viss', 'viss:x=3', 'rnd', 'rnd:seed=20261126', 'pls:swr=0.7', 'pls:swr=0.29', 'tap:mu=1,sigma=0.5', 'mfac:mu=1,sigma=0.5',
+              'mfac:mu=0.3,sigma=1.7')
 RECURSIVE_ONLY = ('gss:round=floor', 'fac:mu=1,sigma=0.5', 'fac:mu=0.3,sigma=0.1', 'tap:mu=0.3,sigma=2.1', 'tap:mu=1,sigma=0')
 MECHANISM = ('gss', 'gss:round=floor', 'css', 'tss', 'tfss', 'fac2', 'fiss', 'viss', 'rnd', 'pls:swr=0.5', 'static', 'mfsc')
 BY_NATURE = ('wf', 'dtss', 'dtss:decrement=real', 'dtss:carry=chunk', 'dfss', 'dfss:alpha=1.5', 'dgss')
-LEARNING = ('awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af:first=7')
+LEARNING = ('awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af:first=7', 'maf:first=7')
+BOLD = ('bold:mu=1,sigma=0.5,h=0.1', 'bold:mu=0.3,sigma=0.7,h=2', 'bold:mu=1,sigma=0.1,h=0.01')
 WITH_MIN_CHUNK = ('gss', 'tss', 'fac2', 'dfss', 'dtss', 'wf')
 
 
@@ -423,6 +490,8 @@ def loops():
             yield spec, form, Loop(choice[turn % len(choice)], powers, weighting=weighting)
             turn += 1
         turn += 1
+    for spec, powers in itertools.product(BOLD, (equal(4), POWERS[2], POWERS[3])):
+        yield from ((spec, 'recursive', Loop(n, powers)) for n in (1, 3, 5, 1009, 104729))
     yield from (('ss', form, Loop(n, equal(4))) for form in ('recursive', 'closed') for n in (1, 3, 4, 5, 1009))
     yield from ((spec, 'recursive', Loop(1009, POWERS[0], weighting=True)) for spec in ('tss', 'tfss'))
     for spec, powers in itertools.product(WITH_MIN_CHUNK, POWERS[:2]):
