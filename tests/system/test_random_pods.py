@@ -38,7 +38,7 @@ def undisturbed():
     """The output of each loop."""
     found = []
     for number, (words, kind) in enumerate(LOOPS):
-        result = run_job(0, 8, ['--power', 'equal', '--output', f'reference{number}.{kind}', *words])
+        result = run_job(0, 3, ['--power', 'equal', '--output', f'reference{number}.{kind}', *words])
         assert result.status == 0, result
         found.append(read(f'reference{number}.{kind}'))
     return found
