@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from launch import HDSS, descendants, finish, main, report, run, start, wait_until
+from launch import HDSS, WORKER, descendants, finish, main, ranks_of, report, run, start, wait_until
 from test_pods import Proxy, down, pods, refused, ticket_by, wait_for
 from test_resume import read
 from test_set import here, job, well
@@ -101,6 +101,7 @@ def test_cuts_and_kills_with_results_on_their_way():
         well(['submit', '--results', 'here', '--durability', 'node', '--output', 'out.txt', '--report', 'report.json', *LARGE])
         wait_until(lambda: job('1')['done'] > 5, 'results')
         killed = join([HDSS, 'join', '--workers', '1', 'main'])
+        os.kill(sorted(ranks_of(kept[0], WORKER))[0], signal.SIGKILL)
         for _ in range(3):
             proxy.cut()
             before = job('1')['done']
