@@ -346,18 +346,19 @@ static double time_bare_results(bool is_tcp)
     static unsigned char bytes[ONE_RESULT];
     int fds[2];
     connect_pair(fds, is_tcp);
+    const struct bare child = {.fd = fds[1]}, bare = {.fd = fds[0]};
     if (fork() == 0) {
         for (uint64_t i = 0; i < result_count(); i++)
-            send_all(fds[1], bytes, sizeof bytes);
-        receive_all(fds[1], bytes, 1);
+            send_all(&child, bytes, sizeof bytes);
+        receive_all(&child, bytes, 1);
         _exit(EXIT_SUCCESS);
     }
-    receive_all(fds[0], bytes, sizeof bytes); /* the other end has begun */
+    receive_all(&bare, bytes, sizeof bytes); /* the other end has begun */
     const uint64_t began = clock_ns(CLOCK_MONOTONIC);
     for (uint64_t i = 1; i < result_count(); i++)
-        receive_all(fds[0], bytes, sizeof bytes);
+        receive_all(&bare, bytes, sizeof bytes);
     const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
-    send_all(fds[0], bytes, 1);
+    send_all(&bare, bytes, 1);
     close(fds[0]);
     close(fds[1]);
     wait(NULL);
