@@ -360,6 +360,7 @@ static const char *const techniques[] = {
     "tss",
     "tss:decrement=real",
     "fac2",
+    "mfac:mu=1,sigma=0.5",
     "tfss",
     "fiss",
     "viss",
@@ -376,7 +377,7 @@ static const char *const techniques[] = {
     "awf-e",
 };
 
-#define INSIDE     15
+#define INSIDE     16
 #define TECHNIQUES (sizeof techniques / sizeof *techniques)
 
 static void share_forms(void)
