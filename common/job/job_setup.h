@@ -56,6 +56,9 @@ bool job_setup_can_be_isolated(const struct job_setup *setup);
  * that only a helper has threads. -1 with one line. */
 int job_setup_check_for_set(const struct job_setup *setup, struct error *error);
 
+/* How the ranks of a launch are grouped for the job, a set of enum topology_grouping. */
+unsigned job_setup_grouping(const struct job_setup *setup);
+
 /* True if the kernel is a user's: a shared object, or a function in Python. */
 bool job_setup_is_foreign(const struct job_setup *setup);
 

@@ -899,8 +899,34 @@ static void add_ahead(struct scenario *scenario)
     scenario->config.begins_ahead = scenario->begins_ahead && scenario->config.columns == 0;
 }
 
+/* --- what generator 20 adds --- */
+
+static unsigned generator_computing(uint64_t seed)
+{
+    static const unsigned others[] = {GENERATOR_GROWTH, GENERATOR_WAITS, GENERATOR_CANCELS, GENERATOR_AHEAD};
+    return seed % 8 < 4 ? GENERATOR_DEATHS : others[seed % 8 - 4];
+}
+
+/* The ranks are those that there were. */
+static void add_computing(struct scenario *scenario)
+{
+    struct virtual_config *config = &scenario->config;
+    const unsigned both = config->masters > 0 ? config->masters : 1;
+    struct random random;
+    if (!scenario->masters_compute || config->columns > 0 || scenario->has_pods)
+        return;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 41 + scenario->runs);
+    for (unsigned i = 0; i < both; i++)
+        scenario->speeds[config->workers++] = 0.2 + 3 * random_uniform(&random);
+    config->spec.masters_compute = true;
+    config->spec.break_after = random_between(&random, 0, 1) * random_between(&random, 1, 20);
+}
+
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
+    const bool masters_compute = generator == GENERATOR_COMPUTING;
+    if (masters_compute)
+        generator = generator_computing(seed);
     const bool begins_ahead = generator == GENERATOR_AHEAD;
     if (begins_ahead)
         generator = generator_ahead(seed);
@@ -910,12 +936,17 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
     const bool has_pods = generator == GENERATOR_PODS;
     if (has_pods)
         generator = GENERATOR_DEATHS;
-    *scenario = (struct scenario){
-        .generator = generator, .seed = seed, .cancels = cancels, .has_pods = has_pods, .begins_ahead = begins_ahead};
+    *scenario = (struct scenario){.generator = generator,
+                                  .seed = seed,
+                                  .cancels = cancels,
+                                  .has_pods = has_pods,
+                                  .begins_ahead = begins_ahead,
+                                  .masters_compute = masters_compute};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
+    add_computing(scenario);
 }
 
 static void resume_scenario(struct scenario *scenario)
@@ -981,4 +1012,5 @@ void scenario_resume(struct scenario *scenario)
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
+    add_computing(scenario);
 }

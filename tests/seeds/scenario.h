@@ -45,7 +45,9 @@
  * every other one of those in which no iteration kills, somebody who comes is waited for when all others are lost; then
  * a last pod comes late, and stays
  *  19  as 12, of eight scenarios two as 14, one as 16, one as 17 and one as 18; workers have a chunk begin behind the
- * running one, as with helpers */
+ * running one, as with helpers
+ *  20  as 12, of eight scenarios one as 14, one as 16, one as 17 and one as 19 without pods; whoever serves workers
+ * computes as well, and looks at its messages after some iterations or some time */
 #pragma once
 
 #include "common/util/precedence.h"
@@ -70,7 +72,8 @@ enum {
     GENERATOR_WAITS = 16,
     GENERATOR_CANCELS = 17,
     GENERATOR_PODS = 18,
-    GENERATOR_AHEAD = 19
+    GENERATOR_AHEAD = 19,
+    GENERATOR_COMPUTING = 20
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -90,7 +93,7 @@ struct scenario {
     unsigned generator;
     uint64_t seed;
     struct virtual_config config; /* borrows what stands below */
-    double speeds[WORKERS_MAX];
+    double speeds[WORKERS_MAX + MASTERS_MAX];
     struct virtual_fault faults[FAULTS_MAX + NONSENSE_MAX + PODS_MAX * (1 + POD_WORKERS_MAX)];
     bool stops_for_good;
     bool hangs;            /* what generator 3 adds */
@@ -110,9 +113,10 @@ struct scenario {
     uint64_t called_failed[CALLED_FAILED_MAX]; /* [called_failed_count] */
     unsigned called_failed_count;
     enum virtual_outcome (*other_outcome)(void *context, unsigned rank, uint64_t iteration); /* of others; NULL */
-    bool cancels;      /* what generator 17 adds; what it has is as in another one */
-    bool has_pods;     /* what generator 18 adds; likewise */
-    bool begins_ahead; /* what generator 19 adds; likewise */
+    bool cancels;         /* what generator 17 adds; what it has is as in another one */
+    bool has_pods;        /* what generator 18 adds; likewise */
+    bool begins_ahead;    /* what generator 19 adds; likewise */
+    bool masters_compute; /* what generator 20 adds; likewise */
     struct virtual_pod pods[PODS_MAX];
     unsigned runs; /* before this one */
 };

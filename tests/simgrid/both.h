@@ -14,6 +14,7 @@ struct both_case {
     const char *costs; /* as for costs_distributed() */
     bool measure_power;
     uint64_t calculation_ns; /* --inject-delay */
+    bool masters_compute;
 };
 
 struct both_figures {
