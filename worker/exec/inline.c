@@ -17,9 +17,10 @@
 
 /* Time between two looks at the messages. */
 #define TURN_NS 2000000.0
-/* The time of a call of the kernel is bounded on purpose, to this part of a turn, so that a turn hardly ever has two
- * iterations that are longer than a turn. Reading the clock behind each costs some 50 ns. */
-#define CALLS_IN_TURN 8
+/* The time of a call of the kernel is bounded on purpose, so that a turn hardly ever has two iterations that are longer
+ * than a turn. Reading the clock behind each costs some 50 ns. A shorter turn is one call: many kernels are slower in
+ * shorter ones. */
+#define CALL_NS (TURN_NS / 8)
 /* The estimate of an iteration's time looks back over so much computing. */
 #define LOOK_BACK_NS 1e9
 /* Records that are digested in less than a microsecond: the clock need not be read again behind them. */
@@ -119,6 +120,11 @@ static double turn_ns(const struct exec *exec)
     return exec->config.turn_ns > 0 ? (double)exec->config.turn_ns : TURN_NS;
 }
 
+static double call_ns(const struct exec *exec)
+{
+    return turn_ns(exec) < CALL_NS ? turn_ns(exec) : CALL_NS;
+}
+
 /* Iterations of this turn at most: no further than the mark and the buffer allow. */
 static uint64_t turn_size(const struct exec *exec)
 {
@@ -135,7 +141,7 @@ static uint64_t turn_size(const struct exec *exec)
 
 uint64_t exec_call_size(const struct exec *exec, uint64_t most)
 {
-    double in_time = exec->iteration_ns > 0 ? turn_ns(exec) / CALLS_IN_TURN / exec->iteration_ns : 1;
+    double in_time = exec->iteration_ns > 0 ? call_ns(exec) / exec->iteration_ns : 1;
     if (exec->config.spread)
         most = exec_least(most, exec->pieces.end - exec->chunk.done);
     return in_time < 1 ? 1 : in_time < (double)most ? (uint64_t)in_time : most;
