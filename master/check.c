@@ -14,7 +14,7 @@ static void check_refills_open(const struct master *master)
 {
     const struct pool *pool = &master->service.pool;
     uint64_t refill = (uint64_t)master->config.workers * master->config.spec->refill_chunks;
-    assert(master->refills.open <= REFILLS_OPEN_MAX && "no more refills are open than there may be");
+    assert(master->refills.open <= master->refills.open_max && "no more refills are open than there may be");
     assert(pool->count + master->refills.open * refill <= pool->capacity &&
            "what is in the pool and what is on its way to it has room there");
     assert((!master->refills.parked || master->refills.open > 0) && "a refill that is parked is open");

@@ -94,14 +94,16 @@ int master_init(struct master *master, const struct master_config *config)
         .config = *config,
         .state = MASTER_SERVING,
     };
-    refills_init(&master->refills, config->workers, config->spec->refill_chunks);
+    const unsigned open_max = config->is_pod ? REFILLS_OPEN_FAR_MAX : REFILLS_OPEN_MAX;
+    refills_init(&master->refills, config->workers, config->spec->refill_chunks, open_max,
+                 config->spec->refill == RUN_REFILL_WHEN_EMPTY);
     const struct service_config service = {
         .spec = config->spec,
         .ranks = config->ranks,
         .workers = config->workers,
-        .pool_capacity = POOL_REFILLS * config->workers * config->spec->refill_chunks + 1,
+        .pool_capacity = POOL_REFILLS(open_max) * config->workers * config->spec->refill_chunks + 1,
         .record_bytes = config->record_bytes,
-        .no_speculation = config->no_speculation,
+        .no_speculation = config->no_speculation || config->spec->copies == RUN_COPIES_OFF,
         .no_isolation = config->no_isolation,
         .dependent = config->distance > 0,
         .first = config->first,

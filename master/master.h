@@ -27,6 +27,7 @@ struct master_config {
     bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
     uint64_t distance;     /* an iteration needs so many before it: chunks go in order; 0: they are independent */
     uint64_t first;        /* first iteration of the loop */
+    bool is_pod;           /* the supermaster is at the other end of a stream */
     bool sync;             /* results are on the disk, not only with the system, before they are reported done */
 };
 

@@ -48,7 +48,7 @@ static bool chunk_is_bad(uint64_t first, uint64_t count)
     return count == 0 || first > UINT64_MAX - count;
 }
 
-/* Sets the payload of a REQUEST, RESULT or BOUNDARY whose fixed part has `fixed` bytes. */
+/* Sets the payload of a REQUEST, RESULT, BOUNDARY or STORE whose fixed part has `fixed` bytes. */
 static enum decode_result decode_payload(struct message *message, unsigned flags, const unsigned char *bytes,
                                          size_t size, size_t fixed)
 {
@@ -662,6 +662,23 @@ static enum decode_result decode_leaving(struct message *message, const struct h
     return check_plain(header, size, HEADER_BYTES, FLAG_NOW);
 }
 
+static enum decode_result decode_store(struct message *message, const struct header *header, const unsigned char *bytes,
+                                       size_t size)
+{
+    if (header->flags & ~(FLAG_INLINE | FLAG_DATA))
+        return DECODE_UNKNOWN_FLAG;
+    const enum decode_result result = decode_payload(message, header->flags, bytes, size, STORE_BYTES);
+    if (result != DECODE_OK)
+        return result;
+    if (header->number != 0 || header->id != 0)
+        return DECODE_NOT_ZERO;
+    const struct store_head store = {wire_get64(bytes + 12), wire_get64(bytes + 20)};
+    message->store = store;
+    return message->payload == PAYLOAD_NONE || store.count == 0 || store.first > UINT64_MAX - store.count
+               ? DECODE_OUT_OF_RANGE
+               : DECODE_OK;
+}
+
 /* Decodes what comes with the type. */
 static enum decode_result decode_typed(struct message *message, const struct header *header, const unsigned char *bytes,
                                        size_t size)
@@ -699,6 +716,7 @@ static enum decode_result decode_typed(struct message *message, const struct hea
     case MESSAGE_JOB: return decode_job(message, header, bytes, size);
     case MESSAGE_SET_OVER: return decode_set_over(message, header, size);
     case MESSAGE_LEAVING: return decode_leaving(message, header, size);
+    case MESSAGE_STORE: return decode_store(message, header, bytes, size);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -786,6 +804,7 @@ const char *message_name(enum message_type type)
     case MESSAGE_JOB: return "JOB";
     case MESSAGE_SET_OVER: return "SET_OVER";
     case MESSAGE_LEAVING: return "LEAVING";
+    case MESSAGE_STORE: return "STORE";
     }
     return "?";
 }

@@ -228,6 +228,14 @@ static size_t encode_set_over(const struct set_over *over, unsigned char *out)
     return HEADER_BYTES;
 }
 
+static size_t encode_store(const struct message *message, unsigned char *out)
+{
+    put_header(out, MESSAGE_STORE, payload_flags(message), 0, 0);
+    wire_put64(out + 12, message->store.first);
+    wire_put64(out + 20, message->store.count);
+    return STORE_BYTES + put_payload_bytes(message, out + STORE_BYTES);
+}
+
 /* Encodes all but the number of the job. */
 static size_t encode_typed(const struct message *message, unsigned char *out)
 {
@@ -274,6 +282,7 @@ static size_t encode_typed(const struct message *message, unsigned char *out)
     case MESSAGE_LEAVING:
         put_header(out, MESSAGE_LEAVING, message->leaving.now ? FLAG_NOW : 0, 0, 0);
         return HEADER_BYTES;
+    case MESSAGE_STORE: return encode_store(message, out);
     }
     return 0;
 }
@@ -326,6 +335,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_RESTART: return RESTART_BYTES;
     case MESSAGE_RETURNED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_JOB: return JOB_BYTES + message->record_count;
+    case MESSAGE_STORE: return STORE_BYTES + data_bytes(message);
     }
     return 0;
 }

@@ -25,9 +25,39 @@ static const struct {
     [FRAME_MESSAGE] = {1, MESSAGE_MAX},
     [FRAME_BEAT] = {0, 0},
     [FRAME_BYE] = {0, 0},
+    [FRAME_DATA] = {1, FRAME_DATA_MAX},
 };
 
 #define FRAME_TYPES (sizeof body_sizes / sizeof *body_sizes)
+
+static const unsigned char greeting_magic[8] = {FRAME_GREETING_BEGIN, 'D', 'S', 'S', 'c', 'r', 'e', 'd'};
+
+_Static_assert(FRAME_GREETING_BYTES == sizeof greeting_magic + sizeof(uint32_t), "a magic and a size");
+
+void frame_greeting_encode(uint32_t size, unsigned char out[FRAME_GREETING_BYTES])
+{
+    assert(size > 0 && size <= FRAME_CREDENTIAL_MAX);
+    memcpy(out, greeting_magic, sizeof greeting_magic);
+    wire_put32(out + sizeof greeting_magic, size);
+}
+
+int frame_greeting_decode(uint32_t *size, const unsigned char bytes[FRAME_GREETING_BYTES])
+{
+    *size = wire_get32(bytes + sizeof greeting_magic);
+    return memcmp(bytes, greeting_magic, sizeof greeting_magic) == 0 && *size > 0 && *size <= FRAME_CREDENTIAL_MAX ? 0
+                                                                                                                   : -1;
+}
+
+bool frame_is_credential(const char *bytes, size_t size)
+{
+    static const char begin[] = {'M', 'U', 'N', 'G', 'E', ':'};
+    if (size < sizeof begin || memcmp(bytes, begin, sizeof begin) != 0)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] <= ' ' || bytes[i] > '~')
+            return false;
+    return true;
+}
 
 void frame_head_encode(const struct frame_head *head, unsigned char out[FRAME_HEAD_BYTES])
 {

@@ -6,12 +6,13 @@
 #include "common/util/error.h"
 #include "proto/message.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of the frames changes, that of HELLO's first bytes excepted, which
  * are the same in all versions. */
-#define STREAM_VERSION 1
+#define STREAM_VERSION 2
 
 #define FRAME_HEAD_BYTES    8
 #define FRAME_TOKEN_BYTES   16
@@ -23,9 +24,15 @@
 /* The most bytes of a HELLO of any version. */
 #define FRAME_HELLO_MAX   1024
 #define FRAME_WORDS_MAX   65536
+#define FRAME_DATA_MAX    65528 /* 64 KiB with the head */
 #define FRAME_BODY_MAX    (FRAME_WELCOME_BYTES + FRAME_WORDS_MAX)
 #define FRAME_RANKS_MAX   (1u << 20) /* workers and cores of a pod */
 #define FRAME_BEAT_MAX_MS 60000
+
+/* The greeting of a pod that has no key of the set, which goes before TLS: a head, and a credential of munge. */
+#define FRAME_GREETING_BYTES 12 /* of the head */
+#define FRAME_CREDENTIAL_MAX 1024
+#define FRAME_GREETING_BEGIN 'H' /* its first byte, with which TLS does not begin */
 
 enum frame_type {
     FRAME_HELLO = 1, /* the first frame of the end that joins, and of one that comes back */
@@ -34,12 +41,14 @@ enum frame_type {
     FRAME_MESSAGE,
     FRAME_BEAT,
     FRAME_BYE,
+    FRAME_DATA,
 };
 
 struct frame_head {
     enum frame_type type;
     uint32_t size;     /* of the body, in bytes */
-    uint32_t received; /* messages and BYE that the sender has received, modulo 2^32; 0 in HELLO, WELCOME and REFUSED */
+    uint32_t received; /* MESSAGEs, DATA and BYE that the sender has received, modulo 2^32; 0 in HELLO, WELCOME and
+                          REFUSED */
 };
 
 struct frame_hello {
@@ -62,6 +71,15 @@ struct frame_welcome {
 
 /* The result of frame_hello_decode() for a HELLO of another version; the error's line is what REFUSED is to say. */
 #define FRAME_OTHER_VERSION 1
+
+/* Writes the head of a greeting with a credential of so many bytes. */
+void frame_greeting_encode(uint32_t size, unsigned char out[FRAME_GREETING_BYTES]);
+
+/* Reads how many bytes the credential has. -1 for bytes that are no greeting. */
+int frame_greeting_decode(uint32_t *size, const unsigned char bytes[FRAME_GREETING_BYTES]);
+
+/* True for bytes that can be a credential of munge: graphic ASCII characters that begin as each does. */
+bool frame_is_credential(const char *bytes, size_t size);
 
 void frame_head_encode(const struct frame_head *head, unsigned char out[FRAME_HEAD_BYTES]);
 

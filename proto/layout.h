@@ -20,8 +20,8 @@
 #define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
 
 #define FLAG_DONE         1u /* REQUEST */
-#define FLAG_INLINE       2u /* REQUEST, RESULT, BOUNDARY */
-#define FLAG_DATA         4u /* REQUEST, RESULT, BOUNDARY */
+#define FLAG_INLINE       2u /* REQUEST, RESULT, BOUNDARY, STORE */
+#define FLAG_DATA         4u /* REQUEST, RESULT, BOUNDARY, STORE */
 #define FLAG_HAS_FAILED   8u /* REQUEST, RESULT; with INLINE or DATA */
 #define FLAG_ISOLATED     1u /* ASSIGN */
 #define FLAG_FINAL        1u /* ITERATIONS_FAILED */

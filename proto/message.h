@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 18
+#define PROTOCOL_VERSION 19
 
 #define HEADER_BYTES            12
 #define HELLO_BYTES             24
@@ -28,6 +28,7 @@
 #define QUIESCED_BYTES          20 /* plus 8 for each boundary */
 #define RESTART_BYTES           20
 #define JOB_BYTES               16 /* plus those of the announcement */
+#define STORE_BYTES             28
 
 #define MESSAGE_MAX        4096
 #define INLINE_MAX         2048
@@ -110,6 +111,7 @@ enum message_type {
     MESSAGE_JOB = 0x2e,
     MESSAGE_SET_OVER = 0x2f,
     MESSAGE_LEAVING = 0x30,
+    MESSAGE_STORE = 0x31,
 };
 
 /* For the `waiting` of a RECALL: nothing is to begin any more. */
@@ -284,6 +286,11 @@ struct pod_leaving {
     bool now; /* nor is what runs to be finished */
 };
 
+/* The payload are the results of iterations that a pod has done, which the supermaster is to write. */
+struct store_head {
+    uint64_t first, count;
+};
+
 /* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED end in
  * `record_count` records at message.records: see record.h.
  */
@@ -310,7 +317,7 @@ enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
 
 struct message {
     enum message_type type;
-    enum payload payload;         /* REQUEST, RESULT and BOUNDARY only */
+    enum payload payload;         /* REQUEST, RESULT, BOUNDARY and STORE only */
     const void *payload_data;     /* INLINE: the bytes; DATA: when sending, the bytes, when received NULL; borrowed */
     uint64_t payload_bytes;       /* at most PAYLOAD_MAX */
     bool has_failed;              /* REQUEST and RESULT with a payload: the kernel calls all iterations in it failed */
@@ -344,6 +351,7 @@ struct message {
         struct job_part job_part;
         struct set_over set_over;
         struct pod_leaving leaving;
+        struct store_head store;
     };
 };
 

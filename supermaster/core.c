@@ -269,6 +269,7 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
         .first_assign_ns = NEVER,
         .last_commit_ns = NEVER,
     };
+    supermaster->config.no_speculation |= config->spec->copies == RUN_COPIES_OFF;
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
     if (supermaster_allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
         supermaster_deaths_init(supermaster) < 0 || supermaster_steps_init(supermaster) < 0 ||

@@ -377,6 +377,13 @@ static void fail_without_workers(struct supermaster *supermaster)
                                                    : "all workers are lost");
 }
 
+static bool may_somebody_come(const struct supermaster *supermaster)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    const unsigned joined = config->topology->masters - config->topology->launched;
+    return config->is_elastic && (config->awaited == 0 || joined < config->awaited);
+}
+
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 {
     supermaster->losses.look_again = false;
@@ -389,7 +396,7 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
     if (ledger_is_complete(&supermaster->ledger) || supermaster->state >= SUPERMASTER_ENDING)
         return;
     if (nobody_is_left(supermaster)) {
-        if (!supermaster->config.is_elastic) /* else somebody may come */
+        if (!may_somebody_come(supermaster))
             fail_without_workers(supermaster);
         return;
     }

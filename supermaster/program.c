@@ -16,6 +16,7 @@
 #include "common/mpi/runtime.h"
 #include "common/util/error.h"
 #include "proto/message.h"
+#include "supermaster/lead/elastic.h"
 #include "supermaster/lead/job.h"
 #include "supermaster/set/serve.h"
 #include "worker/job/beside.h"
@@ -28,6 +29,7 @@ struct program {
     struct runtime *runtime;
     const struct topology *topology; /* the runtime's */
     struct led_job *led;
+    struct elastic elastic;               /* of a run that pods can join */
     struct control *control;              /* NULL: nobody can ask; owned */
     struct metrics_file *metrics_file;    /* NULL: there is none; owned */
     struct control_source control_source; /* of both */
@@ -54,6 +56,25 @@ static bool tell_failure(void *context, uint64_t job, uint64_t place, struct fai
 {
     (void)job;
     return led_job_tell_failure(((struct program *)context)->led, place, failure);
+}
+
+static bool tell_pod(void *context, uint64_t place, struct pod_figures *pod)
+{
+    const struct program *program = context;
+    struct link_pod there;
+    if (!elastic_tell_pod(&program->elastic, place, &there))
+        return false;
+    *pod = (struct pod_figures){.rank = there.first_rank,
+                                .workers = there.workers,
+                                .cores = there.cores,
+                                .node = there.name,
+                                .leaves = there.is_leaving};
+    return true;
+}
+
+static bool send_pod_away(void *context, uint64_t pod, bool finishes)
+{
+    return elastic_send_away(&((struct program *)context)->elastic, (unsigned)pod, !finishes);
 }
 
 /* As a batch system asks, so that there is one way to drain. */
@@ -122,6 +143,11 @@ static int open_to_others(struct program *program)
                                                       .workers = program->topology->workers,
                                                       .http = job->http.host[0] != '\0' ? &job->http : NULL,
                                                       .error = &program->source_error};
+    if (job->listens) {
+        program->control_source.pod = tell_pod;
+        program->control_source.leave = send_pod_away;
+        program->control_source.pods_file = program->elastic.door.ticket;
+    }
     const int status = open_control(program);
     return status == EXIT_STATUS_DONE ? open_metrics_file(program) : status;
 }
@@ -133,6 +159,8 @@ static int prepare(struct program *program)
 {
     struct root *root = led_job_root(program->led);
     program->topology = runtime_group(program->runtime, job_setup_grouping(&root->setup));
+    if (program->topology != NULL && root->setup.job.listens)
+        return elastic_prepare(&program->elastic, program->led, program->runtime, program->topology);
     if (program->topology != NULL)
         return led_job_prepare(program->led, program->runtime, program->topology);
     fprintf(stderr, "%s: out of memory for %u ranks\n", root->name, runtime_ranks(program->runtime));
@@ -158,6 +186,9 @@ static int share_and_run(struct program *program, int argc, char **argv)
     int status = prepare(program);
     if (status == EXIT_STATUS_DONE)
         status = open_to_others(program);
+    if (led_job_root(program->led)->setup.job.listens)
+        return elastic_share(&program->elastic, &status) ? led_job_end(program->led, elastic_drive(&program->elastic))
+                                                         : status;
     if (!share(program, argc, argv, &status))
         return status;
     const struct machine machine = led_job_machine(program->led);
@@ -175,6 +206,7 @@ static int finish(struct program *program, int status)
     led_job_clear_away(program->led);
     metrics_file_free(program->metrics_file, status);
     control_free(program->control, status);
+    elastic_close(&program->elastic);
     status_tell_end(STATUS_LEAD, status, runtime_is_degraded(program->runtime));
     return status;
 }
@@ -200,6 +232,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         .status = startup.status,
         .text = startup.text,
         .has_threads = root->setup.job.metrics_file[0] != '\0', /* one writes the metrics */
+        .listens = root->setup.job.listens,
     };
     int status;
     if (startup_ends_here(&startup, &status))
@@ -210,6 +243,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         terminal_init(&root->terminal, &root->setup.job);
         status = finish(&program, share_and_run(&program, argc, argv));
         led_job_free(program.led);
+        elastic_fini(&program.elastic);
         runtime_leave(program.runtime, status); /* last: the machine borrows the topology */
     } else {
         led_job_free(program.led);

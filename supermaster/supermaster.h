@@ -38,6 +38,7 @@ struct supermaster_config {
     bool no_speculation;   /* no worker gets a copy of a chunk that another worker computes */
     bool no_isolation;     /* no iteration is run in a child process */
     bool is_elastic;       /* masters may join at any time: where there is no worker, some are waited for */
+    unsigned awaited;      /* so many join at most; 0: as many as like to */
     bool is_patient;       /* a worker that hangs, or computes what others have done, is waited for at the end */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
     /* Iterations that wait for others, of which none waits for itself in a circle; closed, of `count` iterations,

@@ -3,6 +3,7 @@
 #include "common/config/job.h"
 #include "common/config/options.h"
 #include "common/config/run_spec.h"
+#include "common/config/serve_options.h"
 #include "common/sched/plugin.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
@@ -12,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Pods of a run, at most. */
+#define PODS_MAX 65536
 
 static int job_take_technique(void *target, const char *value, struct error *error)
 {
@@ -89,6 +93,13 @@ static int job_take_power(void *target, const char *value, struct error *error)
 static int job_take_http(void *target, const char *value, struct error *error)
 {
     return address_parse(&((struct job *)target)->http, value, error);
+}
+
+static int job_take_listen(void *target, const char *value, struct error *error)
+{
+    struct job *job = target;
+    job->listens = true;
+    return serve_parse_listen(value, &job->listen, error);
 }
 
 static int take_ask_ahead(void *target, const char *value, struct error *error)
@@ -185,6 +196,11 @@ static const struct option_row scheduling[] = {
      "with masters: a refill brings so many chunks for each worker; more than one where the supermaster is far and "
      "chunks are short and of one size (default 1)",
      TAKES_INTEGER(struct job, spec.refill_chunks, 1, RUN_REFILL_CHUNKS_MAX), .not_for = OPTION_DCA},
+    {"refill", 0, "ahead|when-empty", NULL,
+     "with masters: a master asks for its next refill before its pool is empty, so that no worker waits for it; or "
+     "when "
+     "the pool is empty, as the hierarchical techniques are published (default ahead)",
+     TAKES_CHOICE(struct job, spec.refill), .not_for = OPTION_DCA},
     {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0, such as 0:100",
      "run only this part of the loop (default all)", job_take_iterations},
     {"power", 0, "measure|equal|P1,P2,...|FILE", "measure, equal, a power for each worker, the name of a file",
@@ -258,6 +274,11 @@ static const struct option_row workers[] = {
      "on: when nothing is left to be handed out, what has not begun goes from those who have it to workers that have "
      "nothing to do; off: the pure technique (default on)",
      TAKES_CHOICE(struct job, spec.recall), .not_for = OPTION_COUNTERS},
+    {"copies", 0, "on|off", NULL,
+     "on: a chunk that takes far longer than it should goes to a worker that has nothing to do, as well; off: never, "
+     "as "
+     "where iterations have effects (default on)",
+     TAKES_CHOICE(struct job, spec.copies), .not_for = OPTION_DCA},
     {"isolate", 0, "auto|on|off", NULL,
      "on: each worker has a process of its own run the kernel, so that a crash costs the iteration that crashed, "
      "and no worker; auto: on for a shared object and for a function in Python (default auto)",
@@ -305,6 +326,10 @@ static const struct option_row results[] = {
     {"max-output", 0, "BYTES", "a number of bytes from 0 to 536870912",
      "for exec: what is kept of a task's output, and of its errors; the same as max_output=BYTES (default 67108864)",
      take_max_output},
+    {"results", 0, "there|here", NULL,
+     "who writes what pods compute (hdss join): there: each pod itself, into a folder that it shares with the set; "
+     "here: the set, to which pods send it, and which they need share no folder with (default there)",
+     TAKES_CHOICE(struct job, results), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"join", 0, "no|yes", NULL,
      "no: variable output stays as it was collected, in the folder FILE.parts, for a program that reads it there while "
      "the run goes on, and removes it (default yes)",
@@ -339,6 +364,19 @@ static const struct option_row results[] = {
      "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
      "them; its name should end in .prom (default: there is none)",
      TAKES_PATH(struct job, metrics_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
+    {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
+     "have pods join the run while it goes on: launches of their own, by `hdss join`. local: from this machine; "
+     "HOST:PORT: also from others, encrypted (default: none can join)",
+     job_take_listen, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
+    {"pods-file", 0, "FILE", "the name of a file",
+     "with --listen: the file that is made for whoever joins, with the key of the run; its folder is made, too "
+     "(default "
+     "of hdss run: hdss/run-PID/pods in XDG_STATE_HOME, or in ~/.local/state)",
+     TAKES_PATH(struct job, pods_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
+    {"await-pods", 0, "N", NULL,
+     "with --listen: N pods come, and no further ones: once they have come, and no worker is left, the run has failed "
+     "(default: any number comes, and one without a worker waits)",
+     TAKES_INTEGER(struct job, await_pods, 1, PODS_MAX), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"summary", 0, "text|json|none", NULL,
      "what is printed at the end: a summary for people, the report as JSON, or nothing (default text)",
      TAKES_CHOICE(struct job, summary), .not_for = OPTION_STUDY},
@@ -590,5 +628,10 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return error_set(error, "--verify-action is for --verify SHARE");
     if (job->control_off && job->http.host[0] != '\0')
         return error_set(error, "--http is a port of the control socket; accepted: without --control off");
+    if (!job->listens && (job->pods_file[0] != '\0' || job->await_pods > 0))
+        return error_set(error, "%s is for --listen ADDRESS", job->await_pods > 0 ? "--await-pods" : "--pods-file");
+    if (job->listens && job->spec.group_by == RUN_GROUP_BY_EVEN)
+        return error_set(error, "--group-by even: the workers of a pod have their own master; accepted with --listen: "
+                                "node");
     return check_thread_technique(job, error);
 }

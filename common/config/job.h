@@ -22,6 +22,8 @@
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
+/* Who writes the results of pods: their masters, or the supermaster, to which they are streamed. */
+enum job_results { JOB_RESULTS_THERE, JOB_RESULTS_HERE };
 /* The treatment of the journal of an earlier run. */
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
 /* The form of the summary that the run ends with. */
@@ -46,12 +48,17 @@ struct job {
     bool join_given;
     bool journal_off;
     enum job_durability durability;
+    enum job_results results; /* --results */
     enum job_earlier earlier;
     enum job_progress progress;
     enum job_summary summary;
     bool control_off;                /* --control off: nobody can ask the run how it goes */
     struct address http;             /* --http; without a host: it was not given */
     char metrics_file[JOB_PATH_MAX]; /* --metrics-file; empty: there is none */
+    bool listens;                    /* --listen: pods may join */
+    struct address listen;           /* by this port, too; without a host: by a socket of this machine alone */
+    char pods_file[JOB_PATH_MAX];    /* --pods-file, by which they join */
+    unsigned await_pods;             /* --await-pods: so many come, and no further ones; 0: as many as like to */
     bool log_every_given;
     uint64_t log_every_ns; /* from line to line of the log where the progress is one */
     bool inputs_given;

@@ -90,9 +90,9 @@ static const struct option_row dca_rows[] = {
 };
 
 static const struct option_row master_rows[] = {
-    {"join", 0, "FILE", "the file `pods` of a set that was started with --listen",
-     "join that set as a pod, with the workers of this launch, of which this is the first rank (default: the launch "
-     "has a supermaster of its own)",
+    {"join", 0, "FILE|HOST:PORT", "the file `pods` of a set that was started with --listen, or its port",
+     "join that set as a pod, with the workers of this launch, of which this is the first rank; at a port alone by a "
+     "credential of munge (default: the launch has a supermaster of its own)",
      TAKES_PATH(struct master_options, join)},
     {"patience", 0, "SECONDS", NULL,
      "with --join: for how long the set is waited for where it does not answer (default 10)",
@@ -101,7 +101,7 @@ static const struct option_row master_rows[] = {
 };
 
 static const struct options master_table = {
-    .usage = "master [--join FILE]",
+    .usage = "master [--join FILE|HOST:PORT]",
     .about =
         "Serves chunks to the workers of its node and collects their results. The job is given to the supermaster.",
     .sections = {{"Options", master_rows}, {"Help", options_common}},

@@ -14,7 +14,9 @@
 
 enum run_group_by { RUN_GROUP_BY_NODE, RUN_GROUP_BY_EVEN };
 enum run_power { RUN_POWER_EQUAL, RUN_POWER_MEASURE, RUN_POWER_FILE, RUN_POWER_LIST };
+enum run_refill { RUN_REFILL_AHEAD, RUN_REFILL_WHEN_EMPTY };
 enum run_recall { RUN_RECALL_ON, RUN_RECALL_OFF };
+enum run_copies { RUN_COPIES_ON, RUN_COPIES_OFF };
 enum run_verify_action { RUN_VERIFY_FAIL, RUN_VERIFY_DROP_WORKER };
 enum run_isolate { RUN_ISOLATE_AUTO, RUN_ISOLATE_ON, RUN_ISOLATE_OFF };
 enum run_timeout { RUN_TIMEOUT_NONE, RUN_TIMEOUT_AUTO, RUN_TIMEOUT_GIVEN };
@@ -34,6 +36,7 @@ struct run_spec {
     enum sched_weighting weighting;
     uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 is taken as 1 */
     unsigned refill_chunks; /* chunks for each worker in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
+    enum run_refill refill; /* WHEN_EMPTY: a master asks for its next refill when its pool is empty, not before */
     enum run_power power;   /* source of the workers' powers */
     enum run_group_by group_by;
     bool masters_compute; /* whoever serves workers is one of them, too */
@@ -41,6 +44,7 @@ struct run_spec {
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, 1 .. RUN_ASK_AHEAD_MAX */
     enum run_recall recall;    /* ON: work that has not begun goes to workers that have none */
+    enum run_copies copies;    /* ON: a chunk that is overdue with its worker goes to an idle one as well */
     double verify;             /* share of the iterations that a second worker computes, too; 0: none, 1: all */
     uint64_t verify_seed;      /* draws them */
     enum run_verify_action verify_action; /* what comes of results that differ */

@@ -253,9 +253,21 @@ int job_setup_check_for_set(const struct job_setup *setup, struct error *error)
     if (!run_spec_has_threads(spec) || job_setup_can_be_isolated(setup))
         return 0;
     return error_set(error,
-                     "--threads: in a set a process of its own has the threads, in which %s cannot run here; accepted: "
-                     "1, a --thread-technique that learns nothing, and no --weighting acp, or `hdss run` without --set",
+                     "--threads: in a set, and where pods may join, a process of its own has the threads, in which %s "
+                     "cannot run here; accepted: 1, a --thread-technique that learns nothing, and no --weighting acp, "
+                     "or `hdss run` without --set and --listen",
                      setup->kernel->name);
+}
+
+int job_setup_check_for_pods(const struct job_setup *setup, struct error *error)
+{
+    if (job_setup_is_dependent(setup))
+        return error_set(
+            error,
+            "iterations of %s depend on one another, and pods take no part in such loops; accepted: without "
+            "--elastic, --pods and --listen, all workers in one launch",
+            setup->kernel->name);
+    return job_setup_check_for_set(setup, error);
 }
 
 bool job_setup_is_foreign(const struct job_setup *setup)

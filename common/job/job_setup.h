@@ -59,6 +59,9 @@ int job_setup_check_for_set(const struct job_setup *setup, struct error *error);
 /* How the ranks of a launch are grouped for the job, a set of enum topology_grouping. */
 unsigned job_setup_grouping(const struct job_setup *setup);
 
+/* Looks whether pods can join the job's run, whose ranks work as those of a set. -1 with one line. */
+int job_setup_check_for_pods(const struct job_setup *setup, struct error *error);
+
 /* True if the kernel is a user's: a shared object, or a function in Python. */
 bool job_setup_is_foreign(const struct job_setup *setup);
 

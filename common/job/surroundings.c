@@ -3,7 +3,9 @@
  * meanwhile has nothing done elsewhere. */
 #include "common/job/surroundings.h"
 
+#include "common/config/job.h"
 #include "common/util/error.h"
+#include "proto/announcement.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +37,28 @@ int surroundings_open(struct surroundings *surroundings, const char *folder, mod
     const int cause = errno;
     surroundings_close(surroundings);
     return error_set(error, "cannot enter the job's folder %.200s: %s", folder, strerror(cause));
+}
+
+/* True where pods send their results, by the words of the job. */
+static bool sends_results(const struct announcement *announced)
+{
+    struct job job;
+    struct error unused;
+    return job_parse(&job, (int)announced->word_count, announced->words, &unused) == 0 &&
+           job.results == JOB_RESULTS_HERE;
+}
+
+int surroundings_open_announced(struct surroundings *surroundings, const struct announcement *announced, bool is_of_pod,
+                                struct error *error)
+{
+    if (surroundings_open(surroundings, announced->folder, announced->umask, announced->environment, error) == 0)
+        return 0;
+    if (!is_of_pod)
+        return -1;
+    if (sends_results(announced))
+        return surroundings_open(surroundings, ".", announced->umask, announced->environment, error);
+    const struct error reason = *error;
+    return error_set(error, "%.300s; accepted: a pod that has the folder, too, or --results here", reason.text);
 }
 
 void surroundings_close(struct surroundings *surroundings)

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "common/util/error.h"
+#include "proto/announcement.h"
 
 #include <fenv.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct surroundings {
@@ -31,6 +33,12 @@ struct surroundings_before {
 /* -1 with one line where the folder cannot be entered; then there are none. */
 int surroundings_open(struct surroundings *surroundings, const char *folder, mode_t umask, char *const *environment,
                       struct error *error);
+
+/* Opens those of a job of a set. A rank of a pod that has no such folder stays in its own where the job's results are
+ * not written by pods (--results here). -1 with one line. */
+int surroundings_open_announced(struct surroundings *surroundings, const struct announcement *announced, bool is_of_pod,
+                                struct error *error);
+
 void surroundings_close(struct surroundings *surroundings);
 
 /* Enters them; nothing where there are none. Not in two threads at once. -1 with one line, and nothing is entered. */

@@ -7,6 +7,7 @@
 #include "common/util/grow.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ void timings_add(struct timings *timings, uint64_t first, uint64_t count, double
     if (items == NULL)
         return;
     timings->items = items;
-    timings->items[timings->length++] = (struct timing){first, count, us};
+    timings->items[timings->length++] = (struct timing){first, count, us, 0};
 }
 
 void timings_fini(struct timings *timings)
@@ -29,14 +30,20 @@ void timings_fini(struct timings *timings)
     *timings = (struct timings){0};
 }
 
-static int timings_write_file(const struct timings *timings, const char *path, const char *heading, struct error *error)
+/* The file of all says which worker has computed each chunk, and begins with the names of the columns. */
+static int timings_write_file(const struct timings *timings, const char *path, bool is_of_all, struct error *error)
 {
     struct text text;
     text_init(&text);
-    text_add(&text, "%s", heading);
-    for (size_t i = 0; i < timings->length; i++)
-        text_add(&text, "%" PRIu64 " %" PRIu64 " %.9g\n", timings->items[i].first, timings->items[i].count,
-                 timings->items[i].us);
+    if (is_of_all)
+        text_add(&text, "# first count us worker\n");
+    for (size_t i = 0; i < timings->length; i++) {
+        const struct timing *timing = &timings->items[i];
+        text_add(&text, "%" PRIu64 " %" PRIu64 " %.9g", timing->first, timing->count, timing->us);
+        if (is_of_all)
+            text_add(&text, " %u", timing->worker);
+        text_add(&text, "\n");
+    }
     char *all = text_take(&text);
     int result =
         all == NULL ? error_set(error, "%.300s: out of memory", path) : file_write(path, all, strlen(all), error);
@@ -53,7 +60,7 @@ int timings_write_part(const struct timings *timings, const char *path, unsigned
 {
     char name[PATH_SIZE];
     name_part(name, path, rank);
-    return timings_write_file(timings, name, "", error);
+    return timings_write_file(timings, name, false, error);
 }
 
 static int timings_by_first(const void *a, const void *b)
@@ -62,8 +69,9 @@ static int timings_by_first(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static void read_part(struct timings *timings, const char *name)
+static void read_part(struct timings *timings, const char *name, unsigned rank)
 {
+    const size_t before = timings->length;
     struct error error;
     char *text = file_read(name, &error);
     struct timing timing;
@@ -72,6 +80,8 @@ static void read_part(struct timings *timings, const char *name)
                                                      &timing.count, &timing.us, &used) == 3;
          at += used)
         timings_add(timings, timing.first, timing.count, timing.us);
+    for (size_t i = before; i < timings->length; i++)
+        timings->items[i].worker = rank;
     free(text);
 }
 
@@ -101,10 +111,10 @@ int timings_join(const char *path, const unsigned *ranks, unsigned count, struct
     char name[PATH_SIZE];
     for (unsigned i = 0; i < count; i++) {
         name_part(name, path, ranks[i]);
-        read_part(&all, name);
+        read_part(&all, name, ranks[i]);
     }
     tidy_up(&all);
-    int result = timings_write_file(&all, path, "# first count us\n", error);
+    int result = timings_write_file(&all, path, true, error);
     timings_fini(&all);
     for (unsigned i = 0; i < count && result == 0; i++) {
         name_part(name, path, ranks[i]);

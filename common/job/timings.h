@@ -11,7 +11,8 @@
 
 struct timing {
     uint64_t first, count;
-    double us; /* microseconds for each iteration */
+    double us;       /* microseconds for each iteration */
+    unsigned worker; /* rank of the worker that computed them; set by timings_join() */
 };
 
 struct timings {
@@ -26,6 +27,7 @@ void timings_fini(struct timings *timings);
 /* Writes them to the file `path`.`rank`.part. -1 with one line. */
 int timings_write_part(const struct timings *timings, const char *path, unsigned rank, struct error *error);
 
-/* Makes the file `path` of the parts of these ranks, as far as they are there, and removes them. Of iterations that
+/* Makes the file `path` of the parts of these ranks, as far as they are there, and removes them: each line says, too,
+ * which rank has computed the chunk. Of iterations that
  * were computed twice the one of the chunk that begins first counts. -1 with one line. */
 int timings_join(const char *path, const unsigned *ranks, unsigned count, struct error *error);

@@ -110,6 +110,18 @@ void probe_finish(const struct probe *probe, struct speed *speed)
         speed->elapsed_ns[i] = probe->level_ns[i] > 0 ? probe->level_ns[i] : 1;
 }
 
+void speed_share(struct speed *speed, double share)
+{
+    speed->mean_ns = speed->mean_ns > 0 ? fmax(speed->mean_ns / share, SPEED_MEAN_MIN_NS) : 0;
+    speed->deviation_ns /= share;
+    for (unsigned i = 0; i < CELLS; i++)
+        speed->cells[i].mean_ns /= (float)share;
+    for (unsigned i = 0; i < speed->levels; i++) {
+        double elapsed_ns = (double)speed->elapsed_ns[i] / share;
+        speed->elapsed_ns[i] = elapsed_ns > 1 ? (uint64_t)elapsed_ns : 1;
+    }
+}
+
 struct speed_levels speed_levels_of(const struct speed *speed)
 {
     struct speed_levels levels = {.count = speed->levels};

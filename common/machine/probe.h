@@ -70,6 +70,9 @@ uint64_t probe_wants_singles(struct probe *probe);
 /* Makes the result; `worker` and `round_trip_ns` are the caller's. */
 void probe_finish(const struct probe *probe, struct speed *speed);
 
+/* Makes it the speed of `share` threads together, of which one has probed. */
+void speed_share(struct speed *speed, double share);
+
 /* The elapsed_ns of a SPEED. */
 struct speed_levels {
     unsigned count; /* 1 .. LEVELS_MAX */

@@ -3,6 +3,8 @@
 #include "common/metrics/report.h"
 #include "common/util/stats.h"
 
+#include <math.h>
+
 const char *report_topology_name(enum report_topology topology)
 {
     static const char *const names[] = {"hierarchical", "central", "dca-two-sided", "dca-rma", "dca-node"};
@@ -89,23 +91,74 @@ static double report_capacity_s(const struct report *report)
     return capacity_s;
 }
 
+static struct report_spread spread_of(const struct stats *times)
+{
+    struct report_spread spread = {.max_over_mean = 1, .cov = stats_cov(times)};
+    if (times->count == 0 || times->mean <= 0)
+        return spread;
+    spread.max_over_mean = times->maximum / times->mean;
+    spread.excess = spread.max_over_mean - 1;
+    if (times->count > 1) {
+        const double count = (double)times->count;
+        spread.percent = 100 * (1 - times->mean / times->maximum) * count / (count - 1);
+    }
+    return spread;
+}
+
+/* The time of all threads for which the loop has had them, or of all cores where workers share some (Grama et al. 2003:
+ * the time that each has taken, times how many there are). */
+static double compute_cost(const struct report *report)
+{
+    double cost_s = 0;
+    if (report->shared.cores > 0)
+        return report->elapsed_s * report->shared.cores;
+    for (unsigned i = 0; i < report->workers; i++)
+        cost_s += worker_capacity_s(report, &report->worker_stats[i]) * threads_of(&report->worker_stats[i]);
+    return cost_s;
+}
+
+/* Divides the overhead of a worker in two: before its last completion it waits for chunks and messages, after that for
+ * the other workers. */
+static void compute_parts_of_overhead(struct report *report)
+{
+    struct stats scheduling, idle;
+    stats_init(&scheduling);
+    stats_init(&idle);
+    for (unsigned i = 0; i < report->workers; i++) {
+        const struct report_worker *worker = &report->worker_stats[i];
+        if (worker->has_left)
+            continue;
+        const double joined_s = worker->is_of_pod ? fmax(0, report->elapsed_s - worker->presence_s) : 0;
+        const double until_s = fmin(fmax(worker->finish_s, joined_s), report->elapsed_s);
+        stats_add(&scheduling, fmax(0, until_s - joined_s - worker->compute_s));
+        stats_add(&idle, report->elapsed_s - until_s);
+    }
+    report->scheduling_s = scheduling.mean;
+    report->idle_s = idle.mean;
+}
+
 void report_compute(struct report *report)
 {
-    struct stats compute, finish;
+    struct stats compute, finish, busy;
     stats_init(&compute);
     stats_init(&finish);
+    stats_init(&busy);
     for (unsigned i = 0; i < report->workers; i++) {
         stats_add(&compute, report->worker_stats[i].compute_s);
-        if (!report->worker_stats[i].is_of_pod || !report->worker_stats[i].has_left)
-            stats_add(&finish, report->worker_stats[i].finish_s);
+        if (report->worker_stats[i].is_of_pod && report->worker_stats[i].has_left)
+            continue;
+        stats_add(&finish, report->worker_stats[i].finish_s);
+        stats_add(&busy, report_computing_s(&report->worker_stats[i]));
     }
     const double capacity_s = report_capacity_s(report);
     report->compute_s = compute.sum;
     report->overhead_s = report->workers > 0 ? (capacity_s - compute.sum) / report->workers : 0;
     report->efficiency = capacity_s > 0 ? compute.sum / capacity_s : 0;
-    report->imbalance.max_over_mean = finish.mean > 0 ? finish.maximum / finish.mean : 1;
-    report->imbalance.cov = stats_cov(&finish);
+    report->imbalance = spread_of(&finish);
+    report->busy = spread_of(&busy);
     report->recalls.worth_s = compute_worth_of_recalls(report);
     compute_thread_level(report);
     compute_shared(report);
+    compute_parts_of_overhead(report);
+    report->cost_s = compute_cost(report);
 }

@@ -81,6 +81,15 @@ struct report_failure {
 
 #define REPORT_NO_RANK UINT_MAX
 
+/* How unequal times of the workers are. Of no worker, or of times that are all 0: max_over_mean is 1, all else 0. */
+struct report_spread {
+    double max_over_mean;
+    double cov;     /* coefficient of variation: standard deviation of the whole population over the mean */
+    double excess;  /* max / mean - 1: the load imbalance of Pearce et al. 2012 */
+    double percent; /* 100 (max - mean) / max * n / (n - 1) of n workers: DeRose, Homer and Johnson 2007. It is 100
+                       where one of them does it all, and 0 where all do the same */
+};
+
 /* A node on which tasks failed that work elsewhere, and that was put aside; or, later, got work again. */
 struct report_aside {
     unsigned node;
@@ -142,6 +151,7 @@ struct report {
     int64_t started_at; /* seconds since 1970-01-01 UTC */
     double elapsed_s;   /* first assignment to last commit; 0 where nothing was assigned */
     double startup_s;   /* program start to first assignment */
+    double energy_j;    /* joules of the node while the loop ran; 0: not known, as of several nodes */
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_recalls recalls;
     struct report_pods pods;
@@ -185,9 +195,12 @@ struct report {
         double cores;     /* 0: no worker shares any */
         double compute_s; /* sum over the threads of report_computing_s() */
     } shared;
-    struct {
-        double max_over_mean, cov; /* spread of the workers' finish_s; 1 and 0 where no worker had a chunk */
-    } imbalance;
+    double cost_s; /* parallel cost: loop time of all threads, or of all cores where these are shared */
+    struct report_spread imbalance; /* of the workers' finish_s */
+    struct report_spread busy;      /* of their report_computing_s() */
+    /* Parts of overhead_s, means over the workers that were there at the end: a worker's time until its last completion
+     * outside the kernel, and its time after that. */
+    double scheduling_s, idle_s;
     struct {
         unsigned threads; /* threads of all workers that have some */
         uint64_t chunks;  /* at the thread level */

@@ -117,20 +117,31 @@ static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
              of_day / 3600, of_day / 60 % 60, of_day % 60);
 }
 
+static json_t *spread_json(const struct report_spread *spread)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "max_over_mean", json_of_number(spread->max_over_mean), "cov",
+                     json_of_number(spread->cov), "excess", json_of_number(spread->excess), "percent",
+                     json_of_number(spread->percent));
+}
+
 static void set_figures(json_t *object, const struct report *report)
 {
     json_object_set_new(object, "elapsed_s", json_of_number(report->elapsed_s));
     json_object_set_new(object, "startup_s", json_of_number(report->startup_s));
     json_object_set_new(object, "compute_s", json_of_number(report->compute_s));
     json_object_set_new(object, "overhead_s", json_of_number(report->overhead_s));
+    json_object_set_new(object, "scheduling_s", json_of_number(report->scheduling_s));
+    json_object_set_new(object, "idle_s", json_of_number(report->idle_s));
     json_object_set_new(object, "efficiency", json_of_number(report->efficiency));
+    json_object_set_new(object, "cost_s", json_of_number(report->cost_s));
     if (report->shared.cores > 0)
         json_object_set_new(object, "shared",
                             json_pack("{s:o, s:o}", "cores", json_of_number(report->shared.cores), "compute_s",
                                       json_of_number(report->shared.compute_s)));
-    json_object_set_new(object, "imbalance",
-                        json_pack("{s:o, s:o}", "max_over_mean", json_of_number(report->imbalance.max_over_mean), "cov",
-                                  json_of_number(report->imbalance.cov)));
+    if (report->energy_j > 0)
+        json_object_set_new(object, "energy_j", json_of_number(report->energy_j));
+    json_object_set_new(object, "imbalance", spread_json(&report->imbalance));
+    json_object_set_new(object, "busy", spread_json(&report->busy));
 }
 
 /* Sets the imbalance of the threads within a worker, beside that of the workers. */

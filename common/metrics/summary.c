@@ -337,6 +337,18 @@ static void add_figures(struct text *text, const struct report *report)
                  report->thread_level.max_over_mean, report->thread_level.cov);
 }
 
+/* "energy       1,234 J, 56.7 W in the mean" */
+static void add_energy(struct text *text, const struct report *report)
+{
+    char joules[HUMAN_MAX], watts[HUMAN_MAX];
+    if (report->energy_j <= 0 || report->elapsed_s <= 0)
+        return;
+    human_si(joules, report->energy_j);
+    human_si(watts, report->energy_j / report->elapsed_s);
+    text_add(text, "  energy       %s%sJ, %s%sW in the mean\n", joules, strchr(joules, ' ') != NULL ? "" : " ", watts,
+             strchr(watts, ' ') != NULL ? "" : " ");
+}
+
 /* Adds the time steps that this run has done. */
 static void add_steps(struct text *text, const struct report *report)
 {
@@ -573,6 +585,7 @@ char *summary_text(const struct report *report, unsigned width, bool utf8)
     add_technique(&text, report);
     summary_add_topology(&text, report);
     add_figures(&text, report);
+    add_energy(&text, report);
     add_steps(&text, report);
     add_results(&text, report, width);
     summary_add_resume(&text, report);

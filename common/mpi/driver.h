@@ -99,6 +99,7 @@ struct driver {
     bool may_tell;      /* the executor is put off, and may have something to tell */
     bool is_beside;     /* another process probes for it, or it ends: it may have something to tell without the core */
     bool is_locked_out; /* could not go where its executor computes */
+    bool cannot_store;  /* results of a pod were not written: what a pod reports from then on is not counted */
     int status;
 };
 
@@ -143,6 +144,9 @@ static inline void driver_leave(const struct driver *driver)
 }
 
 /* --- loop.c --- */
+
+/* The driver of a job; NULL: it is not there. */
+struct driver *link_find_driver(const struct link *link, uint32_t job);
 
 /* Tells the machine of the event, applies its actions, and does what they leave to be done. */
 void driver_step(struct driver *driver, struct event *event);

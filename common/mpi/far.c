@@ -30,8 +30,7 @@ static struct far_launch *add_launch(struct far *far, unsigned peer, unsigned fi
     return &launches[far->count++];
 }
 
-/* The launch of a rank; NULL: it is of none that there was. */
-static struct far_launch *find_launch(const struct far *far, unsigned rank)
+struct far_launch *far_find(const struct far *far, unsigned rank)
 {
     size_t low = 0, high = far->count;
     while (low < high) {
@@ -70,8 +69,42 @@ int far_init(struct link *link)
 
 bool far_has_gone(const struct link *link, unsigned rank)
 {
-    const struct far_launch *launch = find_launch(&link->far, rank);
+    const struct far_launch *launch = far_find(&link->far, rank);
     return launch == NULL || launch->is_gone;
+}
+
+/* --- cores --- */
+
+static unsigned count_ranks_here(const struct link *link)
+{
+    const struct runtime *runtime = link->runtime;
+    const char *name = runtime_host_of(runtime, runtime->rank);
+    unsigned here = 0;
+    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
+        here += runtime->hellos[i].node == runtime->hellos[runtime->rank].node;
+    for (size_t i = 0; i < link->far.count; i++) {
+        const struct far_launch *launch = &link->far.launches[i];
+        if (name != NULL && !launch->is_gone && strcmp(launch->lineup.name, name) == 0)
+            here += launch->count;
+    }
+    return here;
+}
+
+/* A supermaster that waits polls for a while, but not on a core that a pod of its node wants: the pod's master and
+ * workers count as ranks of this node. */
+static void share_cores_with_pods(struct link *link)
+{
+    const struct runtime *runtime = link->runtime;
+    if (runtime->role == ROLE_SUPERMASTER)
+        link->wait.cores_are_free = runtime->cores_are_free && count_ranks_here(link) <= runtime->node_cores;
+}
+
+/* Nothing more goes to the launch, or comes from it. */
+static void close_launch(struct link *link, struct far_launch *launch)
+{
+    launch->is_gone = true;
+    far_results_fini(&launch->results);
+    share_cores_with_pods(link);
 }
 
 /* --- joining --- */
@@ -93,7 +126,7 @@ static void note_end(struct link *link, unsigned peer, bool in_order)
     struct far_launch *launch = launch_of_peer(&link->far, peer);
     if (launch == NULL)
         return;
-    launch->is_gone = true;
+    close_launch(link, launch);
     peers_move(&link->runtime->peers, launch->first_rank, in_order ? PEER_LEAVES : PEER_DIES);
 }
 
@@ -147,6 +180,7 @@ static void admit(struct link *link, unsigned peer, const struct stream_lineup *
     }
     launch->lineup = *lineup;
     runtime->cores += count_added_cores(link, launch);
+    share_cores_with_pods(link);
     peers_move(&runtime->peers, first_rank, PEER_WATCH);
     welcome(link, launch);
     source->joined(source->context, first_rank, count, lineup->name);
@@ -156,17 +190,17 @@ static void admit(struct link *link, unsigned peer, const struct stream_lineup *
 
 void far_drop(struct link *link, unsigned rank)
 {
-    struct far_launch *launch = find_launch(&link->far, rank);
+    struct far_launch *launch = far_find(&link->far, rank);
     if (launch == NULL || launch->is_gone)
         return;
-    launch->is_gone = true;
+    close_launch(link, launch);
     streams_drop(link->far.streams, launch->peer);
 }
 
 bool link_send_away(struct link *link, unsigned rank, bool now)
 {
     const struct job_source *source = &link->announcements.source;
-    struct far_launch *launch = find_launch(&link->far, rank);
+    struct far_launch *launch = far_find(&link->far, rank);
     if (link->runtime->role != ROLE_SUPERMASTER || launch == NULL || launch->is_gone)
         return false;
     if (!launch->is_leaving && link->announcements.end == 0)
@@ -205,6 +239,18 @@ int link_append_pods(const struct link *link, struct topology *topology)
 
 /* --- messages --- */
 
+/* Takes data of results. The launch is dropped where they cannot be. */
+static void take_data(struct link *link, const struct stream_event *event)
+{
+    struct far_launch *launch = launch_of_peer(&link->far, event->peer);
+    const char *problem = launch != NULL ? far_take_data(link, launch, event->bytes, event->size) : NULL;
+    link->far.has_stored = true;
+    if (problem == NULL)
+        return;
+    link_drop(link, launch->first_rank, problem);
+    link_lose_fenced(link);
+}
+
 /* Takes what has come. True where it is a message. */
 static bool take_event(struct link *link, const struct stream_event *event, unsigned *from)
 {
@@ -213,6 +259,7 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
     case STREAM_JOINS: admit(link, event->peer, &event->lineup); return false;
     case STREAM_LEFT: note_end(link, event->peer, true); return false;
     case STREAM_LOST: note_end(link, event->peer, false); return false;
+    case STREAM_DATA: take_data(link, event); return false;
     case STREAM_MESSAGE: break;
     }
     if (launch == NULL)
@@ -221,7 +268,8 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
     return true;
 }
 
-/* Time between two looks at the sockets, while this rank turns: each is a call of the system. */
+/* Time between two looks at the sockets, while this rank turns: each is a call of the system. All else that the base
+ * waits for is looked at by waiting, and once in a millisecond. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
 /* Takes what has come by now. Waiting looks at the sockets as well, but a rank that serves hardly ever waits. */
@@ -233,14 +281,19 @@ static bool take_next_event(struct far *far, const struct link *link, struct str
     if (now_ns - far->looked_ns < LOOK_AT_SOCKETS_NS)
         return false;
     far->looked_ns = now_ns;
-    event_base_loop(link->runtime->base, EVLOOP_NONBLOCK);
+    streams_look(far->streams);
     return streams_poll(far->streams, event);
 }
+
+/* Pieces of results that are taken in one look for a message, so that other ranks have theirs. */
+#define DATA_PER_LOOK 16
 
 bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
 {
     struct stream_event event;
-    while (link->far.streams != NULL && take_next_event(&link->far, link, &event)) {
+    unsigned data = 0;
+    while (link->far.streams != NULL && data < DATA_PER_LOOK && take_next_event(&link->far, link, &event)) {
+        data += event.type == STREAM_DATA;
         if (!take_event(link, &event, from))
             continue;
         *bytes = event.bytes;
@@ -253,8 +306,7 @@ bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, si
 void far_send(struct link *link, unsigned to, uint32_t job, const struct message *message)
 {
     unsigned char bytes[MESSAGE_MAX];
-    const struct far_launch *launch = find_launch(&link->far, to);
-    assert(message->payload != PAYLOAD_DATA && "results stay where they are stored");
+    const struct far_launch *launch = far_find(&link->far, to);
     if (launch == NULL || launch->is_gone)
         return;
     assert(to == launch->first_rank && "the workers of another launch hear of their master alone");
@@ -264,26 +316,39 @@ void far_send(struct link *link, unsigned to, uint32_t job, const struct message
 
 /* --- the end of the link --- */
 
-/* Time for what was sent last to arrive. */
+/* Time for what was sent last to arrive, since anything of it has. */
 #define LAST_MESSAGES_NS 2000000000u
+
+static size_t far_unsent(const struct far *far)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < far->count; i++)
+        bytes += far->launches[i].is_gone ? 0 : streams_unsent(far->streams, far->launches[i].peer);
+    return bytes;
+}
 
 void far_close(struct link *link)
 {
     struct far *far = &link->far;
     struct stream_event event;
-    const uint64_t began_ns = link->ops->now();
+    uint64_t moved_ns = link->ops->now();
     for (size_t i = 0; i < far->count; i++)
         if (!far->launches[i].is_gone)
             streams_part(far->streams, far->launches[i].peer);
     far_flush(far);
     while (far->streams != NULL && !streams_are_flushed(far->streams) &&
-           link->ops->now() - began_ns < LAST_MESSAGES_NS) {
+           link->ops->now() - moved_ns < LAST_MESSAGES_NS) {
         const struct timeval nap = {.tv_usec = 10000};
+        const size_t before = far_unsent(far);
         event_base_loopexit(link->runtime->base, &nap);
         event_base_dispatch(link->runtime->base);
         while (streams_poll(far->streams, &event))
             if (event.type == STREAM_JOINS)
                 streams_refuse(far->streams, event.peer, "the set has ended");
+        if (far_unsent(far) < before)
+            moved_ns = link->ops->now();
     }
+    for (size_t i = 0; i < far->count; i++)
+        far_results_fini(&far->launches[i].results);
     free(far->launches);
 }

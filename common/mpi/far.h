@@ -3,6 +3,7 @@
  * far.c. */
 #pragma once
 
+#include "common/machine/machine.h"
 #include "common/stream/stream.h"
 #include "proto/message.h"
 
@@ -10,7 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct collect;
+struct driver;
 struct link;
+
+/* Results of a pod that are on their way: what a STORE has announced, of which some data are here. */
+struct far_results {
+    uint32_t job;
+    struct part part;
+    uint64_t bytes, have; /* of them; 0 bytes: none are on their way */
+    unsigned char *data;  /* [room] owned */
+    uint64_t room;
+};
 
 /* A launch at the other end of a stream. */
 struct far_launch {
@@ -19,6 +31,7 @@ struct far_launch {
     bool is_leaving; /* gets no further job */
     bool is_gone;
     struct stream_lineup lineup; /* of a pod */
+    struct far_results results;  /* of a pod */
 };
 
 struct far {
@@ -28,6 +41,10 @@ struct far {
     unsigned launched_cores; /* of the nodes of this launch */
     bool looks_first;        /* the next message is looked for at the streams before MPI */
     uint64_t looked_ns;      /* when the sockets were last looked at for a message */
+    bool has_stored;         /* data were taken since this was last asked */
+    bool is_full;            /* a pod's: results wait for the stream, and nothing is taken of those who make more */
+    struct collect *sending; /* a pod's: results of which a part is with the stream; borrowed; NULL: there are none */
+    uint64_t sent;           /* bytes of them */
 };
 
 /* For a link that begins. -1 when memory is out. */
@@ -55,3 +72,26 @@ static inline void far_flush(struct far *far)
 
 /* True for the ranks of a launch that has gone. */
 bool far_has_gone(const struct link *link, unsigned rank);
+
+/* The launch of a rank; NULL: it is of none that there was. */
+struct far_launch *far_find(const struct far *far, unsigned rank);
+
+/* --- far_results.c --- */
+
+/* Looks whether results have to wait. */
+void far_look_for_room(struct link *link);
+
+/* Sends results of a pod that came with a message to the supermaster. */
+void far_send_results(struct driver *driver, const struct part *part, const void *data, uint64_t bytes);
+
+/* Sends results of a pod that came as a data message, as far as there is room, and notes those of which all is sent as
+ * stored: what is sent behind them comes behind them. Returns whether something was sent; `is_over` whether all is. */
+bool far_send_data(struct link *link, struct collect *collect, bool *is_over);
+
+/* Takes the STORE of a pod. Returns NULL, or what is wrong with it. */
+const char *far_take_store(struct link *link, unsigned from, const struct message *message);
+
+/* Takes data of a pod. Returns NULL, or what is wrong with them. */
+const char *far_take_data(struct link *link, struct far_launch *launch, const unsigned char *bytes, size_t size);
+
+void far_results_fini(struct far_results *results);

@@ -62,6 +62,7 @@ static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
 static void take_last_messages(struct link *link)
 {
     unsigned empty = 0;
+    link->far.is_full = false;
     for (unsigned looks = 0; empty < LAST_LOOKS && looks < LAST_LOOKS_MAX; looks++) {
         bool any = link_receive(link, 1);
         any |= link_receive_data(link);

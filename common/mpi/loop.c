@@ -72,7 +72,7 @@ static void link_refresh_clock(struct link *link)
     link->since_clock = 0;
 }
 
-static struct driver *find_driver(const struct link *link, uint32_t job)
+struct driver *link_find_driver(const struct link *link, uint32_t job)
 {
     struct driver *driver = link->drivers;
     while (driver != NULL && driver->user.job != job)
@@ -104,6 +104,15 @@ static void take_news_of_jobs(struct link *link, unsigned from, const struct mes
     link_lose_fenced(link);
 }
 
+static void take_results(struct link *link, unsigned from, const struct message *message)
+{
+    const char *problem = far_take_store(link, from, message);
+    if (problem == NULL)
+        return;
+    link_drop(link, from, problem);
+    link_lose_fenced(link);
+}
+
 /* Handles a message; one that has waited does not wait again. */
 static void handle_message(struct link *link, unsigned from, const unsigned char *bytes, size_t size, bool has_waited)
 {
@@ -122,12 +131,16 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
             drop_sender(link, from, "of a rank that has not joined");
         return;
     }
+    if (message.type == MESSAGE_STORE) {
+        take_results(link, from, &message);
+        return;
+    }
     if (link->expects_jobs && !has_waited && early_must_wait(link, from, &message)) {
         if (deferred_put(&link->early, from, bytes, size) < 0)
             link_give_up(link, "out of memory for a message");
         return;
     }
-    struct driver *driver = find_driver(link, message.job);
+    struct driver *driver = link_find_driver(link, message.job);
     if (driver == NULL) {
         if (link->expects_jobs)
             link_drop_late(link, from, &message);
@@ -138,6 +151,8 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
     struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
     if (message.type == MESSAGE_END)
         note_end(link, &message.end);
+    if (driver->cannot_store && message.type == MESSAGE_REPORT && !runtime_has_rank(link->runtime, from))
+        message.record_count = 0; /* what is reported may be what was not written */
     driver_step(driver, &event);
     driver_deliver_stored(driver);
 }
@@ -149,6 +164,8 @@ static bool take_next(struct link *link, unsigned *from, const unsigned char **b
     struct far *far = &link->far;
     if (far->streams == NULL)
         return net_poll(&link->net, from, bytes, size);
+    if (far->is_full)
+        return far_poll(link, from, bytes, size);
     far->looks_first = !far->looks_first;
     return (far->looks_first && far_poll(link, from, bytes, size)) || net_poll(&link->net, from, bytes, size) ||
            (!far->looks_first && far_poll(link, from, bytes, size));
@@ -178,14 +195,19 @@ bool link_receive(struct link *link, unsigned most)
 
 bool link_receive_data(struct link *link)
 {
-    struct collect *collect = net_poll_collect(&link->net);
+    struct collect *collect = link->far.sending != NULL ? link->far.sending : net_poll_collect(&link->net);
     if (collect == NULL)
         return false;
     struct driver *driver = collect->user != NULL ? driver_of(collect->user) : NULL;
     heartbeat_heard(&link->runtime->heartbeat, collect->from);
     if (driver != NULL && part_is_unwanted(&collect->part))
         driver_note_stored(driver, &collect->part, 0, NULL);
-    else if (driver != NULL)
+    else if (link->far.sending != NULL || (driver != NULL && driver->effects->stores_far)) {
+        bool is_over;
+        const bool any = far_send_data(link, collect, &is_over);
+        if (!is_over)
+            return any;
+    } else if (driver != NULL)
         driver_store(driver, &collect->part, collect->buffer, collect->bytes);
     if (net_collected(&link->net, collect) < 0)
         link_give_up(link, "out of memory for results");
@@ -356,7 +378,7 @@ static bool link_look_at_time(struct link *link)
 static bool receive_while_waiting(void *context)
 {
     struct link *link = context;
-    link->received_while_waiting = link_receive(link, 1);
+    link->received_while_waiting = link_receive(link, 1) || link->far.has_stored;
     return link->received_while_waiting;
 }
 
@@ -397,11 +419,14 @@ void link_turn(struct link *link)
     const bool later =
         !link->serves && (was_woken || (link->computed && link->now_ns - link->looked_ns < LONG_TURN_NS));
     bool happened = link->received_while_waiting;
-    link->received_while_waiting = false;
+    link->received_while_waiting = link->far.has_stored = false;
+    if (link->far.streams != NULL)
+        far_look_for_room(link);
     if (!later) {
         link->looked_ns = link->now_ns;
         happened = happened || link_receive(link, most);
     }
+    happened |= link->far.has_stored;
     happened |= link->net.send_count > 0 && link_progress_sends(link);
     happened |= link_receive_data(link);
     happened |= link_receive_boundary(link);

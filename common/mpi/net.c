@@ -479,7 +479,7 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
     }
     for (unsigned i = 0; i < COLLECTS_MAX; i++) {
         struct collect *collect = &net->collects[i];
-        if (!collect->active || collect->from != from)
+        if (!collect->active || collect->from != from || data_are_here(net, &collect->request, &collect->has_failed))
             continue;
         *user = collect->user;
         *part = collect->part;

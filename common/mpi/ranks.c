@@ -16,6 +16,11 @@ unsigned runtime_ranks(const struct runtime *runtime)
     return runtime->ranks;
 }
 
+bool runtime_is_pod(const struct runtime *runtime)
+{
+    return runtime->first_rank > 0;
+}
+
 unsigned runtime_cores(const struct runtime *runtime)
 {
     return runtime->cores;

@@ -28,6 +28,11 @@ struct effects {
     struct load_meter *meter; /* meter of the load that the machine is told; NULL: none is told */
     /* A rank that collects: writes to the output. -1 with one line. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
+    /* A pod's master: what there is to be written goes to the supermaster by the stream, and is stored by its store().
+     */
+    bool stores_far;
+    /* A supermaster: true if this part, of so many bytes, can be one of the output's. */
+    bool (*fits)(void *context, const struct part *part, uint64_t bytes);
     /* A rank that keeps a journal: records that the ranges are done. -1 with one line. */
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
     /* Likewise: records the deaths that iterations have seen so far. -1 with one line. */
@@ -110,6 +115,9 @@ struct event_base *runtime_base(struct runtime *runtime);
 
 unsigned runtime_rank(const struct runtime *runtime);
 unsigned runtime_ranks(const struct runtime *runtime);
+
+/* True where this launch is a pod: its supermaster is at the other end of a stream. */
+bool runtime_is_pod(const struct runtime *runtime);
 
 /* Rank of the master (the supermaster in the central topology) that serves worker `rank`; after runtime_group(). */
 unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);

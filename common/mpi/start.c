@@ -201,7 +201,8 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
 struct job_head {
     uint32_t status, bytes;
     uint32_t first_rank; /* the number that the first rank has from now on */
-    char words[2036];
+    uint32_t is_near;    /* of a pod: the supermaster is on the giver's node */
+    char words[2032];
 };
 
 /* Writes the words that this rank gives the others: its own, or, in a pod, those of the set. */
@@ -211,6 +212,7 @@ static int give_words(struct runtime *runtime, int argc, char *const *argv, stru
     if (welcome == NULL)
         return pack_words(runtime, argc, argv, &head->bytes);
     head->first_rank = welcome->first_rank;
+    head->is_near = welcome->is_near;
     head->bytes = (uint32_t)welcome->words_bytes;
     runtime->words = malloc(welcome->words_bytes + 1);
     if (runtime->words == NULL)
@@ -237,6 +239,18 @@ static int renumber(struct runtime *runtime, unsigned first_rank)
     runtime->rank += first_rank;
     runtime->ranks += first_rank;
     return 0;
+}
+
+/* The supermaster wants a core of the giver's node, too: whoever waits there does not poll for long where they are too
+ * few for all. The ranks still have the numbers of MPI. */
+static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver)
+{
+    const unsigned node = runtime->hellos[giver].node;
+    unsigned here = 1; /* the supermaster */
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        here += runtime->hellos[i].node == node;
+    if (runtime->hellos[runtime->rank].node == node && here > runtime->node_cores)
+        runtime->cores_are_free = false;
 }
 
 /* The rank, as MPI counts, that gives the others the job. */
@@ -272,6 +286,8 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
     if (head.bytes > sizeof head.words)
         tree_share(runtime, root, runtime->words, head.bytes);
     runtime->words_bytes = head.bytes;
+    if (head.is_near)
+        share_cores_with_supermaster(runtime, root);
     if (list_words(runtime, head.bytes, count) < 0 || (head.first_rank > 0 && renumber(runtime, head.first_rank) < 0))
         MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
     return runtime->word;

@@ -59,19 +59,13 @@ static void give_known_values(struct sched_spec *spec, const struct predict_loop
     }
 }
 
-/* True for a technique that can be chosen: one that draws its chunks by lot is there for comparison. */
-static bool is_candidate(const struct technique *technique)
-{
-    return strcmp(technique->name, "rnd") != 0;
-}
-
 static void list_candidates(struct choice *choice, const struct predict_loop *loop)
 {
     size_t count;
     const struct technique *const *techniques = sched_techniques(&count);
     choice->count = 0;
     for (size_t i = 0; i < count && choice->count < CHOICE_CANDIDATES_MAX; i++) {
-        if (!is_candidate(techniques[i]))
+        if (techniques[i]->for_comparison)
             continue;
         struct candidate *candidate = &choice->candidates[choice->count++];
         *candidate = (struct candidate){.spec = {.technique = techniques[i]}, .name = techniques[i]->name};

@@ -4,6 +4,7 @@
  *
  * The sums over all workers are kept up to date, so that a chunk never takes more than a few operations, whatever their
  * number. */
+#include "common/sched/af.h"
 #include "common/sched/learn.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
@@ -14,7 +15,7 @@
 
 enum { PARAM_RESTART, PARAM_FIRST };
 
-static const struct technique_param af_params[] = {
+const struct technique_param af_params[] = {
     [PARAM_RESTART] = LEARN_RESTART_PARAM,
     [PARAM_FIRST] = {.name = "first",
                      .kind = SCHED_PARAM_INTEGER,
@@ -37,6 +38,7 @@ struct af_worker {
 };
 
 struct af {
+    bool total; /* maf: waiting counts, and chunks are rounded up */
     double restart;
     unsigned measured;                /* workers */
     struct learn_sum speeds, spreads; /* over them */
@@ -50,9 +52,17 @@ static int af_init(struct sched *sched, struct error *error)
         return -1;
     struct af *af = calloc(1, sizeof *af + sched->workers * sizeof *af->workers);
     if (af == NULL)
-        return error_set(error, "technique af: out of memory for %u workers", sched->workers);
+        return error_set(error, "technique %s: out of memory for %u workers", sched->technique->name, sched->workers);
     af->restart = restart;
     sched->own = af;
+    return 0;
+}
+
+int maf_init(struct sched *sched, struct error *error)
+{
+    if (af_init(sched, error) < 0)
+        return -1;
+    ((struct af *)sched->own)->total = true;
     return 0;
 }
 
@@ -63,13 +73,16 @@ static void af_forget(struct af *af, const struct af_worker *worker)
     learn_sum_add(&af->spreads, -worker->spread);
 }
 
-static void af_feedback(struct sched *sched, const struct sched_feedback *feedback)
+void af_feedback(struct sched *sched, const struct sched_feedback *feedback)
 {
     struct af *af = sched->own;
     struct af_worker *worker = &af->workers[feedback->worker];
+    struct sched_feedback counted = *feedback;
     struct learn_chunk chunk;
     double variance;
-    if (!learn_chunk_of(&chunk, feedback, false))
+    if (af->total)
+        counted.compute_s += feedback->wait_s;
+    if (!learn_chunk_of(&chunk, &counted, false))
         return;
     if (worker->mean > 0)
         af_forget(af, worker);
@@ -82,30 +95,45 @@ static void af_feedback(struct sched *sched, const struct sched_feedback *feedba
     af->measured++;
 }
 
+/* The same as in af_next(), of the doubles that were measured. Out of line: few chunks need it. */
+__attribute__((noinline, cold)) static uint64_t af_chunk_exactly(uint64_t remaining, double d, double speeds,
+                                                                 double mean, bool up)
+{
+    struct twofold spread = twofold_of(d), er = twofold_divide(twofold_of_integer(remaining), twofold_of(speeds));
+    struct twofold twice = twofold_add(er, er), four = twofold_add(twice, twice);
+    struct twofold root = twofold_root(twofold_multiply(spread, twofold_add(spread, four)));
+    struct twofold below = twofold_multiply(twofold_of(mean), twofold_add(spread, twofold_add(twice, root)));
+    struct twofold chunk = twofold_divide(twofold_multiply(twice, er), below);
+    return up ? ceil_to_integer(chunk, DOUBLE_DOUBT) : floor_twofold(chunk, DOUBLE_DOUBT);
+}
+
 /* K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p) with D = sum(sigma_p^2/mu_p) and E = 1/sum(1/mu_p), [DCA] eq 11. Written
  * as 2 (ER)^2 / (mu_p (D + 2ER + sqrt(D^2 + 4DER))), which is the same and does not subtract what is nearly equal. A
  * worker that is not measured counts as the mean of those that are. */
-static uint64_t af_next(struct sched *sched, unsigned worker)
+uint64_t af_next(struct sched *sched, unsigned worker)
 {
     const struct af *af = sched->own;
     double mean = af->workers[worker].mean;
     if (mean == 0)
         return param_integer(sched, PARAM_FIRST, ceil_div(sched->iterations, FIRST_PART * (uint64_t)sched->workers));
     double all = (double)sched->workers / af->measured;
-    double d = fmax(learn_sum_value(&af->spreads), 0) * all;
-    double er = (double)sched->remaining / (learn_sum_value(&af->speeds) * all);
-    return floor_real(2 * er * er / (mean * (d + 2 * er + sqrt(d * d + 4 * d * er))));
+    double d = fmax(learn_sum_value(&af->spreads), 0) * all, speeds = learn_sum_value(&af->speeds) * all;
+    double er = (double)sched->remaining / speeds;
+    double chunk = 2 * er * er / (mean * (d + 2 * er + sqrt(d * d + 4 * d * er)));
+    if (doubles_do(chunk))
+        return (uint64_t)(int64_t)chunk + af->total;
+    return af_chunk_exactly(sched->remaining, d, speeds, mean, af->total);
 }
 
 /* (1/mu_p) / mean(1/mu), 1 where it is not measured. */
-static double af_weight(const struct sched *sched, unsigned worker)
+double af_weight(const struct sched *sched, unsigned worker)
 {
     const struct af *af = sched->own;
     double speed = af->workers[worker].speed;
     return speed > 0 ? speed * af->measured / learn_sum_value(&af->speeds) : 1;
 }
 
-static void af_again(struct sched *sched)
+void af_again(struct sched *sched)
 {
     (void)sched; /* all that was learned is kept */
 }

@@ -15,10 +15,17 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { PARAM_RESTART };
+enum { PARAM_RESTART, PARAM_VARIANT };
 
-const struct technique_param awf_params[] = {
+const struct technique_param awf_params_by_chunk[] = {
     [PARAM_RESTART] = LEARN_RESTART_PARAM,
+    {.name = NULL},
+};
+
+const struct technique_param awf_params_by_batch[] = {
+    [PARAM_RESTART] = LEARN_RESTART_PARAM,
+    [PARAM_VARIANT] = VARIANT_PARAM("K = ceil(w_j ceil(R/(2P))); hdss: rounded down, what is cut off goes to the next "
+                                    "chunk"),
     {.name = NULL},
 };
 
@@ -118,7 +125,9 @@ uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
         asking->weight = awf_weight(sched, worker);
         asking->batch = batch;
     }
-    return batch_weighted(sched, chunk, asking->weight);
+    if (sched_spec_is_paper(&sched->spec))
+        return batch_weighted_up(chunk, twofold_of(asking->weight), DOUBLE_DOUBT);
+    return batch_weighted(sched, chunk, twofold_of(asking->weight), DOUBLE_DOUBT);
 }
 
 /* Without a coordinator nobody sees a batch end: no batch is begun in sched->state, so that each measurement counts at
@@ -136,8 +145,12 @@ double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch)
 
 uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker)
 {
-    double share = (double)sched->remaining / (2 * (double)sched->workers);
-    return (uint64_t)ceil_real(share * awf_weight(sched, worker));
+    struct twofold rest = twofold_of_integer(sched->remaining), weight = twofold_of(awf_weight(sched, worker));
+    double about = (double)sched->remaining * weight.high / (2 * (double)sched->workers);
+    if (doubles_do(about))
+        return (uint64_t)(int64_t)about + 1;
+    struct twofold share = twofold_divide(twofold_multiply(rest, weight), twofold_of(2 * (double)sched->workers));
+    return ceil_to_integer(share, DOUBLE_DOUBT);
 }
 
 /* Goes on counting batches: the first of this time step is another one than the last. */
@@ -149,7 +162,7 @@ void awf_again(struct sched *sched)
     for (unsigned j = 0; j < sched->workers; j++)
         awf->workers[j].weight = awf_weight(sched, j);
     sched->state.integer[BATCH_LEFT] = 0;
-    sched->state.real[BATCH_CARRY] = 0;
+    twofold_keep(sched->state.real + BATCH_CARRY, twofold_of(0));
 }
 
 static int awf_init(struct sched *sched, struct error *error)
@@ -163,7 +176,7 @@ const struct technique technique_awf = {
     .rule = AWF_BATCH_RULE "time steps k, t_k the compute time of n_k iterations",
     .source = AWF_SOURCE,
     .when = "the loop is repeated over many time steps, and the workers' speeds are not known or drift slowly",
-    .params = awf_params,
+    .params = awf_params_by_batch,
     .needs = SCHED_NEEDS_POWER | SCHED_NEEDS_FEEDBACK,
     .powers = SCHED_POWERS_BY_MEAN,
     .init = awf_init,

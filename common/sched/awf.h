@@ -16,7 +16,7 @@ enum awf_period {
     AWF_PER_CHUNK, /* a measurement is a chunk, and so is a weight's life */
 };
 
-extern const struct technique_param awf_params[];
+extern const struct technique_param awf_params_by_batch[], awf_params_by_chunk[];
 
 /* For the techniques' init(): -1 with one line. `with_wait`: the total chunk time counts. */
 int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, struct error *error);

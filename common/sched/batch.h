@@ -6,8 +6,8 @@
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-/* In sched->state: integers but for the last. Free for the technique from BATCH_OWN on. */
-enum { BATCH_NUMBER, BATCH_LEFT, BATCH_CHUNK, BATCH_CARRY, BATCH_OWN };
+/* In sched->state: integers but for the last, which has two places. Free for the technique from BATCH_OWN on. */
+enum { BATCH_NUMBER, BATCH_LEFT, BATCH_CHUNK, BATCH_CARRY, BATCH_OWN = BATCH_CARRY + 2 };
 
 /* Takes one of the batch's chunks; true where that is the first of a new batch, whose number counts from 1: the caller
  * then sets its BATCH_CHUNK. */
@@ -31,17 +31,30 @@ static inline uint64_t batch_half(struct sched *sched)
     return sched->state.integer[BATCH_CHUNK];
 }
 
-/* K w, [RMA] Table 2, which rounds up. Here what rounding down cuts off goes to the next chunk, whoever gets it: the
- * chunks of a batch then sum to P K wherever the weights sum to P. */
-static inline uint64_t batch_weighted(struct sched *sched, uint64_t chunk, double weight)
+/* w_j = P V_j / V: the weights sum to P, so that a batch takes half of what remains. */
+static inline struct twofold batch_power_weight(const struct sched *sched, unsigned worker)
 {
-    double *carry = &sched->state.real[BATCH_CARRY], share = (double)chunk * weight + *carry;
-    uint64_t whole = floor_real(share);
-    if (whole == 0) { /* the share becomes 1, and nothing was cut off */
-        *carry = 0;
-        return 1;
-    }
-    double rest = share - (double)whole;
-    *carry = rest > 0 && rest < 1 ? rest : 0;
-    return whole;
+    struct twofold power = twofold_multiply(power_meant(sched, worker), twofold_of(sched->workers));
+    return twofold_divide(power, sched->power_total);
+}
+
+/* K w, [RMA] Table 2, which rounds up. Here what rounding down cuts off goes to the next chunk, whoever gets it: the
+ * chunks of a batch then sum to P K wherever the weights sum to P. The weight may be off by the part `doubt` of itself.
+ */
+static inline uint64_t batch_weighted(struct sched *sched, uint64_t chunk, struct twofold weight, double doubt)
+{
+    double *carry = sched->state.real + BATCH_CARRY;
+    struct twofold share = twofold_multiply(twofold_of_integer(chunk), weight);
+    share = twofold_add(share, twofold_kept(carry));
+    uint64_t whole = floor_twofold(share, doubt);
+    struct twofold rest = twofold_subtract(share, twofold_of_integer(whole));
+    bool has_rest = whole > 0 && rest.high > 0 && rest.high < 1; /* a share below 1 becomes 1: nothing was cut off */
+    twofold_keep(carry, has_rest ? rest : twofold_of(0));
+    return whole > 0 ? whole : 1;
+}
+
+/* K w by variant=paper: rounded up. */
+static inline uint64_t batch_weighted_up(uint64_t chunk, struct twofold weight, double doubt)
+{
+    return ceil_to_integer(twofold_multiply(twofold_of_integer(chunk), weight), doubt);
 }

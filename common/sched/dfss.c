@@ -8,9 +8,9 @@
 #include "common/util/error.h"
 
 enum { PARAM_ALPHA };
-enum { PARTS, STAGE_END };        /* constant: alpha V, and V less what the sum of powers may be off */
-enum { SHARE, SERVED };           /* state: ceil(R/(alpha V)) and the powers served in this stage */
-enum { STAGE_REST = SERVED + 1 }; /* state of from_rest: R at the start of the stage; 0: the first */
+enum { PARTS };                                         /* constant: alpha V */
+enum { SHARE, SERVED = SHARE + 2, STAGE = SERVED + 2 }; /* state: ceil(R/(alpha V)), powers served in this stage */
+enum { STAGE_REST = STAGE }; /* state of from_rest: R at the start of the stage; 0: the first */
 
 static const struct technique_param dfss_params[] = {
     [PARAM_ALPHA] = {.name = "alpha",
@@ -25,22 +25,35 @@ static const struct technique_param dfss_params[] = {
 static int dfss_init(struct sched *sched, struct error *error)
 {
     (void)error;
-    sched->constant.real[PARTS] = param_real(sched, PARAM_ALPHA, 2) * sched->power_sum;
-    sched->constant.real[STAGE_END] = sched->power_sum * (1 - ROUNDING_GUARD);
-    sched->state.real[SERVED] = sched->power_sum;
+    struct twofold parts = twofold_multiply(param_meant(sched, PARAM_ALPHA, 2), sched->power_total);
+    twofold_keep(sched->constant.real + PARTS, parts);
+    twofold_keep(sched->state.real + SERVED, sched->power_total);
     return 0;
+}
+
+/* ceil(R/(alpha V)). */
+static struct twofold dfss_share(const struct sched *sched, struct twofold rest)
+{
+    return ceil_share(sched, rest, twofold_kept(sched->constant.real + PARTS));
+}
+
+/* The powers served have reached V, whatever the order in which they were added. */
+static bool dfss_stage_is_over(const struct sched *sched, struct twofold served)
+{
+    return !twofold_is_below(twofold_add(served, twofold_guard(served, 0)), sched->power_total);
 }
 
 /* K = floor(ceil(R/(alpha V)) V_j), [H] Algorithm 2. */
 static uint64_t dfss_next(struct sched *sched, unsigned worker)
 {
     double *state = sched->state.real;
-    if (state[SERVED] >= sched->constant.real[STAGE_END]) {
-        state[SERVED] = 0;
-        state[SHARE] = ceil_share((double)sched->remaining / sched->constant.real[PARTS]);
+    struct twofold served = twofold_kept(state + SERVED), power = power_meant(sched, worker);
+    if (dfss_stage_is_over(sched, served)) {
+        served = twofold_of(0);
+        twofold_keep(state + SHARE, dfss_share(sched, twofold_of_integer(sched->remaining)));
     }
-    state[SERVED] += sched->powers[worker];
-    return floor_real(state[SHARE] * sched->powers[worker]);
+    twofold_keep(state + SERVED, twofold_add(served, power));
+    return floor_times_power(sched, worker, twofold_kept(state + SHARE));
 }
 
 /* Takes K from R alone: a stage hands out its share V times, so it lasts until R has fallen by that. A stage takes at
@@ -49,15 +62,15 @@ static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
 {
     double *state = sched->state.real, rest = (double)sched->remaining;
     double stage = state[STAGE_REST] > 0 ? state[STAGE_REST] : (double)sched->iterations;
-    double share = ceil_share(stage / sched->constant.real[PARTS]);
-    while (rest <= stage - share * sched->constant.real[STAGE_END]) {
-        stage -= share * sched->power_sum;
+    struct twofold share = dfss_share(sched, twofold_of(stage));
+    while (rest <= stage - share.high * sched->power_sum * (1 - ROUNDING_GUARD)) {
+        stage -= share.high * sched->power_sum;
         if (stage < rest) /* powers and shares were rounded */
             stage = rest;
-        share = ceil_share(stage / sched->constant.real[PARTS]);
+        share = dfss_share(sched, twofold_of(stage));
     }
     state[STAGE_REST] = stage;
-    return floor_real(share * sched->powers[worker]);
+    return floor_times_power(sched, worker, share);
 }
 
 const struct technique technique_dfss = {

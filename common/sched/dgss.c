@@ -7,8 +7,8 @@
 /* K = floor(ceil(R/V) V_j), [H] Algorithm 3 (A there is V). */
 static uint64_t dgss_next(struct sched *sched, unsigned worker)
 {
-    double share = ceil_share((double)sched->remaining / sched->power_sum);
-    return floor_real(share * sched->powers[worker]);
+    struct twofold remaining = twofold_of_integer(sched->remaining);
+    return floor_times_power(sched, worker, ceil_share(sched, remaining, sched->power_total));
 }
 
 const struct technique technique_dgss = {

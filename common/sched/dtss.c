@@ -8,11 +8,11 @@
 #include "common/sched/trapezoid.h"
 #include "common/util/error.h"
 
-enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT, PARAM_CARRY };
+enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT, PARAM_CARRY, PARAM_VARIANT };
 enum { DECREMENT_FLOOR, DECREMENT_REAL };
 enum { CARRY_LEVEL, CARRY_CHUNK };
-enum { FIRST, LAST, DECREMENT }; /* constant, for one unit of power */
-enum { LEVEL, PREVIOUS_POWER };  /* state: the level of one unit of power; the power it was last served to */
+enum { FIRST, LAST, DECREMENT };            /* constant, for one unit of power; the last has two places */
+enum { LEVEL, PREVIOUS_POWER = LEVEL + 2 }; /* state: the level of one unit of power; the power it was last served to */
 
 static const struct technique_param dtss_params[] = {
     [PARAM_FIRST] = {.name = "first",
@@ -39,13 +39,16 @@ static const struct technique_param dtss_params[] = {
                      .choices = "level|chunk",
                      .summary =
                          "what the next chunk follows: the trapezoid's level, or the previous chunk as truncated"},
+    [PARAM_VARIANT] = VARIANT_PARAM("the level falls on below L; hdss: the trapezoid begins again where it covers what "
+                                    "remains"),
     {.name = NULL},
 };
 
 /* F = max(1, floor(N/(2V))), L = 1, S = max(2, ceil(2N/(F+L))), D = floor((F-L)/(S-1)), [H] Algorithm 1. */
 static int dtss_init(struct sched *sched, struct error *error)
 {
-    uint64_t fallback = floor_real((double)sched->iterations / (2 * sched->power_sum));
+    struct twofold half = twofold_divide(twofold_of_integer(sched->iterations), sched->power_total);
+    uint64_t fallback = floor_twofold(twofold_multiply(half, twofold_of(0.5)), sched->power_doubt);
     uint64_t last = param_integer(sched, PARAM_LAST, 1);
     uint64_t first = param_integer(sched, PARAM_FIRST, fallback > last ? fallback : last);
     if (first < last)
@@ -53,19 +56,21 @@ static int dtss_init(struct sched *sched, struct error *error)
             error, "technique dtss: first=%" PRIu64 " is smaller than last=%" PRIu64 ": accepted is first >= last",
             first, last);
     uint64_t fall = first - last, run = trapezoid_steps(sched->iterations, first, last) - 1;
-    uint64_t whole = fall / run;
     bool real = param_integer(sched, PARAM_DECREMENT, DECREMENT_FLOOR) == DECREMENT_REAL;
+    struct twofold decrement = twofold_of_integer(fall / run);
+    if (real)
+        decrement = twofold_divide(twofold_of_integer(fall), twofold_of_integer(run));
     sched->constant.real[FIRST] = (double)first;
     sched->constant.real[LAST] = (double)last;
-    sched->constant.real[DECREMENT] = real ? (double)fall / (double)run : (double)whole;
-    sched->state.real[LEVEL] = (double)first;
+    twofold_keep(sched->constant.real + DECREMENT, decrement);
+    twofold_keep(sched->state.real + LEVEL, twofold_of_integer(first));
     return 0;
 }
 
-static double level_to_start_again(const struct sched *sched)
+static struct twofold level_to_start_again(const struct sched *sched)
 {
     const double *constant = sched->constant.real;
-    return trapezoid_level(sched->remaining, constant[FIRST], constant[LAST], constant[DECREMENT]);
+    return twofold_of(trapezoid_level(sched->remaining, constant[FIRST], constant[LAST], constant[DECREMENT]));
 }
 
 /* V_j steps of which the last ones would fall below L: those are L. */
@@ -77,40 +82,55 @@ static double sum_with_floor(const double *constant, double level, double power)
     return falling * (level - constant[DECREMENT] * (falling - 1) / 2) + (power - falling) * constant[LAST];
 }
 
-static uint64_t chunk_at_level(const double *constant, double level, double power)
+/* V_j (cur - D (V_j - 1)/2). */
+static struct twofold sum_of_steps(const double *constant, struct twofold level, struct twofold power)
 {
-    double chunk = power * (level - constant[DECREMENT] * (power - 1) / 2);
-    if (chunk < power * constant[LAST])
-        chunk = sum_with_floor(constant, level, power);
-    return floor_real(chunk);
+    struct twofold steps = twofold_multiply(twofold_subtract(power, twofold_of(1)), twofold_of(0.5));
+    struct twofold fall = twofold_multiply(twofold_kept(constant + DECREMENT), steps);
+    return twofold_multiply(power, twofold_subtract(level, fall));
+}
+
+static uint64_t chunk_at_level(const struct sched *sched, struct twofold level, struct twofold power)
+{
+    const double *constant = sched->constant.real;
+    double chunk = power.high * (level.high - constant[DECREMENT] * (power.high - 1) / 2);
+    if (chunk < power.high * constant[LAST] && !sched_spec_is_paper(&sched->spec))
+        return floor_twofold(twofold_of(sum_with_floor(constant, level.high, power.high)), sched->power_doubt);
+    if (level.high < DOUBLES_DO && doubles_do(chunk))
+        return (uint64_t)(int64_t)chunk;
+    return floor_twofold(sum_of_steps(constant, level, power), sched->power_doubt);
+}
+
+static bool dtss_begins_again(const struct sched *sched, struct twofold level)
+{
+    return level.high < sched->constant.real[LAST] && !sched_spec_is_paper(&sched->spec);
 }
 
 /* K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j: the loop of [H] Algorithm 1 over k = 1..V_j, for every real
  * V_j. */
-static uint64_t next_by_level(struct sched *sched, double power)
+static uint64_t next_by_level(struct sched *sched, struct twofold power)
 {
-    const double *constant = sched->constant.real;
-    double *level = &sched->state.real[LEVEL];
-    if (*level < constant[LAST])
-        *level = level_to_start_again(sched);
-    uint64_t chunk = chunk_at_level(constant, *level, power);
-    *level -= constant[DECREMENT] * power;
-    return chunk;
+    struct twofold level = twofold_kept(sched->state.real + LEVEL);
+    struct twofold decrement = twofold_kept(sched->constant.real + DECREMENT);
+    if (dtss_begins_again(sched, level))
+        level = level_to_start_again(sched);
+    twofold_keep(sched->state.real + LEVEL, twofold_subtract(level, twofold_multiply(decrement, power)));
+    return chunk_at_level(sched, level, power);
 }
 
 /* K = floor(V_j (prev/V_prev - D (V_prev + V_j)/2)), [SW] Table 2, W-TSS; the first as above. */
-static uint64_t next_by_chunk(struct sched *sched, double power)
+static uint64_t next_by_chunk(struct sched *sched, struct twofold power)
 {
-    const double *constant = sched->constant.real;
     double *state = sched->state.real;
-    double level = state[LEVEL] - constant[DECREMENT] * (state[PREVIOUS_POWER] + power) / 2;
-    if (state[PREVIOUS_POWER] == 0)
-        level = state[LEVEL] - constant[DECREMENT] * (power - 1) / 2;
-    if (level < constant[LAST])
+    struct twofold level = twofold_kept(state + LEVEL), decrement = twofold_kept(sched->constant.real + DECREMENT);
+    bool is_first = state[PREVIOUS_POWER] == 0;
+    struct twofold steps = twofold_add(is_first ? twofold_of(-1) : twofold_kept(state + PREVIOUS_POWER), power);
+    level = twofold_subtract(level, twofold_multiply(decrement, twofold_multiply(steps, twofold_of(0.5))));
+    if (dtss_begins_again(sched, level))
         level = level_to_start_again(sched);
-    uint64_t chunk = floor_real(power * level);
-    state[LEVEL] = (double)chunk / power;
-    state[PREVIOUS_POWER] = power;
+    uint64_t chunk = floor_twofold(twofold_multiply(power, level), sched->power_doubt);
+    twofold_keep(state + LEVEL, twofold_divide(twofold_of_integer(chunk), power));
+    twofold_keep(state + PREVIOUS_POWER, power);
     return chunk;
 }
 
@@ -124,23 +144,27 @@ static uint64_t dtss_from_rest(struct sched *sched, unsigned worker)
     double level = square > 0 ? sqrt(square) - half : 0;
     if (constant[DECREMENT] <= 0)
         level = constant[FIRST];
-    if (level < constant[LAST])
-        level = level_to_start_again(sched);
-    return chunk_at_level(constant, level, sched->powers[worker]);
+    struct twofold at = twofold_of(level);
+    if (dtss_begins_again(sched, at))
+        at = level_to_start_again(sched);
+    return chunk_at_level(sched, at, power_meant(sched, worker));
 }
 
 static uint64_t dtss_next(struct sched *sched, unsigned worker)
 {
     bool by_chunk = param_integer(sched, PARAM_CARRY, CARRY_LEVEL) == CARRY_CHUNK;
-    return by_chunk ? next_by_chunk(sched, sched->powers[worker]) : next_by_level(sched, sched->powers[worker]);
+    struct twofold power = power_meant(sched, worker);
+    return by_chunk ? next_by_chunk(sched, power) : next_by_level(sched, power);
 }
 
 const struct technique technique_dtss = {
     .name = "dtss",
     .title = "distributed trapezoid self-scheduling",
-    .rule = "K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j; cur = F at first, F = first, L = last, "
-            "S = max(2, ceil(2N/(F+L))), D = floor((F-L)/(S-1)); "
-            "carry=chunk: K = floor(V_j (prev/V_prev - D (V_prev + V_j)/2))",
+    .rule =
+        "K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j; cur = F at first, F = first, L = last, "
+        "S = max(2, ceil(2N/(F+L))), D = floor((F-L)/(S-1)); "
+        "carry=chunk: K = floor(V_j (prev/V_prev - D (V_prev + V_j)/2)); below L the trapezoid begins again where it "
+        "covers R; variant=paper: it falls on",
     .source = "Han and Chronopoulos, Scalable Loop Self-Scheduling Schemes Implemented on Large-Scale Clusters, "
               "Algorithm 1; carry=chunk: Ciorba et al., Enhancing self-scheduling algorithms via synchronization and "
               "weighting, Table 2",

@@ -5,37 +5,22 @@
  * While mean and deviation are not known a batch takes half, as in fac2; once they are measured, the next batch follows
  * the rule, as a later batch. */
 #include "common/sched/batch.h"
+#include "common/sched/factoring.h"
 #include "common/sched/learn.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 
-#include <math.h>
-
-enum { PARAM_MU, PARAM_SIGMA };
-
 static const struct technique_param fac_params[] = {
-    [PARAM_MU] = LEARN_MU_PARAM,
-    [PARAM_SIGMA] = LEARN_SIGMA_PARAM,
+    [FACTORING_MU] = LEARN_MU_PARAM,
+    [FACTORING_SIGMA] = LEARN_SIGMA_PARAM,
     {.name = NULL},
 };
 
 static int fac_init(struct sched *sched, struct error *error)
 {
-    sched->own = learn_pool_new(PARAM_MU, PARAM_SIGMA);
+    sched->own = learn_pool_new(FACTORING_MU, FACTORING_SIGMA);
     return sched->own != NULL ? 0 : error_set(error, "technique fac: out of memory");
-}
-
-/* x_0 = 1 + b^2 + b sqrt(b^2 + 2), x_j = 2 + b^2 + b sqrt(b^2 + 4) with b = P sigma / (2 sqrt(R) mu), Hummel, Schonberg
- * and Flynn, Factoring, section 4. Not known: 2. */
-static double parts(const struct sched *sched, bool first)
-{
-    double mu = param_measured(sched, PARAM_MU), sigma = param_measured(sched, PARAM_SIGMA);
-    if (isnan(mu) || isnan(sigma))
-        return 2;
-    double b = sched->workers * (sigma / mu) / (2 * sqrt((double)sched->remaining));
-    double base = first ? 1 : 2;
-    return base + b * b + b * sqrt(b * b + 2 * base);
 }
 
 /* K = ceil(R/(x P)) at the start of a batch of P. */
@@ -43,13 +28,8 @@ static uint64_t fac_next(struct sched *sched, unsigned worker)
 {
     uint64_t *state = sched->state.integer;
     (void)worker;
-    if (batch_begins(sched)) {
-        double x = parts(sched, state[BATCH_NUMBER] == 1);
-        /* In whole numbers where x is whole: a double has too few digits for the longest loops. */
-        state[BATCH_CHUNK] = x == 1   ? ceil_div(sched->remaining, sched->workers)
-                             : x == 2 ? ceil_div(sched->remaining, 2 * (uint64_t)sched->workers)
-                                      : (uint64_t)ceil_real((double)sched->remaining / (x * sched->workers));
-    }
+    if (batch_begins(sched))
+        state[BATCH_CHUNK] = factoring_chunk(sched, sched->remaining, state[BATCH_NUMBER] == 1);
     return state[BATCH_CHUNK];
 }
 

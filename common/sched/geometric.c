@@ -214,7 +214,12 @@ uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step)
     return (uint64_t)(value >> 64) + 1;
 }
 
-double geometric_real(const struct geometric *geometric, uint64_t step)
+struct twofold geometric_real(const struct geometric *geometric, uint64_t step)
 {
-    return step < geometric->end ? (double)geometric_value_at(geometric, step) * 0x1p-64 : 0;
+    if (step >= geometric->end)
+        return twofold_of(0);
+    uint128 value = geometric_value_at(geometric, step);
+    struct twofold fraction = twofold_of_integer((uint64_t)value);
+    fraction = (struct twofold){fraction.high * 0x1p-64, fraction.low * 0x1p-64};
+    return twofold_add(twofold_of_integer((uint64_t)(value >> 64)), fraction);
 }

@@ -6,6 +6,8 @@
  * has more digits than a double. */
 #pragma once
 
+#include "common/util/twofold.h"
+
 #include <stdint.h>
 
 struct geometric;
@@ -21,5 +23,5 @@ struct geometric *geometric_new_part(uint64_t iterations, uint64_t part, uint64_
 /* ceil(N/P ((P-1)/P)^step), at least 1. */
 uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step);
 
-/* N/P ((P-1)/P)^step to the digits of a double, the same on every machine; 0 where it is known to be below 1. */
-double geometric_real(const struct geometric *geometric, uint64_t step);
+/* N/P ((P-1)/P)^step to 2^-57, the same on every machine; 0 where it is known to be below 1. */
+struct twofold geometric_real(const struct geometric *geometric, uint64_t step);

@@ -77,6 +77,7 @@ const struct technique technique_rnd = {
               "Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators (OOPSLA 2014)",
     .when = "to compare other techniques with it, or to test a set-up with chunks of all sizes",
     .params = rnd_params,
+    .for_comparison = true,
     .init = rnd_init,
     .next = rnd_next,
     .at = rnd_at,

@@ -63,6 +63,24 @@ static int check_measured(const struct sched_config *config, struct error *error
     return 0;
 }
 
+/* Takes the decimal number that the power stands for. */
+static int copy_power(struct sched *sched, unsigned worker, struct error *error)
+{
+    struct twofold power;
+    if (!twofold_of_decimal(&power, sched->powers[worker]))
+        sched->power_doubt = DOUBLE_DOUBT;
+    if (power.low != 0 && sched->power_rests == NULL) {
+        sched->power_rests = calloc(sched->workers, sizeof *sched->power_rests);
+        if (sched->power_rests == NULL)
+            return error_set(error, "out of memory for the powers of %u workers", sched->workers);
+    }
+    if (power.low != 0)
+        sched->power_rests[worker] = power.low;
+    sched->power_total = twofold_add(sched->power_total, power);
+    sched->power_sum += sched->powers[worker];
+    return 0;
+}
+
 static int copy_powers(struct sched *sched, const double *powers, struct error *error)
 {
     sched->powers = malloc(sched->workers * sizeof *sched->powers);
@@ -70,7 +88,8 @@ static int copy_powers(struct sched *sched, const double *powers, struct error *
         return error_set(error, "out of memory for the powers of %u workers", sched->workers);
     for (unsigned j = 0; j < sched->workers; j++) {
         sched->powers[j] = powers != NULL ? powers[j] : 1;
-        sched->power_sum += sched->powers[j];
+        if (copy_power(sched, j, error) < 0)
+            return -1;
     }
     return 0;
 }
@@ -139,8 +158,10 @@ void sched_fini(struct sched *sched)
 {
     release_own(sched);
     free(sched->powers);
+    free(sched->power_rests);
     free(sched->loads);
     sched->powers = NULL;
+    sched->power_rests = NULL;
     sched->loads = NULL;
 }
 
@@ -166,7 +187,7 @@ uint64_t sched_next(struct sched *sched, unsigned worker)
         return 0;
     uint64_t chunk = sched->formula = sched->technique->next(sched, worker);
     if (sched->weighting == SCHED_WEIGHTING_POWER) /* K' = floor(K V_j), [SW] eq 2 */
-        chunk = floor_real((double)chunk * sched->powers[worker]);
+        chunk = floor_times_power(sched, worker, twofold_of_integer(chunk));
     else if (sched->weighting == SCHED_WEIGHTING_ACP)
         chunk = floor_real(available(sched, worker, (double)chunk));
     if (chunk < sched->min_chunk)

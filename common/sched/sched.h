@@ -8,6 +8,7 @@
 
 #include "common/util/error.h"
 #include "common/util/ranges.h"
+#include "common/util/twofold.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,12 +109,16 @@ struct sched {
     uint64_t iterations; /* N */
     unsigned workers;    /* P */
     uint64_t min_chunk;
-    enum sched_weighting weighting;    /* on top of the technique; not POWER where that is weighted by nature */
-    uint64_t remaining;                /* R */
-    uint64_t step;                     /* number of chunks cut so far, i */
-    uint64_t formula;                  /* K of the latest chunk, as the technique gave it */
-    double *powers;                    /* V_j, owned; NULL where nothing is weighted */
-    double power_sum;                  /* V */
+    enum sched_weighting weighting; /* on top of the technique; not POWER where that is weighted by nature */
+    uint64_t remaining;             /* R */
+    uint64_t step;                  /* number of chunks cut so far, i */
+    uint64_t formula;               /* K of the latest chunk, as the technique gave it */
+    double *powers;                 /* V_j, owned; NULL where nothing is weighted */
+    double power_sum;               /* V */
+    double *power_rests; /* what the decimal number that a power stands for is above it, owned; NULL where they are
+                            equal */
+    struct twofold power_total;        /* V of the decimal numbers */
+    double power_doubt;                /* part of itself by which a power may be off: 0 where all are decimal numbers */
     double *loads;                     /* Q_j, owned; NULL where they do not matter */
     double overhead_s, swr;            /* values of the configuration; 0: not known */
     double measured[SCHED_PARAMS_MAX]; /* values measured instead of given, by parameter; NaN until known */
@@ -140,7 +145,8 @@ struct technique {
     const struct technique_param *params; /* NULL if none */
     unsigned needs;
     enum sched_powers powers;
-    bool may_grow; /* K depends neither on N nor on R: the loop may grow while it is cut */
+    bool for_comparison; /* `auto` does not choose it */
+    bool may_grow;       /* K depends neither on N nor on R: the loop may grow while it is cut */
     /* Checks the parameters against N and P and sets constant, state and own; NULL if there is nothing to do. -1
      * with one line in `error`. */
     int (*init)(struct sched *sched, struct error *error);

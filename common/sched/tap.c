@@ -13,7 +13,10 @@
 #include <math.h>
 
 enum { PARAM_MU, PARAM_SIGMA, PARAM_ALPHA };
-enum { SPREAD, SHARE }; /* constant: v, not a number until it is known; 1/P */
+enum { SPREAD }; /* constant: v, not a number until it is known */
+
+/* What a chunk computed in doubles may be off, as a part of g + h. */
+#define DOUBLES_OFF 0x1p-49
 
 /* Lucco's choice. A chunk's time is within 1.3 standard deviations above its mean in nine of ten cases. */
 #define ALPHA 1.3
@@ -38,45 +41,59 @@ static bool tap_is_given(const struct sched *sched)
 /* v = alpha sigma / mu. */
 static void fix_spread(struct sched *sched)
 {
-    double sigma = param_measured(sched, PARAM_SIGMA), mu = param_measured(sched, PARAM_MU);
-    sched->constant.real[SPREAD] = param_real(sched, PARAM_ALPHA, ALPHA) * sigma / mu;
+    struct twofold mu, sigma, alpha = param_meant(sched, PARAM_ALPHA, ALPHA);
+    twofold_of_decimal(&mu, param_measured(sched, PARAM_MU));
+    twofold_of_decimal(&sigma, param_measured(sched, PARAM_SIGMA));
+    twofold_keep(sched->constant.real + SPREAD, twofold_divide(twofold_multiply(alpha, sigma), mu));
 }
 
 /* Takes the closed form's inputs, where there is one, else what is measured. */
 static int tap_init(struct sched *sched, struct error *error)
 {
     fix_spread(sched);
-    sched->constant.real[SHARE] = 1 / (double)sched->workers;
     sched->own = tap_is_given(sched) ? (void *)geometric_new(sched->iterations, sched->workers)
                                      : (void *)learn_pool_new(PARAM_MU, PARAM_SIGMA);
     return sched->own != NULL ? 0 : error_set(error, "technique tap: out of memory");
 }
 
-/* ceil(g + v^2/2 - v sqrt(2g + v^2/4)), [DCA] eq 5 and 16, as g + h - sqrt(4hg + h^2) with h = v^2/2, which is the same
- * with fewer steps before and after the root. Where g < v^2 that is nothing, and becomes a chunk of 1. */
-static uint64_t taper(double g, double v)
+/* Out of line: few chunks need it. */
+__attribute__((noinline, cold)) static uint64_t taper_near_whole(struct twofold g, struct twofold h)
 {
-    double h = v * v / 2;
-    return (uint64_t)ceil_real(g + h - sqrt(4 * h * g + h * h));
+    struct twofold square = twofold_multiply(h, twofold_add(twofold_multiply(twofold_of(4), g), h));
+    return ceil_to_integer(twofold_subtract(twofold_add(g, h), twofold_root(square)), 0);
 }
 
-/* g = R/P; without a spread gss's chunk in whole numbers, which is exact where a double has too few digits. */
+/* ceil(g + v^2/2 - v sqrt(2g + v^2/4)), [DCA] eq 5 and 16, as g + h - sqrt(h (4g + h)) with h = v^2/2, which is the
+ * same with fewer steps before and after the root. It is at most g. Doubles tell it but next to whole numbers. */
+static uint64_t taper(struct twofold g, struct twofold v)
+{
+    struct twofold h = twofold_multiply(v, twofold_multiply(v, twofold_of(0.5)));
+    if (g.high < 1)
+        return 1;
+    double chunk = g.high + h.high - sqrt(h.high * (4 * g.high + h.high)), off = (g.high + h.high) * DOUBLES_OFF;
+    double above = ceil(chunk - off);
+    if (above != ceil(chunk + off))
+        return taper_near_whole(g, h);
+    return above > 0 ? (uint64_t)above : 0;
+}
+
+/* g = R/P; without a spread gss's chunk in whole numbers. */
 static uint64_t tap_next(struct sched *sched, unsigned worker)
 {
-    double v = sched->constant.real[SPREAD];
+    struct twofold v = twofold_kept(sched->constant.real + SPREAD);
     (void)worker;
-    if (isnan(v))
+    if (isnan(v.high))
         return batch_half(sched);
-    if (v == 0)
+    if (v.high == 0)
         return ceil_div(sched->remaining, sched->workers);
-    return taper((double)sched->remaining * sched->constant.real[SHARE], v);
+    return taper(twofold_divide(twofold_of_integer(sched->remaining), twofold_of(sched->workers)), v);
 }
 
 /* g = ((P-1)/P)^i N/P. */
 static uint64_t tap_at(const struct sched *sched, uint64_t step)
 {
-    double v = sched->constant.real[SPREAD];
-    return v == 0 ? geometric_ceil(sched->own, step) : taper(geometric_real(sched->own, step), v);
+    struct twofold v = twofold_kept(sched->constant.real + SPREAD);
+    return v.high == 0 ? geometric_ceil(sched->own, step) : taper(geometric_real(sched->own, step), v);
 }
 
 static void tap_feedback(struct sched *sched, const struct sched_feedback *feedback)

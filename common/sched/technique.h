@@ -22,6 +22,7 @@
     TECHNIQUE(tss)                                                                                                     \
     TECHNIQUE(fac)                                                                                                     \
     TECHNIQUE(fac2)                                                                                                    \
+    TECHNIQUE(mfac)                                                                                                    \
     TECHNIQUE(tfss)                                                                                                    \
     TECHNIQUE(fiss)                                                                                                    \
     TECHNIQUE(viss)                                                                                                    \
@@ -35,6 +36,8 @@
     TECHNIQUE(awf_d)                                                                                                   \
     TECHNIQUE(awf_e)                                                                                                   \
     TECHNIQUE(af)                                                                                                      \
+    TECHNIQUE(maf)                                                                                                     \
+    TECHNIQUE(bold)                                                                                                    \
     TECHNIQUE(dtss)                                                                                                    \
     TECHNIQUE(dfss)                                                                                                    \
     TECHNIQUE(dgss)
@@ -76,6 +79,85 @@ static inline double ceil_real(double value)
     return whole + (whole < value);
 }
 
+/* A number that comes from decimal ones by a few operations of struct twofold is right to this part of itself, or of 1:
+ * what lies this close to a whole number is that number. */
+#define TWOFOLD_GUARD        0x1p-94
+#define TWOFOLD_GUARD_OF_ONE 0x1p-80
+
+/* One that comes from doubles which were measured or computed may be off by the part `doubt` of itself, 0 where it does
+ * not. */
+#define DOUBLE_DOUBT 0x1p-51
+
+static inline struct twofold twofold_guard(struct twofold value, double doubt)
+{
+    double least = doubt > 0 ? ROUNDING_GUARD : TWOFOLD_GUARD_OF_ONE;
+    return twofold_of(fabs(value.high) * (doubt + TWOFOLD_GUARD) + least);
+}
+
+/* Rounds down, to [0, SCHED_ITERATIONS_MAX]. */
+static inline uint64_t floor_twofold(struct twofold value, double doubt)
+{
+    struct twofold whole = twofold_floor(twofold_add(value, twofold_guard(value, doubt)));
+    if (!(whole.high >= 1))
+        return 0;
+    if (whole.high > (double)SCHED_ITERATIONS_MAX)
+        return SCHED_ITERATIONS_MAX;
+    uint64_t result = (uint64_t)whole.high + (uint64_t)(int64_t)whole.low;
+    return result < SCHED_ITERATIONS_MAX ? result : SCHED_ITERATIONS_MAX;
+}
+
+/* Rounds up; neither cut to a range nor negative. */
+static inline struct twofold ceil_twofold(struct twofold value, double doubt)
+{
+    struct twofold below = twofold_subtract(twofold_guard(value, doubt), value);
+    struct twofold whole = twofold_negative(twofold_floor(below));
+    return whole.high > 0 ? whole : twofold_of(0);
+}
+
+/* Rounds up, to [0, SCHED_ITERATIONS_MAX]. */
+static inline uint64_t ceil_to_integer(struct twofold value, double doubt)
+{
+    return floor_twofold(ceil_twofold(value, doubt), 0);
+}
+
+/* A number of two doubles among sched->constant.real or sched->state.real, which takes two of them. */
+static inline struct twofold twofold_kept(const double *kept)
+{
+    return (struct twofold){kept[0], kept[1]};
+}
+
+static inline void twofold_keep(double *kept, struct twofold value)
+{
+    kept[0] = value.high;
+    kept[1] = value.low;
+}
+
+/* The decimal number that is meant by V_j. */
+static inline struct twofold power_meant(const struct sched *sched, unsigned worker)
+{
+    return (struct twofold){sched->powers[worker], sched->power_rests != NULL ? sched->power_rests[worker] : 0};
+}
+
+/* Below it what a few operations on doubles give is right to much less than ROUNDING_GUARD. */
+#define DOUBLES_DO 0x1p20
+
+/* True if a value that is computed in doubles is rounded as the exact one is: it is small, and not next to a whole
+ * number. */
+static inline bool doubles_do(double value)
+{
+    double rest = value - (double)(int64_t)(value < DOUBLES_DO ? value : 0);
+    return rest > 2 * ROUNDING_GUARD && rest < 1 - 2 * ROUNDING_GUARD;
+}
+
+/* floor(chunk V_j), to [0, SCHED_ITERATIONS_MAX]. */
+static inline uint64_t floor_times_power(const struct sched *sched, unsigned worker, struct twofold chunk)
+{
+    double share = chunk.high * sched->powers[worker];
+    if (doubles_do(share))
+        return (uint64_t)(int64_t)share;
+    return floor_twofold(twofold_multiply(chunk, power_meant(sched, worker)), sched->power_doubt);
+}
+
 /* A weight, P V_j / V, is right to some units in its last place, and so is a chunk times a weight: where that is meant
  * to be whole it may lie this part of itself above. */
 #define WEIGHT_GUARD 0x1p-52
@@ -87,14 +169,15 @@ static inline uint64_t ceil_weighted(double chunk, double weight)
     return (uint64_t)ceil_real(share - share * WEIGHT_GUARD);
 }
 
-/* Doubles from here on are whole. */
-#define WHOLE_FROM 0x1p53
-
 /* ceil(R/V), the share of one unit of power, for R > 0: at least 1, and not cut at the longest loop, as powers below 1
  * make it larger than the loop. */
-static inline double ceil_share(double value)
+static inline struct twofold ceil_share(const struct sched *sched, struct twofold rest, struct twofold total)
 {
-    return value < WHOLE_FROM ? fmax(ceil_real(value), 1) : value;
+    double share = rest.high / total.high;
+    if (doubles_do(share))
+        return twofold_of((double)(int64_t)share + 1);
+    struct twofold whole = ceil_twofold(twofold_divide(rest, total), sched->power_doubt);
+    return whole.high < 1 ? twofold_of(1) : whole;
 }
 
 /* Start of a chunk that has `before` iterations before it, at most N. */
@@ -118,6 +201,14 @@ static inline uint64_t param_integer(const struct sched *sched, unsigned param, 
 static inline double param_real(const struct sched *sched, unsigned param, double fallback)
 {
     return sched->spec.given[param] ? sched->spec.values[param].real : fallback;
+}
+
+/* The decimal number that is meant by a parameter. */
+static inline struct twofold param_meant(const struct sched *sched, unsigned param, double fallback)
+{
+    struct twofold number;
+    twofold_of_decimal(&number, param_real(sched, param, fallback));
+    return number;
 }
 
 /* A parameter that may be measured: as given, else as measured; not a number until it is known. */

@@ -14,13 +14,9 @@ static const struct technique_param wf_params[] = {
     {.name = NULL},
 };
 
-/* w_j = P V_j / V: the weights sum to P, so that a batch takes half of what remains. */
 static int wf_init(struct sched *sched, struct error *error)
 {
     (void)error;
-    for (unsigned j = 0; j < sched->workers; j++)
-        sched->powers[j] *= sched->workers / sched->power_sum;
-    sched->power_sum = sched->workers;
     sched->constant.integer[ROUNDS_UP] = sched_spec_is_paper(&sched->spec);
     return 0;
 }
@@ -29,9 +25,10 @@ static int wf_init(struct sched *sched, struct error *error)
 static uint64_t wf_next(struct sched *sched, unsigned worker)
 {
     uint64_t chunk = batch_half(sched);
+    struct twofold weight = batch_power_weight(sched, worker);
     if (sched->constant.integer[ROUNDS_UP])
-        return ceil_weighted((double)chunk, sched->powers[worker]);
-    return batch_weighted(sched, chunk, sched->powers[worker]);
+        return batch_weighted_up(chunk, weight, sched->power_doubt);
+    return batch_weighted(sched, chunk, weight, sched->power_doubt);
 }
 
 const struct technique technique_wf = {

@@ -12,11 +12,13 @@
 /* A round trip below 1/50 of the time that a refill lasts is not worth holding chunks back for. */
 #define REFILL_OVER_ROUND_TRIP 50
 
-void refills_init(struct refills *refills, unsigned workers, unsigned chunks)
+void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty)
 {
     *refills = (struct refills){
         .workers = workers,
         .size = (uint64_t)workers * chunks,
+        .open_max = open_max,
+        .when_empty = when_empty,
         .round_trip_ns = ROUND_TRIP_NS,
         .came_at_ns = UNKNOWN,
         .gap_ns = UNKNOWN,
@@ -29,7 +31,7 @@ static void set_low_water_mark(struct refills *refills)
     refills->low_water_mark = 0;
     if (refills->gap_ns == UNKNOWN || refills->lasted_ns / REFILL_OVER_ROUND_TRIP >= refills->round_trip_ns)
         return;
-    uint64_t most = REFILLS_OPEN_MAX * refills->size;
+    uint64_t most = refills->open_max * refills->size;
     uint64_t mark = refills->round_trip_ns * 3 / 2 / (refills->gap_ns > 0 ? refills->gap_ns : 1);
     refills->low_water_mark = mark < most ? mark : most;
 }
@@ -52,8 +54,8 @@ void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t no
 /* Notes the time of an ask. The first refill waits for the speeds of all workers: that is no round trip. */
 void refills_ask(struct refills *refills, uint64_t now_ns)
 {
-    assert(refills->open < REFILLS_OPEN_MAX);
-    unsigned last = (refills->first + refills->open++) % REFILLS_OPEN_MAX;
+    assert(refills->open < refills->open_max);
+    unsigned last = (refills->first + refills->open++) % REFILLS_OPEN_FAR_MAX;
     refills->asked_at_ns[last] = refills->gap_started_ns > 0 ? now_ns : UNKNOWN;
 }
 
@@ -67,7 +69,7 @@ void refills_take(struct refills *refills, uint64_t now_ns)
         refills->round_trip_ns = (7 * refills->round_trip_ns + (now_ns - asked_at_ns)) / 8;
     refills->lasted_ns = refills->came_at_ns != UNKNOWN ? now_ns - refills->came_at_ns : 0;
     refills->came_at_ns = now_ns;
-    refills->first = (refills->first + 1) % REFILLS_OPEN_MAX;
+    refills->first = (refills->first + 1) % REFILLS_OPEN_FAR_MAX;
     refills->open--;
     refills->parked = false;
     set_low_water_mark(refills);

@@ -15,7 +15,10 @@
  * ask one behind the other and then, with all of them busy, not at all for a long time: the gap within such a burst is
  * no rate at which the pool must be supplied. How long a refill lasts is what counts then, since in that time each
  * worker asks about once. Where that is so long that a round trip is below 2 % of it, the next refill is asked for by
- * the first request that finds the pool empty: a worker that waits then loses no more than that. */
+ * the first request that finds the pool empty: a worker that waits then loses no more than that.
+ *
+ * The hierarchical techniques are published without any of this: a master asks for its next refill when it has handed
+ * out the last chunk of its pool, and has one open at a time (`when_empty`). */
 #pragma once
 
 #include <stdbool.h>
@@ -25,18 +28,27 @@
  * the round trip before a worker waits. */
 #define REFILLS_OPEN_MAX 8
 
+/* The same where whoever cuts is at the other end of a stream: a round trip there takes calls of the system, and
+ * several times as long. */
+#define REFILLS_OPEN_FAR_MAX 32
+
+_Static_assert(REFILLS_OPEN_FAR_MAX % REFILLS_OPEN_MAX == 0, "the longer ring goes round with the shorter one");
+
 /* A pool holds so many refills: those that may be open, asked for when as much again was there or wanted, and one to
  * spare. */
-#define POOL_REFILLS (2 * REFILLS_OPEN_MAX + 1)
+#define POOL_REFILLS(open_max) (2 * (open_max) + 1)
 
 struct refills {
-    unsigned workers; /* workers that are served from the pool */
-    uint64_t size;    /* chunks in a refill */
-    unsigned open;    /* refills asked for and not answered */
-    bool arriving;    /* some messages of the oldest refill are here, and more are on their way */
-    bool parked;      /* the oldest refill waits for an answer, as nothing is free at present */
-    unsigned first;   /* place of the oldest refill in the ring `asked_at_ns` */
-    uint64_t asked_at_ns[REFILLS_OPEN_MAX];
+    unsigned workers;  /* workers that are served from the pool */
+    uint64_t size;     /* chunks in a refill */
+    unsigned open;     /* refills asked for and not answered */
+    unsigned open_max; /* at most REFILLS_OPEN_FAR_MAX */
+    bool when_empty;   /* the next refill is asked for when the pool is empty, whatever is measured */
+    bool arriving;     /* some messages of the oldest refill are here, and more are on their way */
+    bool parked;       /* the oldest refill waits for an answer, as nothing is free at present */
+    unsigned first; /* place of the oldest refill in the ring `asked_at_ns`; modulo REFILLS_OPEN_MAX its place in a ring
+                       of so many */
+    uint64_t asked_at_ns[REFILLS_OPEN_FAR_MAX];
     uint64_t round_trip_ns; /* smoothed */
     uint64_t came_at_ns;    /* when the latest refill came; UINT64_MAX: none came yet */
     uint64_t lasted_ns;     /* time from the refill before the latest one to the latest; 0: not known */
@@ -45,8 +57,9 @@ struct refills {
     uint64_t low_water_mark; /* chunks that are to be in the pool or on their way, from the measured times */
 };
 
-/* Begins with no open refill and nothing measured. `chunks`: chunks for each worker in one refill. */
-void refills_init(struct refills *refills, unsigned workers, unsigned chunks);
+/* Begins with no open refill and nothing measured. `chunks`: chunks for each worker in one refill. `open_max`:
+ * REFILLS_OPEN_MAX, or REFILLS_OPEN_FAR_MAX. */
+void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty);
 
 /* Cuts a refill in its order, one chunk for each worker in turn: `cut` cuts the next one, for the `i`-th worker, and
  * keeps it; false: nothing is free. */
@@ -67,17 +80,19 @@ static inline bool refills_gap_is_over(const struct refills *refills, uint64_t a
 void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns);
 
 /* The next refill is to be asked for, with `have` chunks in the pool and `waiting` chunks asked for by workers that
- * wait. */
+ * wait. A pool that nothing has come to yet is asked for by its first worker. */
 static inline bool refills_are_wanted(const struct refills *refills, uint64_t have, uint64_t waiting)
 {
     uint64_t mark = refills->low_water_mark;
-    if (refills->parked || refills->open == REFILLS_OPEN_MAX)
+    if (refills->parked || refills->open == refills->open_max)
         return false;
     have += refills->open * refills->size;
+    if (refills->when_empty)
+        return have == 0 && (waiting > 0 || refills->came_at_ns != UINT64_MAX);
     return have == 0 ? waiting > 0 || mark > 0 : mark > 0 && have <= mark + waiting;
 }
 
-/* Notes that a refill is asked for; no more than REFILLS_OPEN_MAX may be open. */
+/* Notes that a refill is asked for; no more than `open_max` may be open. */
 void refills_ask(struct refills *refills, uint64_t now_ns);
 
 /* The last message of the oldest is here; one must be open. */

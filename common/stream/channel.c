@@ -2,6 +2,7 @@
 /* Reading and writing a socket, by way of TLS where it has that: see channel.h. */
 #include "common/stream/channel.h"
 
+#include "common/stream/greeting.h"
 #include "common/stream/tls.h"
 #include "common/util/error.h"
 
@@ -17,6 +18,7 @@ int channel_init(struct channel *channel, int fd, struct tls *tls)
 
 void channel_fini(struct channel *channel)
 {
+    greeting_free(channel->greeting);
     tls_session_free(channel->tls);
     if (channel->fd >= 0)
         close(channel->fd);
@@ -25,7 +27,37 @@ void channel_fini(struct channel *channel)
 
 int channel_handshake(struct channel *channel, struct error *error)
 {
-    return channel->tls != NULL ? tls_handshake(channel->tls, error) : 0;
+    struct greeting *greeting = channel->greeting;
+    int result = 0;
+    if (channel->tls == NULL)
+        return 0;
+    if (greeting != NULL && !greeting->is_over) {
+        result = greeting_go_on(greeting, channel->fd, error);
+        if (result == 0 && greeting->has_key && tls_session_take_key(channel->tls, greeting->key) < 0)
+            result = CHANNEL_BROKEN; /* memory is out */
+    }
+    if (result == 0)
+        result = tls_handshake(channel->tls, error);
+    const bool is_refused = greeting != NULL && greeting->refusal.text[0] != '\0';
+    if (is_refused && !greeting->brings && result == CHANNEL_BROKEN)
+        result = CHANNEL_FAILED; /* this end has refused the credential, whatever becomes of TLS */
+    if (is_refused && result == CHANNEL_FAILED)
+        *error = greeting->refusal;
+    if (result == 0) {
+        greeting_free(greeting);
+        channel->greeting = NULL;
+    }
+    return result;
+}
+
+int channel_awaits(const struct channel *channel)
+{
+    return asking_descriptor(channel->greeting->asking);
+}
+
+void channel_greet(struct channel *channel, struct greeting *greeting)
+{
+    channel->greeting = greeting;
 }
 
 ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct greeting;
 struct tls;
 struct tls_session;
 
@@ -17,11 +18,13 @@ enum channel_result {
     CHANNEL_WRITES = -2, /* when it can be written */
     CHANNEL_BROKEN = -3, /* the other end has closed the connection, or the network has */
     CHANNEL_FAILED = -4, /* the other end broke the rules of TLS, or has another key */
+    CHANNEL_WAITS = -5,  /* when channel_awaits() can be read; of a handshake alone */
 };
 
 struct channel {
-    int fd;                  /* owned */
-    struct tls_session *tls; /* owned; NULL: bare */
+    int fd;                    /* owned */
+    struct tls_session *tls;   /* owned; NULL: bare */
+    struct greeting *greeting; /* owned; NULL: none, or the handshake is over */
 };
 
 /* Takes the socket. With `tls` not NULL it speaks TLS, as the end that listens or connects, by what that is for. -1
@@ -29,9 +32,15 @@ struct channel {
 int channel_init(struct channel *channel, int fd, struct tls *tls);
 void channel_fini(struct channel *channel);
 
-/* Goes on with the handshake of TLS. 0 when it is over, as it is at once without TLS; else a channel_result, with one
- * line where that is CHANNEL_FAILED. */
+/* Has a greeting, which it takes, go before TLS. */
+void channel_greet(struct channel *channel, struct greeting *greeting);
+
+/* Goes on with the greeting, and with the handshake of TLS. 0 when it is over, as it is at once without TLS; else a
+ * channel_result, with one line where that is CHANNEL_FAILED. */
 int channel_handshake(struct channel *channel, struct error *error);
+
+/* The descriptor for CHANNEL_WAITS. */
+int channel_awaits(const struct channel *channel);
 
 /* Bytes that were read or written, at least 1; else a channel_result. */
 ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size);

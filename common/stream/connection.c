@@ -26,6 +26,8 @@ static void connection_free(struct connection *connection)
         event_free(connection->readable);
     if (connection->writable != NULL)
         event_free(connection->writable);
+    if (connection->awaited != NULL)
+        event_free(connection->awaited);
     fifo_fini(&connection->output);
     free(connection->input);
     free(connection);
@@ -38,6 +40,8 @@ void connection_close(struct connection *connection)
     connection->state = CONNECTION_CLOSED;
     event_del(connection->readable);
     event_del(connection->writable);
+    if (connection->awaited != NULL)
+        event_del(connection->awaited); /* its descriptor is the channel's */
     channel_fini(&connection->channel);
     if (!connection->is_busy)
         connection_free(connection);
@@ -216,6 +220,32 @@ static void read_all(struct connection *connection)
 
 /* --- the events --- */
 
+static void shake(struct connection *connection);
+
+static void on_awaited(int fd, short what, void *context)
+{
+    struct connection *connection = context;
+    const bool was_busy = begin_work(connection);
+    (void)fd, (void)what;
+    event_free(connection->awaited);
+    connection->awaited = NULL;
+    event_add(connection->readable, NULL);
+    shake(connection);
+    end_work(connection, was_busy);
+}
+
+/* Nothing is read of the socket meanwhile. */
+static void await(struct connection *connection)
+{
+    event_del(connection->readable);
+    connection->awaited = event_new(event_get_base(connection->readable), channel_awaits(&connection->channel), EV_READ,
+                                    on_awaited, connection);
+    if (connection->awaited == NULL)
+        connection_end(connection, NULL);
+    else
+        event_add(connection->awaited, NULL);
+}
+
 static void shake(struct connection *connection)
 {
     struct error error = {""};
@@ -225,6 +255,8 @@ static void shake(struct connection *connection)
         return;
     }
     wait_to_write(connection, result == CHANNEL_WRITES);
+    if (result == CHANNEL_WAITS)
+        await(connection);
     if (result != 0)
         return;
     connection->state = CONNECTION_OPEN;
@@ -243,6 +275,15 @@ static void on_readable(int fd, short what, void *context)
     if (connection->state == CONNECTION_OPEN)
         read_all(connection);
     end_work(connection, was_busy);
+}
+
+void connection_look(struct connection *connection)
+{
+    if (connection->state != CONNECTION_OPEN || connection->is_paused || connection->is_busy)
+        return;
+    begin_work(connection);
+    read_all(connection);
+    end_work(connection, false);
 }
 
 static void on_writable(int fd, short what, void *context)

@@ -43,6 +43,7 @@ struct connection {
     const struct connection_user *user;
     void *context;
     struct event *readable, *writable; /* owned */
+    struct event *awaited;             /* what the handshake waits for beside the socket; owned; NULL: nothing */
     bool is_busy;                      /* a function of it is running, which frees it if it is closed */
     bool is_paused;                    /* nothing is read */
     bool waits;                        /* to be writable */
@@ -77,6 +78,10 @@ void connection_beat(struct connection *connection);
 
 /* Writes what waits, as far as the socket takes it. The connection may be over afterwards. */
 void connection_pump(struct connection *connection);
+
+/* Reads what the socket has by now, without asking first whether it has anything. The connection may be over
+ * afterwards. */
+void connection_look(struct connection *connection);
 
 /* Reads nothing more, and goes on. The connection may be over after the latter. */
 void connection_pause(struct connection *connection);

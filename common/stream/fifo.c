@@ -10,7 +10,7 @@
 
 #define FIFO_LEAST 4096
 /* A block that is empty is kept up to this size. */
-#define FIFO_KEPT (1u << 20)
+#define FIFO_KEPT (4u << 20)
 
 void fifo_init(struct fifo *fifo)
 {

@@ -6,6 +6,7 @@
 
 #include "common/stream/connection.h"
 #include "common/stream/endpoint.h"
+#include "common/stream/greeting.h"
 #include "common/stream/session.h"
 #include "common/stream/stream.h"
 #include "common/stream/tls.h"
@@ -102,7 +103,8 @@ static enum connection_verdict take_welcome(struct streams *streams, struct conn
     if (welcome->words_bytes > 0)
         memcpy(words, welcome->words, welcome->words_bytes);
     joiner->words = words;
-    joiner->welcome = (struct stream_welcome){welcome->first_rank, words, welcome->words_bytes};
+    joiner->welcome = (struct stream_welcome){welcome->first_rank, words, welcome->words_bytes,
+                                              !stream_address_is_tcp(&joiner->address)};
     memcpy(peer->token, welcome->token, sizeof peer->token);
     peer->first_rank = welcome->first_rank;
     peer->state = PEER_STAYS;
@@ -171,7 +173,9 @@ static void end_attempt(struct connection *connection, void *context, const char
         stop_joining(streams, why);
     else {
         error_set(&joiner->reason, "%s",
-                  connection->refusal != 0 ? strerror(connection->refusal) : "the connection was closed");
+                  why != NULL                ? why
+                  : connection->refusal != 0 ? strerror(connection->refusal)
+                                             : "the connection was closed");
         try_later(streams);
     }
 }
@@ -198,14 +202,19 @@ void joiner_try(struct streams *streams)
         close(fd);
         return;
     }
+    const bool brings_credential = is_tcp && streams->setup.key == NULL;
+    struct greeting *greeting = brings_credential ? greeting_new(true) : NULL;
     joiner->connection = connection_new(streams->setup.base, fd, is_tcp, true, streams->tls, &joiner_user, streams);
-    if (joiner->connection == NULL || connection_widen(joiner->connection, FRAME_BODY_MAX) < 0) {
+    if (joiner->connection == NULL || (brings_credential && greeting == NULL) ||
+        connection_widen(joiner->connection, FRAME_BODY_MAX) < 0) {
+        greeting_free(greeting);
         connection_close(joiner->connection);
         joiner->connection = NULL;
         error_set(&joiner->reason, "out of memory");
         try_later(streams);
         return;
     }
+    channel_greet(&joiner->connection->channel, greeting);
     joiner->deadline_ns = streams_now() + streams->times.hello_ns;
     streams_wake(streams, joiner->deadline_ns);
 }
@@ -290,8 +299,6 @@ static int joiner_new(struct streams *streams, const struct stream_address *addr
     joiner->backoff_ns = STREAM_RETRY_LEAST_NS;
     if (stream_address_is_tcp(address)) {
         stream_address_print(address, text);
-        if (streams->setup.key == NULL)
-            return error_set(error, "cannot join at %s: a port takes a shared key", text);
         if (address->port.port == 0)
             return error_set(error, "cannot join at %s: accepted is a port from 1 to 65535", text);
         if ((streams->tls = tls_new(streams->setup.key, false, error)) == NULL)

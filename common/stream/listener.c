@@ -5,6 +5,7 @@
 
 #include "common/stream/connection.h"
 #include "common/stream/endpoint.h"
+#include "common/stream/greeting.h"
 #include "common/stream/session.h"
 #include "common/stream/stream.h"
 #include "common/stream/tls.h"
@@ -201,8 +202,13 @@ static void on_accept(struct evconnlistener *event, evutil_socket_t fd, struct s
     }
     stranger->connection =
         connection_new(streams->setup.base, fd, is_tcp, false, is_tcp ? streams->tls : NULL, &stranger_user, stranger);
-    if (stranger->connection == NULL)
+    struct greeting *greeting = is_tcp ? greeting_new(false) : NULL;
+    if (stranger->connection == NULL || (is_tcp && greeting == NULL)) {
+        greeting_free(greeting);
         stranger_free(stranger);
+        return;
+    }
+    channel_greet(&stranger->connection->channel, greeting);
 }
 
 static void on_no_descriptor(struct evconnlistener *event, void *context)

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that are read at once of a peer. */
-#define PEER_INPUT_BYTES (64u << 10)
+/* Bytes that are read at once of a peer, at least those of the longest frame. */
+#define PEER_INPUT_BYTES (256u << 10)
+_Static_assert(PEER_INPUT_BYTES >= FRAME_DATA_MAX, "any frame can be taken");
 
 struct peer *peer_new(struct streams *streams, const struct stream_lineup *lineup)
 {
@@ -81,8 +82,9 @@ static enum connection_verdict receive_from_peer(struct connection *connection, 
 {
     struct peer *peer = context;
     const size_t size = FRAME_HEAD_BYTES + head->size;
-    const bool is_counted = head->type == FRAME_MESSAGE || head->type == FRAME_BYE;
-    if (head->type < FRAME_MESSAGE || (is_counted && peer->has_left)) {
+    const bool is_counted = head->type != FRAME_BEAT, is_kept = is_counted && head->type != FRAME_BYE;
+    if (head->type < FRAME_MESSAGE || (is_counted && peer->has_left) ||
+        (head->type == FRAME_DATA && peer->streams->joiner != NULL)) {
         error_set(error, "a frame of type %u where there can be none", (unsigned)head->type);
         return FRAME_IS_BAD;
     }
@@ -90,7 +92,8 @@ static enum connection_verdict receive_from_peer(struct connection *connection, 
         error_set(error, "it acknowledges what it was not sent");
         return FRAME_IS_BAD;
     }
-    if (head->type == FRAME_MESSAGE && streams_keep(peer->streams, peer, body, head->size) < 0)
+    if (is_kept && streams_keep(peer->streams, peer, head->type == FRAME_DATA ? STREAM_DATA : STREAM_MESSAGE, body,
+                                head->size) < 0)
         return FRAME_IS_NOT_TAKEN;
     if (is_counted)
         session_received(&peer->session, size);
@@ -98,7 +101,7 @@ static enum connection_verdict receive_from_peer(struct connection *connection, 
         receive_bye(peer);
     if (peer->is_parted && session_unacknowledged(&peer->session) == 0)
         peer_end(peer, false, STREAM_LEFT);
-    else if (head->type == FRAME_MESSAGE && peer->streams->is_full)
+    else if (is_kept && peer->streams->is_full)
         connection_pause(connection);
     return FRAME_IS_GOOD;
 }
@@ -135,7 +138,11 @@ void peer_go_on(struct peer *peer, struct connection *connection, uint64_t recei
     peer_greet(peer, connection);
     session_resume(&peer->session, received);
     connection->session = &peer->session;
-    connection_widen(connection, PEER_INPUT_BYTES); /* where memory is out, less is read at once */
+    if (connection_widen(connection, PEER_INPUT_BYTES) < 0) { /* the other end tries again */
+        end_peers_connection(connection, peer, NULL);
+        connection_close(connection);
+        return;
+    }
     streams_wake(peer->streams, 0);
     if (peer->is_parted && session_unacknowledged(&peer->session) == 0)
         peer_end(peer, false, STREAM_LEFT);

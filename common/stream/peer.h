@@ -110,6 +110,7 @@ struct streams {
     unsigned waiting; /* strangers and peers that ask */
     struct peer **peers;
     size_t peer_count, peer_capacity;
+    size_t first_alive;     /* all peers before this one are gone */
     size_t due;             /* peers of which something is to be told */
     struct fifo inbox;      /* messages as they come */
     struct fifo polled;     /* those that streams_poll() is at */
@@ -135,8 +136,9 @@ uint64_t streams_now(void);
 /* Has the timer go off at `at_ns` or before. */
 void streams_wake(struct streams *streams, uint64_t at_ns);
 
-/* Keeps a message for streams_poll(). -1 when memory is out. */
-int streams_keep(struct streams *streams, const struct peer *peer, const unsigned char *bytes, size_t size);
+/* Keeps a message or data for streams_poll(). -1 when memory is out. */
+int streams_keep(struct streams *streams, const struct peer *peer, enum stream_event_type type,
+                 const unsigned char *bytes, size_t size);
 
 void streams_warn(struct streams *streams, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -31,7 +31,8 @@ void session_fini(struct session *session)
 
 int session_add(struct session *session, enum frame_type type, const unsigned char *bytes, size_t size)
 {
-    assert((type == FRAME_MESSAGE && size > 0 && size <= MESSAGE_MAX) || (type == FRAME_BYE && size == 0));
+    assert((type == FRAME_MESSAGE && size > 0 && size <= MESSAGE_MAX) ||
+           (type == FRAME_DATA && size > 0 && size <= FRAME_DATA_MAX) || (type == FRAME_BYE && size == 0));
     if (fifo_size(&session->kept) + FRAME_HEAD_BYTES + size > SESSION_KEPT_MAX)
         return -1;
     unsigned char *frame = fifo_append(&session->kept, FRAME_HEAD_BYTES + size);
@@ -136,4 +137,9 @@ void session_resume(struct session *session, uint64_t received)
 size_t session_unacknowledged(const struct session *session)
 {
     return fifo_size(&session->kept);
+}
+
+size_t session_unwritten(const struct session *session)
+{
+    return fifo_size(&session->kept) - session->written_to;
 }

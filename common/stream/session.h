@@ -34,7 +34,7 @@ struct session {
 void session_init(struct session *session);
 void session_fini(struct session *session);
 
-/* Keeps a MESSAGE or BYE to be written. -1 when memory is out, and beyond SESSION_KEPT_MAX: all is as it was. */
+/* Keeps a MESSAGE, DATA or BYE to be written. -1 when memory is out, and beyond SESSION_KEPT_MAX: all is as it was. */
 int session_add(struct session *session, enum frame_type type, const unsigned char *bytes, size_t size);
 
 /* The next bytes to write, which acknowledge all that was received; *size is 0 where there are none. They last until
@@ -50,7 +50,7 @@ bool session_is_written(const struct session *session);
 /* Writes a BEAT, which acknowledges all that was received. To be written only where session_is_written(). */
 void session_beat(struct session *session, unsigned char out[FRAME_HEAD_BYTES]);
 
-/* Notes a MESSAGE or BYE of the other end; `size` is that of the whole frame. */
+/* Notes a MESSAGE, DATA or BYE of the other end; `size` is that of the whole frame. */
 void session_received(struct session *session, size_t size);
 
 /* True where a BEAT is due, as much was received and not acknowledged. */
@@ -65,5 +65,6 @@ bool session_can_resume(const struct session *session, uint64_t received);
 /* Goes on upon a new connection to the other end, which has as many. */
 void session_resume(struct session *session, uint64_t received);
 
-/* Bytes that are not acknowledged, heads included. */
+/* Bytes that are not acknowledged, and those of them that are not written yet, heads included. */
 size_t session_unacknowledged(const struct session *session);
+size_t session_unwritten(const struct session *session);

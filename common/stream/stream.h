@@ -21,6 +21,7 @@ struct streams;
 #define STREAM_NAME_MAX  64
 #define STREAM_KEY_BYTES 32
 #define STREAM_WORDS_MAX 65536
+#define STREAM_DATA_MAX  65528
 
 /* The times of grace between a set and its pods, at both ends: see struct streams_setup. */
 #define STREAM_GRACE_NS  UINT64_C(10000000000)
@@ -38,11 +39,13 @@ struct stream_welcome {
     uint32_t first_rank; /* of its master; its workers have the numbers that follow */
     const char *words;   /* those that its ranks are to run with, each with its '\0' */
     size_t words_bytes;  /* at most STREAM_WORDS_MAX */
+    bool is_near;        /* told to a pod: it has joined by a socket in a folder, so the set is on its node */
 };
 
 enum stream_event_type {
     STREAM_JOINS,   /* a pod wants to join: streams_welcome() or streams_refuse() follow, now or later */
     STREAM_MESSAGE, /* from a peer that was welcomed */
+    STREAM_DATA,    /* likewise, to the end that listens: bytes that belong to a message before them */
     STREAM_LEFT,    /* a peer has left in order: nothing more comes from it, and nothing goes to it */
     STREAM_LOST, /* a peer has not come back within the grace time, or has broken the protocol: the same. Also one that
                     has gone before it was answered. Not of a peer from which this end has parted */
@@ -51,7 +54,7 @@ enum stream_event_type {
 struct stream_event {
     enum stream_event_type type;
     unsigned peer;
-    const unsigned char *bytes; /* MESSAGE: until the next call */
+    const unsigned char *bytes; /* MESSAGE, DATA: until the next call */
     size_t size;
     struct stream_lineup lineup; /* JOINS */
 };
@@ -59,7 +62,8 @@ struct stream_event {
 /* Common to both ends. */
 struct streams_setup {
     struct event_base *base;  /* borrowed */
-    const unsigned char *key; /* [STREAM_KEY_BYTES] pre-shared key; NULL: TCP addresses are refused */
+    const unsigned char *key; /* [STREAM_KEY_BYTES] pre-shared key; NULL: nothing listens at a port, and a port is
+                                 joined by a credential of munge */
     uint64_t grace_ns;        /* how long a peer that has fallen silent may take to come back */
     uint64_t closed_ns;       /* the same of one whose connection was closed, as that of a process that ends is */
     void (*warn)(void *context, const char *line); /* NULL: nobody hears of strangers that were sent away */
@@ -84,6 +88,10 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
 /* The next thing that has happened, of any peer; false where there is none. */
 bool streams_poll(struct streams *streams, struct stream_event *event);
 
+/* Reads what has come by now, at the cost of one call of the system where nothing has. The base is turned only where
+ * there are many peers: an end that calls this must turn the base now and then as well, for all else. */
+void streams_look(struct streams *streams);
+
 /* Answers a pod that wants to join. The welcome is copied; a line of a refusal is shown to whoever has started the pod.
  * -1 when memory is out: the pod is refused. */
 int streams_welcome(struct streams *streams, unsigned peer, const struct stream_welcome *welcome);
@@ -93,14 +101,24 @@ void streams_refuse(struct streams *streams, unsigned peer, const char *line);
  * peer is not open. -1 when memory is out, or a peer that is cut off has left 1 GiB unacknowledged. */
 int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
+/* Sends 1 to STREAM_DATA_MAX bytes of data as streams_send() does a message, in order with these, from an end that has
+ * joined. */
+int streams_send_data(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
+
 /* Has streams_send() keep what it is given until streams_flush(), so that what is sent in one go takes one call of the
  * system. */
 void streams_gather(struct streams *streams);
 void streams_flush(struct streams *streams);
 
-/* Bytes of messages, with 8 for each, that the peer has not acknowledged; it does so with all that it sends, after 64
- * KiB at once, and after a quarter of a second at the latest. */
+/* Bytes of messages and data, with 8 for each, that the peer has not acknowledged; it does so with all that it sends,
+ * after 64 KiB at once, and after a quarter of a second at the latest. */
 size_t streams_unsent(const struct streams *streams, unsigned peer);
+
+/* True where data may be sent to the peer: little waits for the socket to take it, and at most
+ * STREAM_UNACKNOWLEDGED_MAX bytes are not acknowledged. So what is sent is still in a cache when the socket takes it,
+ * and neither end has to keep much of it. */
+#define STREAM_UNACKNOWLEDGED_MAX ((size_t)8 << 20)
+bool streams_has_room(const struct streams *streams, unsigned peer);
 
 /* True while messages can be sent to the peer, though they may wait for it to come back. */
 bool streams_is_open(const struct streams *streams, unsigned peer);

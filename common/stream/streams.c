@@ -30,9 +30,11 @@
 #define WARN_EVERY_NS UINT64_C(200000000)
 
 _Static_assert(STREAM_NAME_MAX == FRAME_NAME_BYTES && STREAM_WORDS_MAX == FRAME_WORDS_MAX, "as in frames");
+_Static_assert(STREAM_DATA_MAX == FRAME_DATA_MAX, "as in frames");
 
-/* The head of a message in the inbox. */
+/* The head of a message, or data, in the inbox. */
 struct kept_message {
+    enum stream_event_type type;
     unsigned peer;
     size_t size;
 };
@@ -145,9 +147,10 @@ void streams_free(struct streams *streams)
 
 /* --- what has come --- */
 
-int streams_keep(struct streams *streams, const struct peer *peer, const unsigned char *bytes, size_t size)
+int streams_keep(struct streams *streams, const struct peer *peer, enum stream_event_type type,
+                 const unsigned char *bytes, size_t size)
 {
-    const struct kept_message kept = {peer->number, size};
+    const struct kept_message kept = {type, peer->number, size};
     unsigned char *room = fifo_append(&streams->inbox, sizeof kept + size);
     if (room == NULL)
         return -1;
@@ -183,7 +186,7 @@ static bool poll_message(struct streams *streams, struct stream_event *event)
     const unsigned char *first = fifo_first(&streams->polled);
     memcpy(&kept, first, sizeof kept);
     streams->polled_bytes = sizeof kept + kept.size;
-    *event = (struct stream_event){STREAM_MESSAGE, kept.peer, first + sizeof kept, kept.size, {.workers = 0}};
+    *event = (struct stream_event){kept.type, kept.peer, first + sizeof kept, kept.size, {.workers = 0}};
     return true;
 }
 
@@ -202,6 +205,42 @@ bool streams_poll(struct streams *streams, struct stream_event *event)
         return true;
     }
     return false;
+}
+
+/* Peers whose sockets are read without asking which of them have anything to read: a look at the base takes about as
+ * many calls of the system, with the one that sets its timer. */
+#define LOOK_CONNECTED_MAX 3
+/* Peers among which these are looked for, behind those that went before any other. */
+#define LOOK_PEERS_MAX 64
+
+/* Lists the connections of all peers. False where there are too many of either. */
+static bool list_few_connections(struct streams *streams, struct connection *few[LOOK_CONNECTED_MAX], unsigned *count)
+{
+    size_t *first = &streams->first_alive;
+    *count = 0;
+    while (*first < streams->peer_count && streams->peers[*first]->state == PEER_IS_GONE)
+        ++*first;
+    if (streams->peer_count - *first > LOOK_PEERS_MAX)
+        return false;
+    for (size_t i = *first; i < streams->peer_count; i++) {
+        if (streams->peers[i]->connection == NULL)
+            continue;
+        if (*count == LOOK_CONNECTED_MAX)
+            return false;
+        few[(*count)++] = streams->peers[i]->connection;
+    }
+    return true;
+}
+
+void streams_look(struct streams *streams)
+{
+    struct connection *few[LOOK_CONNECTED_MAX];
+    unsigned count;
+    if (list_few_connections(streams, few, &count))
+        for (unsigned i = 0; i < count; i++)
+            connection_look(few[i]);
+    else
+        event_base_loop(streams->setup.base, EVLOOP_NONBLOCK);
 }
 
 /* --- what is sent --- */
@@ -262,18 +301,30 @@ static void note_unflushed(struct streams *streams, struct peer *peer)
     streams->unflushed = peer;
 }
 
-int streams_send(struct streams *streams, unsigned number, const unsigned char *bytes, size_t size)
+static int send_frame(struct streams *streams, unsigned number, enum frame_type type, const unsigned char *bytes,
+                      size_t size)
 {
     struct peer *peer = streams->peers[number];
     if (!streams_is_open(streams, number))
         return 0;
-    if (session_add(&peer->session, FRAME_MESSAGE, bytes, size) < 0)
+    if (session_add(&peer->session, type, bytes, size) < 0)
         return -1;
     if (streams->gathers)
         note_unflushed(streams, peer);
     else if (peer->connection != NULL)
         connection_pump(peer->connection);
     return 0;
+}
+
+int streams_send(struct streams *streams, unsigned number, const unsigned char *bytes, size_t size)
+{
+    return send_frame(streams, number, FRAME_MESSAGE, bytes, size);
+}
+
+int streams_send_data(struct streams *streams, unsigned number, const unsigned char *bytes, size_t size)
+{
+    assert(streams->joiner != NULL);
+    return send_frame(streams, number, FRAME_DATA, bytes, size);
 }
 
 void streams_gather(struct streams *streams)
@@ -295,6 +346,15 @@ void streams_flush(struct streams *streams)
 size_t streams_unsent(const struct streams *streams, unsigned number)
 {
     return session_unacknowledged(&streams->peers[number]->session);
+}
+
+/* Bytes that wait for a socket from which on data wait elsewhere. */
+#define UNWRITTEN_MAX ((size_t)256 << 10)
+
+bool streams_has_room(const struct streams *streams, unsigned number)
+{
+    const struct session *session = &streams->peers[number]->session;
+    return session_unwritten(session) < UNWRITTEN_MAX && session_unacknowledged(session) < STREAM_UNACKNOWLEDGED_MAX;
 }
 
 bool streams_is_open(const struct streams *streams, unsigned number)

@@ -31,7 +31,7 @@ int ticket_init(struct ticket *ticket, struct error *error)
     return 0;
 }
 
-int ticket_write(const struct ticket *ticket, const char *path, struct error *error)
+char *ticket_text(const struct ticket *ticket)
 {
     char address[STREAM_ADDRESS_TEXT_MAX];
     struct text text;
@@ -45,7 +45,12 @@ int ticket_write(const struct ticket *ticket, const char *path, struct error *er
     for (size_t i = 0; i < sizeof ticket->key; i++)
         text_add(&text, "%02x", ticket->key[i]);
     text_add(&text, "\n");
-    char *bytes = text_take(&text);
+    return text_take(&text);
+}
+
+int ticket_write(const struct ticket *ticket, const char *path, struct error *error)
+{
+    char *bytes = ticket_text(ticket);
     const mode_t before = umask(077);
     const int result =
         bytes != NULL ? file_write(path, bytes, strlen(bytes), error) : error_set(error, "out of memory");

@@ -23,6 +23,9 @@ struct ticket {
 /* A ticket with a new key, and no address. -1 with one line where the system has no random bytes. */
 int ticket_init(struct ticket *ticket, struct error *error);
 
+/* The text of the file; the caller frees it. NULL when memory is out. */
+char *ticket_text(const struct ticket *ticket);
+
 /* Writes the file anew, with mode 0600. -1 with one line. */
 int ticket_write(const struct ticket *ticket, const char *path, struct error *error);
 

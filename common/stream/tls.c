@@ -18,20 +18,22 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define KEY_NAME    "hdss"
-#define CIPHER_NAME "TLS_AES_128_GCM_SHA256"
+#define KEY_NAME     "hdss"  /* of the common key */
+#define OWN_KEY_NAME "munge" /* of one that a credential has brought */
+#define CIPHER_NAME  "TLS_AES_128_GCM_SHA256"
 /* Bytes that are read at once. */
 #define TLS_READ_BYTES ((size_t)64 << 10)
 
 struct tls {
     SSL_CTX *context;
-    SSL_SESSION *key; /* the pre-shared key as OpenSSL takes it */
+    SSL_SESSION *key; /* the common pre-shared key as OpenSSL takes it; NULL: none */
     BIO_METHOD *socket;
     bool listens;
 };
 
 struct tls_session {
     SSL *ssl;
+    SSL_SESSION *key; /* of this connection alone; owned; NULL: none */
 };
 
 /* --- the key --- */
@@ -54,25 +56,32 @@ static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
 }
 
 /* The listening end: who offers a key of another name is as one who offers none. */
-static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **session)
+static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **found)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
-    *session = NULL;
+    const struct tls_session *session = SSL_get_app_data(ssl);
+    SSL_SESSION *key = NULL;
     if (length == strlen(KEY_NAME) && memcmp(name, KEY_NAME, length) == 0)
-        *session = SSL_SESSION_dup(tls->key);
+        key = tls->key;
+    else if (length == strlen(OWN_KEY_NAME) && memcmp(name, OWN_KEY_NAME, length) == 0)
+        key = session->key;
+    *found = key != NULL ? SSL_SESSION_dup(key) : NULL;
     return 1;
 }
 
 /* The connecting end. */
 static int offer_shared_key(SSL *ssl, const EVP_MD *digest, const unsigned char **name, size_t *length,
-                            SSL_SESSION **session)
+                            SSL_SESSION **offered)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    const struct tls_session *session = SSL_get_app_data(ssl);
+    const char *text = session->key != NULL ? OWN_KEY_NAME : KEY_NAME;
+    SSL_SESSION *key = session->key != NULL ? session->key : tls->key;
     (void)digest;
-    *name = (const unsigned char *)KEY_NAME;
-    *length = strlen(KEY_NAME);
-    *session = SSL_SESSION_dup(tls->key);
-    return *session != NULL;
+    *name = (const unsigned char *)text;
+    *length = strlen(text);
+    *offered = key != NULL ? SSL_SESSION_dup(key) : NULL;
+    return *offered != NULL;
 }
 
 /* --- the socket: as that of OpenSSL, but for SIGPIPE --- */
@@ -131,7 +140,9 @@ static bool set_up(struct tls *tls, const unsigned char *key)
         SSL_CTX_set_psk_find_session_callback(context, find_shared_key);
     else
         SSL_CTX_set_psk_use_session_callback(context, offer_shared_key);
-    return (tls->key = session_of_key(context, key)) != NULL && (tls->socket = socket_method()) != NULL;
+    if (key != NULL && (tls->key = session_of_key(context, key)) == NULL)
+        return false;
+    return (tls->socket = socket_method()) != NULL;
 }
 
 struct tls *tls_new(const unsigned char *key, bool listens, struct error *error)
@@ -163,7 +174,7 @@ void tls_free(struct tls *tls)
 
 struct tls_session *tls_session_new(struct tls *tls, int fd)
 {
-    struct tls_session *session = malloc(sizeof *session);
+    struct tls_session *session = calloc(1, sizeof *session);
     SSL *ssl = SSL_new(tls->context);
     BIO *bio = BIO_new(tls->socket);
     if (session == NULL || ssl == NULL || bio == NULL) {
@@ -180,6 +191,7 @@ struct tls_session *tls_session_new(struct tls *tls, int fd)
     else
         SSL_set_connect_state(ssl);
     session->ssl = ssl;
+    SSL_set_app_data(ssl, session);
     return session;
 }
 
@@ -188,7 +200,14 @@ void tls_session_free(struct tls_session *session)
     if (session == NULL)
         return;
     SSL_free(session->ssl);
+    SSL_SESSION_free(session->key);
     free(session);
+}
+
+int tls_session_take_key(struct tls_session *session, const unsigned char *key)
+{
+    session->key = session_of_key(SSL_get_SSL_CTX(session->ssl), key);
+    return session->key != NULL ? 0 : -1;
 }
 
 /* The meaning of a call that returned `returned`, of which no byte was moved. */

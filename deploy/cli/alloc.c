@@ -40,12 +40,12 @@ static const struct option_row alloc_rows[] = {
 };
 
 static const struct options alloc_options = {
-    .usage = "hdss alloc [OPTION]... [SET|FILE]",
+    .usage = "hdss alloc [OPTION]... [SET|FILE|HOST:PORT]",
     .about = "Prints the line that has a batch system start a pod of a set on some nodes. Nothing is submitted.",
     .sections = {{"Options", alloc_rows}, {"Help", options_common}},
     .notes =
         "The set has to be one that other nodes can reach, `hdss up --listen HOST:PORT`, and its folder one that they "
-        "share.\n"
+        "share; where munge runs, HOST:PORT does without the folder.\n"
         "Example:\n"
         "    eval \"$(hdss alloc --nodes 4 --time 2h)\"",
 };

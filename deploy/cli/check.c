@@ -199,6 +199,8 @@ static int check_here(struct launch_plan *launch_plan, const struct worker_optio
     if (job_setup_describe(&launch_plan->setup, error) < 0 || launch_check_check_dca(launch_plan, worker, error) < 0)
         return -1;
     int result = look_back(launch_plan, &resume, error);
+    if (result == 0 && launch_plan->setup.job.listens)
+        result = job_setup_check_for_pods(&launch_plan->setup, error);
     if (result == 0)
         result = check_powers(launch_plan, error);
     if (result == 0 && launch_plan->dry_run)

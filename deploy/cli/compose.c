@@ -18,6 +18,7 @@ static const char *const names[PROGRAMS] = {DAEMON_PREFIX "supermaster", DAEMON_
 void launch_plan_fini(struct launch_plan *launch_plan)
 {
     hosts_fini(&launch_plan->hosts);
+    hosts_fini(&launch_plan->pod_hosts);
     argv_fini(&launch_plan->slowdowns);
     argv_fini(&launch_plan->loads);
     argv_fini(&launch_plan->mpi_args);
@@ -154,6 +155,26 @@ static int compose_complete(struct launch_plan *launch_plan, struct error *error
                          "--masters %u: accepted on several hosts: an integer from 0 to the number of workers, %u",
                          launch_plan->masters, launch_plan->workers);
     return count_those_who_do_both(launch_plan, error);
+}
+
+int compose_check_workers(const struct launch_plan *plan, struct error *error)
+{
+    if (plan->has_no_workers && !plan->listens)
+        return error_set(error, "--pods-only: no pod could join; accepted: with --listen local, or --listen HOST:PORT");
+    if (plan->has_no_workers && (plan->workers > 0 || plan->masters > 0))
+        return error_set(error, "--pods-only: no worker and no master is started here; accepted: without --workers and "
+                                "--masters");
+    if (plan->listens && plan->masters_given && plan->masters == 0)
+        return error_set(error, "--masters 0: accepted with --listen: 1 or more, as masters may join");
+    return 0;
+}
+
+int compose_deal(struct launch_plan *launch_plan, struct error *error)
+{
+    if (compose_complete(launch_plan, error) < 0)
+        return -1;
+    hosts_deal(&launch_plan->hosts, launch_plan->masters, launch_plan->workers);
+    return 0;
 }
 
 /* "NAME:RANKS,..." for the launcher, to be freed; NULL without memory. */

@@ -20,6 +20,8 @@ struct launch_plan {
     unsigned threads;         /* threads of each worker; 0: as many as it has cores */
     bool single_threaded;     /* the kernel is one of ours, which has no threads but those */
     struct hosts hosts;       /* hosts of the run; none: this machine */
+    bool has_pods;            /* --pods: each host is to have a launch of its own */
+    struct hosts pod_hosts;   /* then they are here, dealt, and the launch has the supermaster alone */
     bool allocated;           /* the hosts are those of a batch job other than Slurm's */
     bool core_reserved;       /* workers leave a core to each master */
     struct argv slowdowns;    /* slowdown for all, or one for each worker, or none */
@@ -39,6 +41,7 @@ struct launch_plan {
     const char *launch_option; /* an option of a launch that was given; borrowed; NULL: none was */
     bool serves;               /* the line has no job: the supermaster serves a set */
     bool is_pod;               /* a master that joins a set leads the launch, in the place of a supermaster */
+    bool elastic;              /* --elastic */
     bool listens;              /* pods may join: workers of the launch have a master */
     bool has_no_workers;       /* all workers are to come in pods */
     bool quiet;                /* nothing is printed but what is wrong */
@@ -66,6 +69,12 @@ void launch_plan_fini(struct launch_plan *launch_plan);
 /* Completes the line-up (how many masters and workers) and adds to `line` the words of its mpirun line. -1 with one
  * line. */
 int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error);
+
+/* Completes the line-up of several hosts, and deals it out to them. -1 with one line. */
+int compose_deal(struct launch_plan *launch_plan, struct error *error);
+
+/* -1 with one line where the line-up has no workers that could compute, or none that pods could join. */
+int compose_check_workers(const struct launch_plan *launch_plan, struct error *error);
 
 /* Finds a program of the suite: beside this one, or in ../libexec/hdss. -1 with one line. */
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error);

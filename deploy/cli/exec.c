@@ -111,7 +111,7 @@ static bool exec_is_remote(const struct exec_request *request)
 {
     struct hosts hosts = {0};
     for (unsigned i = 0; i < request->words.count; i++)
-        if (strncmp(request->words.items[i], "--host", 6) == 0)
+        if (strncmp(request->words.items[i], "--host", 6) == 0 || strncmp(request->words.items[i], "--listen", 8) == 0)
             return true;
     const bool is_allocated = allocation_read(&hosts, NULL) == 0 && hosts.count > 0;
     hosts_fini(&hosts);
@@ -351,7 +351,8 @@ static void add_kernel(const struct exec_run *run, struct argv *words)
 static unsigned exec_workers(const struct exec_run *run)
 {
     const struct exec_request *request = &run->request;
-    const unsigned wanted = request->workers > 0 ? request->workers : run->is_remote ? 0 : cores_usable();
+    const bool is_unknown = run->is_remote || argv_contain(&request->words, "--pods-only");
+    const unsigned wanted = request->workers > 0 ? request->workers : is_unknown ? 0 : cores_usable();
     return run->is_complete && wanted > run->list.rows ? (unsigned)run->list.rows : wanted;
 }
 
@@ -704,7 +705,8 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
 static int launch_tasks(struct exec_run *run, struct error *error)
 {
     struct argv words = {0};
-    const struct launch_side side = {exec_look_aside, exec_wait_ms, exec_wait_for, run, exec_has_printed};
+    const struct launch_side side = {exec_look_aside, exec_wait_ms, exec_wait_for, run,
+                                     .has_printed = exec_has_printed};
     struct launch how = {.output = run->request.verbose ? LAUNCH_OUTPUT_APART : LAUNCH_OUTPUT_SILENT,
                          .is_asked = exec_is_asked,
                          .is_passing = run->request.output == NULL,

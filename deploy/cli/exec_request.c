@@ -287,9 +287,9 @@ static const struct option_row output_rows[] = {
 
 /* Options of `hdss run` that go on to it as they are. */
 static const char *const passed_names[] = {
-    "hosts",       "hostfile", "masters",    "mpirun",     "mpi-args",      "time-limit",
-    "time-margin", "restarts", "technique",  "recall",     "max-output",    "report",
-    "overwrite",   "journal",  "durability", "drain-time", "node-failures", "trace",
+    "hosts",         "hostfile", "masters",    "mpirun", "mpi-args",  "time-limit", "time-margin", "restarts",
+    "technique",     "recall",   "max-output", "report", "overwrite", "journal",    "durability",  "drain-time",
+    "node-failures", "trace",    "elastic",    "listen", "pods-file", "pods-only",  "pods",
 };
 enum { PASSED = sizeof passed_names / sizeof *passed_names };
 

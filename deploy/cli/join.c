@@ -14,14 +14,18 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static const char program[] = "hdss join";
 
 struct join_request {
     struct launch_plan plan; /* the target of the launch's options */
-    const char *set;         /* or the file by which it is joined; borrowed; NULL: none is given */
+    const char *set;         /* or the file or port by which it is joined; borrowed; NULL: none is given */
     uint64_t patience_s;     /* for so long a set that is not there is waited for; 0: not given */
+    bool was_there;          /* it was joined before, and lost */
 };
 
 static int take_patience(void *target, const char *value, struct error *error)
@@ -43,11 +47,13 @@ static const struct option_row join_rows[] = {
 _Static_assert(offsetof(struct join_request, plan) == 0, "options of the launch take the request for its plan");
 
 static const struct options join_options = {
-    .usage = "hdss join [OPTION]... [SET|FILE]",
+    .usage = "hdss join [OPTION]... [SET|RUN|FILE|HOST:PORT]",
     .about =
-        "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen`, and returns "
-        "when the pod has left it. FILE is the file `pods` of the set's folder; a set whose folder is here is found "
-        "by its name.",
+        "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen`, or of a run "
+        "with `hdss run --elastic`, and returns when the pod has left it. FILE is the file `pods` of the set's folder, "
+        "or the one that the run names when it begins; - has it come on standard input. A set whose folder is here is "
+        "found by its name, and a run of this machine by its own, run-PID. Where munge runs, HOST:PORT joins a set or "
+        "a run of the same user without that file.",
     .sections = {{"Pod", join_rows}, {"Launch", launch_place_rows}, {"Help", options_common}},
     .notes =
         "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job, and the pod leaves before its "
@@ -68,12 +74,47 @@ static int join_take_operand(void *target, const char *word, struct error *error
 {
     struct join_request *request = target;
     if (request->set != NULL)
-        return error_set(error, "unexpected word '%.100s': one set is joined", word);
+        return error_set(error, "unexpected word '%.100s': one set, or run, is joined", word);
     request->set = word;
     return 0;
 }
 
 /* --- the launch --- */
+
+/* Time that a pod which is not wanted any more has to leave by itself. */
+#define LEAVES_MS 5000
+
+/* Standard input, which ends when the pod is not wanted any more. */
+struct tether {
+    bool is_cut;
+    int64_t end_ms; /* when the pod is to have left, as it is cut */
+};
+
+/* A pod that has joined leaves with its run or set, which has ended; one that has not is of no use. */
+static enum launch_wish look_at_tether(void *context, bool begun)
+{
+    struct tether *tether = context;
+    char byte;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (!tether->is_cut && poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0) {
+        tether->is_cut = true;
+        tether->end_ms = launch_clock_ms() + (begun ? LEAVES_MS : 0);
+    }
+    return tether->is_cut && launch_clock_ms() >= tether->end_ms ? LAUNCH_KILLS : LAUNCH_GOES_ON;
+}
+
+static int wait_for_tether_ms(void *context)
+{
+    const struct tether *tether = context;
+    const int64_t left_ms = tether->end_ms - launch_clock_ms();
+    return !tether->is_cut ? -1 : left_ms > 0 ? (int)left_ms : 100;
+}
+
+static unsigned wait_for_input(void *context, struct pollfd *polled)
+{
+    *polled = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+    return ((const struct tether *)context)->is_cut ? 0 : 1;
+}
 
 static int join(struct join_request *request, bool *again, struct error *error)
 {
@@ -83,8 +124,18 @@ static int join(struct join_request *request, bool *again, struct error *error)
         error_set(error, "--masters %u: accepted: 1, as a pod has one master", plan->masters);
         return EXIT_STATUS_USAGE;
     }
-    if (pods_find_ticket(request->set, ticket, error) < 0)
-        return EXIT_STATUS_USAGE;
+    const bool is_handed = request->set != NULL && strcmp(request->set, "-") == 0;
+    bool is_tethered = false;
+    if (is_handed) {
+        if (pods_keep_ticket(ticket, &is_tethered, error) < 0)
+            return EXIT_STATUS_USAGE;
+    } else if (pods_find_ticket(request->set, ticket, error) < 0) {
+        if (!request->was_there)
+            return EXIT_STATUS_USAGE;
+        *error = (struct error){0};
+        say_note(program, "it has ended meanwhile");
+        return EXIT_STATUS_DONE;
+    }
     job_init(&plan->setup.job); /* for the time that ranks have to drain */
     plan->serves = plan->is_pod = plan->masters_given = true;
     plan->masters = 0; /* beside the one that leads */
@@ -97,16 +148,20 @@ static int join(struct join_request *request, bool *again, struct error *error)
         argv_add(&plan->job, "--patience");
         argv_add_format(&plan->job, "%ju", (uintmax_t)request->patience_s);
     }
-    struct launch how = {0};
+    struct tether tether = {0};
+    const struct launch_side side = {look_at_tether, wait_for_tether_ms, wait_for_input, .context = &tether};
+    struct launch how = {.side = is_tethered ? &side : NULL};
     const int status = run_launch_plan(plan, &how, error);
-    *again = request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
+    if (is_handed)
+        unlink(ticket);
+    *again = !is_handed && request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
     return status;
 }
 
-/* Joins once; `*again`: the set was lost, and is to be waited for. */
+/* Joins once; `*again`: the set was lost, and is to be waited for, or has been before the call. */
 static int join_once(int argc, char **argv, bool *again)
 {
-    struct join_request request = {.plan = LINEUP_DEFAULT};
+    struct join_request request = {.plan = LINEUP_DEFAULT, .was_there = *again};
     struct error error = {0};
     int status = EXIT_STATUS_USAGE;
     const int result = options_parse(&join_options, argc, argv, &request, join_take_operand, &error);
@@ -125,7 +180,7 @@ static int join_once(int argc, char **argv, bool *again)
 
 int command_join(int argc, char **argv)
 {
-    bool again;
+    bool again = false;
     int status;
     do {
         status = join_once(argc, argv, &again);

@@ -185,11 +185,13 @@ static int launch_start(struct child *child, char *const *argv)
     if (whole_lines_init(&child->lines, how->log == NULL && colour_is_on(STDERR_FILENO), write_error, child) < 0)
         return -1;
     block_signals(&child->before, &taken);
-    child->earlier_count = children_of(self, child->earlier, CHILDREN_MAX);
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks whose launcher is killed become children of this process */
     child->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
     if (child->signals < 0 || open_errors(how, ends) < 0)
         return -1;
+    if (how->side != NULL && how->side->begin != NULL)
+        how->side->begin(how->side->context, ends[1]);
+    child->earlier_count = children_of(self, child->earlier, CHILDREN_MAX);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks whose launcher is killed become children of this process */
     child->pid = fork();
     if (child->pid == 0)
         launch_become(child, argv, ends[1], self);
@@ -449,8 +451,10 @@ static void look_aside(struct child *child)
     if (wish == LAUNCH_DRAINS && child->asked == 0) {
         child->asked = 1;
         begin_drain(child);
-    } else if (wish == LAUNCH_ENDS) {
+    } else if (wish == LAUNCH_ENDS || wish == LAUNCH_KILLS) {
         child->drain_waits = false;
+        if (wish == LAUNCH_KILLS)
+            child->end_ms = launch_clock_ms();
         end_launcher(child);
     }
 }

@@ -33,18 +33,22 @@ enum launch_wish {
     LAUNCH_GOES_ON,
     LAUNCH_DRAINS, /* the ranks are asked to drain */
     LAUNCH_ENDS,   /* the launcher is asked to end its ranks, and is killed with them where it does not */
+    LAUNCH_KILLS,  /* it is killed with them at once: nothing that they do is of use */
 };
 
 /* Work of the caller's that goes on in the loop that waits for the launcher. */
 struct launch_side {
     /* Called after each event, and when its time is over; never waits. `begun`: all ranks are there, or it is not
-     * known. Its wish is met as soon as it is returned, and nothing is said about it; LAUNCH_ENDS has to be returned
-     * again and again, until the launcher has ended. */
+     * known. Its wish is met as soon as it is returned, and nothing is said about it; LAUNCH_ENDS and LAUNCH_KILLS
+     * have to be returned again and again, until the launcher has ended. */
     enum launch_wish (*look)(void *context, bool begun);
     int (*wait_ms)(void *context); /* time until look() is due at the latest; -1: only after events */
     /* Fills in descriptors whose events look() waits for, at most LAUNCH_SIDE_DESCRIPTORS. Returns how many. */
     unsigned (*wait_for)(void *context, struct pollfd *polled);
     void *context;
+    /* Called at each start, before the launcher begins: for processes that belong to the run, too, and write to
+     * `errors` what is wrong, as its ranks do. NULL: there are none. */
+    void (*begin)(void *context, int errors);
     /* True if the last look() has printed where a progress line may have stood, and has ended its line; NULL: never. */
     bool (*has_printed)(void *context);
 };

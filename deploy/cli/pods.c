@@ -8,6 +8,7 @@
 #include "deploy/cli/commands.h"
 #include "deploy/cli/control_client.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,12 +91,12 @@ static int ask_for_ticket(const char *given, char path[PATH_MAX], struct error *
 {
     struct set_place set;
     struct control_answer answer;
-    if (sets_find(given, &set, error) < 0)
+    if (sets_find_with_pods(given, &set, error) < 0)
         return -1;
     int result = ask_set(&set, "GET", "/v1", &answer, error) == EXIT_STATUS_DONE ? 0 : -1;
     const char *file = result == 0 ? json_string_value(json_object_get(answer.json, "pods_file")) : NULL;
     if (result == 0 && file == NULL)
-        result = error_set(error, "no pod can join the set %s: it was started without --listen", set.name);
+        result = error_set(error, "no pod can join %s: it was started without --listen", set.name);
     else if (result == 0 && snprintf(path, PATH_MAX, "%s", file) >= PATH_MAX)
         result = error_set(error, "the path of its file is too long");
     control_answer_fini(&answer);
@@ -112,19 +113,64 @@ static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/" TICKET_NAME, folder) < PATH_MAX && access(path, F_OK) == 0;
 }
 
+/* True where a port is given, at which a set is joined by a credential of munge. */
+static bool is_port(const char *given)
+{
+    struct stream_address address;
+    struct error unused;
+    return stream_address_parse(&address, given, &unused) == 0 && stream_address_is_tcp(&address);
+}
+
 int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error)
 {
     char name[SET_NAME_MAX];
     const bool is_file = given != NULL && (strchr(given, '/') != NULL || access(given, F_OK) == 0);
+    if (given != NULL && access(given, F_OK) != 0 && is_port(given)) {
+        snprintf(path, PATH_MAX, "%s", given);
+        return 0;
+    }
     if (is_file && realpath(given, path) == NULL)
         return error_set(error,
-                         "%.300s: there is no such file; accepted: the name of a set, or the file `pods` of its "
-                         "folder",
+                         "%.300s: there is no such file; accepted: the name of a set or of a run, or the file by "
+                         "which pods join it",
                          given);
     if (is_file)
         return 0;
     sets_default_name(name);
     return find_ticket_in_state(given != NULL ? given : name, path) ? 0 : ask_for_ticket(given, path, error);
+}
+
+/* Reads standard input to its end, or to an empty line, and no further. True for the latter. */
+static bool read_to_empty_line(char *text, size_t size)
+{
+    size_t length = 0;
+    bool goes_on = false;
+    while (!goes_on && length + 1 < size && read(STDIN_FILENO, text + length, 1) == 1) {
+        length++;
+        goes_on = length > 1 && text[length - 1] == '\n' && text[length - 2] == '\n';
+    }
+    text[length] = '\0';
+    return goes_on;
+}
+
+int pods_keep_ticket(char path[PATH_MAX], bool *goes_on, struct error *error)
+{
+    enum { TICKET_BYTES = 4096 };
+    char text[TICKET_BYTES];
+    struct ticket ticket;
+    struct error why;
+    const char *temporary = getenv("TMPDIR");
+    *goes_on = read_to_empty_line(text, sizeof text);
+    if (ticket_parse(&ticket, text, &why) < 0)
+        return error_set(error, "standard input is not the file by which pods join: %.300s", why.text);
+    if (snprintf(path, PATH_MAX, "%s/hdss-pod-XXXXXX", temporary != NULL && temporary[0] == '/' ? temporary : "/tmp") >=
+        PATH_MAX)
+        return error_set(error, "the path of the folder for temporary files is too long");
+    const int file = mkstemp(path);
+    if (file < 0)
+        return error_set(error, "cannot make the file %.300s: %s", path, strerror(errno));
+    close(file);
+    return ticket_write(&ticket, path, error);
 }
 
 /* --- hdss pods --- */
@@ -152,7 +198,7 @@ static int list_pods(const struct pods_request *request, struct error *error)
 {
     struct set_place set;
     struct control_answer answer;
-    if (sets_find(request->set, &set, error) < 0)
+    if (sets_find_with_pods(request->set, &set, error) < 0)
         return EXIT_STATUS_USAGE;
     int status = ask_set(&set, "GET", "/v1/pods", &answer, error);
     if (status == EXIT_STATUS_DONE) {

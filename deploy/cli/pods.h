@@ -11,9 +11,13 @@
 /* Reads SET/podRANK, or podRANK, with an empty name of the set. False where the word is none. */
 bool pods_read_name(const char *word, char set[SET_NAME_MAX], unsigned *rank);
 
-/* The file by which a set is joined: the file itself, else that of the set of that name, else, where `given` is NULL,
- * that of the set which is meant. -1 with one line. */
+/* The file by which a set is joined, or its port: what is given where it is one of these, else the file of the set of
+ * that name, or, where `given` is NULL, of the set which is meant. -1 with one line. */
 int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error);
+
+/* Keeps the ticket that stands on standard input in a file of its own for the time of the pod. `*goes_on`: an empty
+ * line stands behind it, and standard input ends when the pod is not wanted any more. -1 with one line. */
+int pods_keep_ticket(char path[PATH_MAX], bool *goes_on, struct error *error);
 
 /* Asks a pod to leave its set, with what runs there finished. Returns an exit status, with one line unless it leaves.
  */

@@ -21,8 +21,10 @@
 #include "deploy/cli/compose.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/duration.h"
+#include "deploy/cli/host_pods.h"
 #include "deploy/cli/launch.h"
 #include "deploy/cli/mistakes.h"
+#include "deploy/cli/open_run.h"
 #include "deploy/cli/restarts.h"
 #include "deploy/cli/run_log.h"
 #include "deploy/cli/submission.h"
@@ -204,6 +206,17 @@ const struct option_row launch_run_rows[] = {
      "are "
      "those of the set",
      TAKES_WORD(struct launch_plan, set), .least = 1, .not_for = OPTION_STUDY},
+    {"elastic", 0, NULL, NULL,
+     "launches of their own can join the run while it goes on, as pods, by `hdss join`: from this machine, or as "
+     "--listen says. It is printed how",
+     TAKES_FLAG(struct launch_plan, elastic), .not_for = OPTION_STUDY},
+    {"pods-only", 0, NULL, NULL, "with --elastic: start no worker here: all come by `hdss join`",
+     TAKES_FLAG(struct launch_plan, has_no_workers), .not_for = OPTION_STUDY},
+    {"pods", 0, NULL, NULL,
+     "start a launch of its own on each of the hosts, by ssh or in a job of Slurm by srun, which joins the run as a "
+     "pod: "
+     "one that is lost costs the work that it had begun, with every MPI library",
+     TAKES_FLAG(struct launch_plan, has_pods), .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "launch workers alone, which draw their chunks themselves: see worker(1)", run_command_take_dca,
      .not_for = OPTION_STUDY},
@@ -312,6 +325,8 @@ static int run_command_check_job(struct launch_plan *launch_plan, struct error *
     for (unsigned i = 0; i < job->count; i++)
         if (strcmp(job->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");
+    if (compose_check_workers(launch_plan, error) < 0)
+        return -1;
     return launch_plan->restarts_given && launch_plan->restarts > 0 ? find_journal(launch_plan, error) : 0;
 }
 
@@ -348,11 +363,16 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
             note_launch_option(launch_plan, word.row->name);
             continue;
         }
+        launch_plan->listens |= word.row != NULL && strcmp(word.row->name, "listen") == 0;
         if (word.row != NULL)
             run_page_note(&launch_plan->page, word.row->name, word.value);
         for (int i = first; i < reader.at; i++)
             argv_add(&launch_plan->job, argv[i]);
     }
+    launch_plan->listens |= launch_plan->elastic || launch_plan->has_pods;
+    if (more == 0 && launch_plan->listens && launch_plan->set == NULL &&
+        (open_run_check(launch_plan, error) < 0 || open_run_add_words(launch_plan, error) < 0))
+        return -1;
     if (more < 0 || pass_break_after(launch_plan, error) < 0 || run_command_check_dca(launch_plan, error) < 0 ||
         check_time(launch_plan, error) < 0 ||
         run_page_prepare(&launch_plan->page, &launch_plan->job, launch_plan->dca.count == 0, error) < 0)
@@ -492,11 +512,20 @@ static const char *without_journal(const struct launch_plan *launch_plan)
     return launch_plan->survives ? DCA_LOSS_OF_RANK_0 : DCA_LOSS;
 }
 
+/* Launches the line once, with its pods. */
+static int launch_with_pods(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
+{
+    const int status = launch(line->items, how);
+    if (launch_plan->has_pods)
+        host_pods_wait(how->side->context);
+    return status;
+}
+
 /* Launches the line once. A set that has failed by itself is lost as well, as where all of its workers are: of it that
  * is said already. */
 static int launch_line(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
 {
-    const int status = launch(line->items, how);
+    const int status = launch_with_pods(launch_plan, line, how);
     how->asked |= how->is_asked();
     if (launch_plan->serves && launch_plan->restarts > 0 && status == EXIT_STATUS_FAILED && how->begun &&
         how->lost[0] == '\0')
@@ -598,6 +627,8 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         char *tasks = set_tasks(launch_plan, shown);
         if (shown != NULL)
             argv_print(&line, shown);
+        if (shown != NULL && launch_plan->has_pods)
+            host_pods_show(how->side->context, shown);
         if (launch_plan->shown != NULL)
             fputs(launch_plan->shown, stdout);
         how->summary_to =
@@ -640,6 +671,20 @@ static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
     how->drain_ms = launch_clock_ms() + 1000 * (span_s > 0 ? span_s : 0);
 }
 
+/* Runs it with a pod on each of its hosts. */
+static int run_with_pods(struct launch_plan *launch_plan, struct launch *how, struct error *error)
+{
+    struct host_pods pods;
+    const struct launch_side *side = how->side;
+    if (host_pods_init(&pods, launch_plan, how, error) < 0)
+        return EXIT_STATUS_USAGE;
+    const int status = run_composed(launch_plan, how, error);
+    const bool is_deserted = host_pods_are_deserted(&pods);
+    host_pods_fini(&pods);
+    how->side = side;
+    return is_deserted ? EXIT_STATUS_FAILED : status;
+}
+
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     if (launcher_check_place(error) < 0 || find_hosts(launch_plan, error) < 0 ||
@@ -647,8 +692,15 @@ int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct 
         return EXIT_STATUS_USAGE;
     if (!launch_plan->dry_run)
         set_drain(launch_plan, how);
+    how->ends_soon &= !launch_plan->listens; /* pods are parted from */
+    if (launch_plan->has_pods && host_pods_plan(launch_plan, error) < 0)
+        return EXIT_STATUS_USAGE;
     launch_plan->survives = dialect_of(launch_plan)->survives != NULL && dialect_of(launch_plan)->survives(launch_plan);
-    return run_composed(launch_plan, how, error);
+    const int status =
+        launch_plan->has_pods ? run_with_pods(launch_plan, how, error) : run_composed(launch_plan, how, error);
+    if (!launch_plan->serves)
+        open_run_clear(launch_plan);
+    return status;
 }
 
 int run_check(int argc, char **argv, struct error *error)

@@ -115,7 +115,7 @@ static int end_pod(const char *program, const struct end_request *request, const
         error_set(error, "--wait: accepted for a set alone");
         return EXIT_STATUS_USAGE;
     }
-    if (sets_find(name[0] != '\0' ? name : NULL, &set, error) < 0)
+    if (sets_find_with_pods(name[0] != '\0' ? name : NULL, &set, error) < 0)
         return EXIT_STATUS_USAGE;
     const int status = pods_send_away(&set, rank, error);
     if (status != EXIT_STATUS_DONE)

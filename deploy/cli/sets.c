@@ -157,6 +157,12 @@ int sets_find(const char *given, struct set_place *set, struct error *error)
                      given == NULL ? SET_VARIABLE ": " : "", name);
 }
 
+int sets_find_with_pods(const char *given, struct set_place *set, struct error *error)
+{
+    const bool is_run = given != NULL && strncmp(given, RUN_BEGINS, strlen(RUN_BEGINS)) == 0;
+    return is_run && find_named(given, set) ? 0 : sets_find(given, set, error);
+}
+
 int sets_refuse_lost(const char *name, struct error *error)
 {
     return error_set(error, "the set %s was lost; `hdss up --resume` goes on with its jobs", name);

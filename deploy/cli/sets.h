@@ -30,6 +30,9 @@ int sets_check_name(const char *name, struct error *error);
  * the only one. Nobody is asked whether it is still there. -1 with one line. */
 int sets_find(const char *given, struct set_place *set, struct error *error);
 
+/* As sets_find(), and a run by its name, run-PID: pods can join either. -1 with one line. */
+int sets_find_with_pods(const char *given, struct set_place *set, struct error *error);
+
 /* The line for a set whose socket nobody listens to any more. Returns -1. */
 int sets_refuse_lost(const char *name, struct error *error);
 

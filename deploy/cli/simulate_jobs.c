@@ -76,6 +76,8 @@ static int make_ready(const struct set_simulation *set, const struct listed_job 
     if (job_setup_is_dependent(&job->simulation.setup))
         return error_set(error, "%s: its iterations depend on one another, which is not simulated beside other jobs",
                          job->simulation.setup.kernel->name);
+    if (job->simulation.setup.job.spec.threads > 1)
+        return error_set(error, "--threads: beside other jobs a simulated worker has one; accepted: 1");
     job->simulation.order = job->simulation.seed;
     if (simulation_configure(&job->simulation, &job->run, error) < 0)
         return -1;

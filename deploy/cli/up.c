@@ -332,7 +332,7 @@ static unsigned wait_for_input(void *context, struct pollfd *polled)
 static int launch_set(struct up_request *request, const char *name, FILE *log, struct error *error)
 {
     struct attended_set set = {.request = request, .name = name};
-    const struct launch_side side = {look_at_set, wait_for_set_ms, wait_for_input, &set, NULL};
+    const struct launch_side side = {look_at_set, wait_for_set_ms, wait_for_input, &set};
     struct launch how = {
         .log = log, .side = log == NULL ? &side : NULL, .ends_soon = request->until_eof /* whose parent may wait */};
     return run_launch_plan(&request->plan, &how, error);
@@ -448,19 +448,6 @@ static int start_apart(struct up_request *request, const char *name, const char 
     return status;
 }
 
-/* -1 with one line where the line-up has no workers that could compute, or none that pods could join. */
-static int check_workers(const struct launch_plan *plan, struct error *error)
-{
-    if (plan->has_no_workers && !plan->listens)
-        return error_set(error, "--pods-only: no pod could join; accepted: with --listen local, or --listen HOST:PORT");
-    if (plan->has_no_workers && (plan->workers > 0 || plan->masters > 0))
-        return error_set(error, "--pods-only: no worker and no master is started here; accepted: without --workers and "
-                                "--masters");
-    if (plan->listens && plan->masters_given && plan->masters == 0)
-        return error_set(error, "--masters 0: accepted with --listen: 1 or more, as masters may join");
-    return 0;
-}
-
 static int start_set(struct up_request *request, struct error *error)
 {
     char name[SET_NAME_MAX], state[PATH_MAX];
@@ -476,7 +463,7 @@ static int start_set(struct up_request *request, struct error *error)
         snprintf(name, sizeof name, "%s", request->name);
     if (find_state(request, name, state, error) < 0)
         return EXIT_STATUS_USAGE;
-    if (check_workers(&request->plan, error) < 0)
+    if (compose_check_workers(&request->plan, error) < 0)
         return EXIT_STATUS_USAGE;
     if (is_up(name, &session)) {
         json_decref(session);

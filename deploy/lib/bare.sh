@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # The stage "bare" of CI: Debian 12 and 13 as debootstrap leaves them, each in a folder of its own. In both deploy/quickstart has to come to its picture
-# from `git archive HEAD`, with an empty environment; in Debian 13, which has Open MPI 5, tests are run as well. All that happens in a root happens
-# in a mount and a process namespace: with the first process of a namespace its mounts and its other processes go.
+# from `git archive HEAD`, with an empty environment; in Debian 13, which has Open MPI 5, tests are run as well, and a pod from there joins a set of this
+# machine. All that happens in a root happens in a mount and a process namespace: with the first process of a namespace its mounts and its other
+# processes go.
 # Sourced after setup.sh by deploy/selftest, and alone by the shells in the namespaces.
 # shellcheck disable=SC2154 # root comes from setup.sh
 
@@ -91,6 +92,17 @@ bare_tests() {
     --timeout-multiplier 3 --num-processes 6 --suite unit --suite system --no-suite sched --no-suite once
 }
 
+# Joins the set in the folder $2, which the root of Debian 13 has at the same place, with two workers and over TCP alone.
+bare_join() {
+  local folder=$1/trixie share=$2
+  bare_claim "$folder"
+  bare_mount "$folder"
+  mkdir -p "$folder$share"
+  mount --bind "$share" "$folder$share"
+  # shellcheck disable=SC2016 # for the shell in the root
+  bare_run "$folder" root bash -c 'grep -v "^address /" "$0/set/pods" | /root/hdss/build/deploy/hdss join --workers 2 -' "$share"
+}
+
 # --- in selftest ---
 
 # Starts function $2 with the arguments that follow in namespaces, for the suite $1. In a process group of its own, for which Ctrl-C is not ignored.
@@ -113,13 +125,17 @@ bare_wait() {
 }
 
 # Ends what runs in the namespaces, and waits until it is gone: then nothing is mounted any more.
-bare_end() {
+bare_end_processes() {
   local pid child
   for pid in "${bare_pids[@]}"; do
     read -r child _ 2>/dev/null <"/proc/$pid/task/$pid/children" || child= # the first process in the namespaces
     kill -KILL "${child:-$pid}" 2>/dev/null || true
     wait "$pid" 2>/dev/null || true
   done
+}
+
+bare_end() {
+  bare_end_processes
   [ -z "$bare_folder" ] || rm -rf --one-file-system "$bare_folder"
 }
 
@@ -172,11 +188,11 @@ bare_begin() {
   done
 }
 
-# Appends the result of a suite's quickstart to Meson's log $1: $3, as Meson says it, with the text of the file $4.
+# Appends the result of the test $2 to Meson's log $1: $3, as Meson says it, with the text of the file $4.
 bare_record() {
   python3 -c 'import json, sys
 with open(sys.argv[4], encoding="utf-8", errors="replace") as file:
-    record = {"name": f"quickstart on a bare {sys.argv[2]}", "result": sys.argv[3], "stdout": file.read()}
+    record = {"name": sys.argv[2], "result": sys.argv[3], "stdout": file.read()}
 with open(sys.argv[1], "a", encoding="utf-8") as log:
     log.write(json.dumps(record) + "\n")' "$@"
 }
@@ -191,6 +207,43 @@ bare_finish() {
     printf 'the checksum is %s, and %s on this machine itself\n' "${checksum:-missing}" "${expected:-missing}" >>"$text"
     return 1
   fi
+}
+
+# One job in a set of this machine, whose hdss is $1, with two workers here and two in a pod from Debian 13, which has another MPI library; the output is
+# that of a run without it. In the folder $2, which is there.
+bare_together() {
+  local hdss=$1 share=$2 look
+  local loop=(synthetic iterations=2000 mean=1000 distribution=exponential mode=sleep)
+  export HDSS_CONTROL_DIR=$share
+  cd "$share"
+  "$hdss" run --workers 2 --output alone.npy "${loop[@]}"
+  "$hdss" up --name together --state "$share/set" --listen 127.0.0.1:0 --idle-timeout 10m --workers 2
+  bare_start trixie bare_join "$bare_folder" "$share"
+  for ((look = 0; look < 600; look++)); do
+    ! "$hdss" pods together | grep -q ' up ' || break
+    sleep 0.1
+  done
+  "$hdss" submit --set together --wait --output together.npy --report report.json "${loop[@]}" || true
+  "$hdss" down together
+  bare_wait trixie
+  cmp alone.npy together.npy
+  python3 -c 'import json
+with open("report.json") as file:
+    report = json.load(file)
+assert report["pods"] == {"joined": 1, "left": 0, "lost": 0}, report["pods"]
+shares = [worker["iterations"] for worker in report["worker_stats"]]
+assert len(shares) == 4 and min(shares) > 0, shares'
+}
+
+# Runs that, and records how it went in the folder $1.
+bare_test_together() {
+  local text=$bare_folder/together.log result=OK
+  step "testing a set with a pod from a bare trixie"
+  mkdir "$bare_folder/share"
+  # in a shell of its own, which an error ends, with all that it has started
+  (set -e && trap bare_end_processes EXIT && bare_together "$2" "$bare_folder/share") >"$text" 2>&1 & # not in a condition, where no error ends it
+  wait $! || result=ERROR
+  bare_record "$1/quickstart.json" "a set with a pod from a bare trixie" "$result" "$text"
 }
 
 # The stage itself: leaves Meson's logs quickstart.json and tests.json in the folder $1. $2 is a built hdss, for the checksum. Fails where the tests could
@@ -208,7 +261,8 @@ bare_stage() {
     elif ! bare_finish "$suite" "$checksum"; then
       result=ERROR
     fi
-    bare_record "$folder/quickstart.json" "$suite" "$result" "$text"
+    bare_record "$folder/quickstart.json" "quickstart on a bare $suite" "$result" "$text"
+    [ "$suite$result" != trixieOK ] || bare_test_together "$folder" "$hdss"
     [ "$suite$result" != trixieOK ] || bare_test "$folder" || status=1
   done
   return "$status"

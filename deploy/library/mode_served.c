@@ -210,7 +210,7 @@ static void ask_for_refill(struct hdss_shared_loop *loop, struct served *served,
 static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
-    unsigned place = coordinator->refills.first;
+    unsigned place = coordinator->refills.first % REFILLS_OPEN_MAX;
     MPI_Status status;
     int arrived = 0, bytes;
     if (coordinator->refills.open == 0)
@@ -505,7 +505,8 @@ static int prepare_coordinator(struct hdss_shared_loop *loop, struct served *ser
     coordinator->refill =
         calloc((loop->team.rank == 0 ? 1 : REFILLS_OPEN_MAX) * ((size_t)most + 1), sizeof *coordinator->refill);
     coordinator->pool_ready =
-        pool_init(&coordinator->pool, served->members, served->central ? 0 : POOL_REFILLS * served->members + 1) == 0;
+        pool_init(&coordinator->pool, served->members,
+                  served->central ? 0 : POOL_REFILLS(REFILLS_OPEN_MAX) * served->members + 1) == 0;
     return coordinator->asks != NULL && coordinator->waiting != NULL && coordinator->measured != NULL &&
                    coordinator->refill_ask != NULL && coordinator->refill != NULL && coordinator->pool_ready
                ? 0
@@ -573,7 +574,7 @@ static int served_open(struct hdss_shared_loop *loop)
         return 0;
     coordinator->head = coordinator->left = coordinator->waiting_count = 0;
     coordinator->handed_out = 0;
-    refills_init(&coordinator->refills, served->members, 1);
+    refills_init(&coordinator->refills, served->members, 1, REFILLS_OPEN_MAX, false);
     for (unsigned i = 0; i < RECEIVES; i++) {
         MPI_Recv_init(coordinator->asks + i * served->ask_bytes, (int)served->ask_bytes, MPI_BYTE, MPI_ANY_SOURCE,
                       tag_of(loop, TAG_ASK), loop->team.world, &coordinator->receives[i]);

@@ -117,7 +117,7 @@ int simulation_list_pods(struct simulation_run *run, const struct simulation *si
         return error_set(error, "out of memory for %zu events", availability->count);
     }
     run->config.pods = run->pods;
-    run->config.is_elastic = availability->count > 0;
+    run->config.is_elastic = availability_has_arrivals(availability);
     for (unsigned n = 0; n < nodes; n++)
         lister.presences[n].speed = 1;
     for (size_t i = 0; i < availability->count; i++)

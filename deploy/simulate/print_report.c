@@ -61,8 +61,9 @@ int simulation_print_report(const struct simulation *simulation, struct report *
     report->values = simulation->setup.values;
     report->are_tasks = simulation->setup.loop.are_tasks;
     report->simulated = &simulated;
-    report_compute(report);
     const struct job *job = &simulation->setup.job;
+    report->thread_technique = job->spec.threads > 1 ? &job->spec.thread_technique : NULL;
+    report_compute(report);
     FILE *to = job_reports_to_output(job) ? stderr : stdout;
     char *text = job->summary == JOB_SUMMARY_TEXT   ? summary_text(report, terminal.width, terminal.utf8)
                  : job->summary == JOB_SUMMARY_JSON ? report_json(report)

@@ -10,9 +10,11 @@
 #include "common/util/number.h"
 #include "hdss/kernel.h"
 #include "worker/helper/ask.h"
+#include "worker/kernels/costs/profile.h"
 #include "worker/kernels/model.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +39,8 @@ static const struct option_row simulation_rows[] = {
      "masters; with 0 the supermaster serves the workers itself (default 0)",
      TAKES_INTEGER(struct simulation, masters, 0, SIMULATION_RANKS_MAX)},
     {"platform", 0, "ranger|cluster|two-speeds|two-sites|FILE",
-     "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
-     "the machine: a described one, also NAME:nodes=N,cores=C, or a file, for "
+     "the name of a described platform, also NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or a file",
+     "the machine: a described one, also NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or a file, for "
      "simgrid also one of its own, FILE.xml (default cluster)",
      TAKES_WORD(struct simulation, platform_name), .least = 1, .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
@@ -56,8 +58,8 @@ static const struct option_row simulation_rows[] = {
      TAKES_CHOICE(struct simulation, backend)},
     {"costs", 0, "FILE|DISTRIBUTION", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
      "what the iterations cost: a file (see --record-costs), or constant, uniform, normal, exponential, gamma, "
-     "bimodal, increasing, decreasing, lognormal, pareto, phases, like exponential:mean=100 (default: the kernel's own "
-     "model)",
+     "bimodal, increasing, decreasing, lognormal, pareto, phases, like exponential:mean=100, or a mixture, like "
+     "0.9*normal:mean=10+0.1*pareto:mean=99 (default: the kernel's own model)",
      TAKES_WORD(struct simulation, costs_name), .least = 1},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower: one number for all, or one for each worker",
@@ -76,7 +78,9 @@ static const struct option_row simulation_rows[] = {
     {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start",
      TAKES_WORD(struct simulation, fail_text)},
     {"availability", 0, "FILE", "a file of lines NODE SECONDS up|down|leaves|SPEED",
-     "nodes come, fail, leave and change their speed as FILE says, whose lines are NODE SECONDS up|down|leaves|SPEED",
+     "nodes come, fail, leave and change their speed as FILE says, whose lines are NODE SECONDS up|down|leaves|SPEED, "
+     "or "
+     "NODE speed_file|state_file FILE with a profile of SimGrid",
      TAKES_WORD(struct simulation, availability_path), .least = 1},
     {"jobs", 0, "FILE", "a list of jobs, one a line: TIME [OPTION]... KERNEL [KEY=VALUE]...",
      "a set with the jobs that FILE lists, instead of one job: when each is submitted, and the words of `hdss submit`",
@@ -144,8 +148,13 @@ static int read_words(struct simulation *simulation, int argc, char **argv, stru
 
 /* --- the machine --- */
 
+/* A described platform may have changes behind its name, as in ranger:bandwidth=8GB/s,byte=0.1ns. */
 static bool is_path(const char *name)
 {
+    char described[PLATFORM_NAME_MAX];
+    snprintf(described, sizeof described, "%.*s", (int)strcspn(name, ":"), name);
+    if (platform_described(described) != NULL)
+        return false;
     return strchr(name, '/') != NULL || strchr(name, '.') != NULL;
 }
 
@@ -186,7 +195,8 @@ static int make_platform(struct simulation *simulation, simulation_reader *reade
     }
     /* rank 0 leads, or is a worker, and so may masters be */
     const unsigned with_leader = simulation->workers - simulation->dca - simulation_serving_workers(simulation);
-    if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader, &inner) < 0)
+    if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader,
+                       simulation->setup.job.spec.threads, &inner) < 0)
         return error_set(error, "--platform %s: %s", name, inner.text);
     return 0;
 }
@@ -318,6 +328,19 @@ static int make_events(struct simulation *simulation, struct error *error)
                : take_events(simulation, simulation->fail_text, true, error);
 }
 
+/* Reads a profile beside the trace that names it. */
+static char *read_profile(void *context, const char *name, struct error *error)
+{
+    const char *trace = context, *slash = strrchr(trace, '/');
+    char path[PATH_MAX];
+    const int folder = name[0] != '/' && slash != NULL ? (int)(slash + 1 - trace) : 0;
+    if (snprintf(path, sizeof path, "%.*s%s", folder, trace, name) >= (int)sizeof path) {
+        error_set(error, "the name of the file is too long");
+        return NULL;
+    }
+    return file_read(path, error);
+}
+
 static int read_availability(struct simulation *simulation, struct error *error)
 {
     const char *path = simulation->availability_path;
@@ -327,9 +350,15 @@ static int read_availability(struct simulation *simulation, struct error *error)
         return 0;
     if (text == NULL)
         return error_set(error, "--availability '%s': accepted: a readable file (%s)", path, inner.text);
-    const int result = availability_parse(&simulation->availability, text, simulation->placement.nodes, &inner);
+    const int result = availability_parse(&simulation->availability, text, simulation->placement.nodes, read_profile,
+                                          (void *)path, &inner);
     free(text);
-    return result < 0 ? error_set(error, "--availability %s: %s", path, inner.text) : 0;
+    if (result < 0)
+        return error_set(error, "--availability %s: %s", path, inner.text);
+    if (simulation->masters == 0 && availability_has_arrivals(&simulation->availability))
+        return error_set(
+            error, "--availability: nodes join as masters with their workers; accepted: with --masters 1 or more");
+    return 0;
 }
 
 /* --- the costs --- */
@@ -349,6 +378,22 @@ static int read_costs_file(struct simulation *simulation, struct error *error)
     return simulation->costs == NULL ? error_set(error, "--costs %s: %s", path, inner.text) : 0;
 }
 
+/* lb4omp:FILE,mhz=MHZ */
+static int read_profile_of_lb4omp(struct simulation *simulation, struct error *error)
+{
+    const struct job_setup *setup = &simulation->setup;
+    struct profile_request request;
+    struct error inner;
+    if (profile_request_parse(&request, simulation->costs_name, &inner) < 0)
+        return error_set(error, "--costs: %s", inner.text);
+    char *text = file_read(request.file, &inner);
+    if (text == NULL)
+        return error_set(error, "--costs: %s", inner.text);
+    simulation->costs = costs_of_profile(&request, text, setup->first, setup->count, &inner);
+    free(text);
+    return simulation->costs == NULL ? error_set(error, "--costs: %.200s: %s", request.file, inner.text) : 0;
+}
+
 static int make_costs(struct simulation *simulation, struct error *error)
 {
     const struct job_setup *setup = &simulation->setup;
@@ -359,6 +404,8 @@ static int make_costs(struct simulation *simulation, struct error *error)
             kernel_model_costs(setup->kernel, setup->values, &setup->loop, setup->first, setup->count, error);
         return simulation->costs == NULL ? -1 : 0;
     }
+    if (costs_is_profile(name))
+        return read_profile_of_lb4omp(simulation, error);
     if (!costs_is_distribution(name))
         return read_costs_file(simulation, error);
     simulation->costs = costs_distributed(name, setup->first, setup->count, &inner);
@@ -382,8 +429,13 @@ static int simulation_check_dca(const struct simulation *simulation, struct erro
 static int simulation_check_job(const struct simulation *simulation, struct error *error)
 {
     const struct job *job = &simulation->setup.job;
-    if (job->spec.threads != 1)
-        return error_set(error, "--threads: a simulated worker has one; accepted: 1");
+    if (job->spec.threads == 0)
+        return error_set(error,
+                         "--threads auto: a simulated worker is bound to no cores; accepted: a number of threads");
+    if (job->spec.threads > 1 && simulation->dca)
+        return error_set(error, "--threads: with --dca a worker has one; accepted: 1");
+    if (job->spec.threads > 1 && simulation->availability_path != NULL)
+        return error_set(error, "--threads: with --availability a worker has one; accepted: 1");
     if (simulation->refused != NULL)
         return error_set(error, "--%s: in a simulated run nothing hangs, and there is nothing to go on from",
                          simulation->refused->name);
@@ -398,9 +450,6 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
         return error_set(error,
                          "--masters-compute: nodes that join are pods, whose masters only serve; accepted: without "
                          "--availability");
-    if (simulation->availability_path != NULL && simulation->masters == 0)
-        return error_set(
-            error, "--availability: nodes join as masters with their workers; accepted: with --masters 1 or more");
     if (simulation->dca && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
     if (simulation_check_dca(simulation, error) < 0)

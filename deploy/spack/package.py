@@ -21,14 +21,17 @@ class Hdss(MesonPackage):
     variant("png", default=True, description="pictures as results")
     variant("control", default=True, description="the control socket of a running job")
     variant("tls", default=True, description="pods that join over TCP")
+    variant("munge", default=False, description="pods that join over TCP without the key of the set")
     variant("curses", default=True, description="the screen of hdss top")
     variant("otf2", default=True, description="traces as OTF2 archives")
     variant("openmp", default=True, description="several threads in a worker")
     variant("python", default=True, description="kernels written in Python, and the package hdss for Python")
+    variant("fortran", default=True, description="the modules hdss and DLS for MPI programs in Fortran")
     variant("simgrid", default=False, description="hdss simulate --backend simgrid")
     variant("plot", default=False, description="pictures of chunk sizes, by gnuplot")
 
     depends_on("c", type="build")
+    depends_on("fortran", type="build", when="+fortran")
     depends_on("meson@1.0:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
@@ -38,6 +41,7 @@ class Hdss(MesonPackage):
     depends_on("xxhash")
     depends_on("libpng", when="+png")
     depends_on("openssl@1.1.1:", when="+tls")
+    depends_on("munge", when="+munge")
     depends_on("ncurses", when="+curses")
     depends_on("otf2@3.0:", when="+otf2")
     depends_on("python@3.9:", type=("build", "link", "run"), when="+python")
@@ -49,7 +53,7 @@ class Hdss(MesonPackage):
 
     def meson_args(self):
         args = ["-Dtests=true" if self.run_tests else "-Dtests=false"]
-        for part in ("png", "control", "tls", "curses", "openmp", "otf2", "python", "simgrid"):
+        for part in ("png", "control", "tls", "munge", "curses", "openmp", "otf2", "python", "fortran", "simgrid"):
             args.append("-D{0}={1}".format(part, "enabled" if self.spec.satisfies("+" + part) else "disabled"))
         if self.spec.satisfies("^mpich"):
             args.append("-Dmpi=mpich")

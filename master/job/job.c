@@ -57,6 +57,12 @@ static int sync_stored(void *context, struct error *error)
     return -1;
 }
 
+/* True for the master of a pod whose results the supermaster writes. */
+static bool stores_far(const struct master_job *job)
+{
+    return runtime_is_pod(job->runtime) && job->setup.job.results == JOB_RESULTS_HERE;
+}
+
 static int list_workers(struct master_job *job)
 {
     const struct topology *topology = job->topology;
@@ -86,7 +92,8 @@ static int init_machine(struct master_job *job)
         .no_speculation = setup->loop.has_effects || job_setup_is_dependent(setup),
         .no_isolation = setup->kernel == NULL || setup->kernel->descriptor != NULL || job_setup_is_dependent(setup),
         .feedback = run_spec_learns(&setup->job.spec),
-        .sync = setup->collect && setup->job.durability == JOB_DURABILITY_NODE,
+        .is_pod = runtime_is_pod(job->runtime),
+        .sync = setup->collect && !stores_far(job) && setup->job.durability == JOB_DURABILITY_NODE,
     };
     return master_init(&job->master, &config);
 }
@@ -94,12 +101,16 @@ static int init_machine(struct master_job *job)
 static void open_output(struct master_job *job)
 {
     const struct job_setup *setup = &job->setup;
-    if (job->failure != NULL || !setup->collect)
+    struct error reason;
+    if (job->failure != NULL || !setup->collect || stores_far(job))
         return;
     job->sink_open =
-        results_open(&job->sink, setup->job.output, &setup->loop, runtime_rank(job->runtime), &job->error) == 0;
-    if (!job->sink_open)
-        job->failure = job->error.text;
+        results_open(&job->sink, setup->job.output, &setup->loop, runtime_rank(job->runtime), &reason) == 0;
+    if (job->sink_open)
+        return;
+    error_set(&job->error, "%.400s%s", reason.text,
+              runtime_is_pod(job->runtime) ? "; accepted: --results here, and pods send theirs to the set" : "");
+    job->failure = job->error.text;
 }
 
 static void open_trace(struct master_job *job)
@@ -161,8 +172,11 @@ static void take_job(struct master_job *job, unsigned words, char *const *word)
 static void init_effects(struct master_job *job)
 {
     job->machine = master_machine(&job->master);
-    job->effects = (struct effects){
-        .context = job, .store = store, .sync = sync_stored, .assignment_ns = job->setup.job.spec.assignment_ns};
+    job->effects = (struct effects){.context = job,
+                                    .store = store,
+                                    .stores_far = stores_far(job),
+                                    .sync = sync_stored,
+                                    .assignment_ns = job->setup.job.spec.assignment_ns};
 }
 
 /* Closes the output, and frees all of the job. Returns the exit status. */
@@ -205,8 +219,7 @@ static int take_there(struct master_job *job)
     const struct announcement *announced = &job->announcement;
     struct surroundings_before before = {.folder = -1};
     job_init(&job->setup.job);
-    if (surroundings_open(&job->surroundings, announced->folder, announced->umask, announced->environment,
-                          &job->error) < 0 ||
+    if (surroundings_open_announced(&job->surroundings, announced, runtime_is_pod(job->runtime), &job->error) < 0 ||
         surroundings_enter(&job->surroundings, &before, &job->error) < 0)
         job->failure = job->error.text;
     else

@@ -15,6 +15,7 @@
 #include "common/metrics/pace.h"
 #include "common/metrics/progress.h"
 #include "common/metrics/report.h"
+#include "common/mpi/link.h"
 #include "common/results/results.h"
 #include "common/os/clock.h"
 #include "common/sched/plugin.h"
@@ -26,6 +27,7 @@
 #include "common/util/ranges.h"
 #include "common/util/text.h"
 #include "hdss/kernel.h"
+#include "proto/announcement.h"
 #include "proto/message.h"
 #include "supermaster/ledger.h"
 #include "supermaster/ranks.h"
@@ -190,6 +192,7 @@ static int init_machine(struct led_job *led)
         .grows = setup->loop.grows,
         .is_told_of_growth = led->is_told_of_growth,
         .is_elastic = led->is_elastic,
+        .awaited = setup->job.await_pods,
         .step_iterations = setup->step_iterations,
         .steps_dependent = job_setup_has_dependent_steps(setup),
         .record_bytes = setup->collect ? setup->record_bytes : 0,
@@ -387,6 +390,7 @@ static void show_progress(void *context, uint64_t now_ns)
 {
     struct led_job *led = context;
     print_faults(led);
+    root_look_at_energy(&led->root);
     const struct progress progress = measure_progress(led, now_ns);
     pace_note(&led->pace, &progress);
     if (terminal_look_ms(&led->root.terminal) > 0)
@@ -484,6 +488,19 @@ static int store(void *context, const struct part *part, const void *data, uint6
     return results_write(&root->sink, part->first, part->count, data, bytes, error);
 }
 
+/* True for a part of the output that a pod may have sent. */
+static bool fits(void *context, const struct part *part, uint64_t bytes)
+{
+    const struct job_setup *setup = &((struct led_job *)context)->root.setup;
+    const uint64_t end = setup->first + setup->count;
+    if (!setup->collect || setup->job.results != JOB_RESULTS_HERE || part->first < setup->first || part->first >= end ||
+        part->count > end - part->first)
+        return false;
+    if (setup->loop.streams > 0)
+        return true; /* a block is looked at where it is written */
+    return bytes / setup->record_bytes == part->count && bytes % setup->record_bytes == 0;
+}
+
 static int record(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {
     struct led_job *led = context;
@@ -560,20 +577,24 @@ struct machine led_job_machine(struct led_job *led)
     return machine;
 }
 
-/* The time between two looks at the progress, for a terminal or for whoever asks; 0: it is not looked at. */
+/* The time between two looks at the progress, for a terminal, for whoever asks, or for the counters of energy; 0: it is
+ * not looked at. */
 static uint64_t tick_ns(const struct root *root)
 {
     const unsigned look_ms = terminal_look_ms(&root->terminal);
-    if (root->setup.job.control_off || (look_ms > 0 && look_ms <= PACE_LOOK_MS))
+    const bool is_asked = !root->setup.job.control_off || energy_meter_is_known(&root->energy);
+    if (!is_asked || (look_ms > 0 && look_ms <= PACE_LOOK_MS))
         return look_ms * UINT64_C(1000000);
     return PACE_LOOK_MS * UINT64_C(1000000);
 }
 
 const struct effects *led_job_effects(struct led_job *led)
 {
+    root_begin_energy(&led->root);
     led->effects = (struct effects){
         .context = led,
         .store = store,
+        .fits = fits,
         .journal = record,
         .deaths = record_deaths_in_journal,
         .point = record_point_in_journal,
@@ -651,6 +672,36 @@ void findings_fini(struct findings *findings)
 {
     free(findings->words);
     free(findings->loop);
+}
+
+/* Says what is wrong where the job prints. Returns `status`. */
+static int fail_to_announce(const struct led_job *led, int status, const char *text)
+{
+    fprintf(led->root.err, "%s: %s\n", led->root.name, text);
+    return status;
+}
+
+int led_job_announce(struct led_job *led, struct link *link, uint32_t number, struct announcement *about,
+                     bool is_for_pods)
+{
+    struct findings findings;
+    led_job_find(led, &findings);
+    const bool has_found = findings.words != NULL;
+    about->words = has_found ? findings.words : led->argv;
+    about->word_count = (unsigned)(has_found ? findings.count : led->argc);
+    const size_t size = announcement_size(about);
+    unsigned char *bytes = size <= ANNOUNCEMENT_MAX ? malloc(size) : NULL;
+    int result = -1;
+    if (bytes != NULL) {
+        announcement_pack(about, bytes);
+        result = link_announce(link, number, bytes, size, is_for_pods);
+    }
+    free(bytes);
+    findings_fini(&findings);
+    if (size > ANNOUNCEMENT_MAX)
+        return fail_to_announce(led, EXIT_STATUS_USAGE,
+                                "its words and its environment are too long to be sent to the workers");
+    return result == 0 ? EXIT_STATUS_DONE : fail_to_announce(led, EXIT_STATUS_FAILED, "out of memory");
 }
 
 /* --- when all are through --- */

@@ -65,6 +65,13 @@ struct findings {
 void led_job_find(const struct led_job *led, struct findings *findings);
 void findings_fini(struct findings *findings);
 
+/* Announces the job, whose words it adds to what is said `about` it, to all ranks under its number; `is_for_pods`: also
+ * to those of pods. Returns an exit status; what is wrong has been said. After led_job_prepare(). */
+struct announcement;
+struct link;
+int led_job_announce(struct led_job *led, struct link *link, uint32_t number, struct announcement *about,
+                     bool is_for_pods);
+
 /* The machine, and its effects, which are the job's. After led_job_prepare(). */
 struct machine led_job_machine(struct led_job *led);
 const struct effects *led_job_effects(struct led_job *led);

@@ -207,37 +207,17 @@ static int prepare(struct set *set, struct set_job *job)
     return led_job_prepare(job->led, set->runtime, &job->topology);
 }
 
-/* Announces the job under its number to all ranks. Returns an exit status; what is wrong has been said. */
-static int send_announcement(struct set *set, const struct set_job *job, const struct announcement *announcement)
-{
-    const size_t size = announcement_size(announcement);
-    if (size > ANNOUNCEMENT_MAX)
-        return fail(job, EXIT_STATUS_USAGE, "its words and its environment are too long to be sent to the workers");
-    unsigned char *bytes = malloc(size);
-    if (bytes != NULL)
-        announcement_pack(announcement, bytes);
-    const int result = bytes != NULL ? link_announce(set->link, ++set->newest, bytes, size, takes_pods(job)) : -1;
-    free(bytes);
-    return result == 0 ? EXIT_STATUS_DONE : fail(job, EXIT_STATUS_FAILED, "out of memory");
-}
-
+/* Announces the job to all ranks. Returns an exit status; what is wrong has been said. */
 static int announce(struct set *set, struct set_job *job)
 {
     const struct submission *submission = &job->queued->submission;
-    struct findings findings;
-    led_job_find(job->led, &findings);
-    const bool has_found = findings.words != NULL;
-    const struct announcement announcement = {.weight = submission->weight,
-                                              .priority = submission->priority,
-                                              .umask = submission->umask,
-                                              .folder = submission->folder,
-                                              .words = has_found ? findings.words : job->words.argv,
-                                              .word_count = (unsigned)(has_found ? findings.count : job->words.argc),
-                                              .environment = submission->environment,
-                                              .variable_count = (unsigned)submission->environment_count};
-    const int status = send_announcement(set, job, &announcement);
-    findings_fini(&findings);
-    return status;
+    struct announcement about = {.weight = submission->weight,
+                                 .priority = submission->priority,
+                                 .umask = submission->umask,
+                                 .folder = submission->folder,
+                                 .environment = submission->environment,
+                                 .variable_count = (unsigned)submission->environment_count};
+    return led_job_announce(job->led, set->link, ++set->newest, &about, takes_pods(job));
 }
 
 /* Has the job, which is announced, run. */

@@ -5,13 +5,7 @@
 #include "common/mpi/link.h"
 #include "common/util/error.h"
 
-#include <limits.h>
-
 struct set;
-
-struct set_pods {
-    char ticket[PATH_MAX]; /* the file by which pods join; empty: none may */
-};
 
 /* Listens for pods where --listen asks for it, and writes the ticket by which they join. -1 with one line. */
 int set_pods_open(struct set *set, struct error *error);

@@ -216,8 +216,8 @@ struct control_source set_control_source(struct set *set)
                                    .close = close_queue,
                                    .count = count,
                                    .pod = tell_pod,
-                                   .leave = set->streams != NULL ? leave : NULL,
+                                   .leave = set->pods.streams != NULL ? leave : NULL,
                                    .masters = set->topology->masters,
                                    .workers = set->topology->workers,
-                                   .pods_file = set->streams != NULL ? set->pods.ticket : NULL};
+                                   .pods_file = set->pods.streams != NULL ? set->pods.ticket : NULL};
 }

@@ -12,6 +12,7 @@
 #include "common/mpi/runtime.h"
 #include "common/util/error.h"
 #include "supermaster/given_up.h"
+#include "supermaster/lead/pods_door.h"
 #include "supermaster/queue.h"
 #include "supermaster/set/folder.h"
 #include "supermaster/set/pods.h"
@@ -44,8 +45,7 @@ struct set {
     struct runtime *runtime;         /* owned */
     const struct topology *topology; /* the runtime's: of all ranks that there ever were */
     struct topology launch;          /* of those that were launched; owned */
-    struct streams *streams;         /* by which pods join; NULL: none may; owned */
-    struct set_pods pods;
+    struct pods_door pods;
     struct link *link; /* while it serves; owned */
     struct set_folder folder;
     struct queue queue;

@@ -135,6 +135,10 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
         error_set(error, "--http: is for a run of its own; accepted: `hdss up --http`, for all jobs of a set");
         return STATUS_BAD;
     }
+    if (root->setup.job.listens) {
+        error_set(error, "--listen: is for a run of its own; accepted: `hdss up --listen`, for all jobs of a set");
+        return STATUS_BAD;
+    }
     if (root->setup.job.metrics_file[0] != '\0') {
         error_set(error, "--metrics-file: is for a run of its own; accepted: `hdss up --metrics-file`, for all jobs of "
                          "a set");

@@ -3,9 +3,12 @@
 
 First: from the start of `hdss join` until its first task runs. Rates: empty chunks, of one iteration each, through a pod and in one launch. Loop: a loop over two pods, and over two masters of one launch.
 Presence: workers double and halve while a loop goes on; the time that they compute, over the time that they were there.
+Results: rows of 256 KiB that a pod's workers yield, written by the pod (there) and by its set (here), beside as many bytes over a bare TCP socket, written by
+who receives them, and not. A pod at a port has TLS, which the socket has not. What a stream alone takes is what bench-stream measures.
 """
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -34,10 +37,19 @@ class Set:
         self.name, self.joined = name, []
         hdss('up', '--name', name, *words)
 
-    def join(self, workers):
+    def join(self, workers, by=None):
+        """`by`: a file other than the set's own by which it joins."""
         before = len(pods(self.name))
-        self.joined.append(subprocess.Popen([HDSS, 'join', '--workers', str(workers), self.name], stdin=subprocess.DEVNULL))
+        self.joined.append(subprocess.Popen([HDSS, 'join', '--workers', str(workers), by or self.name], stdin=subprocess.DEVNULL))
         wait_until(lambda: len(pods(self.name)) > before, 'a pod')
+
+    def port_alone(self):
+        """The file by which a pod joins at the port, and not by the socket in the folder, which a pod of this machine would take."""
+        with open(f'hdss/{self.name}/pods', encoding='ascii') as file:
+            lines = [line for line in file if not line.startswith('address /')]
+        with open(f'{self.name}.pods', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.writelines(lines)
+        return f'./{self.name}.pods'
 
     def leave(self):
         pod = self.joined.pop()
@@ -120,6 +132,58 @@ def measure_presence():
     return report()['efficiency']
 
 
+ROW_BYTES, ROWS = 1 << 18, sized(2000, 20)
+ROWS_LOOP = ['--technique', 'css:chunk=4', '--overwrite', '--journal', 'off', '--output', 'rows.bin', 'mandelbrot', f'width={ROW_BYTES // 4}', f'height={ROWS}', 'max_iter=1']
+
+
+def bare_rate(file):
+    """Bytes/s over a bare TCP socket, into the file where there is one."""
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        if os.fork() == 0:
+            with socket.create_connection(listener.getsockname()) as sender:
+                row = bytes(ROW_BYTES)
+                for _ in range(ROWS):
+                    sender.sendall(row)
+            os._exit(0)
+        receiver, _ = listener.accept()
+    began, row = time.monotonic(), bytearray(ROW_BYTES)
+    with receiver:
+        for number in range(ROWS):
+            assert receiver.recv_into(row, ROW_BYTES, socket.MSG_WAITALL) == ROW_BYTES
+            if file is not None:
+                os.pwrite(file.fileno(), row, number * ROW_BYTES)
+    elapsed = time.monotonic() - began
+    os.wait()
+    return ROWS * ROW_BYTES / elapsed
+
+
+def bare_rate_into_file():
+    with open('bare.bin', 'wb') as file:
+        return bare_rate(file)
+
+
+def compare_results():
+    folder, port = Set('folder', '--listen', 'local', '--pods-only'), Set('port', '--listen', '127.0.0.1:0', '--pods-only')
+
+    def rate(joined, where):
+        return lambda: ROWS * ROW_BYTES / joined.elapsed('--results', where, *ROWS_LOOP)
+    try:
+        folder.join(1)
+        port.join(1, by=port.port_alone())
+        found = side_by_side({'bare TCP': lambda: bare_rate(None), 'bare TCP, written': bare_rate_into_file, 'there': rate(folder, 'there'),
+                              'here': rate(folder, 'here'), 'here, with TLS': rate(port, 'here')})
+    finally:
+        folder.end()
+        port.end()
+    for name, values in found.items():
+        print(f'  results, MB/s  {name:18} {spread([value / 1e6 for value in values], "{:,.0f}")}')
+        record('pods', f'results {name}', values)
+    for name in ('here', 'here, with TLS'):
+        ratios = [value / bare for value, bare in zip(found[name], found['bare TCP, written'])]
+        print(f'  results {name}, over bare TCP, written {spread(ratios)}', flush=True)
+        record('pods', f'results {name} ratio', ratios)
+
+
 def main(parts):
     os.environ['HDSS_CONTROL_DIR'] = os.environ['XDG_STATE_HOME'] = os.getcwd()
     header('pods')
@@ -131,6 +195,8 @@ def main(parts):
         compare_rates()
     if 'loop' in parts:
         compare_loops()
+    if 'results' in parts:
+        compare_results()
     if 'presence' in parts:
         values = side_by_side({'presence': measure_presence})['presence']
         print(f'  efficiency while workers double and halve {spread(values)}', flush=True)
@@ -140,4 +206,4 @@ def main(parts):
 if __name__ == '__main__':
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        main(sys.argv[1:] or ['first', 'rates', 'loop', 'presence'])
+        main(sys.argv[1:] or ['first', 'rates', 'loop', 'results', 'presence'])

@@ -49,7 +49,7 @@ COLUMNS = ['machine', 'loop', 'technique', 'failure', 'time_s', 'of_bound', 'of_
 
 # The portfolio of LB4OMP, by the names that its techniques have here. Its static with stealing is static with recall, and its second form of
 # guided self-scheduling is gss.
-PORTFOLIO = ['static', 'ss', 'tss', 'gss', 'gss', 'fac2', 'static', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af']
+PORTFOLIO = ['static', 'ss', 'tss', 'gss', 'gss', 'fac2', 'static', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'maf']
 
 
 # --- times ---
@@ -317,6 +317,12 @@ def show_first(of_best, of_bound, names, machines):
     print(flush=True)
 
 
+def wins(ratios):
+    """On which part of the loops each is the best, or within 0.1 % of it. `ratios`: of each, by loop."""
+    best = [min(of_loop) for of_loop in zip(*ratios.values())]
+    return {name: sum(ratio <= 1.001 * least for ratio, least in zip(values, best)) / len(best) for name, values in ratios.items()}
+
+
 def show_steps(times, techniques, steps, seed):
     """The mean time of the steps over that of the best technique in all of them."""
     found = {}
@@ -331,10 +337,17 @@ def show_steps(times, techniques, steps, seed):
             for count in steps:
                 found.setdefault((name, count), []).append((of_loop[name]['time_s'] / best, loop))
     print('Mean of T steps, of the best: median, 90 %, worst (loop)\n')
+    names = [*RULES, *CHOOSERS]
     print(f'| | {" | ".join(f"T = {count}" for count in steps)} |')
     print('|---' * (1 + len(steps)) + '|')
-    for name in [*RULES, *CHOOSERS]:
+    for name in names:
         print(f'| {name} | {" | ".join(three(found[name, count]) for count in steps)} |')
+    print(f'\nWho is the best of these, or within 0.1 % of it, on how many of {len(times)} loops\n')
+    print(f'| | {" | ".join(f"T = {count}" for count in steps)} |')
+    print('|---' * (1 + len(steps)) + '|')
+    shares = {count: wins({name: [ratio for ratio, _ in found[name, count]] for name in names}) for count in steps}
+    for name in names:
+        print(f'| {name} | {" | ".join(f"{shares[count][name]:.0%}" for count in steps)} |')
     print(flush=True)
 
 
@@ -433,6 +446,7 @@ def self_test():
         'a bound that is kept is kept': complaints(of_best, argparse.Namespace(machines=['even'], bound_median=1.3, bound_worst=1.6)) == [],
         'five machines': len(MACHINES) == 5,
         'twelve techniques of LB4OMP': len(PORTFOLIO) == 12,
+        'the best of each loop, and who is as good': wins({'a': [1, 2, 1], 'b': [1.0005, 1, 3]}) == {'a': 2 / 3, 'b': 2 / 3},
         'a cache is read as it was written': cache_is_kept(),
         'another order has the same iterations': orders_are_others('gamma', 0) and orders_are_others('first-free', 1),
         'a loop whose order is its nature keeps it': not orders_are_others('increasing', 0),

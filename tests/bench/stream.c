@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams to pods beside bare sockets of the same kind, with blocking calls: the time of a message of 64 bytes and its
- * answer, and the bandwidth of messages of 4096 bytes, both between two processes.
+ * answer, the bandwidth of messages of 4096 bytes, and that of results of 1 MiB, from a pod to its set, which puts each
+ * together in one block; all between two processes.
  *
  *   bench-stream [MESSAGES [ROUNDS]]
  *
- * In each round everything has its turn; medians, and the least and the most. A bare TCP socket has no TLS, which a
- * stream over TCP always has. */
+ * In each round everything has its turn; medians, and the least and the most. A stream over TCP always has TLS, so it
+ * stands beside two bare sockets: one without TLS, and one with OpenSSL on it and nothing else. */
 #include "common/os/clock.h"
 #include "common/stream/stream.h"
 #include "common/util/error.h"
@@ -15,6 +16,9 @@
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#ifdef BENCH_TLS
+#include <openssl/ssl.h>
+#endif
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +32,9 @@
 #define WINDOW_BYTES (1u << 20) /* unacknowledged by the receiver, as far as the sender goes */
 #define READ_BYTES   (64u << 10)
 #define SECOND_NS    UINT64_C(1000000000)
+#define ONE_RESULT   (1u << 20)
+/* Messages of 4096 bytes in place of which one result is sent. */
+#define MESSAGES_PER_RESULT 64
 
 static uint64_t messages = 100000;
 static unsigned rounds = 5;
@@ -41,10 +48,93 @@ static void give_up(const char *what)
 
 /* --- bare sockets --- */
 
-static void send_all(int fd, const unsigned char *bytes, size_t size)
+/* A blocking socket, with TLS where `tls` is not NULL. */
+struct bare {
+    int fd;
+    void *tls; /* SSL, owned */
+};
+
+#ifdef BENCH_TLS
+
+static unsigned offer_key(SSL *ssl, const char *hint, char *name, unsigned name_room, unsigned char *out, unsigned room)
+{
+    (void)ssl, (void)hint, (void)name_room, (void)room;
+    strcpy(name, "bench");
+    memcpy(out, key, sizeof key);
+    return sizeof key;
+}
+
+static unsigned find_key(SSL *ssl, const char *name, unsigned char *out, unsigned room)
+{
+    (void)ssl, (void)name, (void)room;
+    memcpy(out, key, sizeof key);
+    return sizeof key;
+}
+
+/* OpenSSL as it is without any setting but the key: TLS 1.3, with the cipher that streams have. */
+static void *shake_hands(int fd, bool listens)
+{
+    SSL_CTX *context = SSL_CTX_new(listens ? TLS_server_method() : TLS_client_method());
+    SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+    SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256");
+    SSL_CTX_set_psk_client_callback(context, offer_key);
+    SSL_CTX_set_psk_server_callback(context, find_key);
+    SSL_CTX_set_num_tickets(context, 0);
+    SSL *ssl = SSL_new(context);
+    SSL_set_fd(ssl, fd);
+    if ((listens ? SSL_accept(ssl) : SSL_connect(ssl)) != 1) {
+        fprintf(stderr, "stream: the handshake of the bare socket fails\n");
+        exit(EXIT_FAILURE);
+    }
+    SSL_CTX_free(context);
+    return ssl;
+}
+
+static ssize_t send_some(const struct bare *bare, const unsigned char *bytes, size_t size)
+{
+    return bare->tls != NULL ? SSL_write(bare->tls, bytes, (int)size) : send(bare->fd, bytes, size, 0);
+}
+
+static ssize_t receive_some(const struct bare *bare, unsigned char *bytes, size_t size)
+{
+    return bare->tls != NULL ? SSL_read(bare->tls, bytes, (int)size) : recv(bare->fd, bytes, size, 0);
+}
+
+static void close_bare(struct bare *bare)
+{
+    SSL_free(bare->tls);
+    close(bare->fd);
+}
+
+#else
+
+static void *shake_hands(int fd, bool listens)
+{
+    (void)fd, (void)listens;
+    return NULL;
+}
+
+static ssize_t send_some(const struct bare *bare, const unsigned char *bytes, size_t size)
+{
+    return send(bare->fd, bytes, size, 0);
+}
+
+static ssize_t receive_some(const struct bare *bare, unsigned char *bytes, size_t size)
+{
+    return recv(bare->fd, bytes, size, 0);
+}
+
+static void close_bare(struct bare *bare)
+{
+    close(bare->fd);
+}
+
+#endif
+
+static void send_all(const struct bare *bare, const unsigned char *bytes, size_t size)
 {
     while (size > 0) {
-        const ssize_t count = send(fd, bytes, size, 0);
+        const ssize_t count = send_some(bare, bytes, size);
         if (count <= 0)
             give_up("send");
         bytes += count;
@@ -52,10 +142,21 @@ static void send_all(int fd, const unsigned char *bytes, size_t size)
     }
 }
 
-static void receive_all(int fd, unsigned char *bytes, size_t size)
+static size_t receive_once(const struct bare *bare, unsigned char *bytes, size_t size)
 {
-    if (recv(fd, bytes, size, MSG_WAITALL) != (ssize_t)size)
+    const ssize_t count = receive_some(bare, bytes, size);
+    if (count <= 0)
         give_up("recv");
+    return (size_t)count;
+}
+
+static void receive_all(const struct bare *bare, unsigned char *bytes, size_t size)
+{
+    while (size > 0) {
+        const size_t count = receive_once(bare, bytes, size);
+        bytes += count;
+        size -= count;
+    }
 }
 
 static void connect_pair(int fds[2], bool is_tcp)
@@ -79,43 +180,40 @@ static void connect_pair(int fds[2], bool is_tcp)
     close(listener);
 }
 
-static void answer_bare(int fd, bool is_ping)
+static void answer_bare(const struct bare *bare, bool is_ping)
 {
     static unsigned char bytes[READ_BYTES];
     uint64_t left = messages * MESSAGE_MAX;
     for (uint64_t i = 0; is_ping && i < messages; i++) {
-        receive_all(fd, bytes, PING_BYTES);
-        send_all(fd, bytes, PING_BYTES);
+        receive_all(bare, bytes, PING_BYTES);
+        send_all(bare, bytes, PING_BYTES);
     }
-    while (!is_ping && left > 0) {
-        const ssize_t count = recv(fd, bytes, sizeof bytes, 0);
-        if (count <= 0)
-            give_up("recv");
-        left -= (uint64_t)count;
-    }
+    while (!is_ping && left > 0)
+        left -= receive_once(bare, bytes, sizeof bytes);
     if (!is_ping)
-        send_all(fd, bytes, 1);
+        send_all(bare, bytes, 1);
     _exit(EXIT_SUCCESS);
 }
 
 /* Nanoseconds for one message. */
-static double time_bare(bool is_tcp, bool is_ping)
+static double time_bare(bool is_tcp, bool has_tls, bool is_ping)
 {
     static unsigned char bytes[MESSAGE_MAX];
     int fds[2];
     connect_pair(fds, is_tcp);
     if (fork() == 0)
-        answer_bare(fds[1], is_ping);
+        answer_bare(&(struct bare){fds[1], has_tls ? shake_hands(fds[1], true) : NULL}, is_ping);
+    struct bare bare = {fds[0], has_tls ? shake_hands(fds[0], false) : NULL};
     const uint64_t began = clock_ns(CLOCK_MONOTONIC);
     for (uint64_t i = 0; i < messages; i++) {
-        send_all(fds[0], bytes, is_ping ? PING_BYTES : sizeof bytes);
+        send_all(&bare, bytes, is_ping ? PING_BYTES : sizeof bytes);
         if (is_ping)
-            receive_all(fds[0], bytes, PING_BYTES);
+            receive_all(&bare, bytes, PING_BYTES);
     }
     if (!is_ping)
-        receive_all(fds[0], bytes, 1);
+        receive_all(&bare, bytes, 1);
     const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
-    close(fds[0]);
+    close_bare(&bare);
     close(fds[1]);
     wait(NULL);
     return (double)elapsed / (double)messages;
@@ -144,8 +242,7 @@ static struct streams_setup setup_of(bool is_tcp)
     return (struct streams_setup){.base = event_base_new(), .key = is_tcp ? key : NULL, .grace_ns = SECOND_NS};
 }
 
-/* The child: a pod that answers. */
-static void answer_as_pod(const struct stream_address *address, bool is_tcp, bool is_ping)
+static struct streams *join_as_pod(const struct stream_address *address, bool is_tcp, struct event_base **base)
 {
     const struct streams_setup setup = setup_of(is_tcp);
     const struct stream_lineup lineup = {.workers = 1, .name = "node"};
@@ -156,12 +253,21 @@ static void answer_as_pod(const struct stream_address *address, bool is_tcp, boo
         fprintf(stderr, "stream: %s\n", error.text);
         _exit(EXIT_FAILURE);
     }
+    *base = setup.base;
+    return streams;
+}
+
+/* The child: a pod that answers. */
+static void answer_as_pod(const struct stream_address *address, bool is_tcp, bool is_ping)
+{
+    struct event_base *base;
+    struct streams *streams = join_as_pod(address, is_tcp, &base);
     for (uint64_t i = 0; i < messages; i++) {
-        const struct stream_event event = next_event(setup.base, streams);
+        const struct stream_event event = next_event(base, streams);
         if (is_ping || i == messages - 1)
             streams_send(streams, 0, event.bytes, PING_BYTES);
     }
-    expect_event(setup.base, streams, STREAM_LEFT);
+    expect_event(base, streams, STREAM_LEFT);
     _exit(EXIT_SUCCESS);
 }
 
@@ -181,10 +287,9 @@ static uint64_t drive_pod(struct event_base *base, struct streams *streams, bool
     return clock_ns(CLOCK_MONOTONIC) - began;
 }
 
-static double time_stream(bool is_tcp, bool is_ping)
+static struct streams *listen_as_set(bool is_tcp, struct event_base **base)
 {
     const struct streams_setup setup = setup_of(is_tcp);
-    const struct stream_welcome welcome = {.first_rank = 1};
     struct stream_address address;
     struct error error;
     char text[64];
@@ -195,18 +300,115 @@ static double time_stream(bool is_tcp, bool is_ping)
         fprintf(stderr, "stream: %s\n", error.text);
         exit(EXIT_FAILURE);
     }
-    if (fork() == 0)
-        answer_as_pod(streams_address(streams, 0), is_tcp, is_ping);
-    expect_event(setup.base, streams, STREAM_JOINS);
+    *base = setup.base;
+    return streams;
+}
+
+static void welcome_pod(struct event_base *base, struct streams *streams)
+{
+    const struct stream_welcome welcome = {.first_rank = 1};
+    expect_event(base, streams, STREAM_JOINS);
     streams_welcome(streams, 0, &welcome);
-    const uint64_t elapsed = drive_pod(setup.base, streams, is_ping);
+}
+
+static void end_set(struct event_base *base, struct streams *streams)
+{
     streams_part(streams, 0);
     while (!streams_are_flushed(streams))
-        event_base_loop(setup.base, EVLOOP_ONCE);
+        event_base_loop(base, EVLOOP_ONCE);
     streams_free(streams);
-    event_base_free(setup.base);
+    event_base_free(base);
     wait(NULL);
+}
+
+static double time_stream(bool is_tcp, bool is_ping)
+{
+    struct event_base *base;
+    struct streams *streams = listen_as_set(is_tcp, &base);
+    if (fork() == 0)
+        answer_as_pod(streams_address(streams, 0), is_tcp, is_ping);
+    welcome_pod(base, streams);
+    const uint64_t elapsed = drive_pod(base, streams, is_ping);
+    end_set(base, streams);
     return (double)elapsed / (double)messages;
+}
+
+/* --- results --- */
+
+static uint64_t result_count(void)
+{
+    return messages / MESSAGES_PER_RESULT + 1;
+}
+
+/* Microseconds for one result over a bare socket. */
+static double time_bare_results(bool is_tcp)
+{
+    static unsigned char bytes[ONE_RESULT];
+    int fds[2];
+    connect_pair(fds, is_tcp);
+    const struct bare child = {.fd = fds[1]}, bare = {.fd = fds[0]};
+    if (fork() == 0) {
+        for (uint64_t i = 0; i < result_count(); i++)
+            send_all(&child, bytes, sizeof bytes);
+        receive_all(&child, bytes, 1);
+        _exit(EXIT_SUCCESS);
+    }
+    receive_all(&bare, bytes, sizeof bytes); /* the other end has begun */
+    const uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t i = 1; i < result_count(); i++)
+        receive_all(&bare, bytes, sizeof bytes);
+    const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
+    send_all(&bare, bytes, 1);
+    close(fds[0]);
+    close(fds[1]);
+    wait(NULL);
+    return (double)elapsed / 1000 / (double)(result_count() - 1);
+}
+
+/* The child: a pod that sends results. */
+static void send_results(const struct stream_address *address, bool is_tcp)
+{
+    static unsigned char bytes[ONE_RESULT];
+    struct event_base *base;
+    struct streams *streams = join_as_pod(address, is_tcp, &base);
+    for (uint64_t i = 0; i < result_count(); i++) {
+        streams_send(streams, 0, bytes, PING_BYTES);
+        for (size_t at = 0, size; at < sizeof bytes; at += size) {
+            size = sizeof bytes - at < STREAM_DATA_MAX ? sizeof bytes - at : STREAM_DATA_MAX;
+            while (!streams_has_room(streams, 0))
+                event_base_loop(base, EVLOOP_ONCE);
+            streams_send_data(streams, 0, bytes + at, size);
+        }
+    }
+    expect_event(base, streams, STREAM_LEFT);
+    _exit(EXIT_SUCCESS);
+}
+
+static void take_result(struct event_base *base, struct streams *streams)
+{
+    static unsigned char bytes[ONE_RESULT];
+    expect_event(base, streams, STREAM_MESSAGE);
+    for (size_t at = 0; at < sizeof bytes;) {
+        const struct stream_event event = next_event(base, streams);
+        memcpy(bytes + at, event.bytes, event.size);
+        at += event.size;
+    }
+}
+
+static double time_results(bool is_tcp)
+{
+    struct event_base *base;
+    struct streams *streams = listen_as_set(is_tcp, &base);
+    if (fork() == 0)
+        send_results(streams_address(streams, 0), is_tcp);
+    welcome_pod(base, streams);
+    take_result(base, streams);
+    const uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t i = 1; i < result_count(); i++)
+        take_result(base, streams);
+    const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
+    end_set(base, streams);
+    return (double)elapsed / 1000 / (double)(result_count() - 1);
 }
 
 /* --- the table --- */
@@ -223,21 +425,47 @@ static void show(const char *what, double figures[ROUNDS_MAX], const char *unit)
     printf("  %-32s %8.2f (%.2f .. %.2f) %s\n", what, figures[rounds / 2], figures[0], figures[rounds - 1], unit);
 }
 
-static void compare(const char *kind, bool is_tcp, bool is_ping)
+/* Beside a bare socket, which has TLS where `has_tls`. */
+static void compare_with_bare(const char *kind, bool is_tcp, bool has_tls, bool is_ping)
 {
     static double bare[ROUNDS_MAX], stream[ROUNDS_MAX], ratio[ROUNDS_MAX];
     const double bytes_per_us = 1000.0 * MESSAGE_MAX;
     for (unsigned i = 0; i < rounds; i++) {
-        bare[i] = time_bare(is_tcp, is_ping);
+        bare[i] = time_bare(is_tcp, has_tls, is_ping);
         stream[i] = time_stream(is_tcp, is_ping);
         ratio[i] = is_ping ? stream[i] / bare[i] : bare[i] / stream[i];
         bare[i] = is_ping ? bare[i] / 1000 : bytes_per_us / bare[i];
         stream[i] = is_ping ? stream[i] / 1000 : bytes_per_us / stream[i];
     }
     printf("%s, %s\n", kind, is_ping ? "a message of 64 bytes and its answer" : "messages of 4096 bytes one way");
-    show("bare socket", bare, is_ping ? "us" : "MB/s");
+    show(has_tls ? "bare socket with OpenSSL" : "bare socket", bare, is_ping ? "us" : "MB/s");
     show("stream", stream, is_ping ? "us" : "MB/s");
     show("stream over bare socket", ratio, "");
+}
+
+static void compare(const char *kind, bool is_tcp, bool is_ping)
+{
+    compare_with_bare(kind, is_tcp, false, is_ping);
+    if (is_tcp)
+        compare_with_bare(kind, is_tcp, true, is_ping);
+}
+
+/* Results over a stream beside bare TCP, whatever the stream is over, and beside a bare socket of its own kind. */
+static void compare_results(const char *kind, bool is_tcp)
+{
+    static double bare[ROUNDS_MAX], tcp[ROUNDS_MAX], stream[ROUNDS_MAX], ratio[ROUNDS_MAX];
+    for (unsigned i = 0; i < rounds; i++) {
+        tcp[i] = ONE_RESULT / time_bare_results(true);
+        bare[i] = is_tcp ? tcp[i] : ONE_RESULT / time_bare_results(false);
+        stream[i] = ONE_RESULT / time_results(is_tcp);
+        ratio[i] = stream[i] / tcp[i];
+    }
+    printf("%s, results of 1 MiB one way\n", kind);
+    show("bare TCP", tcp, "MB/s");
+    if (!is_tcp)
+        show("bare socket", bare, "MB/s");
+    show("stream", stream, "MB/s");
+    show("stream over bare TCP", ratio, "");
 }
 
 int main(int argc, char **argv)
@@ -253,9 +481,11 @@ int main(int argc, char **argv)
     setbuf(stdout, NULL); /* children are forked */
     compare("a socket in a folder", false, true);
     compare("a socket in a folder", false, false);
+    compare_results("a socket in a folder", false);
 #ifdef BENCH_TLS
     compare("a port, with TLS", true, true);
     compare("a port, with TLS", true, false);
+    compare_results("a port, with TLS", true);
 #endif
     return EXIT_STATUS_DONE;
 }

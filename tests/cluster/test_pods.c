@@ -155,6 +155,29 @@ START_TEST(those_that_come_go_on)
 }
 END_TEST
 
+/* Once all have come that are to come, and are lost or have left, the run has failed; before that it waits. */
+START_TEST(nobody_is_waited_for_where_all_have_come)
+{
+    const struct virtual_pod pods[] = {{0, 2, 1, 150 * MS}, {400 * MS, 2, 1}};
+    const struct virtual_fault faults[] = {{.type = VIRTUAL_KILL, .rank = 4, .at_ns = 600 * MS},
+                                           {.type = VIRTUAL_KILL, .rank = 5, .at_ns = 600 * MS},
+                                           {.type = VIRTUAL_KILL, .rank = 6, .at_ns = 600 * MS}};
+    for (unsigned i = 0; i < 2; i++) {
+        struct virtual_config config = config_of(0, "fac2", pods, 2);
+        struct virtual_result result;
+        config.awaited = 2;
+        config.faults = faults;
+        config.fault_count = i == 0 ? 3 : 0;
+        config.spec.power = RUN_POWER_EQUAL;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_int_eq(result.status, i == 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
+        if (i == 0)
+            ck_assert_str_eq(result.supermaster->failure.text, "all workers are lost");
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 /* Workers double and halve again and again: hardly any of their time is lost. */
 START_TEST(efficiency_stays_while_workers_come_and_go)
 {
@@ -181,6 +204,33 @@ START_TEST(efficiency_stays_while_workers_come_and_go)
 }
 END_TEST
 
+/* Results that pods send are written before they count; what cannot be written never does. */
+START_TEST(results_that_are_sent_are_written_first)
+{
+    for (uint64_t failing = 0; failing <= 40; failing += 20) {
+        struct virtual_config config = config_of(0, "fac2", several, 4);
+        struct virtual_result result;
+        config.sends_results = config.journal = true;
+        config.spec.retries = 0;
+        config.order_seed = 1 + failing;
+        config.failing_store = failing;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_uint_eq(result.journalled_early, 0);
+        ck_assert_uint_eq(result.failed_writes, failing > 0);
+        if (failing == 0)
+            assert_complete(&result);
+        else
+            ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+        uint64_t written = 0;
+        for (uint64_t i = 0; i < COUNT; i++)
+            written += cluster->written[i] > 0;
+        ck_assert_uint_le(result.supermaster->ledger.done, written);
+        ck_assert_uint_eq(result.supermaster->ledger.done == COUNT, failing == 0);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pods");
@@ -191,7 +241,9 @@ int main(void)
     tcase_add_test(tcase, a_pod_may_be_lost);
     tcase_add_test(tcase, a_pod_may_leave);
     tcase_add_test(tcase, those_that_come_go_on);
+    tcase_add_test(tcase, nobody_is_waited_for_where_all_have_come);
     tcase_add_test(tcase, efficiency_stays_while_workers_come_and_go);
+    tcase_add_test(tcase, results_that_are_sent_are_written_first);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -129,6 +129,27 @@ START_TEST(the_rest_of_a_running_chunk_is_cut)
 }
 END_TEST
 
+static double first_of_100_s(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration == 0 ? 100e9 : MS;
+}
+
+/* A first chunk is overdue after 60 s: who is idle computes it as well, unless it may not. */
+START_TEST(copies_can_be_switched_off)
+{
+    struct virtual_result result;
+    struct virtual_config config = with_long_iterations(0, 4, "css:chunk=1", 6);
+    config.cost_ns = first_of_100_s;
+    config.spec.recall = RUN_RECALL_OFF;
+    run(config, 0, &result);
+    ck_assert_uint_gt(result.supermaster->losses.reissued, 0);
+    config.spec.copies = RUN_COPIES_OFF;
+    run(config, 0, &result);
+    ck_assert_uint_eq(result.supermaster->losses.reissued, 0);
+}
+END_TEST
+
 /* The workers of the second master hardly get on: those of the first do their work, out of the pool first. */
 START_TEST(work_goes_from_master_to_master)
 {
@@ -734,6 +755,7 @@ int main(void)
     tcase_set_timeout(all, 60);
     tcase_add_test(all, what_was_asked_ahead_comes_back);
     tcase_add_test(all, the_rest_of_a_running_chunk_is_cut);
+    tcase_add_test(all, copies_can_be_switched_off);
     tcase_add_test(all, work_goes_from_master_to_master);
     tcase_add_test(all, each_time_step_is_shared);
     tcase_add_test(all, without_recall_chunks_are_those_of_the_technique);

@@ -180,6 +180,37 @@ static uint64_t elapsed_ns(unsigned masters, const char *technique, uint64_t cou
     return elapsed;
 }
 
+/* A chunk takes 100 us and the way to the supermaster and back 200: asked for ahead, refills are there in time; asked
+ * for with the pool empty, workers wait for half of the time. */
+START_TEST(refills_when_empty_keep_workers_waiting)
+{
+    uint64_t elapsed[2];
+    for (unsigned i = 0; i < 2; i++) {
+        const struct virtual_config config = {
+            .masters = 2,
+            .workers = 16,
+            .nodes = 2,
+            .technique = "ss",
+            .spec.min_chunk = 1,
+            .spec.refill = i == 0 ? RUN_REFILL_AHEAD : RUN_REFILL_WHEN_EMPTY,
+            .spec.recall = RUN_RECALL_OFF,
+            .spec.ask_ahead = ASK_AHEAD_OFF,
+            .count = 16000,
+            .latency_ns = 500,
+            .remote_latency_ns = 100000,
+            .service_ns = 200,
+            .cost_ns = hundred_us,
+        };
+        struct virtual_result result;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_int_eq(result.status, 0);
+        elapsed[i] = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
+        virtual_free(cluster);
+    }
+    ck_assert_double_gt((double)elapsed[1], 1.2 * (double)elapsed[0]);
+}
+END_TEST
+
 /* 64 single iterations of 100 us each for the refills that are open are over in 800 us, and the way there and back
  * takes 4 ms. */
 START_TEST(far_refills_of_several_chunks_keep_workers_busy)
@@ -235,6 +266,7 @@ int main(void)
     tcase_add_test(all, a_burst_of_equal_chunks_is_no_rate);
     tcase_add_test(all, a_pool_is_refilled_ahead_where_the_supermaster_is_far);
     tcase_add_test(all, a_refill_may_bring_several_chunks);
+    tcase_add_test(all, refills_when_empty_keep_workers_waiting);
     tcase_add_test(all, far_refills_of_several_chunks_keep_workers_busy);
     tcase_add_test(all, masters_share_equal_chunks);
     suite_add_tcase(suite, all);

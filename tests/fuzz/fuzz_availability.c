@@ -6,6 +6,8 @@
 #include "deploy/simulate/availability.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* True if `node` is there before the event at `end`; *launched: it is one of the launch. */
 static bool is_up_before(const struct availability *availability, size_t end, unsigned node, bool *launched)
@@ -33,13 +35,24 @@ static void require_possible(const struct availability *availability, size_t i, 
     REQUIRE(event->kind != AVAILABILITY_SPEED || (event->speed >= 1e-6 && event->speed <= 1e6));
 }
 
+/* The profile of every name is what follows a blank line of the same file, or nothing. */
+static char *read_profile(void *context, const char *name, struct error *error)
+{
+    const char *behind = strstr(context, "\n\n");
+    char *text = strdup(behind != NULL ? behind : "");
+    (void)name;
+    REQUIRE(text != NULL);
+    (void)error;
+    return text;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const unsigned launched = size > 0 ? bytes[0] : 1;
     struct availability availability;
     struct error error = {0};
     char *text = fuzz_text(bytes + (size > 0), size > 0 ? size - 1 : 0);
-    if (availability_parse(&availability, text, launched, &error) < 0) {
+    if (availability_parse(&availability, text, launched, read_profile, text, &error) < 0) {
         require_one_line(error.text);
         REQUIRE(availability.events == NULL && availability.count == 0);
     } else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of a stream, one after another: any bytes give one line, or frames that are written as the same bytes again.
+/* Frames of a stream, one after another, behind a greeting or not: any bytes give one line, or frames that are written
+ * as the same bytes again.
  */
 #include "common/util/error.h"
 #include "proto/frame.h"
@@ -70,11 +71,38 @@ static void check_body(enum frame_type type, const uint8_t *bytes, size_t size)
     free(body);
 }
 
+/* What comes before TLS: any bytes are none, or are written as the same bytes again. Returns its bytes. */
+static size_t check_greeting(const uint8_t *bytes, size_t size)
+{
+    unsigned char again[FRAME_GREETING_BYTES];
+    char *credential;
+    uint32_t length;
+    if (size < FRAME_GREETING_BYTES || frame_greeting_decode(&length, bytes) < 0)
+        return 0;
+    REQUIRE(length > 0 && length <= FRAME_CREDENTIAL_MAX);
+    frame_greeting_encode(length, again);
+    require_same_body(again, bytes, sizeof again);
+    if (size - FRAME_GREETING_BYTES < length)
+        return 0;
+    REQUIRE((credential = malloc(length + 1)) != NULL);
+    memcpy(credential, bytes + FRAME_GREETING_BYTES, length);
+    credential[length] = '\0';
+    if (frame_is_credential(credential, length)) {
+        REQUIRE(strlen(credential) == length);
+        require_one_line(credential);
+    }
+    free(credential);
+    return FRAME_GREETING_BYTES + length;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct frame_head head;
     struct error error = {""};
     unsigned char again[FRAME_HEAD_BYTES];
+    const size_t greeting = check_greeting(bytes, size);
+    bytes += greeting;
+    size -= greeting;
     while (size >= FRAME_HEAD_BYTES) {
         if (frame_head_decode(&head, bytes, &error) < 0) {
             require_one_line(error.text);

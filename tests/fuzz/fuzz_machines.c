@@ -235,9 +235,11 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
 static int init_master(struct bench *bench)
 {
     static const unsigned ranks[] = {1, 3, 5, 6};
-    static const struct run_spec spec = {.min_chunk = 1, .refill_chunks = 1, .threads = 1};
+    static const struct run_spec specs[] = {
+        {.min_chunk = 1, .refill_chunks = 1, .threads = 1},
+        {.min_chunk = 1, .refill_chunks = 1, .threads = 1, .refill = RUN_REFILL_WHEN_EMPTY}};
     const struct master_config config = {
-        .spec = &spec,
+        .spec = &specs[bench->flags & FLAG_PROBE ? 1 : 0],
         .rank = 1,
         .supermaster = 0,
         .ranks = ranks + !bench->does_both,

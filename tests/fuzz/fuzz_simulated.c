@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* costs_parse() and costs_distributed(), what `hdss simulate --costs` takes. The first byte says which (odd: a
- * distribution), the second and third which part of the loop it is for. Either is refused with one line, or the costs
- * of the part are finite, not negative, and those of two halves are together those of the whole. */
+/* costs_parse(), costs_distributed() and costs_of_profile(), what `hdss simulate --costs` takes. The first byte says
+ * which (odd: a distribution), the second and third which part of the loop it is for. Each is refused with one line, or
+ * the costs of the part are finite, not negative, and those of two halves are together those of the whole. */
 #include "tests/fuzz/fuzz.h"
 #include "common/util/error.h"
 #include "worker/kernels/costs/costs.h"
+#include "worker/kernels/costs/profile.h"
 
 #include <math.h>
 #include <string.h>
+
+/* The first byte of a profile. */
+#define PROFILE 0xfe
 
 /* From this one on, parts are at the end of the longest loop. */
 #define FIRST_LATE 200
@@ -40,14 +44,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (first >= FIRST_LATE)
         first += UINT64_MAX - 2 * UINT8_MAX;
     char *text = fuzz_text(bytes + (size > 3 ? 3 : size), size > 3 ? size - 3 : 0);
-    bool is_spec = size > 0 && bytes[0] & 1;
-    struct costs *costs =
-        is_spec ? costs_distributed(text, first, count, &error) : costs_parse(text, first, count, &error);
+    const bool is_spec = size > 0 && bytes[0] & 1, is_profile = size > 0 && bytes[0] == PROFILE;
+    const struct profile_request request = {.mhz = 2000, .seed = 1};
+    struct costs *costs = is_profile ? costs_of_profile(&request, text, first, count, &error)
+                          : is_spec  ? costs_distributed(text, first, count, &error)
+                                     : costs_parse(text, first, count, &error);
     if (costs != NULL) {
         check_costs(costs, first, count);
     } else {
         require_one_line(error.text);
-        REQUIRE(is_spec || strncmp(error.text, "line ", 5) == 0);
+        REQUIRE(is_spec || is_profile || strncmp(error.text, "line ", 5) == 0);
     }
     costs_free(costs);
     free(text);

@@ -131,7 +131,10 @@ MESSAGES = {
     "verified-two": header(0x2D, 0, 2, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 0),
     "verified-three": header(0x2D, 2, 3, 4) + struct.pack("<QQQQII", 0, 0, 5, 2, 6, 9), "job": header(0x2E, 0, 5, 0) + struct.pack("<I", 5) + b"words",
     "job-last": header(0x2E, 0, 2, 3, job=7) + struct.pack("<I", 5) + b"ds", "job-behind": header(0x2E, 0, 2, 4) + struct.pack("<I", 5) + b"ds",
-    "set-over": header(0x2F), "set-over-degraded": header(0x2F, 2, job=9), "leaving": header(0x30), "leaving-now": header(0x30, 8, job=9), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
+    "set-over": header(0x2F), "set-over-degraded": header(0x2F, 2, job=9), "leaving": header(0x30), "leaving-now": header(0x30, 8, job=9),
+    "store": header(0x31, 2, job=3) + struct.pack("<QQ", 256, 2) + b"ab", "store-data": header(0x31, 4, job=3) + struct.pack("<QQQ", 256, 2, 32768),
+    "store-nothing": header(0x31, 0) + struct.pack("<QQ", 256, 2), "store-none": header(0x31, 2) + struct.pack("<QQ", 256, 0) + b"a",
+    "store-overflow": header(0x31, 2) + struct.pack("<QQ", 2**64 - 1, 2) + b"a", "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
 }
 
 
@@ -161,9 +164,13 @@ def frame(kind, body=b"", received=0, size=None):
 TOKEN = bytes(range(0xA0, 0xB0))
 
 
-def joins(protocol=None, stream=1, workers=4, cores=8, received=0, token=bytes(16), name=b"node7", magic=b"HDSSjoin", more=b""):
+def joins(protocol=None, stream=2, workers=4, cores=8, received=0, token=bytes(16), name=b"node7", magic=b"HDSSjoin", more=b""):
     versions = struct.pack("<HH", stream, protocol or protocol_version())
     return frame(1, magic + versions + struct.pack("<IIQ", workers, cores, received) + token + name.ljust(64, b"\0") + more)
+
+
+def greeting(credential=b"MUNGE:x:", size=None):
+    return b"HDSScred" + struct.pack("<I", len(credential) if size is None else size) + credential
 
 
 def welcome(token=TOKEN, received=0, first=5, beat=250, words=b"a\0bc\0"):
@@ -171,13 +178,14 @@ def welcome(token=TOKEN, received=0, first=5, beat=250, words=b"a\0bc\0"):
 
 
 FRAMES = {
-    "hello": joins(), "hello-back": joins(token=TOKEN, received=258), "hello-protocol": joins(protocol=999), "hello-stream": joins(stream=2),
+    "hello": joins(), "hello-back": joins(token=TOKEN, received=258), "hello-protocol": joins(protocol=999), "hello-stream": joins(stream=9),
     "hello-magic": joins(magic=b"HDSSleav"), "hello-workers": joins(workers=0), "hello-cores": joins(cores=1 << 30), "hello-new": joins(received=1),
     "hello-no-name": joins(name=b""), "hello-long-name": joins(name=b"n" * 64), "hello-name": joins(name=b"a\x1b[m"), "hello-behind": joins(name=b"a\0b"),
     "hello-long": joins(more=b"x"), "hello-short": frame(1, joins()[8:20]), "welcome": welcome(), "welcome-no-words": welcome(words=b""),
     "welcome-no-token": welcome(token=bytes(16)), "welcome-open": welcome(words=b"a"), "welcome-beat": welcome(beat=0), "refused": frame(3, b"no"),
     "refused-lines": frame(3, b"a\nb"), "message": frame(4, b"\xaa\xbb\xcc", 3), "message-none": frame(4), "message-long": frame(4, size=4097),
-    "beat": frame(5, received=258), "beat-body": frame(5, b"x"), "bye": frame(6, received=259), "unknown": frame(7), "cut": welcome()[:-1],
+    "beat": frame(5, received=258), "beat-body": frame(5, b"x"), "bye": frame(6, received=259), "data": frame(7, b"results", 9), "data-none": frame(7), "data-long": frame(7, size=65529), "unknown": frame(8), "cut": welcome()[:-1],
+    "greeting": greeting() + joins(), "greeting-size": greeting(size=1025), "greeting-control": greeting(b"MUNGE:\n:"), "greeting-cut": greeting()[:-1],
     "several": joins() + welcome() + frame(4, b"x") + frame(5, received=1) + frame(6), "received": frame(3, b"no", 1), "head": frame(5)[:7],
 }
 
@@ -294,7 +302,7 @@ PLATFORMS = {
     "too-many": b"\0" + b"nodes 16777216\n" * 2 + LINKS, "groups": b"\0" + b"nodes 1 site=63\n" * 65 + LINKS, "words": b"\0nodes 1 a b c d e f g h\n", "long": b"\0nodes " + b"1" * 64,
     "speed": b"\0nodes 1 speed=0\n", "unit": b"\0node latency=1 bandwidth=1GB/s\n", "still": b"\0node latency=1s bandwidth=0GB/s\n", "slow": b"\0node latency=1s bandwidth=1e-99GB/s\n",
     "half": b"\0node latency=1s\n", "late": b"\0network latency=61s\n", "byte": b"\0service byte=1s\n", "service": b"\0service disk=1s\n", "empty": b"\0", "xml": b"\0<platform version=\"4.1\">\n",
-    "ranger": b"\x01ranger", "changed": b"\x01two-speeds:nodes=9,cores=3", "one": b"\x01two-sites:nodes=1", "unknown": b"\x01moon", "wrong": b"\x01cluster:nodes=0", "cut": b"\x01cluster:nodes=" + b"0" * 60 + b"12",
+    "ranger": b"\x01ranger", "changed": b"\x01two-speeds:nodes=9,cores=3", "one": b"\x01two-sites:nodes=1", "bytes": b"\x01ranger:bandwidth=8GB/s,byte=0.03ns", "unknown": b"\x01moon", "wrong": b"\x01cluster:nodes=0", "cut": b"\x01cluster:nodes=" + b"0" * 60 + b"12",
 }
 HOSTS = {
     "list": b"\x46node1:16,node2:8,node1:2", "list-plain": b"\x22a,b,c", "list-empty": b"\x00", "list-no-name": b"\x00:4",
@@ -687,7 +695,7 @@ STUDIES = {
             b"weighting = none power\nmin_chunk = 1 1e1\ntopology = central hierarchical dca-rma dca-rma:atomics=2\nmasters = 0 4 2\n"
             b"workers = 8 2^2\ndelay = none calculation:100\nslowdown = 1 1,2 3\nrepetitions = 3\nseed = 7\ntimeout = 9\n"
             b"backend = mpirun\noptions = --power equal --group-by=even\nmeasure = time improvement\nx = workers\nseries = masters\n"
-            b"heat = technique masters\nbaseline = technique=gss masters=0\nsteps = yes\n",
+            b"heat = technique masters\nbaseline = technique=gss masters=0\nspeedup_base = masters=0\nsteps = yes\n",
     "unequal": b"@kernel = hydro l=9\nworkers = 4\nsync_points = auto 1 12\npower = 1,0.8 equal\nslowdown = 1,1.25\nload = none 0,1\nweighting = acp\nrefill_chunks = 1 4\nmasters = 2\n",
     "platforms": b"@kernel = synthetic\nworkers = 4\nbackend = simulate\nplatform = ranger cluster:nodes=4\n",
     "threads": b"@kernel = synthetic\nworkers = 2\nthreads = 4 1 auto\nthread_technique = static gss\nmin_chunk = mfsc/2 3\n",

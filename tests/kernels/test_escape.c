@@ -24,7 +24,7 @@ static void tear_down(void)
 }
 
 /* Runs the points in batch->fresh on every variant this machine has. */
-static void check(unsigned exponent, uint32_t max_iter)
+static void check_rule(const struct escape_rule *rule)
 {
     size_t variants, length = batch->fresh.length;
     const struct escape_variant *variant = escape_variants(&variants);
@@ -33,15 +33,24 @@ static void check(unsigned exponent, uint32_t max_iter)
             continue;
         memset(counts, 0xee, (ESCAPE_BATCH + ESCAPE_PAD) * sizeof *counts);
         batch->fresh.length = length;
-        variant[v].run(batch, exponent, max_iter, counts);
+        variant[v].run(batch, rule, counts);
         for (size_t i = 0; i < length; i++) {
-            uint32_t expected = escape_scalar(batch->fresh.cx[i], batch->fresh.cy[i], exponent, max_iter);
-            ck_assert_msg(counts[i] == expected, "%s, exponent %u, max_iter %u: c = %.17g %+.17gi gives %u, not %u",
-                          variant[v].name, exponent, max_iter, batch->fresh.cx[i], batch->fresh.cy[i], counts[i],
-                          expected);
+            uint32_t expected = escape_scalar(batch->fresh.cx[i], batch->fresh.cy[i], rule);
+            ck_assert_msg(counts[i] == expected,
+                          "%s, exponent %u, bound %g, max_iter %u: c = %.17g %+.17gi gives %u, not %u", variant[v].name,
+                          rule->exponent, rule->bound, rule->max_iter, batch->fresh.cx[i], batch->fresh.cy[i],
+                          counts[i], expected);
         }
         ck_assert_msg(counts[length] == 0xeeeeeeee, "%s writes beyond the %zu counts", variant[v].name, length);
     }
+}
+
+/* A z beyond a bound other than 4 may come back: the first time counts. */
+static void check(unsigned exponent, uint32_t max_iter)
+{
+    static const double bounds[] = {ESCAPE_BOUND, 2, 0, 0.3, 3.999, 16, 1e100};
+    for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++)
+        check_rule(&(struct escape_rule){exponent, bounds[b], max_iter});
 }
 
 static void add(double cx, double cy)
@@ -125,18 +134,43 @@ START_TEST(all_inside_and_all_outside)
 }
 END_TEST
 
+#define RULE(...) (&(struct escape_rule){__VA_ARGS__})
+
 /* By hand: c = 0 stays; c = 1 gives 1, 2, 5; c = -2 gives -2, 2, 2, ...; c = 2 gives 2, 6; c = 3 is out at once. */
 START_TEST(the_definition_counts_steps_until_z_is_beyond_2)
 {
-    ck_assert_uint_eq(escape_scalar(0, 0, 2, 77), 77);
-    ck_assert_uint_eq(escape_scalar(1, 0, 2, 77), 3);
-    ck_assert_uint_eq(escape_scalar(-2, 0, 2, 77), 77);
-    ck_assert_uint_eq(escape_scalar(2, 0, 2, 77), 2);
-    ck_assert_uint_eq(escape_scalar(3, 0, 2, 77), 1);
-    ck_assert_uint_eq(escape_scalar(3, 0, 2, 1), 1);
-    ck_assert_uint_eq(escape_scalar(1, 0, 4, 77), 3);   /* 1, 2, 18 */
-    ck_assert_uint_eq(escape_scalar(-1, 0, 4, 77), 77); /* -1, 0, -1, ... */
-    ck_assert_uint_eq(escape_scalar_from(1, 0, 1, 0, 2, 1, 77), 3);
+    ck_assert_uint_eq(escape_scalar(0, 0, RULE(2, 4, 77)), 77);
+    ck_assert_uint_eq(escape_scalar(1, 0, RULE(2, 4, 77)), 3);
+    ck_assert_uint_eq(escape_scalar(-2, 0, RULE(2, 4, 77)), 77);
+    ck_assert_uint_eq(escape_scalar(2, 0, RULE(2, 4, 77)), 2);
+    ck_assert_uint_eq(escape_scalar(3, 0, RULE(2, 4, 77)), 1);
+    ck_assert_uint_eq(escape_scalar(3, 0, RULE(2, 4, 1)), 1);
+    ck_assert_uint_eq(escape_scalar(1, 0, RULE(4, 4, 77)), 3);   /* 1, 2, 18 */
+    ck_assert_uint_eq(escape_scalar(-1, 0, RULE(4, 4, 77)), 77); /* -1, 0, -1, ... */
+    ck_assert_uint_eq(escape_scalar_from(1, 0, 1, 0, RULE(2, 4, 77), 1), 3);
+}
+END_TEST
+
+/* By hand: c = -1.5 gives -1.5, whose square is 2.25, then 0.75; c = 1 gives 1, 2; c = -2 is out at once. */
+/* Of this point z is beyond the bound 2 after 32 steps, with which stage 1 ends, back after 33, and beyond it after 69
+ * again. */
+START_TEST(a_z_may_come_back_behind_stage_1)
+{
+    batch->fresh.length = 0;
+    add(-0.7495040760607935, 0.094586960457667749);
+    check_rule(&(struct escape_rule){2, 2, 64});
+    check_rule(&(struct escape_rule){2, 2, 1024});
+}
+END_TEST
+
+START_TEST(a_lower_bound_is_passed_sooner)
+{
+    ck_assert_uint_eq(escape_scalar(-1.5, 0, RULE(2, 2, 77)), 1);
+    ck_assert_uint_gt(escape_scalar(-1.5, 0, RULE(2, 4, 77)), 1);
+    ck_assert_uint_eq(escape_scalar(1, 0, RULE(2, 2, 77)), 2);
+    ck_assert_uint_eq(escape_scalar(1, 1, RULE(2, 2, 77)), 2); /* a square of 2 is not beyond 2 */
+    ck_assert_uint_eq(escape_scalar(-2, 0, RULE(2, 2, 77)), 1);
+    ck_assert_uint_eq(escape_scalar(3, 0, RULE(2, 100, 77)), 2); /* 3, 12 */
 }
 END_TEST
 
@@ -160,6 +194,8 @@ int main(void)
     tcase_add_loop_test(tcase, any_number_of_points, 0, 12);
     tcase_add_test(tcase, all_inside_and_all_outside);
     tcase_add_test(tcase, the_definition_counts_steps_until_z_is_beyond_2);
+    tcase_add_test(tcase, a_z_may_come_back_behind_stage_1);
+    tcase_add_test(tcase, a_lower_bound_is_passed_sooner);
     tcase_add_test(tcase, the_last_variant_runs_everywhere);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

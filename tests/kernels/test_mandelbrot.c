@@ -15,7 +15,7 @@ static const double xmin = -2.1, xmax = 0.8, ymin = -1.1, ymax = 1.2;
 static uint32_t expected_at(int x, int y, unsigned exponent)
 {
     double cx = xmin + (x + 0.5) * ((xmax - xmin) / WIDTH), cy = ymax - (y + 0.5) * ((ymax - ymin) / HEIGHT);
-    return escape_scalar(cx, cy, exponent, MAX_ITER);
+    return escape_scalar(cx, cy, &(struct escape_rule){exponent, ESCAPE_BOUND, MAX_ITER});
 }
 
 static void open_picture(struct kernel_run *run, const char *unit, const char *exponent)
@@ -71,6 +71,25 @@ START_TEST(pixels_beyond_the_edge_of_a_tile_count_1)
 }
 END_TEST
 
+START_TEST(escape_is_the_bound_of_the_square)
+{
+    struct kernel_run run;
+    kernel_run_open(&run, "mandelbrot",
+                    WORDS("width=45", "height=31", "xmin=-2.1", "xmax=0.8", "ymin=-1.1", "ymax=1.2", "max_iter=300",
+                          "tile=8", "unit=tile", "escape=2"));
+    uint32_t *records = kernel_run_all(&run, 5);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            double cx = xmin + (x + 0.5) * ((xmax - xmin) / WIDTH), cy = ymax - (y + 0.5) * ((ymax - ymin) / HEIGHT);
+            ck_assert_uint_eq(records[place_of("unit=tile", x, y)],
+                              escape_scalar(cx, cy, &(struct escape_rule){2, 2, MAX_ITER}));
+        }
+    ck_assert_uint_eq(records[23 * TILE * TILE + WIDTH % TILE], 1);
+    free(records);
+    kernel_run_close(&run);
+}
+END_TEST
+
 /* Neither a row nor a tile's row ends where a batch does. */
 START_TEST(more_pixels_than_one_batch)
 {
@@ -84,7 +103,8 @@ START_TEST(more_pixels_than_one_batch)
         for (uint64_t x = 0; x < 301; x++)
             ck_assert_uint_eq(at_once[x / 70 * 4900 + y * 70 + x % 70],
                               escape_scalar(-2.1 + ((double)x + 0.5) * ((0.8 + 2.1) / 301),
-                                            1.45 - ((double)y + 0.5) * ((1.45 + 1.45) / 70), 2, 40));
+                                            1.45 - ((double)y + 0.5) * ((1.45 + 1.45) / 70),
+                                            &(struct escape_rule){2, ESCAPE_BOUND, 40}));
     free(at_once);
     free(one_by_one);
     kernel_run_close(&run);
@@ -141,6 +161,7 @@ int main(void)
     TCase *tcase = tcase_create("mandelbrot");
     tcase_add_loop_test(tcase, every_unit_gives_the_counts_of_the_definition, 0, 8);
     tcase_add_test(tcase, pixels_beyond_the_edge_of_a_tile_count_1);
+    tcase_add_test(tcase, escape_is_the_bound_of_the_square);
     tcase_add_loop_test(tcase, more_pixels_than_one_batch, 0, 4);
     tcase_add_test(tcase, row_0_is_the_top_of_the_picture);
     tcase_add_test(tcase, the_loop_fits_the_unit);

@@ -268,6 +268,24 @@ def fac(loop, mu=None, sigma=None):
     return {'recursive': batches(loop, size), 'feedback': values.feedback}
 
 
+def mfac(loop, mu=None, sigma=None):
+    """fac with the R that full batches leave."""
+    values, state = Measured(loop, mu, sigma), {'rest': loop.n}
+
+    def size(r, batch):
+        rest = state['rest']
+        if rest <= 0:
+            return 1
+        x = Decimal(2)
+        if values.known():
+            b = loop.p * values.sigma / (2 * Decimal(rest).sqrt() * values.mu)
+            x = 1 + b * b + b * (b * b + 2).sqrt() if batch == 0 else 2 + b * b + b * (b * b + 4).sqrt()
+        state['rest'] -= loop.p * ceil_real(rest / (x * loop.p))
+        return ceil_real(rest / (x * loop.p))
+    after = batches(loop, size)
+    return {'closed': lambda i: after(None, i, None), 'recursive': after, 'feedback': values.feedback}
+
+
 def tap(loop, mu=None, sigma=None, alpha='1.3'):
     values, unknown = Measured(loop, mu, sigma), half(loop)
 
@@ -349,7 +367,7 @@ def awf_e(loop):
     return awf_c(loop)
 
 
-def af(loop, first=None):
+def af(loop, first=None, whole=floor_real):
     chunks = [[] for _ in range(loop.p)]
 
     def after(r, i, j):
@@ -360,12 +378,18 @@ def af(loop, first=None):
         d = number(all_of_them * sum(variance / mean for mean, variance in known))
         e = number(1 / (all_of_them * sum(1 / mean for mean, variance in known)))
         mean = number(moments(chunks[j])[0])
-        return floor_real((d + 2 * e * r - (d * d + 4 * d * e * r).sqrt()) / (2 * mean))
+        return whole((d + 2 * e * r - (d * d + 4 * d * e * r).sqrt()) / (2 * mean))
     return {'recursive': after, 'feedback': lambda j, n, t: chunks[j].append((n, t))}
 
 
+def maf(loop, first=None):
+    """Nobody waits."""
+    return af(loop, first, ceil_real)
+
+
 TECHNIQUES = {function.__name__.replace('_', '-'): function for function in [
-    static, ss, css, fsc, mfsc, gss, tss, fac, fac2, tfss, fiss, viss, tap, rnd, pls, wf, awf, awf_b, awf_c, awf_d, awf_e, af]}
+    static, ss, css, fsc, mfsc, gss, tss, fac, fac2, tfss, fiss, viss, tap, rnd, pls, wf, awf, awf_b, awf_c, awf_d, awf_e, af,
+    mfac, maf]}
 
 
 def technique_of(entry, loop):
@@ -448,7 +472,7 @@ def not_adaptive():
     ]
 
 
-ADAPTIVE = ['awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af']
+ADAPTIVE = ['awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af', 'maf']
 EXACT = {'feedback': 'exact'}
 POWERS = {'power': [1, 2, 4, 0.7]}
 
@@ -468,6 +492,10 @@ def measured():
         *entries_of('fac', 'recursive', [(10007, 3)], **EXACT),
         *entries_of('fac', 'recursive', [(100000, 4)], **POWERS, **EXACT),
         *entries_of('fac:sigma=3', 'recursive', [(100000, 4)], **POWERS, **EXACT),
+        *both('mfac:mu=1,sigma=0.5', SMALL + LARGE[:1]),
+        *both('mfac:mu=0.2,sigma=9', SMALL),
+        *both('mfac:mu=1,sigma=0', SMALL),
+        *entries_of('mfac', 'recursive', SMALL, feedback='none'),
         *both('tap:mu=1,sigma=0.5', SMALL),
         *entries_of('tap:mu=1,sigma=0.5', 'recursive', LARGE[:1]),  # the closed form ends in millions of ones
         *both('tap:mu=1,sigma=2,alpha=3', SMALL),

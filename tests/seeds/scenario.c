@@ -901,6 +901,15 @@ static void add_ahead(struct scenario *scenario)
 
 /* --- what generator 20 adds --- */
 
+static void add_results(struct scenario *scenario)
+{
+    struct random random;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 41 + scenario->runs);
+    scenario->config.sends_results = scenario->sends_results && random_between(&random, 0, 3) > 0;
+}
+
+/* --- what generator 21 adds --- */
+
 static unsigned generator_computing(uint64_t seed)
 {
     static const unsigned others[] = {GENERATOR_GROWTH, GENERATOR_WAITS, GENERATOR_CANCELS, GENERATOR_AHEAD};
@@ -922,18 +931,35 @@ static void add_computing(struct scenario *scenario)
     config->spec.break_after = random_between(&random, 0, 1) * random_between(&random, 1, 20);
 }
 
+/* --- what generator 22 adds: masters ask for refills when their pools are empty --- */
+
+static unsigned generator_of_empty(uint64_t seed)
+{
+    static const unsigned others[] = {GENERATOR_DEATHS, GENERATOR_MASTERS, GENERATOR_PODS, GENERATOR_AHEAD};
+    return others[seed % 4];
+}
+
+static void add_refill(struct scenario *scenario)
+{
+    scenario->config.spec.refill = scenario->when_empty ? RUN_REFILL_WHEN_EMPTY : RUN_REFILL_AHEAD;
+}
+
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
     const bool masters_compute = generator == GENERATOR_COMPUTING;
     if (masters_compute)
         generator = generator_computing(seed);
+    const bool when_empty = generator == GENERATOR_EMPTY;
+    if (when_empty)
+        generator = generator_of_empty(seed);
     const bool begins_ahead = generator == GENERATOR_AHEAD;
     if (begins_ahead)
         generator = generator_ahead(seed);
     const bool cancels = generator == GENERATOR_CANCELS;
     if (cancels)
         generator = cancelled_generator(seed);
-    const bool has_pods = generator == GENERATOR_PODS;
+    const bool sends_results = generator == GENERATOR_RESULTS;
+    const bool has_pods = sends_results || generator == GENERATOR_PODS;
     if (has_pods)
         generator = GENERATOR_DEATHS;
     *scenario = (struct scenario){.generator = generator,
@@ -941,12 +967,16 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
                                   .cancels = cancels,
                                   .has_pods = has_pods,
                                   .begins_ahead = begins_ahead,
-                                  .masters_compute = masters_compute};
+                                  .masters_compute = masters_compute,
+                                  .when_empty = when_empty,
+                                  .sends_results = sends_results};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
     add_computing(scenario);
+    add_refill(scenario);
+    add_results(scenario);
 }
 
 static void resume_scenario(struct scenario *scenario)
@@ -1013,4 +1043,6 @@ void scenario_resume(struct scenario *scenario)
     add_pods(scenario);
     add_ahead(scenario);
     add_computing(scenario);
+    add_refill(scenario);
+    add_results(scenario);
 }

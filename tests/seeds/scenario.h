@@ -46,8 +46,10 @@
  * a last pod comes late, and stays
  *  19  as 12, of eight scenarios two as 14, one as 16, one as 17 and one as 18; workers have a chunk begin behind the
  * running one, as with helpers
- *  20  as 12, of eight scenarios one as 14, one as 16, one as 17 and one as 19 without pods; whoever serves workers
- * computes as well, and looks at its messages after some iterations or some time */
+ *  20  as 18; in three of four runs pods send their results to the supermaster, which writes them
+ *  21  as 12, of eight scenarios one as 14, one as 16, one as 17 and one as 19 without pods; whoever serves workers
+ * computes as well, and looks at its messages after some iterations or some time
+ *  22  as 12, 13, 18 or 19; masters ask for refills when their pools are empty */
 #pragma once
 
 #include "common/util/precedence.h"
@@ -73,7 +75,9 @@ enum {
     GENERATOR_CANCELS = 17,
     GENERATOR_PODS = 18,
     GENERATOR_AHEAD = 19,
-    GENERATOR_COMPUTING = 20
+    GENERATOR_RESULTS = 20,
+    GENERATOR_COMPUTING = 21,
+    GENERATOR_EMPTY = 22
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -116,7 +120,9 @@ struct scenario {
     bool cancels;         /* what generator 17 adds; what it has is as in another one */
     bool has_pods;        /* what generator 18 adds; likewise */
     bool begins_ahead;    /* what generator 19 adds; likewise */
-    bool masters_compute; /* what generator 20 adds; likewise */
+    bool sends_results;   /* what generator 20 adds to 18 */
+    bool masters_compute; /* what generator 21 adds; likewise */
+    bool when_empty;      /* what generator 22 adds; likewise */
     struct virtual_pod pods[PODS_MAX];
     unsigned runs; /* before this one */
 };

@@ -62,13 +62,14 @@ static int init(struct setup *setup, const struct both_case *one, struct error *
 {
     *setup = (struct setup){0};
     run_spec_init(&setup->spec);
+    setup->spec.threads = one->threads > 0 ? one->threads : 1;
     setup->spec.weighting = one->weighting;
     setup->spec.masters_compute = one->masters_compute;
     setup->spec.power = one->measure_power ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
     if (run_spec_set_technique(&setup->spec, one->technique, error) < 0 ||
         platform_find(&setup->platform, one->platform, error) < 0 ||
         placement_init(&setup->placement, &setup->platform, one->masters, one->workers - both_serving_workers(one),
-                       error) < 0 ||
+                       setup->spec.threads, error) < 0 ||
         init_speeds(setup, one, error) < 0)
         return -1;
     setup->costs = costs_distributed(one->costs, 0, one->iterations, error);

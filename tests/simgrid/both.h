@@ -14,6 +14,7 @@ struct both_case {
     const char *costs; /* as for costs_distributed() */
     bool measure_power;
     uint64_t calculation_ns; /* --inject-delay */
+    unsigned threads;        /* of each worker; 0 is taken as 1 */
     bool masters_compute;
 };
 

@@ -12,6 +12,15 @@ from launch import HDSS, python_is_there, run
 PACKAGE = os.path.join(os.environ['BUILD_ROOT'], 'deploy/python')
 LIBPYTHON = os.environ['LIBPYTHON_VERSION']  # of the workers, say 3.11
 
+# Runs the notebook whose file is named, and prints the outputs of its cells as the last line, as JSON.
+EXECUTE = '''
+import json, nbclient, nbformat, sys
+book = nbformat.read(sys.argv[1], 4)
+nbformat.validate(book)
+nbclient.NotebookClient(book, kernel_name='python3').execute()
+print(json.dumps([cell.outputs for cell in book.cells if cell.cell_type == 'code']))
+'''
+
 
 def python_with(*needed):
     """A Python of the workers' version that has the modules, or why there is none."""

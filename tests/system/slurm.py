@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 
+import munged
 from launch import HDSS, TIMEOUT_S, environment, wait_until
 from nodes import Nodes, inside
 
@@ -107,12 +108,7 @@ class Slurm:
             file.write('PMIxCliTmpDirBase=/dev/shm\n')
 
     def _start_munge(self):
-        with open(f'{self.folder}/munge.key', 'wb') as file:
-            os.fchmod(file.fileno(), 0o600)
-            file.write(os.urandom(128))
-        where = [f'--{what}={self.folder}/munge.{end}' for what, end in
-                 (('key-file', 'key'), ('socket', 'socket'), ('pid-file', 'pid'), ('log-file', 'log'), ('seed-file', 'seed'))]
-        self._run(['munged', '--foreground', '--force', *where])
+        self._run(munged.words(self.folder))
         self._wait(lambda: os.path.exists(f'{self.folder}/munge.socket'), 'the socket of munged')
 
     def _start_on(self, node, words):
@@ -141,7 +137,7 @@ class Slurm:
 
     def environment(self):
         env = environment()
-        env.update(SLURM_CONF=getattr(self, 'configuration', ''), PATH=f'{os.path.dirname(HDSS)}:{env["PATH"]}:/usr/sbin:/sbin')
+        env.update(SLURM_CONF=getattr(self, 'configuration', ''), HDSS_MUNGE_SOCKET=f'{self.folder}/munge.socket', PATH=f'{os.path.dirname(HDSS)}:{env["PATH"]}:/usr/sbin:/sbin')
         return env
 
     def ask(self, *words):

@@ -23,6 +23,10 @@ def has_debian_python():
     return shutil.which('dh_python3') and subprocess.run(['dpkg-query', '-W', 'libpython3-dev'], capture_output=True, check=False).returncode == 0
 
 
+def has_gfortran():
+    return shutil.which('gfortran') is not None
+
+
 def imports(module):
     return subprocess.run(['/usr/bin/python3', '-c', f'import {module}'], capture_output=True, check=False).returncode == 0
 
@@ -33,7 +37,7 @@ def build_packages():
     shutil.copytree('source/deploy/debian', 'source/debian')
     env = {name: value for name, value in os.environ.items() if not re.match(r'(C|CXX|LD|CPP)FLAGS$|CC$|MALLOC|ASAN|UBSAN', name)}
     env.update(DEB_BUILD_OPTIONS='nocheck noopt noautodbgsym parallel=2', DEB_CFLAGS_STRIP='-g', LC_ALL='C.UTF-8',
-               DEB_BUILD_PROFILES='nocheck' if has_debian_python() else 'nocheck nopython')
+               DEB_BUILD_PROFILES=' '.join(['nocheck', *([] if has_debian_python() else ['nopython']), *([] if has_gfortran() else ['pkg.hdss.nofortran'])]))
     check_call(['dpkg-buildpackage', '-b', '-us', '-uc', '-d'], cwd='source', env=env)
     return sorted(glob.glob('*.deb'))
 
@@ -83,6 +87,10 @@ def check_files(root, packages):
         expected |= {'hdss-python3', 'python3-hdss'}
         modules = {'usr/lib/python3/dist-packages/hdss/' + name for name in os.listdir('source/deploy/python/hdss') if name.endswith(('.py', '.typed'))}
         assert modules <= found, modules - found
+    if has_gfortran():
+        expected |= {'libhdss-fortran0', 'libhdss-fortran-dev'}
+        modules = [name for name in found if re.fullmatch(r'usr/lib/[\w-]+/fortran/gfortran-mod-\d+/hdss/(plain/dls|dls|dls4lb_calls|hdss)\.mod', name)]
+        assert len(modules) == 4 and any(name.endswith('/libhdss_fortran.so.0') for name in found), (modules, found)
     assert {package.split('_')[0] for package in packages} == expected, packages
 
 

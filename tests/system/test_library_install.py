@@ -78,8 +78,12 @@ def test_everything_is_where_it_is_looked_for():
                 for folder, ending in (('bin', ''), ('share/man/man1', '.1'), ('share/bash-completion/completions', ''))]
     expected += ['share/man/man7/hdss-kernel.7', 'share/man/man7/hdss-python.7', 'share/man/man7/hdss-techniques.7', 'share/man/man7/hdss-tutorial.7', 'share/man/man3/dls4lb.3', 'share/zsh/site-functions/_hdss', 'share/fish/vendor_completions.d/worker.fish',
                  'include/hdss/kernel.h', 'include/hdss/technique.h', 'share/doc/hdss/examples/techniques/factoring.c', 'share/doc/hdss/examples/techniques/share.py', 'share/man/man3/hdss-technique.3',
-                 'include/hdss/hdss.h', 'include/dls4lb/DLS.h', 'share/doc/hdss/examples/library/pi.c', 'share/doc/hdss/examples/python/mpi_scan.py']
+                 'include/hdss/hdss.h', 'include/dls4lb/DLS.h', 'share/doc/hdss/examples/library/pi.c', 'share/doc/hdss/examples/library/pi.f90', 'share/doc/hdss/examples/python/mpi_scan.py']
     expected += ['share/doc/hdss/examples/kernels/' + name for name in os.listdir(os.path.join(SOURCE_ROOT, 'deploy/examples/kernels'))]
+    if 'DLS4LB_FORTRAN' in os.environ:
+        endings_of_modules = ['/hdss.mod', '/dls.mod', '/plain/dls.mod', '/dls4lb_calls.mod', '/pkgconfig/hdss-fortran.pc', '/pkgconfig/dls4lb-fortran.pc',
+                              '/pkgconfig/dls4lb-fortran-plain.pc', '/libhdss_fortran.so.0']
+        assert not [ending for ending in endings_of_modules if not any(name.endswith(ending) for name in found)], found
     assert not [name for name in expected if name not in found], (set(expected) - found, found)
     endings = ['libhdss.so', 'libhdss.so.0', 'pkgconfig/hdss.pc', 'pkgconfig/dls4lb.pc', 'pkgconfig/hdss-kernel.pc', 'pkgconfig/hdss-technique.pc']
     assert not [ending for ending in endings if not any(name.endswith('/' + ending) for name in found)], found
@@ -103,6 +107,20 @@ def test_a_program_for_dls4lb():
     compile_with('mpicc', os.path.join(SOURCE_ROOT, 'tests/system/dls4lb_program.c'), './dls', *flags(prefix, 'dls4lb'))
     result = run(mpirun_line([(3, ['./dls', 'lengths'])]))
     assert result.status == 0 and result.out == 'ok\n', result
+
+
+@long
+def test_programs_in_fortran():
+    if 'DLS4LB_FORTRAN' not in os.environ or not works('mpifort'):
+        return 'no gfortran, or no MPI for it'
+    prefix = install()
+    compile_with('mpifort', os.path.join(SOURCE_ROOT, 'deploy/examples/library/pi.f90'), './pi', *flags(prefix, 'hdss-fortran'))
+    check_pi('./pi')
+    for package, source in (('dls4lb-fortran', 'dls4lb_program'), ('dls4lb-fortran-plain', 'dls4lb_plain')):
+        compile_with('mpifort', os.path.join(SOURCE_ROOT, f'tests/system/{source}.f90'), './dls', *flags(prefix, package))
+        result = run(mpirun_line([(2, ['./dls', 'fields'])]))
+        assert result.status == 0 and result.out in ('ok\n', '1000 iterations, sum 500500\n'), result
+    return None
 
 
 def cmake_project(prefix, text):
@@ -204,6 +222,13 @@ def test_cmake_projects_in_fortran():
         cmake_build(prefix, languages, 'total.f90')
         result = run(mpirun_line([(3, ['b/program'])]))
         assert result.status == 0 and result.out == 'the sum is 499500\n', (languages, result)
+    if 'DLS4LB_FORTRAN' not in os.environ:
+        return 'the build has no modules for Fortran; without them it works'
+    cmake_build(prefix, 'Fortran', os.path.join(SOURCE_ROOT, 'deploy/examples/library/pi.f90'), 'hdss::fortran')
+    check_pi('b/program')
+    cmake_build(prefix, 'Fortran', os.path.join(SOURCE_ROOT, 'tests/system/dls4lb_plain.f90'), 'hdss::dls4lb_plain')
+    result = run(mpirun_line([(2, ['b/program'])]))
+    assert result.status == 0 and result.out == '1000 iterations, sum 500500\n', result
     return None
 
 

@@ -8,7 +8,7 @@ import os
 import subprocess
 
 from launch import HDSS, TIMEOUT_S, environment, long, main
-from pythons import PACKAGE, with_modules
+from pythons import EXECUTE, PACKAGE, with_modules
 
 SOURCE_ROOT, BUILD_ROOT, MESON = (os.environ[name] for name in ('SOURCE_ROOT', 'BUILD_ROOT', 'MESON'))
 EXAMPLES = os.path.join(SOURCE_ROOT, 'deploy/examples/python')
@@ -20,13 +20,6 @@ times = numpy.load('flips.npy')
 assert times.shape == (12, 12) and (times == [parameter_scan.flip_times(angle, at) for angle in at]).all()
 bound = 2 * numpy.cos(at)[:, None] + numpy.cos(at)[None, :] > 1
 assert 0 < numpy.isfinite(times).sum() < times.size - bound.sum() and numpy.isinf(times[bound]).all()
-'''
-EXECUTE = '''
-import json, nbclient, nbformat, sys
-book = nbformat.read(sys.argv[1], 4)
-nbformat.validate(book)
-nbclient.NotebookClient(book, kernel_name='python3').execute()
-print(json.dumps([cell.outputs for cell in book.cells if cell.cell_type == 'code']))
 '''
 
 

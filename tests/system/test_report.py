@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """hdss report: the page of a run, in a browser where there is one, and the Gantt chart as SVG."""
+import concurrent.futures
 import html
 import json
 import math
 import os
 import re
 import statistics
+import threading
 import xml.etree.ElementTree as xml
 
 import chromium
@@ -48,17 +50,25 @@ def expected_figures(trace):
     spread = [time - begin if time else 0 for time in finish.values()]
     stayed = [time for rank, time in finish.items() if rank not in trace.lost and time]
     compute = sum(chunk['compute_s'] for chunk in done)
+    busy = [sum(chunk['compute_s'] for chunk in done if chunk['worker'] == rank) for rank in finish]
     return {
         'elapsed_s': end - begin, 'compute_s': compute, 'efficiency': compute / (end - begin) / trace.workers, 'chunks': len(trace.chunks), 'steps': len(trace.cuts),
         'done': sum(chunk['count'] for chunk in done), 'lost_workers': len(trace.lost), 'workers': trace.workers, 'nodes': trace.nodes,
         'reissued': sum(chunk['reason'] == 'requeued' for chunk in trace.chunks), 'copies': sum(chunk['reason'] == 'copy' for chunk in trace.chunks),
         'max_over_mean': max(spread) / statistics.mean(spread), 'cov': statistics.pstdev(spread) / statistics.mean(spread), 'tail_s': end - min(stayed),
+        'percent': percent(spread), 'busy_percent': percent(busy), 'busy_cov': statistics.pstdev(busy) / statistics.mean(busy), 'cost_s': (end - begin) * trace.workers,
+        'scheduling_s': statistics.mean(max(0, until - used) for rank, until, used in zip(finish, spread, busy) if rank not in trace.lost),
+        'idle_s': statistics.mean(end - begin - until for rank, until in zip(finish, spread) if rank not in trace.lost),
         'tail_idle': sum(end - time for time in stayed) / (end - begin) / trace.workers,
         'own': sum(chunk['reason'] in ('own', 'cut') for chunk in trace.chunks), 'other': sum(chunk['reason'] == 'other' for chunk in trace.chunks),
         'latency_median_s': middle([chunk['time_s'] - chunk['asked_s'] for chunk in trace.chunks], .5),
         'latency_high_s': middle([chunk['time_s'] - chunk['asked_s'] for chunk in trace.chunks], .95),
         'chunk_median_s': middle([chunk['compute_s'] for chunk in done], .5),
     }
+
+
+def percent(times):
+    return 100 * (max(times) - statistics.mean(times)) / max(times) * len(times) / (len(times) - 1) if len(times) > 1 else 0
 
 
 def middle(values, share):
@@ -141,7 +151,13 @@ def test_a_real_run():
     told, text = json.loads(read('run.json')), read('run.html')
     assert 'class="has-finish"' in text and 'synthetic by' in text
     check_figures(figures_in(text), {'elapsed_s': told['elapsed_s'], 'efficiency': told['efficiency'], 'chunks': told['chunks'], 'messages': told['messages'],
-                                     'done': 40, 'max_over_mean': told['imbalance']['max_over_mean'], 'startup_s': told['startup_s']})
+                                     'done': 40, 'max_over_mean': told['imbalance']['max_over_mean'], 'startup_s': told['startup_s'],
+                                     'percent': told['imbalance']['percent'], 'busy_percent': told['busy']['percent'], 'busy_cov': told['busy']['cov'],
+                                     'cost_s': told['cost_s'], 'scheduling_s': told['scheduling_s'], 'idle_s': told['idle_s']})
+    computed = [worker['compute_s'] for worker in told['worker_stats']]
+    if 'shared' not in told:
+        assert abs(percent(computed) - told['busy']['percent']) < 1e-6 and abs(told['cost_s'] - 2 * told['elapsed_s']) < 1e-9, told
+    assert told['scheduling_s'] >= 0 and told['idle_s'] >= 0, told
     finish = [worker['finish_s'] for worker in told['worker_stats']]
     assert max(finish) > 0 and abs(max(finish) / statistics.mean(finish) - told['imbalance']['max_over_mean']) < 1e-9, finish
     if chromium.program():
@@ -149,6 +165,43 @@ def test_a_real_run():
             browser.open('run.html')
             assert browser.evaluate('Boolean(document.documentElement.dataset.ready)') and not browser.complaints, browser.complaints
             assert browser.evaluate("getComputedStyle(document.getElementById('gantt-section')).display") == 'none'
+
+
+def write_whole(path, text):
+    with open(path + '.new', 'w', encoding='utf-8') as file:
+        file.write(text)
+    os.replace(path + '.new', path)
+
+
+def test_energy():
+    """Of a folder that looks like /sys/class/powercap, whose counter rises while the run goes on; and without one."""
+    os.makedirs('powercap/intel-rapl:0')
+    for name, text in (('name', 'package-0'), ('max_energy_range_uj', '262143328850'), ('energy_uj', '5000000')):
+        write_whole('powercap/intel-rapl:0/' + name, text + '\n')
+    command = [HDSS, 'run', '--workers', 2, '--report', 'energy.json', 'synthetic', 'iterations=40', 'mean=5000', 'mode=sleep']
+    for more, is_told in (([], True), (['--dca', 'two-sided'], True), ([], False)):
+        over = threading.Event()
+
+        def rise():
+            energy_uj = 5000000
+            while not over.wait(0.005):
+                energy_uj += 1000000
+                write_whole('powercap/intel-rapl:0/energy_uj', f'{energy_uj}\n')
+            return energy_uj
+
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            risen = pool.submit(rise)
+            os.environ['HDSS_POWERCAP'] = os.path.abspath('powercap') if is_told else '/nonexistent'
+            result = run([*command[:2], *more, *command[2:]])
+            del os.environ['HDSS_POWERCAP']
+            over.set()
+        assert result.status == 0, str(result)
+        told = json.loads(read('energy.json'))
+        assert ('energy_j' in told) == is_told and (' energy  ' in result.out) == is_told, (told, str(result))
+        if is_told:
+            report('energy.json', '--html', 'energy.html')
+            check_figures(figures_in(read('energy.html')), {'energy_j': told['energy_j']})
+            assert 1 <= told['energy_j'] <= risen.result() / 1e6 - 5 and abs(told['energy_j'] - round(told['energy_j'])) < 1e-9, told['energy_j']
 
 
 def test_a_real_trace():

@@ -112,6 +112,14 @@ def test_costs_of_a_file():
     assert abs(figures['compute_s'] - 0.109) < 1e-5, figures['compute_s']  # and some calls of the kernel
 
 
+def test_costs_that_lb4omp_has_measured():
+    write('profile', 'Location: ;a.c;main;1;2;;,Mean 2000 Sigma 0 iterations 600', 'Location: ;a.c;main;1;2;;,Mean 4000 Sigma 0 iterations 400')
+    figures, _ = simulate(['--workers', 2, '--costs', 'lb4omp:profile,mhz=2', 'synthetic', 'iterations=1000'])
+    assert abs(figures['compute_s'] - 1.4) < 1e-3, figures['compute_s']
+    refuses(['--workers', 2, '--costs', 'lb4omp:profile', 'synthetic'], '--costs', 'mhz= is missing')
+    refuses(['--workers', 2, '--costs', 'lb4omp:none,mhz=2', 'synthetic'], '--costs', 'none', 'No such file')
+
+
 def test_costs_that_a_run_has_recorded():
     """Sleeping iterations that grow: the blocks of the file do, too, and cover the loop; a simulation of it takes as long."""
     loop = ['synthetic', 'iterations=400', 'mean=1000', 'distribution=increasing', 'mode=sleep']
@@ -120,7 +128,8 @@ def test_costs_that_a_run_has_recorded():
     assert result.status == 0, str(result)
     with open('costs.txt') as file:
         lines = [line.split() for line in file if not line.startswith('#')]
-    blocks = [(int(first), int(count), float(us)) for first, count, us in lines]
+    blocks = [(int(first), int(count), float(us)) for first, count, us, _ in lines]
+    assert {worker for *_, worker in lines} == {'2', '3'}, lines
     assert [(first, count) for first, count, _ in blocks] == [(20 * i, 20) for i in range(20)], blocks
     halves = [statistics.median(us for _, _, us in half) for half in (blocks[:10], blocks[10:])]  # some blocks may have waited for their cores
     assert halves[1] > halves[0] and not [name for name in os.listdir() if name.endswith('.part')]
@@ -259,6 +268,38 @@ def test_slow_nodes():
     assert '  recall  ' in str(result), str(result)
 
 
+def test_threads_as_in_a_real_run():
+    """Sleeping threads are in nobody's way. On a busy machine real ones are late, at most by half here."""
+    with open('here.platform', 'w') as file:
+        file.write('title this machine\nnodes 1 cores=32\nnode latency=38us bandwidth=4GB/s\nnetwork latency=38us bandwidth=4GB/s\n'
+                   'service event=150ns message=40ns byte=0.6ns calculation=20ns\n')
+    loop = ['--workers', 2, '--threads', 3, '--technique', 'static', '--recall', 'off', '--report', 'report.json',
+            'synthetic', 'iterations=600', 'mean=1500', 'mode=sleep', 'distribution=increasing']
+    for technique in ('static', 'css:chunk=40', 'ss'):
+        figures = []
+        for command in (['run'], ['simulate', '--platform', 'here.platform']):
+            result = run([HDSS, *command, '--thread-technique', technique, *loop])
+            assert result.status == 0, str(result)
+            with open('report.json') as file:
+                report = json.load(file)
+            threads = report['threads']
+            assert threads['count'] == 6 and threads['technique']['name'] == technique.split(':', maxsplit=1)[0], threads
+            figures.append((report['elapsed_s'], threads['imbalance']['max_over_mean'], threads['chunks']))
+        (real_s, real_imbalance, real_draws), (simulated_s, simulated_imbalance, simulated_draws) = figures
+        assert 0.95 < real_s / simulated_s < 1.5, (technique, figures)
+        assert abs(real_imbalance - simulated_imbalance) < 0.15, (technique, figures)
+        assert real_draws == simulated_draws, (technique, figures)
+
+
+def test_threads_share_the_cores_of_a_node():
+    """40 workers of 10 threads, each on a node of its own, and as many of one thread, on the nodes that these take."""
+    words = ['--platform', 'cluster:nodes=41,cores=11', '--technique', 'fac2', '--costs', 'constant:mean=1000', 'synthetic', 'iterations=400000']
+    few, many = (simulate([*size, *words])[0] for size in (['--workers', 40, '--threads', 10], ['--workers', 400]))
+    assert few['nodes'] == 40 and many['nodes'] == 37, (few['nodes'], many['nodes'])
+    assert all(worker['threads']['count'] == 10 for worker in few['worker_stats'])
+    assert abs(few['elapsed_s'] / many['elapsed_s'] - 1) < 0.02, (few['elapsed_s'], many['elapsed_s'])
+
+
 def refuses(words, *parts):
     result = run([HDSS, 'simulate', *words])
     assert result.status == 2 and len(result.err) == 1 and all(part in result.err[0] for part in parts), (words, str(result))
@@ -365,6 +406,26 @@ def test_the_example_of_nodes():
     assert figures['done'] == 10**7 and figures['pods'] == {'joined': 4, 'left': 1, 'lost': 1}, figures
 
 
+def test_profiles_of_simgrid():
+    """A node at half its speed by a profile beside the trace takes as long as by --slow-nodes, also without masters; one that fails again and again loses nothing."""
+    os.makedirs('traces')
+    write('traces/half.profile', '0 0.5')
+    write('traces/faulty.profile', '0 1', '0.1 0', '0.2 1', 'LOOPAFTER 0.1')
+    write('traces/nodes.txt', '1 speed_file half.profile')
+    words = ['--platform', 'cluster:nodes=2,cores=6', '--workers', 8, '--technique', 'ss', 'synthetic', 'iterations=20000', 'mean=100']
+    half, _ = simulate(['--availability', 'traces/nodes.txt', *words])
+    slow, _ = simulate(['--slow-nodes', '1:2@0', *words])
+    assert half['elapsed_s'] == slow['elapsed_s'] and half['masters'] == 0, (half['elapsed_s'], slow['elapsed_s'])
+    write('traces/nodes.txt', '1 0 load=1')
+    assert simulate(['--availability', 'traces/nodes.txt', *words])[0]['elapsed_s'] == slow['elapsed_s']
+    write('traces/nodes.txt', '1 state_file faulty.profile')
+    figures, _ = simulate(['--masters', 2, '--availability', 'traces/nodes.txt', *words])
+    assert figures['done'] == 20000 and figures['pods']['joined'] >= 1 and figures['faults']['lost_workers'] > 0, figures
+    refuses(['--availability', 'traces/nodes.txt', *words], '--availability', '--masters 1 or more')
+    write('traces/nodes.txt', '1 speed_file none.profile')
+    refuses(['--availability', 'traces/nodes.txt', *words], '--availability', 'line 1', 'none.profile', 'No such file')
+
+
 def test_nodes_that_come_in_a_study():
     """A trace is read where the command is typed, as other files of its options; it must fit the study's own workers."""
     write('nodes.txt', '1 0.1 up', '1 0.3 leaves')
@@ -384,7 +445,7 @@ def test_wrong_traces_of_availability():
     for lines, *parts in ((['1 1 up', '1 2'], 'line 2', 'NODE SECONDS up|down|leaves|SPEED'), (['1 1 up', '1 2 up'], 'line 2', 'node 1 is up already'),
                           (['0 1 up'], 'line 1', 'node 0 is up already'), (['0 1 leaves'], 'line 1', 'node 0 is one of the launch', 'not leave'),
                           (['1 1 down'], 'line 1', 'node 1 is not up'), (['one 1 up'], "'one'", '0 to 999999'), (['1 soon up'], "'soon'", 'seconds from 0'),
-                          (['1 1 off'], "'off'", 'up, down, leaves, or a speed from 1e-06 to 1e+06'), ([f'{node} 1 up' for node in range(1, 5000)], 'ranks', '16777216')):
+                          (['1 1 off'], "'off'", 'up, down, leaves, load=N, or a speed from 1e-06 to 1e+06'), ([f'{node} 1 up' for node in range(1, 5000)], 'ranks', '16777216')):
         write('nodes.txt', *lines)
         refuses(['--platform', 'cluster:nodes=1,cores=4096', '--workers', 4000, *nodes[2:]] if len(lines) > 2 else nodes, '--availability', *parts)
     write('nodes.txt', '1 1 up')
@@ -418,7 +479,10 @@ def test_wrong_use():
     refuses(['--slow-nodes', '0:2', *LOOP], '0:2')
     refuses(['--fail-nodes', '9@1', *LOOP], '9@1', 'from 0 to 0')
     refuses(['--slowdown', '1,2', *LOOP], '--slowdown', '16 workers')
-    refuses(['--threads', 2, *LOOP], '--threads')
+    refuses(['--threads', 'auto', *LOOP], '--threads auto')
+    refuses(['--threads', 2, '--dca', 'node', *LOOP], '--threads')
+    refuses(['--threads', 9, '--platform', 'cluster:cores=8', *LOOP], '9 threads', 'cores=C')
+    refuses(['--threads', 2, 'hydro'], '--threads')
     refuses(['--dca', 'node', '--weighting', 'acp', *LOOP], 'acp', '--dca node')
     refuses(['--dca', 'rma', 'hydro'], 'depend on one another')
     refuses(['--dca', 'both', *LOOP], '--dca', 'two-sided', 'node')

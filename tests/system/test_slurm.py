@@ -5,6 +5,7 @@ not installed, or cannot run.
 import contextlib
 import json
 import os
+import re
 import signal
 import time
 
@@ -83,6 +84,10 @@ def test_recipes_run_with_a_master_on_each_node():
             assert figures['masters'] == 2 and workers_on(figures) == {0: 4, 1: 4}, (name, figures)
             check_home(figures)
             os.remove('report.json')
+        run(slurm, 'hdss', ['--pods', '--report', 'report.json', '--power', 'equal', *JOB])
+        figures = report()
+        assert figures['pods'] == {'joined': 2, 'left': 0, 'lost': 0} and sorted(workers_on(figures).values()) == [4, 4], figures
+        check_home({**figures, 'nodes': 2})  # the supermaster is on one of its own
     return over(test)
 
 
@@ -247,7 +252,7 @@ def test_a_set_goes_on_in_the_next_job():
 
 @long
 def test_a_set_outlives_the_jobs_whose_nodes_it_uses():
-    """Three jobs join a set of the login node, each for a time: nothing is lost, and nothing computed twice."""
+    """Three jobs join a set of the login node, each for a time, the third by munge: nothing is lost, and nothing computed twice."""
     def test(slurm):
         def well(*words):
             said = slurm.ask('hdss', *words)
@@ -260,14 +265,19 @@ def test_a_set_outlives_the_jobs_whose_nodes_it_uses():
         def done():
             return json.loads(well('show', '1', '--format', 'json'))['done']
 
-        def submit():
-            before, line = len(pods()), well('alloc', '--nodes', '1', '--time', '5m')
+        def submit(*words):
+            before, line = len(pods()), well('alloc', '--nodes', '1', '--time', '5m', *words)
             said = slurm.ask('sh', '-c', line.replace('sbatch ', 'sbatch --parsable --output=job.out ', 1))
-            assert said.returncode == 0, (line, said)
+            assert said.returncode == 0 and all(word in line for word in words), (line, said)
             wait_until(lambda: len(pods()) > before, f'a pod, {text_of("job.out")}, {slurm.last_words()}', 120)
             before = done()
             wait_until(lambda: done() > before + 100, 'what it computes')
             return said.stdout.strip()
+
+        def port():
+            """The address of the set, by which munge lets its user's jobs in."""
+            with open('hdss/main/pods', encoding='ascii') as file:
+                return re.findall(r'10\.77\.0\.1:\d+', file.read()) if os.environ['HAS_MUNGE'] else []
 
         def leave(number, left):
             drain(slurm, number, ['--batch'])
@@ -281,7 +291,7 @@ def test_a_set_outlives_the_jobs_whose_nodes_it_uses():
             first = submit()
             second = submit()
             leave(first, 1)
-            third = submit()
+            third = submit(*port())
             leave(second, 1)
             assert well('wait', '1').startswith('main/1: done, 3,000 of 3,000')
             figures = report()

@@ -5,9 +5,14 @@ import json
 import os
 import shutil
 import signal
+import statistics
+import subprocess
+import xml.etree.ElementTree as xml
 
-from launch import HDSS, finish, long, main, run, start, wait_until
+from launch import HDSS, TIMEOUT_S, environment, finish, long, main, run, start, wait_until
+from pythons import EXECUTE, python_with
 
+NOTEBOOK = os.path.join(os.environ['SOURCE_ROOT'], 'deploy/examples/studies/figures.ipynb')
 SMALL = """# two techniques, two numbers of workers
 kernel = synthetic iterations=40 mean=100 mode=sleep
 technique = gss ss
@@ -51,6 +56,7 @@ def test_ended_and_gone_on_with():
     for row in table:
         assert row['topology'] == 'central' and row['masters'] == '0' and row['iterations'] == '40', row
         assert float(row['elapsed_s']) >= 0 and row['version'] == row['hdss'] and row['machine.processor'] and row['commit'], row
+        assert 0 <= float(row['machine.noise_percent']) < 100 and float(row['machine.load_1min']) >= 0, row
     assert len({row['checksum'] for row in table}) == 1, table
     again = study('small.study')
     assert again.status == 0 and rows() == table, str(again)
@@ -115,6 +121,63 @@ def test_loads_and_powers():
     with open('loads.md', encoding='utf-8') as file:
         page = file.read()
     assert '| weighting | load | 1 | 2 | 3 | most / mean |' in page and '| acp | 0,1 |' in page, page
+
+
+def test_until_an_interval_is_narrow():
+    """Simulated: orders of events that differ, six runs at least and more where they are needed; then nothing is due."""
+    write('narrow.study', 'kernel = synthetic iterations=300\ntechnique = ss css:chunk=75\nworkers = 4\nbackend = simulate\nuntil = 3 %\nrepetitions = 9\nseeds = yes\nheat = none\n')
+    shown = study('--dry-run', 'narrow.study').out.splitlines()
+    assert len(shown) == 18 and {line.split('--seed ')[1].split()[0] for line in shown} == {str(seed) for seed in range(2, 11)}, shown
+    result = study('narrow.study')
+    assert result.status == 0, str(result)
+    runs = {technique: [row for row in rows('narrow.csv') if row['technique'] == technique] for technique in ('ss', 'css:chunk=75')}
+    assert all(6 <= len(of) <= 9 and {row['status'] for row in of} == {'done'} for of in runs.values()), runs
+    assert not any(row['machine.noise_percent'] or row['machine.load_1min'] for of in runs.values() for row in of), runs
+    with open('narrow-cells.json', encoding='utf-8') as file:
+        cells = json.load(file)['cells']
+    for cell in cells:
+        low, high = cell['measures']['time']['interval']
+        is_narrow = (high - low) / 2 <= 0.03 * cell['measures']['time']['median']
+        assert is_narrow and cell['runs'] >= 6 or cell['runs'] == 9, cell
+        assert is_narrow and study('--dry-run', 'narrow.study').out.count(cell['axes']['technique']) == 0 or not is_narrow, cell
+
+
+@long
+def test_a_notebook_draws_figures():
+    """That of the examples, as Jupyter runs it: bars of the medians of the tables, with their intervals, and what pandas reads of the same table."""
+    python, why = python_with('nbclient', 'nbformat', 'ipykernel')
+    if why:
+        return why
+    with open(NOTEBOOK, encoding='utf-8') as file:
+        assert all(cell['outputs'] == [] and cell['execution_count'] is None for cell in json.load(file)['cells'] if cell['cell_type'] == 'code')
+    done = subprocess.run([python, '-c', EXECUTE, NOTEBOOK], env={**environment(), 'HDSS': HDSS, 'IPYTHONDIR': 'ipython'}, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    assert done.returncode == 0, done.stderr
+    outputs = json.loads(done.stdout.splitlines()[-1])
+    said = [output['text'] for cell in outputs for output in cell if output['output_type'] == 'stream']
+    assert '96 of 96 runs are done, 0 failed' in said[0] and said[1] == '96 runs of 16 cells: static, gss, fac2, awf-c\n', said
+    assert said[2].count(r'\\') == 12 and 'robustness radius' in said[2], said
+    cells = rows('comparison-cells.csv')
+    for measure in ('time', 'degradation'):
+        picture = xml.parse(f'comparison-figure-{measure}.svg').getroot()
+        bars = [float(bar.get('data-value')) for bar in picture.iter('{http://www.w3.org/2000/svg}rect') if bar.get('class') == 'bar']
+        assert bars == [float(cell[measure]) for cell in cells] and len(bars) == 16, (bars, cells)
+    least = min(statistics.median(float(row['elapsed_s']) for row in rows('comparison.csv') if all(row[axis] == cell[axis] for axis in ('technique', 'slowdown'))) for cell in cells)
+    assert said[3] in ('pandas is not installed\n', f'16 medians, the least {round(least, 6)}\n'), (said[3], least)
+    return None
+
+
+def test_workloads():
+    """Costs as an axis of simulated runs: the loops are those of their seeds, and an unsuitable value is named with its line."""
+    text = 'kernel = synthetic iterations=300\nbackend = simulate\ntechnique = static ss\nworkers = 4\nmeasure = time\nheat = none\noptions = --recall off\n'
+    write('loads.study', text + 'costs = model pareto:mean=10,seed=1 pareto:mean=10,seed=2 1*constant:mean=5+1*constant:mean=15\n')
+    result = study('loads.study')
+    assert result.status == 0 and '8 of 8' in result.out, str(result)
+    compute = {row['costs']: float(row['compute_s']) for row in rows('loads.csv') if row['technique'] == 'ss'}
+    assert len(set(compute.values())) == 4 and all(row['status'] == 'done' for row in rows('loads.csv')), compute
+    assert abs(compute['1*constant:mean=5+1*constant:mean=15'] / 300e-5 - 1) < 0.2, compute
+    write('bad.study', text + 'costs = model weibull\n')
+    result = study('bad.study')
+    assert result.status == 2 and len(result.err) == 1 and 'line 8' in result.err[0] and "--costs 'weibull'" in result.err[0], str(result)
 
 
 def test_traces():
@@ -206,6 +269,7 @@ def test_workers_alone_are_simulated():
     os.mkdir('other')
     lines = study('--dry-run', '--folder', 'other', 'alone.study').out.splitlines()
     assert sum('hdss simulate' in line and ' --dca node ' in line and '--masters' not in line for line in lines) == 4, lines
+    assert not [name for name in os.listdir('.') if '.run' in name], 'what was simulated ahead is left'
     write('queue.study', 'kernel = synthetic iterations=2000 mean=100\nworkers = 8\nbackend = simulate\ntopology = dca-node\ntechnique = static\n'
           'options = --node-technique ss\n')
     result = study('queue.study')

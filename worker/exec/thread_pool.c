@@ -3,6 +3,7 @@
 #include "worker/exec/thread_pool.h"
 
 #include "common/machine/machine.h"
+#include "common/machine/probe.h"
 #include "common/os/clock.h"
 #include "common/util/ranges.h"
 #include "common/util/returned.h"
@@ -187,15 +188,7 @@ void thread_pool_stop(struct thread_pool *pool)
 /* The speed of all threads, of which one has probed. */
 static void share_speed(const struct thread_pool *pool, struct speed *speed)
 {
-    const double share = pool->config.threads < pool->config.cores ? pool->config.threads : pool->config.cores;
-    speed->mean_ns = speed->mean_ns > 0 ? fmax(speed->mean_ns / share, SPEED_MEAN_MIN_NS) : 0;
-    speed->deviation_ns /= share;
-    for (unsigned i = 0; i < CELLS; i++)
-        speed->cells[i].mean_ns /= (float)share;
-    for (unsigned i = 0; i < speed->levels; i++) {
-        double elapsed_ns = (double)speed->elapsed_ns[i] / share;
-        speed->elapsed_ns[i] = elapsed_ns > 1 ? (uint64_t)elapsed_ns : 1;
-    }
+    speed_share(speed, pool->config.threads < pool->config.cores ? pool->config.threads : pool->config.cores);
 }
 
 static bool thread_pool_probe(struct executor *executor, struct speed *speed)

@@ -446,8 +446,7 @@ static void take_there(struct worker_job *job)
     struct surroundings_before before;
     job->is_of_set = true;
     job_init(&job->setup.job);
-    if (surroundings_open(&job->surroundings, announced->folder, announced->umask, announced->environment,
-                          &job->error) < 0 ||
+    if (surroundings_open_announced(&job->surroundings, announced, runtime_is_pod(job->runtime), &job->error) < 0 ||
         surroundings_enter(&job->surroundings, &before, &job->error) < 0) {
         job->failure = job->error.text;
         return;

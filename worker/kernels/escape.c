@@ -4,11 +4,10 @@
 
 #include "worker/kernels/vectors.h"
 
-uint32_t escape_scalar_from(double x, double y, double cx, double cy, unsigned exponent, uint32_t count,
-                            uint32_t max_iter)
+uint32_t escape_scalar_from(double x, double y, double cx, double cy, const struct escape_rule *rule, uint32_t count)
 {
-    while (count < max_iter && x * x + y * y <= 4.0) {
-        for (unsigned power = exponent; power > 1; power /= 2) {
+    while (count < rule->max_iter && x * x + y * y <= rule->bound) {
+        for (unsigned power = rule->exponent; power > 1; power /= 2) {
             double real = x * x - y * y, product = x * y;
             x = real;
             y = product + product;
@@ -20,9 +19,9 @@ uint32_t escape_scalar_from(double x, double y, double cx, double cy, unsigned e
     return count;
 }
 
-uint32_t escape_scalar(double cx, double cy, unsigned exponent, uint32_t max_iter)
+uint32_t escape_scalar(double cx, double cy, const struct escape_rule *rule)
 {
-    return escape_scalar_from(0, 0, cx, cy, exponent, 0, max_iter);
+    return escape_scalar_from(0, 0, cx, cy, rule, 0);
 }
 
 /* Shared by the widths of the template (escape_vector.h, which explains it). */
@@ -76,16 +75,16 @@ static inline bool stays_out(double cx, double cy, unsigned exponent)
 }
 
 /* Finishes the points that stage 2 must not have, in plain code, and removes them from the list. */
-static inline void escape_take_out(struct escape_points *deep, unsigned exponent, uint32_t max_iter, uint32_t *counts)
+static inline void escape_take_out(struct escape_points *deep, const struct escape_rule *rule, uint32_t *counts)
 {
     size_t length = deep->length;
     deep->length = 0;
     for (size_t i = 0; i < length; i++) {
         double x = deep->x[i], y = deep->y[i], cx = deep->cx[i], cy = deep->cy[i];
-        if (stays_out(cx, cy, exponent))
+        if (stays_out(cx, cy, rule->exponent))
             escape_append(deep, x, y, cx, cy, deep->count[i], deep->index[i]);
         else
-            counts[deep->index[i]] = escape_scalar_from(x, y, cx, cy, exponent, deep->count[i], max_iter);
+            counts[deep->index[i]] = escape_scalar_from(x, y, cx, cy, rule, deep->count[i]);
     }
 }
 

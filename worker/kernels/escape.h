@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Escape times: how many steps of z = z^2 + c or z = z^4 + c it takes from z = 0 until |z| > 2.
+/* Escape times: how many steps of z = z^2 + c or z = z^4 + c it takes from z = 0 until |z|^2 is beyond a bound: 4, from
+ * where no z comes back, or any other, such as the 2 of Han and Chronopoulos. A point has escaped when its z is beyond
+ * the bound for the first time.
  *
  * escape_scalar() is the definition, in plain C. The variants are vector code for the machines at hand and give the
  * same counts to the last one: they do the same additions and multiplications in the same order, and the build
@@ -29,12 +31,20 @@ struct escape_batch {
     struct escape_points found; /* escaped within a block of steps, the exact step not known yet */
 };
 
+struct escape_rule {
+    unsigned exponent; /* 2 or 4 */
+    double bound;      /* of |z|^2, at least 0 */
+    uint32_t max_iter; /* count of a point that stays inside, at least 1 */
+};
+
+#define ESCAPE_BOUND 4.0 /* the bound from which no z comes back */
+
 struct escape_variant {
     const char *name;
     bool (*usable)(void); /* true if this machine can run the variant */
 
-    /* Writes one count for each of batch->fresh's points, at most max_iter >= 1. `exponent` is 2 or 4. */
-    void (*run)(struct escape_batch *batch, unsigned exponent, uint32_t max_iter, uint32_t *counts);
+    /* Writes one count for each of batch->fresh's points. */
+    void (*run)(struct escape_batch *batch, const struct escape_rule *rule, uint32_t *counts);
 };
 
 /* Returns all variants of this build, the widest first; the last one runs everywhere. */
@@ -44,8 +54,7 @@ const struct escape_variant *escape_variants(size_t *count);
 const struct escape_variant *escape_best(void);
 
 /* The definition. */
-uint32_t escape_scalar(double cx, double cy, unsigned exponent, uint32_t max_iter);
+uint32_t escape_scalar(double cx, double cy, const struct escape_rule *rule);
 
 /* Counts as escape_scalar() does, from z = x + iy on, with `count` steps done. */
-uint32_t escape_scalar_from(double x, double y, double cx, double cy, unsigned exponent, uint32_t count,
-                            uint32_t max_iter);
+uint32_t escape_scalar_from(double x, double y, double cx, double cy, const struct escape_rule *rule, uint32_t count);

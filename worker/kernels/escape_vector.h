@@ -9,10 +9,11 @@
  *   3. what escaped within a block runs that block again, with a test before each step, for the exact count.
  * Stage 1 leaves a multiple of ESCAPE_BLOCK steps to do, so that stage 2 never passes max_iter.
  *
- * Stage 2 is right only if a point that has escaped is still outside at the end of the block. For exponent 2 and
- * |z| > 2, |z^2 + c| >= |z|^2 - |c|, which is beyond |z| with room to spare for rounding unless |c| is all but 2; those
- * points (stays_out() is false) are left to the scalar code. For exponent 4 the room is always there. What grows
- * ends as infinity or NaN, and neither passes the test `<= 4`. */
+ * With the bound 4 stage 2 is right only if a point that has escaped is still outside at the end of the block. For
+ * exponent 2 and |z| > 2, |z^2 + c| >= |z|^2 - |c|, which is beyond |z| with room to spare for rounding unless |c| is
+ * all but 2; those points (stays_out() is false) are left to the scalar code. For exponent 4 the room is always there.
+ * What grows ends as infinity or NaN, and neither passes the test `<= 4`. With another bound a z may come back: stage 2
+ * notes before each step of a block which points are outside (`comes_back`). */
 
 #define POINTS_AT_ONCE (VECTORS * LANES)
 #define vec            VECTOR_NAME(escape_vec)
@@ -46,7 +47,7 @@ VECTOR_INLINE bool VECTOR_NAME(escape_any)(const mask *m)
 /* At most `steps` tested steps of the points from `at` on; taken[] receives how many each did before it escaped, and
  * x[], y[] the values of those that did all of them. */
 VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points, size_t at, unsigned exponent,
-                                             uint32_t steps, double *x_out, double *y_out, int64_t *taken)
+                                             double bound, uint32_t steps, double *x_out, double *y_out, int64_t *taken)
 {
     vec x[VECTORS], y[VECTORS], cx[VECTORS], cy[VECTORS];
     mask inside[VECTORS], count[VECTORS];
@@ -63,7 +64,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points,
         mask any = {0};
         VECTOR_UNROLL
         for (int v = 0; v < VECTORS; v++) {
-            inside[v] &= x[v] * x[v] + y[v] * y[v] <= 4.0;
+            inside[v] &= x[v] * x[v] + y[v] * y[v] <= bound;
             count[v] -= inside[v];
             any |= inside[v];
             VECTOR_NAME(escape_step)(&x[v], &y[v], &cx[v], &cy[v], exponent);
@@ -78,13 +79,13 @@ VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points,
 
 /* Stages 1 and 3: `steps` tested steps of every point. Those that did them all go to `deep` where it is not NULL. */
 VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, struct escape_points *deep,
-                                              unsigned exponent, uint32_t steps, uint32_t *counts)
+                                              unsigned exponent, double bound, uint32_t steps, uint32_t *counts)
 {
     escape_pad(points);
     for (size_t at = 0; at < points->length; at += POINTS_AT_ONCE) {
         _Alignas(64) double x[POINTS_AT_ONCE], y[POINTS_AT_ONCE];
         _Alignas(64) int64_t taken[POINTS_AT_ONCE];
-        VECTOR_NAME(escape_group)(points, at, exponent, steps, x, y, taken);
+        VECTOR_NAME(escape_group)(points, at, exponent, bound, steps, x, y, taken);
         for (size_t i = 0; i < POINTS_AT_ONCE && at + i < points->length; i++) {
             uint32_t count = points->count[at + i] + (uint32_t)taken[i];
             if (deep != NULL && taken[i] == steps)
@@ -101,7 +102,7 @@ struct VECTOR_NAME(escape_lanes) {
     _Alignas(64) double x_before[POINTS_AT_ONCE], y_before[POINTS_AT_ONCE]; /* z at the start of the block */
     _Alignas(64) double cx[POINTS_AT_ONCE], cy[POINTS_AT_ONCE];
     _Alignas(64) int64_t blocks[POINTS_AT_ONCE]; /* blocks that are left to do */
-    _Alignas(64) int64_t through[POINTS_AT_ONCE];
+    _Alignas(64) int64_t through[POINTS_AT_ONCE], escaped[POINTS_AT_ONCE];
     uint32_t index[POINTS_AT_ONCE];
     size_t live;
 };
@@ -123,10 +124,11 @@ VECTOR_INLINE void VECTOR_NAME(escape_refill)(struct VECTOR_NAME(escape_lanes) *
 }
 
 /* Runs a block of every lane. Returns whether a lane is through: escaped, or no block left. */
-VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * lanes, unsigned exponent)
+VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * lanes, unsigned exponent,
+                                             bool comes_back, double bound)
 {
     vec x[VECTORS], y[VECTORS], cx[VECTORS], cy[VECTORS];
-    mask blocks[VECTORS], through[VECTORS], any = {0};
+    mask blocks[VECTORS], through[VECTORS], escaped[VECTORS] = {{0}}, any = {0};
     __builtin_memcpy(x, lanes->x, sizeof x);
     __builtin_memcpy(y, lanes->y, sizeof y);
     __builtin_memcpy(cx, lanes->cx, sizeof cx);
@@ -136,19 +138,24 @@ VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * 
     __builtin_memcpy(lanes->y_before, y, sizeof y);
     for (int step = 0; step < ESCAPE_BLOCK; step++) {
         VECTOR_UNROLL
-        for (int v = 0; v < VECTORS; v++)
+        for (int v = 0; v < VECTORS; v++) {
+            if (comes_back)
+                escaped[v] |= ~(x[v] * x[v] + y[v] * y[v] <= bound);
             VECTOR_NAME(escape_step)(&x[v], &y[v], &cx[v], &cy[v], exponent);
+        }
     }
     VECTOR_UNROLL
     for (int v = 0; v < VECTORS; v++) {
         blocks[v] -= 1;
-        through[v] = ~(x[v] * x[v] + y[v] * y[v] <= 4.0) | (blocks[v] == 0);
+        escaped[v] |= ~(x[v] * x[v] + y[v] * y[v] <= bound);
+        through[v] = escaped[v] | (blocks[v] == 0);
         any |= through[v];
     }
     __builtin_memcpy(lanes->x, x, sizeof x);
     __builtin_memcpy(lanes->y, y, sizeof y);
     __builtin_memcpy(lanes->blocks, blocks, sizeof blocks);
     __builtin_memcpy(lanes->through, through, sizeof through);
+    __builtin_memcpy(lanes->escaped, escaped, sizeof escaped);
     return VECTOR_NAME(escape_any)(&any);
 }
 
@@ -159,8 +166,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_turn)(struct VECTOR_NAME(escape_lanes) * l
     for (size_t lane = 0; lane < POINTS_AT_ONCE; lane++) {
         if (!lanes->through[lane])
             continue;
-        double x = lanes->x[lane], y = lanes->y[lane];
-        if (x * x + y * y <= 4.0) {
+        if (lanes->escaped[lane] == 0) {
             counts[lanes->index[lane]] = max_iter;
         } else {
             uint32_t before = max_iter - (uint32_t)(lanes->blocks[lane] + 1) * ESCAPE_BLOCK;
@@ -173,40 +179,49 @@ VECTOR_INLINE void VECTOR_NAME(escape_turn)(struct VECTOR_NAME(escape_lanes) * l
 }
 
 /* Stage 2: `blocks` untested blocks of every point of batch->deep; what escapes goes to batch->found. */
-VECTOR_INLINE void VECTOR_NAME(escape_deep)(struct escape_batch *batch, unsigned exponent, int64_t blocks,
-                                            uint32_t max_iter, uint32_t *counts)
+VECTOR_INLINE void VECTOR_NAME(escape_deep)(struct escape_batch *batch, unsigned exponent, bool comes_back,
+                                            const struct escape_rule *rule, int64_t blocks, uint32_t *counts)
 {
     struct VECTOR_NAME(escape_lanes) lanes = {.live = 0};
+    const double bound = comes_back ? rule->bound : ESCAPE_BOUND;
     size_t next = 0;
     for (size_t lane = 0; lane < POINTS_AT_ONCE; lane++)
         VECTOR_NAME(escape_refill)(&lanes, lane, &batch->deep, &next, blocks);
     while (lanes.live > 0)
-        if (VECTOR_NAME(escape_block)(&lanes, exponent))
-            VECTOR_NAME(escape_turn)(&lanes, batch, &next, blocks, max_iter, counts);
+        if (VECTOR_NAME(escape_block)(&lanes, exponent, comes_back, bound))
+            VECTOR_NAME(escape_turn)(&lanes, batch, &next, blocks, rule->max_iter, counts);
 }
 
-VECTOR_INLINE void VECTOR_NAME(escape_stages)(struct escape_batch *batch, unsigned exponent, uint32_t max_iter,
-                                              uint32_t *counts)
+/* `exponent` and `comes_back` are known to the compiler, for each of which it makes a loop of its own. */
+VECTOR_INLINE void VECTOR_NAME(escape_stages)(struct escape_batch *batch, unsigned exponent, bool comes_back,
+                                              const struct escape_rule *rule, uint32_t *counts)
 {
-    uint32_t first_steps = escape_first_steps(max_iter);
+    const uint32_t max_iter = rule->max_iter, first_steps = escape_first_steps(max_iter);
     bool deeper = first_steps < max_iter;
     batch->deep.length = batch->found.length = 0;
-    VECTOR_NAME(escape_tested)(&batch->fresh, deeper ? &batch->deep : NULL, exponent, first_steps, counts);
+    VECTOR_NAME(escape_tested)
+    (&batch->fresh, deeper ? &batch->deep : NULL, exponent, rule->bound, first_steps, counts);
     if (!deeper)
         return;
-    escape_take_out(&batch->deep, exponent, max_iter, counts);
-    VECTOR_NAME(escape_deep)(batch, exponent, (max_iter - first_steps) / ESCAPE_BLOCK, max_iter, counts);
-    VECTOR_NAME(escape_tested)(&batch->found, NULL, exponent, ESCAPE_BLOCK, counts);
+    if (!comes_back)
+        escape_take_out(&batch->deep, rule, counts);
+    VECTOR_NAME(escape_deep)(batch, exponent, comes_back, rule, (max_iter - first_steps) / ESCAPE_BLOCK, counts);
+    VECTOR_NAME(escape_tested)(&batch->found, NULL, exponent, rule->bound, ESCAPE_BLOCK, counts);
 }
 
-VECTOR_TARGET static void VECTOR_NAME(escape_run)(struct escape_batch *batch, unsigned exponent, uint32_t max_iter,
+VECTOR_TARGET static void VECTOR_NAME(escape_run)(struct escape_batch *batch, const struct escape_rule *rule,
                                                   uint32_t *counts)
 {
+    const bool comes_back = rule->bound != ESCAPE_BOUND;
     escape_begin(&batch->fresh);
-    if (exponent == 2)
-        VECTOR_NAME(escape_stages)(batch, 2, max_iter, counts);
+    if (rule->exponent == 2 && !comes_back)
+        VECTOR_NAME(escape_stages)(batch, 2, false, rule, counts);
+    else if (rule->exponent == 2)
+        VECTOR_NAME(escape_stages)(batch, 2, true, rule, counts);
+    else if (!comes_back)
+        VECTOR_NAME(escape_stages)(batch, 4, false, rule, counts);
     else
-        VECTOR_NAME(escape_stages)(batch, 4, max_iter, counts);
+        VECTOR_NAME(escape_stages)(batch, 4, true, rule, counts);
 }
 
 #undef POINTS_AT_ONCE

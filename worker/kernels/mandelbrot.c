@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The Mandelbrot set, the irregular loop of the self-scheduling papers: z = z^2 + c (Han and Chronopoulos) or
- * z = z^4 + c (Eleliemy and Ciorba, Listing 3), the count of steps until |z| > 2 for each pixel of a picture.
+ * z = z^4 + c (Eleliemy and Ciorba, Listing 3), the count of steps until |z| > 2 for each pixel of a picture. Han and
+ * Chronopoulos go on while |z|^2 < 2: escape=2.
  *
  * Row 0 is at ymax, so that pictures stand upright; c is the middle of its pixel. No shortcut is taken for points that
  * are known to be inside: their cost is what makes the loop worth scheduling. What one iteration computes is a pixel, a
@@ -12,7 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum param { WIDTH, HEIGHT, XMIN, XMAX, YMIN, YMAX, MAX_ITER, EXPONENT, UNIT, TILE };
+enum param { WIDTH, HEIGHT, XMIN, XMAX, YMIN, YMAX, MAX_ITER, ESCAPE, EXPONENT, UNIT, TILE };
+/* The square of a c that is out after the first step, whatever the bound. */
+#define ESCAPE_MAX 1e100
+#define FAR_OUT    1e100
+
 enum unit { UNIT_COLUMN, UNIT_ROW, UNIT_PIXEL, UNIT_TILE };
 
 static const struct hdss_param params[] = {
@@ -23,6 +28,8 @@ static const struct hdss_param params[] = {
     [YMIN] = {"ymin", HDSS_PARAM_REAL, "-1.45", -100, 100, NULL, "", "imaginary part of c at the bottom edge"},
     [YMAX] = {"ymax", HDSS_PARAM_REAL, "1.45", -100, 100, NULL, "", "imaginary part of c at the top edge"},
     [MAX_ITER] = {"max_iter", HDSS_PARAM_INTEGER, "2000", 1, 1e9, NULL, "steps", "count of a point that stays inside"},
+    [ESCAPE] = {"escape", HDSS_PARAM_REAL, "4", 0, ESCAPE_MAX, NULL, "",
+                "a point has escaped once |z|^2 is beyond that"},
     [EXPONENT] = {"exponent", HDSS_PARAM_CHOICE, "2", 0, 0, "2|4", "", "z = z^2 + c or z = z^4 + c"},
     [UNIT] = {"unit", HDSS_PARAM_CHOICE, "row", 0, 0, "column|row|pixel|tile", "", "what one iteration computes"},
     [TILE] = {"tile", HDSS_PARAM_INTEGER, "64", 1, 4096, NULL, "pixels", "edge of a tile, for unit=tile"},
@@ -34,8 +41,7 @@ struct mandelbrot {
     uint64_t record;                      /* pixels of an iteration */
     enum unit unit;
     double xmin, ymax, dx, dy;
-    unsigned exponent;
-    uint32_t max_iter;
+    struct escape_rule rule;
     const struct escape_variant *variant;
     struct escape_batch *batch; /* owned */
 };
@@ -104,8 +110,9 @@ static int mandelbrot_open_instance(const union hdss_value *values, const struct
         .ymax = values[YMAX].real,
         .dx = (values[XMAX].real - values[XMIN].real) / (double)loop->shape[1],
         .dy = (values[YMAX].real - values[YMIN].real) / (double)loop->shape[0],
-        .exponent = values[EXPONENT].integer == 0 ? 2 : 4,
-        .max_iter = (uint32_t)values[MAX_ITER].integer,
+        .rule = {.exponent = values[EXPONENT].integer == 0 ? 2 : 4,
+                 .bound = values[ESCAPE].real,
+                 .max_iter = (uint32_t)values[MAX_ITER].integer},
         .variant = escape_best(),
         .batch = batch,
     };
@@ -156,7 +163,7 @@ static void mandelbrot_fill(struct mandelbrot *m, struct segment s, size_t at, s
     for (size_t i = 0; i < count; i++) {
         uint64_t x = s.x + (down ? 0 : i), y = s.y + (down ? i : 0);
         bool beyond = x >= m->width || y >= m->height;
-        cx[i] = beyond ? 4 : mandelbrot_real_at(m, x);
+        cx[i] = beyond ? FAR_OUT : mandelbrot_real_at(m, x);
         cy[i] = beyond ? 0 : imaginary_at(m, y);
     }
 }
@@ -178,7 +185,7 @@ static int mandelbrot_run(void *instance, uint64_t first, uint64_t count, void *
             p += length;
         }
         m->batch->fresh.length = filled;
-        m->variant->run(m->batch, m->exponent, m->max_iter, counts);
+        m->variant->run(m->batch, &m->rule, counts);
         counts += filled;
     }
     return 0;

@@ -103,8 +103,7 @@ static struct costs *synthetic_costs(const union hdss_value *values, uint64_t fi
 struct picture {
     uint64_t width, height, tile, across;
     double xmin, xmax, ymin, ymax, step_ns;
-    unsigned exponent;
-    uint32_t max_iter;
+    struct escape_rule rule;
     unsigned columns, rows; /* size of the grid */
     float *steps;           /* [rows][columns] steps of its points */
     float *lines;           /* [columns or rows] mean steps of a point of the column or row */
@@ -131,7 +130,7 @@ static int sample(struct picture *p)
             batch->fresh.cy[i] = p->ymax - ((double)y + 0.5) * (p->ymax - p->ymin) / p->rows;
         }
         batch->fresh.length = count;
-        variant->run(batch, p->exponent, p->max_iter, counts);
+        variant->run(batch, &p->rule, counts);
         for (size_t i = 0; i < count; i++)
             p->steps[done + i] = (float)counts[i];
         done += count;
@@ -226,11 +225,12 @@ static struct costs *mandelbrot_costs(const union hdss_value *values, const stru
         .xmax = model_value_of(kernel, values, "xmax")->real,
         .ymin = model_value_of(kernel, values, "ymin")->real,
         .ymax = model_value_of(kernel, values, "ymax")->real,
-        .exponent = model_value_of(kernel, values, "exponent")->integer == 0 ? 2 : 4,
-        .max_iter = (uint32_t)model_value_of(kernel, values, "max_iter")->integer,
+        .rule = {.exponent = model_value_of(kernel, values, "exponent")->integer == 0 ? 2 : 4,
+                 .bound = model_value_of(kernel, values, "escape")->real,
+                 .max_iter = (uint32_t)model_value_of(kernel, values, "max_iter")->integer},
     };
     p.across = (p.width + p.tile - 1) / p.tile;
-    p.step_ns = p.exponent == 2 ? STEP_2_NS : STEP_4_NS;
+    p.step_ns = p.rule.exponent == 2 ? STEP_2_NS : STEP_4_NS;
     p.columns = at_most(p.width, unit == 1 ? GRID_Y : GRID_X);
     p.rows = at_most(p.height, unit == 0 ? GRID_Y : GRID_X);
     if (sample(&p) == 0 && (unit > 1 || average(&p, unit == 0) == 0))

@@ -16,6 +16,13 @@ void figures_init(struct figures *figures)
                                 .elapsed_s = NAN,
                                 .startup_s = NAN,
                                 .efficiency = NAN,
+                                .percent = NAN,
+                                .busy_percent = NAN,
+                                .busy_cov = NAN,
+                                .cost_s = NAN,
+                                .energy_j = NAN,
+                                .scheduling_s = NAN,
+                                .idle_s = NAN,
                                 .in_vain_s = NAN,
                                 .tail_s = NAN,
                                 .tail_idle = NAN,
@@ -151,6 +158,39 @@ static double quantile_of(const double *sorted, size_t count, double share)
     return count > 0 ? sorted[(size_t)ceil(share * (double)count) - 1] : NAN;
 }
 
+/* As report_compute() has it: 100 (max - mean) / max * n / (n - 1). */
+static double percent_imbalance(const struct stats *times)
+{
+    const double count = (double)times->count;
+    return times->count > 1 && times->maximum > 0 ? 100 * (1 - times->mean / times->maximum) * count / (count - 1) : 0;
+}
+
+/* The figures of merit of the workers: those of a report, by the same definitions. Lost workers have no part in the
+ * overhead: what they would have done is not known. */
+static void figures_merit(struct figures *figures)
+{
+    struct stats finish, busy, scheduling, idle;
+    stats_init(&finish);
+    stats_init(&busy);
+    stats_init(&scheduling);
+    stats_init(&idle);
+    for (unsigned i = 0; i < figures->workers; i++) {
+        const struct figures_worker *worker = &figures->worker_stats[i];
+        stats_add(&finish, worker->finish_s);
+        stats_add(&busy, worker->compute_s);
+        if (worker->is_lost)
+            continue;
+        stats_add(&scheduling, fmax(0, worker->finish_s - worker->compute_s));
+        stats_add(&idle, fmax(0, figures->elapsed_s - worker->finish_s));
+    }
+    figures->percent = percent_imbalance(&finish);
+    figures->busy_percent = percent_imbalance(&busy);
+    figures->busy_cov = stats_cov(&busy);
+    figures->cost_s = figures->elapsed_s * figures->workers;
+    figures->scheduling_s = scheduling.mean;
+    figures->idle_s = idle.mean;
+}
+
 /* Half and nearly all of the chunks: how long they were waited for, and computed. */
 static int figures_quantiles(struct figures *figures, const struct run_trace *trace, struct error *error)
 {
@@ -206,6 +246,7 @@ int figures_of_trace(struct figures *figures, const struct run_trace *trace, str
     figures->recalls = figures->reasons[TRACE_RECALLED];
     figures->reissued = figures->reasons[TRACE_REQUEUED];
     figures_finish(figures);
+    figures_merit(figures);
     return figures_quantiles(figures, trace, error);
 }
 
@@ -377,7 +418,8 @@ static void take_simulation(struct figures *figures, const json_t *report)
 int figures_of_report(struct figures *figures, const json_t *report, struct error *error)
 {
     const json_t *workers = json_object_get(report, "worker_stats"), *faults = json_object_get(report, "faults"),
-                 *recalls = json_object_get(report, "recalls"), *imbalance = json_object_get(report, "imbalance");
+                 *recalls = json_object_get(report, "recalls"), *imbalance = json_object_get(report, "imbalance"),
+                 *busy = json_object_get(report, "busy");
     if (!json_is_string(json_object_get(report, "hdss")) || !json_is_array(workers))
         return error_set(error, "it is no report of a run: it has no \"hdss\" and no \"worker_stats\"");
     if (take_workers(figures, workers, error) < 0)
@@ -400,6 +442,13 @@ int figures_of_report(struct figures *figures, const json_t *report, struct erro
     take_number(&figures->efficiency, report, "efficiency");
     take_number(&figures->max_over_mean, imbalance, "max_over_mean");
     take_number(&figures->cov, imbalance, "cov");
+    take_number(&figures->percent, imbalance, "percent");
+    take_number(&figures->busy_percent, busy, "percent");
+    take_number(&figures->busy_cov, busy, "cov");
+    take_number(&figures->cost_s, report, "cost_s");
+    take_number(&figures->energy_j, report, "energy_j");
+    take_number(&figures->scheduling_s, report, "scheduling_s");
+    take_number(&figures->idle_s, report, "idle_s");
     take_whole(&figures->chunks, report, "chunks");
     take_whole(&figures->messages, report, "messages");
     take_whole(&figures->bytes_on_wire, report, "bytes_on_wire");

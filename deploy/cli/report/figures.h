@@ -35,13 +35,17 @@ struct figures {
     unsigned workers, nodes, masters;
     double begin_s; /* the first assignment, in the times of the trace; 0 without one */
     double elapsed_s, startup_s;
-    double compute_s;                        /* sum over the workers, for what was done */
-    double verify_s;                         /* likewise, for what was computed again to be compared */
-    double in_vain_s;                        /* likewise, for what was lost, dropped or failed */
-    double efficiency;                       /* share of the workers' loop time in which they computed what counts */
-    double max_over_mean, cov;               /* spread of finish_s */
-    double tail_s;                           /* from the first worker that has nothing more to do to the end */
-    double tail_idle;                        /* share of the workers' loop time that was idle for that */
+    double compute_s;                       /* sum over the workers, for what was done */
+    double verify_s;                        /* likewise, for what was computed again to be compared */
+    double in_vain_s;                       /* likewise, for what was lost, dropped or failed */
+    double efficiency;                      /* share of the workers' loop time in which they computed what counts */
+    double max_over_mean, cov;              /* spread of finish_s */
+    double percent, busy_percent, busy_cov; /* percent imbalance of finish_s and of compute_s; spread of the latter */
+    double cost_s;                          /* parallel cost */
+    double energy_j;                        /* of the node while the loop ran */
+    double scheduling_s, idle_s;            /* mean overhead until a worker's last completion, and idle time after it */
+    double tail_s;                          /* from the first worker that has nothing more to do to the end */
+    double tail_idle;                       /* share of the workers' loop time that was idle for that */
     double latency_median_s, latency_high_s; /* from asking to being given: median, and what 95 % stay below */
     double chunk_median_s, chunk_high_s;     /* likewise of the times inside the kernel, for a chunk that was done */
     uint64_t chunks, steps, reasons[TRACE_REASONS], fates[TRACE_FATES];

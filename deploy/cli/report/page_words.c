@@ -160,6 +160,42 @@ static void write_sentence_of_time(const struct page *page)
     text_add(text, "</p>\n");
 }
 
+static void write_percent(struct text *text, const char *figure, double percent)
+{
+    text_add(text, "<b data-figure=\"%s\" data-value=\"%.15g\">%.1f %%</b>", figure, percent, percent);
+}
+
+/* Figures of merit, each with its definition; none of a report that is older than they are. */
+static void write_sentence_of_merit(const struct page *page)
+{
+    const struct figures *figures = page->figures;
+    struct text *text = page->text;
+    if (isnan(figures->cost_s) || isnan(figures->percent) || isnan(figures->busy_percent))
+        return;
+    text_add(text, "<p>The parallel cost, the loop time of all workers together, is ");
+    page_figure_time(text, "cost_s", figures->cost_s);
+    text_add(text, ". A worker was in the mean for ");
+    page_figure_time(text, "scheduling_s", figures->scheduling_s);
+    text_add(text, " without a chunk before its last one ended, which is the overhead of scheduling, and idle for ");
+    page_figure_time(text, "idle_s", figures->idle_s);
+    text_add(text, " after that. The percent imbalance, 100 (max − mean) / max · n / (n − 1) of n workers "
+                   "(DeRose, Homer and Johnson 2007), is ");
+    write_percent(text, "percent", figures->percent);
+    text_add(text, " of the finishing times and ");
+    write_percent(text, "busy_percent", figures->busy_percent);
+    text_add(text,
+             " of the times computed, whose coefficient of variation is <b data-figure=\"busy_cov\" "
+             "data-value=\"%.15g\">%.3f</b>.",
+             figures->busy_cov, figures->busy_cov);
+    if (!isnan(figures->energy_j))
+        text_add(
+            text,
+            " The processors and their memory used <b data-figure=\"energy_j\" data-value=\"%.15g\">%.4g J</b> while "
+            "the loop ran.",
+            figures->energy_j, figures->energy_j);
+    text_add(text, "</p>\n");
+}
+
 /* One of several parts of a sentence; nothing where there is none of it. */
 static void add_part(const struct page *page, bool *is_first, const char *figure, uint64_t count, const char *one,
                      const char *many)
@@ -256,5 +292,6 @@ void page_sentences(const struct page *page)
     write_sentence_of_loop(page);
     write_sentence_of_chunks(page);
     write_sentence_of_time(page);
+    write_sentence_of_merit(page);
     write_sentence_of_incidents(page);
 }

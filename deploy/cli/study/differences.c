@@ -42,7 +42,7 @@ static unsigned find_other(const struct summary *summary, unsigned index)
 {
     const struct study *study = summary->matrix->study;
     const int axis = differences_axis(study);
-    if (study->baseline_given)
+    if (study->baseline.given)
         return summary_baseline(summary, index);
     return axis != AXIS_NONE ? quickest_along(summary, index, axis) : index;
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#define ABOUT_PERCENT "100 (max - mean) / max * n / (n - 1) of n workers (DeRose, Homer and Johnson 2007)"
+
 const struct measure_row measures[MEASURES] = {
     [MEASURE_ELAPSED] = {"time", "loop time", "s", "elapsed_s", NULL, "from the first assignment to the last commit",
                          1},
@@ -25,6 +27,28 @@ const struct measure_row measures[MEASURES] = {
     [MEASURE_IMBALANCE] = {"imbalance", "imbalance of the finishing times, max / mean", "", "imbalance.max_over_mean",
                            NULL, "the last worker's finishing time over the mean of all", 1},
     [MEASURE_COV] = {"cov", "coefficient of variation of the finishing times", "", "imbalance.cov", NULL, NULL, 0},
+    [MEASURE_EXCESS] = {"imbalance_excess", "imbalance of the finishing times, max / mean - 1", "", "imbalance.excess",
+                        NULL, "Pearce et al. 2012", 0},
+    [MEASURE_PERCENT] = {"imbalance_percent", "percent imbalance of the finishing times", "%", "imbalance.percent",
+                         NULL, ABOUT_PERCENT, 0},
+    [MEASURE_BUSY_IMBALANCE] = {"busy_imbalance", "imbalance of the busy times, max / mean", "", "busy.max_over_mean",
+                                NULL, "the longest time that a worker computed over the mean of all", 0},
+    [MEASURE_BUSY_COV] = {"busy_cov", "coefficient of variation of the busy times", "", "busy.cov", NULL, NULL, 0},
+    [MEASURE_BUSY_PERCENT] = {"busy_percent", "percent imbalance of the busy times", "%", "busy.percent", NULL,
+                              ABOUT_PERCENT, 0},
+    [MEASURE_COST] = {"cost", "parallel cost", "s", "cost_s", NULL,
+                      "the loop time of all threads, or of all cores where workers share some, together (Grama et al. "
+                      "2003)",
+                      0},
+    [MEASURE_SCHEDULING] = {"scheduling", "scheduling overhead", "s", "scheduling_s", NULL,
+                            "the mean over the workers of the time until their last completion without computing", 0},
+    [MEASURE_IDLE] = {"idle", "idle time at the end", "s", "idle_s", NULL,
+                      "the mean over the workers of the time from their last completion to the end of the loop", 0},
+    [MEASURE_ENERGY] =
+        {"energy", "energy", "J", "energy_j", NULL,
+         "of processors and memory while the loop runs, by their own counters (RAPL: David et al. 2010); "
+         "of runs on one node, where the system lets it be read",
+         0},
     [MEASURE_THREAD_IMBALANCE] = {"thread_imbalance", "imbalance of the threads of a worker, max / mean", "",
                                   "threads.imbalance.max_over_mean", NULL,
                                   "the longest time that a thread computed over the mean of its worker's threads, the "
@@ -32,6 +56,12 @@ const struct measure_row measures[MEASURES] = {
                                   0},
     [MEASURE_IMPROVEMENT] = {"improvement", "improvement over the baseline", "%", NULL, NULL,
                              "100 times the part of the baseline's median loop time that is saved", 0},
+    [MEASURE_DEGRADATION] = {"degradation", "degradation", "%", NULL, NULL,
+                             "100 times the part by which the loop time is above the median of the nominal runs", 0},
+    [MEASURE_RADIUS] = {"radius", "robustness radius", "", NULL, NULL,
+                        "the least distance from the nominal perturbation at which the loop time is no longer "
+                        "tolerable (FePIA: Ali et al. 2004)",
+                        0},
     [MEASURE_CHUNKS] = {"chunks", "chunks", "", "chunks", NULL, NULL, 0},
     [MEASURE_CHUNK_SIZE] = {"chunk_size", "mean chunk size", "iterations", "iterations", "chunks", NULL, 0},
     [MEASURE_REFILLS] = {"refills", "refills of the masters' pools", "", "refills", NULL, NULL, 0},

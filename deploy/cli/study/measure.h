@@ -10,8 +10,19 @@ enum measure {
     MEASURE_COMPUTE,
     MEASURE_IMBALANCE,
     MEASURE_COV,
+    MEASURE_EXCESS,
+    MEASURE_PERCENT,
+    MEASURE_BUSY_IMBALANCE,
+    MEASURE_BUSY_COV,
+    MEASURE_BUSY_PERCENT,
+    MEASURE_COST,
+    MEASURE_SCHEDULING,
+    MEASURE_IDLE,
+    MEASURE_ENERGY,
     MEASURE_THREAD_IMBALANCE,
     MEASURE_IMPROVEMENT,
+    MEASURE_DEGRADATION,
+    MEASURE_RADIUS,
     MEASURE_CHUNKS,
     MEASURE_CHUNK_SIZE,
     MEASURE_REFILLS,
@@ -38,7 +49,9 @@ extern const struct measure_row measures[MEASURES];
 
 /* For people, in the order of the table. */
 #define MEASURE_NAMES                                                                                                  \
-    "time, overhead, speedup, efficiency, compute, imbalance, cov, thread_imbalance, improvement, chunks, "            \
+    "time, overhead, speedup, efficiency, compute, imbalance, cov, imbalance_excess, imbalance_percent, "              \
+    "busy_imbalance, busy_cov, busy_percent, cost, scheduling, idle, energy, thread_imbalance, improvement, "          \
+    "degradation, radius, chunks, "                                                                                    \
     "chunk_size, refills, recalls, recalled, messages, messages_per_chunk, bytes, startup"
 
 /* The measure of this name, or -1. */

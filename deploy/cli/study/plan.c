@@ -9,6 +9,7 @@
 #include "deploy/cli/run.h"
 #include "deploy/cli/simulate.h"
 #include "deploy/cli/study/least.h"
+#include "deploy/cli/study/robustness.h"
 #include "worker/kernels/kernels.h"
 
 #include <inttypes.h>
@@ -25,6 +26,7 @@ const struct study_axis_row study_axes[AXES] = {
     [AXIS_POWER] = {"power", "powers", "power", "measure", .dealt = true},
     [AXIS_MIN_CHUNK] = {"min_chunk", "least chunk", "min-chunk", "1", true},
     [AXIS_REFILL_CHUNKS] = {"refill_chunks", "chunks for each worker in a refill", "refill-chunks", "1", true},
+    [AXIS_REFILL] = {"refill", "refills", "refill", "ahead", false},
     [AXIS_SYNC_POINTS] = {"sync_points", "synchronization points", "sync-points", "auto", true},
     [AXIS_MASTERS] = {"masters", "masters", NULL, "0", true},
     [AXIS_WORKERS] = {"workers", "workers", "workers", NULL, true},
@@ -33,6 +35,8 @@ const struct study_axis_row study_axes[AXES] = {
     [AXIS_DELAY] = {"delay", "injected delay", "inject-delay", "none", false},
     [AXIS_SLOWDOWN] = {"slowdown", "slowdown", "slowdown", "1", .dealt = true},
     [AXIS_LOAD] = {"load", "load", "load", "none", .dealt = true},
+    [AXIS_FAIL_NODES] = {"fail_nodes", "lost nodes", "fail-nodes", "none", .is_simulated = true},
+    [AXIS_COSTS] = {"costs", "costs", "costs", "model", .is_simulated = true},
     [AXIS_BACKEND] = {"backend", "backend", NULL, BACKEND_MPIRUN, false},
     [AXIS_PLATFORM] = {"platform", "platform", NULL, PLATFORM_NONE, false},
 };
@@ -43,7 +47,9 @@ struct reader {
     struct argv topologies;
     unsigned topologies_line;
     unsigned x_line, series_line, heat_line;
-    char baseline[AXES][256]; /* baseline as written; empty: not given */
+    char baseline[AXES][256], speedup_base[AXES][256]; /* as written; empty: not given */
+    char nominal[256];                                 /* the value of the undisturbed run as written */
+    unsigned tolerance_line, until_line, repetitions_line, seeds_line;
     unsigned line;
     struct argv given; /* keys that stood before */
 };
@@ -140,7 +146,8 @@ static int take_kernel(struct reader *reader, const struct key *key, const struc
 /* True for a value of our own: `none` stands for one that is not given. */
 static bool study_plan_is_ours(int axis, const char *value)
 {
-    return ((axis == AXIS_DELAY || axis == AXIS_LOAD) && strcmp(value, "none") == 0) ||
+    return ((axis == AXIS_DELAY || axis == AXIS_LOAD || axis == AXIS_FAIL_NODES) && strcmp(value, "none") == 0) ||
+           (axis == AXIS_COSTS && strcmp(value, study_axes[axis].standard) == 0) ||
            (axis == AXIS_MIN_CHUNK && strcmp(value, LEAST_HALF_MFSC) == 0);
 }
 
@@ -151,7 +158,8 @@ static int take_axis(struct reader *reader, const struct key *key, const struct 
     reader->study->line[key->axis] = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
         const char *value = values->items[i];
-        if (!study_plan_is_ours(key->axis, value) && run_check_option(option, value, &why) < 0)
+        if (!study_plan_is_ours(key->axis, value) && !study_axes[key->axis].is_simulated &&
+            run_check_option(option, value, &why) < 0)
             return error_set(error, "%s: %s", key->name, why.text);
         if (study_plan_add_value(reader, key->axis, value, error) < 0)
             return -1;
@@ -202,13 +210,14 @@ static bool refuses_studies(const struct grammar *grammar, const char *option)
     return row != NULL && (row->not_for & OPTION_STUDY) != 0;
 }
 
-/* The options of axes, and those whose rows say so, in hdss run and hdss simulate. */
+/* The options of axes, but for those of simulated runs, which a study without such an axis may have, and those whose
+ * rows say so, in hdss run and hdss simulate. */
 static bool is_set_by_study(const char *option)
 {
     struct grammar run, simulate;
     for (int axis = 0; axis < AXES; axis++) {
         const char *name = axis == AXIS_MASTERS ? study_axes[axis].name : study_axes[axis].option;
-        if (name != NULL && strcmp(option, name) == 0)
+        if (name != NULL && !study_axes[axis].is_simulated && strcmp(option, name) == 0)
             return true;
     }
     run_grammar(&run);
@@ -255,8 +264,25 @@ static int study_plan_take_repetitions(struct reader *reader, const struct key *
 {
     uint64_t number = 0;
     int result = take_one(key, values, 1, STUDY_REPETITIONS_MAX, &number, error);
+    reader->repetitions_line = reader->line;
     reader->study->repetitions = (unsigned)number;
     return result;
+}
+
+/* "2 %", "2%" or "0.5": a share of the median. */
+static int take_until(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    double *until = &reader->study->until;
+    char number[32];
+    const size_t length = strlen(values->items[0]);
+    const bool has_sign = length > 0 && values->items[0][length - 1] == '%';
+    const bool is_alone = values->count == 1 || (values->count == 2 && !has_sign && strcmp(values->items[1], "%") == 0);
+    snprintf(number, sizeof number, "%.*s", (int)(length - has_sign), values->items[0]);
+    reader->until_line = reader->line;
+    if (is_alone && length < sizeof number && number_parse_real(number, until) == 0 && *until > 0 && *until <= 100)
+        return 0;
+    return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, values->items[0],
+                     values->count > 1 ? " ..." : "", key->accepted);
 }
 
 static int take_timeout(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
@@ -337,20 +363,59 @@ static int take_heat(struct reader *reader, const struct key *key, const struct 
     return find_axis(key, values->items[1], &heat[1], error);
 }
 
-static int take_baseline(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+static int take_reference(struct reader *reader, const struct key *key, const struct argv *values,
+                          struct study_reference *reference, char text[AXES][256], struct error *error)
 {
-    reader->study->baseline_line = reader->line;
-    reader->study->baseline_given = true;
+    reference->line = reader->line;
+    reference->given = true;
     for (unsigned i = 0; i < values->count; i++) {
         char name[32];
         const char *equals = strchr(values->items[i], '=');
         snprintf(name, sizeof name, "%.*s", (int)strcspn(values->items[i], "="), values->items[i]);
         int axis = study_axis_find(name);
-        if (equals == NULL || axis == AXIS_NONE || strlen(equals + 1) >= sizeof reader->baseline[axis])
+        if (equals == NULL || axis == AXIS_NONE || strlen(equals + 1) >= sizeof text[axis])
             return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[i], key->accepted);
-        snprintf(reader->baseline[axis], sizeof reader->baseline[axis], "%s", equals + 1);
+        snprintf(text[axis], sizeof text[axis], "%s", equals + 1);
     }
     return 0;
+}
+
+static int take_nominal(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    const char *value = values->items[0], *equals = strchr(value, '=');
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(value, "="), value);
+    const int axis = study_axis_find(name);
+    reader->study->nominal_line = reader->line;
+    if (values->count != 1 || equals == NULL || !robustness_is_axis(axis) ||
+        strlen(equals + 1) >= sizeof reader->nominal)
+        return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, value,
+                         values->count > 1 ? " ..." : "", key->accepted);
+    snprintf(reader->nominal, sizeof reader->nominal, "%s", equals + 1);
+    reader->study->nominal_axis = axis;
+    return 0;
+}
+
+static int take_tolerance(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    double *tolerance = &reader->study->tolerance;
+    reader->tolerance_line = reader->line;
+    if (values->count == 1 && number_parse_real(values->items[0], tolerance) == 0 && *tolerance > 1 &&
+        *tolerance <= STUDY_TOLERANCE_MAX)
+        return 0;
+    return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, values->items[0],
+                     values->count > 1 ? " ..." : "", key->accepted);
+}
+
+static int take_baseline(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    return take_reference(reader, key, values, &reader->study->baseline, reader->baseline, error);
+}
+
+static int take_speedup_base(struct reader *reader, const struct key *key, const struct argv *values,
+                             struct error *error)
+{
+    return take_reference(reader, key, values, &reader->study->speedup_base, reader->speedup_base, error);
 }
 
 static int take_yes(const struct key *key, const struct argv *values, bool *is_yes, struct error *error)
@@ -372,6 +437,12 @@ static int take_traces_key(struct reader *reader, const struct key *key, const s
     return take_yes(key, values, &reader->study->keeps_traces, error);
 }
 
+static int take_seeds_key(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+{
+    reader->seeds_line = reader->line;
+    return take_yes(key, values, &reader->study->has_seeds, error);
+}
+
 static const struct key keys[] = {
     {"title", study_plan_take_title, "up to 159 characters", AXIS_NONE},
     {"kernel", take_kernel, "a kernel and its parameters, as for hdss run; one line for each", AXIS_KERNEL},
@@ -380,6 +451,7 @@ static const struct key keys[] = {
     {"power", take_axis, "measure, equal, files, or lists of numbers with commas", AXIS_POWER},
     {"min_chunk", take_number_axis, "integers from 1 to 2^63, " LEAST_HALF_MFSC, AXIS_MIN_CHUNK},
     {"refill_chunks", take_number_axis, "integers from 1 to 64", AXIS_REFILL_CHUNKS},
+    {"refill", take_axis, "ahead, when-empty", AXIS_REFILL},
     {"sync_points", take_axis, "auto, integers from 1", AXIS_SYNC_POINTS},
     {"topology", take_topologies, "central, hierarchical, dca-rma, dca-two-sided, dca-node", AXIS_NONE},
     {"masters", take_number_axis, "integers from 0 to 1048576", AXIS_MASTERS},
@@ -389,7 +461,11 @@ static const struct key keys[] = {
     {"delay", take_axis, "none, calculation:MICROSECONDS, assignment:MICROSECONDS", AXIS_DELAY},
     {"slowdown", take_axis, "numbers from 1 to 1000, or lists of them with commas", AXIS_SLOWDOWN},
     {"load", take_axis, "none, integers from 0 to 64, or lists of them with commas", AXIS_LOAD},
+    {"fail_nodes", take_axis, "none, lists of NODE@SECONDS with commas", AXIS_FAIL_NODES},
+    {"costs", take_axis, "model, distributions, files of costs", AXIS_COSTS},
     {"repetitions", study_plan_take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
+    {"until", take_until, "a percentage above 0, up to 100: 2 %", AXIS_NONE},
+    {"seeds", take_seeds_key, "yes, no", AXIS_NONE},
     {"seed", take_seed, "an integer from 0 to 2^64-1", AXIS_NONE},
     {"timeout", take_timeout, "seconds, an integer from 1 to 1000000", AXIS_NONE},
     {"backend", take_machines, "mpirun, simulate", AXIS_BACKEND},
@@ -400,6 +476,9 @@ static const struct key keys[] = {
     {"series", take_series, STUDY_AXIS_NAMES, AXIS_NONE},
     {"heat", take_heat, STUDY_AXIS_NAMES, AXIS_NONE},
     {"baseline", take_baseline, "AXIS=VALUE ...", AXIS_NONE},
+    {"nominal", take_nominal, "AXIS=VALUE, of slowdown, load or fail_nodes", AXIS_NONE},
+    {"tolerance", take_tolerance, "a number above 1, up to 1000", AXIS_NONE},
+    {"speedup_base", take_speedup_base, "AXIS=VALUE ...", AXIS_NONE},
     {"steps", take_steps_key, "yes, no", AXIS_NONE},
     {"traces", take_traces_key, "yes, no", AXIS_NONE},
     {NULL},
@@ -581,17 +660,37 @@ static int study_plan_refuse_value(struct reader *reader, int axis, const char *
     return error_set(error, "%s = %.200s cannot be simulated%s", study_axes[axis].name, value, why);
 }
 
-/* A simulated worker computes by itself, and big chunks of a node know nothing of the loads of its workers. */
+/* A simulated worker is bound to no cores, and big chunks of a node know nothing of the loads of its workers. */
 static int check_simulated_axes(struct reader *reader, struct error *error)
 {
     const struct study *study = reader->study;
     const struct argv *threads = &study->values[AXIS_THREADS];
     for (unsigned i = 0; i < threads->count; i++)
-        if (strcmp(threads->items[i], "1") != 0)
-            return study_plan_refuse_value(reader, AXIS_THREADS, threads->items[i], ": accepted is 1", error);
+        if (strcmp(threads->items[i], "auto") == 0)
+            return study_plan_refuse_value(reader, AXIS_THREADS, "auto", ": accepted are numbers", error);
     if (argv_contain(&study->values[AXIS_MASTERS], DCA_PREFIX "node") &&
         argv_contain(&study->values[AXIS_WEIGHTING], "acp"))
         return study_plan_refuse_value(reader, AXIS_WEIGHTING, "acp", " with the topology " DCA_PREFIX "node", error);
+    return 0;
+}
+
+/* Simulated runs alone have it, by a line or by its option among the others. */
+static int check_axis_of_simulations(struct reader *reader, int axis, struct error *error)
+{
+    const struct study *study = reader->study;
+    const size_t length = strlen(study_axes[axis].option);
+    reader->line = study->line[axis];
+    if (reader->line == 0)
+        return 0;
+    if (argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
+        return error_set(error, "%s is accepted only where all is simulated: backend = simulate",
+                         study_axes[axis].name);
+    for (unsigned i = 0; i < study->options.count; i++) {
+        const char *word = study->options.items[i];
+        if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, study_axes[axis].option, length) == 0 &&
+            (word[2 + length] == '\0' || word[2 + length] == '='))
+            return error_set(error, "%s is among the options already", study_axes[axis].name);
+    }
     return 0;
 }
 
@@ -605,6 +704,10 @@ static int check_machines(struct reader *reader, struct error *error)
         return error_set(error, "platform needs a line backend = simulate");
     if (study_varies(study, AXIS_PLATFORM) && is_real)
         return error_set(error, "several platforms are accepted only where all is simulated");
+    for (int axis = 0; axis < AXES; axis++)
+        if (study_axes[axis].is_simulated && check_axis_of_simulations(reader, axis, error) < 0)
+            return -1;
+    reader->line = 0;
     if (study_simulates(study) && check_simulated_axes(reader, error) < 0)
         return -1;
     reader->line = 0;
@@ -614,15 +717,16 @@ static int check_machines(struct reader *reader, struct error *error)
 /* The axes of a picture: its lines run along one, and what each of them is for. */
 static void choose_axes(struct reader *reader)
 {
-    static const int along[] = {AXIS_WORKERS,   AXIS_THREADS,       AXIS_MASTERS,   AXIS_SYNC_POINTS,
-                                AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS, AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE,
-                                AXIS_SLOWDOWN,  AXIS_LOAD,          AXIS_DELAY,     AXIS_WEIGHTING,
-                                AXIS_POWER,     AXIS_PLATFORM,      AXIS_BACKEND,   AXIS_KERNEL};
-    static const int lines[] = {
-        AXIS_MASTERS,   AXIS_TECHNIQUE,     AXIS_THREAD_TECHNIQUE, AXIS_THREADS,  AXIS_WEIGHTING,
-        AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS, AXIS_SYNC_POINTS,      AXIS_DELAY,    AXIS_SLOWDOWN,
-        AXIS_LOAD,      AXIS_POWER,         AXIS_BACKEND,          AXIS_PLATFORM, AXIS_WORKERS,
+    static const int along[] = {
+        AXIS_WORKERS, AXIS_THREADS,   AXIS_MASTERS,          AXIS_SYNC_POINTS, AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS,
+        AXIS_REFILL,  AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN,    AXIS_LOAD,      AXIS_FAIL_NODES,
+        AXIS_COSTS,   AXIS_DELAY,     AXIS_WEIGHTING,        AXIS_POWER,       AXIS_PLATFORM,  AXIS_BACKEND,
         AXIS_KERNEL};
+    static const int lines[] = {
+        AXIS_MASTERS,   AXIS_TECHNIQUE,     AXIS_THREAD_TECHNIQUE, AXIS_THREADS,     AXIS_WEIGHTING,
+        AXIS_MIN_CHUNK, AXIS_REFILL_CHUNKS, AXIS_REFILL,           AXIS_SYNC_POINTS, AXIS_DELAY,
+        AXIS_SLOWDOWN,  AXIS_LOAD,          AXIS_FAIL_NODES,       AXIS_COSTS,       AXIS_POWER,
+        AXIS_BACKEND,   AXIS_PLATFORM,      AXIS_WORKERS,          AXIS_KERNEL};
     struct study *study = reader->study;
     if (study->x == AXIS_NONE)
         study->x = first_varying(study, along, sizeof along / sizeof *along, study->series);
@@ -644,21 +748,71 @@ static int index_of(const struct argv *values, const char *value)
     return -1;
 }
 
-static int complete_baseline(struct reader *reader, struct error *error)
+static int complete_reference(struct reader *reader, const char *key, struct study_reference *reference,
+                              char text[AXES][256], struct error *error)
 {
-    struct study *study = reader->study;
-    reader->line = study->baseline_line;
+    reader->line = reference->line;
     for (int i = 0; i < AXES; i++) {
-        if (reader->baseline[i][0] == '\0')
+        if (text[i][0] == '\0')
             continue;
-        study->baseline[i] = index_of(&study->values[i], reader->baseline[i]);
-        if (study->baseline[i] < 0)
-            return error_set(error, "baseline = '%s=%.100s': the study has no such value of %s", study_axes[i].name,
-                             reader->baseline[i], study_axes[i].name);
+        reference->at[i] = index_of(&reader->study->values[i], text[i]);
+        if (reference->at[i] < 0)
+            return error_set(error, "%s = '%s=%.100s': the study has no such value of %s", key, study_axes[i].name,
+                             text[i], study_axes[i].name);
     }
     reader->line = 0;
-    if (study->measured[MEASURE_IMPROVEMENT] && !study->baseline_given)
+    return 0;
+}
+
+static int complete_references(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    if (complete_reference(reader, "baseline", &study->baseline, reader->baseline, error) < 0 ||
+        complete_reference(reader, "speedup_base", &study->speedup_base, reader->speedup_base, error) < 0)
+        return -1;
+    if (study->measured[MEASURE_IMPROVEMENT] && !study->baseline.given)
         return error_set(error, "the measure improvement needs a line baseline = AXIS=VALUE ...");
+    return 0;
+}
+
+/* The undisturbed value of the perturbation, for the measures that need one. */
+static int complete_nominal(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    const bool is_needed = study->measured[MEASURE_DEGRADATION] || study->measured[MEASURE_RADIUS];
+    reader->line = reader->tolerance_line;
+    if (reader->line != 0 && study->nominal_axis == AXIS_NONE)
+        return error_set(error, "tolerance needs a line nominal = AXIS=VALUE");
+    reader->line = 0;
+    if (study->nominal_axis == AXIS_NONE)
+        return is_needed ? error_set(error, "the measures degradation and radius need a line nominal = AXIS=VALUE") : 0;
+    const int found = index_of(&study->values[study->nominal_axis], reader->nominal);
+    reader->line = study->nominal_line;
+    if (found < 0)
+        return error_set(error, "nominal = '%s=%.100s': the study has no such value of %s",
+                         study_axes[study->nominal_axis].name, reader->nominal, study_axes[study->nominal_axis].name);
+    study->nominal = (unsigned)found;
+    reader->line = 0;
+    return 0;
+}
+
+/* How often a cell is run at most, where it is run until its interval is narrow enough. */
+static int complete_repetitions(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    if (study->until > 0 && reader->repetitions_line == 0)
+        study->repetitions = STUDY_UNTIL_MOST;
+    reader->line = reader->until_line;
+    if (study->until > 0 && study->repetitions < STUDY_UNTIL_LEAST)
+        return error_set(error, "until needs repetitions = %d or more: fewer runs have no interval of 95 %%",
+                         STUDY_UNTIL_LEAST);
+    reader->line = reader->seeds_line;
+    if (study->has_seeds && !study_simulates(study))
+        return error_set(error, "seeds needs a line backend = simulate");
+    for (unsigned i = 0; study->has_seeds && i < study->options.count; i++)
+        if (strcmp(study->options.items[i], "--seed") == 0 || strncmp(study->options.items[i], "--seed=", 7) == 0)
+            return error_set(error, "seeds: there is a --seed among the options already");
+    reader->line = 0;
     return 0;
 }
 
@@ -668,7 +822,8 @@ static void choose_measures(struct study *study)
     for (int i = 0; i < MEASURES; i++)
         any = any || study->measured[i];
     for (int i = 0; i < MEASURES && !any; i++)
-        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline_given);
+        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline.given) ||
+                             ((i == MEASURE_DEGRADATION || i == MEASURE_RADIUS) && study->nominal_axis != AXIS_NONE);
 }
 
 static int study_plan_check_size(const struct study *study, struct error *error)
@@ -694,7 +849,8 @@ static int study_plan_complete(struct reader *reader, struct error *error)
 {
     reader->line = 0;
     if (complete_axes(reader, error) < 0 || study_plan_check_threads(reader, error) < 0 ||
-        check_machines(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
+        check_machines(reader, error) < 0 || complete_references(reader, error) < 0 ||
+        complete_nominal(reader, error) < 0 || complete_repetitions(reader, error) < 0 ||
         study_plan_check_size(reader->study, error) < 0)
         return -1;
     if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
@@ -717,10 +873,15 @@ int study_parse(struct study *study, const char *name, const char *text, struct 
 {
     struct error why = {0};
     struct reader reader = {.study = study};
-    *study = (struct study){
-        .repetitions = 1, .seed = 1, .x = AXIS_NONE, .series = AXIS_NONE, .heat = {AXIS_NONE, AXIS_NONE}};
+    *study = (struct study){.repetitions = 1,
+                            .seed = 1,
+                            .x = AXIS_NONE,
+                            .series = AXIS_NONE,
+                            .heat = {AXIS_NONE, AXIS_NONE},
+                            .nominal_axis = AXIS_NONE,
+                            .tolerance = STUDY_TOLERANCE};
     for (int i = 0; i < AXES; i++)
-        study->baseline[i] = -1;
+        study->baseline.at[i] = study->speedup_base.at[i] = -1;
     int result = take_lines(&reader, text, &why);
     if (result == 0)
         result = study_plan_complete(&reader, &why);
@@ -850,6 +1011,27 @@ static int check_topologies(const struct study *study, const char *name, unsigne
     return 0;
 }
 
+/* Each value of an axis that simulated runs alone have, on the first platform with the most workers and masters. */
+static int check_values_of_simulations(const struct study *study, const char *name, int axis, struct error *error)
+{
+    const struct argv *masters = &study->values[AXIS_MASTERS], *values = &study->values[axis];
+    struct error why;
+    for (unsigned i = 0; i < values->count; i++) {
+        struct study with_value = *study;
+        if (strcmp(values->items[i], study_axes[axis].standard) == 0)
+            continue;
+        with_value.options = (struct argv){0};
+        argv_add_all(&with_value.options, &study->options);
+        argv_add_format(&with_value.options, "--%s", study_axes[axis].option);
+        argv_add(&with_value.options, values->items[i]);
+        const int result = check_options(&with_value, masters->items[masters->count - 1], 0, &why);
+        argv_fini(&with_value.options);
+        if (result < 0)
+            return locate(name, study->line[axis], &why, error);
+    }
+    return 0;
+}
+
 static int check_simulations(const struct study *study, const char *name, struct error *error)
 {
     const struct argv *platforms = &study->values[AXIS_PLATFORM];
@@ -863,6 +1045,9 @@ static int check_simulations(const struct study *study, const char *name, struct
             return locate(name, line > 0 ? line : study->line[AXIS_WORKERS], &why, error);
     for (unsigned i = 0; i < kernels; i++)
         if (check_topologies(study, name, i, true, error) < 0)
+            return -1;
+    for (int axis = 0; axis < AXES; axis++)
+        if (study_axes[axis].is_simulated && check_values_of_simulations(study, name, axis, error) < 0)
             return -1;
     return 0;
 }

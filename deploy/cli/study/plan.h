@@ -21,6 +21,7 @@ enum study_axis {
     AXIS_POWER,
     AXIS_MIN_CHUNK,
     AXIS_REFILL_CHUNKS,
+    AXIS_REFILL,
     AXIS_SYNC_POINTS,
     AXIS_MASTERS,
     AXIS_WORKERS,
@@ -29,6 +30,8 @@ enum study_axis {
     AXIS_DELAY,
     AXIS_SLOWDOWN,
     AXIS_LOAD,
+    AXIS_FAIL_NODES,
+    AXIS_COSTS,
     AXIS_BACKEND,
     AXIS_PLATFORM,
     AXES,
@@ -42,26 +45,39 @@ struct study_axis_row {
     const char *standard; /* value where the file does not name the axis; NULL: it must */
     bool number;          /* values are numbers, unless a flat launch is among them */
     bool dealt;           /* values may be lists, whose parts are dealt out to the workers */
+    bool is_simulated;    /* only simulated runs have it; without a line for it its option may be among `options` */
 };
 
 extern const struct study_axis_row study_axes[AXES];
 
 /* For people, in the order of the table; and the keys of a file that are no axis. */
 #define STUDY_AXIS_NAMES                                                                                               \
-    "kernel, technique, weighting, power, min_chunk, refill_chunks, sync_points, masters, workers, threads, "          \
+    "kernel, technique, weighting, power, min_chunk, refill_chunks, refill, sync_points, masters, workers, threads, "  \
     "thread_technique, "                                                                                               \
-    "delay, slowdown, load, backend, platform"
+    "delay, slowdown, load, fail_nodes, costs, backend, platform"
 #define STUDY_OTHER_KEYS                                                                                               \
-    "title, topology, repetitions, seed, timeout, options, measure, x, series, heat, baseline, steps"
+    "title, topology, repetitions, until, seed, seeds, timeout, options, measure, x, series, heat, baseline, "         \
+    "speedup_base, nominal, tolerance, steps"
 
 #define STUDY_VALUES_MAX      256
 #define STUDY_RUNS_MAX        1000000
 #define STUDY_REPETITIONS_MAX 10000
 #define STUDY_TIMEOUT_S_MAX   1000000
+#define STUDY_UNTIL_LEAST     6   /* runs before an interval can be narrow enough: fewer have none of 95 % */
+#define STUDY_UNTIL_MOST      100 /* runs of a cell where the file does not say how many */
+#define STUDY_TOLERANCE       1.2
+#define STUDY_TOLERANCE_MAX   1000
 #define DCA_PREFIX            "dca-"
 #define BACKEND_MPIRUN        "mpirun"
 #define BACKEND_SIMULATE      "simulate"
 #define PLATFORM_NONE         "none" /* platform of hdss simulate that is asked for no other */
+
+/* Cells that others are compared with: those that are alike in everything but some axes. */
+struct study_reference {
+    int at[AXES]; /* index of the value on the axis, or -1: the cell's own */
+    bool given;
+    unsigned line;
+};
 
 struct study {
     char title[160];
@@ -71,16 +87,21 @@ struct study {
     struct argv options;                    /* options of `hdss run`, for every run */
     unsigned options_line;
     unsigned repetitions, timeout_s; /* 0 s: none */
+    double until; /* a cell is run until its interval is so many percent of the median to either side; 0: never mind */
     uint64_t seed;
+    bool has_seeds;    /* each repetition of a simulated run has an order of events of its own */
     bool keeps_steps;  /* the time steps of each run */
     bool keeps_traces; /* the trace of each run */
     bool measured[MEASURES];
-    int x, series;      /* axes of the lines; AXIS_NONE: none */
-    int heat[2];        /* axes of the heat maps; AXIS_NONE: none */
-    bool heat_given;    /* heat maps of every measure, otherwise of the first */
-    int baseline[AXES]; /* baseline of `improvement`: an index of the value, or -1: the cell's own */
-    bool baseline_given;
-    unsigned baseline_line;
+    int x, series;                       /* axes of the lines; AXIS_NONE: none */
+    int heat[2];                         /* axes of the heat maps; AXIS_NONE: none */
+    bool heat_given;                     /* heat maps of every measure, otherwise of the first */
+    struct study_reference baseline;     /* of `improvement` */
+    struct study_reference speedup_base; /* of `speedup`; not given: summary_serial_time() */
+    int nominal_axis;                    /* axis of the perturbations of `radius`; AXIS_NONE: none */
+    unsigned nominal;                    /* index of its undisturbed value */
+    unsigned nominal_line;
+    double tolerance; /* loop times up to so many times the undisturbed one are tolerable */
 };
 
 /* Reads the text of the file `name`. -1 with one line that says where. Kernels and `options` are not looked at yet;

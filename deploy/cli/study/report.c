@@ -3,6 +3,7 @@
 #include "deploy/cli/study/report.h"
 #include "deploy/cli/study/differences.h"
 #include "deploy/cli/study/inference.h"
+#include "deploy/cli/study/robustness.h"
 #include "deploy/cli/study/workers.h"
 #include "deploy/cli/wrap.h"
 
@@ -93,13 +94,17 @@ static void write_quartiles(const struct summary_cell *cell, int measure, FILE *
 }
 
 /* Writes how many runs are done, and what became of the others. */
-static void write_runs(const struct summary_cell *cell, unsigned repetitions, FILE *file)
+static void write_runs(const struct summary_cell *cell, const struct study *study, FILE *file)
 {
+    const bool is_settled = summary_is_settled(study, &cell->values[MEASURE_ELAPSED]);
+    const unsigned ended = cell->done + cell->failed;
     fprintf(file, " %u", cell->done);
     if (cell->failed > 0)
         fprintf(file, ", **%u %s**", cell->failed, cell->status);
-    if (cell->done + cell->failed < repetitions)
-        fprintf(file, ", %u to come", repetitions - cell->done - cell->failed);
+    if (!is_settled && ended < study->repetitions)
+        fprintf(file, ", %s%u to come", study->until > 0 ? "up to " : "", study->repetitions - ended);
+    else if (!is_settled && study->until > 0)
+        fputs(", **too wide**", file);
     fputs(" |", file);
 }
 
@@ -123,7 +128,7 @@ static void write_table(const struct summary *summary, write_figures_of *write, 
     for (unsigned i = 0; i < summary->matrix->count; i++) {
         const struct summary_cell *cell = &summary->cells[i];
         write_values_of(summary, i, file);
-        write_runs(cell, study->repetitions, file);
+        write_runs(cell, study, file);
         for (int k = 0; k < MEASURES; k++)
             if (study->measured[k]) {
                 write(cell, k, file);
@@ -161,7 +166,12 @@ static void write_about_medians(const struct summary *summary, FILE *file)
                 "No interval of so few runs is as sure as that: between the least and the greatest of %u runs lies the "
                 "median with %.0f %%.\n",
                 runs, 100 * confidence_at_most(runs));
-    if (study_simulates(summary->matrix->study))
+    if (summary->matrix->study->until > 0)
+        fprintf(file,
+                "Each cell was run until the interval of its loop time was at most %g %% of the median to either side, "
+                "%d times at least and %u times at most; **too wide** are those that did not come so far.\n",
+                summary->matrix->study->until, STUDY_UNTIL_LEAST, runs);
+    if (study_simulates(summary->matrix->study) && !summary->matrix->study->has_seeds)
         fputs(
             "Repetitions of a simulated cell are the same run again: what is said of chance does not hold for them.\n",
             file);
@@ -233,7 +243,7 @@ static void write_about_differences(const struct summary *summary, FILE *file)
     const struct study *study = summary->matrix->study;
     const unsigned needed = differences_runs_needed(summary);
     fputs("## Differences\n\nThe loop time of each cell beside that of ", file);
-    if (study->baseline_given)
+    if (study->baseline.given)
         fputs("the baseline", file);
     else
         fprintf(file, "the quickest of the cells that differ in nothing but %s",
@@ -246,7 +256,7 @@ static void write_about_differences(const struct summary *summary, FILE *file)
     if (needed > 0)
         fprintf(file, "Too few runs cannot bring it below that, however far they are apart; %u of each cell can.\n",
                 needed);
-    if (!study->baseline_given)
+    if (!study->baseline.given)
         fputs("The quickest was chosen after the runs, which makes the others look slower than they are; a `baseline` "
               "does not.\n",
               file);
@@ -264,6 +274,61 @@ static void write_differences(const struct summary *summary, FILE *file)
     write_about_differences(summary, file);
     report_differences(summary, file);
     putc('\n', file);
+}
+
+/* --- robustness --- */
+
+static void write_radius(const struct summary *summary, unsigned nominal, const struct robustness *robustness,
+                         FILE *file)
+{
+    char time[32], tolerable[32], radius[32];
+    summary_number(summary->cells[nominal].values[MEASURE_ELAPSED].median, time, sizeof time);
+    summary_number(robustness->tolerable_s, tolerable, sizeof tolerable);
+    summary_number(robustness->radius, radius, sizeof radius);
+    write_values_of(summary, nominal, file);
+    fprintf(file, " %s | %s | %s%s |\n", time, tolerable, robustness->is_beyond ? "above " : "", radius);
+}
+
+static void write_about_robustness(const struct study *study, FILE *file)
+{
+    const char *nominal = study->values[study->nominal_axis].items[study->nominal];
+    unsigned columns = 3;
+    fprintf(file,
+            "## Robustness\n\nBy FePIA (Ali et al. 2004): a loop time is tolerable up to %g times that of the nominal "
+            "runs, those with %s %s, and the robustness radius is the least distance from these at which it is not, "
+            "between the values of the study on straight lines. ",
+            study->tolerance, study_axes[study->nominal_axis].title, nominal);
+    fputs(study->nominal_axis == AXIS_FAIL_NODES
+              ? "The distance is the number of nodes that are lost: the robustness is resilience.\n\n"
+              : "The distance is Euclidean, with a component for each worker: the robustness is flexibility.\n\n",
+          file);
+    for (int axis = 0; axis < AXES; axis++)
+        if (is_shown(study, axis))
+            columns += (unsigned)(fprintf(file, "| %s ", study_axes[axis].title) > 0);
+    fputs("| nominal loop time, s | tolerable, s | robustness radius |\n|", file);
+    for (unsigned i = 0; i < columns; i++)
+        fputs("---|", file);
+    putc('\n', file);
+}
+
+/* Writes the radius of each nominal cell. -1 when memory is out. */
+static int write_robustness(const struct summary *summary, FILE *file)
+{
+    const struct study *study = summary->matrix->study;
+    if (study->nominal_axis == AXIS_NONE)
+        return 0;
+    write_about_robustness(study, file);
+    for (unsigned i = 0; i < summary->matrix->count; i++) {
+        struct robustness robustness;
+        if (robustness_nominal(summary, i) != i)
+            continue;
+        if (robustness_of(summary, i, &robustness) < 0)
+            return -1;
+        if (robustness.is_known)
+            write_radius(summary, i, &robustness, file);
+    }
+    putc('\n', file);
+    return 0;
 }
 
 static void write_axes(const struct study *study, FILE *file)
@@ -317,15 +382,15 @@ static void write_count(const struct study_report *report, FILE *file)
 {
     const struct summary *summary = report->summary;
     const struct study *study = summary->matrix->study;
-    size_t all = (size_t)summary->matrix->count * study->repetitions;
+    const size_t all = summary->done + summary->failed + summary->to_come;
     fprintf(file,
-            "%zu runs: %u cells, %u time%s each, in the order of seed %" PRIu64
+            "%zu runs: %u cells, %s%u time%s each, in the order of seed %" PRIu64
             ". Done: %zu, failed: %zu, to come: %zu. "
             "Each is a row of [%s.csv](%s.csv), and each cell one of [%s-cells.csv](%s-cells.csv) and of "
             "[%s-cells.json](%s-cells.json).\n\n",
-            all, summary->matrix->count, study->repetitions, study->repetitions == 1 ? "" : "s", study->seed,
-            summary->done, summary->failed, all - summary->done - summary->failed, report->name, report->name,
-            report->name, report->name, report->name, report->name);
+            all, summary->matrix->count, study->until > 0 ? "up to " : "", study->repetitions,
+            study->repetitions == 1 ? "" : "s", study->seed, summary->done, summary->failed, summary->to_come,
+            report->name, report->name, report->name, report->name, report->name, report->name);
 }
 
 static void report_write_failures(const struct summary *summary, FILE *file)
@@ -348,20 +413,28 @@ static void report_write_failures(const struct summary *summary, FILE *file)
     putc('\n', file);
 }
 
+static void write_reference(const char *what, const struct study_reference *reference, const struct study *study,
+                            FILE *file)
+{
+    if (!reference->given)
+        return;
+    fprintf(file, "- %s:", what);
+    for (int axis = 0; axis < AXES; axis++)
+        if (reference->at[axis] >= 0) {
+            fprintf(file, " %s ", study_axes[axis].title);
+            write_text(study->values[axis].items[reference->at[axis]], file);
+        }
+    putc('\n', file);
+}
+
 static void write_definitions(const struct study *study, FILE *file)
 {
     for (int i = 0; i < MEASURES; i++)
         if (study->measured[i] && measures[i].about != NULL)
             fprintf(file, "- %s: %s\n", measures[i].title, measures[i].about);
-    if (study->baseline_given) {
-        fputs("- the baseline:", file);
-        for (int axis = 0; axis < AXES; axis++)
-            if (study->baseline[axis] >= 0) {
-                fprintf(file, " %s ", study_axes[axis].title);
-                write_text(study->values[axis].items[study->baseline[axis]], file);
-            }
-        putc('\n', file);
-    }
+    write_reference("the baseline", &study->baseline, study, file);
+    write_reference("the speedup's base, whose loop time is taken times its workers and threads", &study->speedup_base,
+                    study, file);
     putc('\n', file);
 }
 
@@ -528,7 +601,9 @@ static int report_write_page(const struct study_report *report, FILE *file)
     write_definitions(study, file);
     write_differences(report->summary, file);
     write_quartile_table(report->summary, file);
-    int result = study->measured[MEASURE_COMPUTE] ? workers_table(report->summary, report->csv, file) : 0;
+    int result = write_robustness(report->summary, file);
+    if (result == 0 && study->measured[MEASURE_COMPUTE])
+        result = workers_table(report->summary, report->csv, file);
     report_write_failures(report->summary, file);
     write_steps(report, file);
     write_figures(report, file);

@@ -276,8 +276,8 @@ static void write_settings_of_steps(const struct steps *steps, size_t panel, con
     struct axis axis;
     steps_panel_text(steps, panel, text, sizeof text - 60);
     if (study->repetitions > 1)
-        snprintf(text + strlen(text), 60, ", median%s of %u runs", has_bands(study) ? " and quartiles" : "",
-                 study->repetitions);
+        snprintf(text + strlen(text), 60, ", median%s of %s%u runs", has_bands(study) ? " and quartiles" : "",
+                 study->until > 0 ? "up to " : "", study->repetitions);
     figure_write_caption(text, script);
     fputs("set title 'Time of each time step' font ',15' offset 0,1.2\n"
           "set key outside right top vertical Left reverse samplen 4 spacing 1.25 font ',12'\n"

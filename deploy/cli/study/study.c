@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss study: the runs of a matrix, one after the other by the ways of `hdss run`, and what becomes of them: a row of
- * the table each, the report and the pictures.
+ * the table each, the report and the pictures. Where all are simulated some are made ahead of their turn (ahead.h).
  *
  * The table is the memory of the study: what is in it is not run again, so a study that was ended goes on. A run that
  * was cut off by a signal does not get into it. */
 #include "common/config/options.h"
 #include "common/os/files.h"
 #include "common/util/error.h"
+#include "common/util/number.h"
 #include "deploy/cli/argv.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/gnuplot.h"
 #include "deploy/cli/run.h"
+#include "deploy/cli/study/ahead.h"
 #include "deploy/cli/study/cells.h"
 #include "deploy/cli/study/figure.h"
 #include "deploy/cli/study/flatten.h"
@@ -48,6 +50,9 @@ struct session {
     size_t due;
     FILE *log;
     bool asked; /* a signal ends it */
+    struct ahead ahead;
+    unsigned width; /* runs that are made side by side; 1: none is made ahead */
+    size_t begun;   /* runs made ahead so far, of those that are due */
 };
 
 /* A signal between two runs; during one it is the launcher's. */
@@ -216,17 +221,66 @@ static bool study_is_due(const struct session *session, size_t row)
     return session->request.retry_failed && strcmp(csv_get(&session->csv, row, "status"), STATUS_DONE) != 0;
 }
 
+/* Whether a cell has been run often enough; `rows_of` is that of matrix_rows(). -1 when memory is out. */
+static int look_whether_settled(const struct session *session, const size_t *rows_of, unsigned cell, bool *is_settled)
+{
+    const unsigned repetitions = session->study.repetitions;
+    const size_t *rows_of_cell = rows_of + (size_t)cell * repetitions;
+    struct summary_value elapsed;
+    unsigned count = 0;
+    double *times = calloc(repetitions, sizeof *times);
+    if (times == NULL)
+        return -1;
+    for (unsigned r = 0; r < repetitions; r++)
+        if (rows_of_cell[r] != MATRIX_NO_ROW &&
+            strcmp(csv_get(&session->csv, rows_of_cell[r], "status"), STATUS_DONE) == 0 &&
+            number_parse_real(csv_get(&session->csv, rows_of_cell[r], measures[MEASURE_ELAPSED].column),
+                              &times[count]) == 0)
+            count++;
+    summary_set_with_interval(&elapsed, times, count);
+    *is_settled = summary_is_settled(&session->study, &elapsed);
+    free(times);
+    return 0;
+}
+
+/* Whether a run is not needed any more, as its cell has been run often enough. -1 with one line when memory is out. */
+static int is_needless(const struct session *session, const struct matrix_run *run, bool *needless, struct error *error)
+{
+    *needless = false;
+    if (session->study.until <= 0)
+        return 0;
+    size_t *rows_of = matrix_rows(&session->matrix, &session->csv);
+    const int result = rows_of != NULL ? look_whether_settled(session, rows_of, run->cell, needless) : -1;
+    free(rows_of);
+    return result == 0 ? 0 : error_set(error, "out of memory for the loop times of a cell");
+}
+
+/* The cells that have been run often enough, [cells of the matrix], to be freed; NULL when memory is out. */
+static bool *find_settled(const struct session *session, const size_t *rows_of)
+{
+    bool *settled = calloc(session->matrix.count, sizeof *settled);
+    for (unsigned i = 0; settled != NULL && session->study.until > 0 && i < session->matrix.count; i++)
+        if (look_whether_settled(session, rows_of, i, &settled[i]) < 0) {
+            free(settled);
+            return NULL;
+        }
+    return settled;
+}
+
 static int list_due(struct session *session, struct error *error)
 {
     size_t count, *row_of = matrix_rows(&session->matrix, &session->csv);
     session->runs = matrix_order(&session->matrix, &count);
-    bool ready = row_of != NULL && session->runs != NULL;
+    bool *settled = row_of != NULL ? find_settled(session, row_of) : NULL;
+    bool ready = settled != NULL && session->runs != NULL;
     for (size_t i = 0; ready && i < count; i++) {
         struct matrix_run run = session->runs[i];
-        if (study_is_due(session, row_of[(size_t)run.cell * session->study.repetitions + run.repetition]))
+        if (!settled[run.cell] &&
+            study_is_due(session, row_of[(size_t)run.cell * session->study.repetitions + run.repetition]))
             session->runs[session->due++] = run;
     }
     free(row_of);
+    free(settled);
     return ready ? 0 : error_set(error, "out of memory for %zu runs", count);
 }
 
@@ -355,9 +409,124 @@ static int add_trace(const struct session *session, const struct matrix_run *run
     return 0;
 }
 
-/* Does a run; -1 where the study cannot go on. */
-static int make_run(struct session *session, const struct matrix_run *run, struct error *error)
+/* Gives each repetition of a simulated run an order of events of its own, where the study wants that. Seeds of hdss
+ * simulate begin with 1. */
+static void add_seed(const struct session *session, const struct matrix_run *run, struct argv *line)
 {
+    char seed[24];
+    if (!session->study.has_seeds || !matrix_simulates(&session->matrix, run->cell))
+        return;
+    snprintf(seed, sizeof seed, "%" PRIu64, (session->study.seed + run->repetition) % UINT32_MAX + 1);
+    argv_insert(line, 1, seed);
+    argv_insert(line, 1, "--seed");
+}
+
+/* --- runs ahead of their turn --- */
+
+/* So many workers take some 200 MiB to simulate. */
+#define AHEAD_WORKERS_MAX 65536
+
+/* A simulation takes nothing from another; beside a real run none may go on. Traces are numbered in the order of the
+ * runs, and whether a cell whose interval is to be narrow needs another one, the runs before have to say. */
+static unsigned width_of(const struct session *session)
+{
+    const struct study *study = &session->study;
+    if (study->keeps_traces || study->until > 0 || argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
+        return 1;
+    for (unsigned i = 0; i < study->values[AXIS_WORKERS].count; i++)
+        if (strtoul(study->values[AXIS_WORKERS].items[i], NULL, 10) > AHEAD_WORKERS_MAX)
+            return 1;
+    return ahead_cores();
+}
+
+static void path_ahead(const struct session *session, size_t i, const char *ending, char path[PATH_MAX])
+{
+    char text[40];
+    snprintf(text, sizeof text, ".run.%u%s", (unsigned)(i % session->width), ending);
+    study_path_of(session, text, path);
+}
+
+struct ahead_run {
+    const struct session *session;
+    size_t i; /* of those that are due */
+};
+
+/* In a process of its own. What the run prints goes into a file of its place. */
+static void make_ahead(void *context, struct ahead_result *result)
+{
+    const struct ahead_run *run = context;
+    const struct session *session = run->session;
+    char report[PATH_MAX], log[PATH_MAX];
+    struct argv line = {0};
+    struct error why = {0};
+    path_ahead(session, run->i, ".json", report);
+    path_ahead(session, run->i, ".log", log);
+    unlink(report);
+    struct launch how = {
+        .log = fopen(log, "we"), .at_once = true, .is_asked = is_signalled, .timeout_s = session->study.timeout_s};
+    if (how.log == NULL)
+        return;
+    matrix_compose(&session->matrix, session->runs[run->i].cell, report, &line);
+    add_seed(session, &session->runs[run->i], &line);
+    result->status = simulate_words(&line, &how, &why);
+    result->late = how.late;
+    result->asked = how.asked;
+    if (why.text[0] != '\0')
+        fprintf(how.log, "hdss study: %s\n", why.text);
+    fclose(how.log);
+    argv_fini(&line);
+}
+
+/* Has as many runs go on as may, from run `i` on. */
+static int begin_ahead(struct session *session, size_t i, struct error *error)
+{
+    for (; session->width > 1 && session->begun < session->due && session->begun < i + session->width;
+         session->begun++) {
+        struct ahead_run run = {session, session->begun};
+        if (ahead_begin(&session->ahead, (unsigned)(session->begun % session->width), make_ahead, &run, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What the run has printed goes into the study's log, and its report to where a run leaves it. */
+static int take_ahead(struct session *session, size_t i, struct launch *how)
+{
+    char from[PATH_MAX], to[PATH_MAX], text[4096];
+    struct ahead_result result;
+    ahead_take(&session->ahead, (unsigned)(i % session->width), is_signalled, &result);
+    how->late = result.late;
+    how->asked = result.asked;
+    path_ahead(session, i, ".json", from);
+    study_path_of(session, ".run.json", to);
+    rename(from, to);
+    path_ahead(session, i, ".log", from);
+    FILE *log = fopen(from, "re");
+    for (size_t length = 0; log != NULL && (length = fread(text, 1, sizeof text, log)) > 0;)
+        fwrite(text, 1, length, session->log);
+    if (log != NULL)
+        fclose(log);
+    unlink(from);
+    return result.status;
+}
+
+/* Ends what goes on ahead, and removes its files. */
+static void end_ahead(struct session *session)
+{
+    ahead_fini(&session->ahead);
+    for (unsigned place = 0; session->width > 1 && place < session->width; place++) {
+        char path[PATH_MAX];
+        path_ahead(session, place, ".json", path);
+        unlink(path);
+        path_ahead(session, place, ".log", path);
+        unlink(path);
+    }
+}
+
+/* Does the i-th run of those that are due; -1 where the study cannot go on. */
+static int make_run(struct session *session, size_t i, struct error *error)
+{
+    const struct matrix_run *run = &session->runs[i];
     char path[PATH_MAX], trace[PATH_MAX], reason[REASON_MAX] = "";
     struct argv line = {0};
     struct error why = {0};
@@ -366,6 +535,11 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     study_path_of(session, ".run.json", path);
     unlink(path);
     matrix_compose(&session->matrix, run->cell, path, &line);
+    add_seed(session, run, &line);
+    if (!matrix_simulates(&session->matrix, run->cell)) /* time there is none of this machine */
+        machine_look_at_noise(&session->machine);
+    else
+        machine_forget_noise(&session->machine);
     if (add_trace(session, run, &line, trace, error) < 0) {
         argv_fini(&line);
         return -1;
@@ -379,7 +553,8 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     fputs("# hdss ", session->log);
     argv_print(&line, session->log);
     fflush(session->log);
-    int status = matrix_simulates(&session->matrix, run->cell)
+    int status = session->width > 1 ? take_ahead(session, i, &how)
+                 : matrix_simulates(&session->matrix, run->cell)
                      ? simulate_words(&line, &how, &why)
                      : run_words((int)line.count, line.items, false, &how, &why);
     argv_fini(&line);
@@ -440,14 +615,22 @@ static int make_runs(struct session *session, struct error *error)
     double began_s = now_s();
     size_t failed = 0;
     int result = 0;
+    session->width = width_of(session);
     note_signals();
     for (size_t i = 0; i < session->due && result == 0 && !session->asked; i++) {
+        bool needless;
+        result = is_needless(session, &session->runs[i], &needless, error);
+        if (result < 0 || needless)
+            continue;
         study_show_progress(session, i, failed, began_s);
-        result = make_run(session, &session->runs[i], error);
+        result = begin_ahead(session, i, error);
+        if (result == 0)
+            result = make_run(session, i, error);
         if (!session->asked && result == 0)
             failed += strcmp(csv_get(&session->csv, session->csv.count - 1, "status"), STATUS_DONE) != 0;
         session->asked = session->asked || is_signalled();
     }
+    end_ahead(session);
     forget_signals();
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
@@ -587,7 +770,6 @@ static void print_maps(const struct summary *summary)
 static int study_finish(const struct session *session, struct error *error)
 {
     struct summary summary;
-    size_t all = (size_t)session->matrix.count * session->study.repetitions;
     if (summary_init(&summary, &session->matrix, &session->csv, error) < 0)
         return EXIT_STATUS_FAILED;
     int result = make_report(session, &summary, error);
@@ -598,7 +780,7 @@ static int study_finish(const struct session *session, struct error *error)
     if (result == 0) {
         print_maps(&summary);
         printf("%s/%s.md: %zu of %zu runs are done, %zu failed\n", session->request.folder, session->name, summary.done,
-               all, summary.failed);
+               summary.done + summary.failed + summary.to_come, summary.failed);
         if (session->asked)
             puts("ended by a signal; the same command goes on");
     }
@@ -612,8 +794,9 @@ static int print_due(const struct session *session)
         char path[PATH_MAX];
         struct argv line = {0};
         study_path_of(session, ".run.json", path);
-        argv_add(&line, "hdss");
         matrix_compose(&session->matrix, session->runs[i].cell, path, &line);
+        add_seed(session, &session->runs[i], &line);
+        fputs("hdss ", stdout);
         argv_print(&line, stdout);
         argv_fini(&line);
     }

@@ -5,6 +5,7 @@
 #include "deploy/cli/axis.h"
 #include "deploy/cli/study/differences.h"
 #include "deploy/cli/study/inference.h"
+#include "deploy/cli/study/robustness.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,8 +62,13 @@ static bool read_figure(const struct csv *csv, size_t row, const struct measure_
     return true;
 }
 
-/* The room for the figures of a cell of one measure. */
-static double *figures_of(const struct summary *summary, unsigned cell, int measure)
+bool summary_is_settled(const struct study *study, const struct summary_value *elapsed)
+{
+    return study->until > 0 && elapsed->count >= STUDY_UNTIL_LEAST && elapsed->has_interval &&
+           (elapsed->high - elapsed->low) / 2 <= study->until / 100 * elapsed->median;
+}
+
+double *summary_room(const struct summary *summary, unsigned cell, int measure)
 {
     return summary->values + ((size_t)cell * MEASURES + (size_t)measure) * summary->matrix->study->repetitions;
 }
@@ -72,7 +78,7 @@ static void measure_cell(struct summary *summary, unsigned index, const struct c
     struct summary_cell *cell = &summary->cells[index];
     for (int i = 0; i < MEASURES; i++) {
         unsigned count = 0;
-        double *values = figures_of(summary, index, i);
+        double *values = summary_room(summary, index, i);
         for (unsigned k = 0; k < sample->count; k++)
             count += read_figure(csv, sample->rows[k], &measures[i], &values[count]);
         if (summary->matrix->study->measured[i] || i == MEASURE_ELAPSED)
@@ -107,6 +113,8 @@ static void study_summary_take_cell(struct summary *summary, unsigned index, con
         if (rows[r] != MATRIX_NO_ROW)
             study_summary_take_row(summary, cell, csv, rows[r], sample);
     measure_cell(summary, index, csv, sample);
+    if (!summary_is_settled(summary->matrix->study, &cell->values[MEASURE_ELAPSED]))
+        summary->to_come += summary->matrix->study->repetitions - cell->done - cell->failed;
 }
 
 /* With all their threads; `auto` counts as one. */
@@ -164,7 +172,7 @@ static void set_speedup(struct summary *summary, unsigned index, double serial)
     struct summary_value *values = summary->cells[index].values;
     const struct summary_value *elapsed = &values[MEASURE_ELAPSED];
     if (elapsed->count > 0 && serial > 0 && elapsed->least > 0)
-        values[MEASURE_SPEEDUP] = follow(elapsed, speedup_from, serial, figures_of(summary, index, MEASURE_SPEEDUP));
+        values[MEASURE_SPEEDUP] = follow(elapsed, speedup_from, serial, summary_room(summary, index, MEASURE_SPEEDUP));
 }
 
 /* The baseline varies, too: the interval is that of the difference. */
@@ -177,20 +185,35 @@ static void set_improvement(struct summary *summary, unsigned index)
     if (elapsed->count == 0 || baseline->count == 0 || baseline->median <= 0)
         return;
     struct summary_value *value = &cell->values[MEASURE_IMPROVEMENT];
-    *value = follow(elapsed, saving_from, baseline->median, figures_of(summary, index, MEASURE_IMPROVEMENT));
+    *value = follow(elapsed, saving_from, baseline->median, summary_room(summary, index, MEASURE_IMPROVEMENT));
     value->has_interval = cell->difference.is_known && cell->difference.has_interval;
     value->low = cell->difference.low;
     value->high = cell->difference.high;
 }
 
-unsigned summary_baseline(const struct summary *summary, unsigned index)
+static unsigned reference_of(const struct summary *summary, unsigned index, const struct study_reference *reference)
 {
-    const struct study *study = summary->matrix->study;
     struct cell cell = summary->matrix->cells[index];
     for (int axis = 0; axis < AXES; axis++)
-        if (study->baseline[axis] >= 0)
-            cell.at[axis] = (unsigned short)study->baseline[axis];
+        if (reference->at[axis] >= 0)
+            cell.at[axis] = (unsigned short)reference->at[axis];
     return matrix_find(summary->matrix, &cell);
+}
+
+unsigned summary_baseline(const struct summary *summary, unsigned index)
+{
+    return reference_of(summary, index, &summary->matrix->study->baseline);
+}
+
+/* The loop time of one worker, as the speedup of the cell takes it. 0: it is not known. */
+static double serial_time_of(const struct summary *summary, unsigned index, double serial)
+{
+    const struct study_reference *base = &summary->matrix->study->speedup_base;
+    if (!base->given)
+        return serial;
+    const unsigned cell = reference_of(summary, index, base);
+    const struct summary_value *elapsed = &summary->cells[cell].values[MEASURE_ELAPSED];
+    return elapsed->count > 0 ? elapsed->median * study_summary_workers_of(summary, cell) : 0;
 }
 
 static void compare_cells(struct summary *summary)
@@ -200,9 +223,9 @@ static void compare_cells(struct summary *summary)
         double serial = summary_serial_time(summary, kernel);
         for (unsigned i = 0; i < summary->matrix->count; i++)
             if (summary->matrix->cells[i].at[AXIS_KERNEL] == kernel)
-                set_speedup(summary, i, serial);
+                set_speedup(summary, i, serial_time_of(summary, i, serial));
     }
-    for (unsigned i = 0; study->baseline_given && i < summary->matrix->count; i++)
+    for (unsigned i = 0; study->baseline.given && i < summary->matrix->count; i++)
         set_improvement(summary, i);
 }
 
@@ -220,6 +243,7 @@ int summary_init(struct summary *summary, const struct matrix *matrix, const str
     ready = ready && differences_find(summary) == 0;
     if (ready)
         compare_cells(summary);
+    ready = ready && robustness_find(summary) == 0;
     free(rows);
     free(sample.rows);
     return ready ? 0 : error_set(error, "out of memory for the figures of %u cells", matrix->count);

@@ -53,6 +53,7 @@ struct summary {
     struct summary_cell *cells;  /* owned */
     double *values;              /* of all cells; owned */
     size_t done, failed;         /* runs of the matrix */
+    size_t to_come;              /* runs that are neither, of cells that are not settled */
 };
 
 /* -1 with one line. Borrows from the table, which must not change. */
@@ -64,6 +65,12 @@ void summary_set(struct summary_value *value, double *values, unsigned count);
 
 /* The same with one, where there are runs enough. */
 void summary_set_with_interval(struct summary_value *value, double *values, unsigned count);
+
+/* True if the study runs a cell until its interval is narrow enough, and the one of these loop times is. */
+bool summary_is_settled(const struct study *study, const struct summary_value *elapsed);
+
+/* The room for the figures of a cell of one measure, of as many runs as it has at most. */
+double *summary_room(const struct summary *summary, unsigned cell, int measure);
 
 /* The cell that this one is compared with where the study has a baseline. */
 unsigned summary_baseline(const struct summary *summary, unsigned cell);

@@ -19,7 +19,7 @@ static uint64_t placement_cores_of(const struct platform *platform, unsigned use
 }
 
 /* Number of nodes that hold the ranks; the platform has cores enough. */
-static unsigned nodes_for(const struct platform *platform, unsigned ranks)
+static unsigned nodes_for(const struct platform *platform, uint64_t ranks)
 {
     uint64_t largest = 1;
     for (unsigned g = 0; g < platform->groups; g++)
@@ -30,50 +30,85 @@ static unsigned nodes_for(const struct platform *platform, unsigned ranks)
     return used < platform->nodes ? (unsigned)used : platform->nodes;
 }
 
-/* Goes from core to core. */
+/* Goes from core to core of nodes that are spread over the platform's. */
 struct cursor {
-    struct placement *placement;
     const struct platform *platform;
+    unsigned *node_of; /* of the ranks; NULL: only whether they have room is wanted */
+    unsigned used;     /* number of nodes */
     unsigned node, core;
 };
 
-static void placement_put(struct cursor *cursor, unsigned rank)
+/* Puts a rank on the next `cores` cores of one node. False: no node is left that has them. */
+static bool placement_put(struct cursor *cursor, unsigned rank, unsigned cores)
 {
-    const struct placement *placement = cursor->placement;
-    while (cursor->core == platform_node(cursor->platform, placement->platform_node[cursor->node])->cores) {
+    while (cursor->node < cursor->used) {
+        const unsigned node = placement_spread(cursor->platform, cursor->node, cursor->used);
+        if (cursor->core + cores <= platform_node(cursor->platform, node)->cores) {
+            cursor->core += cores;
+            if (cursor->node_of != NULL)
+                cursor->node_of[rank] = cursor->node;
+            return true;
+        }
         cursor->node++;
         cursor->core = 0;
     }
-    cursor->core++;
-    placement->node_of[rank] = cursor->node;
+    return false;
 }
 
-static void placement_put_all(struct placement *placement, const struct platform *platform)
+/* The supermaster, and then each master with its workers. */
+static bool placement_put_all(const struct placement *placement, struct cursor *cursor)
 {
-    struct cursor cursor = {.placement = placement, .platform = platform};
-    uint64_t masters = placement->masters, workers = placement->workers, w = 0;
-    placement_put(&cursor, 0);
-    for (uint64_t m = 0; m < masters; m++) {
-        placement_put(&cursor, 1 + (unsigned)m);
-        for (uint64_t end = (m + 1) * workers / masters; w < end; w++)
-            placement_put(&cursor, 1 + (unsigned)(masters + w));
+    const uint64_t masters = placement->masters, workers = placement->workers;
+    uint64_t w = 0;
+    bool has_room = placement_put(cursor, 0, 1);
+    for (uint64_t m = 0; m < masters && has_room; m++) {
+        has_room = placement_put(cursor, 1 + (unsigned)m, 1);
+        for (uint64_t end = (m + 1) * workers / masters; w < end && has_room; w++)
+            has_room = placement_put(cursor, 1 + (unsigned)(masters + w), placement->threads);
     }
-    for (; w < workers; w++)
-        placement_put(&cursor, 1 + (unsigned)(masters + w));
+    for (; w < workers && has_room; w++)
+        has_room = placement_put(cursor, 1 + (unsigned)(masters + w), placement->threads);
+    return has_room;
+}
+
+/* Where a worker takes several cores some of a node may be left: more nodes are taken until all ranks have room. */
+static bool placement_find_nodes(struct placement *placement, const struct platform *platform, uint64_t cores)
+{
+    for (unsigned used = nodes_for(platform, cores); used <= platform->nodes; used++) {
+        struct cursor cursor = {.platform = platform, .used = used};
+        placement->nodes = used;
+        if (placement->threads == 1 || placement_put_all(placement, &cursor))
+            return true;
+    }
+    return false;
+}
+
+static int placement_refuse(const struct placement *placement, const struct platform *platform, uint64_t cores,
+                            struct error *error)
+{
+    const unsigned long long has = platform->cores;
+    const char *s = platform->nodes == 1 ? "" : "s";
+    if (placement->threads > 1)
+        return error_set(
+            error,
+            "the platform has %llu cores (%u node%s), and %u workers of %u threads, each on one node, with "
+            "%u other rank%s do not fit; accepted: fewer of them, or a larger platform (NAME:nodes=N,cores=C)",
+            has, platform->nodes, s, placement->workers, placement->threads, 1 + placement->masters,
+            placement->masters == 0 ? "" : "s");
+    return error_set(error,
+                     "the platform has %llu cores (%u node%s), fewer than the %llu ranks; accepted: up to %llu "
+                     "masters and workers together, or a larger platform (NAME:nodes=N)",
+                     has, platform->nodes, s, (unsigned long long)cores, has - 1);
 }
 
 int placement_init(struct placement *placement, const struct platform *platform, unsigned masters, unsigned workers,
-                   struct error *error)
+                   unsigned threads, struct error *error)
 {
-    unsigned ranks = 1 + masters + workers;
-    *placement = (struct placement){.ranks = ranks, .masters = masters, .workers = workers};
-    if (platform->cores < ranks)
-        return error_set(error,
-                         "the platform has %llu cores (%u node%s), fewer than the %u ranks; accepted: up to %llu "
-                         "masters and workers together, or a larger platform (NAME:nodes=N)",
-                         (unsigned long long)platform->cores, platform->nodes, platform->nodes == 1 ? "" : "s", ranks,
-                         (unsigned long long)platform->cores - 1);
-    placement->nodes = nodes_for(platform, ranks);
+    const unsigned ranks = 1 + masters + workers;
+    const uint64_t cores = 1 + masters + (uint64_t)workers * threads;
+    *placement = (struct placement){.ranks = ranks, .masters = masters, .workers = workers, .threads = threads};
+    if (platform->cores < cores || !placement_find_nodes(placement, platform, cores))
+        return placement_refuse(placement, platform, cores, error);
     placement->node_of = calloc(ranks, sizeof *placement->node_of);
     placement->platform_node = calloc(placement->nodes, sizeof *placement->platform_node);
     placement->speed = calloc(placement->nodes, sizeof *placement->speed);
@@ -85,7 +120,8 @@ int placement_init(struct placement *placement, const struct platform *platform,
         placement->platform_node[i] = placement_spread(platform, i, placement->nodes);
         placement->speed[i] = platform_node(platform, placement->platform_node[i])->speed;
     }
-    placement_put_all(placement, platform);
+    struct cursor cursor = {.platform = platform, .node_of = placement->node_of, .used = placement->nodes};
+    placement_put_all(placement, &cursor);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The placement of the ranks of a simulated run: each on a core of its own.
+/* The placement of the ranks of a simulated run: each on a core of its own, a worker of several threads on as many
+ * cores of one node.
  *
  * Rank 0 is the supermaster, then come the masters, then the workers. The cores are taken node by node: the
  * supermaster, then each master and, behind it, its share of the workers, so that a master is beside its first ones. Of
@@ -12,6 +13,7 @@
 
 struct placement {
     unsigned ranks, masters, workers;
+    unsigned threads;        /* cores of each worker */
     unsigned nodes;          /* nodes that the run uses */
     unsigned *node_of;       /* [ranks] node of each, from 0 among those that are used; owned */
     unsigned *platform_node; /* [nodes] number of the node in the platform; owned */
@@ -20,5 +22,5 @@ struct placement {
 
 /* -1 with one line where the platform has fewer cores than there are ranks, or memory is out. */
 int placement_init(struct placement *placement, const struct platform *platform, unsigned masters, unsigned workers,
-                   struct error *error);
+                   unsigned threads, struct error *error);
 void placement_fini(struct placement *placement);

@@ -51,6 +51,24 @@ static int parse_quantity(const char *text, const struct unit *units, double *va
     return -1;
 }
 
+static int parse_bandwidth(const char *text, double *bytes_per_ns)
+{
+    double value;
+    if (parse_quantity(text, rates, &value) < 0 || value < BYTES_PER_NS_MIN || value > BYTES_PER_NS_MAX)
+        return -1;
+    *bytes_per_ns = value;
+    return 0;
+}
+
+static int parse_byte_time(const char *text, double *byte_ns)
+{
+    double value;
+    if (parse_quantity(text, times, &value) < 0 || value > BYTE_NS_MAX)
+        return -1;
+    *byte_ns = value;
+    return 0;
+}
+
 static int parse_count(const char *text, unsigned least, unsigned most, unsigned *count)
 {
     uint64_t number;
@@ -116,8 +134,7 @@ static int take_link(struct platform_link *link, const struct statement *stateme
                 return platform_refuse(statement, i, "a time with its unit, ns, us, ms or s, up to 60s", error);
         } else if (strcmp(key, "bandwidth") == 0) {
             bandwidth = true;
-            if (parse_quantity(value, rates, &link->bytes_per_ns) < 0 || link->bytes_per_ns < BYTES_PER_NS_MIN ||
-                link->bytes_per_ns > BYTES_PER_NS_MAX)
+            if (parse_bandwidth(value, &link->bytes_per_ns) < 0)
                 return platform_refuse(statement, i,
                                        "a number with its unit, kB/s, MB/s or GB/s, from 1kB/s to 1e9GB/s", error);
         } else {
@@ -295,6 +312,7 @@ static int change(struct platform *platform, const char *spec, const char *chang
 {
     char word[WORD_MAX];
     unsigned number;
+    double quantity;
     while (*changes != '\0') {
         size_t length = strcspn(changes, ",");
         bool is_long = length >= sizeof word; /* cut off it would be another */
@@ -306,8 +324,14 @@ static int change(struct platform *platform, const char *spec, const char *chang
             for (unsigned g = 0; g < platform->groups; g++)
                 platform->group[g].cores = number;
             count_nodes(platform);
+        } else if (strncmp(word, "bandwidth=", 10) == 0 && parse_bandwidth(word + 10, &quantity) == 0) {
+            platform->network.bytes_per_ns = quantity;
+        } else if (strncmp(word, "byte=", 5) == 0 && parse_byte_time(word + 5, &quantity) == 0) {
+            platform->service.byte_ns = quantity;
         } else {
-            return error_set(error, "platform '%.64s': '%s' is not accepted; accepted: nodes=N (from %u on), cores=N",
+            return error_set(error,
+                             "platform '%.64s': '%s' is not accepted; accepted: nodes=N (from %u on), cores=N, "
+                             "bandwidth=RATE (of the network, such as 8GB/s), byte=TIME (as of service, such as 0.1ns)",
                              spec, word, platform->groups);
         }
         changes += length + (changes[length] == ',');

@@ -74,8 +74,9 @@ int platform_parse(struct platform *platform, const char *text, struct error *er
 extern const char *const platform_names[];
 const char *platform_described(const char *name); /* NULL where there is none of that name */
 
-/* The described platform of that name, with changes: NAME or NAME:nodes=N,cores=C (all groups keep their share of the
- * nodes). -1 with one line. */
+/* The described platform of that name, with changes: NAME or NAME:nodes=N,cores=C,bandwidth=8GB/s,byte=0.1ns (all
+ * groups keep their share of the nodes; `bandwidth` is that of the network, `byte` that of the service). -1 with one
+ * line. */
 int platform_find(struct platform *platform, const char *spec, struct error *error);
 
 /* The group of node `node`, from 0 in the order of the groups. */

@@ -47,6 +47,13 @@ double simulated_part_ns(const struct simulated_work *work, double from_ns, uint
     return slowed_ns(work, from_ns, core_ns * work->load / (double)parts);
 }
 
+double simulated_range_ns(const struct simulated_work *work, double from_ns, double call_ns, uint64_t first,
+                          uint64_t count)
+{
+    double cost_ns = virtual_cost_ns(work->run->config, costs_ns(work->run->costs, first, count), count);
+    return slowed_ns(work, from_ns, (cost_ns + call_ns) / work->speed * work->load);
+}
+
 /* The time of the first iterations of the running chunk, from its beginning. */
 static double time_ns(const struct simulated_work *work, uint64_t count)
 {
@@ -150,12 +157,17 @@ uint64_t simulated_next_slice(const struct simulated_work *work)
     return work->count - work->sliced > slice ? work->sliced + slice : work->count;
 }
 
-void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk)
+void simulated_attach_results(struct simulated_work *work, struct chunk_event *chunk, uint64_t count)
 {
-    chunk->count = work->done - work->sliced;
-    chunk->bytes = chunk->count * work->run->config->phantom_bytes;
+    chunk->count = count;
+    chunk->bytes = count * work->run->config->phantom_bytes;
     if (chunk->bytes > 0)
         chunk->data = chunk->bytes <= INLINE_MAX ? work->small + SIMULATED_HEADROOM : work->run->results;
+}
+
+void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk)
+{
+    simulated_attach_results(work, chunk, work->done - work->sliced);
     work->sliced = work->done;
 }
 
@@ -165,6 +177,20 @@ void simulated_finish(struct simulated_work *work, struct chunk_event *chunk)
     work->running = false;
     if (run_spec_learns(&work->run->config->spec))
         time_pieces(work, chunk);
+}
+
+bool simulated_come_to(double end_ns, double deaf_ns)
+{
+    const double now_ns = (double)simulated_now();
+    if (end_ns - now_ns > 2 * deaf_ns) {
+        double until_ns = end_ns - now_ns > LOOK_NS ? now_ns + LOOK_NS : end_ns - deaf_ns;
+        mailbox_idle(NULL, NULL, (uint64_t)now_ns, (uint64_t)until_ns, false, NULL, NULL);
+        if (simulated_now() == (uint64_t)now_ns)
+            simulated_compute_until(now_ns + SOON_NS);
+        return false;
+    }
+    simulated_compute_until(end_ns);
+    return true;
 }
 
 /* --- a rank that serves others as well --- */
@@ -224,18 +250,12 @@ static enum turn simulated_advance(struct executor *executor, struct event *even
     uint64_t slice = simulated_next_slice(work);
     bool marked = work->mark > work->done && work->mark < work->count && work->mark <= slice;
     uint64_t next = marked ? work->mark : slice;
-    double end_ns = (double)work->started_ns + time_ns(work, next), now_ns = (double)simulated_now();
+    const double end_ns = (double)work->started_ns + time_ns(work, next);
     if (work->serves && compute_to_break(work, end_ns))
         return leave_off(work, TURN_WORKED);
-    if (end_ns - now_ns > 2 * TURN_NS) {
-        double until_ns = end_ns - now_ns > LOOK_NS ? now_ns + LOOK_NS : end_ns - TURN_NS;
-        mailbox_idle(NULL, NULL, (uint64_t)now_ns, (uint64_t)until_ns, false, NULL, NULL);
-        if (simulated_now() == (uint64_t)now_ns)
-            simulated_compute_until(now_ns + SOON_NS);
+    if (!simulated_come_to(end_ns, TURN_NS))
         return TURN_WORKED;
-    }
     work->done = next;
-    simulated_compute_until(end_ns);
     if (simulated_self()->is_gone)
         return TURN_BLOCKED;
     event->now_ns = simulated_now();

@@ -35,12 +35,20 @@ void simulated_work_init(struct simulated_work *work, struct simulated_run *run,
 /* Time that the worker takes, from `from_ns` on, for one of `parts` equal parts of the first `count` iterations of the
  * running chunk. */
 double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts);
+/* Time that the worker takes, from `from_ns` on, for [first, first + count) with a call of the kernel that costs
+ * `call_ns`. */
+double simulated_range_ns(const struct simulated_work *work, double from_ns, double call_ns, uint64_t first,
+                          uint64_t count);
+/* Computes towards `end_ns`: until a message comes, unless that is nearer than `deaf_ns`. True: the time has come. */
+bool simulated_come_to(double end_ns, double deaf_ns);
 /* Computes until then, if that is to come, or until the rank fails. */
 void simulated_compute_until(double at_ns);
 /* Returns the iteration of the running chunk at which gathered results are sent before its end. */
 uint64_t simulated_next_slice(const struct simulated_work *work);
 /* Puts the results of the chunk that are not sent yet into the event. */
 void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk);
+/* Puts so many iterations' results into the event. */
+void simulated_attach_results(struct simulated_work *work, struct chunk_event *chunk, uint64_t count);
 /* The chunk is over. */
 void simulated_finish(struct simulated_work *work, struct chunk_event *chunk);
 

@@ -160,7 +160,7 @@ static double cutting_ns(const struct virtual_config *config, unsigned calculati
                     assignments * config->spec.assignment_ns);
 }
 
-static void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
+void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
 {
     const unsigned to = action->send.to;
     const struct message *message = &action->send.message;
@@ -235,7 +235,11 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
         cluster->has_cut = true;
         break;
     case ACTION_GROW: cluster->has_grown = true; break;
-    case ACTION_FORGET: node->next.run.count = 0; break;
+    case ACTION_FORGET:
+        node->next.run.count = 0;
+        if (node->team != NULL)
+            threads_forget(cluster, rank);
+        break;
     case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
     case ACTION_JOURNAL: store_journal(cluster, rank, action); break;
@@ -390,6 +394,8 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
         cluster_lose_dropped(cluster, future->rank);
         return;
     }
+    if (cluster->config.sends_results && store_look_at_message(cluster, future->from, &message, future->data))
+        return;
     event->message = &message;
     cluster_step(cluster, future->rank, event, future->data);
 }
@@ -409,26 +415,20 @@ static uint64_t digest_of_rank(const struct virtual_cluster *cluster, unsigned r
     return store_digest_of(iteration, record);
 }
 
-/* Results of the running chunk from `sliced` up to `done`. */
-static void deliver_results(struct virtual_cluster *cluster, const struct future *future, uint64_t done,
-                            struct event *event)
+unsigned char *cluster_fill_results(struct virtual_cluster *cluster, unsigned rank, uint64_t first, uint64_t count,
+                                    struct event *event)
 {
-    struct running *running = &cluster->nodes[future->rank].running;
-    uint64_t first = running->first + running->sliced, count = done - running->sliced;
     uint64_t bytes;
     unsigned char *results = NULL;
-    if (done <= running->sliced && event->type == EVENT_SLICE)
-        return; /* a failure of the same moment has taken them along */
     if (cluster->config.collect && (results = store_make(cluster, first, count, &bytes)) == NULL) {
         cluster->out_of_memory = true;
-        return;
+        return NULL;
     }
     event->chunk.count = count;
-    event->chunk.has_failed =
-        cluster->config.variable && cluster->config.outcome != NULL && count > 0 &&
-        cluster->config.outcome(cluster->config.context, future->rank, first) == VIRTUAL_IS_CALLED_FAILED;
+    event->chunk.has_failed = cluster->config.variable && cluster->config.outcome != NULL && count > 0 &&
+                              cluster->config.outcome(cluster->config.context, rank, first) == VIRTUAL_IS_CALLED_FAILED;
     for (uint64_t i = 0; i < count && !cluster->config.undigested; i++)
-        event->chunk.digest += digest_of_rank(cluster, future->rank, first + i, results, i);
+        event->chunk.digest += digest_of_rank(cluster, rank, first + i, results, i);
     if (results != NULL && count > 0) {
         event->chunk.data = results;
         event->chunk.bytes = bytes;
@@ -437,9 +437,23 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
         event->chunk.data = cluster_phantom_bytes;
         event->chunk.bytes = count * cluster->config.phantom_bytes;
     }
+    cluster->result.executed += count;
+    return results;
+}
+
+/* Results of the running chunk from `sliced` up to `done`. */
+static void deliver_results(struct virtual_cluster *cluster, const struct future *future, uint64_t done,
+                            struct event *event)
+{
+    struct running *running = &cluster->nodes[future->rank].running;
+    if (done <= running->sliced && event->type == EVENT_SLICE)
+        return; /* a failure of the same moment has taken them along */
+    unsigned char *results =
+        cluster_fill_results(cluster, future->rank, running->first + running->sliced, done - running->sliced, event);
+    if (cluster->out_of_memory)
+        return;
     if (future->type == EVENT_FINISHED && run_spec_learns(&cluster->config.spec))
         work_time_pieces(cluster, &cluster->nodes[future->rank], &event->chunk);
-    cluster->result.executed += count;
     running->sliced = done;
     if (future->type == EVENT_FINISHED)
         work_take_next(cluster, future->rank);
@@ -538,8 +552,14 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
         return;
     case EVENT_MARK:
     case EVENT_SLICE:
+    case EVENT_DRY:
     case EVENT_ITERATIONS_FAILED:
-    case EVENT_FINISHED: deliver_chunk_event(cluster, future, &event); return;
+    case EVENT_FINISHED:
+        if (node->team != NULL)
+            threads_deliver(cluster, future, &event);
+        else
+            deliver_chunk_event(cluster, future, &event);
+        return;
     case EVENT_TIMER:
         if (future->generation != node->timer_generation)
             return;
@@ -549,7 +569,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
         event.part = future->part;
         event.lost = future->lost;
         if (future->data != NULL && !future->lost)
-            event.text = store_write(cluster, &future->part, future->data, future->size);
+            event.text = store_take(cluster, future->rank, &future->part, future->data, future->size);
         break;
     case EVENT_RANK_LOST:
         if (faults_has_dropped(cluster, future->rank, future->from))
@@ -672,7 +692,8 @@ static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
            node->stopped;
 }
 
-/* A worker looks for messages between two iterations. Others than a RECALL, or an END that ends what runs, it does not
+/* A worker looks for messages between two iterations, one of several threads between two turns, while the others wait
+ * for what comes. Others than a RECALL, or an END that ends what runs, it does not
  * act on before its chunk is over: they may as well come at once. */
 static bool is_acted_on(const struct future *future)
 {
@@ -692,6 +713,11 @@ static bool is_of_chunk(const struct future *future)
 static void wait_for_iteration(struct virtual_cluster *cluster, const struct future *future)
 {
     struct node *node = &cluster->nodes[future->rank];
+    if (node->team != NULL && future->type == EVENT_MESSAGE) {
+        const uint64_t hears_ns = thread_model_hears_ns(&node->team->model, cluster->now_ns);
+        node->busy_until_ns = hears_ns > node->busy_until_ns ? hears_ns : node->busy_until_ns;
+        return;
+    }
     if (cluster->config.cuts_at_once && node->computing != NULL)
         return; /* another process computes, or other threads do */
     if (node->computing != NULL && !is_of_chunk(future) && node->busy_until_ns <= cluster->now_ns) {

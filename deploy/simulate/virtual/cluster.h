@@ -96,7 +96,9 @@ struct virtual_config {
     const unsigned *rank_node;      /* [ranks] the node of each, from 0, where they are not spread so; borrowed */
     const struct virtual_pod *pods; /* [pod_count] in the order of their times; borrowed for the run */
     unsigned pod_count;
-    bool is_elastic; /* member as in struct supermaster_config */
+    bool is_elastic; /* members as in struct supermaster_config */
+    unsigned awaited;
+    bool sends_results; /* masters of pods have the supermaster write what they store (--results here) */
     /* the run, whose description the machines borrow */
     struct run_spec spec;
     /* The technique as on the command line, for callers without a complete description: sets the technique of `spec`,

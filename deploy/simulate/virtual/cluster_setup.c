@@ -35,15 +35,17 @@ static int build_topology(struct virtual_cluster *cluster)
     return result;
 }
 
-/* Simulated workers have one thread. Job set-up raises min_chunk likewise. */
+/* Job set-up raises min_chunk likewise. */
 static int complete_spec(struct virtual_config *config, struct error *error)
 {
     struct run_spec *spec = &config->spec, defaults;
     if (config->technique == NULL)
         return 0;
     run_spec_init(&defaults);
-    spec->threads = 1;
-    spec->thread_technique = defaults.thread_technique;
+    if (spec->threads == 0)
+        spec->threads = 1;
+    if (spec->thread_technique.technique == NULL)
+        spec->thread_technique = defaults.thread_technique;
     if (spec->refill_chunks == 0)
         spec->refill_chunks = defaults.refill_chunks;
     if (spec->drain_ns == 0)
@@ -124,8 +126,10 @@ static int init_worker(struct virtual_cluster *cluster, unsigned w)
 {
     const struct topology *topology = &cluster->topology;
     struct pipeline *pipeline = cluster->nodes[topology->worker_rank[w]].pipeline;
-    const struct worker_config config =
+    const struct thread_team *team = cluster->nodes[topology->worker_rank[w]].team;
+    struct worker_config config =
         machines_worker(&cluster->config, topology, w, pipeline != NULL ? &pipeline->boundaries : NULL);
+    config.threads = team != NULL ? &team->model.figures : NULL;
     worker_init(&cluster->workers[w], &config);
     const struct machine machine = worker_machine(&cluster->workers[w]);
     init_speed(cluster, w);
@@ -215,7 +219,8 @@ struct virtual_cluster *virtual_new(const struct virtual_config *config, struct 
         cluster->event_faults |= config->faults[i].at_event > 0;
     if (cluster_setup_allocate(cluster) < 0 || build_topology(cluster) < 0 || dependent_init(cluster) < 0) {
         error_set(error, "out of memory");
-    } else if (complete_spec(&cluster->config, error) == 0 && init_supermaster(cluster, error) == 0) {
+    } else if (complete_spec(&cluster->config, error) == 0 && threads_init(cluster, error) == 0 &&
+               init_supermaster(cluster, error) == 0) {
         if (init_masters(cluster) == 0 && init_workers(cluster) == 0)
             return cluster;
         error_set(error, "out of memory");
@@ -247,6 +252,7 @@ void virtual_free(struct virtual_cluster *cluster)
     }
     actions_fini(&cluster->actions);
     dependent_fini(cluster);
+    threads_fini(cluster);
     topology_fini(&cluster->topology);
     free(cluster->nodes);
     free(cluster->arrivals);

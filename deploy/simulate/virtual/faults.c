@@ -205,6 +205,8 @@ static void slow_down(struct virtual_cluster *cluster, unsigned rank, double fac
     if (is_dependent(cluster))
         dependent_slow(cluster, rank, factor);
     heap_slow(&cluster->heap, rank, now, factor);
+    if (node->team != NULL)
+        threads_slow(cluster, rank, factor);
 }
 
 static void schedule_end(struct virtual_cluster *cluster, const struct virtual_fault *fault)

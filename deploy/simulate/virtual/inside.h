@@ -12,6 +12,7 @@
 #include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/heap.h"
 #include "deploy/simulate/virtual/ranks.h"
+#include "deploy/simulate/virtual/thread_model.h"
 #include "supermaster/supermaster.h"
 #include "worker/worker.h"
 
@@ -75,6 +76,7 @@ struct node {
     struct action next;     /* RUN of the chunk behind it, which begins when that is over; none while its count is 0 */
     uint64_t probe_ends_ns; /* 0: it has not probed */
     struct pipeline *pipeline;                /* in cluster->pipelines; NULL: independent iterations */
+    struct thread_team *team;                 /* in cluster->teams; NULL: one thread */
     struct future *queue_first, **queue_last; /* events that arrived while the rank was busy */
     unsigned wakes;                           /* scheduled */
     uint64_t handled;                         /* events */
@@ -104,7 +106,9 @@ struct virtual_cluster {
     uint64_t now_ns;
     uint64_t *output;           /* [count] collected records */
     unsigned char *written;     /* [count] times written */
+    bool cannot_store;          /* results that a pod has sent were not written */
     struct pipeline *pipelines; /* [ranks] owned; NULL where iterations are independent */
+    struct thread_team *teams;  /* [ranks] owned; NULL where workers have one thread */
     uint64_t *expected;         /* [count] records of a loop with dependencies; NULL where it has none */
     uint64_t *arrivals;         /* [ranks * LANES] of the latest message; NULL: they cannot overtake */
     bool *dropped;              /* [ranks * ranks] whom a rank has dropped; NULL: nobody yet */
@@ -135,6 +139,8 @@ struct virtual_cluster {
 
 /* Schedules a copy of it, which takes over what it owns. */
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future);
+
+void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action);
 /* The time from the beginning of the step that is running to its next action. */
 uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* Steps a machine with an event, its actions applied in order. `data` is the data payload that came with a message. */
@@ -194,6 +200,41 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank);
 /* The samples from timing a chunk in pieces. */
 void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk);
 
+/* Time that the worker needs from `started_ns` on for work that costs `cost_ns` at speed 1. */
+double work_time_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns,
+                    double cost_ns);
+/* What a range costs at speed 1. */
+double work_range_cost(const struct virtual_cluster *cluster, uint64_t first, uint64_t count);
+
+/* --- threads.c: workers of several threads --- */
+
+/* The threads of a worker. */
+struct thread_team {
+    struct virtual_cluster *cluster;
+    unsigned rank;
+    struct thread_model model;
+    struct thread_model_event next; /* that is scheduled */
+};
+
+int threads_init(struct virtual_cluster *cluster, struct error *error); /* -1 with one line */
+void threads_fini(struct virtual_cluster *cluster);
+/* The chunk begins at `begins_ns`, behind those that run. */
+void threads_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t begins_ns);
+void threads_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
+struct range threads_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
+void threads_forget(struct virtual_cluster *cluster, unsigned rank);
+/* The rank has become slower by so much. */
+void threads_slow(struct virtual_cluster *cluster, unsigned rank, double factor);
+/* What was scheduled for the rank's threads has come. */
+void threads_deliver(struct virtual_cluster *cluster, const struct future *future, struct event *event);
+
+/* --- cluster.c, for what computes --- */
+
+/* Puts results of iterations that the rank has computed into the event. Returns the memory that they are in until the
+ * caller frees it, NULL where they take none; when memory is out the run is. */
+unsigned char *cluster_fill_results(struct virtual_cluster *cluster, unsigned rank, uint64_t first, uint64_t count,
+                                    struct event *event);
+
 /* --- dependent.c --- */
 
 static inline bool is_dependent(const struct virtual_cluster *cluster)
@@ -222,6 +263,15 @@ uint64_t store_digest(uint64_t iteration);
 uint64_t store_digest_of(uint64_t iteration, uint64_t record);
 /* Writes the results of the part; NULL, or why that failed. */
 const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes);
+
+/* The same for a rank that stores, from which they may go to the supermaster first: then they are on their way. */
+const char *store_take(struct virtual_cluster *cluster, unsigned rank, const struct part *part, const void *data,
+                       uint64_t bytes);
+
+/* What the supermaster's runtime does with a message before its machine sees it: writes the results of a STORE, of
+ * which the machine hears nothing, and, where some could not be written, takes the ranges out of what pods report. True
+ * where there is nothing for the machine. */
+bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struct message *message, const void *data);
 /* Produces the results of iterations: records, or a block; `*bytes` of it. NULL when memory is out; the caller frees
  * it. */
 unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);

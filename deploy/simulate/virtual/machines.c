@@ -103,6 +103,7 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .no_speculation = config->no_speculation || machines_is_dependent(config),
         .no_isolation = config->no_isolation || machines_is_dependent(config),
         .is_elastic = config->is_elastic,
+        .awaited = config->awaited,
         .is_patient = config->is_patient,
         .are_tasks = config->are_tasks,
         .journal = config->journal,
@@ -137,6 +138,7 @@ struct master_config machines_master(const struct virtual_config *config, const 
         .feedback = run_spec_learns(&config->spec),
         .distance = distance_of(config),
         .first = config->first,
+        .is_pod = m >= topology->launched,
         .sync = config->sync,
     };
 }

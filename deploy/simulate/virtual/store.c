@@ -138,6 +138,45 @@ const char *store_write(struct virtual_cluster *cluster, const struct part *part
     return "No space left on device";
 }
 
+static bool is_of_pod(const struct virtual_cluster *cluster, unsigned rank)
+{
+    return rank > cluster->config.masters + cluster->config.workers;
+}
+
+const char *store_take(struct virtual_cluster *cluster, unsigned rank, const struct part *part, const void *data,
+                       uint64_t bytes)
+{
+    if (!cluster->config.sends_results || !is_of_pod(cluster, rank) || part_is_unwanted(part))
+        return store_write(cluster, part, data, bytes);
+    const struct message message = {.type = MESSAGE_STORE,
+                                    .payload = bytes > INLINE_MAX ? PAYLOAD_DATA : PAYLOAD_INLINE,
+                                    .payload_data = data,
+                                    .payload_bytes = bytes,
+                                    .store = {part->first, part->count}};
+    cluster_send_message(
+        cluster, rank,
+        &(struct action){.type = ACTION_SEND, .send = {.to = cluster->topology.supermaster, .message = message}});
+    return NULL;
+}
+
+bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struct message *message, const void *data)
+{
+    const struct part part = {.chunk = 1, .first = message->store.first, .count = message->store.count}; /* wanted */
+    if (message->type == MESSAGE_REPORT && cluster->cannot_store && is_of_pod(cluster, from))
+        message->record_count = 0;
+    if (message->type != MESSAGE_STORE)
+        return false;
+    const void *results = message->payload == PAYLOAD_INLINE ? message->payload_data : data;
+    const char *failure = cluster->cannot_store ? NULL : store_write(cluster, &part, results, message->payload_bytes);
+    cluster->cannot_store |= failure != NULL;
+    if (failure != NULL)
+        cluster_schedule(cluster, &(struct future){.at_ns = cluster->now_ns,
+                                                   .rank = cluster->topology.supermaster,
+                                                   .type = EVENT_FATAL,
+                                                   .text = failure});
+    return true;
+}
+
 /* A data message is here somewhat later than its announcement, if its sender lives so long. */
 static void collect_later(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
@@ -181,7 +220,7 @@ void store_part(struct virtual_cluster *cluster, unsigned rank, const struct act
         collect_later(cluster, rank, action, data);
         return;
     }
-    const char *failure = store_write(cluster, &action->store.part, data, action->store.bytes);
+    const char *failure = store_take(cluster, rank, &action->store.part, data, action->store.bytes);
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = cluster->now_ns,
                                   .rank = rank,

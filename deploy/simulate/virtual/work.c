@@ -27,7 +27,7 @@ static double iteration_cost(const struct virtual_cluster *cluster, uint64_t ite
     return config->cost_ns != NULL ? config->cost_ns(config->context, iteration) : 1000;
 }
 
-static double range_cost(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
+double work_range_cost(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
 {
     const struct virtual_config *config = &cluster->config;
     if (config->costs_ns != NULL)
@@ -64,17 +64,16 @@ static double share_of_core(const struct virtual_cluster *cluster, unsigned w, u
     return passed + time * load;
 }
 
-/* Time that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
-static double time_of(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double cost)
+double work_time_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double cost_ns)
 {
-    double time = core_time_of(node, started_ns, cost);
+    double time = core_time_of(node, started_ns, cost_ns);
     return cluster->config.load_count > 0 ? share_of_core(cluster, node->worker, started_ns, time) : time;
 }
 
 uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double calls_ns,
                  uint64_t first, uint64_t count)
 {
-    return (uint64_t)time_of(cluster, node, started_ns, calls_ns + range_cost(cluster, first, count));
+    return (uint64_t)work_time_ns(cluster, node, started_ns, calls_ns + work_range_cost(cluster, first, count));
 }
 
 /* When so many iterations of the running chunk are done, if nothing slows it down. */
@@ -119,6 +118,10 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
 {
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
+    if (node->team != NULL) {
+        threads_mark(cluster, rank, mark);
+        return;
+    }
     if (is_dependent(cluster))
         node->pipeline->mark = mark;
     running->mark = mark;
@@ -219,6 +222,8 @@ struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned w
 {
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
+    if (node->team != NULL)
+        return threads_cut(cluster, rank, waiting);
     if (node->next.run.count > 0)
         return cut_next(cluster, node, waiting);
     uint64_t given = recall_share(running->count - begun_iterations(cluster, node), 1, waiting);
@@ -252,6 +257,8 @@ struct range work_end(struct virtual_cluster *cluster, unsigned rank)
     struct running *running = &node->running;
     if (node->probe_ends_ns > cluster->now_ns && !is_dependent(cluster))
         end_probe(cluster, rank);
+    if (node->team != NULL) /* threads of the rank's own finish what they have begun */
+        return threads_cut(cluster, rank, RECALL_ALL);
     if (running->ends_ns <= cluster->now_ns && !running->is_put_off)
         return (struct range){0}; /* it is about to be told that all is done */
     const uint64_t done = begun_iterations(cluster, node) - 1, given = running->count - done;
@@ -433,6 +440,10 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
     }
     cluster->result.too_early +=
         !is_in_time(cluster, action->run.first) || !is_behind_others(cluster, action->run.first, action->run.count);
+    if (node->team != NULL) {
+        threads_begin(cluster, rank, action, cluster->now_ns + later_ns);
+        return;
+    }
     assert((!node->running.is_on || (cluster->config.begins_ahead && node->next.run.count == 0)) &&
            "one chunk runs, and one begins ahead");
     if (node->running.is_on)
@@ -506,6 +517,8 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
     }
     struct speed speed = {0};
     probe_finish(&probe, &speed);
+    if (node->team != NULL)
+        speed_share(&speed, node->team->model.threads);
     node->probe_ends_ns = cluster->now_ns + probe.elapsed_ns;
     cluster_schedule(cluster, &(struct future){.at_ns = cluster->now_ns + probe.elapsed_ns,
                                                .rank = rank,
@@ -522,10 +535,10 @@ void work_time_pieces(const struct virtual_cluster *cluster, const struct node *
     for (uint64_t done = 0, piece; done < running->count; done += piece) {
         piece = spread_piece(running->count, running->count - done, iteration_ns);
         if (cluster->config.costs_ns != NULL)
-            cost += range_cost(cluster, running->first + done, piece);
+            cost += work_range_cost(cluster, running->first + done, piece);
         for (uint64_t i = 0; cluster->config.costs_ns == NULL && i < piece; i++)
             cost += iteration_cost(cluster, running->first + done + i);
-        double now = time_of(cluster, node, running->started_ns, cost);
+        double now = work_time_ns(cluster, node, running->started_ns, cost);
         spread_add(&spread, piece, now - before);
         before = now;
     }

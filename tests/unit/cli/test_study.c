@@ -8,10 +8,12 @@
 #include "deploy/cli/study/differences.h"
 #include "deploy/cli/study/flatten.h"
 #include "deploy/cli/study/least.h"
+#include "deploy/cli/study/machine.h"
 #include "deploy/cli/study/matrix.h"
 #include "deploy/cli/study/measure.h"
 #include "deploy/cli/study/plan.h"
 #include "deploy/cli/study/report.h"
+#include "deploy/cli/study/robustness.h"
 #include "deploy/cli/study/steps.h"
 #include "deploy/cli/study/summary.h"
 #include "deploy/cli/study/workers.h"
@@ -111,7 +113,7 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nbackend = simulat\n", "line 3", "mpirun, simulate"},
         {LOOP "workers = 2\nplatform = cluster\n", "line 3", "backend = simulate"},
         {LOOP "workers = 2\nplatform = cluster ranger\nbackend = mpirun simulate\n", "line 3", "several platforms"},
-        {LOOP "workers = 2\nbackend = simulate\nthreads = 1 2\n", "line 4", "threads = 2 cannot be simulated"},
+        {LOOP "workers = 2\nbackend = simulate\nthreads = 1 auto\n", "line 4", "threads = auto cannot be simulated"},
         {LOOP "workers = 2\nweighting = acp\nbackend = simulate\ntopology = dca-node central\n", "line 3", "acp"},
         {LOOP "workers = 2\ntopology = ring\n", "line 3", "dca-rma"},
         {LOOP "workers = 2\nmasters = 0\ntopology = hierarchical\n", "line 4", "masters"},
@@ -124,7 +126,26 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nx = workers\nseries = workers\n", "line 4", "series"},
         {LOOP "workers = 2\nheat = workers\n", "line 3", "two axes"},
         {LOOP "workers = 2\nbaseline = technique=gss\n", "line 3", "no such value"},
+        {LOOP "workers = 2\nspeedup_base = masters=0 workers=4\n", "line 3", "speedup_base = 'workers=4'"},
+        {LOOP "workers = 2\nspeedup_base = cores=2\n", "line 3", "AXIS=VALUE"},
         {LOOP "workers = 2\nmeasure = improvement\n", "a.study: ", "baseline"},
+        {LOOP "workers = 2\nnominal = technique=gss\n", "line 3", "slowdown, load or fail_nodes"},
+        {LOOP "workers = 2\nslowdown = 1 2\nnominal = slowdown=3\n", "line 4", "no such value"},
+        {LOOP "workers = 2\nmeasure = time radius\n", "a.study: ", "nominal"},
+        {LOOP "workers = 2\ntolerance = 1.5\n", "line 3", "nominal"},
+        {LOOP "workers = 2\nslowdown = 1 2\nnominal = slowdown=1\ntolerance = 1\n", "line 5", "above 1"},
+        {LOOP "workers = 2\nfail_nodes = none 0@1\n", "line 3", "backend = simulate"},
+        {LOOP "workers = 2\nbackend = simulate\noptions = --fail-nodes 0@1\nfail_nodes = none 0@2\n", "line 5",
+         "among the options"},
+        {LOOP "workers = 2\ncosts = gamma:mean=10\n", "line 3", "backend = simulate"},
+        {LOOP "workers = 2\nbackend = simulate\noptions = --costs=gamma\ncosts = model pareto\n", "line 5",
+         "costs is among the options already"},
+        {LOOP "workers = 2\nuntil = 0 %\n", "line 3", "a percentage"},
+        {LOOP "workers = 2\nuntil = 2 percent\n", "line 3", "a percentage"},
+        {LOOP "workers = 2\nuntil = 2% %\n", "line 3", "a percentage"},
+        {LOOP "workers = 2\nuntil = 2 %\nrepetitions = 5\n", "line 3", "6 or more"},
+        {LOOP "workers = 2\nseeds = yes\n", "line 3", "backend = simulate"},
+        {LOOP "workers = 2\nbackend = simulate\noptions = --seed 4\nseeds = yes\n", "line 5", "--seed"},
         {LOOP "workers = 2\nsteps = maybe\n", "line 3", "yes, no"},
         {LOOP "workers = 2\nsteps = yes no\n", "line 3", "yes, no"},
         {LOOP "workers = 2\ntraces = maybe\n", "line 3", "yes, no"},
@@ -245,12 +266,14 @@ END_TEST
 START_TEST(a_cell_becomes_a_command_line)
 {
     static const char *const expected[] = {
-        "run --technique gss --power 1,0.8,1 --refill-chunks 4 --sync-points 6 --workers 3 --threads 1 "
+        "run --technique gss --power 1,0.8,1 --refill-chunks 4 --refill when-empty --sync-points 6 --workers 3 "
+        "--threads 1 "
         "--thread-technique tss --slowdown "
         "1,4,1 "
         "--load 0,1,0 --masters 2 --progress never --report r.json --drain-time 3 "
         "synthetic iterations=9",
-        "run --technique gss --power 1,0.8,1 --refill-chunks 4 --sync-points 6 --workers 3 --threads 1 "
+        "run --technique gss --power 1,0.8,1 --refill-chunks 4 --refill when-empty --sync-points 6 --workers 3 "
+        "--threads 1 "
         "--thread-technique tss --slowdown "
         "1,4,1 "
         "--load 0,1,0 --dca rma --progress never --report r.json --drain-time 3 "
@@ -261,7 +284,8 @@ START_TEST(a_cell_becomes_a_command_line)
     struct error error;
     parse(&study, LOOP "workers = 3\ntechnique = gss\nmasters = 2\ntopology = dca-rma hierarchical\nslowdown = "
                        "1,4\nthreads = 1\nthread_technique = tss\n"
-                       "power = 1,0.8\nload = 0,1\nrefill_chunks = 4\nsync_points = 6\noptions = --drain-time 3\n");
+                       "power = 1,0.8\nload = 0,1\nrefill_chunks = 4\nrefill = when-empty\nsync_points = 6\noptions = "
+                       "--drain-time 3\n");
     ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
     for (unsigned i = 0; i < 2; i++) {
         struct argv line = {0};
@@ -282,7 +306,8 @@ START_TEST(half_of_mfsc)
         unsigned workers;
         uint64_t chunk;
     } cases[] = {{"mandelbrot height=1000 width=8", "synthetic iterations=1000 steps=5", 4, 0},
-                 {"synthetic iterations=3", "synthetic iterations=2", 2, 1}};
+                 {"synthetic iterations=3", "synthetic iterations=2", 2, 1},
+                 {"synthetic iterations=1000 --costs gamma:mean=5 --output a.npy", "synthetic iterations=1000", 4, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t chunk = 0, same = 0;
         struct error error;
@@ -518,6 +543,106 @@ START_TEST(few_runs_have_no_interval)
 }
 END_TEST
 
+/* gss varies by 1 % to either side, ss by 10 %; tss has too few runs for any interval to be sure. */
+START_TEST(cells_are_settled_by_their_interval)
+{
+    static const char *const times[] = {"99", "101", "99", "101", "99", "101", NULL, "90", "110", "90", "110",
+                                        "90", "110", NULL, "99",  "99", "99",  "99", "99", NULL,  NULL};
+    struct example example;
+    example_init(&example, LOOP "technique = gss ss tss\nworkers = 2\nrepetitions = 7\nuntil = 1.5%\nmeasure = time\n",
+                 times);
+    ck_assert_double_eq(example.study.until, 1.5);
+    const struct summary_cell *cells = example.summary.cells;
+    const struct summary_value *gss = &cells[0].values[MEASURE_ELAPSED], *ss = &cells[1].values[MEASURE_ELAPSED];
+    ck_assert(summary_is_settled(&example.study, gss) && !summary_is_settled(&example.study, ss));
+    ck_assert(!summary_is_settled(&example.study, &cells[2].values[MEASURE_ELAPSED]));
+    example.study.until = 0;
+    ck_assert(!summary_is_settled(&example.study, gss));
+    example.study.until = 1.5;
+    ck_assert_uint_eq(example.summary.to_come, 0); /* a failed run is one, too */
+    char *page = page_text(&example);
+    page_has(page, "at most 1.5 % of the median to either side, 6 times at least and 7 times at most");
+    page_has(page, "| gss | 2 | 6, **1 failed** |");
+    page_has(page, "| ss | 2 | 6, **1 failed**, **too wide** |");
+    free(page);
+    example_fini(&example);
+}
+END_TEST
+
+START_TEST(until_has_a_most)
+{
+    struct study study;
+    parse(&study, LOOP "workers = 2\nuntil = 2 %\n");
+    ck_assert_uint_eq(study.repetitions, STUDY_UNTIL_MOST);
+    ck_assert_double_eq(study.until, 2);
+    study_fini(&study);
+}
+END_TEST
+
+START_TEST(noise_is_what_quanta_lose)
+{
+    static const uint64_t calm[] = {10, 10, 10, 10}, one_is_late[] = {10, 10, 70, 10}, none[] = {0, 0};
+    ck_assert_double_eq(machine_noise_of(calm, 4), 0);
+    ck_assert_double_eq_tol(machine_noise_of(one_is_late, 4), 60, 1e-12); /* 100 for work of 40 */
+    ck_assert_double_eq(machine_noise_of(none, 2), 0);
+}
+END_TEST
+
+START_TEST(distances_of_perturbations)
+{
+    ck_assert_double_eq(robustness_distance(AXIS_SLOWDOWN, "1", "1", 4), 0);
+    ck_assert_double_eq_tol(robustness_distance(AXIS_SLOWDOWN, "2.5", "1", 4), 3, 1e-12); /* 1.5 in four directions */
+    ck_assert_double_eq_tol(robustness_distance(AXIS_SLOWDOWN, "1,4", "1", 5), sqrt(18), 1e-12); /* two of five */
+    ck_assert_double_eq_tol(robustness_distance(AXIS_LOAD, "0,0,3", "none", 3), 3, 1e-12);
+    ck_assert_double_eq(robustness_distance(AXIS_FAIL_NODES, "0@1,3@2", "none", 4), 2);
+    ck_assert_double_eq(robustness_distance(AXIS_FAIL_NODES, "none", "none", 4), 0);
+}
+END_TEST
+
+/* Tolerable up to 12 s of 10: gss crosses that from 11 s at the distance 1 to 13 at 3, static at once, tss never; where
+ * a distance stands twice, the slower run counts. */
+START_TEST(robustness_radius)
+{
+    static const char *const times[] = {"10", "20", "15", "13", "10", "11", "10", "13", "10", "10", "10", "11"};
+    struct example example;
+    example_init(&example,
+                 LOOP "workers = 4\ntechnique = static gss tss\nslowdown = 1 1,1,1,2 2,1,1,1 1,1,1,4\n"
+                      "nominal = slowdown=1\nmeasure = time degradation radius\n",
+                 times);
+    const struct summary_cell *cells = example.summary.cells;
+    ck_assert_double_eq_tol(cells[0].values[MEASURE_RADIUS].median, 0.2, 1e-12); /* 2 of the 10 s to the slower run */
+    ck_assert_double_eq_tol(cells[4].values[MEASURE_RADIUS].median, 1 + 2 * 0.5, 1e-12);
+    ck_assert_uint_eq(cells[8].values[MEASURE_RADIUS].count, 0);
+    ck_assert_uint_eq(cells[5].values[MEASURE_RADIUS].count, 0); /* no nominal cell */
+    ck_assert_double_eq_tol(cells[1].values[MEASURE_DEGRADATION].median, 100, 1e-9);
+    ck_assert_double_eq_tol(cells[7].values[MEASURE_DEGRADATION].median, 30, 1e-9);
+    ck_assert_double_eq(cells[8].values[MEASURE_DEGRADATION].median, 0);
+    char *page = page_text(&example);
+    page_has(page, "## Robustness");
+    page_has(page, "up to 1.2 times that of the nominal runs, those with slowdown 1,");
+    page_has(page, "| gss | 4 | 1 | 10 | 12 | 2 |\n");
+    page_has(page, "| tss | 4 | 1 | 10 | 12 | above 3 |\n");
+    free(page);
+    example_fini(&example);
+}
+END_TEST
+
+/* Both cells vary: the interval is that of their quotient. */
+START_TEST(degradation_has_an_interval)
+{
+    static const char *const times[] = {"10", "10", "10", "12", "15", "15", "15", "18"};
+    struct example example;
+    example_init(&example, LOOP "workers = 2\nload = none 1\nnominal = load=none\nrepetitions = 4\n", times);
+    const struct summary_value *value = &example.summary.cells[1].values[MEASURE_DEGRADATION];
+    ck_assert_double_eq_tol(value->median, 50, 1e-9);
+    ck_assert(value->has_interval && value->low <= 50 && value->high >= 50 && value->low < value->high);
+    ck_assert(!example.summary.cells[0].values[MEASURE_DEGRADATION].has_interval);
+    ck_assert(example.study.measured[MEASURE_RADIUS] && example.study.measured[MEASURE_ELAPSED]);
+    ck_assert_double_eq_tol(example.summary.cells[0].values[MEASURE_RADIUS].median, 0.4 * sqrt(2), 1e-9);
+    example_fini(&example);
+}
+END_TEST
+
 START_TEST(cells_are_there_for_programs)
 {
     static const char *const times[] = {"9", "8", "8", "7", "6", "6", "6", NULL};
@@ -610,6 +735,36 @@ START_TEST(medians_speedups_and_failures)
     csv_fini(&csv);
     matrix_fini(&matrix);
     study_fini(&study);
+}
+END_TEST
+
+/* The quickest with the fewest workers is gss; a base says that it is to be of the cell's own technique. */
+START_TEST(a_speedup_has_the_base_that_is_given)
+{
+    struct study study;
+    struct matrix matrix;
+    struct csv csv = {0};
+    struct summary summary;
+    struct error error;
+    static const char *const texts[] = {"", "speedup_base = workers=2\n", "speedup_base = workers=4\n"};
+    static const double expected[][2] = {{4, 2}, {8 * 2 / 3.0, 2}, {4, 4}};
+    for (unsigned i = 0; i < 3; i++) {
+        char text[200];
+        snprintf(text, sizeof text, LOOP "workers = 2 4\ntechnique = static gss\nmeasure = speedup\n%s", texts[i]);
+        csv = (struct csv){0};
+        parse(&study, text);
+        ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
+        static const char *const times[] = {"8", "3", "6", "6"}; /* static 2, static 4, gss 2, gss 4 */
+        for (unsigned k = 0; k < 4; k++)
+            add_run(&matrix, &csv, (struct matrix_run){k, 0}, times[k]);
+        ck_assert_int_eq(summary_init(&summary, &matrix, &csv, &error), 0);
+        ck_assert_double_eq_tol(summary.cells[1].values[MEASURE_SPEEDUP].median, expected[i][0], 1e-9);
+        ck_assert_double_eq_tol(summary.cells[3].values[MEASURE_SPEEDUP].median, expected[i][1], 1e-9);
+        summary_fini(&summary);
+        csv_fini(&csv);
+        matrix_fini(&matrix);
+        study_fini(&study);
+    }
 }
 END_TEST
 
@@ -761,9 +916,16 @@ int main(void)
     tcase_add_test(tests, a_table_that_is_none);
     tcase_add_test(tests, rows_are_found_again);
     tcase_add_test(tests, medians_speedups_and_failures);
+    tcase_add_test(tests, a_speedup_has_the_base_that_is_given);
     tcase_add_test(tests, differences_from_a_baseline);
     tcase_add_test(tests, differences_from_the_quickest);
     tcase_add_test(tests, few_runs_have_no_interval);
+    tcase_add_test(tests, cells_are_settled_by_their_interval);
+    tcase_add_test(tests, until_has_a_most);
+    tcase_add_test(tests, noise_is_what_quanta_lose);
+    tcase_add_test(tests, distances_of_perturbations);
+    tcase_add_test(tests, robustness_radius);
+    tcase_add_test(tests, degradation_has_an_interval);
     tcase_add_test(tests, cells_are_there_for_programs);
     tcase_add_test(tests, each_worker_has_its_time);
     tcase_add_test(tests, time_steps_have_medians);

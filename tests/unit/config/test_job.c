@@ -81,6 +81,8 @@ START_TEST(a_kernel_alone_has_the_defaults)
     ck_assert_int_eq(job.spec.weighting, SCHED_WEIGHTING_NONE);
     ck_assert_uint_eq(job.spec.min_chunk, 1);
     ck_assert_uint_eq(job.spec.refill_chunks, 1);
+    ck_assert_int_eq(job.spec.refill, RUN_REFILL_AHEAD);
+    ck_assert_int_eq(job.spec.copies, RUN_COPIES_ON);
     ck_assert_int_eq(job.spec.group_by, RUN_GROUP_BY_NODE);
     ck_assert_int_eq(job.spec.ask_ahead, ASK_AHEAD_AUTO);
     ck_assert_uint_eq(job.spec.retries, 2);
@@ -96,7 +98,8 @@ END_TEST
 
 START_TEST(every_option_is_taken)
 {
-    ck_assert_int_eq(parse("--technique css:chunk=1250 --weighting power --min-chunk 1e3 --refill-chunks 64 --group-by "
+    ck_assert_int_eq(parse("--technique css:chunk=1250 --weighting power --min-chunk 1e3 --refill-chunks 64 --refill "
+                           "when-empty --copies off --group-by "
                            "even --ask-ahead 8 --masters-compute --break-after 12 "
                            "--iterations 10:2^20 --power speeds.txt --output a.npy toy a=1 b=x=y --report r.json "
                            "--progress never"),
@@ -106,6 +109,8 @@ START_TEST(every_option_is_taken)
     ck_assert_int_eq(job.spec.weighting, SCHED_WEIGHTING_POWER);
     ck_assert_uint_eq(job.spec.min_chunk, 1000);
     ck_assert_uint_eq(job.spec.refill_chunks, 64);
+    ck_assert_int_eq(job.spec.refill, RUN_REFILL_WHEN_EMPTY);
+    ck_assert_int_eq(job.spec.copies, RUN_COPIES_OFF);
     ck_assert_int_eq(job.spec.group_by, RUN_GROUP_BY_EVEN);
     ck_assert(job.spec.masters_compute && job.spec.break_after == 12);
     ck_assert_int_eq(job.spec.ask_ahead, ASK_AHEAD_FIXED);
@@ -193,6 +198,8 @@ static const struct {
     {"--min-chunk 0 toy", "--min-chunk '0': accepted: an integer from 1 to 2^63"},
     {"--min-chunk -1 toy", "--min-chunk '-1': accepted: an integer from 1 to 2^63"},
     {"--refill-chunks 0 toy", "--refill-chunks '0': accepted: an integer from 1 to 64"},
+    {"--copies 2 toy", "--copies '2': accepted: on, off"},
+    {"--refill empty toy", "--refill 'empty': accepted: ahead, when-empty"},
     {"--refill-chunks 65 toy", "--refill-chunks '65': accepted: an integer from 1 to 64"},
     {"--min-chunk 1.5 toy", "--min-chunk '1.5': accepted: an integer from 1 to 2^63"},
     {"--break-after 0 toy", "--break-after '0': accepted: an integer from 1 to 2^63"},
@@ -250,6 +257,7 @@ static const struct {
     {"--metrics-file a.json --report a.json toy", "--metrics-file names a file that has another use, a.json"},
     {"--metrics-file a.npy.journal --output a.npy toy",
      "--metrics-file names a file that has another use, a.npy.journal"},
+    {"--results elsewhere toy", "--results 'elsewhere': accepted: there, here"},
     {"--durability disk toy", "--durability 'disk': accepted: process, node"},
     {"--drain-time -1 toy", "--drain-time '-1': accepted: a number of seconds from 0 to 1e6"},
     {"--drain-time long toy", "--drain-time 'long': accepted: a number of seconds from 0 to 1e6"},

@@ -300,6 +300,7 @@ static const char *spec_of(const struct technique *technique)
 {
     static const char *const given[][2] = {{"fsc", "fsc:h=0.01,sigma=0.01"},
                                            {"fac", "fac:mu=1,sigma=0.5"},
+                                           {"mfac", "mfac:mu=1,sigma=0.5"},
                                            {"tap", "tap:mu=1,sigma=0.5"},
                                            {"pls", "pls:swr=0.5"}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)

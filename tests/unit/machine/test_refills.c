@@ -10,7 +10,7 @@ static uint64_t assigned, now_ns;
 
 static void begin(void)
 {
-    refills_init(&refills, WORKERS, 1);
+    refills_init(&refills, WORKERS, 1, REFILLS_OPEN_MAX, false);
     assigned = 0;
     now_ns = 1000;
 }
@@ -43,6 +43,27 @@ START_TEST(until_something_is_known_it_is_asked_for_with_the_pool_empty)
     ck_assert(!refills_are_wanted(&refills, 0, 3));
     hand_out(WORKERS, 10);
     ck_assert_uint_eq(refills.gap_ns, UINT64_MAX); /* the first chunks of the workers tell nothing */
+}
+END_TEST
+
+/* Whatever the times are that let another master ask ahead. */
+START_TEST(when_empty_waits_for_the_last_chunk_to_be_handed_out)
+{
+    begin();
+    refills.when_empty = true;
+    ck_assert(!refills_are_wanted(&refills, 0, 0)); /* nobody has asked for anything yet */
+    ck_assert(refills_are_wanted(&refills, 0, 1));
+    for (unsigned i = 0; i < 60; i++) {
+        ask_and_take(8000);
+        hand_out(WORKERS, 1000);
+    }
+    ck_assert_uint_gt(refills.low_water_mark, 1);
+    ck_assert(!refills_are_wanted(&refills, 1, 1));
+    ck_assert(refills_are_wanted(&refills, 0, 0));
+    refills_ask(&refills, now_ns);
+    ck_assert(!refills_are_wanted(&refills, 0, 3));
+    refills.parked = true;
+    ck_assert(!refills_are_wanted(&refills, 0, 3));
 }
 END_TEST
 
@@ -94,6 +115,25 @@ START_TEST(no_more_are_open_than_may_be)
 }
 END_TEST
 
+/* Fifty refills are handed out in a round trip over a stream: it keeps as many open as may be. */
+START_TEST(more_are_open_over_a_stream)
+{
+    begin();
+    refills_init(&refills, WORKERS, 1, REFILLS_OPEN_FAR_MAX, false);
+    for (unsigned i = 0; i < 3 * REFILLS_OPEN_FAR_MAX; i++) { /* the ring of their times goes round */
+        refills_ask(&refills, now_ns);
+        hand_out(50 * WORKERS, 1000); /* while it is on its way */
+        refills_take(&refills, now_ns);
+    }
+    ck_assert_uint_gt(refills.low_water_mark, REFILLS_OPEN_MAX * WORKERS);
+    for (unsigned i = 0; i < REFILLS_OPEN_FAR_MAX; i++) {
+        ck_assert(refills_are_wanted(&refills, 0, 1));
+        refills_ask(&refills, now_ns);
+    }
+    ck_assert(!refills_are_wanted(&refills, 0, 100));
+}
+END_TEST
+
 START_TEST(a_parked_refill_is_no_round_trip)
 {
     begin();
@@ -141,9 +181,11 @@ int main(void)
     Suite *suite = suite_create("refills");
     TCase *all = tcase_create("refills");
     tcase_add_test(all, until_something_is_known_it_is_asked_for_with_the_pool_empty);
+    tcase_add_test(all, when_empty_waits_for_the_last_chunk_to_be_handed_out);
     tcase_add_test(all, the_pool_lasts_for_a_round_trip_and_a_half);
     tcase_add_test(all, a_refill_that_lasts_is_not_asked_for_ahead);
     tcase_add_test(all, no_more_are_open_than_may_be);
+    tcase_add_test(all, more_are_open_over_a_stream);
     tcase_add_test(all, a_parked_refill_is_no_round_trip);
     tcase_add_test(all, a_refill_is_cut_for_each_worker_in_turn);
     suite_add_tcase(suite, all);

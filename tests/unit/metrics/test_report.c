@@ -38,6 +38,41 @@ START_TEST(figures_follow_from_the_measurements)
 }
 END_TEST
 
+/* Finishing times 10, 8, 8, 6 and busy times 9, 7, 6, 8 of a loop of 10 s. */
+START_TEST(figures_of_merit_follow_from_their_definitions)
+{
+    struct report report = sample_report(&spec);
+    report_compute(&report);
+    ck_assert_double_eq(report.cost_s, 40);
+    ck_assert_double_eq(report.imbalance.excess, 0.25);
+    ck_assert_double_eq_tol(report.imbalance.percent, 100 * (10 - 8.) / 10 * 4 / 3, 1e-12);
+    ck_assert_double_eq_tol(report.busy.max_over_mean, 9 / 7.5, 1e-12);
+    ck_assert_double_eq_tol(report.busy.cov, sqrt(1.25) / 7.5, 1e-12);
+    ck_assert_double_eq_tol(report.busy.percent, 100 * (9 - 7.5) / 9 * 4 / 3, 1e-12);
+    ck_assert_double_eq(report.scheduling_s, 1); /* 1, 1, 2, and 0: nobody waits for less than no time */
+    ck_assert_double_eq(report.idle_s, 2);       /* 0, 2, 2, 4 */
+}
+END_TEST
+
+START_TEST(one_worker_that_does_it_all_is_100_percent)
+{
+    const struct report_worker rows[3] = {{.compute_s = 0}, {.compute_s = 10, .finish_s = 10}, {.compute_s = 0}};
+    struct report report = sample_report(&spec);
+    report.worker_stats = rows;
+    report.workers = 3;
+    report_compute(&report);
+    ck_assert_double_eq_tol(report.busy.percent, 100, 1e-12);
+    ck_assert_double_eq_tol(report.busy.excess, 2, 1e-12);
+    ck_assert_double_eq_tol(report.idle_s, 20. / 3, 1e-12);
+    ck_assert_double_eq(report.scheduling_s, 0);
+    report.worker_stats = &rows[1];
+    report.workers = 1;
+    report_compute(&report);
+    ck_assert_double_eq(report.busy.percent, 0);
+    ck_assert_double_eq(report.busy.max_over_mean, 1);
+}
+END_TEST
+
 /* Four workers of a node with two cores, which are inside the kernel for 90 % of the time and have a core for half of
  * it. */
 START_TEST(workers_that_share_cores_are_measured_by_these)
@@ -53,6 +88,7 @@ START_TEST(workers_that_share_cores_are_measured_by_these)
     ck_assert_double_eq(report.shared.compute_s, 19);
     ck_assert_double_eq(report.efficiency, 0.95); /* 19 / (10 * 2) */
     ck_assert_double_eq(report.overhead_s, 0.5);  /* 10 - 19 / 2 */
+    ck_assert_double_eq(report.cost_s, 20);
     for (unsigned i = 0; i < 4; i++)
         rows[i].compute_s = 3; /* the rest of their processor time went to messages */
     report_compute(&report);
@@ -81,6 +117,7 @@ START_TEST(only_nodes_with_too_few_cores_count_by_these)
     rows[0].cores = rows[1].cores = 0; /* cores enough for all: as ever */
     report_compute(&report);
     ck_assert_double_eq(report.shared.cores, 0);
+    ck_assert_double_eq(report.cost_s, 60); /* 10 s of six threads */
     ck_assert_double_eq(report.efficiency, 0.8);
     ck_assert_double_eq(report.overhead_s, 2);
 }
@@ -128,6 +165,9 @@ START_TEST(those_who_have_joined_count_while_they_were_there)
     ck_assert_double_eq(report.compute_s, 30);
     ck_assert_double_eq_tol(report.efficiency, 30. / 36, 1e-15); /* 10 + 10 + 7 + 9 */
     ck_assert_double_eq(report.overhead_s, 1.5);                 /* (36 - 30) / 4 */
+    ck_assert_double_eq(report.cost_s, 36);
+    ck_assert_double_eq_tol(report.scheduling_s, 2. / 3, 1e-12); /* 1, 1, and 0 of who joined at 1 */
+    ck_assert_double_eq_tol(report.idle_s, 2, 1e-12);            /* 0, 2, 4 */
     ck_assert_double_eq(report.imbalance.max_over_mean, 1.25);   /* 10 / 8, of those that are there at the end */
 }
 END_TEST
@@ -220,6 +260,8 @@ START_TEST(nothing_done_divides_nothing_by_zero)
     ck_assert_double_eq(report.efficiency, 0);
     ck_assert_double_eq(report.imbalance.max_over_mean, 1);
     ck_assert_double_eq(report.imbalance.cov, 0);
+    ck_assert_double_eq(report.busy.percent, 0);
+    ck_assert_double_eq(report.cost_s, 0);
 }
 END_TEST
 
@@ -232,8 +274,12 @@ static const char expected[] =
     "\"min_chunk\": 7},"
     " \"outcome\": \"done\", \"first\": 0, \"iterations\": 1000, \"done\": 1000,"
     " \"masters\": 2, \"workers\": 4, \"nodes\": 3, \"started_at\": \"2024-02-29T12:30:45Z\","
-    " \"elapsed_s\": 10.0, \"startup_s\": 0.25, \"compute_s\": 30.0, \"overhead_s\": 2.5, \"efficiency\": 0.75,"
-    " \"imbalance\": {\"max_over_mean\": 1.25, \"cov\": 0.176776695296637},"
+    " \"elapsed_s\": 10.0, \"startup_s\": 0.25, \"compute_s\": 30.0, \"overhead_s\": 2.5,"
+    " \"scheduling_s\": 1.0, \"idle_s\": 2.0, \"efficiency\": 0.75, \"cost_s\": 40.0,"
+    " \"imbalance\": {\"max_over_mean\": 1.25, \"cov\": 0.176776695296637, \"excess\": 0.25, \"percent\": "
+    "26.6666666666667},"
+    " \"busy\": {\"max_over_mean\": 1.2, \"cov\": 0.149071198499986, \"excess\": 0.2, \"percent\": "
+    "22.2222222222222},"
     " \"chunks\": 14, \"refills\": 6,"
     " \"recalls\": {\"count\": 2, \"iterations\": 100, \"worth_s\": 3.0}, \"messages\": 40, \"bytes_on_wire\": 1536, "
     "\"checksum\": \"000000000000abc0\","
@@ -405,6 +451,8 @@ int main(void)
     Suite *suite = suite_create("report");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, figures_follow_from_the_measurements);
+    tcase_add_test(tests, figures_of_merit_follow_from_their_definitions);
+    tcase_add_test(tests, one_worker_that_does_it_all_is_100_percent);
     tcase_add_test(tests, those_who_have_joined_count_while_they_were_there);
     tcase_add_test(tests, those_who_have_joined_are_told);
     tcase_add_test(tests, late_workers_are_told_where_there_are_any);

@@ -115,6 +115,7 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
     dones.record_count = ASKS_MAX - 1;
     const struct message boundary = {.type = MESSAGE_BOUNDARY, .boundary = {UINT64_MAX, UINT64_MAX - SLICE_MAX}};
     const struct message result = {.type = MESSAGE_RESULT, .result = {UINT32_MAX, UINT64_MAX, UINT64_MAX - 1}};
+    const struct message stored = {.type = MESSAGE_STORE, .store = {UINT64_MAX - 5, 5}};
     struct message report = records_of(MESSAGE_REPORT, done_records, REPORT_MAX);
     report.report = (struct report_head){.refill = true, .busy = UINT32_MAX};
     struct message refill_more = records_of(MESSAGE_REFILL, chunk_records, REFILL_MAX);
@@ -225,6 +226,9 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"SET_OVER", {.type = MESSAGE_SET_OVER}},
         {"SET_OVER, degraded", {.type = MESSAGE_SET_OVER, .set_over = {true}}},
         {"LEAVING", {.type = MESSAGE_LEAVING}},
+        {"STORE, one byte inline", with_payload(stored, PAYLOAD_INLINE, 1)},
+        {"STORE, INLINE_MAX bytes inline", with_payload(stored, PAYLOAD_INLINE, INLINE_MAX)},
+        {"STORE, data", with_payload(stored, PAYLOAD_DATA, SLICE_MAX)},
         {"LEAVING now", {.type = MESSAGE_LEAVING, .leaving = {true}}},
         {"ECHO 0", {.type = MESSAGE_ECHO}},
         {"ECHO", {.type = MESSAGE_ECHO, .echo = {UINT32_MAX}}},
@@ -422,6 +426,10 @@ void assert_same_message(const struct message *got, const struct message *want)
         assert_same_records(got, want, 1);
         break;
     case MESSAGE_SET_OVER: ck_assert_int_eq(got->set_over.degraded, want->set_over.degraded); break;
+    case MESSAGE_STORE:
+        ck_assert_uint_eq(got->store.first, want->store.first);
+        ck_assert_uint_eq(got->store.count, want->store.count);
+        break;
     case MESSAGE_LEAVING: ck_assert_int_eq(got->leaving.now, want->leaving.now); break;
     case MESSAGE_DRAIN: break;
     }

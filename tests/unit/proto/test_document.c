@@ -140,6 +140,14 @@ static const struct {
     {"JOB, the last two bytes of 5, `aabb`",
      {.type = MESSAGE_JOB, .job_part = {3, 5}, .records = inline_payload, .record_count = 2}},
     {"SET_OVER DEGRADED", {.type = MESSAGE_SET_OVER, .set_over = {true}}},
+    {"STORE INLINE of iterations 256 and 257, `aabb`",
+     {.type = MESSAGE_STORE,
+      .payload = PAYLOAD_INLINE,
+      .payload_data = inline_payload,
+      .payload_bytes = sizeof inline_payload,
+      .store = {256, 2}}},
+    {"STORE DATA of iterations 256 and 257, 32768 bytes",
+     {.type = MESSAGE_STORE, .payload = PAYLOAD_DATA, .payload_bytes = 32768, .store = {256, 2}}},
     {"LEAVING NOW", {.type = MESSAGE_LEAVING, .leaving = {true}}},
     {"RECALL for 3 that wait", {.type = MESSAGE_RECALL, .recall = {3}}},
     {"RETURNED nothing", {.type = MESSAGE_RETURNED}},
@@ -343,6 +351,7 @@ static const struct {
     {MESSAGE_JOB, "JOB", JOB_BYTES, 1},
     {MESSAGE_SET_OVER, "SET_OVER", HEADER_BYTES, 0},
     {MESSAGE_LEAVING, "LEAVING", HEADER_BYTES, 0},
+    {MESSAGE_STORE, "STORE", STORE_BYTES, 0},
 };
 
 START_TEST(every_message_has_the_type_and_size_of_the_document)

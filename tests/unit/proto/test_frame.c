@@ -88,6 +88,33 @@ START_TEST(frames_are_those_of_the_document)
                      (const unsigned char *)"\xaa\xbb\xcc", 3);
     assert_is_vector("BEAT, 258 received", FRAME_BEAT, 258, NULL, 0);
     assert_is_vector("BYE, 259 received", FRAME_BYE, 259, NULL, 0);
+    assert_is_vector("DATA of the bytes `aabbcc`, 260 received", FRAME_DATA, 260, (const unsigned char *)"\xaa\xbb\xcc",
+                     3);
+}
+END_TEST
+
+START_TEST(a_greeting_is_that_of_the_document)
+{
+    static const char credential[] = "MUNGE:x:";
+    unsigned char expected[64], greeting[64];
+    uint32_t size;
+    frame_greeting_encode(sizeof credential - 1, greeting);
+    memcpy(greeting + FRAME_GREETING_BYTES, credential, sizeof credential - 1);
+    ck_assert_uint_eq(vector_of("a greeting with the credential `MUNGE:x:`", expected),
+                      FRAME_GREETING_BYTES + sizeof credential - 1);
+    ck_assert_mem_eq(greeting, expected, FRAME_GREETING_BYTES + sizeof credential - 1);
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), 0);
+    ck_assert_uint_eq(size, sizeof credential - 1);
+    ck_assert(frame_is_credential(credential, size) && !frame_is_credential("MUNGE", 5));
+    ck_assert(!frame_is_credential("MUNGE:x\n", 8) && !frame_is_credential("MUNGE:\0:", 8));
+    wire_put32(greeting + 8, 0);
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), -1);
+    wire_put32(greeting + 8, FRAME_CREDENTIAL_MAX + 1);
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), -1);
+    wire_put32(greeting + 8, FRAME_CREDENTIAL_MAX);
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), 0);
+    greeting[7]++;
+    ck_assert_int_eq(frame_greeting_decode(&size, greeting), -1);
 }
 END_TEST
 
@@ -103,6 +130,7 @@ static const struct {
     {FRAME_MESSAGE, 1, MESSAGE_MAX},
     {FRAME_BEAT, 0, 0},
     {FRAME_BYE, 0, 0},
+    {FRAME_DATA, 1, FRAME_DATA_MAX},
 };
 
 static bool is_head(uint32_t type, uint32_t size, uint32_t received, struct frame_head *head)
@@ -136,7 +164,7 @@ START_TEST(there_are_no_other_types)
 {
     struct frame_head head;
     ck_assert(!is_head(0, 0, 0, &head));
-    for (uint32_t type = FRAME_BYE + 1; type < 256; type++)
+    for (uint32_t type = FRAME_DATA + 1; type < 256; type++)
         for (uint32_t size = 0; size < 200; size += 50)
             ck_assert(!is_head(type, size, 0, &head));
 }
@@ -274,6 +302,7 @@ int main(void)
     Suite *suite = suite_create("frame");
     TCase *all = tcase_create("frame");
     tcase_add_test(all, frames_are_those_of_the_document);
+    tcase_add_test(all, a_greeting_is_that_of_the_document);
     tcase_add_loop_test(all, each_type_has_its_sizes, 0, sizeof sizes / sizeof *sizes);
     tcase_add_test(all, there_are_no_other_types);
     tcase_add_loop_test(all, a_hello_comes_back, 0, 2);

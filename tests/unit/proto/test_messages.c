@@ -161,9 +161,17 @@ static const struct {
     {"type of a hello", "01 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
     {"type before the first", "0f 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
     {"type between", "1f 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
-    {"type behind the last", "31 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
+    {"type behind the last", "32 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
     {"type 255", "ff 00 0000 00000000 01000000", DECODE_UNKNOWN_TYPE},
 
+    {"STORE flag", "31 08 0000 00000000 01000000 0000000000000000 0100000000000000 aa", DECODE_UNKNOWN_FLAG},
+    {"STORE of nothing", "31 00 0000 00000000 01000000 0000000000000000 0100000000000000", DECODE_OUT_OF_RANGE},
+    {"STORE of no iterations", "31 02 0000 00000000 01000000 0000000000000000 0000000000000000 aa",
+     DECODE_OUT_OF_RANGE},
+    {"STORE behind the last iteration", "31 02 0000 00000000 01000000 ffffffffffffffff 0100000000000000 aa",
+     DECODE_OUT_OF_RANGE},
+    {"STORE with an id", "31 02 0000 07000000 01000000 0000000000000000 0100000000000000 aa", DECODE_NOT_ZERO},
+    {"STORE with a number", "31 02 0100 00000000 01000000 0000000000000000 0100000000000000 aa", DECODE_NOT_ZERO},
     {"SPEED flag", "10 01 0100 00000000 01000000" ONE, DECODE_UNKNOWN_FLAG},
     {"SPEED of no level", "10 00 0000 00000000 01000000", DECODE_OUT_OF_RANGE},
     {"SPEED of 13 levels", "10 00 0d00 00000000 01000000", DECODE_OUT_OF_RANGE},
@@ -539,6 +547,7 @@ START_TEST(every_unknown_flag_is_rejected)
                              ? FLAG_DONE | FLAG_INLINE | FLAG_DATA | FLAG_HAS_FAILED
                          : samples[i].message.type == MESSAGE_RESULT   ? FLAG_INLINE | FLAG_DATA | FLAG_HAS_FAILED
                          : samples[i].message.type == MESSAGE_BOUNDARY ? FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_STORE    ? FLAG_INLINE | FLAG_DATA
                          : samples[i].message.type == MESSAGE_END    ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE | FLAG_NOW
                          : samples[i].message.type == MESSAGE_ASSIGN ? FLAG_ISOLATED
                          : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL | FLAG_DIED

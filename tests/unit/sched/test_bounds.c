@@ -58,6 +58,7 @@ static const struct {
     {"pls:swr=0", true},
     {"pls:swr=1", true},
     {"tap:mu=0.1,sigma=1e-7,alpha=1", true},
+    {"mfac:mu=0.1,sigma=1e-7", true},
 };
 enum { SERIES = sizeof series / sizeof *series };
 

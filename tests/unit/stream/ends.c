@@ -40,6 +40,21 @@ static void fill_numbered(unsigned char bytes[NUMBERED_BYTES], uint64_t number)
     wire_put64(bytes, number);
 }
 
+static size_t fill_data(unsigned char bytes[STREAM_DATA_MAX], uint64_t number)
+{
+    const size_t size = number % 2 == 0 ? STREAM_DATA_MAX : 1 + number % 1000;
+    memset(bytes, (int)(number & 0xff), size);
+    return size;
+}
+
+static void note_data(struct tally *tally, const struct stream_event *event)
+{
+    static unsigned char expected[STREAM_DATA_MAX];
+    const size_t size = fill_data(expected, tally->data++);
+    if (tally->data != tally->messages || event->size != size || memcmp(event->bytes, expected, size) != 0)
+        ck_abort_msg("other data than number %u", (unsigned)tally->data - 1);
+}
+
 static void note_event(struct tally *tally, const struct stream_event *event)
 {
     unsigned char expected[NUMBERED_BYTES];
@@ -50,6 +65,7 @@ static void note_event(struct tally *tally, const struct stream_event *event)
         break;
     case STREAM_LEFT: tally->left++; break;
     case STREAM_LOST: tally->lost++; break;
+    case STREAM_DATA: note_data(tally, event); break;
     case STREAM_MESSAGE:
         fill_numbered(expected, tally->messages++);
         if (event->size != NUMBERED_BYTES || memcmp(event->bytes, expected, NUMBERED_BYTES) != 0)
@@ -146,6 +162,13 @@ void ends_send(struct streams *streams, unsigned peer, uint64_t number)
     fill_numbered(bytes, number);
     if (streams_send(streams, peer, bytes, sizeof bytes) != 0)
         ck_abort_msg("no memory for a message");
+}
+
+void ends_send_data(struct streams *streams, unsigned peer, uint64_t number)
+{
+    static unsigned char bytes[STREAM_DATA_MAX];
+    if (streams_send_data(streams, peer, bytes, fill_data(bytes, number)) != 0)
+        ck_abort_msg("no memory for data");
 }
 
 void ends_cut(struct streams *streams, unsigned peer)

@@ -16,7 +16,7 @@
 /* What has come from one peer; messages are numbered from 0 on, and filled by their number. */
 struct tally {
     unsigned joins, left, lost;
-    uint64_t messages;
+    uint64_t messages, data; /* data follow the message of their number */
     struct stream_lineup lineup;
 };
 
@@ -63,6 +63,9 @@ void ends_turn(struct ends *ends);
 /* Sends the message of that number. */
 #define NUMBERED_BYTES 64
 void ends_send(struct streams *streams, unsigned peer, uint64_t number);
+
+/* Sends data of that number, of which some are as long as can be. */
+void ends_send_data(struct streams *streams, unsigned peer, uint64_t number);
 
 /* Breaks the connection of a peer, as a network does. */
 void ends_cut(struct streams *streams, unsigned peer);

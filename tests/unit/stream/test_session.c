@@ -45,11 +45,16 @@ static size_t numbered_message(unsigned char *bytes, uint64_t number)
     return size;
 }
 
+static enum frame_type number_type(uint64_t number)
+{
+    return number % 3 == 0 ? FRAME_DATA : FRAME_MESSAGE;
+}
+
 static void add_numbered(struct session_end *end)
 {
     unsigned char bytes[MESSAGE_MAX];
     const size_t size = numbered_message(bytes, end->sent++);
-    if (session_add(&end->session, FRAME_MESSAGE, bytes, size) < 0) /* a check by Check takes long */
+    if (session_add(&end->session, number_type(end->sent - 1), bytes, size) < 0) /* a check by Check takes long */
         ck_abort_msg("no memory for a message");
 }
 
@@ -94,7 +99,9 @@ static void read_frames(struct session_end *end, unsigned most)
             return;
         if (session_acknowledge(&end->session, head.received) < 0)
             ck_abort_msg("a wrong acknowledgement");
-        if (head.type == FRAME_MESSAGE) {
+        if (head.type != FRAME_BEAT) {
+            if (head.type != number_type(end->came))
+                ck_abort_msg("a frame of another type than number %u", (unsigned)end->came);
             const size_t size = numbered_message(expected, end->came++);
             if (head.size != size || memcmp(frame + FRAME_HEAD_BYTES, expected, size) != 0)
                 ck_abort_msg("another message than number %u", (unsigned)end->came - 1);

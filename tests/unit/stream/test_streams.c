@@ -166,6 +166,56 @@ START_TEST(much_is_acknowledged_before_the_next_beat)
 }
 END_TEST
 
+/* A look finds what has come without a turn of the base, of a few peers as of many. */
+START_TEST(a_look_finds_what_has_come)
+{
+    struct stream_event event;
+    struct ends ends;
+    const unsigned pods = _i > 0 ? 1 : PODS_MAX;
+    ends_init(&ends, is_tcp(_i - 1));
+    for (unsigned i = 0; i < pods; i++)
+        ends_joined(&ends, i);
+    streams_look(ends.set);
+    ck_assert(!streams_poll(ends.set, &event));
+    ends_send(ends.pod[pods - 1], 0, 0);
+    for (const uint64_t until_ns = streams_now() + PATIENCE_NS; !streams_poll(ends.set, &event);) {
+        ck_assert_msg(streams_now() < until_ns, "waits for a message");
+        streams_look(ends.set);
+    }
+    ck_assert_int_eq(event.type, STREAM_MESSAGE);
+    ck_assert_uint_eq(event.peer, pods - 1);
+    ends_send(ends.set, pods - 1, 0);
+    for (const uint64_t until_ns = streams_now() + PATIENCE_NS; !streams_poll(ends.pod[pods - 1], &event);) {
+        ck_assert_msg(streams_now() < until_ns, "waits for the answer");
+        streams_look(ends.pod[pods - 1]);
+    }
+    ck_assert_int_eq(event.type, STREAM_MESSAGE);
+    ends_fini(&ends);
+}
+END_TEST
+
+/* The first look at a socket that was closed ends its connection, and those after it find none. */
+START_TEST(a_look_finds_that_a_peer_has_gone)
+{
+    struct stream_event event;
+    struct ends ends;
+    ends_init(&ends, is_tcp(_i));
+    ends.set->setup.closed_ns = 0;
+    ends_joined(&ends, 0);
+    streams_free(ends.pod[0]);
+    ends.pod[0] = NULL;
+    while (ends.set->peers[0]->connection != NULL)
+        streams_look(ends.set);
+    streams_look(ends.set);
+    ck_assert(!streams_poll(ends.set, &event)); /* the time of grace is the base's to end */
+    ENDS_WAIT(&ends, ends.from[0].lost == 1);
+    streams_look(ends.set);
+    ends_joined(&ends, 1);
+    ck_assert_uint_eq(ends.set->peer_count, 2);
+    ends_fini(&ends);
+}
+END_TEST
+
 START_TEST(a_connection_that_breaks_loses_nothing)
 {
     struct ends ends;
@@ -189,6 +239,28 @@ START_TEST(a_connection_that_breaks_loses_nothing)
     ck_assert_uint_eq(ends.from[0].joins, 1);
     ck_assert_uint_eq(ends.from[0].lost + ends.to[0].lost, 0);
     ck_assert_uint_eq(ends.set->peer_count, 1);
+    ends_fini(&ends);
+}
+END_TEST
+
+START_TEST(data_come_in_order_with_messages_and_once)
+{
+    struct ends ends;
+    ends_init(&ends, is_tcp(_i));
+    ends_joined(&ends, 0);
+    const uint64_t count = 500;
+    for (uint64_t i = 0; i < count; i++) {
+        ends_send(ends.pod[0], 0, i);
+        ends_send_data(ends.pod[0], 0, i);
+        if (i % 3 == 0)
+            ends_turn(&ends);
+        if (i % 100 == 50)
+            ends_cut(i % 200 == 50 ? ends.set : ends.pod[0], 0);
+    }
+    ENDS_WAIT(&ends, ends.from[0].data == count);
+    ENDS_WAIT(&ends, streams_unsent(ends.pod[0], 0) < SESSION_ACK_BYTES);
+    ck_assert_uint_eq(ends.from[0].joins, 1);
+    ck_assert_uint_eq(ends.from[0].lost + ends.to[0].lost, 0);
     ends_fini(&ends);
 }
 END_TEST
@@ -358,10 +430,10 @@ static const struct {
     {"GET / HTTP/1.1\r\nHost: node7\r\n\r\n", 31},
     {"\0\0\0\0\0\0\0\0", 8},
     {"\xff\xff\xff\xff\xff\xff\xff\xff", 8},
-    {"\x01\x0c\0\0\0\0\0\0HDSSxxxx\x01\0\x12\0", 20}, /* another magic */
-    {"\x01\x0c\0\0\0\0\0\0HDSSjoin\x01\0\x12\0", 20}, /* of protocol version 18, but short */
-    {"\x04\x01\0\0\0\0\0\0x", 9},                     /* a message before the hello */
-    {"\x02\xff\xff\0\0\0\0\0", 8},                    /* a frame that a stranger has no room for */
+    {"\x01\x0c\0\0\0\0\0\0HDSSxxxx\0\0\0\0", 20}, /* another magic */
+    {"\x01\x0c\0\0\0\0\0\0HDSSjoin\0\0\0\0", 20}, /* of these versions, but short */
+    {"\x04\x01\0\0\0\0\0\0x", 9},                 /* a message before the hello */
+    {"\x02\xff\xff\0\0\0\0\0", 8},                /* a frame that a stranger has no room for */
 };
 
 START_TEST(junk_is_answered_with_nothing)
@@ -371,8 +443,10 @@ START_TEST(junk_is_answered_with_nothing)
     ends_init(&ends, false);
     const int fd = ends_connect(&ends);
     memcpy(bytes, junk[_i].bytes, junk[_i].size);
-    if (junk[_i].size == FRAME_HEAD_BYTES + FRAME_VERSION_BYTES)
+    if (junk[_i].size == FRAME_HEAD_BYTES + FRAME_VERSION_BYTES) {
+        wire_put16(bytes + FRAME_HEAD_BYTES + 8, STREAM_VERSION);
         wire_put16(bytes + FRAME_HEAD_BYTES + 10, PROTOCOL_VERSION);
+    }
     ck_assert_int_eq(send(fd, bytes, junk[_i].size, 0), (ssize_t)junk[_i].size);
     ck_assert_uint_eq(ends_read(&ends, fd, answer, sizeof answer), 0);
     ck_assert_uint_eq(ends.set->waiting, 0);
@@ -485,6 +559,19 @@ START_TEST(a_peer_that_breaks_the_protocol_is_lost)
                      (ssize_t)sizeof acknowledges);
     ENDS_WAIT(&ends, ends.from[0].lost == 1);
     ck_assert_ptr_nonnull(strstr(ends.warning.text, "pod node7 at this machine has broken the protocol: "));
+    ends_fini(&ends);
+}
+END_TEST
+
+START_TEST(a_set_that_sends_data_is_lost)
+{
+    struct ends ends;
+    ends_init(&ends, false);
+    ends_joined(&ends, 0);
+    ck_assert_int_eq(session_add(&ends.set->peers[0]->session, FRAME_DATA, (const unsigned char *)"x", 1), 0);
+    ends_send(ends.set, 0, 0);
+    ENDS_WAIT(&ends, ends.to[0].lost == 1);
+    ck_assert_uint_eq(ends.to[0].messages + ends.to[0].data, 0);
     ends_fini(&ends);
 }
 END_TEST
@@ -603,15 +690,11 @@ END_TEST
 START_TEST(a_port_takes_a_key)
 {
     const struct streams_setup setup = {.base = event_base_new(), .grace_ns = SECOND_NS, .closed_ns = SECOND_NS};
-    struct stream_lineup lineup = {.workers = 1, .name = "node7"};
     struct stream_address address;
-    struct stream_welcome welcome;
     struct error error = {""};
     ck_assert_int_eq(stream_address_parse(&address, "127.0.0.1:4000", &error), 0);
     ck_assert_ptr_null(streams_listen(&setup, &address, 1, &error));
     ck_assert_str_eq(error.text, "cannot listen at 127.0.0.1:4000: a port takes a shared key");
-    ck_assert_ptr_null(streams_join(&setup, &address, &lineup, SECOND_NS, &welcome, &error));
-    ck_assert_str_eq(error.text, "cannot join at 127.0.0.1:4000: a port takes a shared key");
     event_base_free(setup.base);
 }
 END_TEST
@@ -699,7 +782,10 @@ int main(void)
     tcase_add_loop_test(all, messages_come_in_order_both_ways, 0, kinds);
     tcase_add_loop_test(all, the_largest_messages_come_whole, 0, kinds);
     tcase_add_loop_test(all, much_is_acknowledged_before_the_next_beat, 0, kinds);
+    tcase_add_loop_test(all, a_look_finds_what_has_come, 0, kinds + 1);
+    tcase_add_loop_test(all, a_look_finds_that_a_peer_has_gone, 0, kinds);
     tcase_add_loop_test(all, a_connection_that_breaks_loses_nothing, 0, kinds);
+    tcase_add_loop_test(all, data_come_in_order_with_messages_and_once, 0, kinds);
     tcase_add_loop_test(all, who_leaves_in_order_has_said_all, 0, kinds);
     tcase_add_loop_test(all, both_may_leave_at_once, 0, kinds);
     tcase_add_loop_test(all, a_pod_that_does_not_come_back_is_lost, 0, kinds);
@@ -715,6 +801,7 @@ int main(void)
     tcase_add_test(folder, connections_are_taken_again_when_there_are_descriptors);
     tcase_add_test(folder, a_pod_that_goes_before_it_is_answered_is_no_peer);
     tcase_add_test(folder, a_peer_that_breaks_the_protocol_is_lost);
+    tcase_add_test(folder, a_set_that_sends_data_is_lost);
     tcase_add_test(folder, a_socket_is_its_owners);
     tcase_add_test(folder, a_stale_socket_is_replaced_and_a_live_one_is_not);
     tcase_add_test(folder, another_user_is_sent_away);

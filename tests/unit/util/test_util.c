@@ -10,6 +10,7 @@
 #include "common/util/precedence.h"
 #include "common/util/ranges.h"
 #include "common/util/stats.h"
+#include "common/util/twofold.h"
 #include "tests/lib/suite.h"
 
 #include <math.h>
@@ -332,6 +333,40 @@ START_TEST(a_circle_is_found)
 }
 END_TEST
 
+static double distance(struct twofold a, struct twofold b)
+{
+    return fabs(twofold_subtract(a, b).high);
+}
+
+START_TEST(decimals_are_those_that_were_written)
+{
+    struct twofold number;
+    ck_assert(twofold_of_decimal(&number, 0.29));
+    ck_assert_double_lt(distance(twofold_multiply(number, twofold_of(1e15)), twofold_of(29e13)), 1e-15);
+    ck_assert(twofold_of_decimal(&number, 1e-9));
+    ck_assert_double_lt(distance(twofold_multiply(number, twofold_of(1e18)), twofold_of(1e9)), 1e-20);
+    ck_assert(twofold_of_decimal(&number, 0.333333333333333));
+    ck_assert_double_lt(distance(twofold_multiply(number, twofold_of(1e15)), twofold_of(333333333333333)), 1e-15);
+    ck_assert(!twofold_of_decimal(&number, 1.0 / 3));
+    ck_assert(number.high == 1.0 / 3 && number.low == 0);
+    ck_assert(twofold_of_decimal(&number, 0x1p60) && number.low == 0);
+}
+END_TEST
+
+START_TEST(twofold_numbers_have_twice_the_digits)
+{
+    struct twofold large = twofold_of_integer(UINT64_MAX), root = twofold_root(twofold_of(2));
+    ck_assert(large.high == 0x1p64 && large.low == -1);
+    ck_assert_double_lt(distance(twofold_multiply(root, root), twofold_of(2)), 1e-30);
+    struct twofold third = twofold_divide(twofold_of(1), twofold_of(3));
+    ck_assert_double_lt(distance(twofold_add(third, twofold_add(third, third)), twofold_of(1)), 1e-30);
+    struct twofold below = twofold_subtract(twofold_of(7), twofold_of(1e-20));
+    ck_assert(twofold_floor(below).high == 6 && twofold_floor(twofold_negative(below)).high == -7);
+    ck_assert(twofold_floor(twofold_subtract(twofold_of(0x1p60), twofold_of(0.5))).low == -1);
+    ck_assert(twofold_is_below(below, twofold_of(7)) && !twofold_is_below(twofold_of(7), below));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("util");
@@ -348,6 +383,8 @@ int main(void)
     tcase_add_test(all, numbers_are_strict);
     tcase_add_test(all, lists_are_read_word_by_word);
     tcase_add_test(all, errors_are_one_line);
+    tcase_add_test(all, decimals_are_those_that_were_written);
+    tcase_add_test(all, twofold_numbers_have_twice_the_digits);
     tcase_add_test(all, arrays_grow_to_what_is_wanted);
     tcase_add_loop_test(all, heaps_give_the_first_first, 2, 5);
     suite_add_tcase(suite, all);

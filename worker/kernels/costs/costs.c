@@ -217,19 +217,22 @@ static int take_single(struct file *file, const char *field, struct error *error
 
 static int costs_take_line(struct file *file, const char *text, struct error *error)
 {
-    char field[4][FIELD_MAX];
-    for (unsigned i = 0; i < 4; i++)
+    char field[5][FIELD_MAX];
+    uint64_t worker;
+    for (unsigned i = 0; i < 5; i++)
         text = costs_take_field(text, field[i]);
     file->line++;
     if (field[0][0] == '\0')
         return 0;
-    bool one = field[1][0] == '\0', three = field[2][0] != '\0' && field[3][0] == '\0';
+    bool one = field[1][0] == '\0', three = field[2][0] != '\0' && field[4][0] == '\0';
     if (file->costs->places == 0)
         file->blocks = three;
     if (file->blocks ? !three : !one)
         return error_set(error, "line %u: accepted: %s", file->line,
                          file->blocks ? "FIRST COUNT COST, as in the lines before"
                                       : "COST, or FIRST COUNT COST in all lines");
+    if (file->blocks && field[3][0] != '\0' && number_parse_u64(field[3], &worker) < 0)
+        return error_set(error, "line %u: worker '%s': accepted: its rank, an integer from 0", file->line, field[3]);
     return file->blocks ? costs_take_block(file, field, error) : take_single(file, field[0], error);
 }
 

@@ -32,20 +32,24 @@ struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iterat
 /* Makes iterations of equal cost. NULL when memory is out. */
 struct costs *costs_constant(double cost_ns);
 
-/* From the text of a file: lines "COST", the n-th is that of iteration n - 1; or lines "FIRST COUNT COST", blocks of
- * iterations in order and without a gap, COST is that of each. In microseconds; # comments. It must have all of
- * [first, first + count). NULL with one line where it does not or is no such file; that has the number of the line. */
+/* From the text of a file: lines "COST", the n-th is that of iteration n - 1; or lines "FIRST COUNT COST", with or
+ * without the rank of the worker that has computed them, blocks of iterations in order and without a gap, COST is that
+ * of each. In microseconds; # comments. It must have all of [first, first + count). NULL with one line where it does
+ * not or is no such file; that has the number of the line. */
 struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, struct error *error);
 
 #define COSTS_DISTRIBUTIONS                                                                                            \
     "constant, uniform, normal, exponential, gamma, bimodal, increasing, decreasing, lognormal, pareto, phases"
 
-/* True if the text begins with the name of a distribution. */
+/* True if the text begins with the name of a distribution, or with that of a part of a mixture. */
 bool costs_is_distribution(const char *spec);
 
 /* From a distribution, `name` or `name:param=value,..`, one of COSTS_DISTRIBUTIONS, with mean= (us), cov= (uniform,
  * normal, gamma, lognormal: standard deviation over mean), spread= (bimodal, increasing, decreasing, phases: relative
  * to the mean, 0 to 1), alpha= (pareto: its index, above 1), phases= (phases: how many parts are cheap and costly in
- * turn) and seed=. The cost of an iteration depends on nothing but its index, the parameters and, where the costs grow
- * or shrink or have phases, on the range. NULL with one line. */
+ * turn), seed=, period= (iterations of a time step: the costs of each are those of the first) and trend= (what they
+ * grow by in each, in parts of those of the first). A mixture is `share*name:..+share*name:..`: so many of the
+ * iterations are of each part, which ones is drawn by the seed of the first. The cost of an iteration depends on
+ * nothing but its index, the parameters and, where the costs grow or shrink or have phases, on the range. NULL with one
+ * line. */
 struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count, struct error *error);

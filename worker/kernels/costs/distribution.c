@@ -2,6 +2,7 @@
 /* Costs that are drawn from a distribution: see costs_distributed(). Each is a function of the index alone, so that no
  * order of calls matters. */
 #include "worker/kernels/costs/costs.h"
+#include "worker/kernels/costs/draw.h"
 
 #include "common/util/number.h"
 #include "common/util/random.h"
@@ -18,7 +19,9 @@
 struct distribution {
     double mean_ns, cov, spread, alpha;
     uint64_t seed, phases;
-    uint64_t first, count; /* bounds of the loop, for costs that grow or shrink */
+    uint64_t first, count; /* bounds of the loop, or of a time step, for costs that grow or shrink */
+    uint64_t period;       /* iterations of a time step; 0: the loop has one */
+    double trend;          /* what the costs grow by in each time step, in parts of those of the first */
 };
 
 static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stream)
@@ -68,15 +71,20 @@ static double gamma_of(struct random *random, double shape)
     }
 }
 
+double draw_gamma(double mean_ns, double cov, uint64_t seed, uint64_t iteration)
+{
+    double shape = 1 / (cov * cov), boost = 1;
+    struct random random;
+    random_init(&random, random_at(seed, iteration));
+    if (shape < 1)
+        boost = pow(1 - random_uniform(&random), 1 / shape);
+    return mean_ns / shape * boost * gamma_of(&random, shape < 1 ? shape + 1 : shape);
+}
+
 static double gamma_cost(void *context, uint64_t i)
 {
     const struct distribution *d = context;
-    double shape = 1 / (d->cov * d->cov), boost = 1;
-    struct random random;
-    random_init(&random, random_at(d->seed, i));
-    if (shape < 1)
-        boost = pow(1 - random_uniform(&random), 1 / shape);
-    return d->mean_ns / shape * boost * gamma_of(&random, shape < 1 ? shape + 1 : shape);
+    return draw_gamma(d->mean_ns, d->cov, d->seed, i);
 }
 
 static double lognormal(void *context, uint64_t i)
@@ -153,11 +161,6 @@ static const struct kind *find_kind(const char *name, size_t length)
     return NULL;
 }
 
-bool costs_is_distribution(const char *spec)
-{
-    return find_kind(spec, strcspn(spec, ":")) != NULL;
-}
-
 static int take_real(const char *word, const char *value, double least, double most, double scale, double *out,
                      struct error *error)
 {
@@ -181,13 +184,20 @@ static int take_param(struct distribution *d, const struct kind *kind, const cha
         return number_parse_u64(word + 7, &d->phases) == 0 && d->phases >= 1 && d->phases <= PHASES_MAX
                    ? 0
                    : error_set(error, "distribution: '%s': accepted: an integer from 1 to %d", word, PHASES_MAX);
+    if (strncmp(word, "trend=", 6) == 0)
+        return take_real(word, word + 6, -1, 1000, 1, &d->trend, error);
+    if (strncmp(word, "period=", 7) == 0)
+        return number_parse_u64(word + 7, &d->period) == 0 && d->period >= 1
+                   ? 0
+                   : error_set(error, "distribution: '%s': accepted: an integer from 1", word);
     if (strncmp(word, "seed=", 5) == 0)
         return number_parse_u64(word + 5, &d->seed) == 0
                    ? 0
                    : error_set(error, "distribution: '%s': accepted: an integer from 0", word);
-    return error_set(error, "distribution: '%s' is no parameter of %s; accepted: mean=US%s%s%s%s, seed=", word,
-                     kind->name, kind->cov_max > 0 ? ", cov=" : "", kind->spreads ? ", spread=" : "",
-                     kind->has_alpha ? ", alpha=" : "", kind->has_phases ? ", phases=" : "");
+    return error_set(
+        error, "distribution: '%s' is no parameter of %s; accepted: mean=US%s%s%s%s, seed=, period=, trend=", word,
+        kind->name, kind->cov_max > 0 ? ", cov=" : "", kind->spreads ? ", spread=" : "",
+        kind->has_alpha ? ", alpha=" : "", kind->has_phases ? ", phases=" : "");
 }
 
 static int distribution_take_params(struct distribution *d, const struct kind *kind, const char *text,
@@ -205,34 +215,151 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
     return 0;
 }
 
-static struct costs *of_kind(const struct kind *kind, const struct distribution *d, struct error *error)
+/* --- parts of a mixture --- */
+
+#define PARTS_MAX 8
+/* Which part an iteration is of is drawn from a stream of its own. */
+#define PART_STREAM 7
+
+struct part {
+    const struct kind *kind;
+    struct distribution d;
+    double upto; /* the share of the iterations that are of this part or of one before it */
+};
+
+struct mixture {
+    struct part parts[PARTS_MAX];
+    unsigned count;
+};
+
+/* The cost of an iteration is that of the same iteration of the first time step, and what the costs have grown by. */
+static double part_at(const struct part *part, uint64_t i)
 {
-    if (kind->cost_ns == NULL) {
-        struct costs *costs = costs_constant(d->mean_ns);
-        if (costs == NULL)
-            error_set(error, "out of memory for the costs");
-        return costs;
+    const struct distribution *d = &part->d;
+    const uint64_t step = d->period > 0 ? i / d->period : 0, place = d->period > 0 ? i % d->period : i;
+    const double cost_ns = part->kind->cost_ns != NULL ? part->kind->cost_ns((void *)d, place) : d->mean_ns;
+    return fmin(TAIL_MAX_NS, fmax(0, 1 + d->trend * (double)step) * cost_ns);
+}
+
+static double mixture_at(void *context, uint64_t i)
+{
+    const struct mixture *mixture = context;
+    const struct distribution *first = &mixture->parts[0].d;
+    const double drawn =
+        mixture->count > 1 ? uniform_at(first, first->period > 0 ? i % first->period : i, PART_STREAM) : 0;
+    unsigned at = 0;
+    while (at + 1 < mixture->count && drawn >= mixture->parts[at].upto)
+        at++;
+    return part_at(&mixture->parts[at], i);
+}
+
+/* The length of the part that begins there, as "0.1*pareto:mean=1e+3": up to the next plus that is not of a number. */
+static size_t part_length(const char *spec)
+{
+    size_t length = 0;
+    while (spec[length] != '\0' && (spec[length] != '+' || (length > 0 && strchr("eE", spec[length - 1]) != NULL)))
+        length++;
+    return length;
+}
+
+/* The share before a star; what follows it. NULL where there is none. */
+static const char *take_share(const char *spec, double *share)
+{
+    char number[32];
+    const size_t length = strspn(spec, "0123456789.eE+-");
+    if (length == 0 || length >= sizeof number || spec[length] != '*')
+        return NULL;
+    snprintf(number, sizeof number, "%.*s", (int)length, spec);
+    return number_parse_real(number, share) == 0 ? spec + length + 1 : NULL;
+}
+
+bool costs_is_distribution(const char *spec)
+{
+    double share;
+    return find_kind(spec, strcspn(spec, ":")) != NULL || take_share(spec, &share) != NULL;
+}
+
+static int take_distribution(struct part *part, const char *spec, uint64_t first, uint64_t count, struct error *error)
+{
+    struct distribution *d = &part->d;
+    const size_t length = strcspn(spec, ":");
+    *d = (struct distribution){.mean_ns = 1e6,
+                               .cov = 0.3,
+                               .spread = 0.5,
+                               .alpha = 1.5,
+                               .phases = 4,
+                               .seed = 1,
+                               .first = first,
+                               .count = count};
+    part->kind = find_kind(spec, length);
+    if (part->kind == NULL)
+        return error_set(error, "distribution '%.64s' is unknown; accepted: " COSTS_DISTRIBUTIONS, spec);
+    if (spec[length] == ':' && distribution_take_params(d, part->kind, spec + length + 1, error) < 0)
+        return -1;
+    if (d->period == 0 && (d->trend < 0 || d->trend > 0))
+        return error_set(error, "distribution '%.64s': trend= needs period=, the iterations of a time step", spec);
+    if (d->period > 0) {
+        d->first = 0;
+        d->count = d->period;
     }
-    return costs_of_function(kind->cost_ns, NULL, d, sizeof *d, d->first, d->count, error);
+    return 0;
+}
+
+static int take_part(struct mixture *mixture, const char *spec, size_t length, uint64_t first, uint64_t count,
+                     struct error *error)
+{
+    struct part *part = &mixture->parts[mixture->count];
+    char text[256];
+    double share;
+    if (mixture->count == PARTS_MAX)
+        return error_set(error, "distribution: accepted: up to %d parts of a mixture", PARTS_MAX);
+    if (length >= sizeof text)
+        return error_set(error, "distribution '%.64s...' is too long; accepted: up to %zu characters", spec,
+                         sizeof text - 1);
+    snprintf(text, sizeof text, "%.*s", (int)length, spec);
+    const char *name = take_share(text, &share);
+    if (name == NULL || !(share > 0) || share > 1e9)
+        return error_set(error, "distribution '%.64s': accepted: SHARE*DISTRIBUTION, a share above 0", text);
+    part->upto = share + (mixture->count > 0 ? part[-1].upto : 0);
+    mixture->count++;
+    return take_distribution(part, name, first, count, error);
+}
+
+/* "0.9*normal:mean=10+0.1*pareto:mean=100" */
+static int take_mixture(struct mixture *mixture, const char *spec, uint64_t first, uint64_t count, struct error *error)
+{
+    while (*spec != '\0' || mixture->count == 0) {
+        const size_t length = part_length(spec);
+        if (take_part(mixture, spec, length, first, count, error) < 0)
+            return -1;
+        spec += length;
+        if (*spec == '+' && *++spec == '\0')
+            return error_set(error, "distribution: the mixture ends with +; accepted: another SHARE*DISTRIBUTION");
+    }
+    const double all = mixture->parts[mixture->count - 1].upto;
+    for (unsigned i = 0; i < mixture->count; i++)
+        mixture->parts[i].upto /= all;
+    return 0;
 }
 
 struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count, struct error *error)
 {
-    struct distribution d = {.mean_ns = 1e6,
-                             .cov = 0.3,
-                             .spread = 0.5,
-                             .alpha = 1.5,
-                             .phases = 4,
-                             .seed = 1,
-                             .first = first,
-                             .count = count};
-    size_t length = strcspn(spec, ":");
-    const struct kind *kind = find_kind(spec, length);
-    if (kind == NULL) {
-        error_set(error, "distribution '%.64s' is unknown; accepted: " COSTS_DISTRIBUTIONS, spec);
-        return NULL;
+    struct mixture mixture = {.count = 0};
+    double share;
+    if (take_share(spec, &share) != NULL) {
+        if (take_mixture(&mixture, spec, first, count, error) < 0)
+            return NULL;
+        return costs_of_function(mixture_at, NULL, &mixture, sizeof mixture, first, count, error);
     }
-    if (spec[length] == ':' && distribution_take_params(&d, kind, spec + length + 1, error) < 0)
+    struct part *only = &mixture.parts[mixture.count++];
+    if (take_distribution(only, spec, first, count, error) < 0)
         return NULL;
-    return of_kind(kind, &d, error);
+    if (only->d.period > 0)
+        return costs_of_function(mixture_at, NULL, &mixture, sizeof mixture, first, count, error);
+    if (only->kind->cost_ns != NULL)
+        return costs_of_function(only->kind->cost_ns, NULL, &only->d, sizeof only->d, first, count, error);
+    struct costs *costs = costs_constant(only->d.mean_ns);
+    if (costs == NULL)
+        error_set(error, "out of memory for the costs");
+    return costs;
 }

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Results of pods that cannot write them, or are not to (--results here), on their way to the supermaster, which writes
+ * them. A pod's master sends a STORE and its data, then all else that it says of those iterations, its report above
+ * all. A stream keeps the order and brings each once, also over a connection that broke. So results that were given to
+ * the stream are as good as stored for the pod's machine: the supermaster writes them before it sees the report. Where
+ * it cannot write them it ends the job, and counts nothing of what pods report from then on.
+ *
+ * Memory: the pod keeps what is not acknowledged, which has a bound (streams_has_room()). Results beyond
+ * that stay in the buffer of their data message, of which there are a few, and the rest with the workers: nothing is
+ * taken from these until there is room, so that they wait. The supermaster has the one data message of each pod that is
+ * on its way, and what waits in the streams' inbox, which has a bound of its own. */
+#include "common/mpi/far.h"
+
+#include "common/mpi/driver.h"
+#include "common/mpi/ops.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/util/error.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- at the pod --- */
+
+static unsigned set_peer(const struct far *far)
+{
+    return far->launches[0].peer; /* a pod knows one launch, the set */
+}
+
+void far_look_for_room(struct link *link)
+{
+    link->far.is_full = link->runtime->first_rank > 0 && !streams_has_room(link->far.streams, set_peer(&link->far));
+}
+
+static struct message store_message(const struct part *part, enum payload payload, const void *data, uint64_t bytes)
+{
+    return (struct message){.type = MESSAGE_STORE,
+                            .payload = payload,
+                            .payload_data = data,
+                            .payload_bytes = bytes,
+                            .store = {part->first, part->count}};
+}
+
+void far_send_results(struct driver *driver, const struct part *part, const void *data, uint64_t bytes)
+{
+    const struct message message = store_message(part, PAYLOAD_INLINE, data, bytes);
+    assert(bytes > 0 && bytes <= INLINE_MAX);
+    far_send(driver->link, driver->link->runtime->topology.supermaster, driver->user.job, &message);
+}
+
+bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
+{
+    struct far *far = &link->far;
+    const uint64_t before = far->sent;
+    if (far->sending == NULL) {
+        const struct message message = store_message(&collect->part, PAYLOAD_DATA, NULL, collect->bytes);
+        far_send(link, link->runtime->topology.supermaster, collect->user->job, &message);
+        far->sending = collect;
+    }
+    while (far->sent < collect->bytes && streams_has_room(far->streams, set_peer(far))) {
+        const uint64_t left = collect->bytes - far->sent;
+        const size_t size = left < STREAM_DATA_MAX ? (size_t)left : STREAM_DATA_MAX;
+        if (streams_send_data(far->streams, set_peer(far), collect->buffer + far->sent, size) < 0) {
+            link_give_up(link, "out of memory for results");
+            break;
+        }
+        far->sent += size;
+        far_flush(far);
+    }
+    *is_over = far->sent == collect->bytes;
+    if (!*is_over)
+        return far->sent > before;
+    far->sending = NULL;
+    far->sent = 0;
+    if (collect->user != NULL)
+        driver_note_stored(driver_of(collect->user), &collect->part, 0, NULL);
+    return true;
+}
+
+/* --- at the supermaster --- */
+
+/* Writes results, unless their job is over. Returns NULL, or what is wrong with them. */
+static const char *write_results(struct link *link, uint32_t job, const struct part *part, const void *data,
+                                 uint64_t bytes)
+{
+    struct driver *driver = link_find_driver(link, job);
+    struct error error;
+    if (driver == NULL || driver->state != DRIVER_RUNS || driver->cannot_store)
+        return NULL;
+    const struct effects *effects = driver->effects;
+    if (effects->fits == NULL || !effects->fits(effects->context, part, bytes))
+        return "sent results that cannot be";
+    heartbeat_release(&link->runtime->heartbeat);
+    const int result = effects->store(effects->context, part, data, bytes, &error);
+    heartbeat_retake(&link->runtime->heartbeat);
+    link->now_ns = link->ops->now();
+    driver->cannot_store = result < 0;
+    if (result < 0)
+        driver_step(driver, &(struct event){.type = EVENT_FATAL, .text = error.text});
+    return NULL;
+}
+
+const char *far_take_store(struct link *link, unsigned from, const struct message *message)
+{
+    struct far_launch *launch = far_find(&link->far, from);
+    const struct part part = {.first = message->store.first, .count = message->store.count};
+    if (link->runtime->role != ROLE_SUPERMASTER || launch == NULL)
+        return "sent results that are not for this rank";
+    if (message->payload == PAYLOAD_INLINE) /* also between the data of others */
+        return write_results(link, message->job, &part, message->payload_data, message->payload_bytes);
+    struct far_results *results = &launch->results;
+    if (results->bytes > 0)
+        return "sent results before the end of others";
+    if (results->room < message->payload_bytes) {
+        free(results->data);
+        results->room = message->payload_bytes;
+        results->data = malloc(results->room); /* the system gives memory only for what comes */
+    }
+    if (results->data == NULL) {
+        results->room = 0;
+        link_give_up(link, "out of memory for results");
+        return NULL;
+    }
+    results->job = message->job;
+    results->part = part;
+    results->bytes = message->payload_bytes;
+    results->have = 0;
+    return NULL;
+}
+
+const char *far_take_data(struct link *link, struct far_launch *launch, const unsigned char *bytes, size_t size)
+{
+    struct far_results *results = &launch->results;
+    if (size > results->bytes - results->have)
+        return "sent data that belong to no results";
+    memcpy(results->data + results->have, bytes, size);
+    results->have += size;
+    if (results->have < results->bytes)
+        return NULL;
+    const uint64_t all = results->bytes;
+    results->bytes = results->have = 0;
+    return write_results(link, results->job, &results->part, results->data, all);
+}
+
+void far_results_fini(struct far_results *results)
+{
+    free(results->data);
+    *results = (struct far_results){0};
+}

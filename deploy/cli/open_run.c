@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* A run that pods can join, as its launch sees it: see open_run.h. Its ranks are those of a set with one job, which its
+ * supermaster looks after (supermaster/lead/elastic.c); what is here only says where pods join. */
+#include "deploy/cli/open_run.h"
+
+#include "common/stream/ticket.h"
+#include "deploy/cli/host_pods.h"
+#include "deploy/cli/sets.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The folder of the run's own, by the name of this process, which goes on over all starts of the run. -1 with one
+ * line. */
+static int find_folder(char folder[PATH_MAX], struct error *error)
+{
+    char name[SET_NAME_MAX];
+    struct error unused;
+    snprintf(name, sizeof name, "run-%d", (int)getpid());
+    if (sets_state_folder(name, folder, &unused) == 0)
+        return 0;
+    return error_set(error, "--elastic: neither XDG_STATE_HOME nor HOME says where the file can be by which pods join; "
+                            "accepted: with --pods-file FILE");
+}
+
+int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
+{
+    static const char *const names[] = {"--pods-file", "--listen"};
+    char folder[PATH_MAX], ticket[PATH_MAX];
+    if (find_folder(folder, error) < 0)
+        return -1;
+    if (snprintf(ticket, sizeof ticket, "%s/" TICKET_NAME, folder) >= PATH_MAX)
+        return error_set(error, "--elastic: the path of the run's folder is too long; accepted: with --pods-file FILE");
+    const char *values[] = {ticket, launch_plan->has_pods ? HOST_PODS_ANYWHERE ":0" : "local"};
+    for (unsigned i = 0; i < 2; i++) { /* in front: what the user says counts */
+        argv_insert(&launch_plan->job, 1, values[i]);
+        argv_insert(&launch_plan->job, 1, names[i]);
+    }
+    return 0;
+}
+
+int open_run_check(const struct launch_plan *launch_plan, struct error *error)
+{
+    if (launch_plan->dca.count > 0 && launch_plan->listens)
+        return error_set(error, "--elastic: workers alone (--dca) have no supermaster that pods could join; accepted: "
+                                "without --dca");
+    return 0;
+}
+
+void open_run_clear(const struct launch_plan *launch_plan)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    struct error unused;
+    if (!launch_plan->listens || find_folder(folder, &unused) < 0)
+        return;
+    if (snprintf(path, sizeof path, "%s/" TICKET_NAME, folder) < PATH_MAX)
+        unlink(path);
+    if (snprintf(path, sizeof path, "%s/" TICKET_NAME ".socket", folder) < PATH_MAX)
+        unlink(path);
+    rmdir(folder);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The door by which pods join: see pods_door.h. */
+#include "supermaster/lead/pods_door.h"
+
+#include "common/mpi/runtime.h"
+#include "common/stream/stream.h"
+#include "common/stream/ticket.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Ends the name of the socket, which begins as that of the ticket. */
+#define SOCKET_ENDING ".socket"
+
+static void warn(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "supermaster: %s\n", line);
+}
+
+/* A ticket with the key of the one that is there, where it is to be used again, else with a new key. -1 with one
+ * line. */
+static int begin_ticket(struct ticket *ticket, const char *path, bool reuses, struct error *error)
+{
+    struct error unused;
+    if (!reuses || ticket_read(ticket, path, &unused) < 0)
+        return ticket_init(ticket, error);
+    ticket->count = 0;
+    return 0;
+}
+
+/* The addresses at which the door listens. -1 with one line. */
+static int list_addresses(struct ticket *ticket, const char *path, const struct address *address, const char *option,
+                          struct error *error)
+{
+    struct stream_address *local = &ticket->addresses[0];
+    const int length = snprintf(local->path, sizeof local->path, "%s" SOCKET_ENDING, path);
+    if (length < 0 || (size_t)length >= sizeof local->path)
+        return error_set(error,
+                         "--listen: a socket beside %.200s would have too long a path; accepted: %zu bytes, by %s",
+                         path, sizeof local->path - sizeof SOCKET_ENDING, option);
+    ticket->count = 1;
+    if (address->host[0] != '\0')
+        ticket->addresses[ticket->count++] = (struct stream_address){.port = *address};
+    return 0;
+}
+
+static int listen_at(struct pods_door *door, struct runtime *runtime, struct ticket *ticket, struct error *error)
+{
+    const struct streams_setup setup = {.base = runtime_base(runtime),
+                                        .key = ticket->key,
+                                        .grace_ns = STREAM_GRACE_NS,
+                                        .closed_ns = STREAM_CLOSED_NS,
+                                        .warn = warn};
+    door->streams = streams_listen(&setup, ticket->addresses, ticket->count, error);
+    if (door->streams == NULL)
+        return -1;
+    for (size_t i = 0; i < ticket->count; i++) /* the kernel may have chosen the port */
+        ticket->addresses[i] = *streams_address(door->streams, i);
+    return 0;
+}
+
+int pods_door_open(struct pods_door *door, struct runtime *runtime, const struct address *address, const char *path,
+                   bool reuses, const char *option, struct error *error)
+{
+    struct ticket ticket;
+    *door = (struct pods_door){.streams = NULL};
+    if (snprintf(door->ticket, sizeof door->ticket, "%s", path) >= PATH_MAX)
+        return error_set(error, "--listen: the path of the file by which pods join is too long");
+    if (begin_ticket(&ticket, path, reuses, error) < 0 || list_addresses(&ticket, path, address, option, error) < 0 ||
+        listen_at(door, runtime, &ticket, error) < 0)
+        return -1;
+    runtime_take_streams(runtime, door->streams);
+    return ticket_write(&ticket, path, error);
+}
+
+void pods_door_close(struct pods_door *door)
+{
+    streams_free(door->streams);
+    door->streams = NULL;
+}
+
+void pods_door_remove_ticket(const struct pods_door *door)
+{
+    unlink(door->ticket);
+}

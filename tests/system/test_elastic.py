@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Runs that pods can join: hdss run --elastic. All else is as of any run: its results, summary, exit status, signals and restarts."""
+import glob
+import json
+import os
+import signal
+import stat
+
+from launch import HDSS, SUPERMASTER, descendants, finish, launched, main, ranks_of, report, run, start, wait_until
+from test_resume import read
+from test_set import here
+
+LOOP = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=2000']
+
+
+def begin(*words, command='run'):
+    """A run, and the file by which it is joined."""
+    here()
+    process = start([HDSS, command, '--elastic', *words])
+    wait_until(lambda: glob.glob('hdss/run-*/pods') and glob.glob('hdss-*/run-*.sock') or process.poll() is not None, 'the file')
+    found = glob.glob('hdss/run-*/pods')
+    assert found, finish(process)
+    return process, os.path.abspath(found[0])
+
+
+def name_of_run():
+    """By which it is asked, and joined."""
+    return os.path.basename(glob.glob('hdss-*/run-*.sock')[0]).removesuffix('.sock')
+
+
+def pods():
+    return json.loads(run([HDSS, 'pods', '--format', 'json', name_of_run()]).out)
+
+
+def join(name, *words, workers=2):
+    """A pod that has joined."""
+    before = len(pods())
+    process = start([HDSS, 'join', '--workers', str(workers), *words, name])
+    wait_until(lambda: len(pods()) > before or process.poll() is not None, 'the pod')
+    return process
+
+
+def done():
+    shown = run([HDSS, 'show', name_of_run(), '--format', 'json'])
+    return json.loads(shown.out)['done'] if shown.status == 0 else 0
+
+
+def after(count):
+    """Waits until so many more iterations are done."""
+    before = done()
+    wait_until(lambda: done() >= before + count, f'{count} more iterations')
+
+
+def test_pods_join_a_run_and_leave_it():
+    process, ticket = begin('--workers', '1', '--output', 'out.npy', '--report', 'report.json', *LOOP, 'iterations=4000')
+    assert stat.S_IMODE(os.stat(ticket).st_mode) == 0o600
+    first, second = join(ticket), join(name_of_run(), workers=1)
+    after(100)
+    leaving = run([HDSS, 'drain', f"{name_of_run()}/pod{pods()[0]['rank']}"])
+    assert leaving.status == 0, leaving
+    assert finish(first).status == 0 and len(pods()) == 1
+    ended = finish(process)
+    assert ended.status == 0 and ended.out.startswith('synthetic: 4,000 iterations done') and f'`hdss join {ticket}` joins this run' in ended.err[0], ended
+    assert finish(second).status == 0 and not os.path.exists(os.path.dirname(ticket))
+    figures = report()
+    assert figures['pods'] == {'joined': 2, 'left': 1, 'lost': 0} and figures['faults']['lost_workers'] == 0, figures
+    shares = [worker['iterations'] for worker in figures['worker_stats']]
+    assert len(shares) == 4 and sum(shares) == 4000 and min(shares) > 0, shares
+    alone = run([HDSS, 'run', '--workers', '8', '--output', 'alone.npy', *LOOP, 'iterations=4000'])
+    assert alone.checksum() == ended.checksum() and read('alone.npy') == read('out.npy')
+
+
+def test_tasks_are_run_by_pods_alone():
+    process, ticket = begin('--pods-only', 'echo {}', ':::', *map(str, range(40)), command='exec')
+    pod = join(ticket)
+    ended = finish(process)
+    assert ended.status == 0 and sorted(map(int, ended.out.split())) == list(range(40)), ended
+    assert finish(pod).status == 0
+
+
+@launched
+def test_a_run_that_is_stopped_is_resumed():
+    words = ['--output', 'out.npy', *LOOP, 'iterations=800']
+    process, ticket = begin('--workers', '1', *words)
+    pod = join(ticket)
+    after(100)
+    process.send_signal(signal.SIGINT)
+    ended = finish(process)
+    assert ended.status == 4 and 'draining' in ended.err[-1], ended
+    assert finish(pod).status == 0
+    resumed = run([HDSS, 'run', '--workers', '2', '--resume', *words])
+    assert resumed.status == 0 and 'resumed iterations' in resumed.out, resumed
+
+
+def test_a_lost_pod_costs_what_it_had_begun():
+    process, ticket = begin('--workers', '1', '--report', 'report.json', *LOOP, 'iterations=1200')
+    pod = join(ticket)
+    after(100)
+    for pid in descendants(pod.pid):
+        os.kill(pid, signal.SIGKILL)
+    assert finish(pod).status == 1
+    ended = finish(process)
+    assert ended.status == 0 and any('was lost with its workers' in line for line in ended.err), ended
+    assert report()['pods'] == {'joined': 1, 'left': 0, 'lost': 1} and report()['done'] == 1200, report()
+
+
+@launched
+def test_pods_come_back_to_a_run_that_is_started_again():
+    process, ticket = begin('--pods-only', '--output', 'out.npy', '--report', 'report.json', *LOOP, 'iterations=1200')
+    pod = join(ticket, '--wait', '60')
+    after(100)
+    os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
+    ended = finish(process)
+    assert ended.status == 0 and report()['faults']['resumed_iterations'] > 0 and report()['done'] == 1200, ended
+    back = finish(pod)
+    assert back.status == 0 and any('the set was lost: it is waited for' in line for line in back.err), back
+
+
+def refused(words, *texts):
+    result = run([HDSS, *words])
+    assert result.status == 2 and len(result.err) == 1 and all(text in result.err[0] for text in texts), (words, result)
+
+
+def test_what_cannot_be_elastic_is_refused():
+    here()
+    refused(['run', '--elastic', '--workers', '2', 'hydro'], '--elastic', 'depend on one another')
+    refused(['run', '--elastic', '--dca', 'rma', 'synthetic'], '--elastic', 'without --dca')
+    refused(['run', '--pods-only', 'synthetic'], '--pods-only', '--listen local')
+    refused(['run', '--elastic', '--pods-only', '--workers', '2', 'synthetic'], 'without --workers')
+    refused(['run', '--elastic', '--masters', '0', 'synthetic'], '--masters 0')
+    refused(['run', '--pods-file', 'pods', 'synthetic'], '--pods-file', '--listen')
+    refused(['run', '--listen', 'here:there', 'synthetic'], '--listen', 'local, HOST:PORT or PORT')
+    refused(['run', '--elastic', '--group-by', 'even', 'synthetic'], '--group-by even')
+    refused(['join', 'run-1'], "'run-1'")
+    assert not os.path.exists('hdss'), os.listdir('hdss')
+    with open('notes', 'w', encoding='ascii') as file:
+        file.write('kept')
+    os.chmod('notes', 0o600)
+    long = 'x' * 120
+    for name, text in ((long, 'by --pods-file FILE'), ('notes', 'does not begin with')):
+        result = run([HDSS, 'run', '--elastic', '--pods-file', name, '--workers', '1', 'synthetic', 'iterations=1'])
+        assert result.status == 2 and '--pods-file' in result.err[0] and text in result.err[0], result
+    assert read('notes') == b'kept'
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""A pod on each host: hdss run --hosts a,b,c --pods. Hosts are pretended (nodes.py); each of them may be lost, whatever the MPI library makes of that."""
+import os
+import signal
+
+from launch import HDSS, SUPERMASTER, finish, launched, main, ranks_of, report, run, start, wait_until
+from nodes import Nodes
+from test_elastic import pods
+from test_resume import STEADY, check, undisturbed, wait_for_records
+from test_set import here
+
+# Some 0.7 seconds for six workers.
+JOB = ['synthetic', 'iterations=1000', 'mean=4000', 'distribution=exponential', 'mode=sleep']
+
+
+def words(*more):
+    return ['--pods', *STEADY, '--output', 'out.npy', *more, *JOB]
+
+
+def over(count, test):
+    here()
+    try:
+        with Nodes(count) as nodes:
+            test(nodes)
+    except OSError as problem:
+        return str(problem)
+
+
+def begin(nodes):
+    """A run that all three pods have joined, and that has stored something."""
+    process = start(nodes.hdss(words(), slots=2))
+    wait_for_records(process)
+    wait_until(lambda: len(pods()) == 3 or process.poll() is not None, 'the pods')
+    return process
+
+
+def lost(result, **numbers):
+    """The run is as if nothing had happened, but for that."""
+    check(result, undisturbed(*JOB))
+    assert report()['pods'] == {'joined': 3, 'left': 0, 'lost': 0, **numbers}, report()['pods']
+    assert report()['done'] == 1000, report()
+
+
+def test_a_run_over_pods_is_as_any_other():
+    def test(nodes):
+        result = run(nodes.hdss(words(), slots=2))
+        lost(result)
+        assert result.err == [] and report()['masters'] == 3 and len(report()['worker_stats']) == 6, result
+        assert os.listdir('hdss') == [], os.listdir('hdss')
+        told = run(nodes.hdss(['--pods', '--workers', '2', 'exec', 'shell=yes', 'command=echo {} $(hostname)', 'count=20', '--output', 'tasks.txt'], slots=1))
+        assert told.status == 0, told
+        with open('tasks.txt', encoding='ascii') as file:
+            ran = [line.split() for line in file]
+        assert [int(task) for task, _ in ran] == list(range(1, 21)) and {node for _, node in ran} <= set(nodes.names[:2]), ran
+    return over(3, test)
+
+
+@launched
+def test_a_lost_host_costs_what_it_had_begun():
+    def test(nodes):
+        process = begin(nodes)
+        nodes.kill(2)
+        result = finish(process)
+        lost(result, lost=1)
+        assert any(f'the pod of {nodes.names[2]} has ended' in line for line in result.err), result
+    return over(3, test)
+
+
+@launched
+def test_a_lost_supermaster_is_started_again_with_pods():
+    def test(nodes):
+        process = begin(nodes)
+        os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
+        result = finish(process)
+        lost(result)
+        assert report()['faults']['resumed_iterations'] > 0 and 'starting again where it was' in result.raw_err, result
+    return over(3, test)
+
+
+def test_a_signal_drains_all():
+    def test(nodes):
+        process = begin(nodes)
+        process.send_signal(signal.SIGTERM)
+        result = finish(process)
+        assert result.status == 4 and 'draining' in result.err[-1] and not nodes.processes(1) + nodes.processes(2), result
+        check(run([HDSS, 'run', '--workers', '2', *STEADY, '--resume', '--output', 'out.npy', *JOB]), undisturbed(*JOB))
+    return over(3, test)
+
+
+def test_hosts_that_cannot_be_reached_are_named():
+    here()
+    hosts = ['run', '--hosts', 'nowhere1:1,nowhere2:1', '--pods', 'synthetic', 'iterations=10']
+    os.environ['OMPI_MCA_plm_rsh_agent'] = 'no-such-agent'
+    try:
+        result = run([HDSS, *hosts])
+        shown = run([HDSS, *hosts[:-2], '--dry-run', *hosts[-2:]])
+    finally:
+        del os.environ['OMPI_MCA_plm_rsh_agent']
+    assert result.status == 1 and sum(line.startswith('hdss run: the pod of nowhere') for line in result.err) == 2 and any('no pod is left' in line for line in result.err), result
+    assert shown.status == 0 and len([line for line in shown.out.splitlines() if line.startswith('no-such-agent nowhere')]) == 2, shown
+
+
+def refused(options, *texts):
+    result = run([HDSS, 'run', *options])
+    assert result.status == 2 and len(result.err) == 1 and all(text in result.err[0] for text in texts), (options, result)
+
+
+def test_what_cannot_have_pods_is_refused():
+    here()
+    refused(['--pods', 'synthetic'], '--pods', '--hosts')
+    refused(['--hosts', 'a:1,b:1', '--pods', '--masters', '1', 'synthetic'], '--masters 1', '2')
+    refused(['--hosts', 'a,b', '--pods', 'synthetic'], '--workers')
+    refused(['--hosts', 'a:1,b:1', '--pods', '--dca', 'rma', 'synthetic'], 'without --dca')
+    refused(['--hosts', 'localhost:1', '--pods', 'hydro'], 'depend on one another')
+    refused(['--await-pods', '2', 'synthetic'], '--await-pods', '--listen')
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
