@@ -102,15 +102,10 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
 
 /* --- workers --- */
 
-/* Notes that a worker is lost: nobody expects anything of it from now on. */
-static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
+/* Notes that nobody expects anything of a worker from now on. */
+static void strike_worker(struct supermaster *supermaster, unsigned w, bool is_late)
 {
     struct losses *losses = &supermaster->losses;
-    /* nothing was heard of an orphan since its master was lost */
-    bool is_late = supermaster->state >= SUPERMASTER_ENDING && ledger_is_complete(&supermaster->ledger) &&
-                   !supermaster->config.is_patient && losses->worker[w] != WORKER_IS_ORPHAN;
-    if (losses->worker[w] == WORKER_IS_LOST)
-        return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
     losses->worker[w] = WORKER_IS_LOST;
     supermaster->statistics[w].left_ns = supermaster->now_ns;
@@ -119,6 +114,18 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
     assert(losses->workers_lost <= supermaster->config.topology->workers && "a worker is lost once");
     supermaster_recheck(supermaster);
     supermaster_waive_speed(supermaster, w);
+}
+
+/* Notes that a worker is lost. */
+static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
+{
+    struct losses *losses = &supermaster->losses;
+    /* nothing was heard of an orphan since its master was lost */
+    bool is_late = supermaster->state >= SUPERMASTER_ENDING && ledger_is_complete(&supermaster->ledger) &&
+                   !supermaster->config.is_patient && losses->worker[w] != WORKER_IS_ORPHAN;
+    if (losses->worker[w] == WORKER_IS_LOST)
+        return;
+    strike_worker(supermaster, w, is_late);
     /* chunks of the last worker go to nobody */
     supermaster_losses_note(supermaster, supermaster->config.topology->worker_rank[w],
                             supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
@@ -198,6 +205,11 @@ static void supermaster_losses_lose_master(struct supermaster *supermaster, unsi
     supermaster_losses_note(supermaster, topology->master_rank[m], 0, false);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
+        if (topology->worker_rank[w] == topology->master_rank[m]) { /* the same process: one loss is told */
+            if (losses->worker[w] != WORKER_IS_LOST)
+                strike_worker(supermaster, w, false);
+            continue;
+        }
         if (losses->worker[w] == WORKER_IS_DEAD)
             note_worker(supermaster, w, 0);
         if (losses->worker[w] != WORKER_IS_ALIVE)
@@ -414,7 +426,10 @@ void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, st
     const struct supermaster_loss *loss = &supermaster->losses.list[i];
     unsigned w = topology_worker(topology, loss->rank);
     unsigned long long chunks = loss->chunks;
-    if (w == topology->workers && topology_has_joined(topology, loss->rank))
+    if (topology->masters > 0 && topology_does_both(topology, loss->rank))
+        error_set(text, "master rank %u, which computed as well, was lost; its workers go on with the supermaster",
+                  loss->rank);
+    else if (w == topology->workers && topology_has_joined(topology, loss->rank))
         error_set(text, "master rank %u was lost with its workers; others go on with their work", loss->rank);
     else if (w == topology->workers)
         error_set(text, "master rank %u was lost; its workers go on with the supermaster", loss->rank);

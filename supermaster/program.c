@@ -19,6 +19,7 @@
 #include "supermaster/lead/elastic.h"
 #include "supermaster/lead/job.h"
 #include "supermaster/set/serve.h"
+#include "worker/job/beside.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -33,6 +34,8 @@ struct program {
     struct metrics_file *metrics_file;    /* NULL: there is none; owned */
     struct control_source control_source; /* of both */
     struct error source_error;            /* the source's */
+    char *const *word;                    /* [words] the job, the runtime's */
+    unsigned words;
     const char *version;
 };
 
@@ -155,7 +158,7 @@ static int open_to_others(struct program *program)
 static int prepare(struct program *program)
 {
     struct root *root = led_job_root(program->led);
-    program->topology = runtime_group(program->runtime, root->setup.job.spec.group_by == RUN_GROUP_BY_NODE);
+    program->topology = runtime_group(program->runtime, job_setup_grouping(&root->setup));
     if (program->topology != NULL && root->setup.job.listens)
         return elastic_prepare(&program->elastic, program->led, program->runtime, program->topology);
     if (program->topology != NULL)
@@ -167,15 +170,14 @@ static int prepare(struct program *program)
 /* Shares the job, or that there is none. False where there is none: all leave with `*status`. */
 static bool share(struct program *program, int argc, char **argv, int *status)
 {
-    unsigned count;
     struct findings findings = {.words = NULL};
     if (*status == EXIT_STATUS_DONE)
         led_job_find(program->led, &findings);
     const bool has_words = findings.words != NULL;
-    const bool is_shared = runtime_share_job(program->runtime, has_words ? findings.count : argc,
-                                             has_words ? findings.words : argv, status, &count) != NULL;
+    program->word = runtime_share_job(program->runtime, has_words ? findings.count : argc,
+                                      has_words ? findings.words : argv, status, &program->words);
     findings_fini(&findings);
-    return is_shared;
+    return program->word != NULL;
 }
 
 /* Shares the job and runs it. Returns the exit status. */
@@ -190,7 +192,8 @@ static int share_and_run(struct program *program, int argc, char **argv)
     if (!share(program, argc, argv, &status))
         return status;
     const struct machine machine = led_job_machine(program->led);
-    status = runtime_drive(program->runtime, &machine, led_job_effects(program->led), NULL);
+    status = worker_job_drive_beside(program->runtime, program->topology, program->words, program->word, &machine,
+                                     led_job_effects(program->led), NULL);
     return led_job_end(program->led, status);
 }
 

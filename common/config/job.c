@@ -258,6 +258,14 @@ static const struct option_row workers[] = {
     {"group-by", 0, "node|even", NULL,
      "which master serves a worker: one on its own node where there is one, or dealt out evenly (default node)",
      TAKES_CHOICE(struct job, spec.group_by), .not_for = OPTION_DCA},
+    {"masters-compute", 0, NULL, NULL,
+     "whoever serves workers, the masters or without any the supermaster, computes chunks as well, and looks at the "
+     "messages of the others between two iterations (default: a master only serves, and sleeps when nothing comes)",
+     TAKES_FLAG(struct job, spec.masters_compute), .not_for = OPTION_DCA},
+    {"break-after", 0, "N", NULL,
+     "with --masters-compute: a master that computes looks at its messages every N iterations, and every 2 ms at least "
+     "(default: as many as take about 50 us)",
+     TAKES_INTEGER(struct job, spec.break_after, 1, SCHED_ITERATIONS_MAX), .not_for = OPTION_DCA},
     {"ask-ahead", 0, "auto|off|N", "auto, off, an integer from 1 to 8",
      "how early a worker asks for its next chunk: auto: as early as the measured round trip needs; off: when the "
      "running one is done; N: always N chunks ahead, 1 to 8 (default auto)",

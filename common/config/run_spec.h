@@ -39,6 +39,8 @@ struct run_spec {
     enum run_refill refill; /* WHEN_EMPTY: a master asks for its next refill when its pool is empty, not before */
     enum run_power power;   /* source of the workers' powers */
     enum run_group_by group_by;
+    bool masters_compute; /* whoever serves workers is one of them, too */
+    uint64_t break_after; /* and looks at its messages after so many iterations; 0: after as many as take 50 us */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, 1 .. RUN_ASK_AHEAD_MAX */
     enum run_recall recall;    /* ON: work that has not begun goes to workers that have none */

@@ -5,6 +5,7 @@
 #include "common/config/params.h"
 #include "common/config/power_file.h"
 #include "common/config/run_spec.h"
+#include "common/machine/topology.h"
 #include "common/os/files.h"
 #include "common/results/results.h"
 #include "common/service/service.h"
@@ -213,12 +214,42 @@ bool job_setup_can_be_isolated(const struct job_setup *setup)
            spec->weighting != SCHED_WEIGHTING_ACP;
 }
 
+/* A server that computes has one thread, whose turns are short. */
+static int check_masters(const struct job_setup *setup, struct error *error)
+{
+    const struct run_spec *spec = &setup->job.spec;
+    if (spec->break_after > 0 && !spec->masters_compute)
+        return error_set(error, "--break-after is for --masters-compute, and for --dca");
+    if (!spec->masters_compute)
+        return 0;
+    if (job_setup_is_dependent(setup))
+        return error_set(
+            error,
+            "--masters-compute: the iterations of %s depend on one another; accepted: loops of independent "
+            "iterations",
+            setup->kernel->name);
+    if (run_spec_has_threads(spec))
+        return error_set(error, "--masters-compute: a master that computes has one thread; accepted: --threads 1");
+    return 0;
+}
+
+unsigned job_setup_grouping(const struct job_setup *setup)
+{
+    const struct run_spec *spec = &setup->job.spec;
+    return (spec->group_by == RUN_GROUP_BY_NODE ? TOPOLOGY_BY_NODE : TOPOLOGY_EVENLY) |
+           (spec->masters_compute ? TOPOLOGY_MASTERS_COMPUTE : 0);
+}
+
 int job_setup_check_for_set(const struct job_setup *setup, struct error *error)
 {
     const struct run_spec *spec = &setup->job.spec;
     if (spec->group_by == RUN_GROUP_BY_EVEN)
         return error_set(error, "--group-by even is for a launch: the workers of a set are grouped; accepted: `hdss up "
                                 "--group-by even`");
+    if (spec->masters_compute)
+        return error_set(error,
+                         "--masters-compute is for a launch of its own: the masters of a set serve several jobs; "
+                         "accepted: `hdss run` without --set");
     if (!run_spec_has_threads(spec) || job_setup_can_be_isolated(setup))
         return 0;
     return error_set(error,
@@ -378,8 +409,9 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     if (take_growth(setup, error) < 0)
         return -1;
     if (check_verify(setup, error) < 0 || check_effects(setup, error) < 0 ||
-        job_setup_check_threads(setup, error) < 0 || check_isolation(setup, error) < 0 ||
-        check_timeout(setup, error) < 0 || job_setup_check_dependencies(setup, error) < 0)
+        job_setup_check_threads(setup, error) < 0 || check_masters(setup, error) < 0 ||
+        check_isolation(setup, error) < 0 || check_timeout(setup, error) < 0 ||
+        job_setup_check_dependencies(setup, error) < 0)
         return -1;
     job_take_output(&setup->job, &setup->loop);
     if (job_setup_check_steps(setup, error) < 0)

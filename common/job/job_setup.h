@@ -56,6 +56,9 @@ bool job_setup_can_be_isolated(const struct job_setup *setup);
  * that only a helper has threads. -1 with one line. */
 int job_setup_check_for_set(const struct job_setup *setup, struct error *error);
 
+/* How the ranks of a launch are grouped for the job, a set of enum topology_grouping. */
+unsigned job_setup_grouping(const struct job_setup *setup);
+
 /* Looks whether pods can join the job's run, whose ranks work as those of a set. -1 with one line. */
 int job_setup_check_for_pods(const struct job_setup *setup, struct error *error);
 

@@ -78,7 +78,7 @@ static const struct topology *group(struct runtime *runtime, unsigned words, cha
     const struct topology *topology = NULL;
     if (serve_options_parse(options, (int)words, word, &error) == 0) {
         error_set(&error, "out of memory");
-        topology = runtime_group(runtime, !options->group_even);
+        topology = runtime_group(runtime, options->group_even ? TOPOLOGY_EVENLY : TOPOLOGY_BY_NODE);
     }
     if (topology == NULL)
         fprintf(stderr, "hdss: rank %u: %s\n", runtime_rank(runtime), error.text);

@@ -161,11 +161,12 @@ enum action_type {
                      up, and so are all boundary data, also those on their way, but for what is complete of
                      `quiesce.boundaries`, which is saved. Nothing more is exchanged with rank `quiesce.lost` */
     ACTION_RESTART,  /* from the saved boundary data keep those of `boundary_at` only; 0: none */
-    ACTION_GROW, /* look how many iterations the loop has by now, which may grow: EVENT_GROWN or FATAL follows before
-                    any other event */
-    ACTION_DROP, /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_RANK_LOST of it
-                    follows, and it is sent nothing more. If it is the supermaster, that ends this rank */
-    ACTION_EXIT, /* leave with exit.status */
+    ACTION_GROW,  /* look how many iterations the loop has by now, which may grow: EVENT_GROWN or FATAL follows before
+                     any other event */
+    ACTION_DROP,  /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_RANK_LOST of it
+                     follows, and it is sent nothing more. If it is the supermaster, that ends this rank */
+    ACTION_TAKEN, /* the data `taken` of an event of the executor are not needed any more, and were not sent */
+    ACTION_EXIT,  /* leave with exit.status */
 };
 
 struct action {
@@ -222,6 +223,7 @@ struct action {
             unsigned rank;
             const char *text; /* offence of the rank, as in "rank 5 ..."; borrowed for the step */
         } drop;
+        const void *taken;
         struct {
             int status; /* enum exit_status */
         } exit;

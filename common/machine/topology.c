@@ -147,17 +147,25 @@ static void number_nodes(struct topology *topology, const struct hello *hellos, 
             number[hellos[i].node] = topology->nodes++;
 }
 
-static void topology_list_members(struct topology *topology, const struct hello *hellos, const unsigned *number)
+/* True where the rank is a worker, or one beside serving workers. */
+static bool computes(const struct topology *topology, enum role role, unsigned grouping)
+{
+    const enum role serves = topology->masters > 0 ? ROLE_MASTER : ROLE_SUPERMASTER;
+    return role == ROLE_WORKER || ((grouping & TOPOLOGY_MASTERS_COMPUTE) != 0 && role == serves);
+}
+
+static void topology_list_members(struct topology *topology, const struct hello *hellos, const unsigned *number,
+                                  unsigned grouping)
 {
     unsigned masters = 0, workers = 0;
     for (unsigned i = 0; i < topology->ranks; i++) {
-        switch (hellos[i].role) {
-        case ROLE_SUPERMASTER: topology->supermaster = i; break;
-        case ROLE_MASTER: topology->master_rank[masters++] = i; break;
-        case ROLE_WORKER:
+        if (hellos[i].role == ROLE_SUPERMASTER)
+            topology->supermaster = i;
+        else if (hellos[i].role == ROLE_MASTER)
+            topology->master_rank[masters++] = i;
+        if (computes(topology, hellos[i].role, grouping)) {
             topology->worker_node[workers] = number[hellos[i].node];
             topology->worker_rank[workers++] = i;
-            break;
         }
     }
 }
@@ -243,8 +251,20 @@ static void deal_within_nodes(struct topology *topology, const struct lists *lis
     }
 }
 
+/* Has each master that computes serve itself. */
+static void deal_to_themselves(struct topology *topology, unsigned *load)
+{
+    for (unsigned m = 0; m < topology->masters; m++) {
+        const unsigned w = topology_worker(topology, topology->master_rank[m]);
+        if (w == topology->workers)
+            continue;
+        topology->master_of[w] = m;
+        load[m]++;
+    }
+}
+
 /* Deals each worker to a master. Two passes, so that those who must go to another node even out the counts. */
-static int deal(struct topology *topology, const struct hello *hellos, const unsigned *number, bool by_node,
+static int deal(struct topology *topology, const struct hello *hellos, const unsigned *number, unsigned grouping,
                 unsigned *load)
 {
     struct lists lists;
@@ -254,7 +274,8 @@ static int deal(struct topology *topology, const struct hello *hellos, const uns
         topology->master_of[w] = topology->masters;
     for (unsigned m = 0; m < topology->masters; m++)
         lists.master_node[m] = number[hellos[topology->master_rank[m]].node];
-    if (by_node)
+    deal_to_themselves(topology, load);
+    if ((grouping & TOPOLOGY_BY_NODE) != 0)
         deal_within_nodes(topology, &lists, load);
     for (unsigned m = 0; m < topology->masters; m++)
         lists.masters[m] = m;
@@ -282,9 +303,11 @@ static void serve_all_by_supermaster(struct topology *topology)
     topology->served_first[1] = topology->workers;
 }
 
-int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, bool by_node)
+int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, unsigned grouping)
 {
     struct census census = count_roles(hellos, ranks);
+    if ((grouping & TOPOLOGY_MASTERS_COMPUTE) != 0)
+        census.workers += census.masters > 0 ? census.masters : census.supermasters;
     *topology = (struct topology){
         .ranks = ranks, .masters = census.masters, .workers = census.workers, .launched = census.masters};
     unsigned *load = calloc(census.masters + 1, sizeof *load), *number = calloc(ranks, sizeof *number);
@@ -295,11 +318,11 @@ int topology_init(struct topology *topology, const struct hello *hellos, unsigne
         return -1;
     }
     number_nodes(topology, hellos, number);
-    topology_list_members(topology, hellos, number);
+    topology_list_members(topology, hellos, number, grouping);
     int result = 0;
     if (topology->masters == 0)
         serve_all_by_supermaster(topology);
-    else if ((result = deal(topology, hellos, number, by_node, load)) == 0)
+    else if ((result = deal(topology, hellos, number, grouping, load)) == 0)
         sort_by_master(topology, load);
     for (unsigned i = 0; i < topology->workers; i++)
         topology->served_rank[i] = topology->worker_rank[topology->served[i]];
@@ -380,6 +403,13 @@ unsigned topology_master(const struct topology *topology, unsigned rank)
 unsigned topology_worker(const struct topology *topology, unsigned rank)
 {
     return rank_index(topology->worker_rank, topology->workers, rank);
+}
+
+bool topology_does_both(const struct topology *topology, unsigned rank)
+{
+    const bool serves = topology_is_central(topology) ? rank == topology->supermaster
+                                                      : topology_master(topology, rank) < topology->masters;
+    return serves && topology_worker(topology, rank) < topology->workers;
 }
 
 bool topology_has_joined(const struct topology *topology, unsigned rank)

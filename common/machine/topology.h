@@ -31,10 +31,18 @@ struct topology {
  * empty line (that rank has said why). HELLO_STATUS_HELP is returned as it is. */
 int topology_check(const struct hello *hellos, unsigned ranks, struct error *error);
 
-/* Builds the topology of hellos that topology_check() has accepted. With `by_node` a worker goes to a master of its own
- * node where there is one, evenly; the others, or all without `by_node`, are dealt out so that the masters' counts
- * differ as little as they can. -1 when memory is out. */
-int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, bool by_node);
+/* How workers are grouped. */
+enum topology_grouping {
+    TOPOLOGY_EVENLY = 0,
+    TOPOLOGY_BY_NODE = 1, /* a worker goes to a master of its own node where there is one, evenly */
+    TOPOLOGY_MASTERS_COMPUTE =
+        2, /* whoever serves workers, the masters or the supermaster alone, is one of them, too */
+};
+
+/* Builds the topology of hellos that topology_check() has accepted; `grouping` is a set of enum topology_grouping.
+ * Workers for whom that names no master are dealt out so that the masters' counts differ as little as they can. -1
+ * when memory is out. */
+int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, unsigned grouping);
 void topology_fini(struct topology *topology);
 
 /* Copies a topology. -1 when memory is out. */
@@ -73,6 +81,9 @@ static inline bool topology_is_in_pod(const struct topology *topology, unsigned 
 {
     return topology->masters > topology->launched && topology->master_of[w] >= topology->launched;
 }
+
+/* True where the rank serves workers and is one of them. */
+bool topology_does_both(const struct topology *topology, unsigned rank);
 
 /* True for the ranks of a pod. */
 bool topology_has_joined(const struct topology *topology, unsigned rank);

@@ -216,6 +216,7 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_QUIESCE: apply_quiesce(driver, action); break;
     case ACTION_RESTART: executor_restart(executor, action->boundary_at); break;
     case ACTION_DROP: link_drop(driver->link, action->drop.rank, action->drop.text); break;
+    case ACTION_TAKEN: executor_sent(executor, action->taken); break;
     case ACTION_EXIT:
         if (driver->state == DRIVER_RUNS)
             driver->state = DRIVER_EXITS;

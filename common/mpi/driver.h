@@ -128,6 +128,7 @@ struct link {
     uint64_t looked_ns;          /* when a computing rank last looked at the messages */
     bool computed;               /* the last turn computed */
     bool computes;               /* a job has an executor */
+    bool serves;                 /* others wait for this rank, also while it computes */
     bool received_while_waiting; /* a message was handled in wait_idle() */
 };
 

@@ -36,7 +36,10 @@ struct link *link_open(struct runtime *runtime)
     assert(runtime->grouped && runtime->ops != NULL);
     if (link == NULL)
         MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
-    *link = (struct link){.runtime = runtime, .ops = runtime->ops, .stride.keeps_ns = LINK_KEEPS_NS};
+    *link = (struct link){.runtime = runtime,
+                          .ops = runtime->ops,
+                          .stride.keeps_ns = LINK_KEEPS_NS,
+                          .serves = runtime->role != ROLE_WORKER};
     if (runtime->ops->prepare(runtime, &error) < 0) {
         if (error.text[0] != '\0')
             link_give_up(link, error.text);

@@ -272,6 +272,7 @@ static bool driver_compute(struct driver *driver)
         if (link->now_ns - before_ns > LONG_TURN_NS && !link->runtime->exchanges)
             link_receive(link, 1);
         driver_step(driver, &event);
+        driver_deliver_stored(driver); /* of a rank that serves itself */
     }
     return true;
 }
@@ -410,11 +411,13 @@ bool link_runs(const struct link *link)
 /* Messages, sends, data, computing, time. A rank that computes handles one message a turn. Between two short chunks
  * that are here it looks for messages later, when it has nothing to compute: a look takes as long as a chunk, and where
  * ranks share cores MPI gives this one away when there is no message. Neither does it look first where it slept for its
- * kernel, and not for a message. */
+ * kernel, and not for a message. A rank that serves others and computes looks in each turn, as they wait for it. */
 void link_turn(struct link *link)
 {
-    const unsigned most = link->computes ? 1 : MESSAGES_PER_TURN;
-    bool later = wait_take_work(&link->wait) || (link->computed && link->now_ns - link->looked_ns < LONG_TURN_NS);
+    const unsigned most = link->computes && !link->serves ? 1 : MESSAGES_PER_TURN;
+    const bool was_woken = wait_take_work(&link->wait);
+    const bool later =
+        !link->serves && (was_woken || (link->computed && link->now_ns - link->looked_ns < LONG_TURN_NS));
     bool happened = link->received_while_waiting;
     link->received_while_waiting = link->far.has_stored = false;
     if (link->far.streams != NULL)

@@ -103,8 +103,9 @@ void runtime_enter_set(struct runtime *runtime, struct streams *streams, const s
  */
 void runtime_take_streams(struct runtime *runtime, struct streams *streams);
 
-/* Groups the ranks, each for itself; valid until runtime_leave(). NULL when memory is out. */
-const struct topology *runtime_group(struct runtime *runtime, bool by_node);
+/* Groups the ranks, each for itself, by a set of enum topology_grouping; valid until runtime_leave(). NULL when memory
+ * is out. */
+const struct topology *runtime_group(struct runtime *runtime, unsigned grouping);
 
 /* The base of libevent in which this rank waits: events that its program adds are served while a machine is driven,
  * within a millisecond where there is work. To be called before runtime_drive(); borrowed until runtime_leave(). NULL

@@ -306,11 +306,11 @@ void runtime_take_streams(struct runtime *runtime, struct streams *streams)
     runtime->streams = streams;
 }
 
-const struct topology *runtime_group(struct runtime *runtime, bool by_node)
+const struct topology *runtime_group(struct runtime *runtime, unsigned grouping)
 {
     const unsigned first = runtime->first_rank;
     const int result = first > 0 ? topology_init_pod(&runtime->topology, first, runtime->ranks - first)
-                                 : topology_init(&runtime->topology, runtime->hellos, runtime->ranks, by_node);
+                                 : topology_init(&runtime->topology, runtime->hellos, runtime->ranks, grouping);
     if (result < 0)
         return NULL;
     runtime->grouped = true;

@@ -12,11 +12,11 @@
  * not found has ended since it said hello. Workers of a set find one another when they come to exchange boundary data:
  * the number of one that was lost long before may be another process's by then, but it takes no part in that.
  *
- * A process that is stopped (SIGSTOP) has not ended, and the kernel tells nothing of it. A master never computes, so
- * that a stopped one is as good as silent: whoever watches it looks once a second, and ends it when it was stopped in
- * as many looks in a row as heartbeats may be missed. Its end is then found as any other. What is counted are own
- * looks: when the whole run is stopped and goes on, nobody is blamed. A stopped worker is left alone: what it holds is
- * overdue one day, and at the end it is let go on (rouse.c). */
+ * A process that is stopped (SIGSTOP) has not ended, and the kernel tells nothing of it. Others wait for a
+ * master, and a stopped one is as good as silent: whoever watches it looks once a second, and ends it when it was
+ * stopped in as many looks in a row as heartbeats may be missed. Its end is then found as any other. What is counted
+ * are own looks: when the whole run is stopped and goes on, nobody is blamed. A stopped worker is left alone: what it
+ * holds is overdue one day, and at the end it is let go on (rouse.c). */
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"

@@ -120,6 +120,22 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
+/* The workers that are masters as well are no ranks of their own. */
+static int count_those_who_do_both(struct launch_plan *launch_plan, struct error *error)
+{
+    const unsigned both = launch_plan->masters > 0 ? launch_plan->masters : 1;
+    if (!launch_plan->setup.job.spec.masters_compute)
+        return 0;
+    if (launch_plan->workers <= both)
+        return error_set(
+            error,
+            "--masters-compute: of %u workers in all %u serve the others as well; accepted: --workers %u or "
+            "more",
+            launch_plan->workers, both, both + 1);
+    launch_plan->workers -= both;
+    return 0;
+}
+
 static int compose_complete(struct launch_plan *launch_plan, struct error *error)
 {
     if (compose_is_dca(launch_plan) && launch_plan->masters > 0)
@@ -138,7 +154,7 @@ static int compose_complete(struct launch_plan *launch_plan, struct error *error
         return error_set(error,
                          "--masters %u: accepted on several hosts: an integer from 0 to the number of workers, %u",
                          launch_plan->masters, launch_plan->workers);
-    return 0;
+    return count_those_who_do_both(launch_plan, error);
 }
 
 int compose_check_workers(const struct launch_plan *plan, struct error *error)

@@ -29,12 +29,13 @@ struct launch_plan {
     const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;
-    struct argv dca;        /* --dca and what goes with it, for every worker; none: a supermaster leads */
-    bool keeps_book;        /* --dca two-sided or node: rank 0 can tell what a lost worker had */
-    struct argv job;        /* the supermaster's command line, its name first */
-    struct job_setup setup; /* set-up of `job`, borrowing from it; the loop is known where check.h has looked */
-    bool checked;           /* by check.h */
-    char *shown;            /* text that a dry run shows behind the line; owned */
+    struct argv dca;         /* --dca and what goes with it, for every worker; none: a supermaster leads */
+    const char *break_after; /* iterations between two looks, as given; borrowed; NULL: not given */
+    bool keeps_book;         /* --dca two-sided or node: rank 0 can tell what a lost worker had */
+    struct argv job;         /* the supermaster's command line, its name first */
+    struct job_setup setup;  /* set-up of `job`, borrowing from it; the loop is known where check.h has looked */
+    bool checked;            /* by check.h */
+    char *shown;             /* text that a dry run shows behind the line; owned */
     bool dry_run;
     const char *set;           /* the job is for this set, and nothing is launched; borrowed; NULL: it is launched */
     const char *launch_option; /* an option of a launch that was given; borrowed; NULL: none was */

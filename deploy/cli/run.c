@@ -13,6 +13,7 @@
 #include "common/os/cores.h"
 #include "common/os/signals.h"
 #include "common/util/list.h"
+#include "common/util/number.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/check.h"
 #include "deploy/cli/colour.h"
@@ -130,7 +131,25 @@ static int run_command_take_node_technique(void *target, const char *value, stru
 
 static int run_command_take_break_after(void *target, const char *value, struct error *error)
 {
-    return run_command_take_dca_option(target, "break-after", value, error);
+    struct launch_plan *launch_plan = target;
+    uint64_t iterations;
+    (void)error;
+    if (number_parse_u64(value, &iterations) < 0 || iterations < 1 || iterations > SCHED_ITERATIONS_MAX)
+        return -1;
+    launch_plan->break_after = value;
+    return 0;
+}
+
+/* It is for rank 0 of workers alone, or else for masters that compute. */
+static int pass_break_after(struct launch_plan *launch_plan, struct error *error)
+{
+    if (launch_plan->break_after == NULL)
+        return 0;
+    if (launch_plan->dca.count > 0)
+        return run_command_take_dca_option(launch_plan, "break-after", launch_plan->break_after, error);
+    argv_insert(&launch_plan->job, 1, launch_plan->break_after);
+    argv_insert(&launch_plan->job, 1, "--break-after");
+    return 0;
 }
 
 static int take_mpi_args(void *target, const char *value, struct error *error)
@@ -203,7 +222,8 @@ const struct option_row launch_run_rows[] = {
      .not_for = OPTION_STUDY},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
      "with --dca node: how the workers of a node share its chunks", run_command_take_node_technique},
-    {"break-after", 0, "N", "an integer from 1 to 2^63", "with --dca: rank 0 looks after the others every N iterations",
+    {"break-after", 0, "N", "an integer from 1 to 2^63",
+     "with --dca rank 0, with --masters-compute each master looks after the others every N iterations",
      run_command_take_break_after},
     {"restarts", 0, "N", NULL,
      "start a run that lost its supermaster again, with --resume, N times at most (default 3 where a journal is kept)",
@@ -353,7 +373,8 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
     if (more == 0 && launch_plan->listens && launch_plan->set == NULL &&
         (open_run_check(launch_plan, error) < 0 || open_run_add_words(launch_plan, error) < 0))
         return -1;
-    if (more < 0 || run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0 ||
+    if (more < 0 || pass_break_after(launch_plan, error) < 0 || run_command_check_dca(launch_plan, error) < 0 ||
+        check_time(launch_plan, error) < 0 ||
         run_page_prepare(&launch_plan->page, &launch_plan->job, launch_plan->dca.count == 0, error) < 0)
         return -1;
     return launch_plan->set != NULL ? check_for_set(launch_plan, error) : run_command_check_job(launch_plan, error);

@@ -71,6 +71,8 @@ static int make_ready(const struct set_simulation *set, const struct listed_job 
     if (simulation_read(&job->simulation, (int)job->words.count, job->words.items, error) < 0 ||
         simulation_prepare(&job->simulation, NULL, NULL, error) < 0)
         return -1;
+    if (job->simulation.setup.job.spec.masters_compute)
+        return error_set(error, "--masters-compute: the masters of a set serve several jobs; accepted: without --jobs");
     if (job_setup_is_dependent(&job->simulation.setup))
         return error_set(error, "%s: its iterations depend on one another, which is not simulated beside other jobs",
                          job->simulation.setup.kernel->name);

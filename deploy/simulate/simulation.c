@@ -13,6 +13,7 @@
 #include "worker/kernels/costs/profile.h"
 #include "worker/kernels/model.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,8 +50,9 @@ static const struct option_row simulation_rows[] = {
      TAKES_TECHNIQUE(struct simulation, dca_options.node_technique),
      .given = offsetof(struct simulation, dca_options.node_technique_given)},
     {"break-after", 0, "N", NULL,
-     "with --dca two-sided: rank 0 looks after the others every N iterations (default: as many as take about 50 us)",
-     TAKES_INTEGER(struct simulation, dca_options.break_after, 1, SCHED_ITERATIONS_MAX)},
+     "with --dca two-sided rank 0, with --masters-compute each master looks after the others every N iterations "
+     "(default: as many as take about 50 us)",
+     TAKES_INTEGER(struct simulation, break_after, 1, SCHED_ITERATIONS_MAX)},
     {"backend", 0, "virtual|simgrid", NULL,
      "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)",
      TAKES_CHOICE(struct simulation, backend)},
@@ -123,7 +125,7 @@ static int read_words(struct simulation *simulation, int argc, char **argv, stru
     struct options_reader reader;
     struct options_word word;
     int more, first;
-    simulation->words = calloc((size_t)argc + 1, sizeof *simulation->words);
+    simulation->words = calloc((size_t)argc + 2, sizeof *simulation->words);
     if (simulation->words == NULL)
         return error_set(error, "out of memory");
     static char name[] = "supermaster";
@@ -191,7 +193,8 @@ static int make_platform(struct simulation *simulation, simulation_reader *reade
     } else if (platform_find(&simulation->platform, name, &inner) < 0) {
         return error_set(error, "--platform: %s", inner.text);
     }
-    unsigned with_leader = simulation->workers - simulation->dca; /* rank 0 leads, or is a worker */
+    /* rank 0 leads, or is a worker, and so may masters be */
+    const unsigned with_leader = simulation->workers - simulation->dca - simulation_serving_workers(simulation);
     if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader,
                        simulation->setup.job.spec.threads, &inner) < 0)
         return error_set(error, "--platform %s: %s", name, inner.text);
@@ -443,10 +446,20 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
                          simulation->seed > 0 ? "seed" : "repetitions");
     if (simulation->availability_path != NULL && (simulation->backend == SIMULATION_SIMGRID || simulation->dca))
         return error_set(error, "--availability: accepted: with --backend virtual, and without --dca");
+    if (simulation->availability_path != NULL && job->spec.masters_compute)
+        return error_set(error,
+                         "--masters-compute: nodes that join are pods, whose masters only serve; accepted: without "
+                         "--availability");
     if (simulation->dca && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
     if (simulation_check_dca(simulation, error) < 0)
         return -1;
+    if (!simulation->dca && simulation->workers <= simulation_serving_workers(simulation))
+        return error_set(
+            error,
+            "--masters-compute: of %u workers in all %u serve the others as well; accepted: --workers %u or "
+            "more",
+            simulation->workers, simulation_serving_workers(simulation), simulation_serving_workers(simulation) + 1);
     if (simulation->masters > simulation->workers)
         return error_set(error, "--masters %u: accepted: up to the number of workers, %u", simulation->masters,
                          simulation->workers);
@@ -460,9 +473,29 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
     return read_words(simulation, argc, argv, error);
 }
 
+/* --break-after is rank 0's of workers alone, or else the masters'. */
+static int simulation_pass_break_after(struct simulation *simulation, struct error *error)
+{
+    if (simulation->break_after == 0)
+        return 0;
+    if (simulation->dca) {
+        simulation->dca_options.break_after = simulation->break_after;
+        return 0;
+    }
+    if (snprintf(simulation->break_word, sizeof simulation->break_word, "--break-after=%" PRIu64,
+                 simulation->break_after) < 0)
+        return error_set(error, "--break-after: out of memory");
+    memmove(simulation->words + 2, simulation->words + 1, (size_t)(simulation->word_count - 1) * sizeof(char *));
+    simulation->words[1] = simulation->break_word;
+    simulation->word_count++;
+    return 0;
+}
+
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)
 {
-    int result = job_setup_make(&simulation->setup, &asking_loader, simulation->word_count, simulation->words, error);
+    int result = simulation_pass_break_after(simulation, error);
+    if (result == 0)
+        result = job_setup_make(&simulation->setup, &asking_loader, simulation->word_count, simulation->words, error);
     if (result != 0)
         return result;
     if (simulation_check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||

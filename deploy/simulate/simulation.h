@@ -3,6 +3,7 @@
  * ranks on it, the costs of the iterations, and what happens to the nodes. */
 #pragma once
 
+#include "common/config/job.h"
 #include "common/config/options.h"
 #include "common/config/rank_options.h"
 #include "common/job/job_setup.h"
@@ -38,6 +39,8 @@ struct simulation {
     /* the options */
     unsigned masters, workers;
     enum simulation_backend backend;
+    uint64_t break_after;              /* --break-after; 0: not given */
+    char break_word[40];               /* as a word of the job */
     bool dca;                          /* --dca: workers alone, which draw their chunks themselves */
     struct worker_options dca_options; /* options of a worker, of which only --dca has a value */
     const char *platform_name;         /* platform as on the command line: a described one, with changes, or a file */
@@ -92,10 +95,17 @@ typedef int simulation_reader(void *context, const char *path, struct platform *
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error);
 void simulation_fini(struct simulation *simulation);
 
+/* Workers that serve others as well. */
+static inline unsigned simulation_serving_workers(const struct simulation *simulation)
+{
+    const bool some = simulation->setup.job.spec.masters_compute && !simulation->dca;
+    return !some ? 0 : simulation->masters > 0 ? simulation->masters : 1;
+}
+
 /* The rank of the w-th worker. */
 static inline unsigned simulation_worker_rank(const struct simulation *simulation, unsigned w)
 {
-    return !simulation->dca + simulation->masters + w;
+    return !simulation->dca + simulation->masters + w - simulation_serving_workers(simulation);
 }
 
 /* The powers that the job gives its workers, [workers], to be freed; NULL where they are measured. -1 with one line. */

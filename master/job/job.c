@@ -17,6 +17,7 @@
 #include "master/master.h"
 #include "proto/announcement.h"
 #include "proto/message.h"
+#include "worker/job/beside.h"
 #include "worker/kernels/kernels.h"
 
 #include <stdio.h>
@@ -197,7 +198,7 @@ int master_job_run(struct runtime *runtime, unsigned words, char *const *word)
     struct master_job *job = job_new(runtime);
     if (job != NULL) {
         take_job(job, words, word);
-        job->topology = runtime_group(runtime, job->setup.job.spec.group_by == RUN_GROUP_BY_NODE);
+        job->topology = runtime_group(runtime, job_setup_grouping(&job->setup));
     }
     if (job == NULL || job->topology == NULL || init_machine(job) < 0) {
         fprintf(stderr, "master: rank %u: out of memory\n", runtime_rank(runtime));
@@ -206,7 +207,8 @@ int master_job_run(struct runtime *runtime, unsigned words, char *const *word)
     open_output(job);
     init_effects(job);
     open_trace(job);
-    return job_end(job, runtime_drive(runtime, &job->machine, &job->effects, job->failure));
+    return job_end(
+        job, worker_job_drive_beside(runtime, job->topology, words, word, &job->machine, &job->effects, job->failure));
 }
 
 /* --- a job of a set --- */

@@ -172,7 +172,7 @@ static int open_parts(struct set *set)
 static int open_set(struct set *set)
 {
     queue_init(&set->queue, set->options.at_once);
-    set->topology = runtime_group(set->runtime, !set->options.group_even);
+    set->topology = runtime_group(set->runtime, set->options.group_even ? TOPOLOGY_EVENLY : TOPOLOGY_BY_NODE);
     if (set->topology == NULL || topology_copy(&set->launch, set->topology) < 0) {
         fprintf(stderr, "supermaster: out of memory for %u ranks\n", runtime_ranks(set->runtime));
         return EXIT_STATUS_FAILED;

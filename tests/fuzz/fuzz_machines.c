@@ -9,6 +9,7 @@
  * length (little-endian) and the message. */
 #include "tests/fuzz/fuzz.h"
 #include "common/config/run_spec.h"
+#include "common/machine/computing.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 #include "common/sched/sched.h"
@@ -62,9 +63,11 @@ enum {
 #define BYTE_OF_JOIN  192
 #define BYTE_OF_LEAVE 220
 
-/* What the first byte says beside the machine: all may be lost, as others may join; there is nobody at first. */
-#define HEAD_ELASTIC 1
-#define HEAD_EMPTY   2
+/* What the first byte says beside the machine: all may be lost, as others may join; there is nobody at first; whoever
+ * serves workers computes as well, where iterations are independent. */
+#define HEAD_ELASTIC  1
+#define HEAD_EMPTY    2
+#define HEAD_COMPUTES 4
 
 /* A supermaster cuts no chunk whose results do not fit a file (see kernel_describe()), and a master believes it. */
 #define CHUNK_MAX (UINT64_C(1) << 59)
@@ -79,6 +82,8 @@ struct bench {
     struct master master;
     struct worker worker;
     struct machine machine;
+    bool does_both;             /* the machine is that of `computing` */
+    struct computing computing; /* of the server and the worker */
     struct actions actions;
     uint64_t now_ns;
     unsigned flags;
@@ -174,7 +179,7 @@ static void apply(void *context, const struct action *action)
 /* --- the machines --- */
 
 /* supermaster 0, masters 1 and 2, workers 3 to 6; in the central topology all but 0 are workers. */
-static void init_topology(struct topology *topology, bool central, unsigned ranks)
+static void init_topology(struct topology *topology, bool central, unsigned ranks, bool computes)
 {
     struct hello hellos[RANKS];
     for (unsigned i = 0; i < RANKS; i++)
@@ -182,7 +187,7 @@ static void init_topology(struct topology *topology, bool central, unsigned rank
                                    .role = i == 0              ? ROLE_SUPERMASTER
                                            : i < 3 && !central ? ROLE_MASTER
                                                                : ROLE_WORKER};
-    REQUIRE(topology_init(topology, hellos, ranks, true) == 0);
+    REQUIRE(topology_init(topology, hellos, ranks, TOPOLOGY_BY_NODE | (computes ? TOPOLOGY_MASTERS_COMPUTE : 0)) == 0);
 }
 
 static int init_supermaster(struct bench *bench, const uint8_t *head)
@@ -229,7 +234,7 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
 
 static int init_master(struct bench *bench)
 {
-    static const unsigned ranks[] = {3, 5, 6};
+    static const unsigned ranks[] = {1, 3, 5, 6};
     static const struct run_spec specs[] = {
         {.min_chunk = 1, .refill_chunks = 1, .threads = 1},
         {.min_chunk = 1, .refill_chunks = 1, .threads = 1, .refill = RUN_REFILL_WHEN_EMPTY}};
@@ -237,8 +242,8 @@ static int init_master(struct bench *bench)
         .spec = &specs[bench->flags & FLAG_PROBE ? 1 : 0],
         .rank = 1,
         .supermaster = 0,
-        .ranks = ranks,
-        .workers = 3,
+        .ranks = ranks + !bench->does_both,
+        .workers = 3 + bench->does_both,
         .record_bytes = bench->flags & FLAG_OUTPUT ? RECORD_BYTES : 0,
         .feedback = bench->flags & FLAG_FEEDBACK,
         .sync = bench->flags & FLAG_JOURNAL,
@@ -272,19 +277,42 @@ static int init_worker(struct bench *bench, const uint8_t *head)
     return 0;
 }
 
+/* A worker of its own for the server of that rank, if it is to have one. */
+static int init_beside(struct bench *bench, unsigned rank)
+{
+    const struct worker_config config = {.spec = &bench->spec,
+                                         .rank = rank,
+                                         .master = rank,
+                                         .probe = bench->flags & FLAG_PROBE,
+                                         .end = UINT64_MAX,
+                                         .topology = &bench->topology};
+    if (!bench->does_both)
+        return 0;
+    worker_init(&bench->worker, &config);
+    const struct machine worker = worker_machine(&bench->worker);
+    REQUIRE(computing_init(&bench->computing, &bench->machine, &worker, rank, true) == 0);
+    bench->machine = computing_machine(&bench->computing);
+    return 0;
+}
+
 static int init_machine(struct bench *bench, const uint8_t *head)
 {
     const bool is_empty = bench->kind == KIND_SUPERMASTER && head[0] / KINDS & HEAD_EMPTY;
-    init_topology(&bench->topology, bench->kind == KIND_CENTRAL, is_empty ? 1 : RANKS);
+    bench->does_both = (bench->kind == KIND_CENTRAL || bench->kind == KIND_MASTER) &&
+                       (head[0] / KINDS & HEAD_COMPUTES) != 0 && !(bench->flags & FLAG_DEPENDENT);
+    init_topology(&bench->topology, bench->kind == KIND_CENTRAL, is_empty ? 1 : RANKS, bench->does_both);
     switch (bench->kind) {
-    case KIND_MASTER: return init_master(bench);
+    case KIND_MASTER: return init_master(bench) == 0 ? init_beside(bench, 1) : -1;
     case KIND_WORKER: return init_worker(bench, head);
+    case KIND_CENTRAL: return init_supermaster(bench, head) == 0 ? init_beside(bench, 0) : -1;
     default: return init_supermaster(bench, head);
     }
 }
 
 static void fini_machine(struct bench *bench)
 {
+    if (bench->does_both)
+        computing_fini(&bench->computing);
     if (bench->kind == KIND_MASTER)
         master_fini(&bench->master);
     if (bench->kind == KIND_MASTER || bench->kind == KIND_WORKER)
@@ -338,6 +366,8 @@ static void step(struct bench *bench, struct event *event)
     actions_clear(&bench->actions);
     bench->machine.step(bench->machine.self, event, &bench->actions);
     REQUIRE(bench->machine.state(bench->machine.self)[0] != '\0');
+    if (bench->does_both && !bench->left)
+        computing_check(&bench->computing);
     bench->left |= bench->cut;
     if (bench->has_cut && !bench->left)
         step_cut(bench);
@@ -422,6 +452,8 @@ static void step_message(struct bench *bench, unsigned from, const uint8_t *byte
 {
     struct message message;
     struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
+    if (bench->does_both && from == bench->computing.rank) /* nobody else has that rank */
+        return;
     if (!bench->dropped[from] && message_decode(&message, bytes, size) == DECODE_OK)
         step(bench, &event);
 }

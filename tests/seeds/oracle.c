@@ -149,7 +149,8 @@ static const char *check_failure(const struct virtual_config *config, const stru
 
 static bool may_be_killed(const struct virtual_config *config)
 {
-    return config->fault_count > 0 || config->loses_ranks || config->failing_send > 0;
+    const bool computes = config->spec.masters_compute && config->masters == 0 && config->outcome != NULL;
+    return config->fault_count > 0 || config->loses_ranks || config->failing_send > 0 || computes;
 }
 
 static const char *check_status(const struct virtual_config *config, const struct virtual_result *result)
@@ -298,7 +299,7 @@ static const char *check_cancelled(const struct virtual_config *config, const st
     const struct load load = load_of(config);
     double bound_ns = 2 * ROUNDS * ROUND_MESSAGES * message_ns(config) + 2 * (double)config->collect_ns;
     if (!config->cuts_at_once)
-        bound_ns += load.longest_ns / load.slowest;
+        bound_ns += (config->spec.masters_compute ? 2 : 1) * load.longest_ns / load.slowest; /* a master's, too */
     const double took_ns = (double)result->end_ns - (double)config->cancel_at_ns;
     return took_ns > bound_ns ? "what runs was not ended at once" : NULL;
 }

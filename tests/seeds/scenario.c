@@ -908,6 +908,29 @@ static void add_results(struct scenario *scenario)
     scenario->config.sends_results = scenario->sends_results && random_between(&random, 0, 3) > 0;
 }
 
+/* --- what generator 21 adds --- */
+
+static unsigned generator_computing(uint64_t seed)
+{
+    static const unsigned others[] = {GENERATOR_GROWTH, GENERATOR_WAITS, GENERATOR_CANCELS, GENERATOR_AHEAD};
+    return seed % 8 < 4 ? GENERATOR_DEATHS : others[seed % 8 - 4];
+}
+
+/* The ranks are those that there were. */
+static void add_computing(struct scenario *scenario)
+{
+    struct virtual_config *config = &scenario->config;
+    const unsigned both = config->masters > 0 ? config->masters : 1;
+    struct random random;
+    if (!scenario->masters_compute || config->columns > 0 || scenario->has_pods)
+        return;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 41 + scenario->runs);
+    for (unsigned i = 0; i < both; i++)
+        scenario->speeds[config->workers++] = 0.2 + 3 * random_uniform(&random);
+    config->spec.masters_compute = true;
+    config->spec.break_after = random_between(&random, 0, 1) * random_between(&random, 1, 20);
+}
+
 /* --- what generator 22 adds: masters ask for refills when their pools are empty --- */
 
 static unsigned generator_of_empty(uint64_t seed)
@@ -923,6 +946,9 @@ static void add_refill(struct scenario *scenario)
 
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
+    const bool masters_compute = generator == GENERATOR_COMPUTING;
+    if (masters_compute)
+        generator = generator_computing(seed);
     const bool when_empty = generator == GENERATOR_EMPTY;
     if (when_empty)
         generator = generator_of_empty(seed);
@@ -941,12 +967,14 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
                                   .cancels = cancels,
                                   .has_pods = has_pods,
                                   .begins_ahead = begins_ahead,
+                                  .masters_compute = masters_compute,
                                   .when_empty = when_empty,
                                   .sends_results = sends_results};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
+    add_computing(scenario);
     add_refill(scenario);
     add_results(scenario);
 }
@@ -1014,6 +1042,7 @@ void scenario_resume(struct scenario *scenario)
     add_cancel(scenario);
     add_pods(scenario);
     add_ahead(scenario);
+    add_computing(scenario);
     add_refill(scenario);
     add_results(scenario);
 }

@@ -46,7 +46,10 @@
  * a last pod comes late, and stays
  *  19  as 12, of eight scenarios two as 14, one as 16, one as 17 and one as 18; workers have a chunk begin behind the
  * running one, as with helpers
- *  20  as 18; in three of four runs pods send their results to the supermaster, which writes them */
+ *  20  as 18; in three of four runs pods send their results to the supermaster, which writes them
+ *  21  as 12, of eight scenarios one as 14, one as 16, one as 17 and one as 19 without pods; whoever serves workers
+ * computes as well, and looks at its messages after some iterations or some time
+ *  22  as 12, 13, 18 or 19; masters ask for refills when their pools are empty */
 #pragma once
 
 #include "common/util/precedence.h"
@@ -73,6 +76,7 @@ enum {
     GENERATOR_PODS = 18,
     GENERATOR_AHEAD = 19,
     GENERATOR_RESULTS = 20,
+    GENERATOR_COMPUTING = 21,
     GENERATOR_EMPTY = 22
 };
 
@@ -93,7 +97,7 @@ struct scenario {
     unsigned generator;
     uint64_t seed;
     struct virtual_config config; /* borrows what stands below */
-    double speeds[WORKERS_MAX];
+    double speeds[WORKERS_MAX + MASTERS_MAX];
     struct virtual_fault faults[FAULTS_MAX + NONSENSE_MAX + PODS_MAX * (1 + POD_WORKERS_MAX)];
     bool stops_for_good;
     bool hangs;            /* what generator 3 adds */
@@ -113,11 +117,12 @@ struct scenario {
     uint64_t called_failed[CALLED_FAILED_MAX]; /* [called_failed_count] */
     unsigned called_failed_count;
     enum virtual_outcome (*other_outcome)(void *context, unsigned rank, uint64_t iteration); /* of others; NULL */
-    bool cancels;       /* what generator 17 adds; what it has is as in another one */
-    bool has_pods;      /* what generator 18 adds; likewise */
-    bool begins_ahead;  /* what generator 19 adds; likewise */
-    bool sends_results; /* what generator 20 adds to 18 */
-    bool when_empty;    /* what generator 22 adds; likewise */
+    bool cancels;         /* what generator 17 adds; what it has is as in another one */
+    bool has_pods;        /* what generator 18 adds; likewise */
+    bool begins_ahead;    /* what generator 19 adds; likewise */
+    bool sends_results;   /* what generator 20 adds to 18 */
+    bool masters_compute; /* what generator 21 adds; likewise */
+    bool when_empty;      /* what generator 22 adds; likewise */
     struct virtual_pod pods[PODS_MAX];
     unsigned runs; /* before this one */
 };

@@ -41,7 +41,12 @@ static uint64_t transfer(void *context, unsigned from, unsigned to, uint64_t byt
     return (uint64_t)(link->latency_ns + (double)bytes / link->bytes_per_ns);
 }
 
-static int init_speeds(struct setup *setup, struct error *error)
+static unsigned both_serving_workers(const struct both_case *one)
+{
+    return !one->masters_compute ? 0 : one->masters > 0 ? one->masters : 1;
+}
+
+static int init_speeds(struct setup *setup, const struct both_case *one, struct error *error)
 {
     const struct placement *placement = &setup->placement;
     setup->rank_speeds = calloc(placement->ranks, sizeof *setup->rank_speeds);
@@ -49,7 +54,7 @@ static int init_speeds(struct setup *setup, struct error *error)
         return error_set(error, "out of memory");
     for (unsigned i = 0; i < placement->ranks; i++)
         setup->rank_speeds[i] = placement->speed[placement->node_of[i]];
-    setup->speeds = setup->rank_speeds + 1 + placement->masters;
+    setup->speeds = setup->rank_speeds + 1 + placement->masters - both_serving_workers(one);
     return 0;
 }
 
@@ -59,19 +64,20 @@ static int init(struct setup *setup, const struct both_case *one, struct error *
     run_spec_init(&setup->spec);
     setup->spec.threads = one->threads > 0 ? one->threads : 1;
     setup->spec.weighting = one->weighting;
+    setup->spec.masters_compute = one->masters_compute;
     setup->spec.power = one->measure_power ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
     if (run_spec_set_technique(&setup->spec, one->technique, error) < 0 ||
         platform_find(&setup->platform, one->platform, error) < 0 ||
-        placement_init(&setup->placement, &setup->platform, one->masters, one->workers, setup->spec.threads, error) <
-            0 ||
-        init_speeds(setup, error) < 0)
+        placement_init(&setup->placement, &setup->platform, one->masters, one->workers - both_serving_workers(one),
+                       setup->spec.threads, error) < 0 ||
+        init_speeds(setup, one, error) < 0)
         return -1;
     setup->costs = costs_distributed(one->costs, 0, one->iterations, error);
     if (setup->costs == NULL)
         return -1;
     const struct platform_service *service = &setup->platform.service;
     setup->config = (struct virtual_config){
-        .cuts_at_once = true, /* as SimGrid's workers do */
+        .cuts_at_once = !one->masters_compute, /* as SimGrid's workers do */
         .masters = one->masters,
         .workers = one->workers,
         .rank_node = setup->placement.node_of,

@@ -15,6 +15,7 @@ struct both_case {
     bool measure_power;
     uint64_t calculation_ns; /* --inject-delay */
     unsigned threads;        /* of each worker; 0 is taken as 1 */
+    bool masters_compute;
 };
 
 struct both_figures {

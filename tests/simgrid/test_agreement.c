@@ -27,6 +27,9 @@ static const struct both_case cases[] = {
     {"cluster", "static", SCHED_WEIGHTING_NONE, 2, 24, 24, "constant:mean=2000", false, 1000000},
     {"ranger", "gss", SCHED_WEIGHTING_NONE, 2, 24, 20000, "uniform:mean=1000,cov=0.2", false, 0, .threads = 4},
     {"cluster", "fac2", SCHED_WEIGHTING_NONE, 0, 20, 20000, "exponential:mean=1000", false, 0, .threads = 10},
+    {"cluster", "fac2", SCHED_WEIGHTING_NONE, 0, 16, 20000, "gamma:mean=100,cov=1", false, 0, .masters_compute = true},
+    {"cluster", "dfss", SCHED_WEIGHTING_NONE, 2, 24, 20000, "uniform:mean=500,cov=0.2", false, 0,
+     .masters_compute = true},
 };
 
 START_TEST(test_backends_agree)

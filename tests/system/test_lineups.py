@@ -31,6 +31,18 @@ def test_every_line_up_gives_the_same_checksum():
         assert figures['topology'] == ('hierarchical' if masters else 'central')
 
 
+def test_masters_that_compute_give_the_same_checksum():
+    for masters, workers, options in ((0, 2, []), (2, 1, ['--break-after', '3']), (1, 2, ['--technique', 'af', '--isolate', 'on']), (0, 3, ['--technique', 'ss', '--output', 'o.npy', '--overwrite'])):
+        both = max(masters, 1)
+        figures = check(masters, workers, ['--masters-compute', *options, *SYNTHETIC], 'synthetic')
+        assert figures['workers'] == workers + both, figures
+    for words, expected in ((['--break-after', '3', *SYNTHETIC], '--break-after is for --masters-compute'),
+                            (['--masters-compute', '--threads', '2', *SYNTHETIC], '--threads 1'),
+                            (['--masters-compute', 'hydro'], 'depend on one another')):
+        result = run(mpirun_line([(1, [SUPERMASTER, *words]), (1, [WORKER])]))
+        assert result.status == 2 and len(result.err) == 1 and expected in result.err[0], result
+
+
 def test_ranks_in_any_order_share_a_job_of_many_words():
     # The words alone take more than one message of the start; the supermaster is the first rank, the last, and between.
     far = './' * 490

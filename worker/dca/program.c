@@ -545,7 +545,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     }
     dca->rank = dca->root.rank = runtime_rank(dca->runtime);
     dca->ranks = runtime_ranks(dca->runtime);
-    dca->topology = runtime_group(dca->runtime, true);
+    dca->topology = runtime_group(dca->runtime, TOPOLOGY_BY_NODE);
     if (dca->topology == NULL)
         MPI_Abort(dca->runtime->world, EXIT_STATUS_FAILED);
     dca_begin_sharing(dca, dca_program_transport_of(dca->options.worker.dca));

@@ -18,7 +18,8 @@
 /* Time between two looks at the messages. */
 #define TURN_NS 2000000.0
 /* The time of a call of the kernel is bounded on purpose, so that a turn hardly ever has two iterations that are longer
- * than a turn. Reading the clock behind each costs some 50 ns. */
+ * than a turn. Reading the clock behind each costs some 50 ns. A shorter turn is one call: many kernels are slower in
+ * shorter ones. */
 #define CALL_NS (TURN_NS / 8)
 /* The estimate of an iteration's time looks back over so much computing. */
 #define LOOK_BACK_NS 1e9
@@ -114,6 +115,16 @@ int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon)
     return result;
 }
 
+static double turn_ns(const struct exec *exec)
+{
+    return exec->config.turn_ns > 0 ? (double)exec->config.turn_ns : TURN_NS;
+}
+
+static double call_ns(const struct exec *exec)
+{
+    return turn_ns(exec) < CALL_NS ? turn_ns(exec) : CALL_NS;
+}
+
 /* Iterations of this turn at most: no further than the mark and the buffer allow. */
 static uint64_t turn_size(const struct exec *exec)
 {
@@ -121,6 +132,8 @@ static uint64_t turn_size(const struct exec *exec)
     uint64_t size = exec_least(chunk->count - chunk->done, exec_room(exec));
     if (exec->config.kernel->descriptor != NULL) /* results of other iterations must not wait for one that waits */
         return 1;
+    if (exec->config.turn_iterations > 0)
+        size = exec_least(size, exec->config.turn_iterations);
     if (chunk->mark > chunk->done)
         size = exec_least(size, chunk->mark - chunk->done);
     return chunk->done < chunk->is_reset ? 1 : size;
@@ -128,7 +141,7 @@ static uint64_t turn_size(const struct exec *exec)
 
 uint64_t exec_call_size(const struct exec *exec, uint64_t most)
 {
-    double in_time = exec->iteration_ns > 0 ? CALL_NS / exec->iteration_ns : 1;
+    double in_time = exec->iteration_ns > 0 ? call_ns(exec) / exec->iteration_ns : 1;
     if (exec->config.spread)
         most = exec_least(most, exec->pieces.end - exec->chunk.done);
     return in_time < 1 ? 1 : in_time < (double)most ? (uint64_t)in_time : most;
@@ -146,7 +159,7 @@ static void compute_turn(struct exec *exec)
     assert(end > begun && end <= chunk->count && "a turn has iterations, of the chunk");
     if (exec->config.spread)
         exec_end_piece(exec); /* a failed iteration may have been its last */
-    while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < TURN_NS) {
+    while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < turn_ns(exec)) {
         uint64_t count = exec_call_size(exec, end - chunk->done);
         result = exec_run_timed(exec, count, to, chunk->done > begun);
         if (result < 0) { /* several iterations are run again one by one */

@@ -62,6 +62,8 @@ struct exec_config {
     unsigned probe_least;              /* probe at least so many of them, however long they take */
     bool spread;                       /* time chunks in pieces, so that they show how iterations differ */
     bool short_runs;                   /* the time of each single short chunk is not needed */
+    uint64_t turn_ns;                  /* length of a turn; 0: TURN_NS */
+    uint64_t turn_iterations;          /* and its iterations at most; 0: any number */
     /* for time steps that build upon one another */
     uint64_t step_iterations; /* iterations of a step; 0: steps do not build upon one another */
     /* Reads the records of iterations that are done, whoever computed them. -1 with one line. */

@@ -36,9 +36,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Computing time of a rank that serves others, between two looks at their messages, unless --break-after says it in
+ * iterations. The others wait for half of it on average, as for a message between nodes; a look takes less than a
+ * hundredth. */
+#define BREAK_NS 50000u
+
 struct worker_job {
     const struct worker_options *options;
     bool is_of_set;
+    bool is_beside;                   /* in the process of its server */
     struct announcement announcement; /* of a set: the words, and what else the job brings with it; owned */
     struct surroundings surroundings; /* of a set */
     struct surroundings_before before;
@@ -211,6 +217,10 @@ static const char *open_executor(struct worker_job *job)
         .helper = job->is_isolated ? &job->helper_start : NULL,
     };
     executor_config_of_job(&config, &job->setup);
+    if (job->is_beside) {
+        config.turn_ns = setup->job.spec.break_after == 0 ? BREAK_NS : 0;
+        config.turn_iterations = setup->job.spec.break_after;
+    }
     if (job_setup_is_dependent(setup)) {
         const struct pipeline_config dependent = {
             .exec = config,
@@ -342,7 +352,7 @@ int worker_job_run(const struct worker_options *options, struct runtime *runtime
     const struct topology *topology = NULL;
     if (job != NULL) {
         take_job(job, words, word);
-        topology = runtime_group(runtime, job->setup.job.spec.group_by == RUN_GROUP_BY_NODE);
+        topology = runtime_group(runtime, job_setup_grouping(&job->setup));
     }
     if (topology == NULL) {
         fprintf(stderr, "worker: rank %u: out of memory\n", runtime_rank(runtime));
@@ -357,6 +367,34 @@ int worker_job_run(const struct worker_options *options, struct runtime *runtime
     const int status = has_threads ? openmp_pool_run(&job->team, drive, job) : drive(job);
     job_free(job);
     return status;
+}
+
+/* --- beside the server --- */
+
+struct worker_job *worker_job_open_beside(const struct worker_options *options, struct runtime *runtime,
+                                          const struct topology *topology, unsigned words, char *const *word,
+                                          struct part_of_job *of_job)
+{
+    struct worker_job *job = job_new(options, runtime);
+    if (job == NULL)
+        return NULL;
+    job->is_beside = true;
+    take_job(job, words, word);
+    prepare_job(job, topology);
+    if (job->failure == NULL)
+        job->failure = open_executor(job);
+    job_open_meter(job);
+    init_machine(job);
+    init_effects(job);
+    job->effects.executor = job->executor;
+    job->machine = worker_machine(&job->worker);
+    *of_job = (struct part_of_job){.machine = &job->machine, .effects = &job->effects, .failure = job->failure};
+    return job;
+}
+
+void worker_job_close_beside(struct worker_job *job)
+{
+    job_free(job);
 }
 
 /* --- a job of a set --- */

@@ -29,7 +29,7 @@ void simulated_rank(struct simulated_run *run, unsigned rank)
     const struct machine machine = master_machine(&master);
     if (run->config->sinks != NULL)
         machine.trace(machine.self, run->config->sinks[rank]);
-    simulated_drive(run, rank, &machine, &effects);
+    simulated_drive_beside(run, rank, &machine, &effects);
     master_fini(&master);
     free(ranks);
 }

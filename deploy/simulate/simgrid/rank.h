@@ -36,6 +36,10 @@ struct simulated_rank {
 int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
                     const struct effects *effects);
 
+/* The same for a server's machine, beside that of a worker where the rank does both. */
+int simulated_drive_beside(struct simulated_run *run, unsigned rank, const struct machine *server,
+                           const struct effects *effects);
+
 /* The carrier of a simulated rank: see common/mpi/ops.h. */
 extern const struct runtime_ops simulated_ops;
 

@@ -28,6 +28,6 @@ void simulated_rank(struct simulated_run *run, unsigned rank)
     const struct machine machine = supermaster_machine(run->supermaster);
     if (run->config->sinks != NULL)
         machine.trace(machine.self, run->config->sinks[rank]);
-    run->status = simulated_drive(run, rank, &machine, &effects);
+    run->status = simulated_drive_beside(run, rank, &machine, &effects);
     run->is_over = true;
 }

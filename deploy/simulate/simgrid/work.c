@@ -26,6 +26,8 @@
 /* With a message that is here already it goes on for so long, behind which the driver looks at it: between shorter
  * turns it may not. */
 #define SOON_NS 3e3
+/* Time between two looks of a rank that serves others, unless --break-after says it in iterations. */
+#define BREAK_NS 50e3
 
 static struct simulated_work *work_of(struct executor *executor)
 {
@@ -97,7 +99,8 @@ void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, 
     work->running = true;
     work->first = first;
     work->count = count;
-    work->done = work->sliced = 0;
+    work->done = work->sliced = work->looked_at = 0;
+    work->left_ns = 0;
     work->mark = mark;
     work->started_ns = simulated_now() + (uint64_t)simulated_core_ns(simulated_self(), simulated_self()->owed_ns);
     work->call_ns = virtual_call_ns(work->run->config, before_ns, (double)work->started_ns);
@@ -190,16 +193,67 @@ bool simulated_come_to(double end_ns, double deaf_ns)
     return true;
 }
 
+/* --- a rank that serves others as well --- */
+
+/* The time for which it has served since it computed last goes by beside its chunk. */
+static void leave_out_service(struct simulated_work *work)
+{
+    if (!work->serves)
+        return;
+    simulated_work(simulated_self(), 0);
+    if (work->left_ns > 0 && work->left_ns > work->started_ns)
+        work->started_ns += simulated_now() - work->left_ns;
+    else if (work->started_ns < simulated_now())
+        work->started_ns = simulated_now(); /* the chunk began in the step before */
+}
+
+static enum turn leave_off(struct simulated_work *work, enum turn turn)
+{
+    work->left_ns = simulated_now();
+    return turn;
+}
+
+/* When the rank looks at its messages next, from now on; as deploy/simulate/virtual/work.c has it. */
+static double next_break_ns(struct simulated_work *work)
+{
+    const double iteration_ns = time_ns(work, work->count) / (double)work->count;
+    const uint64_t asked = work->run->config->spec.break_after, begun = simulated_begun(work);
+    const double in_turn = iteration_ns > 0 ? TURN_NS / iteration_ns : 1e9;
+    const double in_time = asked > 0 ? (double)asked : iteration_ns > 0 ? BREAK_NS / iteration_ns : 1e9;
+    const double most = in_time < in_turn ? in_time : in_turn;
+    const uint64_t step = most < 1 ? 1 : most < 1e9 ? (uint64_t)most : 1000000000;
+    const uint64_t before = begun > work->looked_at ? begun - work->looked_at : 1;
+    const uint64_t next = work->looked_at + (before + step - 1) / step * step;
+    work->looked_at = next < work->count ? next : work->count;
+    return (double)work->started_ns + time_ns(work, work->looked_at);
+}
+
+/* Computes on until a message is here, and to the next look. False where the event at `end_ns` comes before. */
+static bool compute_to_break(struct simulated_work *work, double end_ns)
+{
+    const double now_ns = (double)simulated_now();
+    if (end_ns - now_ns <= BREAK_NS)
+        return false;
+    mailbox_idle(NULL, NULL, (uint64_t)now_ns, (uint64_t)(end_ns - BREAK_NS), false, NULL, NULL);
+    const double break_ns = next_break_ns(work);
+    simulated_compute_until(break_ns < end_ns ? break_ns : end_ns);
+    return true;
+}
+
 /* Up to the mark, to where results are sent, or to the end. */
 static enum turn simulated_advance(struct executor *executor, struct event *event)
 {
     struct simulated_work *work = work_of(executor);
     if (!work->running || simulated_self()->is_gone)
         return TURN_BLOCKED;
+    leave_out_service(work);
     uint64_t slice = simulated_next_slice(work);
     bool marked = work->mark > work->done && work->mark < work->count && work->mark <= slice;
     uint64_t next = marked ? work->mark : slice;
-    if (!simulated_come_to((double)work->started_ns + time_ns(work, next), TURN_NS))
+    const double end_ns = (double)work->started_ns + time_ns(work, next);
+    if (work->serves && compute_to_break(work, end_ns))
+        return leave_off(work, TURN_WORKED);
+    if (!simulated_come_to(end_ns, TURN_NS))
         return TURN_WORKED;
     work->done = next;
     if (simulated_self()->is_gone)
@@ -214,7 +268,7 @@ static enum turn simulated_advance(struct executor *executor, struct event *even
         simulated_hand_over(work, &event->chunk);
     if (event->type == EVENT_FINISHED)
         simulated_finish(work, &event->chunk);
-    return TURN_EVENT;
+    return leave_off(work, TURN_EVENT);
 }
 
 void simulated_sent(struct executor *executor, const void *data)

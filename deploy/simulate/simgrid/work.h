@@ -18,6 +18,9 @@ struct simulated_work {
     double flops_per_ns; /* speed of the core */
     double speed;        /* speed of the worker on it, which may be slower */
     double load;         /* runnable processes on it, the worker being one */
+    bool serves;         /* others, too: it looks at their messages between two iterations */
+    uint64_t looked_at;  /* likewise: iterations that were done then */
+    uint64_t left_ns;    /* likewise: when it computed last; 0: not in this chunk */
     bool running;
     uint64_t first, count, done;
     uint64_t mark; /* 0: none */

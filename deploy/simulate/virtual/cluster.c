@@ -251,6 +251,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_RELEASE: dependent_release(cluster, rank, action->boundary_at); break;
     case ACTION_QUIESCE: dependent_quiesce(cluster, rank, action); break;
     case ACTION_RESTART: dependent_restart(cluster, rank, action->boundary_at); break;
+    case ACTION_TAKEN: break; /* results are freed behind the step */
     case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         cluster_leave(cluster, rank);
@@ -292,6 +293,17 @@ static uint64_t service_ns(const struct virtual_cluster *cluster, const struct n
     const struct virtual_config *config = &cluster->config;
     double all_ns = cutting_ns(config, cluster->actions.calculations, cluster->actions.assignments);
     return (uint64_t)(((double)config->service_ns + all_ns + cluster->sending_ns) * node->service_factor);
+}
+
+/* A rank that does both computes nothing while it serves, and serves nobody while it probes. */
+static void serve_beside(struct virtual_cluster *cluster, unsigned rank, uint64_t busy_ns)
+{
+    struct node *node = &cluster->nodes[rank];
+    if (node->gone)
+        return;
+    work_delay(cluster, rank, busy_ns);
+    if (node->probe_ends_ns > node->busy_until_ns)
+        node->busy_until_ns = node->probe_ends_ns;
 }
 
 static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank);
@@ -344,6 +356,8 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     schedule_timer(cluster, rank);
     uint64_t busy_ns = service_ns(cluster, node);
     node->busy_until_ns = cluster->now_ns + busy_ns;
+    if (node->computing != NULL)
+        serve_beside(cluster, rank, busy_ns);
     if (cluster->ranks != NULL)
         ranks_note_busy(cluster, rank);
     if (cluster->supermaster.first_assign_ns != NEVER && cluster->now_ns >= cluster->supermaster.first_assign_ns)
@@ -689,12 +703,25 @@ static bool is_acted_on(const struct future *future)
            (bytes[0] == MESSAGE_END && message_decode(&message, bytes, future->size) == DECODE_OK && message.end.now);
 }
 
+/* True for what the executor tells: it comes when the iterations are done, and waits for no look. */
+static bool is_of_chunk(const struct future *future)
+{
+    return future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_ITERATIONS_FAILED ||
+           future->type == EVENT_FINISHED || future->type == EVENT_PROBED;
+}
+
 static void wait_for_iteration(struct virtual_cluster *cluster, const struct future *future)
 {
     struct node *node = &cluster->nodes[future->rank];
     if (node->team != NULL && future->type == EVENT_MESSAGE) {
         const uint64_t hears_ns = thread_model_hears_ns(&node->team->model, cluster->now_ns);
         node->busy_until_ns = hears_ns > node->busy_until_ns ? hears_ns : node->busy_until_ns;
+        return;
+    }
+    if (cluster->config.cuts_at_once && node->computing != NULL)
+        return; /* another process computes, or other threads do */
+    if (node->computing != NULL && !is_of_chunk(future) && node->busy_until_ns <= cluster->now_ns) {
+        node->busy_until_ns = work_break_ns(cluster, future->rank);
         return;
     }
     if (cluster->config.cuts_at_once || future->type != EVENT_MESSAGE || !is_acted_on(future))

@@ -103,7 +103,26 @@ static void init_speed(struct virtual_cluster *cluster, unsigned w)
     node->worker = w;
 }
 
-static void init_worker(struct virtual_cluster *cluster, unsigned w)
+/* Takes the worker's machine as that of its rank, beside that of a server where it has one. -1 when memory is out. */
+static int take_machine(struct node *node, unsigned rank, const struct machine *worker, bool serves)
+{
+    if (!serves) {
+        node->machine = *worker;
+        return 0;
+    }
+    node->computing = malloc(sizeof *node->computing);
+    if (node->computing == NULL)
+        return -1;
+    if (computing_init(node->computing, &node->machine, worker, rank, false) < 0) {
+        free(node->computing);
+        node->computing = NULL;
+        return -1;
+    }
+    node->machine = computing_machine(node->computing);
+    return 0;
+}
+
+static int init_worker(struct virtual_cluster *cluster, unsigned w)
 {
     const struct topology *topology = &cluster->topology;
     struct pipeline *pipeline = cluster->nodes[topology->worker_rank[w]].pipeline;
@@ -112,14 +131,17 @@ static void init_worker(struct virtual_cluster *cluster, unsigned w)
         machines_worker(&cluster->config, topology, w, pipeline != NULL ? &pipeline->boundaries : NULL);
     config.threads = team != NULL ? &team->model.figures : NULL;
     worker_init(&cluster->workers[w], &config);
-    cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);
+    const struct machine machine = worker_machine(&cluster->workers[w]);
     init_speed(cluster, w);
+    return take_machine(&cluster->nodes[config.rank], config.rank, &machine, topology_does_both(topology, config.rank));
 }
 
-static void init_workers(struct virtual_cluster *cluster)
+static int init_workers(struct virtual_cluster *cluster)
 {
     for (unsigned w = 0; w < cluster->topology.workers; w++)
-        init_worker(cluster, w);
+        if (init_worker(cluster, w) < 0)
+            return -1;
+    return 0;
 }
 
 int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *pod)
@@ -143,7 +165,8 @@ int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *p
     if (cluster->config.sinks != NULL)
         cluster->nodes[first].machine.trace(cluster->nodes[first].machine.self, cluster->config.sinks[1 + m]);
     for (unsigned i = w; i < topology->workers; i++) {
-        init_worker(cluster, i);
+        if (init_worker(cluster, i) < 0)
+            return -1;
         cluster->nodes[topology->worker_rank[i]].speed = pod->speed;
     }
     return 0;
@@ -156,7 +179,7 @@ static int cluster_setup_allocate(struct virtual_cluster *cluster)
     cluster->nodes = calloc(ranks, sizeof *cluster->nodes);
     cluster->masters = calloc(masters + 1, sizeof *cluster->masters);
     cluster->master_ranks = calloc(masters + 1, sizeof *cluster->master_ranks);
-    cluster->workers = calloc(ranks - masters, sizeof *cluster->workers);
+    cluster->workers = calloc(ranks - masters + serving_workers(config), sizeof *cluster->workers);
     if (!cluster->nodes || !cluster->masters || !cluster->master_ranks || !cluster->workers)
         return -1;
     if (config->jitter_ns > 0 || config->fault_count > 0 || config->in_order || config->loses_ranks) {
@@ -198,10 +221,8 @@ struct virtual_cluster *virtual_new(const struct virtual_config *config, struct 
         error_set(error, "out of memory");
     } else if (complete_spec(&cluster->config, error) == 0 && threads_init(cluster, error) == 0 &&
                init_supermaster(cluster, error) == 0) {
-        if (init_masters(cluster) == 0) {
-            init_workers(cluster);
+        if (init_masters(cluster) == 0 && init_workers(cluster) == 0)
             return cluster;
-        }
         error_set(error, "out of memory");
     }
     virtual_free(cluster);
@@ -223,6 +244,11 @@ void virtual_free(struct virtual_cluster *cluster)
     for (unsigned m = 0; cluster->masters != NULL && m < cluster->config.masters + cluster->config.pod_count; m++) {
         master_fini(&cluster->masters[m]);
         free(cluster->master_ranks[m]);
+    }
+    for (unsigned i = 0; cluster->nodes != NULL && i < cluster_ranks(&cluster->config); i++) {
+        if (cluster->nodes[i].computing != NULL)
+            computing_fini(cluster->nodes[i].computing);
+        free(cluster->nodes[i].computing);
     }
     actions_fini(&cluster->actions);
     dependent_fini(cluster);

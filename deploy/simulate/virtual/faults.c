@@ -134,7 +134,7 @@ void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t
         tell_of_end_of_pod(cluster, m, cut_ns);
         return;
     }
-    if (w == topology->workers || is_dependent(cluster)) {
+    if (w == topology->workers || topology_does_both(topology, rank) || is_dependent(cluster)) {
         for (unsigned peer = 0; peer < cluster_ranks(&cluster->config); peer++)
             tell_peer(cluster, peer, rank, cut_ns);
         return;

@@ -4,6 +4,7 @@
  * faults.c says who is lost and what of it arrives. */
 #pragma once
 
+#include "common/machine/computing.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 #include "common/service/poison.h"
@@ -25,6 +26,7 @@ struct running {
     bool is_on;          /* that it is over has not been told */
     uint64_t generation; /* generation of the events that belong to the chunk */
     uint64_t ends_ns;
+    uint64_t looked_at; /* of a rank that serves others: iterations that were done when it last looked */
     /* where ranks are shared; the time for which it is put off does not count: it began later by as much */
     uint64_t mark;   /* that the worker has not been told of; 0: none */
     bool is_put_off; /* another job's chunk computes, since put_off_ns */
@@ -59,6 +61,7 @@ struct pipeline {
 
 struct node {
     struct machine machine;
+    struct computing *computing; /* serves and computes: `machine` is that; owned; NULL for most */
     unsigned node;
     uint64_t busy_until_ns;
     uint64_t deadline_ns; /* time for which a TIMER is scheduled; NEVER if none */
@@ -182,6 +185,11 @@ uint64_t work_go_on(struct virtual_cluster *cluster, unsigned rank, uint64_t tur
 uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t at_ns);
 /* When the iteration that the rank computes is over; now where it computes none. */
 uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank);
+/* When a rank that computes and serves looks at its messages next; now where it computes nothing. */
+uint64_t work_break_ns(const struct virtual_cluster *cluster, unsigned rank);
+/* The rank has served others for so long, and goes on with its chunk behind that; one that began in this step begins
+ * then. */
+void work_delay(struct virtual_cluster *cluster, unsigned rank, uint64_t served_ns);
 /* Gives up what recall_share() says of iterations that have not begun, of the next chunk, or of the running one where
  * there is none, and returns them. */
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);

@@ -50,7 +50,7 @@ static struct hello hello_of(const struct virtual_config *config, unsigned rank)
         hello.role = ROLE_MASTER;
         hello.node = machines_spread(rank - 1, config->masters, nodes);
     } else {
-        hello.node = machines_spread(rank - 1 - config->masters, config->workers, nodes);
+        hello.node = machines_spread(rank - 1 - config->masters, config->workers - serving_workers(config), nodes);
     }
     if (config->rank_node != NULL)
         hello.node = config->rank_node[rank];
@@ -61,7 +61,9 @@ int machines_group(const struct virtual_config *config, struct hello *hellos, st
 {
     for (unsigned rank = 0; rank < launched_ranks(config); rank++)
         hellos[rank] = hello_of(config, rank);
-    return topology_init(topology, hellos, launched_ranks(config), config->spec.group_by == RUN_GROUP_BY_NODE);
+    const unsigned grouping = (config->spec.group_by == RUN_GROUP_BY_NODE ? TOPOLOGY_BY_NODE : TOPOLOGY_EVENLY) |
+                              (config->spec.masters_compute ? TOPOLOGY_MASTERS_COMPUTE : 0);
+    return topology_init(topology, hellos, launched_ranks(config), grouping);
 }
 
 /* --- the supermaster --- */
@@ -192,9 +194,11 @@ bool machines_watches(const struct topology *topology, unsigned watcher, unsigne
         return false;
     if (rank == topology->supermaster)
         return v == topology->workers || !topology_is_in_pod(topology, v);
-    if (v < topology->workers)
-        return topology->masters > 0 && topology->master_rank[topology->master_of[v]] == rank;
-    if (w == topology->workers)
+    if (v < topology->workers && topology->masters > 0 && topology->master_rank[topology->master_of[v]] == rank)
+        return true;
+    if (v < topology->workers && !topology_does_both(topology, watcher))
+        return false;
+    if (w == topology->workers || topology_master(topology, rank) < topology->masters)
         return watcher == topology->supermaster;
     unsigned master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster;
     return watcher == master || (watcher == topology->supermaster && masterless);

@@ -13,9 +13,15 @@
 #include "worker/worker.h"
 
 /* The ranks that are there at the beginning, and those that ever are. */
+/* Workers that are masters, or the supermaster, as well. */
+static inline unsigned serving_workers(const struct virtual_config *config)
+{
+    return !config->spec.masters_compute ? 0 : config->masters > 0 ? config->masters : 1;
+}
+
 static inline unsigned launched_ranks(const struct virtual_config *config)
 {
-    return 1 + config->masters + config->workers;
+    return 1 + config->masters + config->workers - serving_workers(config);
 }
 
 static inline unsigned cluster_ranks(const struct virtual_config *config)

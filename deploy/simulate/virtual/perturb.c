@@ -103,7 +103,7 @@ static void add_failure(struct list *list, unsigned rank)
 {
     const struct topology *topology = list->topology;
     unsigned m = topology_master(topology, rank), w = topology_worker(topology, rank);
-    if (w < topology->workers) {
+    if (w < topology->workers && !topology_does_both(topology, rank)) {
         add_worker(list, w);
         return;
     }

@@ -238,6 +238,7 @@ void trace_action(const struct action *action, char *text, size_t size)
         break;
     case ACTION_RESTART: snprintf(text, size, "restart %" PRIu64, action->boundary_at); break;
     case ACTION_DROP: snprintf(text, size, "drop %u: %s", action->drop.rank, action->drop.text); break;
+    case ACTION_TAKEN: snprintf(text, size, "taken"); break;
     case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;
     }
 }

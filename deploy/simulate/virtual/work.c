@@ -171,6 +171,34 @@ uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned r
     return end_ns < running->ends_ns ? end_ns : running->ends_ns;
 }
 
+/* Time between two looks of a rank that computes and serves, as in worker/job/job.c, and the length of a turn. */
+#define BREAK_NS     50000.0
+#define LONG_TURN_NS 2000000.0
+
+/* Iterations between two looks. */
+static uint64_t break_iterations(const struct virtual_cluster *cluster, const struct running *running)
+{
+    const double iteration_ns = (double)(running->ends_ns - running->started_ns) / (double)running->count;
+    const uint64_t asked = cluster->config.spec.break_after;
+    const double in_turn = iteration_ns > 0 ? LONG_TURN_NS / iteration_ns : 1e9;
+    const double in_time = asked > 0 ? (double)asked : iteration_ns > 0 ? BREAK_NS / iteration_ns : 1e9;
+    const double most = in_time < in_turn ? in_time : in_turn;
+    return most < 1 ? 1 : most < 1e9 ? (uint64_t)most : 1000000000;
+}
+
+uint64_t work_break_ns(const struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct node *node = &cluster->nodes[rank];
+    const struct running *running = &node->running;
+    if (!running->is_on || running->ends_ns <= cluster->now_ns || running->started_ns >= cluster->now_ns)
+        return cluster->now_ns;
+    const uint64_t step = break_iterations(cluster, running), begun = begun_iterations(cluster, node);
+    const uint64_t before = begun > running->looked_at ? begun - running->looked_at : 1;
+    const uint64_t next = running->looked_at + (before + step - 1) / step * step;
+    const uint64_t break_ns = next < running->count ? running_done_ns(cluster, node, next) : running->ends_ns;
+    return break_ns < running->ends_ns ? break_ns : running->ends_ns;
+}
+
 static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
 {
     const struct running *running = &cluster->nodes[rank].running;
@@ -385,6 +413,22 @@ static void begin_chunk(struct virtual_cluster *cluster, unsigned rank, const st
         ranks_begin_chunk(cluster, rank);
     else
         schedule_chunk(cluster, rank);
+}
+
+void work_delay(struct virtual_cluster *cluster, unsigned rank, uint64_t served_ns)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct running *running = &node->running;
+    if (!running->is_on || running->ends_ns <= cluster->now_ns)
+        return;
+    const bool begins = running->started_ns >= cluster->now_ns;
+    if (!begins)
+        running->looked_at = begun_iterations(cluster, node) - 1;
+    const uint64_t begun_ns = running->started_ns;
+    running->started_ns = begins ? cluster->now_ns + served_ns : begun_ns + served_ns;
+    running->ends_ns += running->started_ns - begun_ns;
+    running->generation++;
+    schedule_chunk(cluster, rank);
 }
 
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns)

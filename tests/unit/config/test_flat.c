@@ -86,6 +86,7 @@ static const struct {
     {"--dca rma --verify 1 toy", "--verify is for launches with a supermaster, not for --dca"},
     {"--dca rma --retries 2 toy", "--retries is for launches with a supermaster, not for --dca"},
     {"--dca rma --ask-ahead 2 toy", "--ask-ahead is for launches with a supermaster, not for --dca"},
+    {"--dca rma --masters-compute toy", "--masters-compute is for launches with a supermaster, not for --dca"},
     {"--dca rma --group-by even toy", "--group-by is for launches with a supermaster, not for --dca"},
     {"--dca rma --node-technique ss toy", "--node-technique is for --dca node"},
     {"--dca node --break-after 3 toy", "--break-after is for --dca rma and --dca two-sided"},

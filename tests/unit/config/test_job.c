@@ -100,7 +100,7 @@ START_TEST(every_option_is_taken)
 {
     ck_assert_int_eq(parse("--technique css:chunk=1250 --weighting power --min-chunk 1e3 --refill-chunks 64 --refill "
                            "when-empty --copies off --group-by "
-                           "even --ask-ahead 8 "
+                           "even --ask-ahead 8 --masters-compute --break-after 12 "
                            "--iterations 10:2^20 --power speeds.txt --output a.npy toy a=1 b=x=y --report r.json "
                            "--progress never"),
                      0);
@@ -112,6 +112,7 @@ START_TEST(every_option_is_taken)
     ck_assert_int_eq(job.spec.refill, RUN_REFILL_WHEN_EMPTY);
     ck_assert_int_eq(job.spec.copies, RUN_COPIES_OFF);
     ck_assert_int_eq(job.spec.group_by, RUN_GROUP_BY_EVEN);
+    ck_assert(job.spec.masters_compute && job.spec.break_after == 12);
     ck_assert_int_eq(job.spec.ask_ahead, ASK_AHEAD_FIXED);
     ck_assert_uint_eq(job.spec.ask_ahead_chunks, 8);
     ck_assert_uint_eq(job.first, 10);
@@ -201,6 +202,7 @@ static const struct {
     {"--refill empty toy", "--refill 'empty': accepted: ahead, when-empty"},
     {"--refill-chunks 65 toy", "--refill-chunks '65': accepted: an integer from 1 to 64"},
     {"--min-chunk 1.5 toy", "--min-chunk '1.5': accepted: an integer from 1 to 2^63"},
+    {"--break-after 0 toy", "--break-after '0': accepted: an integer from 1 to 2^63"},
     {"--group-by rack toy", "--group-by 'rack': accepted: node, even"},
     {"--verify 0 toy", "--verify '0': accepted: a number above 0, up to 1, and an integer from 0 as seed"},
     {"--verify 1.5 toy", "--verify '1.5': accepted: a number above 0, up to 1, and an integer from 0 as seed"},

@@ -95,13 +95,13 @@ START_TEST(a_rank_that_cannot_start_stops_all)
 END_TEST
 
 /* The master's index of each worker, as text. */
-static void group(const char *roles, const char *nodes, bool by_node, const char *expected)
+static void group(const char *roles, const char *nodes, unsigned grouping, const char *expected)
 {
     struct hello hellos[RANKS_MAX];
     struct topology topology;
     char actual[RANKS_MAX + 1] = "";
     unsigned ranks = make_hellos(hellos, roles, nodes), listed = 0;
-    ck_assert_int_eq(topology_init(&topology, hellos, ranks, by_node), 0);
+    ck_assert_int_eq(topology_init(&topology, hellos, ranks, grouping), 0);
     for (unsigned w = 0; w < topology.workers; w++)
         actual[w] = (char)('0' + topology.master_of[w]);
     ck_assert_str_eq(actual, expected);
@@ -127,6 +127,26 @@ START_TEST(what_does_not_fit_is_dealt_evenly)
     group("SMMWWWWW", "00100222", true, "00110"); /* two on a master's node, three to even out: 0 0 | 1 1 0 */
     group("SMWWW", "00123", true, "000");
     group("SMMMMW", "012340", true, "0");
+}
+END_TEST
+
+START_TEST(masters_that_compute_serve_themselves)
+{
+    struct hello hellos[RANKS_MAX];
+    struct topology topology;
+    const unsigned both = TOPOLOGY_MASTERS_COMPUTE;
+    group("SMMWWWW", "0010011", both | TOPOLOGY_BY_NODE, "010011");
+    group("SMMWWW", "000000", both, "01010"); /* workers 1 and 2 are the masters */
+    ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "SWW", "000"), both), 0);
+    ck_assert(topology_is_central(&topology) && topology.workers == 3 && topology.worker_rank[0] == 0);
+    ck_assert(topology_does_both(&topology, 0) && !topology_does_both(&topology, 1));
+    topology_fini(&topology);
+    ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "SMW", "000"), both), 0);
+    ck_assert(topology.workers == 2 && topology_does_both(&topology, 1) && !topology_does_both(&topology, 0));
+    topology_fini(&topology);
+    ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "SMW", "000"), 0), 0);
+    ck_assert(topology.workers == 1 && !topology_does_both(&topology, 1));
+    topology_fini(&topology);
 }
 END_TEST
 
@@ -764,6 +784,7 @@ int main(void)
     tcase_add_test(all, a_rank_that_cannot_start_stops_all);
     tcase_add_test(all, workers_go_to_the_master_of_their_node);
     tcase_add_test(all, what_does_not_fit_is_dealt_evenly);
+    tcase_add_test(all, masters_that_compute_serve_themselves);
     tcase_add_test(all, without_masters_the_supermaster_serves_all);
     tcase_add_test(all, pods_are_appended);
     tcase_add_test(all, pods_are_appended_to_nobody);
