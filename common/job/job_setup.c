@@ -247,9 +247,10 @@ int job_setup_check_for_set(const struct job_setup *setup, struct error *error)
         return error_set(error, "--group-by even is for a launch: the workers of a set are grouped; accepted: `hdss up "
                                 "--group-by even`");
     if (spec->masters_compute)
-        return error_set(error,
-                         "--masters-compute is for a launch of its own: the masters of a set serve several jobs; "
-                         "accepted: `hdss run` without --set");
+        return error_set(
+            error,
+            "--masters-compute is for a launch of its own: the masters of a set, or of a run that pods may join, only "
+            "serve; accepted: `hdss run` without --set and --listen");
     if (!run_spec_has_threads(spec) || job_setup_can_be_isolated(setup))
         return 0;
     return error_set(error,
