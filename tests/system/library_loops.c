@@ -394,7 +394,7 @@ static void wrong_loops(void)
 {
     const double powers[1] = {1};
     MPI_Comm half, inter;
-    struct hdss_options *options = hdss_options_new(), *adaptive = options_with("rma", "awf-b"),
+    struct hdss_options *options = hdss_options_new(), *adaptive = options_with("rma", "awf"),
                         *odd = hdss_options_new();
     expect_new(MPI_COMM_NULL, 10, options, HDSS_ERROR_COMM, "MPI_COMM_NULL");
     expect_new(MPI_COMM_WORLD, -1, options, HDSS_ERROR_COUNT, "a negative length");
