@@ -212,8 +212,8 @@ def test_what_a_set_cannot_have_is_refused():
     process = up('--workers', '2')
     try:
         for words, line in (
-                (['--threads', '2', '--thread-technique', 'af', *SMALL], '--threads: in a set a process of its own has the threads'),
-                (['--threads', '2', '--weighting', 'acp', *SMALL], '--threads: in a set a process of its own has the threads'),
+                (['--threads', '2', '--thread-technique', 'af', *SMALL], '--threads: in a set, and where pods may join, a process of its own has the threads'),
+                (['--threads', '2', '--weighting', 'acp', *SMALL], '--threads: in a set, and where pods may join, a process of its own has the threads'),
                 (['--group-by', 'even', *SMALL], '--group-by even is for a launch')):
             refused = submit(*words)
             assert refused.status == 2 and len(refused.err) == 1 and line in refused.err[0], refused
