@@ -58,7 +58,7 @@ def test_the_end_of_a_run_has_its_last_figures():
 
 
 def test_a_run_that_goes_on_has_no_end():
-    process = begin()
+    process = begin('--ask-ahead', 'off')
     text = read()
     told = figures(text)
     assert told['hdss_jobs_ended_total{state="cancelled"}'] == 0 and 'hdss_end_time_seconds' not in told, text
