@@ -20,9 +20,9 @@ def installed():
     stage = os.path.join(os.getcwd(), 'stage')
     result = run([MESON, 'install', '-C', os.environ['BUILD_ROOT'], '--no-rebuild', '--quiet', '--destdir', stage])
     assert result.status == 0, str(result)
-    found = {name: os.path.join(folder, name) for folder, _, names in os.walk(stage) for name in names}
-    assert 'hdss-techniques.7' in found and found['hdss-techniques.7'].endswith('man/man7/hdss-techniques.7'), found
-    return found['hdss']
+    found = [os.path.join(folder, name) for folder, _, names in os.walk(stage) for name in names]
+    assert any(path.endswith('man/man7/hdss-techniques.7') for path in found), found
+    return next(path for path in found if path.endswith('bin/hdss'))
 
 
 def command(hdss, entry):
