@@ -125,7 +125,7 @@ def test_a_port_is_for_who_has_the_key():
         before = resident()
         number, draw = port(), random.Random(25)
         for data in [recorder.said, *(handshake[:i] for i in range(len(handshake)))]:
-            assert len(say(data, number)) < 1024  # the beginning of a handshake at most
+            assert len(say(data, number)) < 4096  # the beginning of a handshake at most: OpenSSL 3.5 has keys of 1,120 bytes in it
         for _ in range(200):
             turned = bytearray(handshake)
             turned[draw.randrange(len(turned))] ^= 1 << draw.randrange(8)
