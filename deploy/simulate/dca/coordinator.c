@@ -11,12 +11,9 @@
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 #include "deploy/simulate/dca/run.h"
+#include "deploy/simulate/virtual/breaks.h"
 
 #include <stdlib.h>
-
-/* Times between two looks as in worker/dca/work.c; and the executor comes back every TURN_NS at least. */
-#define BREAK_NS 50000.0
-#define TURN_NS  2000000.0
 
 /* Service times of a request and its answer, sending and receiving apart: the rank that asks takes 458 ns, a bare
  * round trip at the same time 310 (tests/bench/RESULTS.md, the benchmark dca), by two. */
@@ -71,11 +68,7 @@ static uint64_t coordinator_stride(const struct dca_run *run)
     const struct range *chunk = &run->workers[0].machine.chunk;
     double iteration_ns =
         dca_compute_ns(run, 0, run->coordinator->resumed_ns, 0, chunk->first, chunk->count) / (double)chunk->count;
-    uint64_t asked = run->simulation->dca_options.break_after;
-    double in_turn = iteration_ns > 0 ? TURN_NS / iteration_ns : 1e9;
-    double in_time = asked > 0 ? (double)asked : iteration_ns > 0 ? BREAK_NS / iteration_ns : 1e9;
-    double most = in_time < in_turn ? in_time : in_turn;
-    return most < 1 ? 1 : most < 1e9 ? (uint64_t)most : 1000000000;
+    return break_stride(iteration_ns, run->simulation->dca_options.break_after);
 }
 
 /* The time at which `done` iterations of the chunk are done. */

@@ -11,6 +11,7 @@
 #include "common/machine/topology.h"
 #include "common/util/ranges.h"
 #include "deploy/simulate/simgrid/rank.h"
+#include "deploy/simulate/virtual/breaks.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/machines.h"
 #include "deploy/simulate/virtual/perturb.h"
@@ -26,8 +27,6 @@
 /* With a message that is here already it goes on for so long, behind which the driver looks at it: between shorter
  * turns it may not. */
 #define SOON_NS 3e3
-/* Time between two looks of a rank that serves others, unless --break-after says it in iterations. */
-#define BREAK_NS 50e3
 
 static struct simulated_work *work_of(struct executor *executor)
 {
@@ -213,17 +212,12 @@ static enum turn leave_off(struct simulated_work *work, enum turn turn)
     return turn;
 }
 
-/* When the rank looks at its messages next, from now on; as deploy/simulate/virtual/work.c has it. */
+/* When the rank looks at its messages next, from now on. */
 static double next_break_ns(struct simulated_work *work)
 {
     const double iteration_ns = time_ns(work, work->count) / (double)work->count;
-    const uint64_t asked = work->run->config->spec.break_after, begun = simulated_begun(work);
-    const double in_turn = iteration_ns > 0 ? TURN_NS / iteration_ns : 1e9;
-    const double in_time = asked > 0 ? (double)asked : iteration_ns > 0 ? BREAK_NS / iteration_ns : 1e9;
-    const double most = in_time < in_turn ? in_time : in_turn;
-    const uint64_t step = most < 1 ? 1 : most < 1e9 ? (uint64_t)most : 1000000000;
-    const uint64_t before = begun > work->looked_at ? begun - work->looked_at : 1;
-    const uint64_t next = work->looked_at + (before + step - 1) / step * step;
+    const uint64_t stride = break_stride(iteration_ns, work->run->config->spec.break_after);
+    const uint64_t next = break_next(work->looked_at, simulated_begun(work), stride);
     work->looked_at = next < work->count ? next : work->count;
     return (double)work->started_ns + time_ns(work, work->looked_at);
 }

@@ -10,6 +10,7 @@
 #include "common/sched/sched.h"
 #include "common/util/precedence.h"
 #include "common/util/random.h"
+#include "deploy/simulate/virtual/breaks.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/machines.h"
 #include "proto/message.h"
@@ -171,30 +172,15 @@ uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned r
     return end_ns < running->ends_ns ? end_ns : running->ends_ns;
 }
 
-/* Time between two looks of a rank that computes and serves, as in worker/job/job.c, and the length of a turn. */
-#define BREAK_NS     50000.0
-#define LONG_TURN_NS 2000000.0
-
-/* Iterations between two looks. */
-static uint64_t break_iterations(const struct virtual_cluster *cluster, const struct running *running)
-{
-    const double iteration_ns = (double)(running->ends_ns - running->started_ns) / (double)running->count;
-    const uint64_t asked = cluster->config.spec.break_after;
-    const double in_turn = iteration_ns > 0 ? LONG_TURN_NS / iteration_ns : 1e9;
-    const double in_time = asked > 0 ? (double)asked : iteration_ns > 0 ? BREAK_NS / iteration_ns : 1e9;
-    const double most = in_time < in_turn ? in_time : in_turn;
-    return most < 1 ? 1 : most < 1e9 ? (uint64_t)most : 1000000000;
-}
-
 uint64_t work_break_ns(const struct virtual_cluster *cluster, unsigned rank)
 {
     const struct node *node = &cluster->nodes[rank];
     const struct running *running = &node->running;
     if (!running->is_on || running->ends_ns <= cluster->now_ns || running->started_ns >= cluster->now_ns)
         return cluster->now_ns;
-    const uint64_t step = break_iterations(cluster, running), begun = begun_iterations(cluster, node);
-    const uint64_t before = begun > running->looked_at ? begun - running->looked_at : 1;
-    const uint64_t next = running->looked_at + (before + step - 1) / step * step;
+    const double iteration_ns = (double)(running->ends_ns - running->started_ns) / (double)running->count;
+    const uint64_t stride = break_stride(iteration_ns, cluster->config.spec.break_after);
+    const uint64_t next = break_next(running->looked_at, begun_iterations(cluster, node), stride);
     const uint64_t break_ns = next < running->count ? running_done_ns(cluster, node, next) : running->ends_ns;
     return break_ns < running->ends_ns ? break_ns : running->ends_ns;
 }
