@@ -60,16 +60,7 @@ static bool tell_failure(void *context, uint64_t job, uint64_t place, struct fai
 
 static bool tell_pod(void *context, uint64_t place, struct pod_figures *pod)
 {
-    const struct program *program = context;
-    struct link_pod there;
-    if (!elastic_tell_pod(&program->elastic, place, &there))
-        return false;
-    *pod = (struct pod_figures){.rank = there.first_rank,
-                                .workers = there.workers,
-                                .cores = there.cores,
-                                .node = there.name,
-                                .leaves = there.is_leaving};
-    return true;
+    return pods_door_tell(((struct program *)context)->elastic.link, place, pod);
 }
 
 static bool send_pod_away(void *context, uint64_t pod, bool finishes)

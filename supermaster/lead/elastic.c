@@ -128,11 +128,6 @@ static void let_go(void *context, unsigned first_rank, bool now)
         driver_tell_leaving(elastic->driver, first_rank, now);
 }
 
-bool elastic_tell_pod(const struct elastic *elastic, uint64_t place, struct link_pod *pod)
-{
-    return elastic->link != NULL && link_tell_pod(elastic->link, (size_t)place, pod);
-}
-
 bool elastic_send_away(struct elastic *elastic, unsigned rank, bool now)
 {
     return elastic->link != NULL && link_send_away(elastic->link, rank, now);

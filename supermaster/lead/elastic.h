@@ -31,9 +31,6 @@ bool elastic_share(struct elastic *elastic, int *status);
 /* Runs the job, and has all ranks leave. Returns the status of the machine. */
 int elastic_drive(struct elastic *elastic);
 
-/* Tells of the pod at that place, from 0. False where there is none. */
-bool elastic_tell_pod(const struct elastic *elastic, uint64_t place, struct link_pod *pod);
-
 /* Has a pod leave. False where it is not there. */
 bool elastic_send_away(struct elastic *elastic, unsigned rank, bool now);
 

@@ -2,6 +2,8 @@
 /* The door by which pods join: see pods_door.h. */
 #include "supermaster/lead/pods_door.h"
 
+#include "common/control/source.h"
+#include "common/mpi/link.h"
 #include "common/mpi/runtime.h"
 #include "common/stream/stream.h"
 #include "common/stream/ticket.h"
@@ -78,6 +80,19 @@ void pods_door_close(struct pods_door *door)
 {
     streams_free(door->streams);
     door->streams = NULL;
+}
+
+bool pods_door_tell(const struct link *link, uint64_t place, struct pod_figures *pod)
+{
+    struct link_pod there;
+    if (link == NULL || !link_tell_pod(link, (size_t)place, &there))
+        return false;
+    *pod = (struct pod_figures){.rank = there.first_rank,
+                                .workers = there.workers,
+                                .cores = there.cores,
+                                .node = there.name,
+                                .leaves = there.is_leaving};
+    return true;
 }
 
 void pods_door_remove_ticket(const struct pods_door *door)

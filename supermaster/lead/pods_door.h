@@ -8,7 +8,10 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
+struct link;
+struct pod_figures;
 struct runtime;
 struct streams;
 
@@ -26,6 +29,9 @@ int pods_door_open(struct pods_door *door, struct runtime *runtime, const struct
 
 /* Stops listening; pods that are still there are cut off. Nothing where the door is not open. */
 void pods_door_close(struct pods_door *door);
+
+/* Tells of the pod at that place, from 0, of those that are there. False where there is none, or no link. */
+bool pods_door_tell(const struct link *link, uint64_t place, struct pod_figures *pod);
 
 /* Removes the ticket, once the door is closed and nobody is to come back. */
 void pods_door_remove_ticket(const struct pods_door *door);

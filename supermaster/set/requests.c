@@ -179,16 +179,7 @@ static void drain(void *context)
 
 static bool tell_pod(void *context, uint64_t place, struct pod_figures *pod)
 {
-    const struct set *set = context;
-    struct link_pod there;
-    if (set->link == NULL || !link_tell_pod(set->link, place, &there))
-        return false;
-    *pod = (struct pod_figures){.rank = there.first_rank,
-                                .workers = there.workers,
-                                .cores = there.cores,
-                                .node = there.name,
-                                .leaves = there.is_leaving};
-    return true;
+    return pods_door_tell(((struct set *)context)->link, place, pod);
 }
 
 static bool leave(void *context, uint64_t pod, bool finishes)
