@@ -23,13 +23,7 @@ enum { PARAM_MU, PARAM_SIGMA, PARAM_H };
 static const struct technique_param bold_params[] = {
     [PARAM_MU] = LEARN_MU_PARAM,
     [PARAM_SIGMA] = LEARN_SIGMA_PARAM,
-    [PARAM_H] = {.name = "h",
-                 .kind = SCHED_PARAM_REAL,
-                 .measured = SCHED_MEASURED_BY_PROBE,
-                 .fallback = "measured before the loop",
-                 .minimum = 0,
-                 .maximum = LEARN_TIME_MAX,
-                 .summary = "time that handing out a chunk costs, in seconds"},
+    [PARAM_H] = LEARN_H_PARAM,
     {.name = NULL},
 };
 
@@ -47,7 +41,7 @@ struct bold {
     struct bold_worker workers[];
 };
 
-/* What depends on mu, sigma and h alone. */
+/* The constants of the rule, which depend on mu, sigma and h alone. */
 struct bold_constants {
     double a;              /* 2 (sigma/mu)^2 */
     double b, log_b;       /* 8a ln(8a), and its logarithm, 0 where it has none */

@@ -16,13 +16,7 @@ enum { CHUNK };
 #define LN_2 0.69314718055994530942
 
 static const struct technique_param fsc_params[] = {
-    [PARAM_H] = {.name = "h",
-                 .kind = SCHED_PARAM_REAL,
-                 .measured = SCHED_MEASURED_BY_PROBE,
-                 .fallback = "measured before the loop",
-                 .minimum = 0,
-                 .maximum = LEARN_TIME_MAX,
-                 .summary = "time that handing out a chunk costs, in seconds"},
+    [PARAM_H] = LEARN_H_PARAM,
     [PARAM_SIGMA] = LEARN_SIGMA_PARAM,
     {.name = NULL},
 };

@@ -59,6 +59,14 @@
         .summary = "standard deviation of the time of an iteration in seconds"                                         \
     }
 
+/* The parameter `h` of the techniques that weigh what a chunk costs. */
+#define LEARN_H_PARAM                                                                                                  \
+    {                                                                                                                  \
+        .name = "h", .kind = SCHED_PARAM_REAL, .measured = SCHED_MEASURED_BY_PROBE,                                    \
+        .fallback = "measured before the loop", .minimum = 0, .maximum = LEARN_TIME_MAX,                               \
+        .summary = "time that handing out a chunk costs, in seconds"                                                   \
+    }
+
 /* A chunk, or several taken as one. */
 struct learn_chunk {
     double iterations;
