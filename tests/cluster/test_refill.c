@@ -149,6 +149,19 @@ END_TEST
 
 /* --- all of them together --- */
 
+/* Runs the loop, and says how long it took; `refills`, where it is not NULL: how many there were. */
+static uint64_t loop_ns(const struct virtual_config *config, uint64_t *refills)
+{
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(config, &result);
+    ck_assert_int_eq(result.status, 0);
+    const uint64_t elapsed_ns = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
+    if (refills != NULL)
+        *refills = result.supermaster->refills;
+    virtual_free(cluster);
+    return elapsed_ns;
+}
+
 static double hundred_us(void *context, uint64_t iteration)
 {
     (void)context, (void)iteration;
@@ -169,15 +182,10 @@ static uint64_t elapsed_ns(unsigned masters, const char *technique, uint64_t cou
 {
     struct virtual_config config = cluster_plain(masters, ALL, technique, count);
     config.unchecked = true; /* the checks take as long as there are ranges, after each step */
-    struct virtual_result result;
     config.spec.ask_ahead = ASK_AHEAD_OFF;
     config.spec.recall = RUN_RECALL_OFF; /* it would level unequal shares */
     config.cost_ns = cost_ns;
-    struct virtual_cluster *cluster = cluster_ran(&config, &result);
-    ck_assert_int_eq(result.status, 0);
-    uint64_t elapsed = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
-    virtual_free(cluster);
-    return elapsed;
+    return loop_ns(&config, NULL);
 }
 
 /* A chunk takes 100 us and the way to the supermaster and back 200: asked for ahead, refills are there in time; asked
@@ -201,11 +209,7 @@ START_TEST(refills_when_empty_keep_workers_waiting)
             .service_ns = 200,
             .cost_ns = hundred_us,
         };
-        struct virtual_result result;
-        struct virtual_cluster *cluster = cluster_ran(&config, &result);
-        ck_assert_int_eq(result.status, 0);
-        elapsed[i] = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
-        virtual_free(cluster);
+        elapsed[i] = loop_ns(&config, NULL);
     }
     ck_assert_double_gt((double)elapsed[1], 1.2 * (double)elapsed[0]);
 }
@@ -231,12 +235,7 @@ START_TEST(far_refills_of_several_chunks_keep_workers_busy)
             .service_ns = 200,
             .cost_ns = hundred_us,
         };
-        struct virtual_result result;
-        struct virtual_cluster *cluster = cluster_ran(&config, &result);
-        ck_assert_int_eq(result.status, 0);
-        elapsed[i] = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
-        refills[i] = result.supermaster->refills;
-        virtual_free(cluster);
+        elapsed[i] = loop_ns(&config, &refills[i]);
     }
     ck_assert_uint_eq(refills[0], 32000 / 8);
     ck_assert_uint_eq(refills[1], 32000 / 64);

@@ -2,9 +2,9 @@
 /* Counters of energy in a folder that looks like that of a node: which of them count, what they add up to, how they
  * begin again, and where the energy is not known. */
 #include "common/os/energy.h"
+#include "tests/lib/scratch.h"
 #include "tests/lib/suite.h"
 
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,17 +44,10 @@ static void add_counter(const char *counter, const char *name, uint64_t uj)
     set_energy(counter, uj);
 }
 
-static int remove_energy_file(const char *path, const struct stat *facts, int kind, struct FTW *place)
-{
-    (void)facts, (void)kind, (void)place;
-    return remove(path);
-}
-
 /* Two packages with memory, as a node with two processors has them. */
 static void setup(void)
 {
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    scratch_enter(folder);
     write_energy_file("intel-rapl", "enabled", "1");
     add_counter("intel-rapl:0", "package-0", 1000000);
     add_counter("intel-rapl:1", "package-1", 5000000);
@@ -67,7 +60,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    nftw(folder, remove_energy_file, 8, FTW_DEPTH | FTW_PHYS);
+    scratch_leave(folder);
 }
 
 START_TEST(packages_and_memory_count_once)
