@@ -277,7 +277,7 @@ static void step_both_at_deadline(struct computing *computing, const struct even
         step_worker(computing, event);
 }
 
-/* What ends the rank before it has begun is the server's to tell; the worker begins all the same, and is ended. */
+/* A rank that is ended before it has begun: its server tells why; its worker begins all the same, and is ended. */
 static void end_both(struct computing *computing, const struct event *event)
 {
     const struct event start = {.type = EVENT_START, .now_ns = event->now_ns};

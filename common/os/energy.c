@@ -34,7 +34,7 @@ static int read_microjoules(const char *folder, const char *counter, const char 
     return sscanf(text, "%19" SCNu64 "%c", value, &rest) == 1 ? 0 : -1;
 }
 
-/* Whether the folder is that of a package, or of a memory, which lies beside its package: intel-rapl:0:1. */
+/* True for the folder of a package, or of a memory, which lies beside its package: intel-rapl:0:1. */
 static bool is_counted(const char *folder, const char *counter)
 {
     char name[32];

@@ -29,7 +29,7 @@ static const struct technique_param mfac_params[] = {
     {.name = NULL},
 };
 
-/* What P chunks leave of R. */
+/* The rest of R behind P chunks. */
 static uint64_t rest_behind(const struct sched *sched, uint64_t rest, uint64_t chunk)
 {
     uint128 taken = (uint128)chunk * sched->workers;

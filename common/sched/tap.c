@@ -15,7 +15,7 @@
 enum { PARAM_MU, PARAM_SIGMA, PARAM_ALPHA };
 enum { SPREAD }; /* constant: v, not a number until it is known */
 
-/* What a chunk computed in doubles may be off, as a part of g + h. */
+/* The error of a chunk that is computed in doubles, as a part of g + h. */
 #define DOUBLES_OFF 0x1p-49
 
 /* Lucco's choice. A chunk's time is within 1.3 standard deviations above its mean in nine of ten cases. */

@@ -84,8 +84,8 @@ static inline double ceil_real(double value)
 #define TWOFOLD_GUARD        0x1p-94
 #define TWOFOLD_GUARD_OF_ONE 0x1p-80
 
-/* One that comes from doubles which were measured or computed may be off by the part `doubt` of itself, 0 where it does
- * not. */
+/* A number that comes from doubles which were measured or computed may be off by the part `doubt` of itself, 0 where it
+ * does not. */
 #define DOUBLE_DOUBT 0x1p-51
 
 static inline struct twofold twofold_guard(struct twofold value, double doubt)

@@ -22,5 +22,5 @@ int asking_descriptor(const struct asking *asking);
 int asking_take(const struct asking *asking, unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MAX + 1],
                 struct error *error);
 
-/* Whether or not the answer is there. NULL is fine. */
+/* Frees the asking, with or without its answer. NULL is fine. */
 void asking_free(struct asking *asking);

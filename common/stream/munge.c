@@ -80,7 +80,7 @@ int credential_open(const char *text, unsigned char key[STREAM_KEY_BYTES], struc
     gid_t group;
     if (context == NULL)
         return -1;
-    /* Of a credential that was opened before, or is too old, munge gives the payload all the same. */
+    /* munge gives the payload of a credential that was opened before, or is too old, all the same. */
     const munge_err_t reason = munge_decode(text, context, &bytes, &size, &user, &group);
     const struct credential_payload *payload = bytes;
     if (reason != EMUNGE_SUCCESS)
