@@ -91,7 +91,7 @@ void supermaster_nodes_add(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     if (supermaster_judges_nodes(supermaster))
-        supermaster->nodes.master_node[topology->masters - 1] = topology->nodes - 1;
+        supermaster->nodes.master_node[topology->masters - 1] = topology->worker_node[topology->workers - 1];
 }
 
 void supermaster_nodes_fini(struct supermaster *supermaster)

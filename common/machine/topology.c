@@ -346,17 +346,27 @@ static int topology_make_room(struct topology *topology, unsigned masters, unsig
     return complete ? 0 : -1;
 }
 
-int topology_append(struct topology *topology, unsigned first_rank, unsigned count)
+/* The node of the supermaster or a worker: its number; that of a further one where there is no such rank. */
+static unsigned node_of(const struct topology *topology, unsigned rank)
+{
+    const unsigned w = topology_worker(topology, rank);
+    if (w < topology->workers)
+        return topology->worker_node[w];
+    return rank == topology->supermaster && topology->nodes > 0 ? 0 : topology->nodes;
+}
+
+int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned beside)
 {
     const unsigned m = topology->masters, first = topology->workers, workers = first + count - 1;
     assert(count > 1 && !topology_is_central(topology) && "a pod is a master and its workers, beside other masters");
     assert(first_rank >= topology->ranks);
     if (topology_make_room(topology, m + 1, workers) < 0)
         return -1;
+    const unsigned node = node_of(topology, beside);
     topology->master_rank[m] = first_rank;
     for (unsigned w = first; w < workers; w++) {
         topology->worker_rank[w] = topology->served_rank[w] = first_rank + 1 + (w - first);
-        topology->worker_node[w] = topology->nodes;
+        topology->worker_node[w] = node;
         topology->master_of[w] = m;
         topology->served[w] = w;
     }
@@ -364,14 +374,14 @@ int topology_append(struct topology *topology, unsigned first_rank, unsigned cou
     topology->ranks = first_rank + count;
     topology->workers = workers;
     topology->masters++;
-    topology->nodes++;
+    topology->nodes += node == topology->nodes;
     return 0;
 }
 
 int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count)
 {
     *topology = (struct topology){.ranks = 1};
-    if (topology_allocate(topology) == 0 && topology_append(topology, first_rank, count) == 0)
+    if (topology_allocate(topology) == 0 && topology_append(topology, first_rank, count, first_rank) == 0)
         return 0;
     topology_fini(topology);
     return -1;

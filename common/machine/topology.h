@@ -49,9 +49,10 @@ void topology_fini(struct topology *topology);
 int topology_copy(struct topology *copy, const struct topology *topology);
 
 /* Appends a pod: a master, `first_rank`, which lies behind all ranks that are there, and its workers, `count` ranks on
- * a node of their own. No rank and no index of a worker, master or node that was there changes. Not in the central
- * topology. -1 when memory is out: nothing but the room has changed. */
-int topology_append(struct topology *topology, unsigned first_rank, unsigned count);
+ * one node. That is the node of `beside`, the supermaster or a worker; one of their own where there is no such rank. No
+ * rank and no index of a worker, master or node that was there changes. Not in the central topology. -1 when memory is
+ * out: nothing but the room has changed. */
+int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned beside);
 
 /* Builds the topology as the ranks of a pod know it: the supermaster, rank 0, and themselves. -1 when memory is out. */
 int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count);

@@ -109,15 +109,32 @@ static void close_launch(struct link *link, struct far_launch *launch)
 
 /* --- joining --- */
 
-/* Makes room for a pod of `count` ranks everywhere, and has it in the topology. -1 when memory is out. */
-static int make_place(struct link *link, unsigned count)
+/* A rank of the launch's node that was there before, the supermaster or a worker. Nodes are known by their names. */
+static unsigned find_beside(const struct link *link, const struct far_launch *launch)
+{
+    const struct runtime *runtime = link->runtime;
+    for (unsigned rank = runtime->first_rank; rank < runtime->ranks; rank++) {
+        const char *name = runtime_host_of(runtime, rank);
+        const bool counts = rank == runtime->topology.supermaster ||
+                            topology_worker(&runtime->topology, rank) < runtime->topology.workers;
+        if (counts && name != NULL && strcmp(name, launch->lineup.name) == 0)
+            return rank;
+    }
+    for (const struct far_launch *earlier = link->far.launches; earlier < launch; earlier++)
+        if (strcmp(earlier->lineup.name, launch->lineup.name) == 0)
+            return earlier->first_rank + 1;
+    return launch->first_rank;
+}
+
+/* Makes room for a pod everywhere, and has it in the topology. -1 when memory is out. */
+static int make_place(struct link *link, const struct far_launch *launch)
 {
     struct runtime *runtime = link->runtime;
     const struct job_source *source = &link->announcements.source;
-    const unsigned first_rank = runtime->peers.ranks;
-    if (peers_grow(&runtime->peers, first_rank + count) < 0 || source->reserve(source->context, count - 1) < 0)
+    if (peers_grow(&runtime->peers, launch->first_rank + launch->count) < 0 ||
+        source->reserve(source->context, launch->count - 1) < 0)
         return -1;
-    return topology_append(&runtime->topology, first_rank, count);
+    return topology_append(&runtime->topology, launch->first_rank, launch->count, launch->beside);
 }
 
 /* The launch has left, or is lost: link_look_at_peers() deals with it. */
@@ -163,27 +180,47 @@ static unsigned count_added_cores(const struct link *link, const struct far_laun
     return larger(launch->lineup.cores, known) - known;
 }
 
+/* A pod with the ranks that follow those that are there. NULL when memory is out. */
+static struct far_launch *add_pod(struct link *link, unsigned peer, const struct stream_lineup *lineup)
+{
+    struct far_launch *launch = add_launch(&link->far, peer, link->runtime->peers.ranks, lineup->workers + 1);
+    if (launch == NULL)
+        return NULL;
+    launch->lineup = *lineup;
+    launch->beside = find_beside(link, launch);
+    return launch;
+}
+
+static struct link_pod describe(const struct far_launch *launch)
+{
+    return (struct link_pod){.first_rank = launch->first_rank,
+                             .workers = launch->lineup.workers,
+                             .cores = launch->lineup.cores,
+                             .beside = launch->beside,
+                             .name = launch->lineup.name,
+                             .is_leaving = launch->is_leaving};
+}
+
 static void admit(struct link *link, unsigned peer, const struct stream_lineup *lineup)
 {
     struct runtime *runtime = link->runtime;
     const struct job_source *source = &link->announcements.source;
-    const unsigned first_rank = runtime->peers.ranks, count = lineup->workers + 1;
     if (link->announcements.end != 0 || source->joined == NULL) {
         streams_refuse(link->far.streams, peer, "the set is about to end");
         return;
     }
-    struct far_launch *launch = add_launch(&link->far, peer, first_rank, count);
-    if (launch == NULL || make_place(link, count) < 0) {
+    struct far_launch *launch = add_pod(link, peer, lineup);
+    if (launch == NULL || make_place(link, launch) < 0) {
         link->far.count -= launch != NULL;
         streams_refuse(link->far.streams, peer, "the set is out of memory");
         return;
     }
-    launch->lineup = *lineup;
     runtime->cores += count_added_cores(link, launch);
     share_cores_with_pods(link);
-    peers_move(&runtime->peers, first_rank, PEER_WATCH);
+    peers_move(&runtime->peers, launch->first_rank, PEER_WATCH);
     welcome(link, launch);
-    source->joined(source->context, first_rank, count, lineup->name);
+    const struct link_pod pod = describe(launch);
+    source->joined(source->context, &pod);
 }
 
 /* --- ends --- */
@@ -217,11 +254,7 @@ bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod)
         const struct far_launch *launch = &far->launches[i];
         if (launch->is_gone || place-- > 0)
             continue;
-        *pod = (struct link_pod){.first_rank = launch->first_rank,
-                                 .workers = launch->lineup.workers,
-                                 .cores = launch->lineup.cores,
-                                 .name = launch->lineup.name,
-                                 .is_leaving = launch->is_leaving};
+        *pod = describe(launch);
         return true;
     }
     return false;
@@ -230,10 +263,12 @@ bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod)
 int link_append_pods(const struct link *link, struct topology *topology)
 {
     const struct far *far = &link->far;
-    for (size_t i = 0; i < far->count; i++)
-        if (!far->launches[i].is_gone && !far->launches[i].is_leaving &&
-            topology_append(topology, far->launches[i].first_rank, far->launches[i].count) < 0)
+    for (size_t i = 0; i < far->count; i++) {
+        const struct far_launch *launch = &far->launches[i];
+        if (!launch->is_gone && !launch->is_leaving &&
+            topology_append(topology, launch->first_rank, launch->count, launch->beside) < 0)
             return -1;
+    }
     return 0;
 }
 

@@ -28,6 +28,7 @@ struct far_results {
 struct far_launch {
     unsigned peer; /* of the streams */
     unsigned first_rank, count;
+    unsigned beside; /* a pod's: a rank of its node that came before, the supermaster or a worker; else first_rank */
     bool is_leaving; /* gets no further job */
     bool is_gone;
     struct stream_lineup lineup; /* of a pod */

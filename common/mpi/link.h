@@ -27,6 +27,14 @@ struct part_of_job {
 struct link *link_open(struct runtime *runtime);
 void link_close(struct link *link);
 
+/* A pod, as those are told of it who ask, and those whom it joins. */
+struct link_pod {
+    unsigned first_rank, workers, cores;
+    unsigned beside;  /* a rank of its node that came before, for topology_append() */
+    const char *name; /* of its node; borrowed until the next turn */
+    bool is_leaving;
+};
+
 /* Who adds the jobs of a set. */
 struct job_source {
     void *context;
@@ -37,7 +45,7 @@ struct job_source {
      * workers; -1 when memory is out. joined() has it in the topologies of all jobs, and tells their drivers, by
      * driver_tell_joined(); leaving() tells them, by driver_tell_leaving(), that it is to leave. */
     int (*reserve)(void *context, unsigned workers);
-    void (*joined)(void *context, unsigned first_rank, unsigned count, const char *name);
+    void (*joined)(void *context, const struct link_pod *pod);
     void (*leaving)(void *context, unsigned first_rank, bool now);
     /* A signal has asked this rank to drain: called before its jobs are told; may be NULL. */
     void (*asked)(void *context);
@@ -65,13 +73,6 @@ bool link_is_over(const struct link *link);
 /* For the supermaster of a set: has a pod leave, which is found by any of its ranks; `now`: nor is what runs to be
  * finished. False where it is not there. */
 bool link_send_away(struct link *link, unsigned rank, bool now);
-
-/* A pod, as those are told of it who ask. */
-struct link_pod {
-    unsigned first_rank, workers, cores;
-    const char *name; /* of its node; borrowed until the next turn */
-    bool is_leaving;
-};
 
 /* Tells of the pod at that place, from 0, among those that are there. False where there is none. */
 bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod);

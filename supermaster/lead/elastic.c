@@ -101,14 +101,14 @@ static int make_room(void *context, unsigned workers)
     return elastic->driver != NULL ? led_job_reserve(elastic->led, workers) : 0;
 }
 
-static void take_in(void *context, unsigned first_rank, unsigned count, const char *name)
+static void take_in(void *context, const struct link_pod *pod)
 {
     struct elastic *elastic = context;
     struct root *root = led_job_root(elastic->led);
     char text[160];
     if (elastic->driver == NULL)
         return;
-    if (topology_append(&elastic->topology, first_rank, count) < 0) {
+    if (topology_append(&elastic->topology, pod->first_rank, pod->workers + 1, pod->beside) < 0) {
         root_print_failure(root, "out of memory for a pod: the run goes on without it", root->rank);
         return;
     }
@@ -116,8 +116,8 @@ static void take_in(void *context, unsigned first_rank, unsigned count, const ch
     driver_tell_joined(elastic->driver);
     if (root->setup.job.await_pods > 0) /* it is as it was to be */
         return;
-    snprintf(text, sizeof text, "rank %u has joined with %u worker%s of %s", first_rank, count - 1,
-             count > 2 ? "s" : "", name);
+    snprintf(text, sizeof text, "rank %u has joined with %u worker%s of %s", pod->first_rank, pod->workers,
+             pod->workers > 1 ? "s" : "", pod->name);
     root_print_failure(root, text, root->rank);
 }
 

@@ -46,7 +46,7 @@ void set_tell_more(const struct set *set, const struct queue_job *queued);
 int set_reserve(const struct set *set, unsigned workers);
 
 /* Has a pod, whose master is `first_rank`, and its workers, `count` ranks, take part in all jobs that run. */
-void set_tell_joined(const struct set *set, unsigned first_rank, unsigned count);
+void set_tell_joined(const struct set *set, const struct link_pod *pod);
 
 /* Has the pod with that master leave all jobs that run; `now`: nor is what runs to be finished. */
 void set_tell_leaving(const struct set *set, unsigned master, bool now);

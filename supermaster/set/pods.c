@@ -35,12 +35,12 @@ static int reserve(void *context, unsigned workers)
     return set_reserve(context, workers);
 }
 
-static void joined(void *context, unsigned first_rank, unsigned count, const char *name)
+static void joined(void *context, const struct link_pod *pod)
 {
     struct set *set = context;
-    fprintf(stderr, "supermaster: rank %u has joined with %u worker%s of %s\n", first_rank, count - 1,
-            count > 2 ? "s" : "", name);
-    set_tell_joined(set, first_rank, count);
+    fprintf(stderr, "supermaster: rank %u has joined with %u worker%s of %s\n", pod->first_rank, pod->workers,
+            pod->workers > 1 ? "s" : "", pod->name);
+    set_tell_joined(set, pod);
 }
 
 static void leaving(void *context, unsigned first_rank, bool now)

@@ -465,7 +465,7 @@ static void step_joined(struct bench *bench, unsigned workers)
     if (bench->kind != KIND_SUPERMASTER || topology->masters - topology->launched == PODS_MAX)
         return;
     REQUIRE(supermaster_reserve(&bench->supermaster, workers) == 0);
-    REQUIRE(topology_append(&bench->topology, bench->topology.ranks, 1 + workers) == 0);
+    REQUIRE(topology_append(&bench->topology, bench->topology.ranks, 1 + workers, bench->topology.ranks) == 0);
     step(bench, &(struct event){.type = EVENT_JOINED});
 }
 

@@ -153,7 +153,7 @@ int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *p
     cluster_in_machine(cluster, false);
     if (reserved < 0)
         return 1;
-    if (topology_append(topology, topology->ranks, 1 + pod->workers) < 0)
+    if (topology_append(topology, first, 1 + pod->workers, first) < 0)
         return -1;
     for (unsigned rank = first; rank < topology->ranks; rank++) {
         cluster->nodes[rank].node = topology->nodes - 1;

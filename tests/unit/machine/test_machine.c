@@ -177,7 +177,7 @@ START_TEST(pods_are_appended)
     ck_assert_uint_eq(topology.launched, 2);
     for (unsigned p = 0; p < 3; p++, workers += pods[p - 1], ranks += 1 + pods[p - 1]) {
         unsigned served[3];
-        ck_assert_int_eq(topology_append(&topology, topology.ranks, 1 + pods[p]), 0);
+        ck_assert_int_eq(topology_append(&topology, topology.ranks, 1 + pods[p], topology.ranks), 0);
         ck_assert_uint_eq(topology_master(&topology, ranks), 2 + p);
         ck_assert_uint_eq(topology_count(&topology, 2 + p), pods[p]);
         topology_served_ranks(&topology, 2 + p, served);
@@ -217,9 +217,26 @@ START_TEST(pods_are_appended_to_nobody)
     struct topology topology;
     ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "S", "0"), true), 0);
     ck_assert(topology.masters == 0 && topology.workers == 0 && !topology_is_central(&topology));
-    ck_assert_int_eq(topology_append(&topology, topology.ranks, 3), 0);
+    ck_assert_int_eq(topology_append(&topology, topology.ranks, 3, topology.ranks), 0);
     ck_assert(topology.ranks == 4 && topology.masters == 1 && topology.workers == 2 && topology.launched == 0);
     ck_assert(topology.master_rank[0] == 1 && topology.worker_rank[1] == 3 && topology_is_in_pod(&topology, 0));
+    topology_fini(&topology);
+}
+END_TEST
+
+START_TEST(pods_on_a_node_that_is_there_are_counted_with_it)
+{
+    struct hello hellos[RANKS_MAX];
+    struct topology topology;
+    ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "SMWMW", "00011"), true), 0);
+    ck_assert_int_eq(topology_append(&topology, 5, 2, 0), 0);   /* with the supermaster */
+    ck_assert_int_eq(topology_append(&topology, 7, 2, 4), 0);   /* with a worker of the launch */
+    ck_assert_int_eq(topology_append(&topology, 9, 2, 9), 0);   /* elsewhere */
+    ck_assert_int_eq(topology_append(&topology, 11, 2, 10), 0); /* with the pod before it */
+    ck_assert_int_eq(topology_append(&topology, 13, 2, 6), 0);  /* with one with the supermaster */
+    static const unsigned nodes[] = {0, 1, 0, 1, 2, 2, 0};
+    ck_assert_mem_eq(topology.worker_node, nodes, sizeof nodes);
+    ck_assert_uint_eq(topology.nodes, 3);
     topology_fini(&topology);
 }
 END_TEST
@@ -241,7 +258,7 @@ START_TEST(a_copy_goes_its_own_way)
     struct topology topology, copy;
     ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "SMWMWW", "000111"), true), 0);
     ck_assert_int_eq(topology_copy(&copy, &topology), 0);
-    ck_assert_int_eq(topology_append(&copy, 20, 3), 0); /* ranks between them are of pods that have gone */
+    ck_assert_int_eq(topology_append(&copy, 20, 3, 20), 0); /* ranks between them are of pods that have gone */
     ck_assert(topology.masters == 2 && topology.workers == 3 && copy.masters == 3 && copy.workers == 5);
     ck_assert_mem_eq(copy.worker_rank, topology.worker_rank, 3 * sizeof *copy.worker_rank);
     ck_assert_mem_eq(copy.served_first, topology.served_first, 3 * sizeof *copy.served_first);
@@ -788,6 +805,7 @@ int main(void)
     tcase_add_test(all, without_masters_the_supermaster_serves_all);
     tcase_add_test(all, pods_are_appended);
     tcase_add_test(all, pods_are_appended_to_nobody);
+    tcase_add_test(all, pods_on_a_node_that_is_there_are_counted_with_it);
     tcase_add_test(all, a_pod_knows_the_supermaster_and_itself);
     tcase_add_test(all, a_copy_goes_its_own_way);
     tcase_add_test(all, workers_join_a_pool);
