@@ -23,6 +23,15 @@
 #define ADDRESS "address "
 #define KEY     "key "
 
+bool ticket_may_name_port(void)
+{
+#ifdef TICKET_HAS_TLS
+    return true;
+#else
+    return false;
+#endif
+}
+
 int ticket_init(struct ticket *ticket, struct error *error)
 {
     *ticket = (struct ticket){0};

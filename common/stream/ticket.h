@@ -7,6 +7,7 @@
 #include "common/stream/stream.h"
 #include "common/util/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Its name in the folder of the set. */
@@ -19,6 +20,9 @@ struct ticket {
     size_t count;
     unsigned char key[STREAM_KEY_BYTES];
 };
+
+/* True where pods can join at a port, which takes TLS: it is built with OpenSSL. */
+bool ticket_may_name_port(void);
 
 /* A ticket with a new key, and no address. -1 with one line where the system has no random bytes. */
 int ticket_init(struct ticket *ticket, struct error *error);

@@ -192,11 +192,19 @@ static int look_back(struct launch_plan *launch_plan, struct resume *resume, str
     return resume_take(resume, setup, stderr, "hdss run", error);
 }
 
+int check_describe(struct launch_plan *launch_plan, struct error *error)
+{
+    if (launch_plan->described)
+        return 0;
+    launch_plan->described = job_setup_describe(&launch_plan->setup, error) == 0;
+    return launch_plan->described ? 0 : -1;
+}
+
 static int check_here(struct launch_plan *launch_plan, const struct worker_options *worker, struct error *error)
 {
     struct resume resume;
     resume_init(&resume);
-    if (job_setup_describe(&launch_plan->setup, error) < 0 || launch_check_check_dca(launch_plan, worker, error) < 0)
+    if (check_describe(launch_plan, error) < 0 || launch_check_check_dca(launch_plan, worker, error) < 0)
         return -1;
     int result = look_back(launch_plan, &resume, error);
     if (result == 0 && launch_plan->setup.job.listens)

@@ -10,5 +10,8 @@
  * leader to judge. -1 with one line. */
 int check_launch_plan(struct launch_plan *launch_plan, struct error *error);
 
+/* Describes the loop of the job, once, as the rank that leads will where it leads on this machine. -1 with one line. */
+int check_describe(struct launch_plan *launch_plan, struct error *error);
+
 /* Checks whether the kernel can describe its loop, and has what it needs. -1 with one line. */
 int check_inputs(struct launch_plan *launch_plan, struct error *error);

@@ -21,6 +21,7 @@ struct launch_plan {
     bool single_threaded;     /* the kernel is one of ours, which has no threads but those */
     struct hosts hosts;       /* hosts of the run; none: this machine */
     bool has_pods;            /* --pods: each host is to have a launch of its own */
+    bool has_one_launch;      /* --one-launch: all hosts are to be in one */
     struct hosts pod_hosts;   /* then they are here, dealt, and the launch has the supermaster alone */
     bool allocated;           /* the hosts are those of a batch job other than Slurm's */
     bool core_reserved;       /* workers leave a core to each master */
@@ -34,6 +35,7 @@ struct launch_plan {
     bool keeps_book;         /* --dca two-sided or node: rank 0 can tell what a lost worker had */
     struct argv job;         /* the supermaster's command line, its name first */
     struct job_setup setup;  /* set-up of `job`, borrowing from it; the loop is known where check.h has looked */
+    bool described;          /* by check.h: the loop of the job is known */
     bool checked;            /* by check.h */
     char *shown;             /* text that a dry run shows behind the line; owned */
     bool dry_run;

@@ -289,7 +289,7 @@ static const struct option_row output_rows[] = {
 static const char *const passed_names[] = {
     "hosts",         "hostfile", "masters",    "mpirun", "mpi-args",  "time-limit", "time-margin", "restarts",
     "technique",     "recall",   "max-output", "report", "overwrite", "journal",    "durability",  "drain-time",
-    "node-failures", "trace",    "elastic",    "listen", "pods-file", "pods-only",  "pods",
+    "node-failures", "trace",    "elastic",    "listen", "pods-file", "pods-only",  "pods",        "one-launch",
 };
 enum { PASSED = sizeof passed_names / sizeof *passed_names };
 

@@ -5,6 +5,7 @@
 #include "common/stream/ticket.h"
 #include "common/util/text.h"
 #include "deploy/cli/allocation.h"
+#include "deploy/cli/check.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/dialect.h"
 
@@ -47,6 +48,20 @@ static int place_supermaster(struct launch_plan *plan, struct error *error)
         return 0;
     const char *name = all->items[i < all->count ? i : 0].name;
     return hosts_add(&plan->hosts, name, strlen(name), 1, error);
+}
+
+/* True where an option of the launch is for one of all hosts, or for no hosts. */
+static bool is_for_one_launch(const struct launch_plan *plan)
+{
+    return plan->has_one_launch || plan->serves || plan->is_pod || plan->listens || plan->dca.count > 0 ||
+           plan->masters_given || plan->mpi_args.count > 0 || plan->allocated;
+}
+
+bool host_pods_are_default(struct launch_plan *plan)
+{
+    struct error unused;
+    return plan->hosts.count > 1 && !is_for_one_launch(plan) && ticket_may_name_port() &&
+           check_describe(plan, &unused) == 0 && job_setup_check_for_pods(&plan->setup, &unused) == 0;
 }
 
 int host_pods_plan(struct launch_plan *plan, struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run whose hosts are a pod each, `hdss run --hosts a,b,c --pods`: the supermaster is launched here, and on each host
+/* A run whose hosts are a pod each, `hdss run --hosts a,b,c`: the supermaster is launched here, and on each host
  * `hdss join` with the workers of that host, by an agent: ssh, or in a job of Slurm's srun. A host that is lost costs
  * what a lost master costs, whatever the MPI library would make of it. The pods start side by side, and beside the
  * supermaster; each waits for the ticket on its standard input, where nobody else sees it. */
@@ -35,6 +35,11 @@ struct host_pods {
     bool may_have_joined;            /* some pod may: its agent goes on, or has ended as one does that had joined */
     int64_t deserted_ms;             /* since when no agent is there; 0: some is; -1: the launch is to end for it */
 };
+
+/* True where each of the hosts gets a pod though nobody says so, as that is quicker and survives more (--pods in
+ * hdss(1)): there are several, which the user or Slurm names, and neither the job nor an option of the launch takes one
+ * launch for all. The loop of the job is described, if it can be. */
+bool host_pods_are_default(struct launch_plan *launch_plan);
 
 /* Takes the hosts of the plan for pods, deals the workers to them, and has the supermaster alone be launched. -1 with
  * one line. */

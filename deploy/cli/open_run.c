@@ -24,19 +24,37 @@ static int find_folder(char folder[PATH_MAX], struct error *error)
                             "accepted: with --pods-file FILE");
 }
 
+/* The file by which pods join, in that folder. -1 with one line. */
+static int find_ticket(char ticket[JOB_PATH_MAX], struct error *error)
+{
+    char folder[PATH_MAX];
+    if (find_folder(folder, error) < 0)
+        return -1;
+    if (snprintf(ticket, JOB_PATH_MAX, "%s/" TICKET_NAME, folder) >= JOB_PATH_MAX)
+        return error_set(error, "--elastic: the path of the run's folder is too long; accepted: with --pods-file FILE");
+    return 0;
+}
+
 int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
 {
     static const char *const names[] = {"--pods-file", "--listen"};
-    char folder[PATH_MAX], ticket[PATH_MAX];
-    if (find_folder(folder, error) < 0)
+    char ticket[JOB_PATH_MAX];
+    if (find_ticket(ticket, error) < 0)
         return -1;
-    if (snprintf(ticket, sizeof ticket, "%s/" TICKET_NAME, folder) >= PATH_MAX)
-        return error_set(error, "--elastic: the path of the run's folder is too long; accepted: with --pods-file FILE");
     const char *values[] = {ticket, launch_plan->has_pods ? HOST_PODS_ANYWHERE ":0" : "local"};
     for (unsigned i = 0; i < 2; i++) { /* in front: what the user says counts */
         argv_insert(&launch_plan->job, 1, values[i]);
         argv_insert(&launch_plan->job, 1, names[i]);
     }
+    return 0;
+}
+
+int open_run_add_late(struct launch_plan *launch_plan, struct error *error)
+{
+    struct job *job = &launch_plan->setup.job;
+    if (find_ticket(job->pods_file, error) < 0 || open_run_add_words(launch_plan, error) < 0)
+        return -1;
+    launch_plan->listens = job->listens = true;
     return 0;
 }
 

@@ -9,6 +9,9 @@
  * run's own. -1 with one line. */
 int open_run_add_words(struct launch_plan *launch_plan, struct error *error);
 
+/* The same for a job that is read already: it is then as if it had been read with the words. -1 with one line. */
+int open_run_add_late(struct launch_plan *launch_plan, struct error *error);
+
 /* Checks the plan once its job is read. -1 with one line. */
 int open_run_check(const struct launch_plan *launch_plan, struct error *error);
 

@@ -214,9 +214,11 @@ const struct option_row launch_run_rows[] = {
      TAKES_FLAG(struct launch_plan, has_no_workers), .not_for = OPTION_STUDY},
     {"pods", 0, NULL, NULL,
      "start a launch of its own on each of the hosts, by ssh or in a job of Slurm by srun, which joins the run as a "
-     "pod: "
-     "one that is lost costs the work that it had begun, with every MPI library",
+     "pod: one that is lost costs the work that it had begun, with every MPI library (default on several hosts, where "
+     "the job and the other options allow it)",
      TAKES_FLAG(struct launch_plan, has_pods), .not_for = OPTION_STUDY},
+    {"one-launch", 0, NULL, NULL, "start the ranks of all hosts by one mpirun, as where pods cannot be had",
+     TAKES_FLAG(struct launch_plan, has_one_launch), .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "launch workers alone, which draw their chunks themselves: see worker(1)", run_command_take_dca,
      .not_for = OPTION_STUDY},
@@ -373,6 +375,8 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
     if (more == 0 && launch_plan->listens && launch_plan->set == NULL &&
         (open_run_check(launch_plan, error) < 0 || open_run_add_words(launch_plan, error) < 0))
         return -1;
+    if (more == 0 && launch_plan->has_pods && launch_plan->has_one_launch)
+        return error_set(error, "--one-launch: --pods starts a launch on each host; accepted: one of the two");
     if (more < 0 || pass_break_after(launch_plan, error) < 0 || run_command_check_dca(launch_plan, error) < 0 ||
         check_time(launch_plan, error) < 0 ||
         run_page_prepare(&launch_plan->page, &launch_plan->job, launch_plan->dca.count == 0, error) < 0)
@@ -685,10 +689,19 @@ static int run_with_pods(struct launch_plan *launch_plan, struct launch *how, st
     return is_deserted ? EXIT_STATUS_FAILED : status;
 }
 
+/* Has pods on several hosts where nobody says otherwise and all allows it. -1 with one line. */
+static int choose_pods(struct launch_plan *launch_plan, struct error *error)
+{
+    if (launch_plan->has_pods || !host_pods_are_default(launch_plan))
+        return 0;
+    launch_plan->has_pods = true;
+    return open_run_add_late(launch_plan, error);
+}
+
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     if (launcher_check_place(error) < 0 || find_hosts(launch_plan, error) < 0 ||
-        launcher_choose(launch_plan->mpirun, &launch_plan->launcher, error) < 0)
+        launcher_choose(launch_plan->mpirun, &launch_plan->launcher, error) < 0 || choose_pods(launch_plan, error) < 0)
         return EXIT_STATUS_USAGE;
     if (!launch_plan->dry_run)
         set_drain(launch_plan, how);

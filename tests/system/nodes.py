@@ -4,6 +4,7 @@ host name, /dev/shm and temporary folder. MPI sees different nodes, and what goe
 
 As a program it is the launch agent that mpirun calls in place of ssh.
 """
+import contextlib
 import os
 import shutil
 import signal
@@ -74,6 +75,15 @@ class Nodes:
                     found[openmpi.rank_of(pid)] = (pid, node, os.path.realpath(f'/proc/{pid}/exe'))
                 except (OSError, KeyError):
                     pass
+        return found
+
+    def running(self, program):
+        """The processes of that program, on any node."""
+        found = []
+        for pid in (pid for node in range(len(self.names)) for pid in self.processes(node)):
+            with contextlib.suppress(OSError):
+                if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(program):
+                    found.append(pid)
         return found
 
     def processes(self, node):

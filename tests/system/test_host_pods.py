@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A pod on each host: hdss run --hosts a,b,c --pods. Hosts are pretended (nodes.py); each of them may be lost, whatever the MPI library makes of that."""
+"""A pod on each host: hdss run --hosts a,b,c. Hosts are pretended (nodes.py); each of them may be lost, whatever the MPI library makes of that."""
 import os
 import signal
 
@@ -14,7 +14,7 @@ JOB = ['synthetic', 'iterations=1000', 'mean=4000', 'distribution=exponential', 
 
 
 def words(*more):
-    return ['--pods', *STEADY, '--output', 'out.npy', *more, *JOB]
+    return [*STEADY, '--output', 'out.npy', *more, *JOB]
 
 
 def over(count, test):
@@ -105,6 +105,16 @@ def refused(options, *texts):
     assert result.status == 2 and len(result.err) == 1 and all(text in result.err[0] for text in texts), (options, result)
 
 
+def test_what_cannot_have_pods_has_one_launch():
+    here()
+    hosts = ['--hosts', 'localhost:1,b:1']
+    for options, has_pods in (([], True), (['--report', 'report.json', '--threads', '2'], True), (['--one-launch'], False), (['--masters', '2'], False), (['--mpi-args', '--mca a b'], False),
+                              (['--dca', 'rma'], False), (['--masters-compute', '--workers', '4'], False), (['--group-by', 'even'], False)):
+        shown = run([HDSS, 'run', *hosts, *options, '--dry-run', 'synthetic', 'iterations=10'])
+        assert shown.status == 0 and ('join' in shown.out) == has_pods and ('--await-pods 2' in shown.out) == has_pods, (options, shown)
+    assert 'join' not in run([HDSS, 'run', *hosts, '--dry-run', 'hydro']).out
+
+
 def test_what_cannot_have_pods_is_refused():
     here()
     refused(['--pods', 'synthetic'], '--pods', '--hosts')
@@ -112,6 +122,7 @@ def test_what_cannot_have_pods_is_refused():
     refused(['--hosts', 'a,b', '--pods', 'synthetic'], '--workers')
     refused(['--hosts', 'a:1,b:1', '--pods', '--dca', 'rma', 'synthetic'], 'without --dca')
     refused(['--hosts', 'localhost:1', '--pods', 'hydro'], 'depend on one another')
+    refused(['--hosts', 'a:1,b:1', '--pods', '--one-launch', 'synthetic'], '--one-launch')
     refused(['--await-pods', '2', 'synthetic'], '--await-pods', '--listen')
 
 

@@ -109,7 +109,7 @@ def test_one_machine_is_told_so():
     for words in (['--dca', 'rma'], ['--dca', 'node', '--hosts', 'localhost:1,b:1'], ['--dca', 'two-sided', '--hosts', 'localhost:1,b:1'],
                   ['--dca', 'two-sided', '--dca', 'rma']):
         assert '--enable-recovery' not in composed('--workers', '2', *words), words
-    for words in (['--hosts', 'a:2,b:2'], ['--mpi-args', '--hostfile hosts']):
+    for words in (['--one-launch', '--hosts', 'a:2,b:2'], ['--mpi-args', '--hostfile hosts']):
         line = composed('--workers', '4', *words)
         assert 'OMPI_MCA' not in line and 'HWLOC' not in line, line
 
@@ -141,7 +141,7 @@ def test_version_5_is_told_the_hosts_of_each_program():
     line = composed('--mpirun', './mpirun', '--hosts', 'a:4,b:2', '--workers', '6', '--masters', '2')
     assert '--map-by slot:OVERSUBSCRIBE' in line and line.count('--host ') == 3, line
     assert '-n 1 --host a:1 ' in line and '-n 2 --host a:1,b:1 ' in line and '-n 6 --host a:4,b:2 ' in line, line
-    line = composed('--mpirun', './mpirun', '--hosts', 'a:4,b:2', '--workers', '6', '--slowdown', '1,1,1,2,2,2')
+    line = composed('--mpirun', './mpirun', '--hosts', 'a:4,b:2', '--one-launch', '--workers', '6', '--slowdown', '1,1,1,2,2,2')
     assert '-n 3 --host a:2,b:1 ' in line and line.count('--host ') == 4, line
     other_launcher('mpirun (Open MPI) 4.1.4')
     line = composed('--mpirun', './mpirun', '--hosts', 'a:4,b:2', '--workers', '6', '--masters', '2')

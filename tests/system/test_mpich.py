@@ -48,9 +48,9 @@ def test_hdss_run_returns_what_the_ranks_say():
 
 
 def test_hdss_run_says_what_mpich_cannot():
-    result = run([HDSS, 'run', '--dry-run', '--hosts', 'a:2,b:4', *JOB])
+    result = run([HDSS, 'run', '--dry-run', '--one-launch', '--hosts', 'a:2,b:4', *JOB])
     assert result.status == 2 and len(result.err) == 1 and 'as many ranks on each host' in result.err[0], result
-    result = run([HDSS, 'run', '--dry-run', '--hosts', 'a:2,b:2', *JOB])
+    result = run([HDSS, 'run', '--dry-run', '--one-launch', '--hosts', 'a:2,b:2', *JOB])
     assert result.status == 0 and '-ppn 1' in result.out, result
     mpirun = shutil.which('mpirun.openmpi')
     if mpirun is None:
