@@ -5,6 +5,7 @@ First: from the start of `hdss join` until its first task runs. Rates: empty chu
 Presence: workers double and halve while a loop goes on; the time that they compute, over the time that they were there.
 Results: rows of 256 KiB that a pod's workers yield, written by the pod (there) and by its set (here), beside as many bytes over a bare TCP socket, written by
 who receives them, and not. A pod at a port has TLS, which the socket has not. What a stream alone takes is what bench-stream measures.
+Hosts: `hdss run` over 2 to 16 pretended nodes (as root), by one launch and by a pod for each of them: the whole command and the loop alone, which sleeps for some 2 s.
 """
 import json
 import os
@@ -16,6 +17,7 @@ import time
 
 from measure import header, record, side_by_side, sized, spread
 from launch import HDSS, report, run, wait_until
+from nodes import Nodes
 
 SLEEPING = ['--technique', 'dfss', 'synthetic', 'distribution=constant', 'mode=sleep']
 
@@ -184,6 +186,24 @@ def compare_results():
         record('pods', f'results {name} ratio', ratios)
 
 
+def compare_hosts(count):
+    """The whole command and its loop, over that many pretended nodes, with a pod for each and in one launch."""
+    loop = [*SLEEPING, f'iterations={count * sized(1000, 20)}', 'mean=4000']
+
+    def both(nodes, *words):
+        began = time.monotonic()
+        result = run(nodes.hdss([*words, '--summary', 'none', '--report', 'report.json', *loop], slots=2))
+        assert result.status == 0, result
+        return time.monotonic() - began, report()['elapsed_s']
+    with Nodes(count) as nodes:
+        found = side_by_side({'pods': lambda: both(nodes, '--pods'), 'one launch': lambda: both(nodes, '--one-launch')})
+    for part, name in enumerate(('whole run', 'loop')):
+        pods_s, launch_s = ([values[part] for values in found[way]] for way in ('pods', 'one launch'))
+        ratios = [pod / launch for pod, launch in zip(pods_s, launch_s)]
+        print(f'  {count} hosts, {name}, s: pods {spread(pods_s)}, one launch {spread(launch_s)}, ratio {spread(ratios)}', flush=True)
+        record('pods', f'hosts {count} {name} ratio', ratios)
+
+
 def main(parts):
     os.environ['HDSS_CONTROL_DIR'] = os.environ['XDG_STATE_HOME'] = os.getcwd()
     header('pods')
@@ -201,9 +221,12 @@ def main(parts):
         values = side_by_side({'presence': measure_presence})['presence']
         print(f'  efficiency while workers double and halve {spread(values)}', flush=True)
         record('pods', 'presence', values)
+    if 'hosts' in parts:
+        for count in sized((2, 4, 8, 16), (2,)):
+            compare_hosts(count)
 
 
 if __name__ == '__main__':
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        main(sys.argv[1:] or ['first', 'rates', 'loop', 'results', 'presence'])
+        main(sys.argv[1:] or ['first', 'rates', 'loop', 'results', 'presence', *(['hosts'] if os.getuid() == 0 else [])])
