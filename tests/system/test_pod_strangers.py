@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Those who must not join a set as pods: other users, who has no key or another one, who says again what somebody else has said, or half of it,
 or junk; and joining by munge, which lets the same user in, and nobody else.
+
+HDSS_TEST_JUNK says for how many seconds there is junk besides (default 0); the memory of the set is printed each minute.
 """
 import os
 import random
@@ -11,6 +13,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+import time
 
 from launch import HDSS, SUPERMASTER, finish, main, run, start, wait_until
 from munged import PROGRAM, Munged
@@ -18,6 +21,7 @@ from test_pods import down, join, pods
 from test_set import here, well
 
 NOBODY = 65534
+JUNK_S = int(os.environ.get('HDSS_TEST_JUNK', '0'))
 REFUSED_TLS = 'it does not speak TLS 1.3 with a shared key'
 
 
@@ -69,7 +73,7 @@ def says_in_log(make, line):
 
 
 class Recorder:
-    """Stands between a pod and a port, and keeps what the pod says."""
+    """Stands between a pod and a port, and keeps what the pod says by its first connection."""
 
     def __init__(self, to):
         self.said, self.to = b'', to
@@ -78,10 +82,13 @@ class Recorder:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
-        near, _ = self.listener.accept()
-        far = socket.create_connection(('127.0.0.1', self.to))
-        threading.Thread(target=self._carry, args=(near, far, True), daemon=True).start()
-        threading.Thread(target=self._carry, args=(far, near, False), daemon=True).start()
+        is_first = True
+        while True:
+            near, _ = self.listener.accept()
+            far = socket.create_connection(('127.0.0.1', self.to))
+            threading.Thread(target=self._carry, args=(near, far, is_first), daemon=True).start()
+            threading.Thread(target=self._carry, args=(far, near, False), daemon=True).start()
+            is_first = False
 
     def _carry(self, one, other, keeps):
         try:
@@ -112,6 +119,26 @@ def refused_once(words, told, logged):
     wait_until(lambda: log().count(logged) == before + 1, f'the line of the set, {logged}')
 
 
+def turn_a_bit(draw, data):
+    turned = bytearray(data)
+    turned[draw.randrange(len(turned))] ^= 1 << draw.randrange(8)
+    return bytes(turned)
+
+
+def throw_junk(draw, said, number):
+    """For JUNK_S seconds, beside a pod that goes on. The memory of the set does not grow after the first minute."""
+    began, sizes, count = time.monotonic(), [], 0
+    kinds = [lambda: said, lambda: said[:draw.randrange(len(said))], lambda: turn_a_bit(draw, said), lambda: draw.randbytes(draw.randrange(1, 100000)),
+             lambda: b'\x16\x03\x01' + draw.randbytes(draw.randrange(1, 3000)), lambda: greeting(draw.randbytes(draw.randrange(1, 500)))]
+    while time.monotonic() - began < JUNK_S:
+        say(draw.choice(kinds)(), number)
+        count += 1
+        if time.monotonic() - began > 60 * (len(sizes) + 1):
+            sizes.append(resident())
+            print(f'# {count} strangers in {len(sizes)} min: {sizes[-1]} KiB, {len(pods())} pod', flush=True)
+    assert not sizes or max(sizes) - sizes[0] < 1024, sizes
+
+
 def test_a_port_is_for_who_has_the_key():
     """A session is recorded, and said again: as it was, cut off after each byte, and with bits turned over. Then there is junk."""
     here()
@@ -127,13 +154,12 @@ def test_a_port_is_for_who_has_the_key():
         for data in [recorder.said, *(handshake[:i] for i in range(len(handshake)))]:
             assert len(say(data, number)) < 4096  # the beginning of a handshake at most: OpenSSL 3.5 has keys of 1,120 bytes in it
         for _ in range(200):
-            turned = bytearray(handshake)
-            turned[draw.randrange(len(turned))] ^= 1 << draw.randrange(8)
-            say(bytes(turned), number)
+            say(turn_a_bit(draw, handshake), number)
         for size in (1, 5, 100, 5000, 1000000):
             say(draw.randbytes(size), number)
             say(b'\x16\x03\x01' + draw.randbytes(size), number)
         assert resident() - before < 4096, (before, resident())
+        throw_junk(draw, recorder.said, number)
         says_in_log(lambda: b'GET / HTTP/1.1', f'was sent away: {REFUSED_TLS}')
         assert len(pods()) == 1
         assert well(['submit', '--wait', 'mandelbrot', 'width=16', 'height=16']).startswith('mandelbrot: 16 iterations done')
