@@ -112,20 +112,26 @@ def finish(process, timeout=None):
     return Run(process.returncode, out, err, time.monotonic() - began)
 
 
+def children_of(pid):
+    """Processes that it has begun, as the kernel lists them for each of its threads; none where it is gone."""
+    found = []
+    try:
+        for thread in os.listdir(f'/proc/{pid}/task'):
+            with open(f'/proc/{pid}/task/{thread}/children') as children:
+                found += map(int, children.read().split())
+    except OSError:
+        pass
+    return found
+
+
 def descendants(pid):
-    """Processes below `pid`, from /proc."""
-    children = {}
-    for entry in os.listdir('/proc'):
-        if entry.isdigit():
-            try:
-                with open(f'/proc/{entry}/stat') as stat:
-                    parent = int(stat.read().rsplit(')', 1)[1].split()[1])
-                children.setdefault(parent, []).append(int(entry))
-            except (OSError, IndexError, ValueError):
-                pass
+    """Processes below `pid`. Where one of them ends meanwhile the kernel's list may lack another, so that it is read until it stays the same."""
     found, todo = [], [pid]
     while todo:
-        below = children.get(todo.pop(), [])
+        parent = todo.pop()
+        below, before = children_of(parent), None
+        while below != before:
+            below, before = children_of(parent), below
         found += below
         todo += below
     return found
