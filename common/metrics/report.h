@@ -115,12 +115,22 @@ struct report_verify {
     size_t count;
 };
 
+/* The workers that a file of costs names. */
+struct report_recorded {
+    unsigned workers;         /* 0: the file names none, or what it says of them was not used */
+    unsigned known;           /* of so many the speed is known */
+    bool are_different;       /* false: the speeds may well be equal, and the costs are as they were recorded */
+    bool are_simulated;       /* the simulated workers are as fast as they were */
+    double slowest, quickest; /* speeds beside their mean */
+};
+
 /* For a simulated run. */
 struct report_simulation {
     const char *backend;  /* "virtual", "simgrid" */
     const char *platform; /* name of the platform, or of its file */
     unsigned nodes;       /* nodes of the platform */
     const char *costs;    /* a file or a distribution, or "model" */
+    struct report_recorded recorded;
     uint64_t seed;        /* seed of the order of events at one moment; 0: the order is fixed */
     unsigned repetitions; /* with other seeds, of which this is the run of the median loop time; 0: there were none */
     double least_s, median_s, most_s; /* loop times of the runs */

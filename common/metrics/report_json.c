@@ -270,6 +270,18 @@ static void set_verify(json_t *object, const struct report_verify *verify)
                                   "mismatches", mismatches));
 }
 
+/* The workers that the file of costs names. */
+static void set_recorded(json_t *simulated, const struct report_recorded *recorded)
+{
+    if (recorded->workers == 0)
+        return;
+    json_t *facts = json_pack("{s:o, s:o, s:b, s:b, s:o, s:o}", "workers", json_of_count(recorded->workers), "known",
+                              json_of_count(recorded->known), "different", recorded->are_different, "simulated",
+                              recorded->are_simulated, "slowest", json_of_number(recorded->slowest), "quickest",
+                              json_of_number(recorded->quickest));
+    json_object_set_new(simulated, "recorded_workers", facts);
+}
+
 static void set_simulated(json_t *object, const struct report_simulation *simulated)
 {
     if (simulated == NULL)
@@ -277,6 +289,7 @@ static void set_simulated(json_t *object, const struct report_simulation *simula
     json_t *facts =
         json_pack("{s:s, s:o, s:o, s:o}", "backend", simulated->backend, "platform", json_of_text(simulated->platform),
                   "platform_nodes", json_of_count(simulated->nodes), "costs", json_of_text(simulated->costs));
+    set_recorded(facts, &simulated->recorded);
     if (simulated->seed > 0)
         json_object_set_new(facts, "seed", json_of_count(simulated->seed));
     if (simulated->repetitions > 0) {

@@ -118,6 +118,22 @@ static void add_headline(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
+/* What the workers that a file of costs names were used for. */
+static void add_recorded(struct text *text, const struct report_recorded *recorded)
+{
+    if (recorded->workers == 0)
+        return;
+    text_add(text, "  recorded     %u worker%s", recorded->workers, recorded->workers == 1 ? "" : "s");
+    if (recorded->known < recorded->workers)
+        text_add(text, ", the speeds of %u of them known", recorded->known);
+    if (recorded->are_different)
+        text_add(text, ", %.2f to %.2f times as fast as their mean, %s\n", recorded->slowest, recorded->quickest,
+                 recorded->are_simulated ? "and so are the simulated ones" : "whose costs these are");
+    else
+        text_add(text, recorded->known > 1 ? ", as fast as each other, as far as can be told\n"
+                                           : ", not told apart from the costs\n");
+}
+
 static void add_simulated(struct text *text, const struct report_simulation *simulated)
 {
     if (simulated == NULL)
@@ -125,6 +141,7 @@ static void add_simulated(struct text *text, const struct report_simulation *sim
     bool model = strcmp(simulated->costs, "model") == 0;
     text_add(text, "  simulated    platform %s, backend %s; costs %s%s\n", simulated->platform, simulated->backend,
              model ? "by the kernel's model" : "of ", model ? "" : simulated->costs);
+    add_recorded(text, &simulated->recorded);
     if (simulated->seed > 0)
         text_add(text, "  order        seed %" PRIu64, simulated->seed);
     if (simulated->repetitions > 0) {

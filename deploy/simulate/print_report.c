@@ -36,6 +36,23 @@ static double print_report_share(const struct report *report, double busy_s)
     return report->elapsed_s > 0 && busy_s >= 0 ? fmin(1, busy_s / report->elapsed_s) : -1;
 }
 
+/* What the workers of the file of costs were used for. */
+static struct report_recorded print_report_recorded(const struct simulation *simulation)
+{
+    const struct recorded_speeds *speeds = &simulation->recorded_speeds;
+    struct report_recorded recorded = {.workers = speeds->workers,
+                                       .known = speeds->known,
+                                       .are_different = speeds->are_different,
+                                       .are_simulated = simulation->recorded == RECORDED_SIMULATE,
+                                       .slowest = 1,
+                                       .quickest = 1};
+    for (unsigned w = 0; w < speeds->workers; w++) {
+        recorded.slowest = fmin(recorded.slowest, speeds->speed[w]);
+        recorded.quickest = fmax(recorded.quickest, speeds->speed[w]);
+    }
+    return recorded;
+}
+
 int simulation_print_report(const struct simulation *simulation, struct report *report, int status)
 {
     if (simulation->elapsed_s != NULL) {
@@ -52,6 +69,7 @@ int simulation_print_report(const struct simulation *simulation, struct report *
         .median_s = simulation->range.median_s,
         .most_s = simulation->range.most_s,
         .costs = simulation->costs_name != NULL ? simulation->costs_name : "model",
+        .recorded = print_report_recorded(simulation),
         .supermaster_busy = print_report_share(report, simulation->supermaster_busy_s),
         .master_busy = simulation->masters > 0 ? print_report_share(report, simulation->master_busy_s) : -1,
     };

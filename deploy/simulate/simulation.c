@@ -61,6 +61,10 @@ static const struct option_row simulation_rows[] = {
      "bimodal, increasing, decreasing, lognormal, pareto, phases, like exponential:mean=100, or a mixture, like "
      "0.9*normal:mean=10+0.1*pareto:mean=99 (default: the kernel's own model)",
      TAKES_WORD(struct simulation, costs_name), .least = 1},
+    {"recorded-workers", 0, "separate|simulate|ignore", NULL,
+     "with --costs FILE that says which worker has computed what: tell apart what iterations cost and how fast the "
+     "workers were; simulate such workers as well; or neither (default simulate, with --platform separate)",
+     TAKES_CHOICE(struct simulation, recorded), .given = offsetof(struct simulation, has_recorded)},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower: one number for all, or one for each worker",
      TAKES_WORD(struct simulation, slowdown_text)},
@@ -363,6 +367,17 @@ static int read_availability(struct simulation *simulation, struct error *error)
 
 /* --- the costs --- */
 
+/* The simulated workers are as fast as the recorded ones, which are dealt out again and again. */
+static int separate_recorded_workers(struct simulation *simulation, struct error *error)
+{
+    struct recorded_speeds *speeds = &simulation->recorded_speeds;
+    if (costs_separate_workers(simulation->costs, speeds, error) < 0)
+        return -1;
+    for (unsigned w = 0; simulation->recorded == RECORDED_SIMULATE && w < simulation->workers; w++)
+        simulation->worker_speeds[w] *= speeds->speed[w % speeds->workers];
+    return 0;
+}
+
 static int read_costs_file(struct simulation *simulation, struct error *error)
 {
     const struct job_setup *setup = &simulation->setup;
@@ -375,7 +390,11 @@ static int read_costs_file(struct simulation *simulation, struct error *error)
                          path, inner.text);
     simulation->costs = costs_parse(text, setup->first, setup->count, &inner);
     free(text);
-    return simulation->costs == NULL ? error_set(error, "--costs %s: %s", path, inner.text) : 0;
+    if (simulation->costs == NULL)
+        return error_set(error, "--costs %s: %s", path, inner.text);
+    return simulation->recorded != RECORDED_IGNORE && costs_have_workers(simulation->costs)
+               ? separate_recorded_workers(simulation, error)
+               : 0;
 }
 
 /* lb4omp:FILE,mhz=MHZ */
@@ -394,7 +413,7 @@ static int read_profile_of_lb4omp(struct simulation *simulation, struct error *e
     return simulation->costs == NULL ? error_set(error, "--costs: %.200s: %s", request.file, inner.text) : 0;
 }
 
-static int make_costs(struct simulation *simulation, struct error *error)
+static int make_costs_by_name(struct simulation *simulation, struct error *error)
 {
     const struct job_setup *setup = &simulation->setup;
     const char *name = simulation->costs_name;
@@ -410,6 +429,21 @@ static int make_costs(struct simulation *simulation, struct error *error)
         return read_costs_file(simulation, error);
     simulation->costs = costs_distributed(name, setup->first, setup->count, &inner);
     return simulation->costs == NULL ? error_set(error, "--costs: %s", inner.text) : 0;
+}
+
+static int make_costs(struct simulation *simulation, struct error *error)
+{
+    static const char *const words[] = {"separate", "simulate", "ignore"};
+    if (!simulation->has_recorded && simulation->platform_name == NULL)
+        simulation->recorded = RECORDED_SIMULATE; /* the only machine that is told of */
+    if (make_costs_by_name(simulation, error) < 0)
+        return -1;
+    if (!simulation->has_recorded || costs_have_workers(simulation->costs))
+        return 0;
+    return error_set(error,
+                     "--recorded-workers %s: the costs name no workers; accepted: with --costs FILE, each line of "
+                     "which has the rank of a worker, as --record-costs writes it",
+                     words[simulation->recorded]);
 }
 
 /* --- the whole --- */
@@ -522,6 +556,7 @@ void simulation_fini(struct simulation *simulation)
     ask_end();
     placement_fini(&simulation->placement);
     costs_free(simulation->costs);
+    recorded_speeds_fini(&simulation->recorded_speeds);
     free(simulation->worker_speeds);
     free(simulation->worker_loads);
     free(simulation->rank_speeds);

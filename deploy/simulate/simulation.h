@@ -19,6 +19,13 @@
 
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
+/* What the workers are for that a file of costs names. */
+enum simulation_recorded {
+    RECORDED_SEPARATE, /* the costs are those of one of mean speed */
+    RECORDED_SIMULATE, /* and the simulated workers are as fast as they were */
+    RECORDED_IGNORE,   /* nothing: the costs are as they were recorded */
+};
+
 /* How the jobs of a set are told of. */
 enum simulation_format { SIMULATION_TEXT, SIMULATION_JSON, SIMULATION_CSV };
 
@@ -45,6 +52,8 @@ struct simulation {
     struct worker_options dca_options; /* options of a worker, of which only --dca has a value */
     const char *platform_name;         /* platform as on the command line: a described one, with changes, or a file */
     const char *costs_name;            /* file or distribution of costs; NULL: the kernel's model */
+    enum simulation_recorded recorded; /* use of the workers of a file of costs */
+    bool has_recorded;                 /* it is given */
     const char *slowdown_text;         /* slowdowns of the workers; NULL: none */
     const char *load_text;             /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
@@ -63,8 +72,9 @@ struct simulation {
     struct job_setup setup;
     struct platform platform;
     struct placement placement;
-    struct costs *costs;             /* owned */
-    double *worker_speeds;           /* [workers] computing, of the node and its slowdown; owned */
+    struct costs *costs;                    /* owned */
+    struct recorded_speeds recorded_speeds; /* of the workers of the file; none where it names none, or not all */
+    double *worker_speeds;           /* [workers] computing, of the node, its slowdown and the recorded worker; owned */
     double *worker_loads;            /* [workers] runnable processes on the core of each, itself being one; owned */
     double *rank_speeds;             /* [ranks] of what else it does; owned */
     struct simulation_event *events; /* [event_count] owned */

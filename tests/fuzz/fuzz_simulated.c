@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* costs_parse(), costs_distributed() and costs_of_profile(), what `hdss simulate --costs` takes. The first byte says
  * which (odd: a distribution), the second and third which part of the loop it is for. Each is refused with one line, or
- * the costs of the part are finite, not negative, and those of two halves are together those of the whole. */
+ * the costs of the part are finite, not negative, and those of two halves are together those of the whole; also when
+ * the workers of a file are told apart. */
 #include "tests/fuzz/fuzz.h"
 #include "common/util/error.h"
 #include "worker/kernels/costs/costs.h"
@@ -37,6 +38,20 @@ static void check_costs(const struct costs *costs, uint64_t first, uint64_t coun
     REQUIRE(fabs(sum - whole) <= 1e-9 * whole + ROUNDING_NS * (double)count);
 }
 
+/* Speeds are numbers above 0, and divided by them the costs are such as before. */
+static void check_workers(struct costs *costs, uint64_t first, uint64_t count)
+{
+    struct recorded_speeds speeds;
+    struct error error;
+    if (costs_separate_workers(costs, &speeds, &error) < 0)
+        return;
+    REQUIRE(speeds.known <= speeds.workers);
+    for (unsigned w = 0; w < speeds.workers; w++)
+        REQUIRE(isfinite(speeds.speed[w]) && speeds.speed[w] > 0);
+    recorded_speeds_fini(&speeds);
+    check_costs(costs, first, count);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct error error = {0};
@@ -51,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                      : costs_parse(text, first, count, &error);
     if (costs != NULL) {
         check_costs(costs, first, count);
+        if (costs_have_workers(costs))
+            check_workers(costs, first, count);
     } else {
         require_one_line(error.text);
         REQUIRE(is_spec || is_profile || strncmp(error.text, "line ", 5) == 0);

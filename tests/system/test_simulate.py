@@ -133,8 +133,49 @@ def test_costs_that_a_run_has_recorded():
     assert [(first, count) for first, count, _ in blocks] == [(20 * i, 20) for i in range(20)], blocks
     halves = [statistics.median(us for _, _, us in half) for half in (blocks[:10], blocks[10:])]  # some blocks may have waited for their cores
     assert halves[1] > halves[0] and not [name for name in os.listdir() if name.endswith('.part')]
-    figures, _ = simulate(['--workers', 2, '--masters', 1, '--costs', 'costs.txt', *loop])
+    figures, _ = simulate(['--workers', 2, '--masters', 1, '--costs', 'costs.txt', '--recorded-workers', 'ignore', *loop])
     assert figures['done'] == 400 and abs(figures['compute_s'] - sum(count * us for _, count, us in blocks) / 1e6) < 1e-5
+
+
+UNEVEN = [1, 1, 1.5, 2, 3, 4]  # how many times slower the workers of a machine are
+TRUE_COSTS = ['--costs', 'increasing:mean=1000,spread=0.6', 'synthetic', 'iterations=3000']
+
+
+def on_uneven_machine(workers, technique, *words):
+    slowdown = ','.join(str(times) for times in UNEVEN[:workers])
+    return simulate(['--workers', workers, '--slowdown', slowdown, '--technique', technique, *words, *TRUE_COSTS])[0]
+
+
+def record_costs_of(technique):
+    """The file that --record-costs would write on that machine, of which nobody knows how slow its workers are: from a trace."""
+    on_uneven_machine(6, technique, '--recall', 'off', '--copies', 'off', '--trace', 'uneven.csv')
+    with open('uneven.csv') as file:
+        rows = sorted(((int(row['first']), row) for row in csv.DictReader(file) if row['kind'] == 'chunk'), key=lambda item: item[0])
+    write('uneven.costs', *(f"{first} {row['count']} {float(row['compute_s']) * 1e6 / int(row['count']):.6f} {row['worker']}" for first, row in rows))
+
+
+def test_slow_workers_are_told_from_costly_iterations():
+    """Costs that workers of unknown speeds have recorded, and what they predict of other techniques and fewer workers: by the speeds found it is
+    nearly what comes to pass, by the costs as they were recorded it is not."""
+    record_costs_of('css:chunk=5')
+    for workers, technique, recall in (6, 'static', 'off'), (6, 'gss', 'off'), (6, 'wf', 'on'), (3, 'static', 'on'), (3, 'ss', 'on'), (4, 'fac2', 'on'):
+        true_s = on_uneven_machine(workers, technique, '--recall', recall, '--copies', 'off')['elapsed_s']
+        job = ['--workers', workers, '--technique', technique, '--recall', recall, '--copies', 'off', '--costs', './uneven.costs', *TRUE_COSTS[2:]]
+        machine, shown = simulate(job)
+        plain, _ = simulate(['--recorded-workers', 'ignore', *job])
+        wrong, wrong_plain = (abs(told['elapsed_s'] / true_s - 1) for told in (machine, plain))
+        assert wrong < 0.03 and (wrong < wrong_plain or wrong_plain < 0.01), (workers, technique, wrong, wrong_plain)
+        found = machine['simulated']['recorded_workers']
+        assert found['workers'] == found['known'] == 6 and found['different'] and found['simulated'], found
+        assert abs(found['quickest'] / found['slowest'] - 4) < 0.2 and 'and so are the simulated ones' in shown.out, (found, str(shown))
+        assert 'recorded_workers' not in plain['simulated']
+    even, shown = simulate(['--platform', 'cluster', *job])
+    assert even['simulated']['recorded_workers'] == {**found, 'simulated': False} and 'whose costs these are' in shown.out, str(shown)
+    assert abs(even['compute_s'] - plain['compute_s']) < 1e-3 * plain['compute_s'], (even['compute_s'], plain['compute_s'])
+    record_costs_of('static')
+    unknown, shown = simulate(job)
+    assert unknown['simulated']['recorded_workers']['known'] == 0 and 'not told apart' in shown.out, str(shown)
+    refuses(['--recorded-workers', 'simulate', *LOOP], '--recorded-workers simulate', '--record-costs')
 
 
 def test_a_delay_comes_before_the_message():

@@ -401,7 +401,7 @@ static int take_tolerance(struct reader *reader, const struct key *key, const st
     double *tolerance = &reader->study->tolerance;
     reader->tolerance_line = reader->line;
     if (values->count == 1 && number_parse_real(values->items[0], tolerance) == 0 && *tolerance > 1 &&
-        *tolerance <= STUDY_TOLERANCE_MAX)
+        *tolerance <= FEPIA_TOLERANCE_MAX)
         return 0;
     return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, values->items[0],
                      values->count > 1 ? " ..." : "", key->accepted);
@@ -879,7 +879,7 @@ int study_parse(struct study *study, const char *name, const char *text, struct 
                             .series = AXIS_NONE,
                             .heat = {AXIS_NONE, AXIS_NONE},
                             .nominal_axis = AXIS_NONE,
-                            .tolerance = STUDY_TOLERANCE};
+                            .tolerance = FEPIA_TOLERANCE};
     for (int i = 0; i < AXES; i++)
         study->baseline.at[i] = study->speedup_base.at[i] = -1;
     int result = take_lines(&reader, text, &why);

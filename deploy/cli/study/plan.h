@@ -65,8 +65,6 @@ extern const struct study_axis_row study_axes[AXES];
 #define STUDY_TIMEOUT_S_MAX   1000000
 #define STUDY_UNTIL_LEAST     6   /* runs before an interval can be narrow enough: fewer have none of 95 % */
 #define STUDY_UNTIL_MOST      100 /* runs of a cell where the file does not say how many */
-#define STUDY_TOLERANCE       1.2
-#define STUDY_TOLERANCE_MAX   1000
 #define DCA_PREFIX            "dca-"
 #define BACKEND_MPIRUN        "mpirun"
 #define BACKEND_SIMULATE      "simulate"

@@ -278,15 +278,14 @@ static void write_differences(const struct summary *summary, FILE *file)
 
 /* --- robustness --- */
 
-static void write_radius(const struct summary *summary, unsigned nominal, const struct robustness *robustness,
-                         FILE *file)
+static void write_radius(const struct summary *summary, unsigned nominal, const struct fepia_radius *found, FILE *file)
 {
     char time[32], tolerable[32], radius[32];
     summary_number(summary->cells[nominal].values[MEASURE_ELAPSED].median, time, sizeof time);
-    summary_number(robustness->tolerable_s, tolerable, sizeof tolerable);
-    summary_number(robustness->radius, radius, sizeof radius);
+    summary_number(found->tolerable_s, tolerable, sizeof tolerable);
+    summary_number(found->radius, radius, sizeof radius);
     write_values_of(summary, nominal, file);
-    fprintf(file, " %s | %s | %s%s |\n", time, tolerable, robustness->is_beyond ? "above " : "", radius);
+    fprintf(file, " %s | %s | %s%s |\n", time, tolerable, found->is_beyond ? "above " : "", radius);
 }
 
 static void write_about_robustness(const struct study *study, FILE *file)
@@ -319,13 +318,13 @@ static int write_robustness(const struct summary *summary, FILE *file)
         return 0;
     write_about_robustness(study, file);
     for (unsigned i = 0; i < summary->matrix->count; i++) {
-        struct robustness robustness;
+        struct fepia_radius found;
         if (robustness_nominal(summary, i) != i)
             continue;
-        if (robustness_of(summary, i, &robustness) < 0)
+        if (robustness_of(summary, i, &found) < 0)
             return -1;
-        if (robustness.is_known)
-            write_radius(summary, i, &robustness, file);
+        if (found.is_known)
+            write_radius(summary, i, &found, file);
     }
     putc('\n', file);
     return 0;

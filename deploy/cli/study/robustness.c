@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A perturbed cell: how far it is from the nominal one, and its loop time. */
-struct perturbed {
-    double distance, elapsed_s;
-};
-
 bool robustness_is_axis(int axis)
 {
     return axis == AXIS_SLOWDOWN || axis == AXIS_LOAD || axis == AXIS_FAIL_NODES;
@@ -56,17 +51,8 @@ unsigned robustness_nominal(const struct summary *summary, unsigned index)
     return matrix_find(summary->matrix, &cell);
 }
 
-/* The nearest first, and of those at one distance the slowest. */
-static int compare_perturbed(const void *a, const void *b)
-{
-    const struct perturbed *x = a, *y = b;
-    if (x->distance < y->distance || x->distance > y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return (x->elapsed_s < y->elapsed_s) - (x->elapsed_s > y->elapsed_s);
-}
-
 /* Lists the cells that differ from the nominal one in the perturbation alone, and are done. */
-static unsigned list_perturbed(const struct summary *summary, unsigned nominal, struct perturbed *list)
+static unsigned list_perturbed(const struct summary *summary, unsigned nominal, struct fepia_run *list)
 {
     const struct matrix *matrix = summary->matrix;
     const int axis = matrix->study->nominal_axis;
@@ -80,44 +66,20 @@ static unsigned list_perturbed(const struct summary *summary, unsigned nominal, 
         const double distance =
             robustness_distance(axis, matrix_value(matrix, other, axis), matrix_value(matrix, nominal, axis), workers);
         if (elapsed->count > 0 && distance > 0)
-            list[count++] = (struct perturbed){distance, elapsed->median};
+            list[count++] = (struct fepia_run){distance, elapsed->median};
     }
-    qsort(list, count, sizeof *list, compare_perturbed);
     return count;
 }
 
-/* Where the loop time, on straight lines from one distance to the next, begins to be too long. */
-static void find_radius(const struct perturbed *list, unsigned count, double nominal_s, struct robustness *robustness)
-{
-    struct perturbed before = {0, nominal_s};
-    for (unsigned i = 0; i < count; i++) {
-        if (i > 0 && list[i].distance <= before.distance)
-            continue; /* a slower one of the same distance has been looked at */
-        if (list[i].elapsed_s >= robustness->tolerable_s) {
-            const double part = (robustness->tolerable_s - before.elapsed_s) / (list[i].elapsed_s - before.elapsed_s);
-            robustness->radius = before.distance + part * (list[i].distance - before.distance);
-            return;
-        }
-        before = list[i];
-    }
-    robustness->is_beyond = true;
-    robustness->radius = before.distance;
-}
-
-int robustness_of(const struct summary *summary, unsigned nominal, struct robustness *robustness)
+int robustness_of(const struct summary *summary, unsigned nominal, struct fepia_radius *radius)
 {
     const struct study *study = summary->matrix->study;
     const struct summary_value *elapsed = &summary->cells[nominal].values[MEASURE_ELAPSED];
-    struct perturbed *list = calloc(study->values[study->nominal_axis].count, sizeof *list);
-    *robustness = (struct robustness){0};
+    struct fepia_run *list = calloc(study->values[study->nominal_axis].count, sizeof *list);
     if (list == NULL)
         return -1;
     const unsigned count = list_perturbed(summary, nominal, list);
-    if (count > 0 && elapsed->count > 0 && elapsed->median > 0) {
-        robustness->is_known = true;
-        robustness->tolerable_s = study->tolerance * elapsed->median;
-        find_radius(list, count, elapsed->median, robustness);
-    }
+    *radius = fepia_radius_of(list, count, elapsed->count > 0 ? elapsed->median : 0, study->tolerance);
     free(list);
     return 0;
 }
@@ -150,16 +112,16 @@ int robustness_find(struct summary *summary)
     if (summary->matrix->study->nominal_axis == AXIS_NONE)
         return 0;
     for (unsigned i = 0; i < summary->matrix->count; i++) {
-        struct robustness robustness;
+        struct fepia_radius found;
         set_degradation(summary, i);
         if (robustness_nominal(summary, i) != i)
             continue;
-        if (robustness_of(summary, i, &robustness) < 0)
+        if (robustness_of(summary, i, &found) < 0)
             return -1;
-        if (!robustness.is_known || robustness.is_beyond)
+        if (!found.is_known || found.is_beyond)
             continue;
         double *radius = summary_room(summary, i, MEASURE_RADIUS);
-        *radius = robustness.radius;
+        *radius = found.radius;
         summary_set(&summary->cells[i].values[MEASURE_RADIUS], radius, 1);
     }
     return 0;

@@ -20,6 +20,7 @@ struct costs {
     uint64_t step;   /* 0: the places are at `start` */
     uint64_t *start; /* [places + 1] ascending; owned */
     double *before;  /* [places + 1]; owned; NULL: all alike */
+    uint32_t *rank;  /* [places] of the worker that has computed the block; owned; NULL: not known of all */
     size_t places;
     double (*cost_ns)(void *context, uint64_t iteration);
     void (*release)(void *context);
@@ -34,6 +35,7 @@ void costs_free(struct costs *costs)
         costs->release(costs->context);
     free(costs->start);
     free(costs->before);
+    free(costs->rank);
     free(costs->context);
     free(costs);
 }
@@ -138,7 +140,8 @@ struct file {
     struct costs *costs;
     size_t capacity;
     unsigned line;
-    bool blocks; /* lines of three numbers */
+    bool blocks;     /* lines of three numbers */
+    bool is_unnamed; /* a line does not say which worker has computed its block */
 };
 
 /* Makes room for another block. -1 when memory is out. */
@@ -156,11 +159,16 @@ static int costs_make_room(struct file *file)
     if (sums == NULL)
         return -1;
     costs->before = sums;
+    uint32_t *rank = realloc(costs->rank, capacity * sizeof *rank);
+    if (rank == NULL)
+        return -1;
+    costs->rank = rank;
     file->capacity = capacity;
     return 0;
 }
 
-static int costs_add_block(struct file *file, uint64_t first, uint64_t count, double cost_us, struct error *error)
+static int costs_add_block(struct file *file, uint64_t first, uint64_t count, double cost_us, uint32_t rank,
+                           struct error *error)
 {
     struct costs *costs = file->costs;
     if (costs_make_room(file) < 0)
@@ -169,6 +177,7 @@ static int costs_add_block(struct file *file, uint64_t first, uint64_t count, do
         costs->start[0] = first;
         costs->before[0] = 0;
     }
+    costs->rank[costs->places] = rank;
     size_t place = ++costs->places;
     costs->start[place] = first + count;
     costs->before[place] = costs->before[place - 1] + cost_us * 1000 * (double)count;
@@ -186,11 +195,15 @@ static const char *costs_take_field(const char *text, char field[FIELD_MAX])
     return text + length;
 }
 
-static int costs_take_block(struct file *file, char field[3][FIELD_MAX], struct error *error)
+/* The fourth field is the rank of the worker, where there is one. */
+static int costs_take_block(struct file *file, char field[4][FIELD_MAX], struct error *error)
 {
     const struct costs *costs = file->costs;
-    uint64_t first, count;
+    uint64_t first, count, rank = 0;
     double cost;
+    if (field[3][0] != '\0' && (number_parse_u64(field[3], &rank) < 0 || rank > UINT32_MAX))
+        return error_set(error, "line %u: worker '%s': accepted: its rank, an integer from 0", file->line, field[3]);
+    file->is_unnamed |= field[3][0] == '\0';
     if (number_parse_u64(field[0], &first) < 0 || number_parse_u64(field[1], &count) < 0 || count == 0 ||
         first > UINT64_MAX - count)
         return error_set(error,
@@ -203,7 +216,7 @@ static int costs_take_block(struct file *file, char field[3][FIELD_MAX], struct 
                          "line %u: the block begins at iteration %" PRIu64 "; accepted: %" PRIu64
                          ", where the one before ends",
                          file->line, first, costs->start[costs->places]);
-    return costs_add_block(file, first, count, cost, error);
+    return costs_add_block(file, first, count, cost, (uint32_t)rank, error);
 }
 
 static int take_single(struct file *file, const char *field, struct error *error)
@@ -212,13 +225,13 @@ static int take_single(struct file *file, const char *field, struct error *error
     double cost;
     if (number_parse_real(field, &cost) < 0 || cost < 0 || cost > COST_MAX_US)
         return error_set(error, "line %u: '%s': accepted: a cost in microseconds, from 0 to 1e12", file->line, field);
-    return costs_add_block(file, costs->places > 0 ? costs->start[costs->places] : 0, 1, cost, error);
+    file->is_unnamed = true;
+    return costs_add_block(file, costs->places > 0 ? costs->start[costs->places] : 0, 1, cost, 0, error);
 }
 
 static int costs_take_line(struct file *file, const char *text, struct error *error)
 {
     char field[5][FIELD_MAX];
-    uint64_t worker;
     for (unsigned i = 0; i < 5; i++)
         text = costs_take_field(text, field[i]);
     file->line++;
@@ -231,8 +244,6 @@ static int costs_take_line(struct file *file, const char *text, struct error *er
         return error_set(error, "line %u: accepted: %s", file->line,
                          file->blocks ? "FIRST COUNT COST, as in the lines before"
                                       : "COST, or FIRST COUNT COST in all lines");
-    if (file->blocks && field[3][0] != '\0' && number_parse_u64(field[3], &worker) < 0)
-        return error_set(error, "line %u: worker '%s': accepted: its rank, an integer from 0", file->line, field[3]);
     return file->blocks ? costs_take_block(file, field, error) : take_single(file, field[0], error);
 }
 
@@ -257,8 +268,69 @@ struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, stru
         result = costs_take_line(&file, text, error);
         text += strcspn(text, "\n");
     }
-    if (result == 0 && check_whole(&file, first, count, error) == 0)
-        return file.costs;
-    costs_free(file.costs);
-    return NULL;
+    if (result < 0 || check_whole(&file, first, count, error) < 0) {
+        costs_free(file.costs);
+        return NULL;
+    }
+    if (file.is_unnamed) {
+        free(file.costs->rank);
+        file.costs->rank = NULL;
+    }
+    return file.costs;
+}
+
+/* --- the workers of a file --- */
+
+bool costs_have_workers(const struct costs *costs)
+{
+    return costs->rank != NULL && costs->places > 0;
+}
+
+static int compare_ranks_of_costs(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Copies the ranks in ascending order, each once; returns how many there are. */
+static unsigned list_ranks(const struct costs *costs, uint32_t *ranks)
+{
+    unsigned count = 0;
+    memcpy(ranks, costs->rank, costs->places * sizeof *ranks);
+    qsort(ranks, costs->places, sizeof *ranks, compare_ranks_of_costs);
+    for (size_t i = 0; i < costs->places; i++)
+        if (count == 0 || ranks[count - 1] != ranks[i])
+            ranks[count++] = ranks[i];
+    return count;
+}
+
+/* Divides what each block took by how slow its worker was. */
+static void divide_by_speeds(struct costs *costs, const struct recorded_chunk *chunks, const double *speed)
+{
+    for (size_t k = 0; k < costs->places; k++)
+        costs->before[k + 1] = costs->before[k] + chunks[k].ns * speed[chunks[k].worker];
+}
+
+int costs_separate_workers(struct costs *costs, struct recorded_speeds *speeds, struct error *error)
+{
+    uint32_t *ranks = calloc(costs->places, sizeof *ranks);
+    struct recorded_chunk *chunks = calloc(costs->places, sizeof *chunks);
+    int result = -1;
+    if (ranks == NULL || chunks == NULL) {
+        error_set(error, "out of memory for the workers of %zu recorded chunks", costs->places);
+    } else {
+        const unsigned workers = list_ranks(costs, ranks);
+        for (size_t k = 0; k < costs->places; k++) {
+            const uint32_t *rank = bsearch(&costs->rank[k], ranks, workers, sizeof *ranks, compare_ranks_of_costs);
+            chunks[k] = (struct recorded_chunk){.count = costs->start[k + 1] - costs->start[k],
+                                                .ns = costs->before[k + 1] - costs->before[k],
+                                                .worker = (unsigned)(rank - ranks)};
+        }
+        result = recorded_speeds_find(speeds, chunks, costs->places, workers, error);
+        if (result == 0 && speeds->are_different)
+            divide_by_speeds(costs, chunks, speeds->speed);
+    }
+    free(ranks);
+    free(chunks);
+    return result;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/util/error.h"
+#include "worker/kernels/costs/recorded.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +38,14 @@ struct costs *costs_constant(double cost_ns);
  * of each. In microseconds; # comments. It must have all of [first, first + count). NULL with one line where it does
  * not or is no such file; that has the number of the line. */
 struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, struct error *error);
+
+/* True for those of a file each line of which has the rank of a worker. */
+bool costs_have_workers(const struct costs *costs);
+
+/* Finds how fast the workers of such a file were (recorded.h), the one of the lowest rank first, and makes the costs
+ * those of a worker of mean speed; they stay as they are where the speeds may well be equal. -1 with one line when
+ * memory is out; `speeds` owns nothing then. */
+int costs_separate_workers(struct costs *costs, struct recorded_speeds *speeds, struct error *error);
 
 #define COSTS_DISTRIBUTIONS                                                                                            \
     "constant, uniform, normal, exponential, gamma, bimodal, increasing, decreasing, lognormal, pareto, phases"

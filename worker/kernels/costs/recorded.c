@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Speeds from recorded chunks: see recorded.h. */
+#include "worker/kernels/costs/recorded.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Neighbours on either side: as many as there are workers, so that each chunk is compared with all of them, but no
+ * more than this part of the loop, along which its costs may have turned. */
+#define NEIGHBOURS_LEAST 2
+#define NEIGHBOURS_PART  16
+
+#define ROUNDS_MAX       300
+#define ROUNDS_PRECISION 1e-7
+
+/* The median of absolute deviations, times this, is the deviation of a normal distribution. */
+#define MAD_TO_DEVIATION 1.4826
+#define DISTURBED_BEYOND 5.0
+
+/* Speeds differ where the sum of their squared deviations is so many of its own deviations above its mean. */
+#define DIFFERENCE_BEYOND 3.0
+
+struct recorded_estimate {
+    const struct recorded_chunk *chunks;
+    size_t count, neighbours;
+    unsigned workers;
+    double *slowness; /* [workers] */
+    double *cost_ns;  /* [count] of an iteration around the chunk; 0: there are no neighbours on both sides */
+    bool *left_out;   /* [count] */
+    double *sums;     /* [2 * (count + 1)] room: times at slowness 1 and iterations of all chunks before each */
+    double *room;     /* [count] */
+    double beyond;    /* sum of the squares of what chunks took beyond what was expected, in parts of that */
+    size_t used;      /* chunks of which that is known */
+    struct worker_sums {
+        double ns, expected_ns; /* of its chunks that have a cost around them; expected at slowness 1 */
+        double squares;         /* sum of the squares of what was expected of each */
+        double step;            /* of the logarithm of its slowness */
+        unsigned chunks;
+    } * of; /* [workers] */
+};
+
+/* --- the two equations --- */
+
+static void find_costs_around(struct recorded_estimate *all)
+{
+    double *ns = all->sums, *iterations = all->sums + all->count + 1;
+    ns[0] = iterations[0] = 0;
+    for (size_t k = 0; k < all->count; k++) {
+        const struct recorded_chunk *chunk = &all->chunks[k];
+        const double counts = all->left_out[k] ? 0 : 1;
+        ns[k + 1] = ns[k] + counts * chunk->ns / all->slowness[chunk->worker];
+        iterations[k + 1] = iterations[k] + counts * (double)chunk->count;
+    }
+    for (size_t k = 0; k < all->count; k++) {
+        size_t reach = all->neighbours;
+        reach = k < reach ? k : reach;
+        reach = all->count - 1 - k < reach ? all->count - 1 - k : reach;
+        const size_t before = k - reach, behind = k + 1 + reach;
+        const double around_ns = ns[behind] - ns[k + 1] + (ns[k] - ns[before]);
+        const double around = iterations[behind] - iterations[k + 1] + (iterations[k] - iterations[before]);
+        all->cost_ns[k] = around_ns > 0 && around > 0 ? around_ns / around : 0;
+    }
+}
+
+static void sum_up_workers(struct recorded_estimate *all)
+{
+    all->beyond = 0;
+    all->used = 0;
+    for (unsigned w = 0; w < all->workers; w++)
+        all->of[w] = (struct worker_sums){.ns = 0};
+    for (size_t k = 0; k < all->count; k++) {
+        const struct recorded_chunk *chunk = &all->chunks[k];
+        struct worker_sums *of = &all->of[chunk->worker];
+        if (all->left_out[k] || all->cost_ns[k] <= 0)
+            continue;
+        const double expected_ns = (double)chunk->count * all->cost_ns[k];
+        const double beyond = chunk->ns / (all->slowness[chunk->worker] * expected_ns) - 1;
+        of->ns += chunk->ns;
+        of->expected_ns += expected_ns;
+        of->squares += expected_ns * expected_ns;
+        of->chunks++;
+        all->beyond += beyond * beyond;
+        all->used++;
+    }
+}
+
+/* Goes half of the way, on the scale of logarithms: of two workers that take turns each is all that the other one is
+ * compared with, and by whole steps they would change places for ever. What all steps have in common is left out, as
+ * only the ratios of the speeds can be told. Returns the largest step. */
+static double improve_slowness(struct recorded_estimate *all)
+{
+    double largest = 0, mean = 0;
+    unsigned moved = 0;
+    for (unsigned w = 0; w < all->workers; w++) {
+        struct worker_sums *of = &all->of[w];
+        of->step = of->ns > 0 ? log(of->ns / (of->expected_ns * all->slowness[w])) / 2 : 0;
+        mean += of->step;
+        moved += of->ns > 0;
+    }
+    mean /= moved > 0 ? moved : 1;
+    for (unsigned w = 0; w < all->workers; w++) {
+        if (all->of[w].ns <= 0)
+            continue;
+        all->slowness[w] *= exp(all->of[w].step - mean);
+        largest = fmax(largest, fabs(all->of[w].step - mean));
+    }
+    return largest;
+}
+
+static void solve_recorded(struct recorded_estimate *all)
+{
+    for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+        find_costs_around(all);
+        sum_up_workers(all);
+        if (improve_slowness(all) < ROUNDS_PRECISION)
+            break;
+    }
+    find_costs_around(all);
+    sum_up_workers(all);
+}
+
+/* --- chunks that were disturbed --- */
+
+static int compare_recorded(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The logarithm of what the chunk took over what was expected; NAN where that says nothing. */
+static double surprise_of(const struct recorded_estimate *all, size_t k)
+{
+    const struct recorded_chunk *chunk = &all->chunks[k];
+    if (all->cost_ns[k] <= 0 || chunk->ns <= 0)
+        return NAN;
+    return log(chunk->ns / ((double)chunk->count * all->cost_ns[k] * all->slowness[chunk->worker]));
+}
+
+static void leave_out_disturbed(struct recorded_estimate *all)
+{
+    size_t known = 0;
+    for (size_t k = 0; k < all->count; k++)
+        if (!isnan(surprise_of(all, k)))
+            all->room[known++] = surprise_of(all, k);
+    if (known == 0)
+        return;
+    qsort(all->room, known, sizeof *all->room, compare_recorded);
+    const double median = all->room[known / 2];
+    for (size_t k = 0; k < known; k++)
+        all->room[k] = fabs(all->room[k] - median);
+    qsort(all->room, known, sizeof *all->room, compare_recorded);
+    const double most = DISTURBED_BEYOND * MAD_TO_DEVIATION * all->room[known / 2];
+    for (size_t k = 0; most > 0 && k < all->count; k++)
+        all->left_out[k] = fabs(surprise_of(all, k) - median) > most;
+}
+
+/* --- what is made of it --- */
+
+static bool is_recorded_known(const struct recorded_estimate *all, unsigned w)
+{
+    return all->of[w].chunks >= RECORDED_CHUNKS_LEAST && all->of[w].ns > 0;
+}
+
+/* The squared standard error of the logarithm of the worker's slowness: what a chunk takes beyond what is expected
+ * varies alike for all of them, as a worker may have too few to tell. */
+static double error_squared(const struct recorded_estimate *all, const struct worker_sums *of)
+{
+    const double variance = all->beyond / (double)(all->used > all->workers ? all->used - all->workers : 1);
+    return variance * of->squares / (of->expected_ns * of->expected_ns);
+}
+
+/* The weight of the worker's speed: no speed is known to a part in a million, however even its chunks are. */
+static double weight_of_speed(const struct recorded_estimate *all, unsigned w)
+{
+    return is_recorded_known(all, w) ? 1 / fmax(error_squared(all, &all->of[w]), 1e-12) : 0;
+}
+
+/* True if chance alone would hardly make the speeds so different: the test of homogeneity of Cochran 1954, whose sum
+ * has the mean n - 1 and the variance 2 (n - 1) where n speeds are equal. */
+static bool are_speeds_different(const struct recorded_estimate *all)
+{
+    double weights = 0, weighted = 0, sum = 0;
+    unsigned known = 0;
+    for (unsigned w = 0; w < all->workers; w++) {
+        weights += weight_of_speed(all, w);
+        weighted += weight_of_speed(all, w) * log(all->slowness[w]);
+        known += is_recorded_known(all, w);
+    }
+    for (unsigned w = 0; known > 1 && w < all->workers; w++) {
+        const double apart = log(all->slowness[w]) - weighted / weights;
+        sum += weight_of_speed(all, w) * apart * apart;
+    }
+    return known > 1 && sum > known - 1 + DIFFERENCE_BEYOND * sqrt(2.0 * (known - 1));
+}
+
+/* The mean speed by the time that each worker has computed: divided so, the costs of all iterations take as long
+ * together as they did. */
+static double mean_speed_of(const struct recorded_estimate *all, const double *busy_ns)
+{
+    double ns = 0, work_ns = 0;
+    for (unsigned w = 0; w < all->workers; w++) {
+        if (!is_recorded_known(all, w))
+            continue;
+        ns += busy_ns[w];
+        work_ns += busy_ns[w] / all->slowness[w];
+    }
+    return work_ns / ns;
+}
+
+static void set_speeds(struct recorded_speeds *speeds, const struct recorded_estimate *all, double *busy_ns)
+{
+    for (size_t k = 0; k < all->count; k++)
+        busy_ns[all->chunks[k].worker] += all->chunks[k].ns;
+    speeds->are_different = are_speeds_different(all);
+    const double mean = mean_speed_of(all, busy_ns);
+    for (unsigned w = 0; w < all->workers; w++) {
+        const bool is_known = is_recorded_known(all, w);
+        speeds->known += is_known;
+        speeds->speed[w] = is_known && speeds->are_different ? 1 / (all->slowness[w] * mean) : 1;
+    }
+}
+
+int recorded_speeds_find(struct recorded_speeds *speeds, const struct recorded_chunk *chunks, size_t count,
+                         unsigned workers, struct error *error)
+{
+    size_t neighbours = workers < count / NEIGHBOURS_PART ? workers : count / NEIGHBOURS_PART;
+    struct recorded_estimate all = {.chunks = chunks, .count = count, .workers = workers};
+    all.neighbours = neighbours < NEIGHBOURS_LEAST ? NEIGHBOURS_LEAST : neighbours;
+    all.slowness = calloc(workers + 1, sizeof *all.slowness);
+    all.cost_ns = calloc(count + 1, sizeof *all.cost_ns);
+    all.left_out = calloc(count + 1, sizeof *all.left_out);
+    all.sums = calloc(2 * (count + 1), sizeof *all.sums);
+    all.room = calloc(count + 1, sizeof *all.room);
+    all.of = calloc(workers + 1, sizeof *all.of);
+    double *busy_ns = calloc(workers + 1, sizeof *busy_ns);
+    *speeds = (struct recorded_speeds){.speed = calloc(workers + 1, sizeof *speeds->speed), .workers = workers};
+    const bool is_ready = all.slowness != NULL && all.cost_ns != NULL && all.left_out != NULL && all.sums != NULL &&
+                          all.room != NULL && all.of != NULL && busy_ns != NULL && speeds->speed != NULL;
+    if (is_ready) {
+        for (unsigned w = 0; w < workers; w++)
+            all.slowness[w] = 1;
+        solve_recorded(&all);
+        leave_out_disturbed(&all);
+        solve_recorded(&all);
+        set_speeds(speeds, &all, busy_ns);
+    } else {
+        recorded_speeds_fini(speeds);
+    }
+    free(all.slowness);
+    free(all.cost_ns);
+    free(all.left_out);
+    free(all.sums);
+    free(all.room);
+    free(all.of);
+    free(busy_ns);
+    return is_ready ? 0 : error_set(error, "out of memory for the speeds of %u recorded workers", workers);
+}
+
+void recorded_speeds_fini(struct recorded_speeds *speeds)
+{
+    free(speeds->speed);
+    *speeds = (struct recorded_speeds){.workers = 0};
+}
