@@ -49,6 +49,14 @@ void far_send_results(struct driver *driver, const struct part *part, const void
     far_send(driver->link, driver->link->runtime->topology.supermaster, driver->user.job, &message);
 }
 
+/* True where data may be given to the stream. What it has is sent only where that makes room: in large pieces. */
+static bool has_room_for_data(struct far *far)
+{
+    if (!streams_has_room(far->streams, set_peer(far)))
+        far_flush(far);
+    return streams_has_room(far->streams, set_peer(far));
+}
+
 bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
 {
     struct far *far = &link->far;
@@ -58,7 +66,7 @@ bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
         far_send(link, link->runtime->topology.supermaster, collect->user->job, &message);
         far->sending = collect;
     }
-    while (far->sent < collect->bytes && streams_has_room(far->streams, set_peer(far))) {
+    while (far->sent < collect->bytes && has_room_for_data(far)) {
         const uint64_t left = collect->bytes - far->sent;
         const size_t size = left < STREAM_DATA_MAX ? (size_t)left : STREAM_DATA_MAX;
         if (streams_send_data(far->streams, set_peer(far), collect->buffer + far->sent, size) < 0) {
@@ -66,8 +74,8 @@ bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
             break;
         }
         far->sent += size;
-        far_flush(far);
     }
+    far_flush(far);
     *is_over = far->sent == collect->bytes;
     if (!*is_over)
         return far->sent > before;

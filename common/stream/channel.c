@@ -80,6 +80,11 @@ ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_
     return count < 0 && (errno == EAGAIN || errno == EINTR) ? CHANNEL_WRITES : CHANNEL_BROKEN;
 }
 
+int channel_flush(struct channel *channel)
+{
+    return channel->tls != NULL ? tls_flush(channel->tls) : 0;
+}
+
 bool channel_has_more(const struct channel *channel)
 {
     return channel->tls != NULL && tls_has_more(channel->tls);

@@ -42,9 +42,13 @@ int channel_handshake(struct channel *channel, struct error *error);
 /* The descriptor for CHANNEL_WAITS. */
 int channel_awaits(const struct channel *channel);
 
-/* Bytes that were read or written, at least 1; else a channel_result. */
+/* Bytes that were read or written, at least 1, of `size`, at least 1; else a channel_result. TLS may still have some of
+ * those that were written: channel_flush(). */
 ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size);
 ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_t size);
+
+/* Has the socket take all that was written. 0 when it has, else a channel_result. */
+int channel_flush(struct channel *channel);
 
 /* True where there are bytes to read of which the socket shows nothing. */
 bool channel_has_more(const struct channel *channel);

@@ -81,7 +81,7 @@ static void wait_to_write(struct connection *connection, bool waits)
     connection->waits = waits;
 }
 
-/* Writes once. 0 where nothing is left, else as channel_write(). */
+/* Writes once. 0 where nothing is left, else as channel_write(). TLS may keep some of what was written last. */
 static ssize_t write_some(struct connection *connection)
 {
     struct fifo *output = &connection->output;
@@ -91,7 +91,7 @@ static ssize_t write_some(struct connection *connection)
     if (!is_own && connection->session != NULL)
         bytes = session_output(connection->session, &size);
     if (size == 0)
-        return 0;
+        return channel_flush(&connection->channel);
     const ssize_t count = channel_write(&connection->channel, bytes, size);
     if (count > 0 && is_own)
         fifo_drop(output, (size_t)count);
@@ -303,11 +303,10 @@ static void on_writable(int fd, short what, void *context)
     }
     if (connection->state == CONNECTION_SHAKES)
         shake(connection);
-    else if (connection->state == CONNECTION_OPEN) {
+    else if (connection->state == CONNECTION_OPEN)
         pump(connection);
-        if (connection->state == CONNECTION_OPEN && connection->channel.tls != NULL && !connection->is_paused)
-            read_all(connection); /* TLS may have had to write before it could read on */
-    }
+    if (connection->state == CONNECTION_OPEN && connection->channel.tls != NULL && !connection->is_paused)
+        read_all(connection); /* TLS may have had to write before it could read on */
     end_work(connection, was_busy);
 }
 

@@ -54,6 +54,12 @@ ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_
     return CHANNEL_BROKEN;
 }
 
+int tls_flush(struct tls_session *session)
+{
+    (void)session;
+    return CHANNEL_BROKEN;
+}
+
 bool tls_has_more(const struct tls_session *session)
 {
     (void)session;

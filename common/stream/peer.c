@@ -9,6 +9,7 @@
 #include "common/util/grow.h"
 #include "proto/frame.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +20,16 @@ _Static_assert(PEER_INPUT_BYTES >= FRAME_DATA_MAX, "any frame can be taken");
 struct peer *peer_new(struct streams *streams, const struct stream_lineup *lineup)
 {
     struct peer **peers = grow(streams->peers, streams->peer_count, &streams->peer_capacity, sizeof *streams->peers);
-    if (peers == NULL || streams->peer_count >= STREAM_PEERS_MAX)
+    if (peers == NULL)
         return NULL;
     streams->peers = peers;
+    if (streams->peer_count >= STREAM_PEERS_MAX || streams->next_number == UINT_MAX)
+        return NULL;
     struct peer *peer = calloc(1, sizeof *peer);
     if (peer == NULL)
         return NULL;
     peer->streams = streams;
-    peer->number = (unsigned)streams->peer_count;
+    peer->number = streams->next_number++;
     peer->lineup = *lineup;
     session_init(&peer->session);
     peers[streams->peer_count++] = peer;
@@ -38,6 +41,19 @@ void peer_free(struct peer *peer)
     connection_close(peer->connection);
     session_fini(&peer->session);
     free(peer);
+}
+
+struct peer *peer_find(const struct streams *streams, unsigned number)
+{
+    size_t low = 0, high = streams->peer_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (streams->peers[middle]->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < streams->peer_count && streams->peers[low]->number == number ? streams->peers[low] : NULL;
 }
 
 static void note_due(struct peer *peer, enum stream_event_type due)
@@ -60,6 +76,7 @@ void peer_end(struct peer *peer, bool is_told, enum stream_event_type told)
         }
     }
     peer->state = PEER_IS_GONE;
+    peer->streams->gone++;
     connection_close(peer->connection);
     peer->connection = NULL;
     session_fini(&peer->session);

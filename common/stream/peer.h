@@ -20,7 +20,7 @@ struct tls;
 
 /* Strangers, and peers that wait for an answer, together: more are sent away. */
 #define STRANGERS_MAX 64
-/* Peers that one end ever has. */
+/* Peers that one end has at a time. */
 #define STREAM_PEERS_MAX (1u << 16)
 /* Bytes of messages that wait for streams_poll(): beyond this nothing is read. */
 #define INBOX_MAX ((size_t)4 << 20)
@@ -107,10 +107,11 @@ struct streams {
     struct listener *listeners;
     size_t listener_count;
     struct stranger *strangers;
-    unsigned waiting; /* strangers and peers that ask */
-    struct peer **peers;
+    unsigned waiting;    /* strangers and peers that ask */
+    struct peer **peers; /* [peer_count] in the order of their numbers; owned */
     size_t peer_count, peer_capacity;
-    size_t first_alive;     /* all peers before this one are gone */
+    unsigned next_number;   /* of the next peer: none is given twice */
+    size_t gone;            /* peers in the list that are gone for good */
     size_t due;             /* peers of which something is to be told */
     struct fifo inbox;      /* messages as they come */
     struct fifo polled;     /* those that streams_poll() is at */
@@ -147,6 +148,9 @@ void streams_warn(struct streams *streams, const char *format, ...) __attribute_
 /* A new peer, which is NULL when memory is out or there are too many. */
 struct peer *peer_new(struct streams *streams, const struct stream_lineup *lineup);
 void peer_free(struct peer *peer);
+
+/* The peer of that number; NULL: it has gone, and all has been told of it. */
+struct peer *peer_find(const struct streams *streams, unsigned number);
 
 /* Takes over the connection of one that asks. */
 void peer_take(struct peer *peer, struct connection *connection);

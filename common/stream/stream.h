@@ -85,7 +85,8 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
                              struct error *error);
 
-/* The next thing that has happened, of any peer; false where there is none. */
+/* The next thing that has happened, of any peer; false where there is none. A number of a peer is never given again: a
+ * call for one that has gone does nothing. */
 bool streams_poll(struct streams *streams, struct stream_event *event);
 
 /* Reads what has come by now, at the cost of one call of the system where nothing has. The base is turned only where

@@ -190,11 +190,31 @@ static bool poll_message(struct streams *streams, struct stream_event *event)
     return true;
 }
 
+/* Forgets the peers that have gone and of which all has been told. No message waits, so that none is of them. The end
+ * that joins keeps its only peer, by which it knows that it has joined. */
+static void forget_gone(struct streams *streams)
+{
+    size_t kept = 0;
+    if (streams->gone == 0 || streams->joiner != NULL)
+        return;
+    for (size_t i = 0; i < streams->peer_count; i++) {
+        struct peer *peer = streams->peers[i];
+        if (peer->state != PEER_IS_GONE || peer->is_due || peer->is_unflushed) {
+            streams->peers[kept++] = peer;
+            continue;
+        }
+        streams->gone--;
+        peer_free(peer);
+    }
+    streams->peer_count = kept;
+}
+
 bool streams_poll(struct streams *streams, struct stream_event *event)
 {
     while (poll_message(streams, event))
-        if (!streams->peers[event->peer]->is_dropped)
+        if (!peer_find(streams, event->peer)->is_dropped)
             return true;
+    forget_gone(streams);
     for (size_t i = 0; streams->due > 0 && i < streams->peer_count; i++) {
         struct peer *peer = streams->peers[i];
         if (!peer->is_due)
@@ -210,19 +230,16 @@ bool streams_poll(struct streams *streams, struct stream_event *event)
 /* Peers whose sockets are read without asking which of them have anything to read: a look at the base takes about as
  * many calls of the system, with the one that sets its timer. */
 #define LOOK_CONNECTED_MAX 3
-/* Peers among which these are looked for, behind those that went before any other. */
+/* Peers among which these are looked for. */
 #define LOOK_PEERS_MAX 64
 
 /* Lists the connections of all peers. False where there are too many of either. */
 static bool list_few_connections(struct streams *streams, struct connection *few[LOOK_CONNECTED_MAX], unsigned *count)
 {
-    size_t *first = &streams->first_alive;
     *count = 0;
-    while (*first < streams->peer_count && streams->peers[*first]->state == PEER_IS_GONE)
-        ++*first;
-    if (streams->peer_count - *first > LOOK_PEERS_MAX)
+    if (streams->peer_count > LOOK_PEERS_MAX)
         return false;
-    for (size_t i = *first; i < streams->peer_count; i++) {
+    for (size_t i = 0; i < streams->peer_count; i++) {
         if (streams->peers[i]->connection == NULL)
             continue;
         if (*count == LOOK_CONNECTED_MAX)
@@ -247,7 +264,7 @@ void streams_look(struct streams *streams)
 
 int streams_welcome(struct streams *streams, unsigned number, const struct stream_welcome *welcome)
 {
-    struct peer *peer = streams->peers[number];
+    struct peer *peer = peer_find(streams, number);
     unsigned char *body = malloc(FRAME_WELCOME_BYTES + welcome->words_bytes);
     struct frame_welcome frame = {
         .first_rank = welcome->first_rank,
@@ -260,7 +277,7 @@ int streams_welcome(struct streams *streams, unsigned number, const struct strea
     assert(welcome->words_bytes == 0 || welcome->words[welcome->words_bytes - 1] == '\0');
     if (body == NULL || getrandom(frame.token, sizeof frame.token, 0) != sizeof frame.token)
         result = -1;
-    if (peer->state != PEER_ASKS || result < 0) {
+    if (peer == NULL || peer->state != PEER_ASKS || result < 0) {
         free(body);
         if (result < 0)
             streams_refuse(streams, number, "out of memory");
@@ -283,13 +300,18 @@ int streams_welcome(struct streams *streams, unsigned number, const struct strea
 
 void streams_refuse(struct streams *streams, unsigned number, const char *line)
 {
-    struct peer *peer = streams->peers[number];
-    if (peer->state != PEER_ASKS)
+    struct peer *peer = peer_find(streams, number);
+    if (peer == NULL || peer->state != PEER_ASKS)
         return;
     struct connection *connection = peer->connection;
     peer->connection = NULL;
     peer_end(peer, false, STREAM_LOST);
     stranger_refuse(streams, connection, line);
+}
+
+static bool peer_is_open(const struct peer *peer)
+{
+    return peer->state == PEER_STAYS && !peer->has_left && !peer->is_parted;
 }
 
 static void note_unflushed(struct streams *streams, struct peer *peer)
@@ -304,8 +326,8 @@ static void note_unflushed(struct streams *streams, struct peer *peer)
 static int send_frame(struct streams *streams, unsigned number, enum frame_type type, const unsigned char *bytes,
                       size_t size)
 {
-    struct peer *peer = streams->peers[number];
-    if (!streams_is_open(streams, number))
+    struct peer *peer = peer_find(streams, number);
+    if (peer == NULL || !peer_is_open(peer))
         return 0;
     if (session_add(&peer->session, type, bytes, size) < 0)
         return -1;
@@ -345,7 +367,8 @@ void streams_flush(struct streams *streams)
 
 size_t streams_unsent(const struct streams *streams, unsigned number)
 {
-    return session_unacknowledged(&streams->peers[number]->session);
+    const struct peer *peer = peer_find(streams, number);
+    return peer != NULL ? session_unacknowledged(&peer->session) : 0;
 }
 
 /* Bytes that wait for a socket from which on data wait elsewhere. */
@@ -353,20 +376,21 @@ size_t streams_unsent(const struct streams *streams, unsigned number)
 
 bool streams_has_room(const struct streams *streams, unsigned number)
 {
-    const struct session *session = &streams->peers[number]->session;
-    return session_unwritten(session) < UNWRITTEN_MAX && session_unacknowledged(session) < STREAM_UNACKNOWLEDGED_MAX;
+    const struct peer *peer = peer_find(streams, number);
+    return peer == NULL || (session_unwritten(&peer->session) < UNWRITTEN_MAX &&
+                            session_unacknowledged(&peer->session) < STREAM_UNACKNOWLEDGED_MAX);
 }
 
 bool streams_is_open(const struct streams *streams, unsigned number)
 {
-    const struct peer *peer = streams->peers[number];
-    return peer->state == PEER_STAYS && !peer->has_left && !peer->is_parted;
+    const struct peer *peer = peer_find(streams, number);
+    return peer != NULL && peer_is_open(peer);
 }
 
 void streams_part(struct streams *streams, unsigned number)
 {
-    struct peer *peer = streams->peers[number];
-    if (!streams_is_open(streams, number) || session_add(&peer->session, FRAME_BYE, NULL, 0) < 0)
+    struct peer *peer = peer_find(streams, number);
+    if (peer == NULL || !peer_is_open(peer) || session_add(&peer->session, FRAME_BYE, NULL, 0) < 0)
         return;
     peer->is_parted = true;
     if (peer->connection != NULL)
@@ -375,7 +399,9 @@ void streams_part(struct streams *streams, unsigned number)
 
 void streams_drop(struct streams *streams, unsigned number)
 {
-    struct peer *peer = streams->peers[number];
+    struct peer *peer = peer_find(streams, number);
+    if (peer == NULL)
+        return;
     peer_end(peer, false, STREAM_LOST);
     peer->is_dropped = true;
     if (peer->is_due)

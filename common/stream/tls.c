@@ -2,10 +2,15 @@
 /* TLS by OpenSSL: see tls.h. RFC 8446, 2.2: an external pre-shared key, which the client offers under a name that is
  * the same for all, and whose possession both prove by a binder and by Finished; with a Diffie-Hellman exchange
  * (psk_dhe_ke), so that each connection has keys of its own. There are no certificates on either side: whoever has no
- * key gets no further than the handshake. No tickets are sent, nothing is resumed, and nothing is sent early. */
+ * key gets no further than the handshake. No tickets are sent, nothing is resumed, and nothing is sent early.
+ *
+ * OpenSSL makes and opens a record of 16 KiB at a time, and would write and read each by a call of the system. So the
+ * records that it makes are gathered and sent together, and what comes is received in large pieces, from which it
+ * takes its records. */
 #include "common/stream/tls.h"
 
 #include "common/stream/channel.h"
+#include "common/stream/fifo.h"
 #include "common/stream/stream.h"
 #include "common/util/error.h"
 
@@ -21,8 +26,10 @@
 #define KEY_NAME     "hdss"  /* of the common key */
 #define OWN_KEY_NAME "munge" /* of one that a credential has brought */
 #define CIPHER_NAME  "TLS_AES_128_GCM_SHA256"
-/* Bytes that are read at once. */
-#define TLS_READ_BYTES ((size_t)64 << 10)
+/* Bytes that are received by one call of the system at most: they fit a core's cache twice, as they come and opened. */
+#define TLS_INPUT_BYTES ((size_t)128 << 10)
+/* Bytes of which the records are sent by one call. */
+#define TLS_OUTPUT_BYTES ((size_t)256 << 10)
 
 struct tls {
     SSL_CTX *context;
@@ -33,7 +40,13 @@ struct tls {
 
 struct tls_session {
     SSL *ssl;
-    SSL_SESSION *key; /* of this connection alone; owned; NULL: none */
+    SSL_SESSION *key;              /* of this connection alone; owned; NULL: none */
+    int fd;                        /* borrowed */
+    struct fifo output;            /* records that the socket has not taken */
+    unsigned char *input;          /* [TLS_INPUT_BYTES] owned */
+    size_t input_begin, input_end; /* the bytes of the input that OpenSSL has not taken */
+    bool may_receive;              /* the socket has not been read since the caller asked for it */
+    bool has_more;                 /* the last read has ended before all was opened that had been received */
 };
 
 /* --- the key --- */
@@ -84,30 +97,79 @@ static int offer_shared_key(SSL *ssl, const EVP_MD *digest, const unsigned char 
     return *offered != NULL;
 }
 
-/* --- the socket: as that of OpenSSL, but for SIGPIPE --- */
+/* --- the socket, as OpenSSL sees it --- */
 
+/* Sends the records that wait. 0 when none is left, else a channel_result. */
+static int send_records(struct tls_session *session)
+{
+    struct fifo *output = &session->output;
+    while (fifo_size(output) > 0) {
+        const ssize_t count = send(session->fd, fifo_first(output), fifo_size(output), MSG_NOSIGNAL);
+        if (count <= 0)
+            return count < 0 && (errno == EAGAIN || errno == EINTR) ? CHANNEL_WRITES : CHANNEL_BROKEN;
+        fifo_drop(output, (size_t)count);
+    }
+    return 0;
+}
+
+/* Takes a record; tls_write() makes few before it sends them. */
 static int socket_write(BIO *bio, const char *bytes, int size)
 {
+    struct tls_session *session = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
-    const ssize_t count = send((int)(intptr_t)BIO_get_data(bio), bytes, (size_t)size, MSG_NOSIGNAL);
-    if (count < 0 && (errno == EAGAIN || errno == EINTR))
-        BIO_set_retry_write(bio);
-    return (int)count;
+    unsigned char *room = size > 0 ? fifo_append(&session->output, (size_t)size) : NULL;
+    if (room == NULL)
+        return -1;
+    memcpy(room, bytes, (size_t)size);
+    return size;
+}
+
+/* Receives what the socket has, once for each time that the caller asks: another call of the system would mostly find
+ * nothing. As recv(). */
+static ssize_t receive_block(struct tls_session *session)
+{
+    if (!session->may_receive) {
+        errno = EAGAIN;
+        return -1;
+    }
+    session->may_receive = false;
+    const ssize_t count = recv(session->fd, session->input, TLS_INPUT_BYTES, 0);
+    session->input_begin = 0;
+    session->input_end = count > 0 ? (size_t)count : 0;
+    return count;
 }
 
 static int socket_read(BIO *bio, char *bytes, int size)
 {
+    struct tls_session *session = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
-    const ssize_t count = recv((int)(intptr_t)BIO_get_data(bio), bytes, (size_t)size, 0);
-    if (count < 0 && (errno == EAGAIN || errno == EINTR))
-        BIO_set_retry_read(bio);
+    if (session->input_begin == session->input_end) {
+        const ssize_t count = receive_block(session);
+        if (count < 0 && (errno == EAGAIN || errno == EINTR))
+            BIO_set_retry_read(bio);
+        if (count <= 0)
+            return (int)count;
+    }
+    const size_t left = session->input_end - session->input_begin, count = (size_t)size < left ? (size_t)size : left;
+    memcpy(bytes, session->input + session->input_begin, count);
+    session->input_begin += count;
     return (int)count;
+}
+
+/* The end of a flight of the handshake is to be sent. */
+static long flush_socket(BIO *bio)
+{
+    const int result = send_records(BIO_get_data(bio));
+    BIO_clear_retry_flags(bio);
+    if (result == CHANNEL_WRITES)
+        BIO_set_retry_write(bio);
+    return result == 0 ? 1 : -1;
 }
 
 static long socket_control(BIO *bio, int command, long number, void *pointer)
 {
-    (void)bio, (void)number, (void)pointer;
-    return command == BIO_CTRL_FLUSH;
+    (void)number, (void)pointer;
+    return command == BIO_CTRL_FLUSH ? flush_socket(bio) : 0;
 }
 
 static BIO_METHOD *socket_method(void)
@@ -130,9 +192,7 @@ static bool set_up(struct tls *tls, const unsigned char *key)
         SSL_CTX_set_ciphersuites(context, CIPHER_NAME) != 1 || SSL_CTX_set_num_tickets(context, 0) != 1)
         return false;
     SSL_CTX_set_app_data(context, tls);
-    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_read_ahead(context, 1); /* else each record takes two calls */
-    SSL_CTX_set_default_read_buffer_len(context, TLS_READ_BYTES);
+    SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     /* Without any authority that it would believe no certificate passes. */
     SSL_CTX_set_verify(context, tls->listens ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
@@ -172,36 +232,45 @@ void tls_free(struct tls *tls)
 
 /* --- one connection --- */
 
+static void session_free(struct tls_session *session)
+{
+    SSL_free(session->ssl);
+    SSL_SESSION_free(session->key);
+    fifo_fini(&session->output);
+    free(session->input);
+    free(session);
+}
+
 struct tls_session *tls_session_new(struct tls *tls, int fd)
 {
     struct tls_session *session = calloc(1, sizeof *session);
-    SSL *ssl = SSL_new(tls->context);
+    if (session == NULL)
+        return NULL;
+    session->fd = fd;
+    fifo_init(&session->output);
+    session->input = malloc(TLS_INPUT_BYTES);
+    session->ssl = SSL_new(tls->context);
     BIO *bio = BIO_new(tls->socket);
-    if (session == NULL || ssl == NULL || bio == NULL) {
+    if (session->input == NULL || session->ssl == NULL || bio == NULL) {
         BIO_free(bio);
-        SSL_free(ssl);
-        free(session);
+        session_free(session);
         return NULL;
     }
-    BIO_set_data(bio, (void *)(intptr_t)fd);
+    BIO_set_data(bio, session);
     BIO_set_init(bio, 1);
-    SSL_set_bio(ssl, bio, bio);
+    SSL_set_bio(session->ssl, bio, bio);
     if (tls->listens)
-        SSL_set_accept_state(ssl);
+        SSL_set_accept_state(session->ssl);
     else
-        SSL_set_connect_state(ssl);
-    session->ssl = ssl;
-    SSL_set_app_data(ssl, session);
+        SSL_set_connect_state(session->ssl);
+    SSL_set_app_data(session->ssl, session);
     return session;
 }
 
 void tls_session_free(struct tls_session *session)
 {
-    if (session == NULL)
-        return;
-    SSL_free(session->ssl);
-    SSL_SESSION_free(session->key);
-    free(session);
+    if (session != NULL)
+        session_free(session);
 }
 
 int tls_session_take_key(struct tls_session *session, const unsigned char *key)
@@ -229,6 +298,7 @@ static enum channel_result result_of(const struct tls_session *session, int retu
 int tls_handshake(struct tls_session *session, struct error *error)
 {
     ERR_clear_error();
+    session->may_receive = true;
     const int returned = SSL_do_handshake(session->ssl);
     if (returned == 1 && SSL_session_reused(session->ssl))
         return 0;
@@ -243,21 +313,44 @@ int tls_handshake(struct tls_session *session, struct error *error)
     return result;
 }
 
+static int size_for_openssl(size_t size)
+{
+    return size < INT32_MAX ? (int)size : INT32_MAX;
+}
+
 ssize_t tls_read(struct tls_session *session, unsigned char *bytes, size_t size)
 {
+    size_t done = 0;
+    int count = 1;
     ERR_clear_error();
-    const int count = SSL_read(session->ssl, bytes, size < INT32_MAX ? (int)size : INT32_MAX);
-    return count > 0 ? count : result_of(session, count);
+    session->may_receive = true;
+    while (done < size && (count = SSL_read(session->ssl, bytes + done, size_for_openssl(size - done))) > 0)
+        done += (size_t)count;
+    const int result = count > 0 ? 0 : result_of(session, count);
+    session->has_more = result != CHANNEL_READS;
+    return done > 0 ? (ssize_t)done : result;
 }
 
 ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_t size)
 {
     ERR_clear_error();
-    const int count = SSL_write(session->ssl, bytes, size < INT32_MAX ? (int)size : INT32_MAX);
-    return count > 0 ? count : result_of(session, count);
+    const int result = send_records(session);
+    if (result != 0)
+        return result;
+    const int count =
+        SSL_write(session->ssl, bytes, size_for_openssl(size < TLS_OUTPUT_BYTES ? size : TLS_OUTPUT_BYTES));
+    if (count <= 0)
+        return result_of(session, count);
+    send_records(session); /* what the socket does not take, or why, comes to light at the next call */
+    return count;
+}
+
+int tls_flush(struct tls_session *session)
+{
+    return send_records(session);
 }
 
 bool tls_has_more(const struct tls_session *session)
 {
-    return SSL_has_pending(session->ssl) == 1;
+    return session->has_more;
 }

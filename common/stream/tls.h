@@ -29,4 +29,5 @@ int tls_session_take_key(struct tls_session *session, const unsigned char *key);
 int tls_handshake(struct tls_session *session, struct error *error);
 ssize_t tls_read(struct tls_session *session, unsigned char *bytes, size_t size);
 ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_t size);
+int tls_flush(struct tls_session *session);
 bool tls_has_more(const struct tls_session *session);

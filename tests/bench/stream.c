@@ -6,7 +6,9 @@
  *   bench-stream [MESSAGES [ROUNDS]]
  *
  * In each round everything has its turn; medians, and the least and the most. A stream over TCP always has TLS, so it
- * stands beside two bare sockets: one without TLS, and one with OpenSSL on it and nothing else. */
+ * stands beside bare sockets without TLS and with OpenSSL on them and nothing else. Results have two more beside them:
+ * OpenSSL with a buffer of the size that streams have, and the cipher alone, by which nothing can be faster that
+ * encrypts here. */
 #include "common/os/clock.h"
 #include "common/stream/stream.h"
 #include "common/util/error.h"
@@ -17,6 +19,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #ifdef BENCH_TLS
+#include <openssl/bio.h>
+#include <openssl/evp.h>
 #include <openssl/ssl.h>
 #endif
 #include <stdbool.h>
@@ -71,8 +75,20 @@ static unsigned find_key(SSL *ssl, const char *name, unsigned char *out, unsigne
     return sizeof key;
 }
 
-/* OpenSSL as it is without any setting but the key: TLS 1.3, with the cipher that streams have. */
-static void *shake_hands(int fd, bool listens)
+/* The socket, behind buffers of that size; 0: without any. */
+static BIO *open_buffered(int fd, size_t bytes)
+{
+    BIO *socket = BIO_new_socket(fd, BIO_NOCLOSE), *buffer = bytes > 0 ? BIO_new(BIO_f_buffer()) : NULL;
+    if (buffer == NULL)
+        return socket;
+    BIO_set_read_buffer_size(buffer, (long)bytes);
+    BIO_set_write_buffer_size(buffer, (long)bytes);
+    return BIO_push(buffer, socket);
+}
+
+/* OpenSSL as it is without any setting but the key, and `buffer_bytes` before the socket: TLS 1.3, with the cipher that
+ * streams have. */
+static void *shake_hands(int fd, bool listens, size_t buffer_bytes)
 {
     SSL_CTX *context = SSL_CTX_new(listens ? TLS_server_method() : TLS_client_method());
     SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
@@ -81,7 +97,8 @@ static void *shake_hands(int fd, bool listens)
     SSL_CTX_set_psk_server_callback(context, find_key);
     SSL_CTX_set_num_tickets(context, 0);
     SSL *ssl = SSL_new(context);
-    SSL_set_fd(ssl, fd);
+    BIO *bio = open_buffered(fd, buffer_bytes);
+    SSL_set_bio(ssl, bio, bio);
     if ((listens ? SSL_accept(ssl) : SSL_connect(ssl)) != 1) {
         fprintf(stderr, "stream: the handshake of the bare socket fails\n");
         exit(EXIT_FAILURE);
@@ -100,6 +117,12 @@ static ssize_t receive_some(const struct bare *bare, unsigned char *bytes, size_
     return bare->tls != NULL ? SSL_read(bare->tls, bytes, (int)size) : recv(bare->fd, bytes, size, 0);
 }
 
+static void flush_bare(const struct bare *bare)
+{
+    if (bare->tls != NULL && BIO_flush(SSL_get_wbio(bare->tls)) != 1)
+        give_up("BIO_flush");
+}
+
 static void close_bare(struct bare *bare)
 {
     SSL_free(bare->tls);
@@ -108,10 +131,15 @@ static void close_bare(struct bare *bare)
 
 #else
 
-static void *shake_hands(int fd, bool listens)
+static void *shake_hands(int fd, bool listens, size_t buffer_bytes)
 {
-    (void)fd, (void)listens;
+    (void)fd, (void)listens, (void)buffer_bytes;
     return NULL;
+}
+
+static void flush_bare(const struct bare *bare)
+{
+    (void)bare;
 }
 
 static ssize_t send_some(const struct bare *bare, const unsigned char *bytes, size_t size)
@@ -202,8 +230,8 @@ static double time_bare(bool is_tcp, bool has_tls, bool is_ping)
     int fds[2];
     connect_pair(fds, is_tcp);
     if (fork() == 0)
-        answer_bare(&(struct bare){fds[1], has_tls ? shake_hands(fds[1], true) : NULL}, is_ping);
-    struct bare bare = {fds[0], has_tls ? shake_hands(fds[0], false) : NULL};
+        answer_bare(&(struct bare){fds[1], has_tls ? shake_hands(fds[1], true, 0) : NULL}, is_ping);
+    struct bare bare = {fds[0], has_tls ? shake_hands(fds[0], false, 0) : NULL};
     const uint64_t began = clock_ns(CLOCK_MONOTONIC);
     for (uint64_t i = 0; i < messages; i++) {
         send_all(&bare, bytes, is_ping ? PING_BYTES : sizeof bytes);
@@ -340,45 +368,182 @@ static uint64_t result_count(void)
     return messages / MESSAGES_PER_RESULT + 1;
 }
 
-/* Microseconds for one result over a bare socket. */
-static double time_bare_results(bool is_tcp)
+/* What bare sockets have on them that carry results. */
+enum bare_kind { BARE_AS_IT_IS, BARE_OPENSSL, BARE_OPENSSL_BUFFERED, BARE_CIPHER, BARE_KINDS };
+
+static const char *const bare_names[] = {
+    [BARE_AS_IT_IS] = "bare TCP",
+    [BARE_OPENSSL] = "bare TCP with OpenSSL",
+    [BARE_OPENSSL_BUFFERED] = "the same, buffers of 256 KiB",
+    [BARE_CIPHER] = "bare TCP with AES-128-GCM",
+};
+
+#define BUFFER_BYTES (256u << 10)
+
+#ifdef BENCH_TLS
+
+/* A record as those of TLS, of which TAG_BYTES prove what it is. */
+#define RECORD_BYTES    (16u << 10)
+#define TAG_BYTES       16
+#define NONCE_BYTES     12
+#define RECORDS_AT_ONCE (BUFFER_BYTES / RECORD_BYTES)
+#define SEALED_BYTES    (RECORD_BYTES + TAG_BYTES)
+
+struct cipher {
+    EVP_CIPHER_CTX *context; /* owned */
+    uint64_t count;          /* of records */
+};
+
+static struct cipher cipher_new(bool encrypts)
+{
+    const struct cipher cipher = {.context = EVP_CIPHER_CTX_new()};
+    if (EVP_CipherInit_ex(cipher.context, EVP_aes_128_gcm(), NULL, key, NULL, encrypts) != 1)
+        give_up("AES-128-GCM");
+    return cipher;
+}
+
+static void encrypt_record(struct cipher *cipher, const unsigned char *from, unsigned char *to)
+{
+    unsigned char nonce[NONCE_BYTES] = {0};
+    int size;
+    memcpy(nonce, &cipher->count, sizeof cipher->count);
+    cipher->count++;
+    if (EVP_EncryptInit_ex(cipher->context, NULL, NULL, NULL, nonce) != 1 ||
+        EVP_EncryptUpdate(cipher->context, to, &size, from, RECORD_BYTES) != 1 ||
+        EVP_EncryptFinal_ex(cipher->context, to + size, &size) != 1 ||
+        EVP_CIPHER_CTX_ctrl(cipher->context, EVP_CTRL_GCM_GET_TAG, TAG_BYTES, to + RECORD_BYTES) != 1)
+        give_up("a record");
+}
+
+static void decrypt_record(struct cipher *cipher, unsigned char *from, unsigned char *to)
+{
+    unsigned char nonce[NONCE_BYTES] = {0};
+    int size;
+    memcpy(nonce, &cipher->count, sizeof cipher->count);
+    cipher->count++;
+    if (EVP_DecryptInit_ex(cipher->context, NULL, NULL, NULL, nonce) != 1 ||
+        EVP_DecryptUpdate(cipher->context, to, &size, from, RECORD_BYTES) != 1 ||
+        EVP_CIPHER_CTX_ctrl(cipher->context, EVP_CTRL_GCM_SET_TAG, TAG_BYTES, from + RECORD_BYTES) != 1 ||
+        EVP_DecryptFinal_ex(cipher->context, to + size, &size) != 1)
+        give_up("a record");
+}
+
+static void send_encrypted(const struct bare *bare, struct cipher *cipher, const unsigned char *bytes, size_t size)
+{
+    static unsigned char sealed[RECORDS_AT_ONCE][SEALED_BYTES];
+    for (size_t at = 0; at < size; at += BUFFER_BYTES) {
+        for (unsigned i = 0; i < RECORDS_AT_ONCE; i++)
+            encrypt_record(cipher, bytes + at + i * RECORD_BYTES, sealed[i]);
+        send_all(bare, *sealed, sizeof sealed);
+    }
+}
+
+static void receive_encrypted(const struct bare *bare, struct cipher *cipher, unsigned char *bytes, size_t size)
+{
+    static unsigned char sealed[RECORDS_AT_ONCE][SEALED_BYTES];
+    for (size_t at = 0; at < size; at += BUFFER_BYTES) {
+        receive_all(bare, *sealed, sizeof sealed);
+        for (unsigned i = 0; i < RECORDS_AT_ONCE; i++)
+            decrypt_record(cipher, sealed[i], bytes + at + i * RECORD_BYTES);
+    }
+}
+
+#else
+
+struct cipher {
+    int none;
+};
+
+static struct cipher cipher_new(bool encrypts)
+{
+    (void)encrypts;
+    return (struct cipher){0};
+}
+
+static void send_encrypted(const struct bare *bare, struct cipher *cipher, const unsigned char *bytes, size_t size)
+{
+    (void)bare, (void)cipher, (void)bytes, (void)size;
+}
+
+static void receive_encrypted(const struct bare *bare, struct cipher *cipher, unsigned char *bytes, size_t size)
+{
+    (void)bare, (void)cipher, (void)bytes, (void)size;
+}
+
+#endif
+
+static void *tls_of_kind(int fd, bool listens, enum bare_kind kind)
+{
+    const bool has_tls = kind == BARE_OPENSSL || kind == BARE_OPENSSL_BUFFERED;
+    return has_tls ? shake_hands(fd, listens, kind == BARE_OPENSSL_BUFFERED ? BUFFER_BYTES : 0) : NULL;
+}
+
+/* The child. */
+static void send_bare_results(int fd, enum bare_kind kind)
 {
     static unsigned char bytes[ONE_RESULT];
+    struct bare bare = {fd, tls_of_kind(fd, true, kind)};
+    struct cipher cipher = kind == BARE_CIPHER ? cipher_new(true) : (struct cipher){0};
+    for (uint64_t i = 0; i < result_count(); i++) {
+        if (kind == BARE_CIPHER)
+            send_encrypted(&bare, &cipher, bytes, sizeof bytes);
+        else
+            send_all(&bare, bytes, sizeof bytes);
+        flush_bare(&bare);
+    }
+    receive_all(&bare, bytes, 1);
+    _exit(EXIT_SUCCESS);
+}
+
+static void receive_bare_result(const struct bare *bare, struct cipher *cipher, enum bare_kind kind)
+{
+    static unsigned char bytes[ONE_RESULT];
+    if (kind == BARE_CIPHER)
+        receive_encrypted(bare, cipher, bytes, sizeof bytes);
+    else
+        receive_all(bare, bytes, sizeof bytes);
+}
+
+/* Microseconds for one result over a bare socket. */
+static double time_bare_results(bool is_tcp, enum bare_kind kind)
+{
     int fds[2];
     connect_pair(fds, is_tcp);
-    const struct bare child = {.fd = fds[1]}, bare = {.fd = fds[0]};
-    if (fork() == 0) {
-        for (uint64_t i = 0; i < result_count(); i++)
-            send_all(&child, bytes, sizeof bytes);
-        receive_all(&child, bytes, 1);
-        _exit(EXIT_SUCCESS);
-    }
-    receive_all(&bare, bytes, sizeof bytes); /* the other end has begun */
+    if (fork() == 0)
+        send_bare_results(fds[1], kind);
+    struct bare bare = {fds[0], tls_of_kind(fds[0], false, kind)};
+    struct cipher cipher = kind == BARE_CIPHER ? cipher_new(false) : (struct cipher){0};
+    receive_bare_result(&bare, &cipher, kind); /* the other end has begun */
     const uint64_t began = clock_ns(CLOCK_MONOTONIC);
     for (uint64_t i = 1; i < result_count(); i++)
-        receive_all(&bare, bytes, sizeof bytes);
+        receive_bare_result(&bare, &cipher, kind);
     const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
-    send_all(&bare, bytes, 1);
-    close(fds[0]);
+    send_all(&bare, (const unsigned char *)"", 1);
+    flush_bare(&bare);
+    close_bare(&bare);
     close(fds[1]);
     wait(NULL);
     return (double)elapsed / 1000 / (double)(result_count() - 1);
 }
 
-/* The child: a pod that sends results. */
+/* The child: a pod that sends results, as its master does (common/mpi/far_results.c). */
 static void send_results(const struct stream_address *address, bool is_tcp)
 {
     static unsigned char bytes[ONE_RESULT];
     struct event_base *base;
     struct streams *streams = join_as_pod(address, is_tcp, &base);
+    streams_gather(streams);
     for (uint64_t i = 0; i < result_count(); i++) {
         streams_send(streams, 0, bytes, PING_BYTES);
         for (size_t at = 0, size; at < sizeof bytes; at += size) {
             size = sizeof bytes - at < STREAM_DATA_MAX ? sizeof bytes - at : STREAM_DATA_MAX;
+            if (!streams_has_room(streams, 0))
+                streams_flush(streams);
             while (!streams_has_room(streams, 0))
                 event_base_loop(base, EVLOOP_ONCE);
             streams_send_data(streams, 0, bytes + at, size);
         }
+        streams_flush(streams);
     }
     expect_event(base, streams, STREAM_LEFT);
     _exit(EXIT_SUCCESS);
@@ -422,7 +587,7 @@ static int compare_doubles(const void *a, const void *b)
 static void show(const char *what, double figures[ROUNDS_MAX], const char *unit)
 {
     qsort(figures, rounds, sizeof *figures, compare_doubles);
-    printf("  %-32s %8.2f (%.2f .. %.2f) %s\n", what, figures[rounds / 2], figures[0], figures[rounds - 1], unit);
+    printf("  %-40s %8.2f (%.2f .. %.2f) %s\n", what, figures[rounds / 2], figures[0], figures[rounds - 1], unit);
 }
 
 /* Beside a bare socket, which has TLS where `has_tls`. */
@@ -450,22 +615,31 @@ static void compare(const char *kind, bool is_tcp, bool is_ping)
         compare_with_bare(kind, is_tcp, true, is_ping);
 }
 
-/* Results over a stream beside bare TCP, whatever the stream is over, and beside a bare socket of its own kind. */
+/* Results over a stream beside bare TCP, whatever the stream is over, and beside bare sockets of its own kind. */
 static void compare_results(const char *kind, bool is_tcp)
 {
-    static double bare[ROUNDS_MAX], tcp[ROUNDS_MAX], stream[ROUNDS_MAX], ratio[ROUNDS_MAX];
+    static double bare[BARE_KINDS][ROUNDS_MAX], folder[ROUNDS_MAX], stream[ROUNDS_MAX], ratio[BARE_KINDS][ROUNDS_MAX];
+    const enum bare_kind kinds = is_tcp ? BARE_KINDS : BARE_AS_IT_IS + 1;
+    char text[64];
     for (unsigned i = 0; i < rounds; i++) {
-        tcp[i] = ONE_RESULT / time_bare_results(true);
-        bare[i] = is_tcp ? tcp[i] : ONE_RESULT / time_bare_results(false);
+        for (enum bare_kind j = 0; j < kinds; j++)
+            bare[j][i] = ONE_RESULT / time_bare_results(true, j);
+        if (!is_tcp)
+            folder[i] = ONE_RESULT / time_bare_results(false, BARE_AS_IT_IS);
         stream[i] = ONE_RESULT / time_results(is_tcp);
-        ratio[i] = stream[i] / tcp[i];
+        for (enum bare_kind j = 0; j < kinds; j++)
+            ratio[j][i] = stream[i] / bare[j][i];
     }
     printf("%s, results of 1 MiB one way\n", kind);
-    show("bare TCP", tcp, "MB/s");
+    for (enum bare_kind j = 0; j < kinds; j++)
+        show(bare_names[j], bare[j], "MB/s");
     if (!is_tcp)
-        show("bare socket", bare, "MB/s");
+        show("bare socket", folder, "MB/s");
     show("stream", stream, "MB/s");
-    show("stream over bare TCP", ratio, "");
+    for (enum bare_kind j = 0; j < kinds; j++) {
+        snprintf(text, sizeof text, "stream over %s", bare_names[j]);
+        show(text, ratio[j], "");
+    }
 }
 
 int main(int argc, char **argv)

@@ -173,7 +173,7 @@ void ends_send_data(struct streams *streams, unsigned peer, uint64_t number)
 
 void ends_cut(struct streams *streams, unsigned peer)
 {
-    const struct connection *connection = streams->peers[peer]->connection;
+    const struct connection *connection = peer_find(streams, peer)->connection;
     if (connection != NULL)
         shutdown(connection->channel.fd, SHUT_RDWR);
 }

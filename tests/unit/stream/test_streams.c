@@ -211,7 +211,7 @@ START_TEST(a_look_finds_that_a_peer_has_gone)
     ENDS_WAIT(&ends, ends.from[0].lost == 1);
     streams_look(ends.set);
     ends_joined(&ends, 1);
-    ck_assert_uint_eq(ends.set->peer_count, 2);
+    ck_assert_uint_eq(ends.from[1].joins, 1);
     ends_fini(&ends);
 }
 END_TEST
@@ -549,6 +549,80 @@ START_TEST(a_pod_that_goes_before_it_is_answered_is_no_peer)
 }
 END_TEST
 
+/* Says a good HELLO and goes, before or after the set has heard of it. Returns the number of peers that were told. */
+static unsigned join_and_go(struct ends *ends, bool is_heard, unsigned *number)
+{
+    unsigned char body[FRAME_HELLO_BYTES];
+    struct stream_event event;
+    unsigned told = 0;
+    encode_hello(body);
+    const int fd = ends_connect(ends);
+    send_frame(fd, FRAME_HELLO, body, sizeof body);
+    const unsigned next = ends->set->next_number;
+    while (ends->set->next_number == next)
+        event_base_loop(ends->base, EVLOOP_ONCE);
+    while (is_heard && streams_poll(ends->set, &event)) {
+        ck_assert_int_eq(event.type, STREAM_JOINS);
+        ck_assert_int_eq(streams_welcome(ends->set, event.peer, &ends->welcome), 0);
+        *number = event.peer;
+        told++;
+    }
+    close(fd);
+    while (ends->set->peer_count > 0) {
+        event_base_loop(ends->base, EVLOOP_ONCE);
+        while (streams_poll(ends->set, &event))
+            ck_assert(event.type == STREAM_LOST && event.peer == *number);
+    }
+    return told;
+}
+
+START_TEST(peers_that_have_gone_take_no_memory)
+{
+    struct ends ends;
+    unsigned number = 0, before = 0;
+    ends_init(&ends, false);
+    event_del(ends.attending);
+    ends.set->setup.closed_ns = 0;
+    for (unsigned i = 0; i < 5000; i++) {
+        const bool is_heard = i % 2 == 0;
+        ck_assert_uint_eq(join_and_go(&ends, is_heard, &number), is_heard);
+        ck_assert(i == 0 || !is_heard || number > before);
+        before = number;
+    }
+    ck_assert_uint_lt(ends.set->peer_capacity, 100);
+    ck_assert_uint_eq(ends.set->due + ends.set->gone + ends.set->waiting, 0);
+    ends_fini(&ends);
+}
+END_TEST
+
+START_TEST(the_number_of_a_peer_is_not_given_again)
+{
+    struct ends ends;
+    ends_init(&ends, false);
+    ends_joined(&ends, 0);
+    ends_joined(&ends, 1);
+    ends.set->setup.closed_ns = 0;
+    streams_free(ends.pod[0]);
+    ends.pod[0] = NULL;
+    ENDS_WAIT(&ends, ends.set->peer_count == 1);
+    ends_joined(&ends, 2);
+    ck_assert_uint_eq(ends.from[0].joins, 1);
+    ck_assert_uint_eq(ends.from[2].joins, 1);
+    ends_send(ends.set, 0, 0); /* to nobody, as is all that follows */
+    streams_part(ends.set, 0);
+    streams_drop(ends.set, 0);
+    streams_refuse(ends.set, 0, "a line");
+    ck_assert_int_eq(streams_welcome(ends.set, 0, &ends.welcome), 0);
+    ck_assert_uint_eq(streams_unsent(ends.set, 0), 0);
+    ck_assert(!streams_is_open(ends.set, 0));
+    ends_send(ends.set, 1, 0);
+    ends_send(ends.set, 2, 0);
+    ENDS_WAIT(&ends, ends.to[1].messages == 1 && ends.to[2].messages == 1);
+    ck_assert_uint_eq(ends.from[1].lost + ends.from[2].lost, 0);
+    ends_fini(&ends);
+}
+END_TEST
+
 START_TEST(a_peer_that_breaks_the_protocol_is_lost)
 {
     static const unsigned char acknowledges[FRAME_HEAD_BYTES] = {FRAME_BEAT, 0, 0, 0, 7, 0, 0, 0};
@@ -800,6 +874,8 @@ int main(void)
     tcase_add_loop_test(folder, junk_is_answered_with_nothing, 0, sizeof junk / sizeof *junk);
     tcase_add_test(folder, connections_are_taken_again_when_there_are_descriptors);
     tcase_add_test(folder, a_pod_that_goes_before_it_is_answered_is_no_peer);
+    tcase_add_test(folder, peers_that_have_gone_take_no_memory);
+    tcase_add_test(folder, the_number_of_a_peer_is_not_given_again);
     tcase_add_test(folder, a_peer_that_breaks_the_protocol_is_lost);
     tcase_add_test(folder, a_set_that_sends_data_is_lost);
     tcase_add_test(folder, a_socket_is_its_owners);
