@@ -41,7 +41,7 @@ void runtime_abort_alone(struct runtime *runtime)
     runtime->ops->abandon(runtime);
     fflush(stderr);
     if (!guard_is_caller()) /* the other ranks have such a thread, too */
-        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+        runtime_abort(runtime, EXIT_STATUS_FAILED);
     _exit(EXIT_STATUS_FAILED);
 }
 

@@ -58,7 +58,8 @@ int detect_begin(struct runtime *runtime)
         return -1;
     detect_all(runtime);
     assert(peers_check(&runtime->peers));
-    ulfm_begin(runtime->world);
+    if (runtime->lanes == NULL)
+        ulfm_begin(runtime->world);
     return heartbeat_init(&runtime->heartbeat, runtime);
 }
 

@@ -19,7 +19,7 @@ void link_give_up(struct link *link, const char *text)
 {
     fprintf(stderr, "%s: rank %u: %s\n", role_name(link->runtime->role), link->runtime->rank, text);
     link->is_broken = true;
-    MPI_Abort(link->runtime->world, EXIT_STATUS_FAILED);
+    runtime_abort(link->runtime, EXIT_STATUS_FAILED);
 }
 
 static _Noreturn void exit_failed(struct runtime *runtime)
@@ -49,7 +49,7 @@ static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
         fprintf(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends\n", role_name(runtime->role),
                 runtime->rank, supermaster);
         fflush(stderr);
-        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+        runtime_abort(runtime, EXIT_STATUS_FAILED);
     }
     _exit(EXIT_STATUS_FAILED);
 }

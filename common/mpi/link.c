@@ -35,7 +35,7 @@ struct link *link_open(struct runtime *runtime)
     struct error error;
     assert(runtime->grouped && runtime->ops != NULL);
     if (link == NULL)
-        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+        runtime_abort(runtime, EXIT_STATUS_FAILED);
     *link = (struct link){.runtime = runtime,
                           .ops = runtime->ops,
                           .stride.keeps_ns = LINK_KEEPS_NS,

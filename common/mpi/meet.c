@@ -3,6 +3,7 @@
  * tells everybody. */
 #include "common/mpi/meet.h"
 
+#include "common/mpi/lanes.h"
 #include "common/mpi/place.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/tree.h"
@@ -44,7 +45,7 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
                              struct arrival *own)
 {
     unsigned major = 0, minor = 0, patch = 0;
-    int level;
+    int level = MPI_THREAD_MULTIPLE; /* of a rank that does without MPI */
     sscanf(introduction->version, "%u.%u.%u", &major, &minor, &patch);
     const struct hello hello = {
         .protocol = PROTOCOL_VERSION,
@@ -59,7 +60,8 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
         .node = runtime->rank, /* the first rank knows better */
         .pid = (uint32_t)getpid(),
     };
-    MPI_Query_thread(&level);
+    if (runtime->lanes == NULL)
+        MPI_Query_thread(&level);
     memset(own, 0, sizeof *own);
     own->rank = runtime->rank;
     own->level = (uint32_t)level;
@@ -168,6 +170,8 @@ int runtime_meet(struct runtime *runtime, const struct introduction *introductio
     }
     if (result == 0) {
         if (runtime->rank == 0) {
+            if (runtime->lanes != NULL)
+                lanes_note_met(runtime->lanes);
             seat_all(arrivals, runtime->ranks, seating);
             keep_names(runtime, arrivals);
         }

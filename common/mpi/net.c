@@ -12,9 +12,13 @@
  * Nor is a send tested before it is over. MPI_Test() of one to a rank that Open MPI 5 knows to have failed calls it
  * over with an error, though its bytes still wait for room in the connection, and takes its request back the next time
  * only. Where the connection is closed in between, Open MPI ends the rank ("Send error after request freed", 5.0.7).
- * MPI_Request_get_status() leaves the request as it is: ops_mpi.c. */
+ * MPI_Request_get_status() leaves the request as it is: ops_mpi.c.
+ *
+ * In a launch without MPI lanes are in its place (lanes.h): a message is gone as soon as it finds room, and is held
+ * until then; data are put in and taken out piece by piece, in the order in which they were announced. */
 #include "common/mpi/net.h"
 
+#include "common/mpi/lanes.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
@@ -29,6 +33,12 @@ static int mpi_rank(const struct net *net, unsigned rank)
     return (int)(rank - net->first_rank);
 }
 
+/* The number of a rank in its launch. */
+static unsigned lane_rank(const struct net *net, unsigned rank)
+{
+    return rank - net->first_rank;
+}
+
 static void init_receive(struct net *net, unsigned place)
 {
     MPI_Recv_init(net->receive_bytes[place], MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, TAG_CONTROL, net->comm,
@@ -40,6 +50,8 @@ int net_init(struct net *net, struct runtime *runtime, unsigned receives)
     assert(receives > 0 && receives <= RECEIVES_MAX);
     *net = (struct net){
         .ops = runtime->ops,
+        .runtime = runtime,
+        .lanes = runtime->lanes,
         .comm = runtime->world,
         .first_rank = runtime->first_rank,
         .ulfm = &runtime->ulfm,
@@ -55,7 +67,7 @@ int net_init(struct net *net, struct runtime *runtime, unsigned receives)
         free(net->waiting);
         return -1;
     }
-    for (unsigned i = 0; i < receives; i++) {
+    for (unsigned i = 0; net->lanes == NULL && i < receives; i++) {
         init_receive(net, i);
         net->ops->start_receive(net, i);
     }
@@ -87,7 +99,7 @@ void net_fini(struct net *net)
 {
     if (net->receive_held)
         release_held(net);
-    for (unsigned i = 0; i < net->receive_count; i++) {
+    for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++) {
         MPI_Cancel(&net->receives[i]);
         MPI_Wait(&net->receives[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&net->receives[i]);
@@ -123,6 +135,11 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
 {
     MPI_Status status;
     int length;
+    if (net->lanes != NULL) {
+        const bool any = lanes_poll(net->lanes, from, bytes, size);
+        *from += net->first_rank;
+        return any;
+    }
     if (net->receive_held)
         release_held(net);
     if (!net->ops->find_message(net, &status))
@@ -213,7 +230,7 @@ static bool send_is_gone(struct net *net, struct send_slot *slot)
 {
     if (slot->state == SEND_BEGUN && net->ops->is_sent(&slot->control)) {
         slot->state = SEND_GONE;
-        if (slot->data_bytes > 0 && peers_can_send(net->peers, slot->to))
+        if (net->lanes == NULL && slot->data_bytes > 0 && peers_can_send(net->peers, slot->to))
             MPI_Isend(slot->payload, (int)slot->data_bytes, MPI_BYTE, mpi_rank(net, slot->to), TAG_DATA, net->comm,
                       &slot->data);
     }
@@ -236,10 +253,19 @@ bool net_is_clear(struct net *net, unsigned to)
     return way_is_free(net, to, net->send_count);
 }
 
+/* True where the message can go, which `count` others went before. */
+static bool can_begin(struct net *net, const struct send_slot *slot, unsigned count)
+{
+    return way_is_free(net, slot->to, count) &&
+           (net->lanes == NULL || lanes_have_room(net->lanes, lane_rank(net, slot->to), slot->size));
+}
+
 static void begin_send(struct net *net, struct send_slot *slot)
 {
     slot->state = SEND_BEGUN;
-    if (net->ops->announce(net, slot->to, slot->size))
+    if (net->lanes != NULL)
+        lanes_send(net->lanes, lane_rank(net, slot->to), slot->start, slot->size);
+    else if (net->ops->announce(net, slot->to, slot->size))
         MPI_Isend(slot->start, (int)slot->size, MPI_BYTE, mpi_rank(net, slot->to), TAG_CONTROL, net->comm,
                   &slot->control);
     else
@@ -261,9 +287,10 @@ int net_send(struct net *net, unsigned to, struct net_user *user, const struct m
     slot->user = user;
     slot->payload = message->payload == PAYLOAD_NONE || is_copied ? NULL : message->payload_data;
     slot->data_bytes = message->payload == PAYLOAD_DATA ? message->payload_bytes : 0;
+    slot->data_put = 0;
     slot->control = slot->data = MPI_REQUEST_NULL;
     slot->state = SEND_HELD;
-    if (way_is_free(net, to, net->send_count))
+    if (can_begin(net, slot, net->send_count))
         begin_send(net, slot);
     else
         net->held_count++;
@@ -277,7 +304,7 @@ bool net_send_held(struct net *net, unsigned *to)
 {
     for (unsigned i = 0; net->held_count > 0 && i < net->send_count; i++) {
         struct send_slot *slot = net->sends[send_place(net, i)];
-        if (slot->state != SEND_HELD || !peers_can_send(net->peers, slot->to) || !way_is_free(net, slot->to, i))
+        if (slot->state != SEND_HELD || !peers_can_send(net->peers, slot->to) || !can_begin(net, slot, i))
             continue;
         begin_send(net, slot);
         net->held_count--;
@@ -303,11 +330,32 @@ static bool cancel_request(MPI_Request *request)
     return true;
 }
 
+/* Puts in data of a send, whose message is gone, as far as there is room: of the oldest send alone, so that they stay
+ * in their order. True once they are all gone. */
+static bool put_data(struct net *net, struct send_slot *slot)
+{
+    const size_t left = slot->data_bytes - slot->data_put;
+    if (left == 0 || slot != net->sends[net->send_first])
+        return left == 0;
+    const size_t count = lanes_put_data(net->lanes, (const unsigned char *)slot->payload + slot->data_put, left);
+    slot->data_put += count;
+    if (count > 0)
+        net->ops->ring(net->runtime, slot->to);
+    return count == left;
+}
+
+static bool data_are_sent(struct net *net, struct send_slot *slot)
+{
+    if (net->lanes != NULL)
+        return peers_can_send(net->peers, slot->to) && put_data(net, slot);
+    return slot->data == MPI_REQUEST_NULL || net->ops->is_sent(&slot->data);
+}
+
 /* True where the send is over. The message to a rank that has ended is never read, though MPI may still hold it: its
  * bytes may change. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
 {
-    if (send_is_gone(net, slot) && (slot->data == MPI_REQUEST_NULL || net->ops->is_sent(&slot->data)))
+    if (send_is_gone(net, slot) && data_are_sent(net, slot))
         return true;
     if (peers_can_send(net->peers, slot->to))
         return false;
@@ -352,7 +400,12 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
     slot->bytes = wanted->bytes;
     slot->active = true;
     slot->has_failed = false;
-    MPI_Irecv(slot->buffer, (int)slot->bytes, MPI_BYTE, mpi_rank(net, slot->from), TAG_DATA, net->comm, &slot->request);
+    slot->place = net->collects_begun++;
+    slot->have = 0;
+    slot->request = MPI_REQUEST_NULL;
+    if (net->lanes == NULL)
+        MPI_Irecv(slot->buffer, (int)slot->bytes, MPI_BYTE, mpi_rank(net, slot->from), TAG_DATA, net->comm,
+                  &slot->request);
     return 0;
 }
 
@@ -384,11 +437,41 @@ static bool data_are_here(struct net *net, MPI_Request *request, bool *has_faile
     return are_here;
 }
 
+/* True where another receive from the same rank was begun before: what comes next belongs to that. */
+static bool is_behind_another(const struct net *net, const struct collect *collect)
+{
+    for (unsigned i = 0; i < COLLECTS_MAX; i++) {
+        const struct collect *other = &net->collects[i];
+        if (other->active && other->from == collect->from && other->place < collect->place)
+            return true;
+    }
+    return false;
+}
+
+/* Takes data out of a lane. True once all are here. */
+static bool take_data_from_lane(struct net *net, struct collect *collect)
+{
+    if (collect->have == collect->bytes || is_behind_another(net, collect))
+        return collect->have == collect->bytes;
+    const size_t count = lanes_take_data(net->lanes, lane_rank(net, collect->from), collect->buffer + collect->have,
+                                         (size_t)(collect->bytes - collect->have));
+    collect->have += count;
+    if (count > 0)
+        net->ops->ring(net->runtime, collect->from);
+    return collect->have == collect->bytes;
+}
+
+static bool collect_is_here(struct net *net, struct collect *collect)
+{
+    return net->lanes != NULL ? take_data_from_lane(net, collect)
+                              : data_are_here(net, &collect->request, &collect->has_failed);
+}
+
 struct collect *net_poll_collect(struct net *net)
 {
     for (unsigned i = 0; net->collects_active > 0 && i < COLLECTS_MAX; i++) {
         struct collect *collect = &net->collects[i];
-        if (collect->active && data_are_here(net, &collect->request, &collect->has_failed))
+        if (collect->active && collect_is_here(net, collect))
             return collect;
     }
     return NULL;
@@ -420,6 +503,7 @@ int net_await(struct net *net, const struct inbound *wanted, void *room)
     if (ring == NULL)
         return -1;
     net->inbound = ring;
+    assert(net->lanes == NULL && "workers of such a launch have nothing to say to each other");
     struct inbound *inbound = &net->inbound[(net->inbound_first + net->inbound_count++) % net->inbound_capacity];
     *inbound = *wanted;
     count_inbound(wanted, 1);
@@ -479,7 +563,7 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
     }
     for (unsigned i = 0; i < COLLECTS_MAX; i++) {
         struct collect *collect = &net->collects[i];
-        if (!collect->active || collect->from != from || data_are_here(net, &collect->request, &collect->has_failed))
+        if (!collect->active || collect->from != from || collect_is_here(net, collect))
             continue;
         *user = collect->user;
         *part = collect->part;

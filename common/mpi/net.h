@@ -45,6 +45,7 @@ struct send_slot {
     struct net_user *user; /* borrowed */
     const void *payload;   /* to be released when both are gone */
     size_t data_bytes;     /* of a data message with the payload; 0: there is none */
+    size_t data_put;       /* bytes of it that are gone, in a launch without MPI */
     enum send_state state;
     unsigned to;
 };
@@ -57,6 +58,7 @@ struct collect {
     unsigned char *buffer; /* owned */
     uint64_t capacity;
     MPI_Request request;
+    uint64_t place, have; /* in a launch without MPI: its place among all, and the bytes that are here */
     bool active;
     bool has_failed; /* with its sender */
 };
@@ -74,6 +76,8 @@ struct inbound {
 
 struct net {
     const struct runtime_ops *ops;
+    struct runtime *runtime; /* borrowed */
+    struct lanes *lanes;     /* the runtime's, where it does without MPI; else NULL */
     MPI_Comm comm;
     unsigned first_rank;                         /* the runtime's: MPI counts from 0 */
     struct ulfm *ulfm;                           /* borrowed */
@@ -89,6 +93,7 @@ struct net {
     unsigned held_count; /* sends of the ring that are held */
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
+    uint64_t collects_begun;
     struct collect *waiting; /* ring of those that have no buffer yet; owned */
     unsigned waiting_first, waiting_count, waiting_capacity;
     struct inbound *inbound; /* ring, in the order in which they were announced; owned */

@@ -27,7 +27,8 @@ struct runtime {
     unsigned first_rank;  /* the number in the run of this launch's first rank: above 0 in a pod alone */
     unsigned rank, ranks; /* the number of this rank, and behind that of the launch's last */
     enum role role;
-    MPI_Comm world, node; /* node: once runtime_node() has made it */
+    MPI_Comm world, node; /* node: once runtime_node() has made it; neither in a launch without MPI */
+    struct lanes *lanes;  /* of a launch without MPI; owned; NULL: MPI has started it */
     struct hello *hellos; /* [ranks], owned; of a pod only those from first_rank on, and the supermaster's, are known */
     struct node_name *nodes; /* [node_count] of rank 0, in the order of their ranks; owned; NULL: not known */
     unsigned node_count;
@@ -70,6 +71,9 @@ static inline bool runtime_has_rank(const struct runtime *runtime, unsigned rank
 {
     return rank >= runtime->first_rank && rank < runtime->ranks;
 }
+
+/* Ends all ranks of this launch. Over MPI this may return. */
+void runtime_abort(const struct runtime *runtime, int status);
 
 /* The role of a rank of any launch. */
 enum role runtime_role_of(const struct runtime *runtime, unsigned rank);

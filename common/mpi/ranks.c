@@ -2,6 +2,7 @@
 /* The numbers of this rank and of those that serve. */
 #include "common/mpi/runtime.h"
 #include "common/machine/topology.h"
+#include "common/mpi/lanes.h"
 #include "common/mpi/rank.h"
 
 #include <assert.h>
@@ -68,6 +69,13 @@ enum role runtime_role_of(const struct runtime *runtime, unsigned rank)
     return rank == topology->supermaster                         ? ROLE_SUPERMASTER
            : topology_master(topology, rank) < topology->masters ? ROLE_MASTER
                                                                  : ROLE_WORKER;
+}
+
+void runtime_abort(const struct runtime *runtime, int status)
+{
+    if (runtime->lanes != NULL)
+        lanes_abort(runtime->lanes, status);
+    MPI_Abort(runtime->world, status);
 }
 
 unsigned runtime_supermaster(const struct runtime *runtime)

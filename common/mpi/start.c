@@ -4,6 +4,7 @@
 #include "common/mpi/ops.h"
 #include "common/machine/topology.h"
 #include "common/mpi/detect.h"
+#include "common/mpi/lanes.h"
 #include "common/mpi/meet.h"
 #include "common/mpi/net.h"
 #include "common/mpi/place.h"
@@ -130,34 +131,71 @@ static int least_level(const struct introduction *introduction)
     return introduction->has_threads ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
 }
 
+/* Begins MPI. False where it takes this rank for the only one, though it is not. */
+static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const struct introduction *introduction)
+{
+    int level, rank, ranks; /* heartbeat.c looks what the level is */
+    MPI_Init_thread(argc, argv, least_level(introduction), &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    runtime->world = MPI_COMM_WORLD; /* no other messages are in it: a duplicate would take rounds over all ranks */
+    runtime->rank = (unsigned)rank;
+    runtime->ranks = (unsigned)ranks;
+    if (ranks > 1 || introduction->listens || !singleton_refuse(role_name(introduction->role)))
+        return true;
+    MPI_Finalize();
+    return false;
+}
+
+/* Enters the launch, with MPI or without. False where that cannot be: it was said why. */
+static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const struct introduction *introduction)
+{
+    struct error error;
+    *runtime = (struct runtime){
+        .ops = &runtime_mpi_ops, .role = introduction->role, .world = MPI_COMM_NULL, .node = MPI_COMM_NULL};
+    if (!lanes_enter(&runtime->lanes, &error))
+        return begin_mpi(runtime, argc, argv, introduction);
+    if (runtime->lanes == NULL) {
+        fprintf(stderr, "%s: %s\n", role_name(introduction->role), error.text);
+        return false;
+    }
+    runtime->rank = lanes_rank(runtime->lanes);
+    runtime->ranks = lanes_ranks(runtime->lanes);
+    return true;
+}
+
+/* As topology_check(), and for a launch without MPI. */
+static int check_launch_lineup(const struct runtime *runtime, struct error *error)
+{
+    const int status = topology_check(runtime->hellos, runtime->ranks, error);
+    const bool is_said = status != EXIT_STATUS_DONE && error->text[0] == '\0'; /* by the rank itself */
+    if (is_said || runtime->lanes == NULL || runtime->hellos[0].pod)
+        return status;
+    error_set(error, "a launch without MPI is a pod: type `-n 1 master --join FILE : -n COUNT worker`");
+    return EXIT_STATUS_USAGE;
+}
+
 struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status)
 {
     struct runtime *runtime = calloc(1, sizeof *runtime);
     struct error error;
-    int rank, ranks;
     signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit on file sizes are errors to report, not ends */
     signal(SIGXFSZ, SIG_IGN);
-    int level; /* heartbeat.c looks what it is */
-    MPI_Init_thread(argc, argv, least_level(introduction), &level);
-    if (runtime == NULL)
-        MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    *runtime = (struct runtime){
-        .ops = &runtime_mpi_ops, .rank = (unsigned)rank, .ranks = (unsigned)ranks, .role = introduction->role};
-    if (ranks == 1 && !introduction->listens && singleton_refuse(role_name(introduction->role))) {
+    if (runtime == NULL) {
+        fprintf(stderr, "%s: out of memory\n", role_name(introduction->role));
+        exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
+    }
+    if (!begin_launch(runtime, argc, argv, introduction)) {
         *status = EXIT_STATUS_USAGE;
-        MPI_Finalize();
         free(runtime);
         return NULL;
     }
-    runtime->world = MPI_COMM_WORLD; /* no other messages are in it: a duplicate would take rounds over all ranks */
-    runtime->node = MPI_COMM_NULL;
     if (runtime_meet(runtime, introduction) < 0) {
-        fprintf(stderr, "hdss: rank %d: the ranks of this launch are not all of HDSS, or memory is out\n", rank);
-        MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
+        fprintf(stderr, "hdss: rank %u: the ranks of this launch are not all of HDSS, or memory is out\n",
+                runtime->rank);
+        runtime_abort(runtime, EXIT_STATUS_FAILED);
     }
-    *status = topology_check(runtime->hellos, runtime->ranks, &error);
+    *status = check_launch_lineup(runtime, &error);
     if (*status == EXIT_STATUS_DONE)
         return runtime;
     print_why_all_leave(runtime, introduction, *status, &error);
@@ -270,7 +308,7 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
     if (giver) {
         head.status = (uint32_t)*status;
         if (give_words(runtime, argc, argv, &head) < 0)
-            MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+            runtime_abort(runtime, EXIT_STATUS_FAILED);
         memcpy(head.words, runtime->words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
     }
     tree_share(runtime, root, &head, sizeof head);
@@ -280,7 +318,7 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
     if (!giver)
         runtime->words = malloc((size_t)head.bytes + 1);
     if (runtime->words == NULL)
-        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+        runtime_abort(runtime, EXIT_STATUS_FAILED);
     if (!giver)
         memcpy(runtime->words, head.words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
     if (head.bytes > sizeof head.words)
@@ -289,7 +327,7 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
     if (head.is_near)
         share_cores_with_supermaster(runtime, root);
     if (list_words(runtime, head.bytes, count) < 0 || (head.first_rank > 0 && renumber(runtime, head.first_rank) < 0))
-        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+        runtime_abort(runtime, EXIT_STATUS_FAILED);
     return runtime->word;
 }
 
@@ -446,8 +484,10 @@ void runtime_leave(struct runtime *runtime, int status)
     fflush(NULL);
     signal(SIGALRM, on_alarm);
     alarm(most_s);
-    MPI_Finalize();
+    if (runtime->lanes == NULL)
+        MPI_Finalize();
     alarm(0);
+    lanes_free(runtime->lanes);
     if (runtime->base != NULL)
         event_base_free(runtime->base);
     free(runtime->nodes);

@@ -7,10 +7,13 @@
  * of two of nodes have their parent on their own node. The subtree of v, whose highest bit is h, has the ranks v,
  * v + 2h, v + 4h, ..: a rank knows how much its children bring.
  *
+ * In a launch without MPI the tree is flat: memory is shared with the first rank alone, which is the root.
+ *
  * Who waits sleeps, an eighth of the time that it has waited so far: MPI's collectives poll, and hundreds of ranks
  * that poll on a few cores take them from those that are still starting. */
 #include "common/mpi/tree.h"
 
+#include "common/mpi/lanes.h"
 #include "common/mpi/rank.h"
 #include "proto/message.h"
 
@@ -60,6 +63,12 @@ static unsigned subtree(const struct tree *tree, unsigned place, unsigned span)
     return (tree->ranks - 1 - place) / span + 1;
 }
 
+static void nap_since(struct runtime *runtime, uint64_t began_ns)
+{
+    const uint64_t nap_ns = (runtime_now() - began_ns) / PATIENCE;
+    runtime_nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
+}
+
 /* True once all requests are through; false where a rank was lost before. MPI returns errors only to tell of that. */
 static bool wait_for(struct runtime *runtime, bool may_lose, int count, MPI_Request *requests)
 {
@@ -74,8 +83,7 @@ static bool wait_for(struct runtime *runtime, bool may_lose, int count, MPI_Requ
         }
         if (may_lose && runtime_has_lost_peers(runtime))
             return false;
-        uint64_t nap_ns = (runtime_now() - began_ns) / PATIENCE;
-        runtime_nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
+        nap_since(runtime, began_ns);
     }
     return true;
 }
@@ -122,8 +130,65 @@ static bool take_from_parent(const struct tree *tree, void *data, size_t room)
     return wait_for(tree->runtime, tree->may_lose, 1, &request);
 }
 
+/* --- without MPI --- */
+
+static void put_in_lane(struct runtime *runtime, unsigned to, const void *data, size_t bytes)
+{
+    const uint64_t began_ns = runtime_now();
+    for (size_t done = 0; done < bytes;) {
+        done += lanes_put(runtime->lanes, to, (const unsigned char *)data + done, bytes - done);
+        if (done < bytes)
+            nap_since(runtime, began_ns);
+    }
+}
+
+static void take_from_lane(struct runtime *runtime, unsigned from, void *data, size_t bytes)
+{
+    const uint64_t began_ns = runtime_now();
+    for (size_t done = 0; done < bytes;) {
+        done += lanes_take(runtime->lanes, from, (unsigned char *)data + done, bytes - done);
+        if (done < bytes)
+            nap_since(runtime, began_ns);
+    }
+}
+
+static void gather_by_lanes(struct runtime *runtime, const void *own, size_t bytes, unsigned char *all)
+{
+    if (lanes_rank(runtime->lanes) > 0) {
+        put_in_lane(runtime, 0, own, bytes);
+        return;
+    }
+    memcpy(all, own, bytes);
+    for (unsigned i = 1; i < lanes_ranks(runtime->lanes); i++)
+        take_from_lane(runtime, i, all + i * bytes, bytes);
+}
+
+static void put_in_all_lanes(struct runtime *runtime, const void *data, size_t bytes)
+{
+    for (unsigned i = 1; i < lanes_ranks(runtime->lanes); i++)
+        put_in_lane(runtime, i, data, bytes);
+}
+
+static bool wait_by_lanes(struct runtime *runtime)
+{
+    const uint64_t began_ns = runtime_now();
+    lanes_pass(runtime->lanes);
+    while (!lanes_have_all_passed(runtime->lanes)) {
+        if (runtime_has_lost_peers(runtime))
+            return false;
+        nap_since(runtime, began_ns);
+    }
+    return true;
+}
+
+/* --- for all launches --- */
+
 int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *all)
 {
+    if (runtime->lanes != NULL) {
+        gather_by_lanes(runtime, own, bytes, all);
+        return 0;
+    }
     const struct tree tree = tree_of(runtime, 0);
     unsigned char *room = malloc(subtree(&tree, tree.own, tree.span) * bytes);
     if (room == NULL)
@@ -140,6 +205,14 @@ int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *al
 
 void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes)
 {
+    if (runtime->lanes != NULL) {
+        assert(root == 0);
+        if (lanes_rank(runtime->lanes) > 0)
+            take_from_lane(runtime, 0, data, bytes);
+        else
+            put_in_all_lanes(runtime, data, bytes);
+        return;
+    }
     const struct tree tree = tree_of(runtime, root);
     take_from_parent(&tree, data, bytes);
     give_to_children(&tree, data, bytes);
@@ -147,6 +220,10 @@ void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes
 
 int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes)
 {
+    if (runtime->lanes != NULL) {
+        put_in_all_lanes(runtime, data, bytes);
+        return 0;
+    }
     MPI_Request *requests = malloc(runtime->ranks * sizeof *requests);
     int count = 0;
     if (requests == NULL)
@@ -162,6 +239,10 @@ int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes)
 
 void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes)
 {
+    if (runtime->lanes != NULL) {
+        take_from_lane(runtime, 0, data, bytes);
+        return;
+    }
     MPI_Request request;
     MPI_Irecv(data, (int)bytes, MPI_BYTE, runtime_mpi_rank(runtime, first), TAG_START, runtime->world, &request);
     wait_for(runtime, false, 1, &request);
@@ -169,6 +250,8 @@ void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t 
 
 bool tree_wait(struct runtime *runtime)
 {
+    if (runtime->lanes != NULL)
+        return wait_by_lanes(runtime);
     struct tree tree = tree_of(runtime, 0);
     tree.may_lose = true;
     return take_from_children(&tree, NULL, 0) && give_to_parent(&tree, NULL, 0) && take_from_parent(&tree, NULL, 0) &&

@@ -4,7 +4,12 @@
 
 #include <stdbool.h>
 
-/* True where an MPI launcher has started this process. */
+/* The variable by which the launcher without MPI (deploy/fork) names each rank's part in its launch:
+ * common/mpi/lanes.h.
+ */
+#define LAUNCHED_WITHOUT_MPI "HDSS_LAUNCH"
+
+/* True where an MPI launcher, or the one without MPI, has started this process. */
 bool launched_as_rank(void);
 
 /* True where the launcher says that all ranks are on this node. */

@@ -14,6 +14,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The way in which the ranks of a pod are started. */
+enum launch_by {
+    LAUNCH_BY_EITHER, /* by MPI, and without it where there is no launcher of MPI */
+    LAUNCH_BY_MPI,
+    LAUNCH_WITHOUT_MPI,
+};
+
 struct launch_plan {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
@@ -28,6 +35,8 @@ struct launch_plan {
     struct argv slowdowns;    /* slowdown for all, or one for each worker, or none */
     struct argv loads;        /* busy processes beside the workers, in the same form */
     const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
+    enum launch_by by;        /* a pod's: what starts its ranks */
+    char fork[PATH_MAX];      /* the path of hdss-fork, where that is the launcher */
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;
     struct argv dca;         /* --dca and what goes with it, for every worker; none: a supermaster leads */

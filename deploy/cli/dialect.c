@@ -8,6 +8,8 @@ const struct dialect *dialect_of(const struct launch_plan *launch_plan)
 {
     enum mpi_family family =
         launch_plan->launcher.family != MPI_FAMILY_UNKNOWN ? launch_plan->launcher.family : LINKED_FAMILY;
+    if (family == MPI_FAMILY_NONE)
+        return &without_mpi_dialect;
     return family == MPI_FAMILY_MPICH ? &mpich_dialect : &openmpi_dialect;
 }
 

@@ -35,7 +35,7 @@ struct dialect {
     unsigned rank_depth; /* a rank on this machine is a child (1) or a grandchild (2) of the launcher */
 };
 
-extern const struct dialect openmpi_dialect, mpich_dialect;
+extern const struct dialect openmpi_dialect, mpich_dialect, without_mpi_dialect;
 
 /* The number in the names of the memory that ranks of version 5 share whose mpirun has that number. */
 unsigned openmpi_job_number_5(const char *host, long launcher);

@@ -2,6 +2,7 @@
 /* Finding a launcher and asking it for its version: see launcher.h. */
 #include "deploy/cli/launcher.h"
 #include "common/os/files.h"
+#include "common/os/modules.h"
 #include "deploy/cli/capture.h"
 #include "deploy/cli/version_cache.h"
 
@@ -18,9 +19,11 @@ static const struct family {
     [MPI_FAMILY_OPENMPI] = {"Open MPI", "mpirun (Open MPI) ", ") "},
     [MPI_FAMILY_MPICH] = {"MPICH", "HYDRA build details:", "Version:"},
     [MPI_FAMILY_SLURM] = {"Slurm", "slurm", " "},
+    [MPI_FAMILY_NONE] = {"HDSS, without MPI", NULL, NULL},
 };
 
-enum { FAMILIES = sizeof families / sizeof *families };
+/* Families up to this one are told by the text of --version. */
+enum { FAMILIES = MPI_FAMILY_NONE };
 
 /* Launchers without --mpirun, in the order in which they are tried. Debian names those of each library. */
 static const char *const usual[] = {"mpirun",          "mpiexec",       "mpirun.openmpi",
@@ -133,6 +136,24 @@ int launcher_choose(const char *given, struct launcher *launcher, struct error *
                      "mpirun is not on PATH: install that of %s %s, which these programs are built with, or name it: "
                      "--mpirun PROGRAM",
                      families[LINKED_FAMILY].name, LINKED_VERSION);
+}
+
+bool launcher_is_missing(void)
+{
+    char path[PATH_MAX];
+    size_t i = 0;
+    while (i < sizeof usual / sizeof *usual && !find_on_path(usual[i], path))
+        i++;
+    return i == sizeof usual / sizeof *usual;
+}
+
+int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error)
+{
+    char folder[PATH_MAX];
+    if (program_folder(folder, error) < 0 || program_find(folder, "hdss-fork", path, error) < 0)
+        return -1;
+    *launcher = (struct launcher){.program = path, .family = MPI_FAMILY_NONE};
+    return 0;
 }
 
 /* Slurm numbers the steps that a user starts by srun from 0; batch scripts and interactive shells have the highest. */

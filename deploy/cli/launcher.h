@@ -7,9 +7,16 @@
 
 #include "common/util/error.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
-enum mpi_family { MPI_FAMILY_UNKNOWN, MPI_FAMILY_OPENMPI, MPI_FAMILY_MPICH, MPI_FAMILY_SLURM };
+enum mpi_family {
+    MPI_FAMILY_UNKNOWN,
+    MPI_FAMILY_OPENMPI,
+    MPI_FAMILY_MPICH,
+    MPI_FAMILY_SLURM,
+    MPI_FAMILY_NONE, /* hdss-fork, which starts ranks without MPI */
+};
 
 /* Meson tells the family and the version of the library that the ranks are linked with, where it is one of these. */
 #ifndef LINKED_FAMILY
@@ -29,6 +36,12 @@ void launcher_parse_version(const char *text, struct launcher *launcher);
 /* The launcher to use: `given`, or where that is NULL the first program on PATH that fits the MPI library which the
  * ranks are linked with. -1 with one line where there is none, or `given` is of another family. */
 int launcher_choose(const char *given, struct launcher *launcher, struct error *error);
+
+/* True where no program of the usual names is on PATH, of whatever family. */
+bool launcher_is_missing(void);
+
+/* Takes hdss-fork, the launcher without MPI, whose path is written to `path`. -1 with one line. */
+int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error);
 
 /* Refuses to launch from within a rank, where each rank would launch a run of its own. -1 with one line. */
 int launcher_check_place(struct error *error);

@@ -698,10 +698,22 @@ static int choose_pods(struct launch_plan *launch_plan, struct error *error)
     return open_run_add_late(launch_plan, error);
 }
 
+/* A pod of one machine can do without a launcher of MPI, and does where there is none. */
+static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
+{
+    const bool is_missing = launch_plan->is_pod && launch_plan->by == LAUNCH_BY_EITHER && launch_plan->mpirun == NULL &&
+                            launch_plan_is_here(launch_plan) && launcher_is_missing();
+    if (!is_missing && launch_plan->by != LAUNCH_WITHOUT_MPI)
+        return launcher_choose(launch_plan->mpirun, &launch_plan->launcher, error);
+    if (is_missing)
+        say_note("hdss join", "mpirun is not on PATH: the ranks of this pod are started without MPI (--launcher none)");
+    return launcher_take_fork(&launch_plan->launcher, launch_plan->fork, error);
+}
+
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     if (launcher_check_place(error) < 0 || find_hosts(launch_plan, error) < 0 ||
-        launcher_choose(launch_plan->mpirun, &launch_plan->launcher, error) < 0 || choose_pods(launch_plan, error) < 0)
+        choose_launcher(launch_plan, error) < 0 || choose_pods(launch_plan, error) < 0)
         return EXIT_STATUS_USAGE;
     if (!launch_plan->dry_run)
         set_drain(launch_plan, how);

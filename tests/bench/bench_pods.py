@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Pods: launches that join a set over a stream.
 
-First: from the start of `hdss join` until its first task runs. Rates: empty chunks, of one iteration each, through a pod and in one launch. Loop: a loop over two pods, and over two masters of one launch.
+First: from the start of `hdss join` until its first task runs, with its ranks started by mpirun and without MPI. Rates: empty chunks, of one iteration each, through a pod of either kind
+and in one launch. Loop: a loop over two pods, and over two masters of one launch.
 Presence: workers double and halve while a loop goes on; the time that they compute, over the time that they were there.
 Results: rows of 256 KiB that a pod's workers yield, written by the pod (there) and by its set (here), beside as many bytes over a bare TCP socket, written by
 who receives them, and not. A pod at a port has TLS, which the socket has not. What a stream alone takes is what bench-stream measures.
@@ -39,10 +40,14 @@ class Set:
         self.name, self.joined = name, []
         hdss('up', '--name', name, *words)
 
-    def join(self, workers, by=None):
+    def begin(self, workers, by=None, launcher='auto'):
         """`by`: a file other than the set's own by which it joins."""
+        line = [HDSS, 'join', '--launcher', launcher, '--workers', str(workers), by or self.name]
+        self.joined.append(subprocess.Popen(line, stdin=subprocess.DEVNULL))
+
+    def join(self, workers, by=None, launcher='auto'):
         before = len(pods(self.name))
-        self.joined.append(subprocess.Popen([HDSS, 'join', '--workers', str(workers), by or self.name], stdin=subprocess.DEVNULL))
+        self.begin(workers, by, launcher)
         wait_until(lambda: len(pods(self.name)) > before, 'a pod')
 
     def port_alone(self):
@@ -69,13 +74,13 @@ class Set:
             pod.wait()
 
 
-def measure_first():
+def measure_first(launcher):
     """Seconds from the start of a pod until its first task runs."""
     there = Set('first', '--listen', 'local', '--pods-only')
     try:
         hdss('submit', '--set', 'first', '--summary', 'none', '--output', 'first.txt', '--overwrite', 'exec', 'command=date +%s.%N', 'count=1')
         began = time.time()
-        there.joined.append(subprocess.Popen([HDSS, 'join', '--workers', '2', 'first'], stdin=subprocess.DEVNULL))
+        there.begin(2, launcher=launcher)
         hdss('wait', 'first/1')
         with open('first.txt', encoding='ascii') as file:
             return float(file.read()) - began
@@ -86,19 +91,22 @@ def measure_first():
 def compare_rates():
     chunks = sized(100000, 2000)
     words = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mean=0', f'iterations={chunks}']
-    by_stream, by_mpi = Set('stream', '--listen', 'local', '--pods-only'), Set('mpi', '--masters', '1', '--workers', '2')
+    sets = {'through a pod': Set('stream', '--listen', 'local', '--pods-only'), 'without MPI': Set('forked', '--listen', 'local', '--pods-only'),
+            'in one launch': Set('mpi', '--masters', '1', '--workers', '2')}
     try:
-        by_stream.join(2)
-        found = side_by_side({'through a pod': lambda: chunks / by_stream.elapsed(*words), 'in one launch': lambda: chunks / by_mpi.elapsed(*words)})
+        sets['through a pod'].join(2, launcher='mpi')
+        sets['without MPI'].join(2, launcher='none')
+        found = side_by_side({name: lambda one=one: chunks / one.elapsed(*words) for name, one in sets.items()})
     finally:
-        by_stream.end()
-        by_mpi.end()
-    ratios = [pod / launch for pod, launch in zip(found['through a pod'], found['in one launch'])]
+        for one in sets.values():
+            one.end()
     for name, values in found.items():
         print(f'  empty chunks/s {name:16} {spread(values, "{:,.0f}")}')
         record('pods', f'chunks {name}', values)
-    print(f'  ratio                          {spread(ratios)}', flush=True)
-    record('pods', 'chunks ratio', ratios)
+    for name, label in (('through a pod', 'chunks ratio'), ('without MPI', 'chunks ratio without MPI')):
+        ratios = [pod / launch for pod, launch in zip(found[name], found['in one launch'])]
+        print(f'  {name}, over one launch {spread(ratios)}', flush=True)
+        record('pods', label, ratios)
 
 
 def compare_loops():
@@ -208,9 +216,10 @@ def main(parts):
     os.environ['HDSS_CONTROL_DIR'] = os.environ['XDG_STATE_HOME'] = os.getcwd()
     header('pods')
     if 'first' in parts:
-        values = side_by_side({'first': measure_first})['first']
-        print(f'  from `hdss join` to its first task, s {spread(values)}', flush=True)
-        record('pods', 'first', values)
+        found = side_by_side({'first': lambda: measure_first('mpi'), 'first without MPI': lambda: measure_first('none')})
+        for name, values in found.items():
+            print(f'  from `hdss join` to its first task, s, {name:18} {spread(values)}', flush=True)
+            record('pods', name, values)
     if 'rates' in parts:
         compare_rates()
     if 'loop' in parts:

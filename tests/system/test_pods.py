@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Pods: launches of their own that join a set, take part in its jobs, leave it, and are lost."""
+"""Pods: launches of their own that join a set, take part in its jobs, leave it, and are lost.
+
+HDSS_TEST_LAUNCHER says what starts their ranks, as `hdss join --launcher` does; by itself what that command takes.
+"""
 import contextlib
 import json
 import os
@@ -11,6 +14,7 @@ import threading
 from launch import HDSS, SUPERMASTER, descendants, finish, launched, main, ranks_of, report, run, start, wait_until
 from test_set import here, job, well
 
+JOIN = [HDSS, 'join', '--launcher', os.environ.get('HDSS_TEST_LAUNCHER', 'auto')]
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep']
 
 
@@ -21,7 +25,7 @@ def pods():
 def join(workers=2):
     """A pod that has joined."""
     before = len(pods())
-    process = start([HDSS, 'join', '--workers', str(workers)])
+    process = start([*JOIN, '--workers', str(workers)])
     wait_until(lambda: len(pods()) > before, 'the pod')
     return process
 
@@ -100,7 +104,8 @@ def test_a_lost_pod_costs_what_it_had_begun():
         before = job('1')['done']
         wait_until(lambda: job('1')['done'] > before + 100, 'what the pod has computed')
         for pid in descendants(pod.pid):
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # ranks may go with their launcher
+                os.kill(pid, signal.SIGKILL)
         lost = finish(pod)
         assert lost.status == 1 and 'the pod ended without leaving its set' in lost.err[-1], lost
         wait_for('1')
@@ -214,7 +219,7 @@ def test_a_pod_that_is_cut_off_comes_back():
     try:
         proxy = Proxy('proxy', 'hdss/main/pods.socket')
         well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=3000', 'mean=2000'])
-        pod = start([HDSS, 'join', '--workers', '2', ticket_by('proxy')])
+        pod = start([*JOIN, '--workers', '2', ticket_by('proxy')])
         wait_until(pods, 'the pod')
         for _ in range(5):
             before = job('1')['done']
@@ -234,7 +239,7 @@ def test_pods_wait_for_a_set_that_was_lost():
     here()
     there = start([HDSS, 'up', '--foreground', '--listen', '127.0.0.1:0', '--pods-only'])
     wait_until(lambda: os.path.exists('hdss/main/pods') and run([HDSS, 'pods']).status == 0, 'the set')
-    pod = start([HDSS, 'join', '--workers', '2', '--wait', '120', 'main'])
+    pod = start([*JOIN, '--workers', '2', '--wait', '120', 'main'])
     try:
         wait_until(pods, 'the pod')
         well(['submit', '--output', 'out.npy', '--report', 'report.json', *SLEEPING, 'iterations=1500', 'mean=2000'])

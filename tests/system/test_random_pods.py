@@ -6,7 +6,7 @@ HDSS_TEST_PODS says how many trials (default 2, with HDSS_TEST_SHORT 1), HDSS_TE
 HDSS_TEST_EVENTS how many events each of them has (default 8). A trial that fails names its number: HDSS_TEST_ONLY=NUMBER runs that one.
 
 HDSS_TEST_PODS_BY says what launches the pods: nothing, and they are of this build; the hdss of another build, as one with MPICH, whose pods join the same
-set; or `srun`, for ranks that a Slurm of one's own starts on pretended nodes (slurm.py), without hdss.
+set; `none`, for ranks of this build without MPI; or `srun`, for ranks that a Slurm of one's own starts on pretended nodes (slurm.py), without hdss.
 """
 import collections
 import contextlib
@@ -47,11 +47,11 @@ def undisturbed():
 class Launcher:
     """Pods by the hdss of this build or another."""
 
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, program, options=()):
+        self.line = [program, 'join', *options]
 
     def start(self, workers, ticket):
-        return start([self.program, 'join', '--workers', workers, ticket])
+        return start([*self.line, '--workers', workers, ticket])
 
     @staticmethod
     def ask(pod):
@@ -207,7 +207,7 @@ def disturb_all(launcher):
 
 def test_pods_come_and_go():
     if BY != 'srun':
-        disturb_all(Launcher(BY))
+        disturb_all(Launcher(HDSS, ['--launcher', 'none']) if BY == 'none' else Launcher(BY))
         return None
     try:
         with Slurm([16, 16]) as slurm:

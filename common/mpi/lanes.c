@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* A launch without MPI: its ranks were forked by one process of this machine (deploy/fork), and share memory that has
+ * no name. The first rank, a pod's master, has three lanes with each other rank: messages down, messages up, and data
+ * up. No other two ranks have anything to say to each other.
+ *
+ * A lane is a ring of bytes that one process writes and one other reads. Each owns one of two counts, of the bytes that
+ * were ever put in and taken out; what is between them belongs to the reader, the rest to the writer, and a count is
+ * moved behind the copying of what it stands for. So a process that is killed at any instant leaves what it had put in
+ * whole, and nothing else. Who waits is woken by its doorbell, as over MPI.
+ *
+ * Invariant of a lane: taken <= put <= taken + its room. */
+#include "common/mpi/lanes.h"
+
+#include "common/os/launched.h"
+#include "proto/message.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Room of a lane, in bytes: powers of two. Memory is taken where it is used, from the front on. */
+#define MESSAGES_ROOM ((size_t)128 << 10)
+#define DATA_ROOM     ((size_t)1 << 20)
+/* The size of a message stands before it. */
+#define SIZE_BYTES sizeof(uint32_t)
+
+struct lane {
+    _Alignas(64) _Atomic uint64_t put;
+    _Alignas(64) _Atomic uint64_t taken;
+    _Alignas(64) unsigned char bytes[];
+};
+
+/* Common to all ranks. */
+struct board {
+    uint32_t ranks;
+    _Atomic uint32_t has_met;
+    _Atomic uint32_t aborted; /* a status, and 1; 0: nobody has ended the launch */
+    _Atomic uint32_t passed[LANES_RANKS_MAX];
+};
+
+struct lanes {
+    unsigned rank, ranks;
+    struct board *board; /* mapped */
+    unsigned turn;       /* the first rank's: whose lane is looked at first */
+    unsigned char message[MESSAGE_MAX];
+};
+
+#define LANE_BYTES(room) (sizeof(struct lane) + (room))
+#define PAIR_BYTES       (2 * LANE_BYTES(MESSAGES_ROOM) + LANE_BYTES(DATA_ROOM))
+#define BOARD_BYTES      ((sizeof(struct board) + 63) / 64 * 64)
+
+static size_t memory_bytes(unsigned ranks)
+{
+    return BOARD_BYTES + (size_t)(ranks - 1) * PAIR_BYTES;
+}
+
+/* The lanes between the first rank and another. */
+static unsigned char *pair_of(const struct lanes *lanes, unsigned rank)
+{
+    assert(rank > 0 && rank < lanes->ranks);
+    return (unsigned char *)lanes->board + BOARD_BYTES + (size_t)(rank - 1) * PAIR_BYTES;
+}
+
+static struct lane *messages_lane(const struct lanes *lanes, unsigned from, unsigned to)
+{
+    assert((from == 0) != (to == 0) && "the first rank is one of the two");
+    return (struct lane *)(void *)(from == 0 ? pair_of(lanes, to) : pair_of(lanes, from) + LANE_BYTES(MESSAGES_ROOM));
+}
+
+static struct lane *data_lane(const struct lanes *lanes, unsigned from)
+{
+    return (struct lane *)(void *)(pair_of(lanes, from) + 2 * LANE_BYTES(MESSAGES_ROOM));
+}
+
+/* --- one lane --- */
+
+static size_t free_bytes(const struct lane *lane, size_t room)
+{
+    return room - (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) -
+                           atomic_load_explicit(&lane->taken, memory_order_acquire));
+}
+
+static size_t full_bytes(const struct lane *lane)
+{
+    return (size_t)(atomic_load_explicit(&lane->put, memory_order_acquire) -
+                    atomic_load_explicit(&lane->taken, memory_order_relaxed));
+}
+
+/* Copies bytes to where they belong behind `offset` of those that were put in. */
+static void copy_in(struct lane *lane, size_t room, size_t offset, const void *bytes, size_t size)
+{
+    const size_t at = (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) + offset) & (room - 1);
+    const size_t first = size < room - at ? size : room - at;
+    memcpy(lane->bytes + at, bytes, first);
+    memcpy(lane->bytes, (const unsigned char *)bytes + first, size - first);
+}
+
+static void copy_out(const struct lane *lane, size_t room, size_t offset, void *bytes, size_t size)
+{
+    const size_t at = (size_t)(atomic_load_explicit(&lane->taken, memory_order_relaxed) + offset) & (room - 1);
+    const size_t first = size < room - at ? size : room - at;
+    memcpy(bytes, lane->bytes + at, first);
+    memcpy((unsigned char *)bytes + first, lane->bytes, size - first);
+}
+
+static void note_put(struct lane *lane, size_t size)
+{
+    atomic_store_explicit(&lane->put, atomic_load_explicit(&lane->put, memory_order_relaxed) + size,
+                          memory_order_release);
+}
+
+static void note_taken(struct lane *lane, size_t size)
+{
+    atomic_store_explicit(&lane->taken, atomic_load_explicit(&lane->taken, memory_order_relaxed) + size,
+                          memory_order_release);
+}
+
+static size_t put_some(struct lane *lane, size_t room, const void *bytes, size_t size)
+{
+    const size_t left = free_bytes(lane, room), count = size < left ? size : left;
+    copy_in(lane, room, 0, bytes, count);
+    note_put(lane, count);
+    return count;
+}
+
+static size_t take_some(struct lane *lane, size_t room, void *bytes, size_t size)
+{
+    const size_t there = full_bytes(lane), count = size < there ? size : there;
+    copy_out(lane, room, 0, bytes, count);
+    note_taken(lane, count);
+    return count;
+}
+
+/* --- the memory --- */
+
+static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
+{
+    struct lanes *lanes = calloc(1, sizeof *lanes);
+    if (lanes == NULL)
+        return NULL;
+    lanes->rank = rank;
+    lanes->ranks = ranks;
+    lanes->board = mmap(NULL, memory_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (lanes->board != MAP_FAILED)
+        return lanes;
+    free(lanes);
+    return NULL;
+}
+
+int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error)
+{
+    assert(ranks >= 2 && ranks <= LANES_RANKS_MAX);
+    const int memory = memfd_create("hdss-lanes", 0);
+    *lanes = NULL;
+    if (memory >= 0 && ftruncate(memory, (off_t)memory_bytes(ranks)) == 0)
+        *lanes = map_lanes(memory, ranks, ranks);
+    if (*lanes != NULL) {
+        (*lanes)->board->ranks = ranks;
+        return memory;
+    }
+    error_set(error, "cannot share memory among %u ranks: %s", ranks, strerror(errno));
+    if (memory >= 0)
+        close(memory);
+    return -1;
+}
+
+void lanes_name(int memory, unsigned rank, unsigned ranks)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%d:%u:%u", memory, rank, ranks);
+    setenv(LAUNCHED_WITHOUT_MPI, text, 1);
+}
+
+static bool is_memory(int memory, unsigned ranks)
+{
+    struct stat status;
+    return fstat(memory, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+           (size_t)status.st_size == memory_bytes(ranks);
+}
+
+bool lanes_enter(struct lanes **lanes, struct error *error)
+{
+    const char *text = getenv(LAUNCHED_WITHOUT_MPI);
+    unsigned rank, ranks;
+    int memory, end = 0;
+    *lanes = NULL;
+    if (text == NULL)
+        return false;
+    const bool is_named = sscanf(text, "%d:%u:%u%n", &memory, &rank, &ranks, &end) == 3 && text[end] == '\0' &&
+                          ranks >= 2 && ranks <= LANES_RANKS_MAX && rank < ranks;
+    if (is_named && is_memory(memory, ranks))
+        *lanes = map_lanes(memory, rank, ranks);
+    if (*lanes != NULL && (*lanes)->board->ranks != ranks) {
+        lanes_free(*lanes);
+        *lanes = NULL;
+    }
+    if (*lanes == NULL)
+        error_set(error, "the variable " LAUNCHED_WITHOUT_MPI " does not name the memory of a launch: '%.60s'", text);
+    else
+        close(memory);
+    unsetenv(LAUNCHED_WITHOUT_MPI); /* what this rank starts is none of the launch */
+    return true;
+}
+
+void lanes_free(struct lanes *lanes)
+{
+    if (lanes == NULL)
+        return;
+    munmap(lanes->board, memory_bytes(lanes->ranks));
+    free(lanes);
+}
+
+unsigned lanes_rank(const struct lanes *lanes)
+{
+    return lanes->rank;
+}
+
+unsigned lanes_ranks(const struct lanes *lanes)
+{
+    return lanes->ranks;
+}
+
+/* --- all ranks --- */
+
+void lanes_note_met(struct lanes *lanes)
+{
+    atomic_store(&lanes->board->has_met, 1);
+}
+
+bool lanes_have_met(const struct lanes *lanes)
+{
+    return atomic_load(&lanes->board->has_met) != 0;
+}
+
+void lanes_abort(struct lanes *lanes, int status)
+{
+    atomic_store(&lanes->board->aborted, (uint32_t)status + 1);
+    fflush(stderr);
+    _exit(status);
+}
+
+int lanes_aborted(const struct lanes *lanes)
+{
+    return (int)atomic_load(&lanes->board->aborted) - 1;
+}
+
+void lanes_pass(struct lanes *lanes)
+{
+    atomic_fetch_add(&lanes->board->passed[lanes->rank], 1);
+}
+
+bool lanes_have_all_passed(const struct lanes *lanes)
+{
+    const uint32_t own = atomic_load(&lanes->board->passed[lanes->rank]);
+    unsigned rank = 0;
+    while (rank < lanes->ranks && atomic_load(&lanes->board->passed[rank]) >= own)
+        rank++;
+    return rank == lanes->ranks;
+}
+
+/* --- bytes, messages, data --- */
+
+size_t lanes_put(struct lanes *lanes, unsigned to, const void *bytes, size_t size)
+{
+    return put_some(messages_lane(lanes, lanes->rank, to), MESSAGES_ROOM, bytes, size);
+}
+
+size_t lanes_take(struct lanes *lanes, unsigned from, void *bytes, size_t size)
+{
+    return take_some(messages_lane(lanes, from, lanes->rank), MESSAGES_ROOM, bytes, size);
+}
+
+bool lanes_have_room(const struct lanes *lanes, unsigned to, size_t size)
+{
+    return free_bytes(messages_lane(lanes, lanes->rank, to), MESSAGES_ROOM) >= SIZE_BYTES + size;
+}
+
+void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, size_t size)
+{
+    struct lane *lane = messages_lane(lanes, lanes->rank, to);
+    const uint32_t told = (uint32_t)size;
+    assert(size > 0 && size <= MESSAGE_MAX && lanes_have_room(lanes, to, size));
+    copy_in(lane, MESSAGES_ROOM, 0, &told, SIZE_BYTES);
+    copy_in(lane, MESSAGES_ROOM, SIZE_BYTES, bytes, size);
+    note_put(lane, SIZE_BYTES + size);
+}
+
+/* Takes the next message of the lane. False where there is none. */
+static bool take_message(struct lanes *lanes, struct lane *lane, size_t *size)
+{
+    const size_t there = full_bytes(lane);
+    uint32_t told = 0;
+    if (there == 0)
+        return false;
+    if (there <= MESSAGES_ROOM && there > SIZE_BYTES)
+        copy_out(lane, MESSAGES_ROOM, 0, &told, SIZE_BYTES);
+    *size = told;
+    if (told == 0 || told > MESSAGE_MAX || told > there - SIZE_BYTES) {
+        *size = 0;
+        note_taken(lane, there);
+        return true;
+    }
+    copy_out(lane, MESSAGES_ROOM, SIZE_BYTES, lanes->message, told);
+    note_taken(lane, SIZE_BYTES + told);
+    return true;
+}
+
+bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size)
+{
+    *bytes = lanes->message;
+    *from = 0;
+    if (lanes->rank > 0)
+        return take_message(lanes, messages_lane(lanes, 0, lanes->rank), size);
+    for (unsigned i = 1; i < lanes->ranks; i++) { /* behind the one that was heard last */
+        lanes->turn = lanes->turn + 1 < lanes->ranks ? lanes->turn + 1 : 1;
+        *from = lanes->turn;
+        if (take_message(lanes, messages_lane(lanes, *from, 0), size))
+            return true;
+    }
+    return false;
+}
+
+size_t lanes_put_data(struct lanes *lanes, const void *bytes, size_t size)
+{
+    return put_some(data_lane(lanes, lanes->rank), DATA_ROOM, bytes, size);
+}
+
+size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size)
+{
+    return take_some(data_lane(lanes, from), DATA_ROOM, bytes, size);
+}

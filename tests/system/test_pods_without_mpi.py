@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Pods whose ranks are started without MPI (`hdss join --launcher none`): they are to a set what any pod is, and lose workers and masters as others do.
+HDSS_TEST_LAUNCHER=none has the tests of test_pods.py, too, begin such pods."""
+import os
+import re
+import shlex
+import signal
+
+os.environ['HDSS_TEST_LAUNCHER'] = 'none'
+
+from launch import HDSS, MASTER, WORKER, descendants, finish, long, main, ranks_of, report, run, start, wait_until
+from test_pods import JOIN, SLEEPING, down, join, pods, refused, test_a_pod_that_is_cut_off_comes_back, wait_for
+from test_set import here, job, well
+
+FORK = os.path.join(os.path.dirname(WORKER), 'hdss-fork')
+
+
+def is_gone(pid):
+    """True where the process has ended, be it that nobody has asked after it."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+            return file.read().rsplit(')', 1)[1].split()[0] == 'Z'
+    except OSError:
+        return True
+
+
+def test_results_go_their_way_whatever_their_size():
+    """Rows that a message holds, and such as are longer than all the memory that two ranks share."""
+    here()
+    for width, height in ((64, 64), (700000, 6)):
+        alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', 'mandelbrot', f'width={width}', f'height={height}', 'max_iter=3'])
+        assert alone.status == 0, alone
+        os.rename('alone.npy', f'{width}.npy')
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        pod = join(workers=3)
+        for where in ('there', 'here'):
+            for width, height in ((64, 64), (700000, 6)):
+                well(['submit', '--wait', '--summary', 'none', '--results', where, '--output', 'out.npy', '--overwrite', 'mandelbrot', f'width={width}',
+                      f'height={height}', 'max_iter=3'])
+                with open('out.npy', 'rb') as one, open(f'{width}.npy', 'rb') as other:
+                    assert one.read() == other.read(), (where, width)
+        name = f"main/pod{pods()[0]['rank']}"
+        assert name in well(['pods']) and 'set main: 3 workers' in well(['top', '--once'])
+        well(['drain', name])
+        left = finish(pod)
+        assert left.status == 0 and left.err == [] and pods() == [], left
+    finally:
+        down()
+
+
+def test_a_lost_worker_costs_what_it_had():
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        pod = join(workers=3)
+        well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=1000', 'mean=2000'])
+        wait_until(lambda: job('1')['done'] > 100, 'what was computed')
+        workers = ranks_of(pod, WORKER)
+        os.kill(workers[0], signal.SIGKILL)
+        wait_for('1')
+        figures = report()
+        assert figures['done'] == 1000 and figures['faults']['lost_workers'] == 1, figures['faults']
+        assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0}, figures['pods']
+    finally:
+        down()
+    ended = finish(pod)
+    assert ended.status == 0, ended
+    assert all(is_gone(pid) for pid in workers)
+
+
+def test_a_lost_master_takes_its_workers_along():
+    here()
+    well(['up', '--listen', 'local', '--workers', '1'])
+    try:
+        well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=1000', 'mean=2000'])
+        pod = join(workers=3)
+        before = job('1')['done']
+        wait_until(lambda: job('1')['done'] > before + 100, 'what the pod has computed')
+        processes = descendants(pod.pid)
+        os.kill(ranks_of(pod, MASTER)[0], signal.SIGKILL)
+        lost = finish(pod)
+        assert lost.status == 1 and 'the pod ended without leaving its set' in lost.err[-1], lost
+        assert all(is_gone(pid) for pid in processes)
+        wait_for('1')
+        figures = report()
+        assert figures['done'] == 1000 and figures['pods']['lost'] == 1, figures
+    finally:
+        down()
+
+
+def test_tasks_run_and_end_with_their_pod():
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        pod = join()
+        well(['submit', '--wait', '--output', 'out.txt', 'exec', 'command=env', 'count=2'])
+        with open('out.txt', encoding='ascii') as file:  # tasks are none of the launch
+            assert 'HDSS_LAUNCH' not in file.read()
+        well(['submit', 'exec', "command=sh -c 'echo $$ > pid; exec sleep 3600'", 'count=1'])
+        wait_until(lambda: os.path.exists('pid') and os.path.getsize('pid') > 0, 'a task')
+        with open('pid', encoding='ascii') as file:
+            task = int(file.read())
+        pod.send_signal(signal.SIGTERM)
+        wait_until(lambda: pods()[0]['state'] == 'leaving', 'a pod that leaves')
+        pod.send_signal(signal.SIGTERM)
+        finish(pod)
+        wait_until(lambda: is_gone(task), 'the end of the task')
+        well(['cancel', '1'])
+        well(['cancel', '2'])
+    finally:
+        down()
+
+
+def path_without_mpi():
+    """A folder of links to what there is on PATH, but for launchers of MPI."""
+    os.mkdir('bin')
+    for folder in reversed(os.environ['PATH'].split(':')):
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            if not re.match('mpi(run|exec)', name):
+                if os.path.lexists(f'bin/{name}'):
+                    os.unlink(f'bin/{name}')
+                os.symlink(os.path.join(folder, name), f'bin/{name}')
+    return os.path.abspath('bin')
+
+
+def test_it_is_chosen_where_there_is_no_launcher():
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    before = os.environ['PATH']
+    try:
+        shown = shlex.split(well(['join', '--launcher', 'none', '--workers', '2', '--dry-run']))
+        assert shown[:5] == [FORK, '-n', '1', MASTER, '--join'] and shown[6:] == [':', '-n', '2', WORKER], shown
+        os.environ['PATH'] = path_without_mpi()
+        pod = start([HDSS, 'join', '--workers', '1'])
+        wait_until(pods, 'the pod')
+        refused(['join', '--launcher', 'mpi'], 'mpirun is not on PATH')
+        refused(['join', '--hosts', 'a,b', '--workers', '2'], 'mpirun is not on PATH')
+    finally:
+        os.environ['PATH'] = before
+        down()
+    ended = finish(pod)
+    assert ended.status == 0 and 'started without MPI' in ended.err[0], ended
+
+
+def test_what_it_cannot_start_is_refused():
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        refused([*JOIN[1:], '--hosts', 'a,b', '--workers', '2'], '--launcher none', 'this machine alone')
+        refused([*JOIN[1:], '--mpirun', 'mpirun'], '--mpirun', '--launcher none')
+        refused([*JOIN[1:], '--mpi-args', '--bind-to none'], '--mpi-args', '--launcher none')
+        refused(['join', '--launcher', 'srun'], '--launcher', 'auto, mpi, none')
+    finally:
+        down()
+    for words in ([], ['-n'], ['-n', '1', WORKER], ['-n', '0', WORKER, ':', '-n', '2', WORKER], ['-n', '2', WORKER, ':'], ['-n', '2', ':'],
+                  ['-n', '2000', WORKER], ['2', WORKER]):
+        result = run([FORK, *words])
+        assert result.status == 2 and len(result.err) == 1 and 'hdss-fork: accepted: -n COUNT PROGRAM' in result.err[0], (words, result)
+    for words, text in (([FORK, '-n', '2', './nothing'], 'cannot run ./nothing'), ([FORK, '-n', '1', MASTER, ':', '-n', '1', WORKER], 'a launch without MPI is a pod'),
+                        ([FORK, '-n', '2', WORKER, '--slowdown', '0'], '--slowdown')):
+        result = run(words)
+        assert result.status == 2 and any(text in line for line in result.err), result
+    result = run(['env', 'HDSS_LAUNCH=0:0:2', WORKER])
+    assert result.status == 2 and len(result.err) == 1 and 'HDSS_LAUNCH' in result.err[0], result
+
+
+long(test_a_pod_that_is_cut_off_comes_back)
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* The lanes of a launch without MPI: messages and data between processes, what is no message, and who may enter. */
+#include "common/mpi/lanes.h"
+
+#include "common/os/launched.h"
+#include "common/util/error.h"
+#include "common/util/random.h"
+#include "proto/message.h"
+#include "tests/lib/suite.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RANKS    3
+#define MESSAGES 3000
+#define BYTES    (5u << 20)
+
+static struct lanes *launcher, *rank[RANKS];
+
+static struct lanes *enter(int memory, unsigned number)
+{
+    struct lanes *lanes;
+    struct error error;
+    lanes_name(dup(memory), number, RANKS);
+    ck_assert(lanes_enter(&lanes, &error));
+    ck_assert_ptr_nonnull(lanes);
+    ck_assert_ptr_null(getenv(LAUNCHED_WITHOUT_MPI));
+    ck_assert_uint_eq(lanes_rank(lanes), number);
+    ck_assert_uint_eq(lanes_ranks(lanes), RANKS);
+    return lanes;
+}
+
+static void setup(void)
+{
+    struct error error;
+    const int memory = lanes_make(&launcher, RANKS, &error);
+    ck_assert_int_ge(memory, 0);
+    for (unsigned i = 0; i < RANKS; i++)
+        rank[i] = enter(memory, i);
+    close(memory);
+}
+
+static void teardown(void)
+{
+    for (unsigned i = 0; i < RANKS; i++)
+        lanes_free(rank[i]);
+    lanes_free(launcher);
+}
+
+/* The message of that number: its size and its bytes follow from it. */
+static size_t make_message(uint32_t number, unsigned char bytes[MESSAGE_MAX])
+{
+    const size_t size = 4 + number * 2654435761u % (MESSAGE_MAX - 3);
+    memset(bytes, (int)(number & 0xff), size);
+    memcpy(bytes, &number, sizeof number);
+    return size;
+}
+
+static void send_all(struct lanes *lanes)
+{
+    unsigned char bytes[MESSAGE_MAX];
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        const size_t size = make_message(i, bytes);
+        while (!lanes_have_room(lanes, 0, size))
+            sched_yield();
+        lanes_send(lanes, 0, bytes, size);
+    }
+}
+
+/* Two processes send to a third at the same time: all comes whole, once, and in the order of each sender. */
+START_TEST(messages_come_in_their_order)
+{
+    pid_t senders[RANKS];
+    uint32_t next[RANKS] = {0}, number;
+    unsigned char expected[MESSAGE_MAX];
+    const unsigned char *bytes;
+    unsigned from;
+    size_t size;
+    for (unsigned i = 1; i < RANKS; i++)
+        if ((senders[i] = fork()) == 0) {
+            send_all(rank[i]);
+            _exit(0);
+        }
+    for (unsigned count = 0; count < (RANKS - 1) * MESSAGES;) {
+        if (!lanes_poll(rank[0], &from, &bytes, &size)) {
+            sched_yield();
+            continue;
+        }
+        ck_assert(from > 0 && from < RANKS && size >= sizeof number);
+        memcpy(&number, bytes, sizeof number);
+        ck_assert_uint_eq(number, next[from]);
+        ck_assert_uint_eq(size, make_message(number, expected));
+        ck_assert_mem_eq(bytes, expected, size);
+        next[from]++;
+        count++;
+    }
+    ck_assert(!lanes_poll(rank[0], &from, &bytes, &size));
+    for (unsigned i = 1; i < RANKS; i++)
+        waitpid(senders[i], NULL, 0);
+}
+END_TEST
+
+START_TEST(a_lane_is_full_until_it_is_read)
+{
+    unsigned char bytes[MESSAGE_MAX] = {0};
+    const unsigned char *came;
+    unsigned from, sent = 0;
+    size_t size;
+    for (; lanes_have_room(rank[0], 2, sizeof bytes); sent++)
+        lanes_send(rank[0], 2, bytes, sizeof bytes);
+    ck_assert_uint_ge(sent, 16);
+    ck_assert(lanes_have_room(rank[0], 1, sizeof bytes));
+    ck_assert(!lanes_poll(rank[1], &from, &came, &size));
+    ck_assert(lanes_poll(rank[2], &from, &came, &size));
+    ck_assert_uint_eq(from, 0);
+    ck_assert_uint_eq(size, sizeof bytes);
+    ck_assert(lanes_have_room(rank[0], 2, sizeof bytes));
+}
+END_TEST
+
+START_TEST(data_come_piece_by_piece)
+{
+    unsigned char *sent = malloc(BYTES), *came = calloc(1, BYTES);
+    for (size_t i = 0; i < BYTES; i++)
+        sent[i] = (unsigned char)(i * 31 + i / 251);
+    const pid_t sender = fork();
+    if (sender == 0) {
+        for (size_t done = 0; done < BYTES;)
+            done += lanes_put_data(rank[1], sent + done, BYTES - done);
+        _exit(0);
+    }
+    for (size_t done = 0; done < BYTES;)
+        done += lanes_take_data(rank[0], 1, came + done, BYTES - done < 100000 ? BYTES - done : 100000);
+    ck_assert_mem_eq(sent, came, BYTES);
+    ck_assert_uint_eq(lanes_take_data(rank[0], 1, came, 1), 0);
+    waitpid(sender, NULL, 0);
+    free(sent);
+    free(came);
+}
+END_TEST
+
+/* Bytes that are no message end as an empty one, which no decoder takes; what their sender says afterwards comes. */
+START_TEST(nonsense_is_an_empty_message)
+{
+    static const uint32_t sizes[] = {0, MESSAGE_MAX + 1, UINT32_MAX, 100};
+    const unsigned char *bytes;
+    unsigned from;
+    size_t size;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ck_assert_uint_eq(lanes_put(rank[1], 0, &sizes[i], sizeof sizes[i]), sizeof sizes[i]);
+        ck_assert_uint_eq(lanes_put(rank[1], 0, "what follows", 12), 12);
+        ck_assert(lanes_poll(rank[0], &from, &bytes, &size));
+        ck_assert_uint_eq(from, 1);
+        ck_assert_uint_eq(size, 0);
+        ck_assert(!lanes_poll(rank[0], &from, &bytes, &size));
+    }
+    lanes_send(rank[1], 0, (const unsigned char *)"good", 4);
+    ck_assert(lanes_poll(rank[0], &from, &bytes, &size));
+    ck_assert_uint_eq(size, 4);
+}
+END_TEST
+
+START_TEST(all_pass_a_barrier_together)
+{
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < RANKS; i++) {
+            lanes_pass(rank[i]);
+            ck_assert(lanes_have_all_passed(rank[i]) == (i + 1 == RANKS));
+        }
+        ck_assert(lanes_have_all_passed(rank[0]));
+    }
+}
+END_TEST
+
+START_TEST(the_launcher_hears_how_it_goes)
+{
+    int status;
+    ck_assert(!lanes_have_met(launcher));
+    lanes_note_met(rank[0]);
+    ck_assert(lanes_have_met(launcher));
+    ck_assert_int_eq(lanes_aborted(launcher), -1);
+    const pid_t child = fork();
+    if (child == 0)
+        lanes_abort(rank[2], 7);
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    ck_assert_int_eq(lanes_aborted(launcher), 7);
+}
+END_TEST
+
+START_TEST(only_memory_of_a_launch_is_entered)
+{
+    static const char *const wrong[] = {"",       "7",      "a:0:2",          "0:0:1", "0:2:2",
+                                        "0:0:2x", "-1:0:2", "0:0:4000000000", "99:0:2"};
+    struct lanes *lanes;
+    struct error error;
+    unsetenv(LAUNCHED_WITHOUT_MPI);
+    ck_assert(!lanes_enter(&lanes, &error));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv(LAUNCHED_WITHOUT_MPI, wrong[i], 1);
+        error.text[0] = '\0';
+        ck_assert(lanes_enter(&lanes, &error));
+        ck_assert_ptr_null(lanes);
+        ck_assert_ptr_nonnull(strstr(error.text, LAUNCHED_WITHOUT_MPI));
+        ck_assert_ptr_null(getenv(LAUNCHED_WITHOUT_MPI));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("lanes");
+    TCase *with_ranks = tcase_create("with ranks"), *without = tcase_create("without");
+    tcase_add_checked_fixture(with_ranks, setup, teardown);
+    tcase_add_test(with_ranks, messages_come_in_their_order);
+    tcase_add_test(with_ranks, a_lane_is_full_until_it_is_read);
+    tcase_add_test(with_ranks, data_come_piece_by_piece);
+    tcase_add_test(with_ranks, nonsense_is_an_empty_message);
+    tcase_add_test(with_ranks, all_pass_a_barrier_together);
+    tcase_add_test(with_ranks, the_launcher_hears_how_it_goes);
+    suite_add_tcase(suite, with_ranks);
+    tcase_add_test(without, only_memory_of_a_launch_is_entered);
+    suite_add_tcase(suite, without);
+    return suite_run(suite);
+}
