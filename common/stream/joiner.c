@@ -225,11 +225,13 @@ void joiner_lost(struct streams *streams)
         try_later(streams);
 }
 
-/* Sends BEATs while the answer to a HELLO is waited for. Returns when the next one is due. */
+/* Sends BEATs while a new pod waits for the answer to its HELLO. Returns when the next one is due. A pod that comes
+ * back sends none: it is answered as soon as the set turns, and a BEAT without a session acknowledges nothing of what
+ * the pod has received, which its set would take for a breach of the protocol. */
 static uint64_t beat_while_waiting(struct streams *streams, uint64_t now)
 {
     struct joiner *joiner = streams->joiner;
-    if (joiner->connection == NULL || joiner->connection->state != CONNECTION_OPEN)
+    if (joined_peer(streams) != NULL || joiner->connection == NULL || joiner->connection->state != CONNECTION_OPEN)
         return STREAM_NEVER;
     if (now >= joiner->beaten_ns + streams->times.beat_ns) {
         joiner->beaten_ns = now;

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <event2/listener.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -378,6 +379,30 @@ START_TEST(silence_breaks_a_connection)
     ENDS_WAIT(&ends, peer->connection == NULL);
     ENDS_WAIT(&ends, peer->connection != NULL); /* it comes back */
     ck_assert_uint_eq(ends.from[0].lost + ends.to[0].lost, 0);
+    ends_fini(&ends);
+}
+END_TEST
+
+/* A set that does not turn for some beats while a pod comes back finds nothing wrong with it. */
+START_TEST(a_pod_that_comes_back_waits_in_silence)
+{
+    struct ends ends;
+    ends_init(&ends, is_tcp(_i));
+    ends.set->times.beat_ns = SECOND_NS / 100;
+    ends_joined(&ends, 0);
+    for (unsigned i = 0; i < 3; i++)
+        ends_send(ends.set, 0, i);
+    ENDS_WAIT(&ends, streams_are_flushed(ends.set));
+    evconnlistener_disable(ends.set->listeners[0].event);
+    ends_cut(ends.set, 0);
+    ENDS_WAIT(&ends, ends.pod[0]->joiner->connection != NULL);
+    const uint64_t began_ns = streams_now();
+    ENDS_WAIT(&ends, streams_now() > began_ns + 5 * ends.pod[0]->times.beat_ns);
+    evconnlistener_enable(ends.set->listeners[0].event);
+    ends_send(ends.set, 0, 3);
+    ENDS_WAIT(&ends, ends.to[0].messages == 4 || ends.from[0].lost > 0);
+    ck_assert_uint_eq(ends.from[0].lost + ends.to[0].lost, 0);
+    ck_assert_uint_eq(ends.warnings, 0);
     ends_fini(&ends);
 }
 END_TEST
@@ -867,6 +892,7 @@ int main(void)
     tcase_add_loop_test(all, who_was_taken_for_lost_is_not_taken_back, 0, kinds);
     tcase_add_loop_test(all, who_is_dropped_is_not_heard_of_again, 0, kinds);
     tcase_add_loop_test(all, silence_breaks_a_connection, 0, kinds);
+    tcase_add_loop_test(all, a_pod_that_comes_back_waits_in_silence, 0, kinds);
     tcase_add_loop_test(all, who_says_nothing_has_not_long, 0, kinds);
     tcase_add_loop_test(all, there_are_few_strangers_at_a_time, 0, kinds);
     tcase_add_test(folder, an_answer_may_come_late);
