@@ -318,16 +318,24 @@ static int size_for_openssl(size_t size)
     return size < INT32_MAX ? (int)size : INT32_MAX;
 }
 
+/* True where there may be a record of which the socket shows nothing: OpenSSL itself takes no more than one. */
+static bool has_input(const struct tls_session *session)
+{
+    return session->input_begin < session->input_end || SSL_pending(session->ssl) > 0;
+}
+
 ssize_t tls_read(struct tls_session *session, unsigned char *bytes, size_t size)
 {
     size_t done = 0;
-    int count = 1;
+    int count;
     ERR_clear_error();
     session->may_receive = true;
-    while (done < size && (count = SSL_read(session->ssl, bytes + done, size_for_openssl(size - done))) > 0)
-        done += (size_t)count;
+    do {
+        count = SSL_read(session->ssl, bytes + done, size_for_openssl(size - done));
+        done += count > 0 ? (size_t)count : 0;
+    } while (count > 0 && done < size && has_input(session));
     const int result = count > 0 ? 0 : result_of(session, count);
-    session->has_more = result != CHANNEL_READS;
+    session->has_more = count > 0 ? has_input(session) : result != CHANNEL_READS;
     return done > 0 ? (ssize_t)done : result;
 }
 
