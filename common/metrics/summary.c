@@ -134,6 +134,35 @@ static void add_recorded(struct text *text, const struct report_recorded *record
                                            : ", not told apart from the costs\n");
 }
 
+static void add_radius(struct text *text, const struct fepia_radius *radius)
+{
+    text_add(text, "%s%.3g", radius->is_beyond ? "above " : "", radius->radius);
+}
+
+/* How far the run may be perturbed. */
+static void add_robustness(struct text *text, const struct report_robustness *robustness)
+{
+    char tolerable[HUMAN_MAX];
+    if (robustness == NULL || robustness->runs == 0)
+        return;
+    text_add(text, "  robustness   of %u perturbed runs, up to %g times the loop time, %s (FePIA: Ali et al. 2004)\n",
+             robustness->runs, robustness->tolerance, human_duration(tolerable, robustness->tolerable_s));
+    text_add(text, "               flexibility ");
+    add_radius(text, &robustness->flexibility);
+    for (unsigned i = 0; i < robustness->slow_count; i++) {
+        text_add(text, i == 0 ? ": " : ", ");
+        add_radius(text, &robustness->slow[i].radius);
+        text_add(text, " with %u slow worker%s", robustness->slow[i].workers,
+                 robustness->slow[i].workers == 1 ? "" : "s");
+    }
+    text_add(text, "\n");
+    if (!robustness->resilience.is_known)
+        return;
+    text_add(text, "               resilience ");
+    add_radius(text, &robustness->resilience);
+    text_add(text, " workers lost halfway\n");
+}
+
 static void add_simulated(struct text *text, const struct report_simulation *simulated)
 {
     if (simulated == NULL)
@@ -158,6 +187,7 @@ static void add_simulated(struct text *text, const struct report_simulation *sim
         text_add(text, ", masters up to %.1f %%", 100 * simulated->master_busy);
     if (simulated->supermaster_busy >= 0)
         text_add(text, "\n");
+    add_robustness(text, simulated->robustness);
 }
 
 /* "mu 1.20 ms, sigma 300 us"; a ratio (swr) has no unit. */

@@ -1,54 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 /* A simulated run in several orders: what comes at one moment comes in any order on a real machine, and where that
  * decides who has which chunk, one run says little. Each order is that of a seed. The loop times of all are taken
- * first; the run of the median is then made again, and shown. */
+ * first; the run of the median is then made again, and shown; before that, with perturbations, for its robustness. */
+#include "deploy/simulate/robust.h"
 #include "deploy/simulate/simulation.h"
 
 #include <stdlib.h>
 
 struct order_time {
-    double elapsed_s;
+    struct simulation_times took;
     uint64_t seed;
 };
 
 static int order_time_compare(const void *a, const void *b)
 {
     const struct order_time *first = a, *second = b;
-    if (first->elapsed_s < second->elapsed_s || first->elapsed_s > second->elapsed_s)
-        return first->elapsed_s < second->elapsed_s ? -1 : 1;
+    if (first->took.elapsed_s < second->took.elapsed_s || first->took.elapsed_s > second->took.elapsed_s)
+        return first->took.elapsed_s < second->took.elapsed_s ? -1 : 1;
     return (first->seed > second->seed) - (first->seed < second->seed);
 }
 
-static int orders_run_once(struct simulation *simulation, uint64_t seed, const char *version, struct error *error)
+static int orders_run_once(struct simulation *simulation, const char *version, struct error *error)
 {
-    simulation->order = seed;
     return simulation->dca ? simulation_run_dca(simulation, version, error)
                            : simulation_run_virtual(simulation, version, error);
 }
 
-int simulation_run_orders(struct simulation *simulation, const char *version, struct error *error)
+/* Finds the order of the median run, and the range of all. Returns a status; below 0 with one line. */
+static int orders_find_median(struct simulation *simulation, const char *version, struct error *error)
 {
     const unsigned count = simulation->repetitions;
     const uint64_t first = simulation->seed > 0 ? simulation->seed : 1;
-    if (count == 0)
-        return orders_run_once(simulation, simulation->seed, version, error);
     struct order_time *times = calloc(count, sizeof *times);
     if (times == NULL)
         return error_set(error, "out of memory for %u repetitions", count);
     int status = 0;
     for (unsigned i = 0; status >= 0 && i < count; i++) {
-        times[i].seed = first + i;
-        simulation->elapsed_s = &times[i].elapsed_s;
-        status = orders_run_once(simulation, first + i, version, error);
+        times[i].seed = simulation->order = first + i;
+        simulation->noted = &times[i].took;
+        status = orders_run_once(simulation, version, error);
     }
-    simulation->elapsed_s = NULL;
+    simulation->noted = NULL;
     if (status >= 0) {
         qsort(times, count, sizeof *times, order_time_compare);
         const struct order_time *median = &times[(count - 1) / 2];
         simulation->range =
-            (struct simulation_range){times[0].elapsed_s, median->elapsed_s, times[count - 1].elapsed_s};
-        status = orders_run_once(simulation, median->seed, version, error);
+            (struct simulation_range){times[0].took.elapsed_s, median->took.elapsed_s, times[count - 1].took.elapsed_s};
+        simulation->order = median->seed;
     }
     free(times);
+    return status;
+}
+
+int simulation_run_orders(struct simulation *simulation, const char *version, struct error *error)
+{
+    struct report_robustness robustness;
+    simulation->order = simulation->seed;
+    if (simulation->repetitions > 0 && orders_find_median(simulation, version, error) < 0)
+        return -1;
+    if (simulation->measures_robustness) {
+        if (robust_measure(simulation, orders_run_once, version, &robustness, error) < 0)
+            return -1;
+        simulation->robustness = &robustness;
+    }
+    const int status = orders_run_once(simulation, version, error);
+    simulation->robustness = NULL;
     return status;
 }

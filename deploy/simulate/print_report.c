@@ -55,8 +55,8 @@ static struct report_recorded print_report_recorded(const struct simulation *sim
 
 int simulation_print_report(const struct simulation *simulation, struct report *report, int status)
 {
-    if (simulation->elapsed_s != NULL) {
-        *simulation->elapsed_s = report->elapsed_s;
+    if (simulation->noted != NULL) {
+        *simulation->noted = (struct simulation_times){report->elapsed_s, report->startup_s};
         return status;
     }
     const struct report_simulation simulated = {
@@ -70,6 +70,7 @@ int simulation_print_report(const struct simulation *simulation, struct report *
         .most_s = simulation->range.most_s,
         .costs = simulation->costs_name != NULL ? simulation->costs_name : "model",
         .recorded = print_report_recorded(simulation),
+        .robustness = simulation->robustness,
         .supermaster_busy = print_report_share(report, simulation->supermaster_busy_s),
         .master_busy = simulation->masters > 0 ? print_report_share(report, simulation->master_busy_s) : -1,
     };

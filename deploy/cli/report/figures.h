@@ -64,6 +64,8 @@ struct figures {
         char *backend, *platform; /* owned; NULL: not known */
         uint64_t repetitions;     /* 0: there was one run */
         double least_s, most_s;   /* loop times of the repetitions */
+        /* With --robustness: the radii, or what they are above; NAN: not known. */
+        double tolerance, flexibility, flexibility_above, resilience, resilience_above;
     } simulation;
     bool is_simulated, has_trace, has_report;
     struct figures_worker *worker_stats; /* [workers], owned; by node and rank */

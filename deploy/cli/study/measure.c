@@ -62,6 +62,10 @@ const struct measure_row measures[MEASURES] = {
                         "the least distance from the nominal perturbation at which the loop time is no longer "
                         "tolerable (FePIA: Ali et al. 2004)",
                         0},
+    [MEASURE_FLEXIBILITY] = {"flexibility", "flexibility", "", "simulated.robustness.flexibility.radius", NULL,
+                             "the robustness radius against slow workers, of simulated runs with --robustness", 0},
+    [MEASURE_RESILIENCE] = {"resilience", "resilience", "workers", "simulated.robustness.resilience.radius", NULL,
+                            "the robustness radius against lost workers, of simulated runs with --robustness", 0},
     [MEASURE_CHUNKS] = {"chunks", "chunks", "", "chunks", NULL, NULL, 0},
     [MEASURE_CHUNK_SIZE] = {"chunk_size", "mean chunk size", "iterations", "iterations", "chunks", NULL, 0},
     [MEASURE_REFILLS] = {"refills", "refills of the masters' pools", "", "refills", NULL, NULL, 0},

@@ -23,6 +23,8 @@ enum measure {
     MEASURE_IMPROVEMENT,
     MEASURE_DEGRADATION,
     MEASURE_RADIUS,
+    MEASURE_FLEXIBILITY,
+    MEASURE_RESILIENCE,
     MEASURE_CHUNKS,
     MEASURE_CHUNK_SIZE,
     MEASURE_REFILLS,
@@ -51,7 +53,7 @@ extern const struct measure_row measures[MEASURES];
 #define MEASURE_NAMES                                                                                                  \
     "time, overhead, speedup, efficiency, compute, imbalance, cov, imbalance_excess, imbalance_percent, "              \
     "busy_imbalance, busy_cov, busy_percent, cost, scheduling, idle, energy, thread_imbalance, improvement, "          \
-    "degradation, radius, chunks, "                                                                                    \
+    "degradation, radius, flexibility, resilience, chunks, "                                                           \
     "chunk_size, refills, recalls, recalled, messages, messages_per_chunk, bytes, startup"
 
 /* The measure of this name, or -1. */
