@@ -74,10 +74,14 @@ bare_quickstart() {
   [ "$suite" != trixie ] || bare_build_tests "$folder"
 }
 
-# Builds the tests, too, in the folder that quickstart has left.
+# What the tests in the root of Debian 13 are, for Meson: those that another compiler, C library or launcher could change.
+bare_chosen=(--suite unit --suite system --no-suite sched --no-suite once)
+
+# Builds those tests, too, and what they run, in the folder that quickstart has left.
 bare_build_tests() {
   # shellcheck disable=SC2016 # for the shell in the root
-  bare_run "$1" root bash -c 'cd /root/hdss && meson configure build -Dtests=true && meson compile -C build'
+  bare_run "$1" root bash -c 'cd /root/hdss && meson configure build -Dtests=true && ninja -C build build.ninja && python3 deploy/lib/needed.py build "$@" | xargs ninja -C build' \
+    bash "${bare_chosen[@]}"
 }
 
 # Runs the tests in the root of Debian 13, in the build folder that quickstart has left.
@@ -87,9 +91,8 @@ bare_tests() {
   bare_mount "$folder"
   # With iproute2 the machine pretends to be several nodes.
   bare_run "$folder" root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends install iproute2 >/dev/null
-  # Those that another compiler, C library or launcher could change.
   bare_run "$folder" root env HDSS_TEST_SHORT=launched meson test -C /root/hdss/build --no-rebuild --logbase testlog-bare \
-    --timeout-multiplier 3 --num-processes 6 --suite unit --suite system --no-suite sched --no-suite once
+    --timeout-multiplier 3 --num-processes 6 "${bare_chosen[@]}"
 }
 
 # Joins the set in the folder $2, which the root of Debian 13 has at the same place, with two workers and over TCP alone.

@@ -374,5 +374,5 @@ int main(void)
     tcase_add_loop_test(all, every_technique_computes_everything_once, 0, 3);
     tcase_add_loop_test(all, random_runs_compute_everything_once, 0, SEEDS);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

@@ -714,5 +714,5 @@ int main(void)
     tcase_add_test(all, trace_kernel_that_fails);
     tcase_add_test(all, the_same_run_gives_the_same_trace);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

@@ -731,5 +731,5 @@ int main(void)
     tcase_add_test(all, what_is_too_little_for_a_chunk_is_given_up_with_what_is_behind);
     tcase_add_test(all, lost_workers_are_counted_over_runs);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

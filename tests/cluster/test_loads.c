@@ -302,5 +302,5 @@ int main(void)
     tcase_add_test(all, a_master_tells_what_has_changed);
     tcase_add_test(all, a_master_speaks_for_its_workers);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

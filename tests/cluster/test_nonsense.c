@@ -235,5 +235,5 @@ int main(void)
     tcase_add_test(all, a_worker_refuses);
     tcase_add_test(all, a_supermaster_refuses);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

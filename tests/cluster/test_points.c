@@ -293,5 +293,5 @@ int main(void)
     tcase_add_loop_test(tests, the_data_of_a_point_may_be_long, 0, 3);
     tcase_add_loop_test(tests, a_journal_that_cannot_be_written_ends_the_run, 0, 3);
     suite_add_tcase(suite, tests);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

@@ -427,5 +427,5 @@ int main(void)
     tcase_add_loop_test(tests, only_what_kills_is_given_up, 0, 10);
     tcase_add_test(tests, a_step_without_its_last_iteration_ends_the_run);
     suite_add_tcase(suite, tests);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

@@ -198,5 +198,5 @@ int main(void)
     tcase_add_test(tcase, a_lower_bound_is_passed_sooner);
     tcase_add_test(tcase, the_last_variant_runs_everywhere);
     suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

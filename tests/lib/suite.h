@@ -30,3 +30,13 @@ static inline int suite_run(Suite *suite)
     srunner_free(runner);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+/* Of tests that are pure, many in number, and leave the program as they found it. AddressSanitizer looks for leaks
+ * behind each process, which takes several times as long as such a test: there all of them run in one. */
+static inline int suite_run_together(Suite *suite)
+{
+#ifdef __SANITIZE_ADDRESS__
+    setenv("CK_FORK", "no", 0);
+#endif
+    return suite_run(suite);
+}

@@ -202,5 +202,5 @@ int main(void)
     tcase_add_loop_test(tests, each_allocation_fails, 0, LINE_UPS);
     tcase_add_loop_test(tests, each_write_and_send_fails, 0, LINE_UPS);
     suite_add_tcase(suite, tests);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

@@ -603,5 +603,5 @@ int main(void)
     tcase_add_test(tcase, what_cannot_run_as_dca_is_refused);
     tcase_add_test(tcase, drawn_tells_how_far_it_is);
     suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

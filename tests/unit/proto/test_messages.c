@@ -793,5 +793,5 @@ int main(void)
     tcase_add_test(all, records_keep_their_place);
     tcase_add_test(all, every_name_is_a_word);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

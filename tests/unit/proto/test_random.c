@@ -161,5 +161,5 @@ int main(void)
     tcase_add_test(all, random_hellos_decode_to_an_error_or_to_themselves);
     suite_add_tcase(suite, all);
     print_seed();
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

@@ -565,5 +565,5 @@ int main(void)
     tcase_add_test(all, factoring_follows_its_rule);
     tcase_add_loop_test(all, weird_feedback_does_no_harm, 0, sizeof fed / sizeof *fed);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

@@ -224,5 +224,5 @@ int main(void)
     tcase_add_test(all, single_iterations_take_no_memory);
     tcase_add_test(all, too_many_chunks_for_a_table_are_refused);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

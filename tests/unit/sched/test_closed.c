@@ -624,5 +624,5 @@ int main(void)
     tcase_add_test(all, tss_with_a_real_decrement_falls_where_the_whole_one_does_not);
     tcase_add_test(all, recursive_and_closed_agree_where_the_rule_is_the_same);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

@@ -511,5 +511,5 @@ int main(void)
     tcase_add_loop_test(all, work_that_comes_back_late_is_cut_into_chunks, 0, SPECS);
     tcase_add_test(all, powers_come_from_speeds);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

@@ -455,5 +455,5 @@ int main(void)
     tcase_add_test(tcase, a_plugin_that_is_not_taken_is_called_one);
     tcase_add_test(tcase, other_ranks_know_its_traits);
     suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

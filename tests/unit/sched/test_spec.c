@@ -232,5 +232,5 @@ int main(void)
     tcase_add_test(all, every_parameter_takes_what_it_says);
     tcase_add_test(all, weightings_are_read);
     suite_add_tcase(suite, all);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }

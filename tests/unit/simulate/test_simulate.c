@@ -600,5 +600,5 @@ int main(void)
     tcase_add_test(tcase, test_tail_of_pareto);
     tcase_add_loop_test(tcase, test_bad_distributions_are_refused, 0, COUNT_OF(bad_distributions));
     suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return suite_run_together(suite);
 }
