@@ -200,7 +200,6 @@ def test_robustness():
     assert 'resilience' not in alone['simulated']['robustness'] and 'flexibility' in alone['simulated']['robustness']
     refuses(['--tolerance', 2, *job], '--tolerance', '--robustness')
     refuses(['--robustness', '--tolerance', 1, *job], '--tolerance', 'above 1')
-    refuses(['--robustness', '--backend', 'simgrid', *job], '--robustness', 'virtual')
 
 
 def test_a_delay_comes_before_the_message():

@@ -144,7 +144,7 @@ def test_until_an_interval_is_narrow():
 
 @long
 def test_a_notebook_draws_figures():
-    """That of the examples, as Jupyter runs it: bars of the medians of the tables, with their intervals, and what pandas reads of the same table."""
+    """That of the examples, as Jupyter runs it: bars of the medians of the tables, with their intervals, lines along an axis, and what pandas reads of the same table."""
     python, why = python_with('nbclient', 'nbformat', 'ipykernel')
     if why:
         return why
@@ -161,6 +161,9 @@ def test_a_notebook_draws_figures():
         picture = xml.parse(f'comparison-figure-{measure}.svg').getroot()
         bars = [float(bar.get('data-value')) for bar in picture.iter('{http://www.w3.org/2000/svg}rect') if bar.get('class') == 'bar']
         assert bars == [float(cell[measure]) for cell in cells] and len(bars) == 16, (bars, cells)
+    for measure in ('time', 'speedup'):
+        points = [float(point.get('data-value')) for point in xml.parse(f'scaling-figure-{measure}.svg').getroot().iter('{http://www.w3.org/2000/svg}circle')]
+        assert sorted(points) == sorted(float(cell[measure]) for cell in rows('scaling-cells.csv')) and len(points) == 21, points
     least = min(statistics.median(float(row['elapsed_s']) for row in rows('comparison.csv') if all(row[axis] == cell[axis] for axis in ('technique', 'slowdown'))) for cell in cells)
     assert said[3] in ('pandas is not installed\n', f'16 medians, the least {round(least, 6)}\n'), (said[3], least)
     return None

@@ -157,6 +157,19 @@ static void set_seconds(struct csv *csv, size_t row, const char *column, bool is
     csv_set(csv, row, column, text);
 }
 
+/* Names the columns: a table without a row has them, too, as programs do not read an empty file. */
+static void name_step_columns(struct csv *csv)
+{
+    static const char *const others[] = {"step", "runs", "time", "time.low", "time.high", "time.least", "time.most"};
+    const size_t row = csv_add(csv);
+    for (int axis = 0; axis < AXES; axis++)
+        csv_set(csv, row, study_axes[axis].name, "");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        csv_set(csv, row, others[i], "");
+    if (!csv->failed)
+        csv_remove(csv, row);
+}
+
 static void add_step(const struct steps *steps, unsigned cell, unsigned step, struct csv *csv)
 {
     const struct summary_value *value = &steps->cells[cell].values[step];
@@ -178,6 +191,7 @@ static void add_step(const struct steps *steps, unsigned cell, unsigned step, st
 char *steps_csv(const struct steps *steps, size_t *length)
 {
     struct csv csv = {0};
+    name_step_columns(&csv);
     for (unsigned i = 0; i < steps->summary->matrix->count; i++)
         for (unsigned k = 0; k < steps->cells[i].count; k++)
             add_step(steps, i, k, &csv);

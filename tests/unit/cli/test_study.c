@@ -845,6 +845,26 @@ START_TEST(time_steps_have_medians)
 }
 END_TEST
 
+/* Programs read no file without columns. */
+START_TEST(a_table_of_no_time_steps_names_its_columns)
+{
+    static const char *const times[] = {"1"};
+    struct example example;
+    struct steps steps;
+    struct error error = {0};
+    size_t length;
+    example_init(&example, LOOP "workers = 2\ntechnique = gss\nmeasure = time\nsteps = yes\n", times);
+    ck_assert_msg(steps_init(&steps, &example.summary, &example.csv, &error) == 0, "%s", error.text);
+    char *text = steps_csv(&steps, &length);
+    ck_assert_ptr_nonnull(strstr(text, "kernel,technique,"));
+    ck_assert_ptr_nonnull(strstr(text, ",step,runs,time,time.low,time.high,time.least,time.most\n"));
+    ck_assert_uint_eq(strlen(text), strcspn(text, "\n") + 1);
+    free(text);
+    steps_fini(&steps);
+    example_fini(&example);
+}
+END_TEST
+
 START_TEST(a_reports_time_steps_become_a_column)
 {
     struct csv csv = {0};
@@ -929,6 +949,7 @@ int main(void)
     tcase_add_test(tests, cells_are_there_for_programs);
     tcase_add_test(tests, each_worker_has_its_time);
     tcase_add_test(tests, time_steps_have_medians);
+    tcase_add_test(tests, a_table_of_no_time_steps_names_its_columns);
     tcase_add_test(tests, a_reports_time_steps_become_a_column);
     tcase_add_test(tests, a_reports_scalars_become_columns);
     tcase_add_test(tests, figures_read_well);
