@@ -19,6 +19,8 @@ import traceback
 import openmpi
 
 SUPERMASTER, MASTER, WORKER, HDSS = (os.environ.get(name, '') for name in ('SUPERMASTER', 'MASTER', 'WORKER', 'HDSS'))
+# `hdss join`, with HDSS_TEST_LAUNCHER as its --launcher.
+JOIN = [HDSS, 'join', '--launcher', os.environ.get('HDSS_TEST_LAUNCHER', 'auto')]
 TIMEOUT_S = float(os.environ.get('HDSS_TEST_TIMEOUT', '120'))
 
 
@@ -171,12 +173,17 @@ def shared_memory(process):
     return {path for path in found if not path.endswith(' (deleted)')}
 
 
-def kill_tree(pid):
-    for one in descendants(pid) + [pid]:
+def kill_each(pids):
+    """Those that are there still: some may go with others."""
+    for pid in pids:
         try:
-            os.kill(one, signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+
+def kill_tree(pid):
+    kill_each(descendants(pid) + [pid])
 
 
 def mpirun_line(contexts, options=(), mca=()):

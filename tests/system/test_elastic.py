@@ -6,7 +6,7 @@ import os
 import signal
 import stat
 
-from launch import HDSS, SUPERMASTER, descendants, finish, launched, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, kill_each, launched, main, ranks_of, report, run, start, wait_until
 from test_resume import read
 from test_set import here
 
@@ -35,7 +35,7 @@ def pods():
 def join(name, *words, workers=2):
     """A pod that has joined."""
     before = len(pods())
-    process = start([HDSS, 'join', '--workers', str(workers), *words, name])
+    process = start([*JOIN, '--workers', str(workers), *words, name])
     wait_until(lambda: len(pods()) > before or process.poll() is not None, 'the pod')
     return process
 
@@ -96,8 +96,7 @@ def test_a_lost_pod_costs_what_it_had_begun():
     process, ticket = begin('--workers', '1', '--report', 'report.json', *LOOP, 'iterations=1200')
     pod = join(ticket)
     after(100)
-    for pid in descendants(pod.pid):
-        os.kill(pid, signal.SIGKILL)
+    kill_each(descendants(pod.pid))
     assert finish(pod).status == 1
     ended = finish(process)
     assert ended.status == 0 and any('was lost with its workers' in line for line in ended.err), ended

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pods: launches of their own that join a set, take part in its jobs, leave it, and are lost.
-
-HDSS_TEST_LAUNCHER says what starts their ranks, as `hdss join --launcher` does; by itself what that command takes.
-"""
+"""Pods: launches of their own that join a set, take part in its jobs, leave it, and are lost."""
 import contextlib
 import json
 import os
@@ -11,10 +8,9 @@ import signal
 import socket
 import threading
 
-from launch import HDSS, SUPERMASTER, descendants, finish, launched, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, kill_each, launched, main, ranks_of, report, run, start, wait_until
 from test_set import here, job, well
 
-JOIN = [HDSS, 'join', '--launcher', os.environ.get('HDSS_TEST_LAUNCHER', 'auto')]
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep']
 
 
@@ -103,9 +99,7 @@ def test_a_lost_pod_costs_what_it_had_begun():
         pod = join()
         before = job('1')['done']
         wait_until(lambda: job('1')['done'] > before + 100, 'what the pod has computed')
-        for pid in descendants(pod.pid):
-            with contextlib.suppress(ProcessLookupError):  # ranks may go with their launcher
-                os.kill(pid, signal.SIGKILL)
+        kill_each(descendants(pod.pid))
         lost = finish(pod)
         assert lost.status == 1 and 'the pod ended without leaving its set' in lost.err[-1], lost
         wait_for('1')

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from launch import HDSS, WORKER, descendants, finish, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, JOIN, WORKER, descendants, finish, main, ranks_of, report, run, start, wait_until
 from test_pods import Proxy, down, pods, refused, ticket_by, wait_for
 from test_resume import read
 from test_set import here, job, well
@@ -46,7 +46,7 @@ def is_as_alone(name, words, status=0):
 def test_a_pod_that_has_another_folder():
     here()
     os.mkdir('work')
-    line = hiding('work', [HDSS, 'join', '--workers', '2', 'main'])
+    line = hiding('work', [*JOIN, '--workers', '2', 'main'])
     if line is None:
         return 'mount namespaces are not permitted'
     well(['up', '--listen', 'local', '--pods-only'])
@@ -77,7 +77,7 @@ def test_results_that_cannot_be_written_are_not_counted():
     there = start(line)
     wait_until(lambda: os.path.exists('hdss/main/pods') and run([HDSS, 'pods']).status == 0, 'the set')
     try:
-        pod = join([HDSS, 'join', '--workers', '2', 'main'])
+        pod = join([*JOIN, '--workers', '2', 'main'])
         well(['submit', '--results', 'here', '--output', 'work/large.txt', '--journal', os.path.abspath('journal'),
               '--report', os.path.abspath('report.json'), *LARGE])
         wait_for('1', status=1)
@@ -97,10 +97,10 @@ def test_cuts_and_kills_with_results_on_their_way():
     kept = []
     try:
         proxy = Proxy('proxy', 'hdss/main/pods.socket')
-        kept.append(join([HDSS, 'join', '--workers', '2', ticket_by('proxy')]))
+        kept.append(join([*JOIN, '--workers', '2', ticket_by('proxy')]))
         well(['submit', '--results', 'here', '--durability', 'node', '--output', 'out.txt', '--report', 'report.json', *LARGE])
         wait_until(lambda: job('1')['done'] > 5, 'results')
-        killed = join([HDSS, 'join', '--workers', '1', 'main'])
+        killed = join([*JOIN, '--workers', '1', 'main'])
         os.kill(sorted(ranks_of(kept[0], WORKER))[0], signal.SIGKILL)
         for _ in range(3):
             proxy.cut()
@@ -138,7 +138,7 @@ def test_a_pod_that_leaves_has_sent_all():
             except OSError:
                 pass
         Proxy.carry = staticmethod(slowly)
-        leaves = join([HDSS, 'join', '--workers', '2', ticket_by('proxy')])
+        leaves = join([*JOIN, '--workers', '2', ticket_by('proxy')])
         Proxy.carry = staticmethod(carry)
         well(['submit', '--results', 'here', '--output', 'cancelled.txt', *tasks])
         wait_until(lambda: job('1')['done'] > 1, 'results')
@@ -150,7 +150,7 @@ def test_a_pod_that_leaves_has_sent_all():
         left = finish(leaves)
         assert left.status == 0 and job('2')['state'] == 'running', (left, job('2'), run([HDSS, 'output', '2']))
         done = job('2')['done']
-        stays = join([HDSS, 'join', '--workers', '2', 'main'])
+        stays = join([*JOIN, '--workers', '2', 'main'])
         wait_for('2')
         figures = report()
         assert 0 < done < 84 and figures['pods'] == {'joined': 2, 'left': 1, 'lost': 0} and figures['faults']['reissued_chunks'] == 0, figures

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Pods whose ranks are started without MPI (`hdss join --launcher none`): they are to a set what any pod is, and lose workers and masters as others do.
-HDSS_TEST_LAUNCHER=none has the tests of test_pods.py, too, begin such pods."""
+HDSS_TEST_LAUNCHER=none has the other tests of pods begin such pods, too."""
 import os
 import re
 import shlex
@@ -8,8 +8,8 @@ import signal
 
 os.environ['HDSS_TEST_LAUNCHER'] = 'none'
 
-from launch import HDSS, MASTER, WORKER, descendants, finish, long, main, ranks_of, report, run, start, wait_until
-from test_pods import JOIN, SLEEPING, down, join, pods, refused, test_a_pod_that_is_cut_off_comes_back, wait_for
+from launch import HDSS, JOIN, MASTER, WORKER, descendants, finish, long, main, ranks_of, report, run, start, wait_until
+from test_pods import SLEEPING, down, join, pods, refused, test_a_pod_that_is_cut_off_comes_back, wait_for
 from test_set import here, job, well
 
 FORK = os.path.join(os.path.dirname(WORKER), 'hdss-fork')
