@@ -90,7 +90,7 @@ END_TEST
 static const struct {
     const char *word, *meant; /* NULL: none is near */
 } slips[] = {
-    {"gs", "gss"},         {"GS", "gss"},        {"gsss", "gss"},   {"awfb", "awf-b"},
+    {"gs", "gss"},         {"GS", "gss"},        {"gsss", "gss"},   {"awf+b", "awf-b"},
     {"Fac3", "fac"},       {"guided", "gss"},    {"Dynamic", "ss"}, {"FSSS", "fss"},
     {"factoring", "fac2"}, {"statik", "static"}, {"dynamo", NULL},  {"xyzzy", NULL},
 };
