@@ -301,6 +301,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_losses_fini(supermaster);
     supermaster_recovery_fini(supermaster);
     supermaster_recalls_fini(supermaster);
+    supermaster_places_fini(supermaster);
     supermaster_joins_fini(supermaster);
     supermaster_failures_fini(supermaster);
     supermaster_verified_fini(supermaster);

@@ -37,6 +37,13 @@ void supermaster_note_rate(struct supermaster *supermaster);
 /* Commits a range; false where it was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
+/* places.c: techniques that say which iterations */
+void supermaster_places_fini(struct supermaster *supermaster);
+/* Grants of the `want` iterations that the technique has placed for worker `w` those that lie together, and gives it
+ * back the others. False where memory is out, which fails the run, or `want` is 0. */
+bool supermaster_cut_placed(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want,
+                            struct range *range);
+
 /* timesteps.c: one loop after the other */
 int supermaster_steps_init(struct supermaster *supermaster); /* -1 when memory is out; after the ledger */
 int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */

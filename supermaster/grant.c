@@ -65,27 +65,33 @@ void supermaster_note_rate(struct supermaster *supermaster)
 
 /* Takes more of the remaining work than the technique says, up to the least chunk that the supermaster can cut in time.
  * Returns the size. */
-static uint64_t widen(struct supermaster *supermaster, uint64_t want)
+static uint64_t widen(struct supermaster *supermaster, unsigned w, uint64_t want)
 {
-    struct sched *sched = &supermaster->sched;
     if (want == 0 || want >= supermaster->least_chunk)
         return want;
-    uint64_t more = supermaster->least_chunk - want;
-    more = more < sched->remaining ? more : sched->remaining;
-    sched_claim(sched, more);
-    return want + more;
+    return want + sched_widen(&supermaster->sched, supermaster->seat[w], supermaster->least_chunk - want);
 }
 
 /* Grants the lowest free iterations, `want` of them or those that lie together. False when nothing is free. */
-static bool cut_lowest(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)
+static bool cut_lowest(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want, struct range *range)
 {
     const int granted = ledger_grant(&supermaster->ledger, holder, want, range);
     const uint64_t got = granted > 0 ? range->count : 0;
     if (granted < 0)
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
     if (got < want)
-        sched_give_back(&supermaster->sched, want - got);
+        sched_shorten(&supermaster->sched, supermaster->seat[w], want - got);
     return granted > 0;
+}
+
+/* Grants `want` iterations that are free, as a rule the lowest ones. False when nothing is free. */
+static bool cut_free(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want, struct range *range)
+{
+    if (supermaster->config.distance > 0)
+        return supermaster_cut_in_order(supermaster, holder, want, range);
+    if (supermaster->sched.technique->places != NULL)
+        return supermaster_cut_placed(supermaster, holder, w, want, range);
+    return cut_lowest(supermaster, holder, w, want, range);
 }
 
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range)
@@ -96,9 +102,9 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     if (supermaster->sched.failure != NULL)
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, supermaster->sched.failure);
     if (supermaster->least_chunk > 1)
-        want = widen(supermaster, want);
+        want = widen(supermaster, w, want);
     supermaster->actions->calculations += want > 0;
-    if (!(supermaster->config.distance > 0 ? supermaster_cut_in_order : cut_lowest)(supermaster, holder, want, range))
+    if (!cut_free(supermaster, holder, w, want, range))
         return false;
     supermaster->chunks++;
     if (supermaster->steps.list != NULL)

@@ -277,6 +277,12 @@ struct worker_statistics {
     struct stats_record measured; /* chunks that the worker's master has measured for the technique, while it runs */
 };
 
+/* A range of iterations that was free when the technique laid out its parts, and how many were before it. */
+struct placed_range {
+    uint64_t place;
+    struct range range;
+};
+
 struct supermaster {
     struct supermaster_config config;
     unsigned state;                    /* enum supermaster_state */
@@ -288,6 +294,10 @@ struct supermaster {
     struct ledger ledger; /* holders: the masters, and last all workers without one; or the workers (central) */
     struct sched sched;
     bool sched_ready;
+    struct {
+        struct placed_range *list; /* [count] in ascending order; owned */
+        size_t count, room;
+    } places;                /* empty where the technique has none */
     unsigned *seat;          /* [workers] index of a worker in `sched`, or NO_SEAT; owned */
     struct chooser *chooser; /* NULL unless technique_auto; owned */
     struct service service;  /* central: of all workers; else of those whose master was lost */

@@ -544,6 +544,11 @@ static int check_thread_technique(const struct job *job, struct error *error)
         return 0;
     if (!job->threads_given)
         return error_set(error, "--thread-technique is for --threads T");
+    if (job->spec.thread_technique.technique->places != NULL)
+        return error_set(error,
+                         "--thread-technique: %s says where its chunks lie, and threads draw a chunk from its "
+                         "beginning to its end; accepted: a technique that does not",
+                         job->spec.thread_technique.technique->name);
     if (sched_init(&sched, &job->spec.thread_technique, &trial, &reason) < 0)
         return error_set(error, "--thread-technique: %s", reason.text);
     int result = sched.technique->at != NULL ? sched_check_closed(&sched, &reason) : 0;

@@ -345,6 +345,11 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
         return 0;
     if (job_setup_check_first(setup, "each iteration of", "needs those before it", error) < 0)
         return -1;
+    if (job->spec.technique.technique->places != NULL)
+        return error_set(error,
+                         "--technique: %s says where its chunks lie, and each iteration of %s needs those before it; "
+                         "accepted: a technique that does not",
+                         job->spec.technique.technique->name, setup->kernel->name);
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
         job->spec.ask_ahead = ASK_AHEAD_OFF; /* a quick asker would get chunks that follow each other, which only one
                                                worker after the other can compute */

@@ -4,7 +4,7 @@
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-#include <strings.h>
+#include <ctype.h>
 
 #define TECHNIQUE_ENTRY(name) &technique_##name,
 static const struct technique *const techniques[] = {TECHNIQUE_LIST(TECHNIQUE_ENTRY)};
@@ -16,10 +16,20 @@ const struct technique *const *sched_techniques(size_t *count)
     return techniques;
 }
 
+/* Libraries that are written in C have underscores in the place of dashes. */
+static bool is_spelled(const char *name, const char *given)
+{
+    while (*name != '\0' &&
+           (tolower((unsigned char)*given) == tolower((unsigned char)*name) || (*name == '-' && *given == '_'))) {
+        name++;
+        given++;
+    }
+    return *name == '\0' && *given == '\0';
+}
+
 static bool is_named(const struct technique *technique, const char *name)
 {
-    return strcasecmp(technique->name, name) == 0 ||
-           (technique->alias != NULL && strcasecmp(technique->alias, name) == 0);
+    return is_spelled(technique->name, name) || (technique->alias != NULL && is_spelled(technique->alias, name));
 }
 
 const struct technique *sched_find(const char *name)

@@ -133,6 +133,7 @@ int sched_init(struct sched *sched, const struct sched_spec *spec, const struct 
         .min_chunk = config->min_chunk > 1 ? config->min_chunk : 1,
         .weighting = weighting_of(spec->technique, config->weighting),
         .remaining = config->iterations,
+        .is_disturbed = true,
         .overhead_s = config->overhead_s,
         .swr = config->swr,
     };
@@ -180,11 +181,31 @@ void sched_set_load(struct sched *sched, unsigned worker, double load)
         sched->loads[worker] = load;
 }
 
+static uint64_t next_placed(struct sched *sched, unsigned worker)
+{
+    const struct technique_places *places = sched->technique->places;
+    if (sched->is_disturbed) {
+        places->lay_out(sched);
+        sched->is_disturbed = false;
+        sched->is_laid_out = true;
+    }
+    uint64_t chunk = sched->formula = sched->technique->next(sched, worker);
+    if (chunk < sched->min_chunk)
+        chunk = sched->min_chunk;
+    chunk = places->take(sched, worker, chunk);
+    assert(chunk > 0 && chunk <= sched->remaining && "while work remains a part has some for whoever asks");
+    sched->remaining -= chunk;
+    sched->step++;
+    return chunk;
+}
+
 uint64_t sched_next(struct sched *sched, unsigned worker)
 {
     assert(worker < sched->workers);
     if (sched->remaining == 0)
         return 0;
+    if (sched->technique->places != NULL)
+        return next_placed(sched, worker);
     uint64_t chunk = sched->formula = sched->technique->next(sched, worker);
     if (sched->weighting == SCHED_WEIGHTING_POWER) /* K' = floor(K V_j), [SW] eq 2 */
         chunk = floor_times_power(sched, worker, twofold_of_integer(chunk));
@@ -203,7 +224,29 @@ bool sched_cut(struct sched *sched, unsigned worker, struct range *chunk)
 {
     chunk->first = sched->iterations - sched->remaining;
     chunk->count = sched_next(sched, worker);
+    if (sched->technique->places != NULL)
+        chunk->first = sched->place;
     return chunk->count > 0;
+}
+
+uint64_t sched_widen(struct sched *sched, unsigned worker, uint64_t more)
+{
+    const struct technique_places *places = sched->technique->places;
+    const uint64_t place = sched->place;
+    more = more < sched->remaining ? more : sched->remaining;
+    if (places != NULL)
+        more = places->take(sched, worker, more);
+    sched->place = place;
+    sched->remaining -= more;
+    return more;
+}
+
+void sched_shorten(struct sched *sched, unsigned worker, uint64_t count)
+{
+    assert(count <= sched->iterations - sched->remaining);
+    if (sched->technique->places != NULL && count > 0)
+        sched->technique->places->put_back(sched, worker, count);
+    sched->remaining += count;
 }
 
 void sched_give_back(struct sched *sched, uint64_t count)
@@ -211,6 +254,7 @@ void sched_give_back(struct sched *sched, uint64_t count)
     uint64_t cut = sched->iterations - sched->remaining;
     assert(count <= cut);
     sched->remaining += count < cut ? count : cut;
+    sched->is_disturbed |= count > 0;
 }
 
 void sched_grow(struct sched *sched, uint64_t count)
@@ -218,12 +262,14 @@ void sched_grow(struct sched *sched, uint64_t count)
     assert(sched->technique->may_grow && count <= SCHED_ITERATIONS_MAX - sched->iterations);
     sched->iterations += count;
     sched->remaining += count;
+    sched->is_disturbed |= count > 0;
 }
 
 void sched_claim(struct sched *sched, uint64_t count)
 {
     assert(count <= sched->remaining);
     sched->remaining -= count < sched->remaining ? count : sched->remaining;
+    sched->is_disturbed |= count > 0;
 }
 
 /* A worker's time on a loaded core would be known as its power, and the load count twice. */
@@ -272,6 +318,7 @@ int sched_again(struct sched *sched, uint64_t iterations, struct error *error)
         return error_set(error, "a loop of %" PRIu64 " iterations is too long: accepted is up to 2^63", iterations);
     sched->iterations = sched->remaining = iterations;
     sched->step = 0;
+    sched->is_disturbed = true;
     if (technique->again != NULL) {
         technique->again(sched);
         return 0;

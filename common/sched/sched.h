@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheduling techniques: how many iterations the next chunk has.
  *
- * A technique says how many, the ledger says which. Everything here is pure: no clock, no state outside `struct sched`,
- * and no allocation but in sched_init() and sched_again(), which may begin anew by it: none between two chunks of a
- * loop. One file and one `const struct technique` each, one registry. */
+ * A technique says how many, the ledger says which; a technique with `places` says both. Everything here is pure: no
+ * clock, no state outside `struct sched`, and no allocation but in sched_init() and sched_again(), which may begin anew
+ * by it: none between two chunks of a loop. One file and one `const struct technique` each, one registry. */
 #pragma once
 
 #include "common/util/error.h"
@@ -126,8 +126,26 @@ struct sched {
         uint64_t integer[8];
         double real[8];
     } constant, state;   /* the technique's own, zero before its init */
+    uint64_t place;      /* where the latest chunk begins: see struct technique_places */
+    bool is_disturbed;   /* the remaining work has changed otherwise than by chunks that were cut */
+    bool is_laid_out;    /* places are counted anew from the latest chunk on; the user of the places clears it */
     const char *failure; /* the technique cannot go on: why, in one line, borrowed from own; NULL: it can */
     void *own; /* the technique's own block, owned, released by its fini() and free(); NULL where it needs none */
+};
+
+/* What a technique has that says which iterations are in a chunk: each worker has a part of the loop, and chunks of the
+ * worker come from there. A place is a number of iterations of the remaining work, in ascending order, as that was when
+ * the parts were laid out. They are laid out before the first chunk, and anew where work has come back or has gone
+ * otherwise than by chunks. */
+struct technique_places {
+    /* Deals sched->remaining out to the parts. */
+    void (*lay_out)(struct sched *sched);
+    /* Takes up to `count` iterations, at least 1, from the front of the part from which next() has just told the size
+     * of a chunk for `worker`. Sets sched->place where it takes some; returns how many, 0 only where the part is empty.
+     */
+    uint64_t (*take)(struct sched *sched, unsigned worker, uint64_t count);
+    /* Puts the last `count` iterations that were taken for the worker back where they were. */
+    void (*put_back)(struct sched *sched, unsigned worker, uint64_t count);
 };
 
 enum {
@@ -152,6 +170,9 @@ struct technique {
     int (*init)(struct sched *sched, struct error *error);
     /* Recursive form: K before clamping for a request of `worker`, from the state and sched->remaining. */
     uint64_t (*next)(struct sched *sched, unsigned worker);
+    /* NULL where the technique does not say which iterations; else there is neither a closed form nor from_rest, and
+     * powers and loads are in the parts and in K. */
+    const struct technique_places *places;
     /* Closed form: K_i before clamping from the step alone; NULL where there is none. */
     uint64_t (*at)(const struct sched *sched, uint64_t step);
     /* Closed form: iterations before chunk `step` when no chunk is below sched->min_chunk, in O(1) or O(log S), cut at
@@ -178,7 +199,8 @@ struct technique {
 /* Returns all techniques in the order of the manual; `*count` receives their number. */
 const struct technique *const *sched_techniques(size_t *count);
 
-/* By name or alias, in any case, as papers write them in capitals; NULL if there is none. */
+/* By name or alias, in any case, as papers write them in capitals, and with underscores for dashes, as LB4OMP does;
+ * NULL if there is none. */
 const struct technique *sched_find(const char *name);
 
 /* Parses `name[:param=value,...]`. -1 with one line (the parameter, the value, what is accepted), with `spec` as it
@@ -227,12 +249,21 @@ void sched_fini(struct sched *sched);
 
 /* The size of the next chunk, for a request of `worker` (0 .. P-1): min(R, max(K', min_chunk, 1)), where K' is K,
  * weighted by power floor(K V_j), and by acp floor(K V_j / Q_j); the remaining work shrinks by it. 0 when no work
- * remains. Behind it sched->failure says whether a plug-in has failed; chunks are as small as they may be then. */
+ * remains. Of a technique with places it is at most what is left of the part, and sched->place says where it begins.
+ * Behind it sched->failure says whether a plug-in has failed; chunks are as small as they may be then. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
 
 /* The next chunk of a loop that is cut from its first iteration to its last, where none comes back: sched_next() says
  * how long it is. False when no work remains. */
 bool sched_cut(struct sched *sched, unsigned worker, struct range *chunk);
+
+/* Makes the chunk that sched_next() has just returned for the worker up to `more` iterations longer; returns by how
+ * many. */
+uint64_t sched_widen(struct sched *sched, unsigned worker, uint64_t more);
+
+/* The chunk that sched_next() has just returned for the worker, or sched_widen() made longer, is `count` iterations
+ * shorter: its last ones remain. */
+void sched_shorten(struct sched *sched, unsigned worker, uint64_t count);
 
 /* With ACP: so many runnable processes, at least 1, compete for the worker's core, itself being one. */
 void sched_set_load(struct sched *sched, unsigned worker, double load);

@@ -14,6 +14,7 @@
 /* The registry, in the order of the manual: one line for each technique, the dashes of its name as underscores. */
 #define TECHNIQUE_LIST(TECHNIQUE)                                                                                      \
     TECHNIQUE(static)                                                                                                  \
+    TECHNIQUE(static_steal)                                                                                            \
     TECHNIQUE(ss)                                                                                                      \
     TECHNIQUE(css)                                                                                                     \
     TECHNIQUE(fsc)                                                                                                     \

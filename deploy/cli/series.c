@@ -4,6 +4,7 @@
 #include "deploy/cli/series.h"
 
 #include "common/job/technique_load.h"
+#include "common/util/ranges.h"
 
 #include <stdlib.h>
 
@@ -91,10 +92,12 @@ static void series_report(struct series *series, unsigned worker)
 
 static void cut_recursive(struct series *series, unsigned worker, struct chunk *chunk)
 {
-    chunk->first = series->sched.iterations - series->sched.remaining;
+    struct range range;
     if (series->running != NULL)
         series_report(series, worker);
-    chunk->count = sched_next(&series->sched, worker);
+    sched_cut(&series->sched, worker, &range);
+    chunk->first = range.first;
+    chunk->count = range.count;
     if (series->running != NULL)
         series->running[worker] = chunk->count;
 }

@@ -47,9 +47,8 @@ SHORT_COUNT = 11
 ORDERED = ['constant', 'increasing', 'decreasing', 'phases']
 COLUMNS = ['machine', 'loop', 'technique', 'failure', 'time_s', 'of_bound', 'of_list', 'imbalance', 'chosen', 'chunks']
 
-# The portfolio of LB4OMP, by the names that its techniques have here. Its static with stealing is static with recall, and its second form of
-# guided self-scheduling is gss.
-PORTFOLIO = ['static', 'ss', 'tss', 'gss', 'gss', 'fac2', 'static', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'maf']
+# The portfolio of LB4OMP, by the names that its techniques have here. Its second form of guided self-scheduling is gss.
+PORTFOLIO = ['static', 'ss', 'tss', 'gss', 'gss', 'fac2', 'static-steal', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'maf']
 
 
 # --- times ---

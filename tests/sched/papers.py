@@ -14,6 +14,7 @@ A power, a deviation and the like is the decimal number that is written: 0.4 is 
 import concurrent.futures
 import itertools
 import math
+import random
 import subprocess
 import sys
 from decimal import Decimal, getcontext
@@ -40,17 +41,19 @@ DIFFERENCES = {
 
 
 class Loop:
-    """N iterations, P workers who ask in turn, and their powers."""
+    """N iterations, P workers who ask in turn or in an order, and their powers."""
 
-    def __init__(self, n, powers, min_chunk=1, weighting=False):
+    def __init__(self, n, powers, min_chunk=1, weighting=False, order=None):
         self.n, self.p, self.min_chunk, self.weighting = n, len(powers), min_chunk, weighting
+        self.order = order or list(range(1, self.p + 1))
         self.words = powers
         self.powers = [Fraction(word) for word in powers]
         self.v = sum(self.powers)
 
     def options(self):
         powers = ['--power', ','.join(self.words)] if set(self.words) != {'1'} else ['--workers', str(self.p)]
-        return ['--iterations', str(self.n), *powers, '--min-chunk', str(self.min_chunk), *(['--weighting', 'power'] if self.weighting else [])]
+        order = [] if self.order == list(range(1, self.p + 1)) else ['--order', ','.join(str(worker) for worker in self.order)]
+        return ['--iterations', str(self.n), *powers, '--min-chunk', str(self.min_chunk), *(['--weighting', 'power'] if self.weighting else []), *order]
 
 
 def ceil(value):
@@ -412,6 +415,114 @@ def dgss(loop):
     return lambda i, j, r: floor(ceil(r / loop.v) * loop.powers[j])
 
 
+class StaticSteal:
+    """LLVM, openmp/runtime/src/kmp_dispatch.cpp, kmp_sch_static_steal, as its threads do it one after the other; and LB4OMP, the same
+    file. By worker: `count` and `ub`, chunk numbers; `flag`; `parm4`, from whom on it looks for a victim."""
+
+    def __init__(self, loop, chunk=None, rule='llvm'):
+        self.loop, self.llvm = loop, rule == 'llvm'
+        self.chunk = max(int(chunk) if chunk else ceil(Fraction(loop.n, 64 * loop.p)), loop.min_chunk)
+        self.chunks = ceil(Fraction(loop.n, self.chunk))
+        self.steals = loop.p > 1 and self.chunks >= loop.p
+        self.left = loop.n
+        self.flag = ['unused'] * loop.p
+        self.parm4 = [(j + 1) % loop.p for j in range(loop.p)]
+        self.given = 0
+        if not self.steals and not self.llvm:  # static_balanced: a part is one chunk
+            self.chunk, self.chunks = 1, loop.n
+        share = [floor(self.chunks * power / loop.v) if loop.weighting else self.chunks // loop.p for power in loop.powers]
+        extras = self.chunks - sum(share)
+        share = [part + (j < extras) for j, part in enumerate(share)]
+        self.count = [sum(share[:j]) for j in range(loop.p)]
+        self.ub = [begin + part for begin, part in zip(self.count, share)]
+
+    def next(self, j):
+        """First iteration and size of the next chunk of worker j."""
+        first, end = self.numbers(j)
+        first, end = first * self.chunk, min(end * self.chunk, self.loop.n)
+        self.left -= end - first
+        return first, end - first
+
+    def numbers(self, j):
+        if not self.steals and self.llvm:  # dynamic
+            self.given += 1
+            return self.given - 1, self.given
+        if self.flag[j] == 'unused':
+            self.flag[j] = 'ready'
+        if not self.steals:
+            return self.whole_part(j)
+        if self.count[j] < self.ub[j]:
+            self.count[j] += 1
+            return self.count[j] - 1, self.count[j]
+        self.flag[j] = 'thief'
+        init = self.steal_llvm(j) if self.llvm else self.steal_lb4omp(j)
+        if self.count[j] < self.ub[j]:
+            self.flag[j] = 'ready'
+        return init, init + 1
+
+    def whole_part(self, j):
+        """static_balanced; who has nothing leaves there, and here gets the part of the next one that has not asked."""
+        victim = next((j + i) % self.loop.p for i in range(self.loop.p) if self.has((j + i) % self.loop.p))
+        part = self.count[victim], self.ub[victim]
+        self.count[victim] = self.ub[victim]
+        return part
+
+    def has(self, j):
+        return self.count[j] < self.ub[j]
+
+    def take(self, thief, victim, chunks):
+        limit = self.ub[victim]
+        self.ub[victim] -= chunks
+        init = self.ub[victim]
+        self.count[thief], self.ub[thief] = init + 1, limit
+        return init
+
+    def steal_llvm(self, j):
+        p = self.loop.p
+        for _ in range(p - 1):
+            victim = self.parm4[j]
+            old = victim - 1 if victim else p - 1
+            while (victim == j or self.flag[victim] == 'thief' or not self.may_be_victim(victim)) and old != victim:
+                victim = (victim + 1) % p
+            if victim == j or self.flag[victim] == 'thief':
+                continue
+            if self.flag[victim] == 'unused':
+                self.flag[victim] = 'thief'
+                self.parm4[j] = (victim + 1) % p
+                return self.take(j, victim, self.ub[victim] - self.count[victim])
+            if not self.has(victim):
+                self.parm4[j] = (victim + 1) % p
+                continue
+            left = self.ub[victim] - self.count[victim]
+            self.parm4[j] = victim
+            return self.take(j, victim, left >> 2 if left > 7 else 1)
+        raise AssertionError('nobody has a chunk')
+
+    def may_be_victim(self, j):
+        """There no part is empty at first; by powers one may be."""
+        return self.flag[j] != 'unused' or self.has(j)
+
+    def steal_lb4omp(self, j):
+        p, before = self.loop.p, self.parm4[j]
+        for _ in range(p - 1):
+            victim = self.parm4[j]
+            old = victim - 1 if victim else p - 1
+            while (victim == j or self.flag[victim] == 'unused') and old != victim:
+                victim = (victim + 1) % p
+            if victim == j or self.flag[victim] == 'unused':
+                continue
+            left = self.ub[victim] - self.count[victim]
+            if left < 2:
+                self.parm4[j] = (victim + 1) % p
+                continue
+            self.parm4[j] = victim
+            return self.take(j, victim, left >> 2 if left > 3 else 1)
+        self.parm4[j] = before  # there the thread leaves; here it gets one chunk of those that nobody steals
+        return self.take(j, next((before + i) % p for i in range(p) if self.has((before + i) % p)), 1)
+
+
+PLACED = {'static-steal': StaticSteal}
+
 RECURSIVE = {function.__name__.replace('_', '-'): function for function in (
     static, ss, css, fsc, mfsc, gss, tss, fac, fac2, mfac, tfss, fiss, viss, tap, rnd, pls, wf, awf, awf_b, awf_c, awf_d, awf_e, af, maf,
     bold, dtss, dfss, dgss)}
@@ -422,6 +533,8 @@ CLOSED = {**{name: RECURSIVE[name] for name in ('static', 'ss', 'css', 'fsc', 'm
 def sequence(spec, form, loop):
     """The chunks as the paper has them; None where they are too many."""
     name, _, given = spec.partition(':')
+    if name in PLACED:
+        return placed_sequence(PLACED[name](loop, **dict(word.split('=') for word in given.split(',') if word)), loop)
     rule = (CLOSED if form == 'closed' else RECURSIVE)[name](loop, **dict(word.split('=') for word in given.split(',') if word))
     chunks, rest = [], loop.n
     while rest > 0 and len(chunks) <= CHUNKS_MAX:
@@ -432,6 +545,15 @@ def sequence(spec, form, loop):
         chunks.append(min(rest, max(chunk, loop.min_chunk, 1)))
         rest -= chunks[-1]
     return chunks if rest == 0 else None
+
+
+def placed_sequence(rule, loop):
+    """Worker, first iteration and size of each chunk."""
+    chunks = []
+    while rule.left > 0 and len(chunks) <= CHUNKS_MAX:
+        worker = loop.order[len(chunks) % len(loop.order)]
+        chunks.append((worker, *rule.next(worker - 1)))
+    return chunks if rule.left == 0 else None
 
 
 def equal(p):
@@ -464,6 +586,8 @@ MECHANISM = ('gss', 'gss:round=floor', 'css', 'tss', 'tfss', 'fac2', 'fiss', 'vi
 BY_NATURE = ('wf', 'dtss', 'dtss:decrement=real', 'dtss:carry=chunk', 'dfss', 'dfss:alpha=1.5', 'dgss')
 LEARNING = ('awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af:first=7', 'maf:first=7')
 BOLD = ('bold:mu=1,sigma=0.5,h=0.1', 'bold:mu=0.3,sigma=0.7,h=2', 'bold:mu=1,sigma=0.1,h=0.01')
+STEALING = ('static-steal', 'static-steal:chunk=1', 'static-steal:chunk=7', 'static-steal:rule=lb4omp', 'static-steal:chunk=3,rule=lb4omp')
+SHUFFLED = random.Random(20261126)
 WITH_MIN_CHUNK = ('gss', 'tss', 'fac2', 'dfss', 'dtss', 'wf')
 
 
@@ -496,6 +620,18 @@ def loops():
     yield from ((spec, 'recursive', Loop(1009, POWERS[0], weighting=True)) for spec in ('tss', 'tfss'))
     for spec, powers in itertools.product(WITH_MIN_CHUNK, POWERS[:2]):
         yield from ((spec, 'recursive', Loop(n, powers, min_chunk=80)) for n in (79, 104729, HUGE))
+    yield from ((spec, 'recursive', loop) for spec in STEALING for loop in stealing_loops())
+
+
+def stealing_loops():
+    """Orders in which some workers ask often, and some late or never."""
+    for p, n in itertools.product((1, 2, 5, 70), (1, 69, 71, 1009, 104729, HUGE)):
+        yield Loop(n, equal(p))
+    for p, n, length in ((2, 1009, 7), (3, 1009, 11), (4, 104729, 40), (7, 500, 97), (16, 1009, 300), (70, 1501, 800)):
+        order = [1 + SHUFFLED.randrange(p)**2 // p for _ in range(length)]
+        yield from (Loop(n, equal(p), order=order), Loop(n, equal(p), min_chunk=5, order=order[::-1]))
+    yield from (Loop(n, powers, weighting=True, order=order) for n, powers in itertools.product((5, 1009, HUGE), POWERS)
+                for order in (None, [len(powers)] * 9 + list(range(1, len(powers) + 1))))
 
 
 def printed(hdss, spec, form, loop):
@@ -504,7 +640,8 @@ def printed(hdss, spec, form, loop):
     result = subprocess.run(words, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         return result.stderr.strip()
-    return [int(line.split(',')[3]) for line in result.stdout.splitlines()[1:]]
+    rows = [[int(word) for word in line.split(',')] for line in result.stdout.splitlines()[1:]]
+    return [tuple(row[1:]) if spec.partition(':')[0] in PLACED else row[3] for row in rows]
 
 
 def with_variant(spec):

@@ -12,6 +12,7 @@ scheduling step i; 'recursive' is next(r, i, j), K for worker j (from 0) when i 
 chunk is fed back when its worker asks again: 1 second per iteration over the worker's power, no wait, no deviation, as many pieces as
 iterations.
 """
+import collections
 import functools
 import json
 import math
@@ -52,6 +53,45 @@ def by_step(at):
 
 def static(loop):
     return by_step(lambda i: ceil_div(loop.n, loop.p))
+
+
+def static_steal(loop, chunk=None, rule='llvm'):
+    """Each worker's chunks in a queue, of which it takes the first; thieves take from the back. `after` is whom each looks at first."""
+    size = int(chunk) if chunk else max(1, ceil_div(loop.n, 64 * loop.p))
+    sizes = [min(size, loop.n - first) for first in range(0, loop.n, size)]
+    is_whole = rule == 'lb4omp' and (len(sizes) < loop.p or loop.p == 1)
+    if is_whole:
+        sizes = [part for part in (loop.n // loop.p + (j < loop.n % loop.p) for j in range(loop.p)) if part > 0]
+    elif loop.p == 1 or len(sizes) < loop.p:
+        return {'recursive': lambda r, i, j: sizes[i]}
+    shares = [len(sizes) // loop.p + (j < len(sizes) % loop.p) for j in range(loop.p)]
+    queues = [collections.deque(sizes[sum(shares[:j]):sum(shares[:j + 1])]) for j in range(loop.p)]
+    after, begun = [(j + 1) % loop.p for j in range(loop.p)], set()
+
+    def rob(j, victim, count):
+        queues[j].extendleft(queues[victim].pop() for _ in range(count))
+
+    def steal(j):
+        circle = [k for k in (*range(after[j], loop.p), *range(after[j])) if queues[k]]
+        if rule == 'llvm':
+            victim = circle[0]
+            left = len(queues[victim])
+            after[j] = victim if victim in begun else (victim + 1) % loop.p
+            rob(j, victim, left if victim not in begun else left // 4 if left > 7 else 1)
+            return
+        willing = [k for k in circle if k in begun and len(queues[k]) > 1]
+        if not willing or is_whole:
+            rob(j, circle[0], 1)
+            return
+        after[j] = willing[0]
+        rob(j, willing[0], len(queues[willing[0]]) // 4 if len(queues[willing[0]]) > 3 else 1)
+
+    def take(r, i, j):
+        begun.add(j)
+        if not queues[j]:
+            steal(j)
+        return queues[j].popleft()
+    return {'recursive': take}
 
 
 def ss(loop):
@@ -388,7 +428,7 @@ def maf(loop, first=None):
 
 
 TECHNIQUES = {function.__name__.replace('_', '-'): function for function in [
-    static, ss, css, fsc, mfsc, gss, tss, fac, fac2, tfss, fiss, viss, tap, rnd, pls, wf, awf, awf_b, awf_c, awf_d, awf_e, af,
+    static, static_steal, ss, css, fsc, mfsc, gss, tss, fac, fac2, tfss, fiss, viss, tap, rnd, pls, wf, awf, awf_b, awf_c, awf_d, awf_e, af,
     mfac, maf]}
 
 
@@ -438,6 +478,11 @@ def not_adaptive():
     trapezoids = ['', ':decrement=real', ':last=3,decrement=real']
     return [
         *both('static', SMALL[1:]),
+        *entries_of('static-steal', 'recursive', SMALL + LARGE),
+        *entries_of('static-steal:chunk=10', 'recursive', SMALL),
+        *entries_of('static-steal:chunk=3,rule=lb4omp', 'recursive', SMALL),
+        *[entry for rule in ('llvm', 'lb4omp') for order in ([1] * 9 + [2] + [1] * 6, [2, 1] + [1] * 8 + [2] * 2 + [1] * 4)
+          for entry in entries_of(f'static-steal:chunk=3,rule={rule}', 'recursive', [(46, 2)], order=order)],
         *both('css', SMALL),
         *both('mfsc', SMALL + [(262144, 256)]),
         *both('mfsc', [(1000, 4)], min_chunk=80),

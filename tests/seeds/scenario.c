@@ -944,8 +944,33 @@ static void add_refill(struct scenario *scenario)
     scenario->config.spec.refill = scenario->when_empty ? RUN_REFILL_WHEN_EMPTY : RUN_REFILL_AHEAD;
 }
 
+/* --- what generator 23 adds --- */
+
+static unsigned generator_of_places(uint64_t seed)
+{
+    static const unsigned others[] = {GENERATOR_DEATHS, GENERATOR_COMPUTING, GENERATOR_CANCELS, GENERATOR_MASTERS,
+                                      GENERATOR_DEATHS, GENERATOR_PODS,      GENERATOR_EMPTY,   GENERATOR_LOSSES};
+    return others[seed % 8];
+}
+
+static void add_places(struct scenario *scenario)
+{
+    static const char *const placing[] = {"static-steal", "static-steal:chunk=1", "static-steal:chunk=7",
+                                          "static-steal:rule=lb4omp", "static-steal:chunk=3,rule=lb4omp"};
+    struct virtual_config *config = &scenario->config;
+    struct random random;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 43 + scenario->runs);
+    if (!scenario->has_places || config->growth_count > 0 || scenario->has_precedence)
+        return;
+    config->technique = placing[random_between(&random, 0, sizeof placing / sizeof *placing - 1)];
+    config->spec.weighting = random_between(&random, 0, 1) ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE;
+}
+
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
+    const bool has_places = generator == GENERATOR_PLACES;
+    if (has_places)
+        generator = generator_of_places(seed);
     const bool masters_compute = generator == GENERATOR_COMPUTING;
     if (masters_compute)
         generator = generator_computing(seed);
@@ -969,6 +994,7 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
                                   .begins_ahead = begins_ahead,
                                   .masters_compute = masters_compute,
                                   .when_empty = when_empty,
+                                  .has_places = has_places,
                                   .sends_results = sends_results};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
@@ -977,6 +1003,7 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
     add_computing(scenario);
     add_refill(scenario);
     add_results(scenario);
+    add_places(scenario);
 }
 
 static void resume_scenario(struct scenario *scenario)
@@ -1045,4 +1072,5 @@ void scenario_resume(struct scenario *scenario)
     add_computing(scenario);
     add_refill(scenario);
     add_results(scenario);
+    add_places(scenario);
 }

@@ -49,7 +49,9 @@
  *  20  as 18; in three of four runs pods send their results to the supermaster, which writes them
  *  21  as 12, of eight scenarios one as 14, one as 16, one as 17 and one as 19 without pods; whoever serves workers
  * computes as well, and looks at its messages after some iterations or some time
- *  22  as 12, 13, 18 or 19; masters ask for refills when their pools are empty */
+ *  22  as 12, 13, 18 or 19; masters ask for refills when their pools are empty
+ *  23  as 9, 12, 13, 17, 18, 21 or 22, by a technique that says which iterations are in a chunk, but for loops that
+ * grow or wait */
 #pragma once
 
 #include "common/util/precedence.h"
@@ -77,7 +79,8 @@ enum {
     GENERATOR_AHEAD = 19,
     GENERATOR_RESULTS = 20,
     GENERATOR_COMPUTING = 21,
-    GENERATOR_EMPTY = 22
+    GENERATOR_EMPTY = 22,
+    GENERATOR_PLACES = 23
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -123,6 +126,7 @@ struct scenario {
     bool sends_results;   /* what generator 20 adds to 18 */
     bool masters_compute; /* what generator 21 adds; likewise */
     bool when_empty;      /* what generator 22 adds; likewise */
+    bool has_places;      /* what generator 23 adds; likewise */
     struct virtual_pod pods[PODS_MAX];
     unsigned runs; /* before this one */
 };

@@ -45,7 +45,8 @@ def check_file(hdss, name):
         assert result.status == 0, (entry['id'], str(result))
         chunks = json.loads(result.out)
         assert [chunk['count'] for chunk in chunks] == entry['sequence'], entry['id']
-        assert all(a['first'] + a['count'] == b['first'] for a, b in zip(chunks, chunks[1:])), entry['id']
+        if not entry['spec'].startswith('static-steal'):
+            assert all(a['first'] + a['count'] == b['first'] for a, b in zip(chunks, chunks[1:])), entry['id']
         if 'order' in entry:
             assert [chunk['worker'] for chunk in chunks] == entry['order'][:len(chunks)], entry['id']
     print(f'# {len(entries)} sequences of {hdss} in {os.path.basename(name)}', flush=True)

@@ -274,7 +274,8 @@ def test_points_that_cannot_be_are_refused_in_one_line():
 @long
 def test_what_a_loop_with_dependencies_cannot_have_is_refused_in_one_line():
     loop = [DITHER, 'width=50', 'height=40']
-    check_refused([(['--threads', '2'], ['one thread']), (['--iterations', '5:10'], ['0:COUNT'])], loop)
+    check_refused([(['--threads', '2'], ['one thread']), (['--iterations', '5:10'], ['0:COUNT']),
+                   (['--technique', 'static-steal'], ['--technique: static-steal says where its chunks lie'])], loop)
     for dca in ('rma', 'two-sided', 'node'):
         result = run(mpirun_line([(2, [WORKER, '--dca', dca, *loop])]))
         assert result.status == 2 and len(result.err) == 1 and 'depend on one another' in result.err[0], result

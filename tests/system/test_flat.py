@@ -218,6 +218,7 @@ def test_wrong_use_is_one_line_and_exit_2():
         refused(one('--recall', 'off', '--dca', mode, *kernel), '--recall', 'supermaster', '--dca node')
     refused(one('--dca', 'rma', '--technique', 'auto', *kernel), 'auto')
     refused(one('--dca', 'rma', '--technique', 'awf', *kernel), 'awf cannot run without a coordinator (--dca)')
+    refused(one('--dca', 'rma', '--technique', 'static-steal', *kernel), 'static-steal cannot run without a coordinator (--dca)')
     refused(one('--dca', 'rma', '--technique', 'tap', *kernel), 'tap', 'mu=')
     refused(one('--dca', 'node', '--technique', 'af', *kernel), 'af cannot run with --dca node')
     refused(one('--dca', 'node', '--technique', 'awf-b', *kernel), 'awf-b cannot run with --dca node')

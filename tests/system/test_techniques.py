@@ -169,7 +169,7 @@ def test_auto_may_choose_it():
     assert result.status == 0 and '  technique    ./shares.so:size=7\n' in result.out, result
     technique = report()['technique']
     assert technique['name'] == './shares.so' and technique['params'] == {'size': 7} and technique['measured'] == {}, technique
-    assert set(technique['auto']['predicted_s']) == {*techniques(), './factoring.so:parts=3', './shares.so:size=7'} - {'rnd', 'mfac', 'maf', 'bold'}, technique
+    assert set(technique['auto']['predicted_s']) == {*techniques(), './factoring.so:parts=3', './shares.so:size=7'} - {'rnd', 'static-steal', 'mfac', 'maf', 'bold'}, technique
     result = run_job(1, 2, [*words, '--overwrite', *LOOP])
     assert result.status == 0 and report()['technique']['auto']['predicted_s']['./factoring.so:parts=3'] > 0, (result, report()['technique'])
     for words, line in ((['--technique', 'gss', '--candidate', './shares.so'], '--candidate is for --technique auto'),

@@ -120,6 +120,7 @@ def test_what_cannot_be_is_refused_in_one_line():
             (['--threads', '2', '--thread-technique', 'fsc:h=0.001', *LOOP], 'accepted: sigma= with a number'),
             (['--threads', '2', '--thread-technique', 'pls', *LOOP], 'accepted here is swr= with a number from 0 to 1'),
             (['--threads', '2', '--thread-technique', 'nonsense', *LOOP], "nonsense"),
+            (['--threads', '2', '--thread-technique', 'static-steal', *LOOP], '--thread-technique: static-steal says where its chunks lie'),
             (['--threads', '2', 'exec', 'command=true', 'count=4'], '--threads: exec runs on one thread of a worker only'),
             (['--dca', 'rma', '--threads', '2', *LOOP], '--threads is for launches with a supermaster, not for --dca')):
         result = run(line(words))

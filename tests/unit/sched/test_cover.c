@@ -27,6 +27,11 @@ static const unsigned worker_counts[] = {1, 2, 3, 5, 64, WORKERS_MAX};
 static const char *const specs[] = {
     "static",
     "ss",
+    "static-steal",
+    "static-steal:chunk=3",
+    "static-steal:chunk=2^63",
+    "static-steal:rule=lb4omp",
+    "static-steal:chunk=2^45,rule=lb4omp",
     "css",
     "css:chunk=3",
     "css:chunk=2^63",
@@ -179,7 +184,7 @@ static void watch_for_constant(struct walk *walk, unsigned worker, uint64_t chun
     if (walk->constant_for < CONSTANT_AFTER || sched->remaining <= walk->constant_sum)
         return;
     walk->covered += sched->remaining - walk->constant_sum;
-    sched->remaining = walk->constant_sum;
+    sched_claim(sched, sched->remaining - walk->constant_sum);
 }
 
 static void walk_chunk(struct walk *walk)
@@ -191,7 +196,8 @@ static void walk_chunk(struct walk *walk)
     walk_assert(walk, chunk > 0);
     walk_assert(walk, chunk <= before);
     walk_assert(walk, walk->sched->remaining == before - chunk);
-    walk_assert(walk, chunk >= walk->sched->min_chunk || walk->sched->remaining == 0);
+    walk_assert(walk, chunk >= walk->sched->min_chunk || walk->sched->remaining == 0 ||
+                          walk->sched->technique->places != NULL); /* the end of the loop may come earlier */
     walk_assert(walk, walk->chunks < CHUNKS_MAX);
     walk->covered += chunk;
     walk->chunks++;

@@ -26,6 +26,10 @@ START_TEST(specs_are_read)
     ck_assert_uint_eq(spec.values[0].integer, 1);
     ck_assert_ptr_eq(sched_find("fss"), sched_find("fac2"));
     ck_assert_ptr_eq(sched_find("GSS"), sched_find("gss"));
+    ck_assert_ptr_eq(sched_find("Static_Steal"), sched_find("static-steal"));
+    ck_assert_ptr_nonnull(sched_find("AWF_B"));
+    ck_assert_ptr_null(sched_find("awf_"));
+    ck_assert_ptr_null(sched_find("f-ss"));
     ck_assert_ptr_eq(spec_of("AWF-B").technique, sched_find("awf-b"));
     ck_assert_ptr_null(sched_find(""));
 }
@@ -86,7 +90,7 @@ END_TEST
 static const struct {
     const char *word, *meant; /* NULL: none is near */
 } slips[] = {
-    {"gs", "gss"},         {"GS", "gss"},        {"gsss", "gss"},   {"awf_b", "awf-b"},
+    {"gs", "gss"},         {"GS", "gss"},        {"gsss", "gss"},   {"awf+b", "awf-b"},
     {"Fac3", "fac"},       {"guided", "gss"},    {"Dynamic", "ss"}, {"FSSS", "fss"},
     {"factoring", "fac2"}, {"statik", "static"}, {"dynamo", NULL},  {"xyzzy", NULL},
 };

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* static-steal: each worker has a part of the loop, from whose front it takes chunks of one size. Who has nothing left
+ * steals from the back of another one's part.
+ *
+ * The rule is that of the OpenMP runtime of LLVM, kmp_sch_static_steal in kmp_dispatch.cpp at commit 0217024481ad, as
+ * it is when requests come one after the other. Parts are whole chunks, as equal as they can be, the larger ones first.
+ * A thief looks for a victim from the one on from which it stole last, at first from its neighbour on, in a circle, and
+ * takes a quarter of the victim's chunks, one at least. Of a worker that has never asked it takes the whole part, and
+ * looks from the neighbour of that one on next time. A loop of fewer chunks than workers is one part for all.
+ *
+ * LB4OMP has the rule of an earlier runtime: nobody steals the last chunk of a part, nor of a worker that has not
+ * asked; a loop of fewer chunks than workers is dealt out in parts that are a chunk each. There a thread that may not
+ * steal leaves the loop. Here whoever asks is to get work while there is some, as the owner of that may be lost: it
+ * gets one of those chunks.
+ *
+ * Invariants: the parts do not overlap, and make up sched->remaining; `filled` has the parts that are not empty. */
+#include "common/sched/sched.h"
+#include "common/sched/technique.h"
+#include "common/util/error.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { PARAM_CHUNK, PARAM_RULE };
+enum { RULE_LLVM, RULE_LB4OMP };
+
+/* constant: iterations of a chunk */
+enum { CHUNK };
+
+/* Chunks of each worker's part, by default. */
+#define PART_CHUNKS 64
+#define WORD_BITS   64
+
+static const struct technique_param static_steal_params[] = {
+    [PARAM_CHUNK] = {.name = "chunk",
+                     .kind = SCHED_PARAM_INTEGER,
+                     .fallback = "ceil(N/(64P))",
+                     .minimum = 1,
+                     .maximum = (double)SCHED_ITERATIONS_MAX,
+                     .summary = "size of a chunk, iterations; 1 is the default of OpenMP"},
+    [PARAM_RULE] = {.name = "rule",
+                    .kind = SCHED_PARAM_CHOICE,
+                    .fallback = "llvm",
+                    .choices = "llvm|lb4omp",
+                    .summary = "whose way of stealing: that of LLVM, or the older one of LB4OMP"},
+    {.name = NULL},
+};
+
+/* The part of one worker: [begin, end) of the places. */
+struct part {
+    uint64_t begin, end;
+    unsigned victim; /* from whom on it looks for one to steal from */
+    bool has_asked;
+};
+
+struct steal {
+    bool is_shared;    /* part 0 is everybody's */
+    bool is_whole;     /* a part is one chunk */
+    uint64_t *filled;  /* a bit for each part that is not empty */
+    struct part *part; /* [workers] */
+};
+
+static struct part *part_of(const struct sched *sched, unsigned worker)
+{
+    const struct steal *steal = sched->own;
+    return &steal->part[steal->is_shared ? 0 : worker];
+}
+
+static void note_filled(struct steal *steal, const struct part *part)
+{
+    const size_t index = (size_t)(part - steal->part);
+    const uint64_t bit = UINT64_C(1) << index % WORD_BITS;
+    if (part->begin < part->end)
+        steal->filled[index / WORD_BITS] |= bit;
+    else
+        steal->filled[index / WORD_BITS] &= ~bit;
+}
+
+/* Returns the first part from `from` on that is not empty; `workers` where there is none. */
+static unsigned next_filled(const struct steal *steal, unsigned from, unsigned workers)
+{
+    uint64_t mask = UINT64_MAX << from % WORD_BITS;
+    for (unsigned w = from / WORD_BITS; w <= (workers - 1) / WORD_BITS && from < workers; w++, mask = UINT64_MAX)
+        if ((steal->filled[w] & mask) != 0)
+            return w * WORD_BITS + (unsigned)__builtin_ctzll(steal->filled[w] & mask);
+    return workers;
+}
+
+/* Chunks of the part lie on the multiples of the chunk's size; the first may have been cut in two. */
+static uint64_t chunks_left(const struct sched *sched, const struct part *part)
+{
+    const uint64_t chunk = sched->constant.integer[CHUNK];
+    return part->begin < part->end ? ceil_div(part->end, chunk) - part->begin / chunk : 0;
+}
+
+/* --- the parts --- */
+
+/* Share of a worker of so many units: rounded down, and one more for the first ones. With equal powers the larger
+ * parts are one larger than the others. */
+static uint64_t share_of(const struct sched *sched, unsigned worker, uint64_t units)
+{
+    if (sched->powers == NULL)
+        return units / sched->workers;
+    struct twofold part = twofold_multiply(twofold_of_integer(units), power_meant(sched, worker));
+    return floor_twofold(twofold_divide(part, sched->power_total), sched->power_doubt);
+}
+
+static void deal_out(struct sched *sched, uint64_t units, uint64_t unit)
+{
+    struct steal *steal = sched->own;
+    uint64_t left = units, begin = 0;
+    for (unsigned j = 0; j < sched->workers; j++) {
+        uint64_t share = share_of(sched, j, units);
+        share = share < left ? share : left;
+        steal->part[j].end = share;
+        left -= share;
+    }
+    for (unsigned j = 0; j < sched->workers; j++) {
+        struct part *part = &steal->part[j];
+        const uint64_t share = part->end + (j < left);
+        const uint64_t size = share <= (sched->remaining - begin) / unit ? share * unit : sched->remaining - begin;
+        part->begin = begin;
+        part->end = begin += size;
+        part->victim = (j + 1) % sched->workers;
+        note_filled(steal, part);
+    }
+    assert(begin == sched->remaining && "all that remains is in a part");
+}
+
+static void static_steal_lay_out(struct sched *sched)
+{
+    struct steal *steal = sched->own;
+    const uint64_t chunk = sched->constant.integer[CHUNK], chunks = ceil_div(sched->remaining, chunk);
+    const bool is_short = sched->workers == 1 || chunks < sched->workers;
+    const bool is_llvm = param_integer(sched, PARAM_RULE, RULE_LLVM) == RULE_LLVM;
+    steal->is_shared = is_short && is_llvm;
+    steal->is_whole = is_short && !is_llvm;
+    if (!steal->is_shared) {
+        deal_out(sched, steal->is_whole ? sched->remaining : chunks, steal->is_whole ? 1 : chunk);
+        return;
+    }
+    steal->part[0].begin = 0;
+    steal->part[0].end = sched->remaining;
+    steal->filled[0] = 1;
+}
+
+/* --- stealing --- */
+
+/* LLVM has the one chunk for up to 7 that are left, LB4OMP for up to 3, which comes to the same. */
+static uint64_t a_quarter(const struct sched *sched, const struct part *part)
+{
+    const uint64_t left = chunks_left(sched, part);
+    return left > 7 ? left / 4 : 1;
+}
+
+/* Moves the last `chunks` chunks of the victim's part to the thief, which has none. */
+static void move_chunks(struct sched *sched, struct part *thief, struct part *victim, uint64_t chunks)
+{
+    const uint64_t chunk = sched->constant.integer[CHUNK];
+    uint64_t boundary = victim->begin;
+    if (chunks < chunks_left(sched, victim))
+        boundary = (ceil_div(victim->end, chunk) - chunks) * chunk;
+    thief->begin = boundary;
+    thief->end = victim->end;
+    victim->end = boundary;
+    note_filled(sched->own, thief);
+    note_filled(sched->own, victim);
+}
+
+/* Returns the first from `from` on in a circle from whom LB4OMP steals; `workers` where there is none. */
+static unsigned find_lb4omp_victim(const struct sched *sched, unsigned from)
+{
+    const struct steal *steal = sched->own;
+    const unsigned workers = sched->workers;
+    for (unsigned turn = 0; turn < 2 && !steal->is_whole; turn++) {
+        const unsigned end = turn == 0 ? workers : from;
+        for (unsigned j = next_filled(steal, turn == 0 ? from : 0, workers); j < end;
+             j = next_filled(steal, j + 1, workers))
+            if (steal->part[j].has_asked && chunks_left(sched, &steal->part[j]) > 1)
+                return j;
+    }
+    return workers;
+}
+
+static void steal_as_lb4omp(struct sched *sched, struct part *thief, unsigned first_filled)
+{
+    const struct steal *steal = sched->own;
+    const unsigned victim = find_lb4omp_victim(sched, thief->victim);
+    if (victim == sched->workers) { /* only what nobody steals there */
+        move_chunks(sched, thief, &steal->part[first_filled], steal->is_whole ? UINT64_MAX : 1);
+        return;
+    }
+    move_chunks(sched, thief, &steal->part[victim], a_quarter(sched, &steal->part[victim]));
+    thief->victim = victim;
+}
+
+static void steal_as_llvm(struct sched *sched, struct part *thief, unsigned victim)
+{
+    const struct steal *steal = sched->own;
+    struct part *from = &steal->part[victim];
+    thief->victim = from->has_asked ? victim : (victim + 1) % sched->workers;
+    move_chunks(sched, thief, from, from->has_asked ? a_quarter(sched, from) : UINT64_MAX);
+}
+
+static void steal_for(struct sched *sched, struct part *thief)
+{
+    unsigned victim = next_filled(sched->own, thief->victim, sched->workers);
+    if (victim == sched->workers)
+        victim = next_filled(sched->own, 0, sched->workers);
+    assert(victim < sched->workers && "while work remains somebody has a part");
+    if (param_integer(sched, PARAM_RULE, RULE_LLVM) == RULE_LLVM)
+        steal_as_llvm(sched, thief, victim);
+    else
+        steal_as_lb4omp(sched, thief, victim);
+}
+
+/* --- the technique --- */
+
+/* K = chunk, or what is left of one; by acp floor(chunk / Q_j), [SW] eq 2, as the powers are in the parts. */
+static uint64_t static_steal_next(struct sched *sched, unsigned worker)
+{
+    const struct steal *steal = sched->own;
+    const uint64_t chunk = sched->constant.integer[CHUNK];
+    struct part *part = part_of(sched, worker);
+    part->has_asked = true;
+    if (part->begin == part->end)
+        steal_for(sched, part);
+    const bool is_last = steal->is_whole || part->end / chunk == part->begin / chunk;
+    const uint64_t left = is_last ? part->end - part->begin : chunk - part->begin % chunk;
+    const uint64_t most = sched->loads != NULL ? floor_real((double)chunk / sched->loads[worker]) : left;
+    return most < left ? most : left;
+}
+
+static uint64_t static_steal_take(struct sched *sched, unsigned worker, uint64_t count)
+{
+    struct part *part = part_of(sched, worker);
+    const uint64_t left = part->end - part->begin;
+    sched->place = part->begin;
+    part->begin += count < left ? count : left;
+    note_filled(sched->own, part);
+    return count < left ? count : left;
+}
+
+static void static_steal_put_back(struct sched *sched, unsigned worker, uint64_t count)
+{
+    struct part *part = part_of(sched, worker);
+    assert(count <= part->begin && "what is put back was taken");
+    part->begin -= count;
+    note_filled(sched->own, part);
+}
+
+static int static_steal_init(struct sched *sched, struct error *error)
+{
+    const uint64_t fallback = ceil_div(sched->iterations, PART_CHUNKS * (uint64_t)sched->workers);
+    const uint64_t chunk = param_integer(sched, PARAM_CHUNK, fallback);
+    const size_t words = (sched->workers - 1) / WORD_BITS + 1;
+    struct steal *steal =
+        calloc(1, sizeof *steal + sched->workers * sizeof(struct part) + words * sizeof *steal->filled);
+    if (steal == NULL)
+        return error_set(error, "technique static-steal: out of memory for %u parts", sched->workers);
+    steal->part = (struct part *)(steal + 1);
+    steal->filled = (uint64_t *)(steal->part + sched->workers);
+    sched->own = steal;
+    sched->constant.integer[CHUNK] = chunk > sched->min_chunk ? chunk : sched->min_chunk;
+    return 0;
+}
+
+static const struct technique_places static_steal_places = {
+    .lay_out = static_steal_lay_out,
+    .take = static_steal_take,
+    .put_back = static_steal_put_back,
+};
+
+const struct technique technique_static_steal = {
+    .name = "static-steal",
+    .title = "static chunking with stealing",
+    .rule =
+        "K = chunk, from the front of the worker's own part of the ceil(N/chunk)/P chunks of each; who has none takes "
+        "max(1, floor(L/4)) of the L chunks of the next one that has some, from the back",
+    .source = "The LLVM Project, OpenMP runtime library, kmp_sch_static_steal in kmp_dispatch.cpp; rule=lb4omp: "
+              "Müller Korndörfer et al., LB4OMP: A Dynamic Load Balancing Library for Multithreaded Applications",
+    .when = "neighbouring iterations share data that stays with a worker, and the load is uneven",
+    .params = static_steal_params,
+    .for_comparison = true,
+    .init = static_steal_init,
+    .next = static_steal_next,
+    .places = &static_steal_places,
+};
