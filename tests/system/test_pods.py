@@ -287,7 +287,7 @@ def test_a_copy_of_the_file_will_do():
         lonely = copy_of_ticket('lonely', kept='/')
     finally:
         down()
-    refused(['join', '--workers', '1', f'./{lonely}'], 'no set listens at its socket', 'hdss/main/pods.socket', '--listen HOST:PORT')
+    refused(['join', '--workers', '1', '--wait', '1', f'./{lonely}'], 'no set listens at its socket', 'hdss/main/pods.socket', '--listen HOST:PORT')
 
 
 def test_a_set_may_listen_by_ipv6():
