@@ -90,7 +90,7 @@ static const struct option_row dca_rows[] = {
 };
 
 static const struct option_row master_rows[] = {
-    {"join", 0, "FILE|HOST:PORT", "the file `pods` of a set that was started with --listen, or its port",
+    {"join", 0, "FILE|HOST:PORT", "the file `pods` of a set that was started with --listen, its socket, or its port",
      "join that set as a pod, with the workers of this launch, of which this is the first rank; at a port alone by a "
      "credential of munge (default: the launch has a supermaster of its own)",
      TAKES_PATH(struct master_options, join)},

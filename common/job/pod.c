@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* For so long an address is tried before the next one is, or the file is read again. */
@@ -17,7 +18,7 @@
 /* The addresses of a set, and the key by which it is joined at a port. */
 struct way_to_set {
     struct ticket ticket;
-    bool has_key; /* else a credential of munge is the key */
+    bool has_key; /* else a socket of this machine needs none, and at a port a credential of munge is the key */
 };
 
 struct pod {
@@ -33,15 +34,38 @@ static struct stream_lineup describe(const struct runtime *runtime)
     return lineup;
 }
 
+static bool is_socket(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+/* `set` is a socket of this machine, a port, or the file of a set. -1 with one line. */
 static int find_way(struct way_to_set *way, const char *set, struct error *error)
 {
+    struct stream_address *address = &way->ticket.addresses[0];
     struct error no_address;
     *way = (struct way_to_set){.ticket = {.count = 1}};
-    if (access(set, F_OK) != 0 && stream_address_parse(&way->ticket.addresses[0], set, &no_address) == 0 &&
-        stream_address_is_tcp(&way->ticket.addresses[0]))
+    if ((is_socket(set) || access(set, F_OK) != 0) && stream_address_parse(address, set, &no_address) == 0 &&
+        (stream_address_is_tcp(address) || is_socket(set)))
         return 0;
     way->has_key = true;
     return ticket_read(&way->ticket, set, error);
+}
+
+/* Says what to do where the file names a socket alone, which is not here: it may be that of another machine. */
+static void explain_absence(const struct way_to_set *way, const char *set, struct error *error)
+{
+    const struct ticket *ticket = &way->ticket;
+    for (size_t i = 0; i < ticket->count; i++)
+        if (stream_address_is_tcp(&ticket->addresses[i]) || is_socket(ticket->addresses[i].path))
+            return;
+    if (ticket->count > 0)
+        error_set(
+            error,
+            "cannot join by %.200s: no set listens at its socket, %s, on this machine, and it names no port; from "
+            "other machines one is joined that was started with --listen HOST:PORT",
+            set, ticket->addresses[0].path);
 }
 
 /* Tries one address after the other. False where the set has refused the pod, or is joined. */
@@ -70,9 +94,12 @@ struct pod *pod_join(struct runtime *runtime, const char *set, uint64_t patience
         error_set(error, "out of memory");
         return NULL;
     }
-    while (find_way(&way, set, error) == 0 && may_try_again(pod, runtime, &way, error) &&
-           runtime_now() - began_ns < patience_ns)
-        ;
+    bool is_absent;
+    do
+        is_absent = find_way(&way, set, error) == 0 && may_try_again(pod, runtime, &way, error);
+    while (is_absent && runtime_now() - began_ns < patience_ns);
+    if (is_absent)
+        explain_absence(&way, set, error);
     if (pod->streams == NULL) {
         free(pod);
         return NULL;

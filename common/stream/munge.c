@@ -36,6 +36,14 @@ static munge_ctx_t new_context(struct error *error)
     return NULL;
 }
 
+/* The same for who wants to join: there is another way. */
+static int refuse_to_make(munge_err_t reason, munge_ctx_t context, struct error *error)
+{
+    struct error why;
+    refuse_credential(reason, context, &why);
+    return error_set(error, "%.200s; accepted without munge: the set's file `pods`, or a copy of it", why.text);
+}
+
 int credential_make(unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MAX + 1], struct error *error)
 {
     struct credential_payload payload = {.purpose = PURPOSE};
@@ -56,7 +64,7 @@ int credential_make(unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MA
     if (reason == EMUNGE_SUCCESS)
         reason = munge_encode(&made, context, &payload, sizeof payload);
     if (reason != EMUNGE_SUCCESS)
-        refuse_credential(reason, context, error);
+        refuse_to_make(reason, context, error);
     else if (strlen(made) > CREDENTIAL_MAX)
         error_set(error, "munge: a credential of %zu bytes, more than %d", strlen(made), CREDENTIAL_MAX);
     else {

@@ -118,6 +118,8 @@ static int check_owner(const char *path, struct error *error)
     struct stat status;
     if (stat(path, &status) < 0)
         return error_set(error, "%.300s: %s", path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return error_set(error, "%.300s is no file", path);
     if (status.st_uid != geteuid())
         return error_set(error, "%.300s belongs to another user", path);
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)

@@ -13,7 +13,7 @@
 /* Its name in the folder of the set. */
 #define TICKET_NAME "pods"
 
-#define TICKET_ADDRESSES_MAX 4
+#define TICKET_ADDRESSES_MAX 16
 
 struct ticket {
     struct stream_address addresses[TICKET_ADDRESSES_MAX]; /* [count] in the order in which they are to be tried */

@@ -9,12 +9,8 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/dialect.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -294,40 +290,14 @@ static void begin_agents(void *context, int errors)
 
 /* --- the ticket --- */
 
-/* The addresses of this host at which others may reach it: those of its interfaces, for the port. */
-static void list_own_addresses(struct ticket *ticket, uint16_t port)
-{
-    struct ifaddrs *all = NULL;
-    if (getifaddrs(&all) < 0)
-        return;
-    for (const struct ifaddrs *one = all; one != NULL && ticket->count < TICKET_ADDRESSES_MAX; one = one->ifa_next) {
-        struct stream_address *address = &ticket->addresses[ticket->count];
-        if (one->ifa_addr == NULL || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_UP) == 0 ||
-            (one->ifa_flags & IFF_LOOPBACK) != 0)
-            continue;
-        struct sockaddr_in found;
-        memcpy(&found, one->ifa_addr, sizeof found);
-        *address = (struct stream_address){.port.port = port};
-        if (inet_ntop(AF_INET, &found.sin_addr, address->port.host, sizeof address->port.host) != NULL)
-            ticket->count++;
-    }
-    freeifaddrs(all);
-}
-
-/* The ticket for another host: with the port alone, and this host's own addresses where it is open at all of them. */
+/* The ticket for another host, which has no use for a socket in a folder of this one. */
 static struct ticket for_another_host(const struct ticket *ticket)
 {
     struct ticket other = *ticket;
     other.count = 0;
-    for (size_t i = 0; i < ticket->count; i++) {
-        const struct stream_address *address = &ticket->addresses[i];
-        if (!stream_address_is_tcp(address))
-            continue;
-        if (strcmp(address->port.host, HOST_PODS_ANYWHERE) == 0)
-            list_own_addresses(&other, address->port.port);
-        else
-            other.addresses[other.count++] = *address;
-    }
+    for (size_t i = 0; i < ticket->count; i++)
+        if (stream_address_is_tcp(&ticket->addresses[i]))
+            other.addresses[other.count++] = ticket->addresses[i];
     return other;
 }
 

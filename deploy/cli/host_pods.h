@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 /* The host of an address that is open at all interfaces. */
-#define HOST_PODS_ANYWHERE "0.0.0.0"
+#define HOST_PODS_ANYWHERE "[::]"
 
 struct host_pod {
     const struct host *host; /* the plan's */

@@ -56,9 +56,10 @@ static const struct options join_options = {
     .about =
         "Starts a master and workers here, as a pod of a set that was started with `hdss up --listen`, or of a run "
         "with `hdss run --elastic`, and returns when the pod has left it. FILE is the file `pods` of the set's folder, "
-        "or the one that the run names when it begins; - has it come on standard input. A set whose folder is here is "
-        "found by its name, and a run of this machine by its own, run-PID. Where munge runs, HOST:PORT joins a set or "
-        "a run of the same user without that file.",
+        "or the one that the run names when it begins, or a copy of it, with mode 0600; - has it come on standard "
+        "input. On the set's own machine the socket beside it will do. A set whose folder is here is found by its "
+        "name, and a run of this machine by its own, run-PID. Where munge runs, HOST:PORT joins a set or a run of the "
+        "same user without that file.",
     .sections = {{"Pod", join_rows}, {"Launch", launch_place_rows}, {"Help", options_common}},
     .notes =
         "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job, and the pod leaves before its "

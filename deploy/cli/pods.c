@@ -86,13 +86,23 @@ int pods_send_away(const struct set_place *set, unsigned rank, struct error *err
 
 /* --- the ticket --- */
 
+/* No such set is on this machine: says how one of another machine is joined. */
+static int refuse_to_look_elsewhere(struct error *error)
+{
+    const struct error why = *error;
+    return error_set(error,
+                     "%.300s; one of another machine is joined by its file `" TICKET_NAME "` or a copy of that, "
+                     "`hdss join FILE`, or, where munge runs, by HOST:PORT",
+                     why.text);
+}
+
 /* Asks the set, which is on this machine, for its ticket. -1 with one line. */
 static int ask_for_ticket(const char *given, char path[PATH_MAX], struct error *error)
 {
     struct set_place set;
     struct control_answer answer;
     if (sets_find_with_pods(given, &set, error) < 0)
-        return -1;
+        return refuse_to_look_elsewhere(error);
     int result = ask_set(&set, "GET", "/v1", &answer, error) == EXIT_STATUS_DONE ? 0 : -1;
     const char *file = result == 0 ? json_string_value(json_object_get(answer.json, "pods_file")) : NULL;
     if (result == 0 && file == NULL)
@@ -113,26 +123,31 @@ static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/" TICKET_NAME, folder) < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* True where a port is given, at which a set is joined by a credential of munge. */
-static bool is_port(const char *given)
+/* What has a colon is a port, at which a set is joined by a credential of munge. -1 with one line where it is none. */
+static int check_port(const char *given, struct error *error)
 {
     struct stream_address address;
     struct error unused;
-    return stream_address_parse(&address, given, &unused) == 0 && stream_address_is_tcp(&address);
+    if (stream_address_parse(&address, given, &unused) == 0 && stream_address_is_tcp(&address))
+        return 0;
+    return error_set(error,
+                     "'%.300s' is neither the name of a set or of a run nor the address of one; accepted: HOST:PORT or "
+                     "[IPV6]:PORT, a port from 1 to 65535",
+                     given);
 }
 
 int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error)
 {
     char name[SET_NAME_MAX];
     const bool is_file = given != NULL && (strchr(given, '/') != NULL || access(given, F_OK) == 0);
-    if (given != NULL && access(given, F_OK) != 0 && is_port(given)) {
+    if (given != NULL && !is_file && strchr(given, ':') != NULL) {
         snprintf(path, PATH_MAX, "%s", given);
-        return 0;
+        return check_port(given, error);
     }
     if (is_file && realpath(given, path) == NULL)
         return error_set(error,
-                         "%.300s: there is no such file; accepted: the name of a set or of a run, or the file by "
-                         "which pods join it",
+                         "%.300s: there is no such file; accepted: the name of a set or of a run of this machine, the "
+                         "file by which pods join it or a copy of that, its socket, or, where munge runs, HOST:PORT",
                          given);
     if (is_file)
         return 0;

@@ -5,6 +5,7 @@
 #include "common/control/source.h"
 #include "common/mpi/link.h"
 #include "common/mpi/runtime.h"
+#include "common/stream/own_addresses.h"
 #include "common/stream/stream.h"
 #include "common/stream/ticket.h"
 
@@ -42,9 +43,26 @@ static int list_addresses(struct ticket *ticket, const char *path, const struct 
                          "--listen: a socket beside %.200s would have too long a path; accepted: %zu bytes, by %s",
                          path, sizeof local->path - sizeof SOCKET_ENDING, option);
     ticket->count = 1;
-    if (address->host[0] != '\0')
-        ticket->addresses[ticket->count++] = (struct stream_address){.port = *address};
+    if (address->host[0] == '\0')
+        return 0;
+    ticket->addresses[ticket->count] = (struct stream_address){.port = *address};
+    own_addresses_settle(&ticket->addresses[ticket->count++]);
     return 0;
+}
+
+/* Has the ticket name this machine's addresses in the place of a port that is open at all of them, which on another
+ * machine would mean that one. */
+static void name_own_addresses(struct ticket *ticket)
+{
+    const struct stream_address anywhere = ticket->addresses[ticket->count - 1];
+    if (!own_addresses_are_meant(&anywhere))
+        return;
+    const size_t before = ticket->count - 1;
+    const size_t count = own_addresses_list(&anywhere, &ticket->addresses[before], TICKET_ADDRESSES_MAX - before);
+    if (count > 0)
+        ticket->count = before + count;
+    else
+        ticket->addresses[before] = anywhere;
 }
 
 static int listen_at(struct pods_door *door, struct runtime *runtime, struct ticket *ticket, struct error *error)
@@ -59,6 +77,7 @@ static int listen_at(struct pods_door *door, struct runtime *runtime, struct tic
         return -1;
     for (size_t i = 0; i < ticket->count; i++) /* the kernel may have chosen the port */
         ticket->addresses[i] = *streams_address(door->streams, i);
+    name_own_addresses(ticket);
     return 0;
 }
 

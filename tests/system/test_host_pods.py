@@ -4,7 +4,7 @@ import os
 import signal
 
 from launch import HDSS, SUPERMASTER, finish, launched, main, ranks_of, report, run, start, wait_until
-from nodes import Nodes
+from nodes import Nodes, ip
 from test_elastic import pods
 from test_resume import STEADY, check, undisturbed, wait_for_records
 from test_set import here
@@ -53,6 +53,18 @@ def test_a_run_over_pods_is_as_any_other():
             ran = [line.split() for line in file]
         assert [int(task) for task, _ in ran] == list(range(1, 21)) and {node for _, node in ran} <= set(nodes.names[:2]), ran
     return over(3, test)
+
+
+def test_the_network_may_have_ipv6_alone():
+    def test(nodes):
+        for i, name in enumerate(nodes.names):
+            ip('-n', name, 'address', 'flush', 'dev', 'eth0', 'scope', 'global')
+            if ip('-n', name, 'address', 'add', f'fd77::{i + 1}/64', 'dev', 'eth0', 'nodad', check=False).returncode != 0:
+                raise OSError('this machine has no IPv6')
+        result = run(nodes.hdss(words(), slots=2))
+        check(result, undisturbed(*JOB))
+        assert report()['pods'] == {'joined': 2, 'left': 0, 'lost': 0}, report()['pods']
+    return over(2, test)
 
 
 @launched

@@ -255,13 +255,61 @@ def refused(words, *texts):
     assert result.status == 2 and len(result.err) == 1 and all(text in result.err[0] for text in texts), (words, result)
 
 
+def join_apart(by):
+    """A pod joins by that, as on a node that sees neither the set's folder nor its name, and leaves."""
+    before, nowhere = len(pods()), f'{os.getcwd()}/nowhere'
+    process = start(['env', f'HDSS_CONTROL_DIR={nowhere}', f'XDG_STATE_HOME={nowhere}', HDSS, 'join', '--workers', '1', by])
+    wait_until(lambda: len(pods()) > before or process.poll() is not None, 'the pod')
+    process.send_signal(signal.SIGTERM)
+    left = finish(process)
+    assert left.status == 0, left
+
+
+def copy_of_ticket(name, kept=''):
+    """A copy of the set's file, with the lines alone that have that in them, and the key. Its path."""
+    with open('hdss/main/pods', encoding='ascii') as file:
+        lines = [line for line in file if kept in line or not line.startswith('address')]
+    with open(name, 'w', encoding='ascii', opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        file.writelines(lines)
+    return name
+
+
+def test_a_copy_of_the_file_will_do():
+    """And on the set's own machine its socket."""
+    here()
+    well(['up', '--listen', '0.0.0.0:0', '--pods-only'])
+    try:
+        join_apart('./' + copy_of_ticket('copy', kept=':'))  # the port at each address of this machine
+        join_apart('hdss/main/pods.socket')
+        with open('hdss/main/pods', encoding='ascii') as file:
+            assert ('0.0.0.0' in file.read()) == (run(['hostname', '-I']).out.strip() == '')
+        lonely = copy_of_ticket('lonely', kept='/')
+    finally:
+        down()
+    refused(['join', '--workers', '1', '--wait', '1', f'./{lonely}'], 'no set listens at its socket', 'hdss/main/pods.socket', '--listen HOST:PORT')
+
+
+def test_a_set_may_listen_by_ipv6():
+    here()
+    if not socket.has_ipv6 or run([HDSS, 'up', '--listen', '[::1]:0', '--pods-only']).status != 0:
+        return 'this machine has no IPv6'
+    try:
+        join_apart('./' + copy_of_ticket('copy', kept='[::1]:'))
+    finally:
+        down()
+    return None
+
+
 def test_who_cannot_join_is_told_why():
     here()
     refused(['up', '--pods-only'], '--pods-only', '--listen local')
     refused(['up', '--listen', 'here:there'], '--listen', 'local, HOST:PORT or PORT')
     refused(['up', '--listen', 'local', '--masters', '0'], '--masters 0')
-    refused(['join'], 'hdss up')
-    refused(['join', './nothing'], './nothing')
+    refused(['join'], 'hdss up', 'hdss join FILE', 'HOST:PORT')
+    refused(['join', 'nowhere'], "'nowhere' is no set", 'hdss join FILE', 'HOST:PORT')
+    refused(['join', './nothing'], './nothing', 'HOST:PORT')
+    refused(['join', 'nowhere:99999'], "'nowhere:99999' is neither", 'HOST:PORT or [IPV6]:PORT')
+    refused(['join', '--workers', '1', '.'], 'is no file')
     refused(['join', '--masters', '2', 'main'], '--masters 2')
     well(['up', '--workers', '1'])
     try:
