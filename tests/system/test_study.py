@@ -309,7 +309,8 @@ def test_bad_files():
                          (SMALL + 'backend = simulate\nplatform = cluster:nodes=1,cores=1\n', 'line 8', 'cores'),
 
                          (SMALL + 'kernel = synthetic mode=doze\n', 'line 7', 'mode'), ('kernel = synthetic\n', 'empty', 'workers'),
-                         (SMALL + 'options = --powr equal\n', 'line 7', '--power'), (SMALL.replace('gss', 'gus'), 'line 3', 'gus')):
+                         (SMALL + 'options = --powr equal\n', 'line 7', '--power'), (SMALL.replace('gss', 'gus'), 'line 3', 'gus'),
+                         (SMALL.replace('gss', './none.so'), 'line 3', './none.so', 'No such file')):
         write('bad.study', text)
         result = study('bad.study')
         assert result.status == 2 and len(result.err) == 1 and not result.out, (text, str(result))

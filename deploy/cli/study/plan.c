@@ -4,6 +4,8 @@
 #include "common/util/suggest.h"
 #include "common/config/options.h"
 #include "common/config/run_spec.h"
+#include "common/job/technique_load.h"
+#include "common/sched/sched.h"
 #include "common/util/number.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/run.h"
@@ -935,6 +937,17 @@ static int check_thread_techniques(const struct study *study, struct error *why)
     return result;
 }
 
+/* Loads the techniques that are plug-ins, as each run would: whether a file or a class is one is known only then. */
+static int check_plugins(const struct study *study, struct error *why)
+{
+    const struct argv *values = &study->values[AXIS_TECHNIQUE];
+    struct sched_spec spec;
+    for (unsigned i = 0; i < values->count; i++)
+        if (sched_spec_is_plugin(values->items[i]) && technique_load(&spec, values->items[i], why) < 0)
+            return -1;
+    return 0;
+}
+
 static int check_simulation(const struct study *study, const struct argv *options, unsigned kernel, struct error *why)
 {
     struct argv line = {0};
@@ -1056,6 +1069,8 @@ int study_check(const struct study *study, const char *name, struct error *error
 {
     static const struct argv none;
     struct error why;
+    if (study->line[AXIS_TECHNIQUE] != 0 && check_plugins(study, &why) < 0)
+        return locate(name, study->line[AXIS_TECHNIQUE], &why, error);
     if (study_simulates(study) && check_simulations(study, name, error) < 0)
         return -1;
     if (!argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
