@@ -41,9 +41,10 @@ def test_more_ranks_than_iterations_and_groups_of_two():
 
 @long
 def test_techniques():
-    for technique in ('static', 'ss', 'fsc:h=0.01,sigma=0.06', 'mfsc', 'fac2', 'wf', 'awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af', 'dtss', 'dfss', 'pls:swr=0.7'):
+    for technique in ('static', 'static-steal', 'ss', 'fsc:h=0.01,sigma=0.06', 'mfsc', 'fac2', 'wf',
+                      'awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e', 'af', 'dtss', 'dfss', 'pls:swr=0.7'):
         cover(3, 500, 'technique', technique)
-    for technique in ('wf', 'awf-c', 'af', 'static'):
+    for technique in ('wf', 'awf-c', 'af', 'static', 'static-steal:chunk=3'):
         cover(4, 500, 'mode', 'hierarchical', 'group', '2', 'technique', technique)
     cover(3, 500, 'mode', 'rma', 'technique', 'af')
 
