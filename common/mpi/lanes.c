@@ -80,10 +80,12 @@ static struct lane *data_lane(const struct lanes *lanes, unsigned from)
 
 /* --- one lane --- */
 
+/* None where the reader's count makes no sense. */
 static size_t free_bytes(const struct lane *lane, size_t room)
 {
-    return room - (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) -
-                           atomic_load_explicit(&lane->taken, memory_order_acquire));
+    const size_t used = (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) -
+                                 atomic_load_explicit(&lane->taken, memory_order_acquire));
+    return used < room ? room - used : 0;
 }
 
 static size_t full_bytes(const struct lane *lane)
@@ -131,7 +133,7 @@ static size_t put_some(struct lane *lane, size_t room, const void *bytes, size_t
 
 static size_t take_some(struct lane *lane, size_t room, void *bytes, size_t size)
 {
-    const size_t there = full_bytes(lane), count = size < there ? size : there;
+    const size_t there = full_bytes(lane), most = there < room ? there : room, count = size < most ? size : most;
     copy_out(lane, room, 0, bytes, count);
     note_taken(lane, count);
     return count;
