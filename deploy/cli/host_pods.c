@@ -179,6 +179,17 @@ static void add_quoted(struct argv *line, const struct argv *words)
     free(command);
 }
 
+/* Adds what has programs and libraries be found there as they are here: the shell that an agent starts reads no more
+ * than it must, and so may know of no modules. */
+static void add_search_paths(struct argv *command)
+{
+    static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
+    argv_add(command, "env");
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (getenv(variables[i]) != NULL)
+            argv_add_format(command, "%s=%s", variables[i], getenv(variables[i]));
+}
+
 /* The line that starts the pod: on this host itself, by srun in a job of Slurm's, else by the agent. */
 static void add_agent(const struct host_pods *pods, const struct host_pod *pod, struct argv *line)
 {
@@ -196,6 +207,7 @@ static void add_agent(const struct host_pods *pods, const struct host_pod *pod, 
     struct argv command = {0};
     argv_add_split(line, find_agent(pods->plan));
     argv_add(line, host);
+    add_search_paths(&command);
     add_join(pods, pod, &command);
     add_quoted(line, &command);
     argv_fini(&command);

@@ -127,6 +127,14 @@ def test_what_cannot_have_pods_has_one_launch():
     assert 'join' not in run([HDSS, 'run', *hosts, '--dry-run', 'hydro']).out
 
 
+def test_programs_are_found_there_as_here():
+    here()
+    os.environ['LD_LIBRARY_PATH'] = '/opt/a library'
+    shown = run([HDSS, 'run', '--hosts', 'a:1,b:1', '--dry-run', 'synthetic', 'iterations=10'])
+    del os.environ['LD_LIBRARY_PATH']
+    assert shown.out.count('LD_LIBRARY_PATH=/opt/a library') == shown.out.count(f'PATH={os.environ["PATH"]}') == 2, shown
+
+
 def test_what_cannot_have_pods_is_refused():
     here()
     refused(['--pods', 'synthetic'], '--pods', '--hosts')
