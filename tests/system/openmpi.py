@@ -37,8 +37,8 @@ SHARING_CORES = ['--map-by', 'slot:OVERSUBSCRIBE'] if IS_5 else ['--oversubscrib
 # For ranks of one machine that share no memory. Version 5 finds no way from one address of a machine to the same one.
 OVER_TCP = {'btl': 'self,tcp', **({'btl_tcp_if_include': 'lo'} if IS_5 else {})}
 
-# For ranks whose files may not grow: their shared memory is such a file, and version 5 has no other way unless it is told one.
-WITHOUT_FILES = OVER_TCP if IS_5 else {}
+# For ranks whose files may not grow: their shared memory is such a file.
+WITHOUT_FILES = OVER_TCP
 
 # Ranks may die: on several machines mpirun of version 4 would not return with the second option, and version 5 needs ULFM.
 RECOVERING_5 = ['--enable-recovery', '--prtemca', 'state_base_error_non_zero_exit', '0']
