@@ -2,7 +2,6 @@
 """Pods whose ranks are started without MPI (`hdss join --launcher none`): they are to a set what any pod is, and lose workers and masters as others do.
 HDSS_TEST_LAUNCHER=none has the other tests of pods begin such pods, too."""
 import os
-import re
 import shlex
 import signal
 
@@ -112,18 +111,6 @@ def test_tasks_run_and_end_with_their_pod():
         down()
 
 
-def path_without_mpi():
-    """A folder of links to what there is on PATH, but for launchers of MPI."""
-    os.mkdir('bin')
-    for folder in reversed(os.environ['PATH'].split(':')):
-        for name in os.listdir(folder) if os.path.isdir(folder) else []:
-            if not re.match('mpi(run|exec)', name):
-                if os.path.lexists(f'bin/{name}'):
-                    os.unlink(f'bin/{name}')
-                os.symlink(os.path.join(folder, name), f'bin/{name}')
-    return os.path.abspath('bin')
-
-
 def test_it_is_chosen_where_there_is_no_launcher():
     here()
     well(['up', '--listen', 'local', '--pods-only'])
@@ -131,7 +118,7 @@ def test_it_is_chosen_where_there_is_no_launcher():
     try:
         shown = shlex.split(well(['join', '--launcher', 'none', '--workers', '2', '--dry-run']))
         assert shown[:5] == [FORK, '-n', '1', MASTER, '--join'] and shown[6:] == [':', '-n', '2', WORKER], shown
-        os.environ['PATH'] = path_without_mpi()
+        os.environ['PATH'] = '/nowhere'
         pod = start([HDSS, 'join', '--workers', '1'])
         wait_until(pods, 'the pod')
         refused(['join', '--launcher', 'mpi'], 'mpirun is not on PATH')
