@@ -2,8 +2,10 @@
 """Pods whose ranks are started without MPI (`hdss join --launcher none`): they are to a set what any pod is, and lose workers and masters as others do.
 HDSS_TEST_LAUNCHER=none has the other tests of pods begin such pods, too."""
 import os
+import re
 import shlex
 import signal
+import time
 
 os.environ['HDSS_TEST_LAUNCHER'] = 'none'
 
@@ -66,6 +68,40 @@ def test_a_lost_worker_costs_what_it_had():
     ended = finish(pod)
     assert ended.status == 0, ended
     assert all(is_gone(pid) for pid in workers)
+
+
+def state_of(pid):
+    with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+        return file.read().rsplit(')', 1)[1].split()[0]
+
+
+@long
+def test_a_worker_that_is_stopped_in_the_midst_of_its_results_is_lost():
+    """Its master is stopped while it puts in as much as there is room for, so that the rest does not follow."""
+    here()
+    words = ['mandelbrot', 'width=500000', 'height=30', 'max_iter=200']
+    alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.bin', *words])
+    assert alone.status == 0, alone
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        pod = join(workers=2)
+        master, worker = ranks_of(pod, MASTER)[0], ranks_of(pod, WORKER)[0]
+        well(['submit', '--technique', 'ss', '--power', 'equal', '--output', 'out.bin', *words])
+        wait_until(lambda: job('1')['done'] > 1, 'what was computed')
+        os.kill(master, signal.SIGSTOP)
+        looks = 0
+        while looks < 20:  # in a row in which it sleeps: it has computed, and waits for room
+            looks = looks + 1 if state_of(worker) == 'S' else 0
+            time.sleep(0.01)
+        os.kill(worker, signal.SIGSTOP)
+        os.kill(master, signal.SIGCONT)
+        wait_for('1')
+        with open('out.bin', 'rb') as one, open('alone.bin', 'rb') as other:
+            assert one.read() == other.read()
+    finally:
+        down()
+    ended = finish(pod)
+    assert ended.status == 0 and re.search('master: rank 1: worker rank [23] has been stopped for 10 seconds: it is ended', ended.raw_err), ended
 
 
 def test_a_lost_master_takes_its_workers_along():
