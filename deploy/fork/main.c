@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss-fork: the launcher of a launch without MPI, whose ranks are processes of this machine.
  *
- *     hdss-fork -n COUNT PROGRAM [WORD]... [: -n COUNT PROGRAM [WORD]...]...
+ *     hdss-fork -n COUNT PROGRAM WORD... : -n COUNT PROGRAM WORD... : ...
  *
  * It makes the memory that the ranks share (common/mpi/lanes.h), forks them, and is to signals and exit statuses what
  * an mpirun is that lets ranks die: SIGUSR1 and SIGUSR2 go on to the ranks, which drain by it; SIGINT, SIGTERM and
