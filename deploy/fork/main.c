@@ -7,11 +7,9 @@
  * an mpirun is that lets ranks die: SIGUSR1 and SIGUSR2 go on to the ranks, which drain by it; SIGINT, SIGTERM and
  * SIGHUP end them; a stop and its end go on, too. Its status is that of the first rank. Once the ranks have met, the
  * others may die: the first rank finds that out. When the first has ended, the others have LEAVE_MS to do so. */
-#include "common/config/options.h"
 #include "common/mpi/lanes.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
-#include "proto/message.h"
 
 #include <errno.h>
 #include <poll.h>
