@@ -545,6 +545,16 @@ void net_cancel_inbound(struct net *net, unsigned from)
     net->inbound_count = kept;
 }
 
+bool net_awaits_data(const struct net *net, unsigned from)
+{
+    bool awaits = false;
+    for (unsigned i = 0; net->collects_active > 0 && i < COLLECTS_MAX; i++)
+        awaits |= net->collects[i].active && net->collects[i].from == from;
+    for (unsigned i = 0; i < net->waiting_count; i++)
+        awaits |= net->waiting[(net->waiting_first + i) % net->waiting_capacity].from == from;
+    return awaits;
+}
+
 /* Leaves the buffer of a message that is being received to MPI, which may not be through with it. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part)
 {

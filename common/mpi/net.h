@@ -155,6 +155,9 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived);
 void net_quiesce_inbound(struct net *net);
 void net_cancel_inbound(struct net *net, unsigned from);
 
+/* True where data of a rank are still to come. */
+bool net_awaits_data(const struct net *net, unsigned from);
+
 /* Gives up a data message from a rank that is lost and that is not here, and says whose and which; 0 where there is
  * none, -1 when memory is out. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);

@@ -16,10 +16,12 @@
  * master, and a stopped one is as good as silent: whoever watches it looks once a second, and ends it when it was
  * stopped in as many looks in a row as heartbeats may be missed. Its end is then found as any other. What is counted
  * are own looks: when the whole run is stopped and goes on, nobody is blamed. A stopped worker is left alone: what it
- * holds is overdue one day, and at the end it is let go on (rouse.c). */
+ * holds is overdue one day, and at the end it is let go on (rouse.c). But results that it has begun to send are nobody
+ * else's to compute, and who waits for them ends it likewise. */
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"
+#include "common/mpi/net.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
 #include "common/os/process.h"
@@ -159,22 +161,31 @@ bool watch_has_lost(const struct watch *watch, unsigned *rank)
     return false;
 }
 
+/* True where this rank waits for what the peer alone can do. */
+static bool is_waited_for(const struct runtime *runtime, unsigned rank)
+{
+    return runtime->hellos[rank].role == ROLE_MASTER || (runtime->net != NULL && net_awaits_data(runtime->net, rank));
+}
+
 /* Several ranks of the node may find it: one of them says so. */
-static void end_stopped_master(struct watch *watch, struct watched *peer)
+static void end_stopped_peer(struct watch *watch, struct watched *peer)
 {
     struct runtime *runtime = watch->runtime;
     peer->stopped_looks = process_state(peer->pid) == PROCESS_STOPPED ? peer->stopped_looks + 1 : 0;
     if (peer->stopped_looks < MAY_MISS)
         return;
     if (doorbell_claim_report(&runtime->doorbell, peer->rank))
-        fprintf(stderr, "%s: rank %u: master rank %u has been stopped for %u seconds: it is ended\n",
-                role_name(runtime->role), runtime->rank, peer->rank, peer->stopped_looks);
+        fprintf(stderr, "%s: rank %u: %s rank %u has been stopped for %u seconds: it is ended\n",
+                role_name(runtime->role), runtime->rank, role_name(runtime->hellos[peer->rank].role), peer->rank,
+                peer->stopped_looks);
     kill(peer->pid, SIGKILL);
 }
 
 void watch_ask(struct watch *watch, uint64_t now_ns)
 {
-    if (watch->unaided + watch->masters == 0 || now_ns < watch->ask_ns)
+    const struct net *net = watch->runtime->net;
+    const bool awaits_data = net != NULL && net->collects_active > 0;
+    if (now_ns < watch->ask_ns || (watch->unaided + watch->masters == 0 && !awaits_data))
         return;
     watch->ask_ns = now_ns + ASK_EVERY_NS;
     for (unsigned i = 0; i < watch->count; i++) {
@@ -183,7 +194,9 @@ void watch_ask(struct watch *watch, uint64_t now_ns)
             continue;
         if (peer->means == WATCH_BY_ASKING && kill(peer->pid, 0) < 0 && errno == ESRCH)
             detect_end(watch->runtime, peer->rank);
-        else if (watch->runtime->hellos[peer->rank].role == ROLE_MASTER)
-            end_stopped_master(watch, peer);
+        else if (is_waited_for(watch->runtime, peer->rank))
+            end_stopped_peer(watch, peer);
+        else
+            peer->stopped_looks = 0;
     }
 }

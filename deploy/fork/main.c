@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss-fork: the launcher of a launch without MPI, whose ranks are processes of this machine.
  *
- *     hdss-fork -n COUNT PROGRAM WORD.. [: -n COUNT PROGRAM WORD..]..
+ *     hdss-fork -n COUNT PROGRAM WORD... : -n COUNT PROGRAM WORD... : ...
  *
  * It makes the memory that the ranks share (common/mpi/lanes.h), forks them, and is to signals and exit statuses what
  * an mpirun is that lets ranks die: SIGUSR1 and SIGUSR2 go on to the ranks, which drain by it; SIGINT, SIGTERM and
  * SIGHUP end them; a stop and its end go on, too. Its status is that of the first rank. Once the ranks have met, the
  * others may die: the first rank finds that out. When the first has ended, the others have LEAVE_MS to do so. */
-#include "common/config/options.h"
 #include "common/mpi/lanes.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
-#include "proto/message.h"
 
 #include <errno.h>
 #include <poll.h>

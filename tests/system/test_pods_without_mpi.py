@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import signal
+import time
 
 os.environ['HDSS_TEST_LAUNCHER'] = 'none'
 
@@ -69,6 +70,40 @@ def test_a_lost_worker_costs_what_it_had():
     assert all(is_gone(pid) for pid in workers)
 
 
+def state_of(pid):
+    with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+        return file.read().rsplit(')', 1)[1].split()[0]
+
+
+@long
+def test_a_worker_that_is_stopped_in_the_midst_of_its_results_is_lost():
+    """Its master is stopped while it puts in as much as there is room for, so that the rest does not follow."""
+    here()
+    words = ['mandelbrot', 'width=500000', 'height=30', 'max_iter=200']
+    alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.bin', *words])
+    assert alone.status == 0, alone
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        pod = join(workers=2)
+        master, worker = ranks_of(pod, MASTER)[0], ranks_of(pod, WORKER)[0]
+        well(['submit', '--technique', 'ss', '--power', 'equal', '--output', 'out.bin', *words])
+        wait_until(lambda: job('1')['done'] > 1, 'what was computed')
+        os.kill(master, signal.SIGSTOP)
+        looks = 0
+        while looks < 20:  # in a row in which it sleeps: it has computed, and waits for room
+            looks = looks + 1 if state_of(worker) == 'S' else 0
+            time.sleep(0.01)
+        os.kill(worker, signal.SIGSTOP)
+        os.kill(master, signal.SIGCONT)
+        wait_for('1')
+        with open('out.bin', 'rb') as one, open('alone.bin', 'rb') as other:
+            assert one.read() == other.read()
+    finally:
+        down()
+    ended = finish(pod)
+    assert ended.status == 0 and re.search('master: rank 1: worker rank [23] has been stopped for 10 seconds: it is ended', ended.raw_err), ended
+
+
 def test_a_lost_master_takes_its_workers_along():
     here()
     well(['up', '--listen', 'local', '--workers', '1'])
@@ -112,18 +147,6 @@ def test_tasks_run_and_end_with_their_pod():
         down()
 
 
-def path_without_mpi():
-    """A folder of links to what there is on PATH, but for launchers of MPI."""
-    os.mkdir('bin')
-    for folder in reversed(os.environ['PATH'].split(':')):
-        for name in os.listdir(folder) if os.path.isdir(folder) else []:
-            if not re.match('mpi(run|exec)', name):
-                if os.path.lexists(f'bin/{name}'):
-                    os.unlink(f'bin/{name}')
-                os.symlink(os.path.join(folder, name), f'bin/{name}')
-    return os.path.abspath('bin')
-
-
 def test_it_is_chosen_where_there_is_no_launcher():
     here()
     well(['up', '--listen', 'local', '--pods-only'])
@@ -131,7 +154,7 @@ def test_it_is_chosen_where_there_is_no_launcher():
     try:
         shown = shlex.split(well(['join', '--launcher', 'none', '--workers', '2', '--dry-run']))
         assert shown[:5] == [FORK, '-n', '1', MASTER, '--join'] and shown[6:] == [':', '-n', '2', WORKER], shown
-        os.environ['PATH'] = path_without_mpi()
+        os.environ['PATH'] = '/nowhere'
         pod = start([HDSS, 'join', '--workers', '1'])
         wait_until(pods, 'the pod')
         refused(['join', '--launcher', 'mpi'], 'mpirun is not on PATH')
