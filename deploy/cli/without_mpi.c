@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The words that hdss-fork is given (deploy/fork), which starts a pod's ranks on this machine without MPI: see
  * dialect.h. Ranks may die, and nothing is left of it: the memory that they share has no name. */
+#include "common/mpi/lanes.h"
 #include "deploy/cli/dialect.h"
 
 static bool without_mpi_survives(const struct launch_plan *launch_plan)
@@ -16,6 +17,9 @@ static int without_mpi_check(const struct launch_plan *launch_plan, struct error
     if (!launch_plan_is_here(launch_plan))
         return error_set(error, "--launcher none starts ranks on this machine alone; accepted: without other hosts, or "
                                 "with --launcher mpi");
+    if (launch_plan->workers >= LANES_RANKS_MAX)
+        return error_set(error, "--workers %u: accepted with --launcher none: an integer from 1 to %d",
+                         launch_plan->workers, LANES_RANKS_MAX - 1);
     return 0;
 }
 

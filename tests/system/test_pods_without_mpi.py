@@ -173,6 +173,7 @@ def test_what_it_cannot_start_is_refused():
         refused([*JOIN[1:], '--hosts', 'a,b', '--workers', '2'], '--launcher none', 'this machine alone')
         refused([*JOIN[1:], '--mpirun', 'mpirun'], '--mpirun', '--launcher none')
         refused([*JOIN[1:], '--mpi-args', '--bind-to none'], '--mpi-args', '--launcher none')
+        refused([*JOIN[1:], '--workers', '1024'], '--workers 1024', '1 to 1023')
         refused(['join', '--launcher', 'srun'], '--launcher', 'auto, mpi, none')
     finally:
         down()
