@@ -5,6 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Characters of words that a shell takes as they are. */
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
 
 void text_init(struct text *text)
 {
@@ -55,6 +59,14 @@ void text_add_quoted(struct text *text, const char *word)
     for (; *word != '\0'; word++)
         text_add(text, *word == '\'' ? "'\\''" : "%c", *word);
     text_add(text, "'");
+}
+
+void text_add_word(struct text *text, const char *word)
+{
+    if (*word != '\0' && strspn(word, PLAIN) == strlen(word))
+        text_add(text, "%s", word);
+    else
+        text_add_quoted(text, word);
 }
 
 void text_repeat(struct text *text, const char *piece, size_t count)

@@ -22,5 +22,8 @@ void text_repeat(struct text *text, const char *piece, size_t count);
 /* A word in quotes, as a POSIX shell reads it back. */
 void text_add_quoted(struct text *text, const char *word);
 
+/* A word as it is, where a POSIX shell takes it so, else in quotes. */
+void text_add_word(struct text *text, const char *word);
+
 /* The text, which the caller frees; `text` is empty afterwards. NULL when memory was out. */
 char *text_take(struct text *text);

@@ -2,11 +2,11 @@
 /* Word lists: see argv.h. */
 #include "deploy/cli/argv.h"
 
+#include "common/util/text.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
 
 void argv_fini(struct argv *words)
 {
@@ -85,28 +85,15 @@ bool argv_contain(const struct argv *words, const char *word)
     return false;
 }
 
-static void print_word(const char *word, FILE *file)
-{
-    if (*word != '\0' && strspn(word, PLAIN) == strlen(word)) {
-        fputs(word, file);
-        return;
-    }
-    fputc('\'', file);
-    for (; *word != '\0'; word++) {
-        if (*word == '\'')
-            fputs("'\\''", file);
-        else
-            fputc(*word, file);
-    }
-    fputc('\'', file);
-}
-
 void argv_print(const struct argv *words, FILE *file)
 {
-    for (unsigned i = 0; i < words->count; i++) {
-        if (i > 0)
-            fputc(' ', file);
-        print_word(words->items[i], file);
+    struct text text;
+    text_init(&text);
+    for (unsigned w = 0; w < words->count; w++) {
+        text_add(&text, "%s", w > 0 ? " " : "");
+        text_add_word(&text, words->items[w]);
     }
-    fputc('\n', file);
+    char *line = text_take(&text);
+    fprintf(file, "%s\n", line != NULL ? line : "");
+    free(line);
 }

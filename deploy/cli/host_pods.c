@@ -171,7 +171,7 @@ static void add_quoted(struct argv *line, const struct argv *words)
     text_add(&text, "exec");
     for (unsigned i = 0; i < words->count; i++) {
         text_add(&text, " ");
-        text_add_quoted(&text, words->items[i]);
+        text_add_word(&text, words->items[i]);
     }
     char *command = text_take(&text);
     argv_add(line, command != NULL ? command : "");
