@@ -89,6 +89,13 @@ def test_results_that_cannot_be_written_are_not_counted():
     assert finish(pod).status == 0
 
 
+def cut_until_more(proxy):
+    """Cuts the pod off, and waits for further results."""
+    proxy.cut()
+    before = job('1')['done']
+    wait_until(lambda: job('1')['done'] > before + 3, 'more results')
+
+
 def test_cuts_and_kills_with_results_on_their_way():
     here()
     alone = run([HDSS, 'run', '--workers', '2', '--summary', 'none', '--output', 'alone.txt', *LARGE])
@@ -102,14 +109,13 @@ def test_cuts_and_kills_with_results_on_their_way():
         wait_until(lambda: job('1')['done'] > 5, 'results')
         killed = join([*JOIN, '--workers', '1', 'main'])
         os.kill(sorted(ranks_of(kept[0], WORKER))[0], signal.SIGKILL)
-        for _ in range(3):
-            proxy.cut()
-            before = job('1')['done']
-            wait_until(lambda before=before: job('1')['done'] > before + 3, 'more results')
+        cut_until_more(proxy)
         for pid in descendants(killed.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         assert finish(killed).status == 1
+        for _ in range(2):  # meanwhile the loss is noticed, before the job is over
+            cut_until_more(proxy)
         wait_for('1')
         assert read('out.txt') == read('alone.txt')
         figures = report()
