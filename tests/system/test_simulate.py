@@ -122,7 +122,7 @@ def test_costs_that_lb4omp_has_measured():
 
 def test_costs_that_a_run_has_recorded():
     """Sleeping iterations that grow: the blocks of the file do, too, and cover the loop; a simulation of it takes as long."""
-    loop = ['synthetic', 'iterations=400', 'mean=1000', 'distribution=increasing', 'mode=sleep']
+    loop = ['synthetic', 'iterations=400', 'mean=4000', 'distribution=increasing', 'mode=sleep']
     result = run([HDSS, 'run', '--masters', 1, '--workers', 2, '--technique', 'css:chunk=20', '--recall', 'off', '--progress', 'never',
                   '--record-costs', 'costs.txt', *loop])
     assert result.status == 0, str(result)

@@ -14,6 +14,7 @@ STARTED = ['up', '--workers', '2', '--until-eof', '--format', 'json']
 def started(process):
     """The session that a set prints, in one line, as soon as it answers."""
     line = process.stdout.readline()
+    assert line, finish(process)  # it has ended, and says why
     session = json.loads(line)
     assert line.endswith('\n') and session['kind'] == 'set' and session['name'] == 'main' and well(['submit', 'synthetic', 'iterations=1']), line
     return session
