@@ -133,7 +133,9 @@ static void end_peers_connection(struct connection *connection, void *context, c
         peer_end(peer, true, STREAM_LOST);
         return;
     }
-    peer->gone_ns = streams_now() + (peer->is_silent ? streams->setup.grace_ns : streams->setup.closed_ns);
+    const uint64_t now = streams_now();
+    const bool has_patience = peer->is_silent || streams_have_stood(streams, now); /* it was closed for that, maybe */
+    peer->gone_ns = now + (has_patience ? streams->setup.grace_ns : streams->setup.closed_ns);
     peer->is_silent = false;
     streams_wake(streams, peer->gone_ns);
     if (streams->joiner != NULL && !peer->has_left)
@@ -233,6 +235,14 @@ static uint64_t keep_alive(struct peer *peer, uint64_t now)
     }
     return earlier_ns(connection->heard_ns + times->silence_ns,
                       later_ns(connection->sent_ns, peer->beaten_ns) + times->beat_ns);
+}
+
+void peer_wait_longer(struct peer *peer, uint64_t now, uint64_t stood_ns)
+{
+    if (peer->connection != NULL)
+        peer->connection->heard_ns = earlier_ns(peer->connection->heard_ns + stood_ns, now);
+    else if (peer->state != PEER_IS_GONE) /* it could not be taken back */
+        peer->gone_ns = later_ns(peer->gone_ns, now + peer->streams->setup.closed_ns);
 }
 
 uint64_t peer_tick(struct peer *peer, uint64_t now)

@@ -122,6 +122,8 @@ struct streams {
     struct joiner *joiner;  /* owned; NULL at the end that listens */
     struct event *timer;    /* owned */
     uint64_t wakes_ns;      /* when it goes off */
+    uint64_t due_ns;        /* the same, not before it was set */
+    uint64_t stood_ns;      /* when this end last was found to have stood still; 0: never */
     uint64_t warned_ns;     /* when it was last warned of a stranger */
     unsigned unwarned;      /* strangers since then of which nothing was said */
     uint64_t listens_ns;    /* when connections are taken again; 0: they are */
@@ -137,6 +139,9 @@ uint64_t streams_now(void);
 /* Has the timer go off at `at_ns` or before. */
 void streams_wake(struct streams *streams, uint64_t at_ns);
 
+/* True where this end has stood still until just now, as one does on a machine that is stopped or very busy. */
+bool streams_have_stood(const struct streams *streams, uint64_t now);
+
 /* Keeps a message or data for streams_poll(). -1 when memory is out. */
 int streams_keep(struct streams *streams, const struct peer *peer, enum stream_event_type type,
                  const unsigned char *bytes, size_t size);
@@ -151,6 +156,9 @@ void peer_free(struct peer *peer);
 
 /* The peer of that number; NULL: it has gone, and all has been told of it. */
 struct peer *peer_find(const struct streams *streams, unsigned number);
+
+/* Waits longer for the peer, as this end stood still for that time: it could hear nobody. */
+void peer_wait_longer(struct peer *peer, uint64_t now, uint64_t stood_ns);
 
 /* Takes over the connection of one that asks. */
 void peer_take(struct peer *peer, struct connection *connection);

@@ -5,7 +5,7 @@
  * comes twice, and nobody but these files knows of it. PROTOCOL.md, "Streams", has each byte.
  *
  * All goes on while the event base is turned: an end that does not turn it for a second is silent, and is cut off until
- * it does. */
+ * it does. What it could not hear meanwhile it takes for nobody's silence. */
 #pragma once
 
 #include "common/stream/address.h"

@@ -51,8 +51,34 @@ void streams_wake(struct streams *streams, uint64_t at_ns)
     const uint64_t now = streams_now(), wait_us = at_ns > now ? (at_ns - now + NS_PER_US - 1) / NS_PER_US : 0;
     if (at_ns >= streams->wakes_ns)
         return;
+    const uint64_t due_ns = at_ns > now ? at_ns : now;
+    if (streams->wakes_ns == STREAM_NEVER || due_ns < streams->due_ns) /* one that is late already stays so */
+        streams->due_ns = due_ns;
     streams->wakes_ns = at_ns;
     event_add(streams->timer, &(struct timeval){(time_t)(wait_us / US_PER_S), (suseconds_t)(wait_us % US_PER_S)});
+}
+
+/* So late the timer goes off where this end has stood still: others take it for silent soon, or do already. */
+static bool is_so_late(const struct streams *streams, uint64_t now)
+{
+    return now >= streams->due_ns + streams->times.silence_ns / 2;
+}
+
+bool streams_have_stood(const struct streams *streams, uint64_t now)
+{
+    const bool is_pending = streams->wakes_ns != STREAM_NEVER;
+    return (is_pending && is_so_late(streams, now)) ||
+           (streams->stood_ns != 0 && now < streams->stood_ns + streams->times.silence_ns);
+}
+
+/* What was not heard while this end stood still is nobody's silence. */
+static void forgive_silence(struct streams *streams, uint64_t now)
+{
+    if (!is_so_late(streams, now))
+        return;
+    streams->stood_ns = now;
+    for (size_t i = 0; i < streams->peer_count; i++)
+        peer_wait_longer(streams->peers[i], now, now - streams->due_ns);
 }
 
 static void on_streams_time(int fd, short what, void *context)
@@ -61,6 +87,7 @@ static void on_streams_time(int fd, short what, void *context)
     const uint64_t now = streams_now();
     uint64_t next = STREAM_NEVER, at;
     (void)fd, (void)what;
+    forgive_silence(streams, now);
     streams->wakes_ns = 0; /* nobody sets the timer meanwhile */
     for (struct stranger *stranger = streams->strangers, *after; stranger != NULL; stranger = after) {
         after = stranger->next;

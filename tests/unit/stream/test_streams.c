@@ -383,6 +383,33 @@ START_TEST(silence_breaks_a_connection)
 }
 END_TEST
 
+/* Both ends stand still for longer than either waits for the other, as on a machine that is stopped: neither takes that
+ * for the other's silence, nor for the time that one may take to come back. */
+START_TEST(a_machine_that_stands_still_loses_nobody)
+{
+    struct ends ends;
+    ends_init(&ends, is_tcp(_i));
+    ends.grace_ns = ends.set->setup.grace_ns = ends.set->setup.closed_ns = SECOND_NS / 5;
+    ends.set->times.beat_ns = SECOND_NS / 50;
+    ends.set->times.silence_ns = SECOND_NS / 10;
+    ends_joined(&ends, 0);
+    ends.pod[0]->times.silence_ns = SECOND_NS / 10;
+    const struct connection *connection = ends.set->peers[0]->connection;
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    ends_send(ends.set, 0, 0);
+    ends_send(ends.pod[0], 0, 0);
+    ENDS_WAIT(&ends, ends.to[0].messages == 1 && ends.from[0].messages == 1);
+    ck_assert_ptr_eq(ends.set->peers[0]->connection, connection);
+    ends_cut(ends.set, 0);
+    ENDS_WAIT(&ends, ends.set->peers[0]->connection == NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    ends_send(ends.set, 0, 1);
+    ENDS_WAIT(&ends, ends.to[0].messages == 2 || ends.from[0].lost + ends.to[0].lost > 0);
+    ck_assert_uint_eq(ends.from[0].lost + ends.to[0].lost, 0);
+    ends_fini(&ends);
+}
+END_TEST
+
 /* A set that does not turn for some beats while a pod comes back finds nothing wrong with it. */
 START_TEST(a_pod_that_comes_back_waits_in_silence)
 {
@@ -892,6 +919,7 @@ int main(void)
     tcase_add_loop_test(all, who_was_taken_for_lost_is_not_taken_back, 0, kinds);
     tcase_add_loop_test(all, who_is_dropped_is_not_heard_of_again, 0, kinds);
     tcase_add_loop_test(all, silence_breaks_a_connection, 0, kinds);
+    tcase_add_loop_test(all, a_machine_that_stands_still_loses_nobody, 0, kinds);
     tcase_add_loop_test(all, a_pod_that_comes_back_waits_in_silence, 0, kinds);
     tcase_add_loop_test(all, who_says_nothing_has_not_long, 0, kinds);
     tcase_add_loop_test(all, there_are_few_strangers_at_a_time, 0, kinds);
