@@ -284,6 +284,8 @@ def test_a_lost_worker_ends_the_run_and_is_explained():
         told = lines_with(result, 'was lost, and what it had drawn over rma with it: the run ends')
         if not more and not told:  # mpirun, which ends all ranks by itself then, was quicker
             told = lines_with(result, 'hdss: a process of the run was ended by SIGKILL: workers alone')
+        if IS_5 and not told:  # on a busy machine its mpirun loses what ranks print as it ends, and says this itself
+            told = [line for line in result.raw_err.splitlines() if 'noticed that process rank 2 ' in line]
         assert len(told) == 1, result
 
 
