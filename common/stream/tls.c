@@ -232,15 +232,6 @@ void tls_free(struct tls *tls)
 
 /* --- one connection --- */
 
-static void session_free(struct tls_session *session)
-{
-    SSL_free(session->ssl);
-    SSL_SESSION_free(session->key);
-    fifo_fini(&session->output);
-    free(session->input);
-    free(session);
-}
-
 struct tls_session *tls_session_new(struct tls *tls, int fd)
 {
     struct tls_session *session = calloc(1, sizeof *session);
@@ -253,7 +244,7 @@ struct tls_session *tls_session_new(struct tls *tls, int fd)
     BIO *bio = BIO_new(tls->socket);
     if (session->input == NULL || session->ssl == NULL || bio == NULL) {
         BIO_free(bio);
-        session_free(session);
+        tls_session_free(session);
         return NULL;
     }
     BIO_set_data(bio, session);
@@ -269,8 +260,13 @@ struct tls_session *tls_session_new(struct tls *tls, int fd)
 
 void tls_session_free(struct tls_session *session)
 {
-    if (session != NULL)
-        session_free(session);
+    if (session == NULL)
+        return;
+    SSL_free(session->ssl);
+    SSL_SESSION_free(session->key);
+    fifo_fini(&session->output);
+    free(session->input);
+    free(session);
 }
 
 int tls_session_take_key(struct tls_session *session, const unsigned char *key)

@@ -85,7 +85,7 @@ bool argv_contain(const struct argv *words, const char *word)
     return false;
 }
 
-void argv_print(const struct argv *words, FILE *file)
+char *argv_text(const struct argv *words)
 {
     struct text text;
     text_init(&text);
@@ -93,7 +93,12 @@ void argv_print(const struct argv *words, FILE *file)
         text_add(&text, "%s", w > 0 ? " " : "");
         text_add_word(&text, words->items[w]);
     }
-    char *line = text_take(&text);
+    return text_take(&text);
+}
+
+void argv_print(const struct argv *words, FILE *file)
+{
+    char *line = argv_text(words);
     fprintf(file, "%s\n", line != NULL ? line : "");
     free(line);
 }

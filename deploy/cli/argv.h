@@ -22,5 +22,8 @@ void argv_add_all(struct argv *words, const struct argv *others);
 void argv_insert(struct argv *words, unsigned place, const char *word);
 bool argv_contain(const struct argv *words, const char *word);
 
-/* Writes them as a shell reads them back, with a newline. */
+/* The words as a shell reads them back, which the caller frees; NULL without memory. */
+char *argv_text(const struct argv *words);
+
+/* Writes them so, with a newline. */
 void argv_print(const struct argv *words, FILE *file);

@@ -166,25 +166,18 @@ static void add_join(const struct host_pods *pods, const struct host_pod *pod, s
 /* Adds the words as one, for the shell of another host. */
 static void add_quoted(struct argv *line, const struct argv *words)
 {
-    struct text text;
-    text_init(&text);
-    text_add(&text, "exec");
-    for (unsigned i = 0; i < words->count; i++) {
-        text_add(&text, " ");
-        text_add_word(&text, words->items[i]);
-    }
-    char *command = text_take(&text);
+    char *command = argv_text(words);
     argv_add(line, command != NULL ? command : "");
     line->failed |= command == NULL || words->failed;
     free(command);
 }
 
-/* Adds what has programs and libraries be found there as they are here: the shell that an agent starts reads no more
- * than it must, and so may know of no modules. */
-static void add_search_paths(struct argv *command)
+/* Begins a command for the shell that an agent starts. Programs and libraries are found there as they are here: that
+ * shell reads no more than it must, and so may know of no modules. */
+static void begin_command(struct argv *command)
 {
     static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
-    argv_add(command, "env");
+    argv_add_split(command, "exec env");
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (getenv(variables[i]) != NULL)
             argv_add_format(command, "%s=%s", variables[i], getenv(variables[i]));
@@ -207,7 +200,7 @@ static void add_agent(const struct host_pods *pods, const struct host_pod *pod, 
     struct argv command = {0};
     argv_add_split(line, find_agent(pods->plan));
     argv_add(line, host);
-    add_search_paths(&command);
+    begin_command(&command);
     add_join(pods, pod, &command);
     add_quoted(line, &command);
     argv_fini(&command);

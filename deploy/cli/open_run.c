@@ -35,25 +35,31 @@ static int find_ticket(char ticket[JOB_PATH_MAX], struct error *error)
     return 0;
 }
 
-int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
+static void add_words(struct launch_plan *launch_plan, const char *ticket)
 {
     static const char *const names[] = {"--pods-file", "--listen"};
-    char ticket[JOB_PATH_MAX];
-    if (find_ticket(ticket, error) < 0)
-        return -1;
     const char *values[] = {ticket, launch_plan->has_pods ? HOST_PODS_ANYWHERE ":0" : "local"};
     for (unsigned i = 0; i < 2; i++) { /* in front: what the user says counts */
         argv_insert(&launch_plan->job, 1, values[i]);
         argv_insert(&launch_plan->job, 1, names[i]);
     }
+}
+
+int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
+{
+    char ticket[JOB_PATH_MAX];
+    if (find_ticket(ticket, error) < 0)
+        return -1;
+    add_words(launch_plan, ticket);
     return 0;
 }
 
 int open_run_add_late(struct launch_plan *launch_plan, struct error *error)
 {
     struct job *job = &launch_plan->setup.job;
-    if (find_ticket(job->pods_file, error) < 0 || open_run_add_words(launch_plan, error) < 0)
+    if (find_ticket(job->pods_file, error) < 0)
         return -1;
+    add_words(launch_plan, job->pods_file);
     launch_plan->listens = job->listens = true;
     return 0;
 }

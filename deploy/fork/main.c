@@ -8,6 +8,7 @@
  * SIGHUP end them; a stop and its end go on, too. Its status is that of the first rank. Once the ranks have met, the
  * others may die: the first rank finds that out. When the first has ended, the others have LEAVE_MS to do so. */
 #include "common/mpi/lanes.h"
+#include "common/os/clock.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
 
@@ -59,9 +60,7 @@ static void note_signal_for_ranks(int number)
 
 static int64_t clock_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 /* --- signals --- */
