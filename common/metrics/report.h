@@ -125,7 +125,7 @@ struct report_recorded {
     double slowest, quickest; /* speeds beside their mean */
 };
 
-/* So many workers are slow, all by the same factor. */
+/* Perturbations in one direction: that number of workers is slow, all by the same factor. */
 struct report_direction {
     unsigned workers;
     struct fepia_radius radius;

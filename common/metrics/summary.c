@@ -118,7 +118,7 @@ static void add_headline(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
-/* What the workers that a file of costs names were used for. */
+/* Tells of the workers that a file of costs names, and how the simulation used them. */
 static void add_recorded(struct text *text, const struct report_recorded *recorded)
 {
     if (recorded->workers == 0)

@@ -133,9 +133,9 @@ struct sched {
     void *own; /* the technique's own block, owned, released by its fini() and free(); NULL where it needs none */
 };
 
-/* What a technique has that says which iterations are in a chunk: each worker has a part of the loop, and chunks of the
- * worker come from there. A place is a number of iterations of the remaining work, in ascending order, as that was when
- * the parts were laid out. They are laid out before the first chunk, and anew where work has come back or has gone
+/* Functions of a technique that says which iterations are in a chunk: each worker has a part of the loop, and chunks of
+ * the worker come from there. A place is a number of iterations of the remaining work, in ascending order, as that was
+ * when the parts were laid out. They are laid out before the first chunk, and anew where work has come back or has gone
  * otherwise than by chunks. */
 struct technique_places {
     /* Deals sched->remaining out to the parts. */

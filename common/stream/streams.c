@@ -58,7 +58,7 @@ void streams_wake(struct streams *streams, uint64_t at_ns)
     event_add(streams->timer, &(struct timeval){(time_t)(wait_us / US_PER_S), (suseconds_t)(wait_us % US_PER_S)});
 }
 
-/* So late the timer goes off where this end has stood still: others take it for silent soon, or do already. */
+/* True where the timer is so late that this end has stood still: others take it for silent soon, or do already. */
 static bool is_so_late(const struct streams *streams, uint64_t now)
 {
     return now >= streams->due_ns + streams->times.silence_ns / 2;
@@ -71,7 +71,7 @@ bool streams_have_stood(const struct streams *streams, uint64_t now)
            (streams->stood_ns != 0 && now < streams->stood_ns + streams->times.silence_ns);
 }
 
-/* What was not heard while this end stood still is nobody's silence. */
+/* Takes nobody for silent for the time in which this end stood still. */
 static void forgive_silence(struct streams *streams, uint64_t now)
 {
     if (!is_so_late(streams, now))

@@ -123,7 +123,8 @@ static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/" TICKET_NAME, folder) < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* What has a colon is a port, at which a set is joined by a credential of munge. -1 with one line where it is none. */
+/* Checks a word with a colon, which is to be a port, at which a set is joined by a credential of munge. -1 with one
+ * line where it is none. */
 static int check_port(const char *given, struct error *error)
 {
     struct stream_address address;

@@ -36,7 +36,7 @@ static double print_report_share(const struct report *report, double busy_s)
     return report->elapsed_s > 0 && busy_s >= 0 ? fmin(1, busy_s / report->elapsed_s) : -1;
 }
 
-/* What the workers of the file of costs were used for. */
+/* Describes the workers of the file of costs, and how the simulation used them. */
 static struct report_recorded print_report_recorded(const struct simulation *simulation)
 {
     const struct recorded_speeds *speeds = &simulation->recorded_speeds;

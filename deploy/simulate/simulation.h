@@ -19,7 +19,7 @@
 
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
-/* What the workers are for that a file of costs names. */
+/* Uses of the workers that a file of costs names. */
 enum simulation_recorded {
     RECORDED_SEPARATE, /* the costs are those of one of mean speed */
     RECORDED_SIMULATE, /* and the simulated workers are as fast as they were */
