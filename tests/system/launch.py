@@ -7,6 +7,7 @@ killed with all of its ranks and fails its test; nothing here sleeps to give som
 import glob
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -22,6 +23,8 @@ SUPERMASTER, MASTER, WORKER, HDSS = (os.environ.get(name, '') for name in ('SUPE
 # `hdss join`, with HDSS_TEST_LAUNCHER as its --launcher.
 JOIN = [HDSS, 'join', '--launcher', os.environ.get('HDSS_TEST_LAUNCHER', 'auto')]
 TIMEOUT_S = float(os.environ.get('HDSS_TEST_TIMEOUT', '120'))
+# Seconds: the most that a test waits before and after each command, at random, as a busy machine has it wait.
+PAUSE_S = float(os.environ.get('HDSS_TEST_PAUSE', '0'))
 
 
 class Run:
@@ -209,8 +212,15 @@ def job(masters, workers, words, worker_options=(), options=()):
     return mpirun_line(contexts, options)
 
 
+def pause():
+    time.sleep(random.uniform(0, PAUSE_S))
+
+
 def run(command, **options):
-    return finish(start(command, **options))
+    pause()
+    result = finish(start(command, **options))
+    pause()
+    return result
 
 
 def run_job(masters, workers, words, **options):
@@ -220,6 +230,16 @@ def run_job(masters, workers, words, **options):
 def report(path='report.json'):
     with open(path) as file:
         return json.load(file)
+
+
+def unhurried(iterations=40000, sleep_us=5000, elements=1):
+    """The words of a loop whose iterations take that time until hurry(), and none from then on: it is not over before what a test does to it."""
+    return [os.environ['UNHURRIED'], f'iterations={iterations}', f'sleep={sleep_us}', f'elements={elements}', 'until=hurry']
+
+
+def hurry():
+    with open('hurry', 'w', encoding='ascii'):
+        pass
 
 
 def wait_until(condition, what, timeout=60):

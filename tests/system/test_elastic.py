@@ -6,11 +6,11 @@ import os
 import signal
 import stat
 
-from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, kill_each, launched, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start, unhurried, wait_until
 from test_resume import read
 from test_set import here
 
-LOOP = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=2000']
+LOOP = ['--technique', 'ss', '--power', 'equal', *unhurried()]
 
 
 def begin(*words, command='run'):
@@ -52,27 +52,29 @@ def after(count):
 
 
 def test_pods_join_a_run_and_leave_it():
-    process, ticket = begin('--workers', '1', '--output', 'out.npy', '--report', 'report.json', *LOOP, 'iterations=4000')
+    process, ticket = begin('--workers', '1', '--output', 'out.npy', '--report', 'report.json', *LOOP)
     assert stat.S_IMODE(os.stat(ticket).st_mode) == 0o600
     first, second = join(ticket), join(name_of_run(), workers=1)
     after(100)
     leaving = run([HDSS, 'drain', f"{name_of_run()}/pod{pods()[0]['rank']}"])
     assert leaving.status == 0, leaving
     assert finish(first).status == 0 and len(pods()) == 1
+    hurry()
     ended = finish(process)
-    assert ended.status == 0 and ended.out.startswith('synthetic: 4,000 iterations done') and f'`hdss join {ticket}` joins this run' in ended.err[0], ended
+    assert ended.status == 0 and ended.out.startswith('unhurried: 40,000 iterations done') and f'`hdss join {ticket}` joins this run' in ended.err[0], ended
     assert finish(second).status == 0 and not os.path.exists(os.path.dirname(ticket))
     figures = report()
     assert figures['pods'] == {'joined': 2, 'left': 1, 'lost': 0} and figures['faults']['lost_workers'] == 0, figures
     shares = [worker['iterations'] for worker in figures['worker_stats']]
-    assert len(shares) == 4 and sum(shares) == 4000 and min(shares) > 0, shares
-    alone = run([HDSS, 'run', '--workers', '8', '--output', 'alone.npy', *LOOP, 'iterations=4000'])
+    assert len(shares) == 4 and sum(shares) == 40000 and min(shares) > 0, shares
+    alone = run([HDSS, 'run', '--workers', '8', '--output', 'alone.npy', *LOOP])
     assert alone.checksum() == ended.checksum() and read('alone.npy') == read('out.npy')
 
 
 def test_tasks_are_run_by_pods_alone():
-    process, ticket = begin('--pods-only', 'echo {}', ':::', *map(str, range(40)), command='exec')
+    process, ticket = begin('--pods-only', '--shell', 'until test -e hurry; do sleep 0.01; done; echo {}', ':::', *map(str, range(40)), command='exec')
     pod = join(ticket)
+    hurry()
     ended = finish(process)
     assert ended.status == 0 and sorted(map(int, ended.out.split())) == list(range(40)), ended
     assert finish(pod).status == 0
@@ -80,7 +82,7 @@ def test_tasks_are_run_by_pods_alone():
 
 @launched
 def test_a_run_that_is_stopped_is_resumed():
-    words = ['--output', 'out.npy', *LOOP, 'iterations=800']
+    words = ['--output', 'out.npy', *LOOP]
     process, ticket = begin('--workers', '1', *words)
     pod = join(ticket)
     after(100)
@@ -88,29 +90,32 @@ def test_a_run_that_is_stopped_is_resumed():
     ended = finish(process)
     assert ended.status == 4 and 'draining' in ended.err[-1], ended
     assert finish(pod).status == 0
+    hurry()
     resumed = run([HDSS, 'run', '--workers', '2', '--resume', *words])
     assert resumed.status == 0 and 'resumed iterations' in resumed.out, resumed
 
 
 def test_a_lost_pod_costs_what_it_had_begun():
-    process, ticket = begin('--workers', '1', '--report', 'report.json', *LOOP, 'iterations=1200')
+    process, ticket = begin('--workers', '1', '--report', 'report.json', *LOOP)
     pod = join(ticket)
     after(100)
     kill_each(descendants(pod.pid))
     assert finish(pod).status == 1
+    hurry()
     ended = finish(process)
     assert ended.status == 0 and any('was lost with its workers' in line for line in ended.err), ended
-    assert report()['pods'] == {'joined': 1, 'left': 0, 'lost': 1} and report()['done'] == 1200, report()
+    assert report()['pods'] == {'joined': 1, 'left': 0, 'lost': 1} and report()['done'] == 40000, report()
 
 
 @launched
 def test_pods_come_back_to_a_run_that_is_started_again():
-    process, ticket = begin('--pods-only', '--output', 'out.npy', '--report', 'report.json', *LOOP, 'iterations=1200')
+    process, ticket = begin('--pods-only', '--output', 'out.npy', '--report', 'report.json', *LOOP)
     pod = join(ticket, '--wait', '60')
     after(100)
     os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
+    hurry()
     ended = finish(process)
-    assert ended.status == 0 and report()['faults']['resumed_iterations'] > 0 and report()['done'] == 1200, ended
+    assert ended.status == 0 and report()['faults']['resumed_iterations'] > 0 and report()['done'] == 40000, ended
     back = finish(pod)
     assert back.status == 0 and any('the set was lost: it is waited for' in line for line in back.err), back
 

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from launch import HDSS, SUPERMASTER, finish, launched, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, SUPERMASTER, finish, hurry, launched, main, ranks_of, report, run, start, unhurried, wait_until
 from nodes import Nodes, ip
 from test_elastic import pods
 from test_resume import STEADY, check, undisturbed, wait_for_records
@@ -11,10 +11,11 @@ from test_set import here
 
 # Some 0.7 seconds for six workers.
 JOB = ['synthetic', 'iterations=1000', 'mean=4000', 'distribution=exponential', 'mode=sleep']
+DISTURBED = unhurried(iterations=20000)
 
 
-def words(*more):
-    return [*STEADY, '--output', 'out.npy', *more, *JOB]
+def words(loop):
+    return [*STEADY, '--output', 'out.npy', *loop]
 
 
 def over(count, test):
@@ -28,23 +29,23 @@ def over(count, test):
 
 def begin(nodes):
     """A run that all three pods have joined, and that has stored something."""
-    process = start(nodes.hdss(words(), slots=2))
+    process = start(nodes.hdss(words(DISTURBED), slots=2))
     wait_for_records(process)
     wait_until(lambda: len(pods()) == 3 or process.poll() is not None, 'the pods')
     return process
 
 
-def lost(result, **numbers):
+def lost(result, loop, **numbers):
     """The run is as if nothing had happened, but for that."""
-    check(result, undisturbed(*JOB))
+    check(result, undisturbed(*loop))
     assert report()['pods'] == {'joined': 3, 'left': 0, 'lost': 0, **numbers}, report()['pods']
-    assert report()['done'] == 1000, report()
+    assert report()['done'] == int(loop[1].split('=')[1]), report()
 
 
 def test_a_run_over_pods_is_as_any_other():
     def test(nodes):
-        result = run(nodes.hdss(words(), slots=2))
-        lost(result)
+        result = run(nodes.hdss(words(JOB), slots=2))
+        lost(result, JOB)
         assert result.err == [] and report()['masters'] == 3 and len(report()['worker_stats']) == 6, result
         assert os.listdir('hdss') == [], os.listdir('hdss')
         told = run(nodes.hdss(['--pods', '--workers', '2', 'exec', 'shell=yes', 'command=echo {} $(hostname)', 'count=20', '--output', 'tasks.txt'], slots=1))
@@ -61,7 +62,7 @@ def test_the_network_may_have_ipv6_alone():
             ip('-n', name, 'address', 'flush', 'dev', 'eth0', 'scope', 'global')
             if ip('-n', name, 'address', 'add', f'fd77::{i + 1}/64', 'dev', 'eth0', 'nodad', check=False).returncode != 0:
                 raise OSError('this machine has no IPv6')
-        result = run(nodes.hdss(words(), slots=2))
+        result = run(nodes.hdss(words(JOB), slots=2))
         check(result, undisturbed(*JOB))
         assert report()['pods'] == {'joined': 2, 'left': 0, 'lost': 0}, report()['pods']
     return over(2, test)
@@ -72,8 +73,9 @@ def test_a_lost_host_costs_what_it_had_begun():
     def test(nodes):
         process = begin(nodes)
         nodes.kill(2)
+        hurry()
         result = finish(process)
-        lost(result, lost=1)
+        lost(result, DISTURBED, lost=1)
         assert any(f'the pod of {nodes.names[2]} has ended' in line for line in result.err), result
     return over(3, test)
 
@@ -83,8 +85,9 @@ def test_a_lost_supermaster_is_started_again_with_pods():
     def test(nodes):
         process = begin(nodes)
         os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
+        hurry()
         result = finish(process)
-        lost(result)
+        lost(result, DISTURBED)
         assert report()['faults']['resumed_iterations'] > 0 and 'starting again where it was' in result.raw_err, result
     return over(3, test)
 
@@ -95,7 +98,8 @@ def test_a_signal_drains_all():
         process.send_signal(signal.SIGTERM)
         result = finish(process)
         assert result.status == 4 and 'draining' in result.err[-1] and not nodes.processes(1) + nodes.processes(2), result
-        check(run([HDSS, 'run', '--workers', '2', *STEADY, '--resume', '--output', 'out.npy', *JOB]), undisturbed(*JOB))
+        hurry()
+        check(run([HDSS, 'run', '--workers', '2', '--resume', *words(DISTURBED)]), undisturbed(*DISTURBED))
     return over(3, test)
 
 

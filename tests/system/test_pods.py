@@ -8,10 +8,11 @@ import signal
 import socket
 import threading
 
-from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, kill_each, launched, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start, unhurried, wait_until
 from test_set import here, job, well
 
-SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep']
+SINGLY = ['--technique', 'ss', '--power', 'equal']
+SHORT = [*SINGLY, 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=500']
 
 
 def pods():
@@ -41,7 +42,7 @@ def test_a_pod_joins_takes_part_and_leaves():
     assert well(['up', '--listen', 'local', '--workers', '1']) == 'main is up\n'
     try:
         assert oct(os.stat('hdss/main/pods').st_mode & 0o777) == '0o600' and pods() == []
-        assert well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=3000', 'mean=2000']) == 'main/1\n'
+        assert well(['submit', '--report', 'report.json', *SINGLY, *unhurried()]) == 'main/1\n'
         wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
         pod = join()
         name = f"main/pod{pods()[0]['rank']}"
@@ -52,13 +53,14 @@ def test_a_pod_joins_takes_part_and_leaves():
         left = finish(pod)
         assert left.status == 0 and left.err == [] and pods() == [], left
         assert job('1')['state'] == 'running'
-        well(['submit', *SLEEPING, 'iterations=20', 'mean=10'])
+        well(['submit', *SHORT, 'iterations=20'])
+        hurry()
         wait_for('1')
         figures = report()
         assert figures['pods'] == {**figures['pods'], 'joined': 1, 'left': 1}, figures['pods']
         assert figures['faults']['lost_workers'] == figures['faults']['reissued_chunks'] == 0, figures['faults']
         shares = [worker['iterations'] for worker in figures['worker_stats']]
-        assert sum(shares) == 3000 and len(shares) == 3 and min(shares) > 0, shares
+        assert sum(shares) == 40000 and len(shares) == 3 and min(shares) > 0, shares
         wait_for('2')
     finally:
         down()
@@ -78,13 +80,14 @@ def test_pods_may_be_all_that_there_is():
         assert alone.checksum() in well(['output', '1'])
         with open('alone.npy', 'rb') as one, open('together.npy', 'rb') as other:
             assert one.read() == other.read()
-        well(['submit', *SLEEPING, 'iterations=2000', 'mean=2000'])
+        well(['submit', *SINGLY, *unhurried()])
         wait_until(lambda: job('2')['done'] > 0, 'a job that runs')
         pod.send_signal(signal.SIGTERM)
         left = finish(pod)
         assert left.status == 0 and 'draining' in left.err[0], left
-        assert job('2')['state'] == 'running' and 0 < job('2')['done'] < 2000
+        assert job('2')['state'] == 'running' and 0 < job('2')['done'] < 40000
         pod = join(workers=3)
+        hurry()
         wait_for('2')
     finally:
         down()
@@ -95,17 +98,18 @@ def test_a_lost_pod_costs_what_it_had_begun():
     here()
     well(['up', '--listen', 'local', '--workers', '1'])
     try:
-        well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=3000', 'mean=2000'])
+        well(['submit', '--report', 'report.json', *SINGLY, *unhurried()])
         pod = join()
         before = job('1')['done']
         wait_until(lambda: job('1')['done'] > before + 100, 'what the pod has computed')
         kill_each(descendants(pod.pid))
         lost = finish(pod)
         assert lost.status == 1 and 'the pod ended without leaving its set' in lost.err[-1], lost
+        hurry()
         wait_for('1')
         figures = report()
         assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 1} and figures['faults']['lost_workers'] == 2, figures
-        assert figures['done'] == 3000
+        assert figures['done'] == 40000
         said = run([HDSS, 'output', '1'])
         assert any('master rank 3 was lost with its workers; others go on with their work' in line for line in said.err), said
     finally:
@@ -140,7 +144,7 @@ def test_dependent_iterations_are_for_the_launch():
         wait_for('1')
         figures = report()
         assert figures['done'] == 200 and len(figures['worker_stats']) == 2 and figures['faults']['lost_workers'] == 0, figures
-        well(['submit', *SLEEPING, 'iterations=200', 'mean=500'])
+        well(['submit', *SHORT, 'iterations=200'])
         wait_for('2')
         assert '1 master joined' in well(['output', '2'])
     finally:
@@ -212,17 +216,18 @@ def test_a_pod_that_is_cut_off_comes_back():
     well(['up', '--listen', 'local', '--workers', '1'])
     try:
         proxy = Proxy('proxy', 'hdss/main/pods.socket')
-        well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=3000', 'mean=2000'])
+        well(['submit', '--report', 'report.json', *SINGLY, *unhurried()])
         pod = start([*JOIN, '--workers', '2', ticket_by('proxy')])
         wait_until(pods, 'the pod')
         for _ in range(5):
             before = job('1')['done']
             wait_until(lambda before=before: job('1')['done'] > before + 100, 'what was computed')
             proxy.cut()
+        hurry()
         wait_for('1')
         figures = report()
-        assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and figures['done'] == 3000, figures
-        assert sum(worker['iterations'] for worker in figures['worker_stats']) == 3000, figures['worker_stats']
+        assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and figures['done'] == 40000, figures
+        assert sum(worker['iterations'] for worker in figures['worker_stats']) == 40000, figures['worker_stats']
     finally:
         down()
     assert finish(pod).status == 0
@@ -236,14 +241,15 @@ def test_pods_wait_for_a_set_that_was_lost():
     pod = start([*JOIN, '--workers', '2', '--wait', '120', 'main'])
     try:
         wait_until(pods, 'the pod')
-        well(['submit', '--output', 'out.npy', '--report', 'report.json', *SLEEPING, 'iterations=1500', 'mean=2000'])
+        well(['submit', '--output', 'out.npy', '--report', 'report.json', *SINGLY, *unhurried()])
         wait_until(lambda: job('1')['done'] > 300, 'a job that runs')
         os.kill(ranks_of(there, SUPERMASTER)[0], signal.SIGKILL)
         assert finish(there).status == 1
         well(['up', '--listen', '127.0.0.1:0', '--pods-only', '--resume'])
+        hurry()
         wait_for('1')
         figures = report()
-        assert figures['done'] == 1500 and figures['faults']['resumed_iterations'] > 0, figures
+        assert figures['done'] == 40000 and figures['faults']['resumed_iterations'] > 0, figures
     finally:
         down()
     ended = finish(pod)

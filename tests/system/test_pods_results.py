@@ -8,12 +8,13 @@ import signal
 import subprocess
 import time
 
-from launch import HDSS, JOIN, WORKER, descendants, finish, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, JOIN, WORKER, descendants, finish, hurry, main, ranks_of, report, run, start, wait_until
 from test_pods import Proxy, down, pods, refused, ticket_by, wait_for
 from test_resume import read
 from test_set import here, job, well
 
-LARGE = ['exec', 'command=sh -c "seq {} 30000; sleep 0.02"', 'count=100']  # some 170 KB each
+# Some 170 KB each.
+LARGE = ['exec', 'command=sh -c "seq {} 30000; test -e hurry || sleep 0.5"', 'count=100']
 
 
 def hiding(folder, words):
@@ -74,6 +75,7 @@ def test_results_that_cannot_be_written_are_not_counted():
     line = hiding('work', [HDSS, 'up', '--foreground', '--listen', 'local', '--pods-only'])
     if line is None:
         return 'mount namespaces are not permitted'
+    hurry()
     there = start(line)
     wait_until(lambda: os.path.exists('hdss/main/pods') and run([HDSS, 'pods']).status == 0, 'the set')
     try:
@@ -98,8 +100,6 @@ def cut_until_more(proxy):
 
 def test_cuts_and_kills_with_results_on_their_way():
     here()
-    alone = run([HDSS, 'run', '--workers', '2', '--summary', 'none', '--output', 'alone.txt', *LARGE])
-    assert alone.status == 0, alone
     well(['up', '--listen', 'local', '--pods-only'])
     kept = []
     try:
@@ -116,7 +116,10 @@ def test_cuts_and_kills_with_results_on_their_way():
         assert finish(killed).status == 1
         for _ in range(2):  # meanwhile the loss is noticed, before the job is over
             cut_until_more(proxy)
+        hurry()
         wait_for('1')
+        alone = run([HDSS, 'run', '--workers', '2', '--summary', 'none', '--output', 'alone.txt', *LARGE])
+        assert alone.status == 0, alone
         assert read('out.txt') == read('alone.txt')
         figures = report()
         assert figures['done'] == 100 and figures['pods'] == {'joined': figures['pods']['joined'], 'left': 0, 'lost': 1}, figures
@@ -128,9 +131,8 @@ def test_cuts_and_kills_with_results_on_their_way():
 def test_a_pod_that_leaves_has_sent_all():
     """Nothing is lost, or computed again, where a job is cancelled and a pod leaves with results on their way by a slow proxy."""
     here()
-    tasks = ['exec', 'shell=yes', 'command=test $(({} % 7)) = 0 && seq {} 150000 || { sleep 0.01; echo {}; }', 'count=84']  # large ones, and small ones meanwhile
-    alone = run([HDSS, 'run', '--workers', '2', '--summary', 'none', '--output', 'alone.txt', *tasks])
-    assert alone.status == 0, alone
+    tasks = ['exec', 'shell=yes', 'count=84',  # large ones, and small ones meanwhile
+             'command=test $(({} % 7)) = 0 && seq {} 150000 || { test -e hurry || sleep 1; echo {}; }']
     well(['up', '--listen', 'local', '--pods-only'])
     try:
         proxy = Proxy('proxy', 'hdss/main/pods.socket')
@@ -157,7 +159,10 @@ def test_a_pod_that_leaves_has_sent_all():
         assert left.status == 0 and job('2')['state'] == 'running', (left, job('2'), run([HDSS, 'output', '2']))
         done = job('2')['done']
         stays = join([*JOIN, '--workers', '2', 'main'])
+        hurry()
         wait_for('2')
+        alone = run([HDSS, 'run', '--workers', '2', '--summary', 'none', '--output', 'alone.txt', *tasks])
+        assert alone.status == 0, alone
         figures = report()
         assert 0 < done < 84 and figures['pods'] == {'joined': 2, 'left': 1, 'lost': 0} and figures['faults']['reissued_chunks'] == 0, figures
         assert read('out.txt') == read('alone.txt'), 'the output is another one'

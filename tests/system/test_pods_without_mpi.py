@@ -9,8 +9,8 @@ import time
 
 os.environ['HDSS_TEST_LAUNCHER'] = 'none'
 
-from launch import HDSS, JOIN, MASTER, WORKER, descendants, finish, long, main, ranks_of, report, run, start, wait_until
-from test_pods import SLEEPING, down, join, pods, refused, test_a_pod_that_is_cut_off_comes_back, wait_for
+from launch import HDSS, JOIN, MASTER, WORKER, descendants, finish, hurry, long, main, ranks_of, report, run, start, unhurried, wait_until
+from test_pods import SINGLY, down, join, pods, refused, test_a_pod_that_is_cut_off_comes_back, wait_for
 from test_set import here, job, well
 
 FORK = os.path.join(os.path.dirname(WORKER), 'hdss-fork')
@@ -55,13 +55,14 @@ def test_a_lost_worker_costs_what_it_had():
     well(['up', '--listen', 'local', '--pods-only'])
     try:
         pod = join(workers=3)
-        well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=1000', 'mean=2000'])
+        well(['submit', '--report', 'report.json', *SINGLY, *unhurried()])
         wait_until(lambda: job('1')['done'] > 100, 'what was computed')
         workers = ranks_of(pod, WORKER)
         os.kill(workers[0], signal.SIGKILL)
+        hurry()
         wait_for('1')
         figures = report()
-        assert figures['done'] == 1000 and figures['faults']['lost_workers'] == 1, figures['faults']
+        assert figures['done'] == 40000 and figures['faults']['lost_workers'] == 1, figures['faults']
         assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0}, figures['pods']
     finally:
         down()
@@ -79,16 +80,15 @@ def state_of(pid):
 def test_a_worker_that_is_stopped_in_the_midst_of_its_results_is_lost():
     """Its master is stopped while it puts in as much as there is room for, so that the rest does not follow."""
     here()
-    words = ['mandelbrot', 'width=500000', 'height=30', 'max_iter=200']
-    alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.bin', *words])
-    assert alone.status == 0, alone
+    words = ['--isolate', 'off', *unhurried(iterations=30, sleep_us=1000000, elements=400000)]  # 3 MB, and so more than there is room for
     well(['up', '--listen', 'local', '--pods-only'])
     try:
         pod = join(workers=2)
         master, worker = ranks_of(pod, MASTER)[0], ranks_of(pod, WORKER)[0]
-        well(['submit', '--technique', 'ss', '--power', 'equal', '--output', 'out.bin', *words])
+        well(['submit', *SINGLY, '--output', 'out.bin', *words])
         wait_until(lambda: job('1')['done'] > 1, 'what was computed')
         os.kill(master, signal.SIGSTOP)
+        hurry()
         looks = 0
         while looks < 20:  # in a row in which it sleeps: it has computed, and waits for room
             looks = looks + 1 if state_of(worker) == 'S' else 0
@@ -96,6 +96,8 @@ def test_a_worker_that_is_stopped_in_the_midst_of_its_results_is_lost():
         os.kill(worker, signal.SIGSTOP)
         os.kill(master, signal.SIGCONT)
         wait_for('1')
+        alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.bin', *words])
+        assert alone.status == 0, alone
         with open('out.bin', 'rb') as one, open('alone.bin', 'rb') as other:
             assert one.read() == other.read()
     finally:
@@ -108,7 +110,7 @@ def test_a_lost_master_takes_its_workers_along():
     here()
     well(['up', '--listen', 'local', '--workers', '1'])
     try:
-        well(['submit', '--report', 'report.json', *SLEEPING, 'iterations=1000', 'mean=2000'])
+        well(['submit', '--report', 'report.json', *SINGLY, *unhurried()])
         pod = join(workers=3)
         before = job('1')['done']
         wait_until(lambda: job('1')['done'] > before + 100, 'what the pod has computed')
@@ -117,9 +119,10 @@ def test_a_lost_master_takes_its_workers_along():
         lost = finish(pod)
         assert lost.status == 1 and 'the pod ended without leaving its set' in lost.err[-1], lost
         assert all(is_gone(pid) for pid in processes)
+        hurry()
         wait_for('1')
         figures = report()
-        assert figures['done'] == 1000 and figures['pods']['lost'] == 1, figures
+        assert figures['done'] == 40000 and figures['pods']['lost'] == 1, figures
     finally:
         down()
 

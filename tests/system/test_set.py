@@ -10,7 +10,7 @@ import stat
 import struct
 import sys
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, long, main, python_is_there, ranks_of, run, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, hurry, long, main, python_is_there, ranks_of, run, start, unhurried, wait_until
 from test_events import members, name_of
 from test_isolation import built
 
@@ -19,6 +19,7 @@ JOBS_BEFORE, JOBS_BEHIND = 10, int(os.environ.get('HDSS_TEST_JOBS', '30'))
 # Kills of a supermaster, each right behind an answer.
 KILLS = int(os.environ.get('HDSS_TEST_KILLS', '3'))
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=1000']
+UNHURRIED = ['--isolate', 'off', '--technique', 'ss', '--power', 'equal', *unhurried()]
 
 
 def here():
@@ -203,32 +204,28 @@ def test_a_set_that_is_killed_goes_on():
     here()
     process = start([HDSS, 'up', '--workers', '2', '--foreground'])
     assert process.stdout.readline() == 'main is up\n'
-    well(['submit', *SLEEPING[:-1], 'mean=2000', 'iterations=200', '--output', 'kept.npy'])
+    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
     wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
     os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
     lost = finish(process)
     assert lost.status == 1 and lost.err[-1].endswith('; `hdss up --resume` goes on with its jobs'), lost
+    hurry()
     up('--resume')
     try:
         done = run([HDSS, 'wait', '1'])
-        assert done.status == 0 and done.out == 'main/1: done, 200 of 200 (100.0 %)\n', done
+        assert done.status == 0 and done.out == 'main/1: done, 40,000 of 40,000 (100.0 %)\n', done
     finally:
         assert run([HDSS, 'drain', '--wait']).status == 0
     up('--resume')
     try:
-        assert [job('1')[what] for what in ('state', 'done', 'total', 'technique')] == ['done', 200, 200, 'ss'], job('1')
+        assert [job('1')[what] for what in ('state', 'done', 'total', 'technique')] == ['done', 40000, 40000, 'ss'], job('1')
     finally:
         assert run([HDSS, 'down']).status == 0
 
 
 def test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time():
     here()
-    hostile = built('hostile')
-    plugin = [hostile, 'iterations=1500', 'sleep=2000']
-    kinds = [[*SLEEPING[:-1], 'mean=2000', 'iterations=1500'], plugin, ['--isolate', 'off', *plugin]]
-    for number, words in enumerate(kinds):
-        alone = run([HDSS, 'run', '--workers', '2', '--output', f'alone{number}.npy', *words])
-        assert alone.status == 0, alone
+    kinds = [UNHURRIED, ['--isolate', 'on', *UNHURRIED[2:]], ['--technique', 'gss', *unhurried()]]
     process = start([HDSS, 'up', '--workers', '4', '--masters', '2', '--foreground'])
     assert process.stdout.readline().startswith('main is up')
     try:
@@ -238,10 +235,13 @@ def test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time():
             os.kill(ranks_of(process, program)[0], signal.SIGKILL)
         wait_until(lambda: all(job(one)['lost'] == 2 for one in ids), 'two losses')
         assert all(job(one)['state'] == 'running' for one in ids), [job(one) for one in ids]
+        hurry()
+        alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', *UNHURRIED])
+        assert alone.status == 0, alone
         waited = run([HDSS, 'wait', *ids])
         assert waited.status == 0, waited
         for number, one in enumerate(ids):
-            with open(f'alone{number}.npy', 'rb') as right, open(f'{number}.npy', 'rb') as got:
+            with open('alone.npy', 'rb') as right, open(f'{number}.npy', 'rb') as got:
                 assert right.read() == got.read(), number
             assert '1 lost worker, 1 lost master' in well(['output', '--stream', 'out', one]), well(['output', one])
         later = run([HDSS, 'submit', '--wait', *SLEEPING, 'iterations=20'])
@@ -286,11 +286,12 @@ def test_a_set_that_is_lost_is_started_again():
     here()
     process = start([HDSS, 'up', '--workers', '2', '--foreground', '--restarts', '1'])
     assert process.stdout.readline().startswith('main is up')
-    well(['submit', *SLEEPING, 'iterations=300', '--output', 'kept.npy'])
+    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
     wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
     first = ranks_of(process, SUPERMASTER)[0]
     os.kill(first, signal.SIGKILL)
     wait_until(lambda: ranks_of(process, SUPERMASTER) not in ([], [first]), 'another supermaster')
+    hurry()
     wait_until(lambda: run([HDSS, 'wait', '1']).status == 0, 'the end of the job')
     for pid in ranks_of(process, WORKER):
         os.kill(pid, signal.SIGKILL)
@@ -307,16 +308,17 @@ def jobs_that_go_on_behind(strike, status, line):
     here()
     process = start([HDSS, 'up', '--workers', '2', '--masters', '1', '--jobs-at-once', '1', '--foreground'])
     assert process.stdout.readline() == 'main is up\n'
-    well(['submit', *SLEEPING, 'iterations=1000', '--output', 'kept.npy'])
+    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
     well(['submit', 'synthetic', 'iterations=1'])
     wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
     strike(process)
     ended = finish(process)
     assert ended.status == status and ended.err[-1] == line, ended
+    hurry()
     up('--resume')
     try:
         done = run([HDSS, 'wait', '1', '2'])
-        assert done.status == 0 and done.out == 'main/1: done, 1,000 of 1,000 (100.0 %)\nmain/2: done, 1 of 1 (100.0 %)\n', done
+        assert done.status == 0 and done.out == 'main/1: done, 40,000 of 40,000 (100.0 %)\nmain/2: done, 1 of 1 (100.0 %)\n', done
     finally:
         assert run([HDSS, 'down']).status == 0
 
@@ -357,7 +359,7 @@ def test_a_job_without_a_journal_fails_with_its_workers():
     here()
     process = start([HDSS, 'up', '--workers', '2', '--foreground'])
     assert process.stdout.readline() == 'main is up\n'
-    well(['submit', *SLEEPING, 'iterations=1000'])
+    well(['submit', *UNHURRIED])
     wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
     for pid in ranks_of(process, WORKER):
         os.kill(pid, signal.SIGKILL)

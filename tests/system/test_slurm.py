@@ -3,13 +3,14 @@
 not installed, or cannot run.
 """
 import contextlib
+import glob
 import json
 import os
 import re
 import signal
 import time
 
-from launch import MASTER, SUPERMASTER, WORKER, long, main, report, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, hurry, long, main, report, unhurried, wait_until
 from slurm import Slurm, text_of
 from test_elastic import name_of_run
 from test_resume import has_records
@@ -64,6 +65,17 @@ def run(slurm, name, words, options=BOTH, status=0):
     return text
 
 
+def run_pods(slurm, count, words, options=BOTH):
+    """A run that is not over before so many pods have joined it."""
+    os.environ.update(HDSS_CONTROL_DIR=os.getcwd())
+    number = slurm.submit(recipe('hdss'), [*words, '--report', 'report.json', *unhurried()], options)
+    wait_until(lambda: runs() and len(pods(slurm, name_of_run())) == count, f'the pods, {slurm.last_words()}', 240)
+    hurry()
+    found, text = slurm.wait(number)
+    assert found == 0, (found, text, slurm.last_words())
+    os.remove('hurry')
+
+
 def workers_on(figures):
     """{node: number of workers}"""
     nodes = [row['node'] for row in figures['worker_stats']]
@@ -80,7 +92,10 @@ def check_home(figures):
 def test_recipes_run_with_a_master_on_each_node():
     def test(slurm):
         for name in ('hdss', 'mpirun', 'srun'):
-            run(slurm, name, SHORT)
+            if name == 'hdss':
+                run_pods(slurm, 2, [])
+            else:
+                run(slurm, name, SHORT)
             figures = report()
             assert figures['masters'] == 2 and workers_on(figures) == {0: 4, 1: 4}, (name, figures)
             check_home(figures)
@@ -119,7 +134,10 @@ def test_unequal_nodes_get_what_they_have():
                                          (['--ntasks=7'], ['--master-core', 'reserved'], {0: 3, 1: 1}),
                                          (['--exclusive'], ['--threads', '2'], {0: 2, 1: 1}),
                                          (['--exclusive'], ['--workers', '6', '--masters', '0'], {0: 4, 1: 2})):
-            run(slurm, 'hdss', [*words, *SHORT], ['--nodes=3', *options])
+            if '--masters' in words:
+                run(slurm, 'hdss', [*words, *SHORT], ['--nodes=3', *options])
+            else:
+                run_pods(slurm, len(expected), words, ['--nodes=3', *options])
             found = workers_on(report())  # of nodes that are pods the numbers are in the order in which they join
             assert sorted(found.values(), reverse=True) == list(expected.values()), (options, words, report()['worker_stats'])
             os.remove('report.json')
@@ -141,6 +159,10 @@ def disturbed(slurm, name, disturb, *more, job=JOB):
             break
     disturb(number)
     return slurm.wait(number)
+
+
+def runs():
+    return glob.glob('hdss-*/run-*.sock')
 
 
 def pods(slurm, *of):

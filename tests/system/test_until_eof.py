@@ -16,7 +16,7 @@ def started(process):
     line = process.stdout.readline()
     assert line, finish(process)  # it has ended, and says why
     session = json.loads(line)
-    assert line.endswith('\n') and session['kind'] == 'set' and session['name'] == 'main' and well(['submit', 'synthetic', 'iterations=1']), line
+    assert line.endswith('\n') and session['kind'] == 'set' and session['name'] == 'main' and well(['submit', '--wait', 'synthetic', 'iterations=1']), line
     return session
 
 
