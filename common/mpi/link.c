@@ -171,11 +171,22 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
 /* Time for the last sends: messages to a lost rank of another node, of which nobody tells, stay for ever. */
 #define LAST_SENDS_NS 2000000000u
 
+static bool is_too_late(const struct link *link, uint64_t ended_ns)
+{
+    return link->runtime->degraded && link->now_ns > ended_ns + LAST_SENDS_NS;
+}
+
 /* True where messages of a user that has ended are on their way out, and may still arrive. */
 static bool has_last_sends(const struct link *link, const struct net_user *user, uint64_t ended_ns)
 {
-    const bool late = link->runtime->degraded && link->now_ns > ended_ns + LAST_SENDS_NS;
-    return user->pending > 0 && !late;
+    return user->pending > 0 && !is_too_late(link, ended_ns);
+}
+
+/* True where data that were announced have not come, though nobody waits for them, as those of a chunk that another
+ * worker had computed by then: their sender cannot end before they are taken. */
+static bool has_last_data(const struct link *link, uint64_t ended_ns)
+{
+    return link->net.collects_active > 0 && !is_too_late(link, ended_ns);
 }
 
 /* True where messages of the job are on their way. In a set the job's memory is freed behind it: what MPI has borrowed
@@ -199,7 +210,8 @@ bool link_is_over(const struct link *link)
     if (link->is_broken)
         return true;
     return announcements->end != 0 && link->drivers == NULL &&
-           !has_last_sends(link, &announcements->user, announcements->end_ns);
+           !has_last_sends(link, &announcements->user, announcements->end_ns) &&
+           !has_last_data(link, announcements->end_ns);
 }
 
 static bool is_lost(const struct link *link, unsigned rank)
@@ -264,6 +276,9 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
     if (driver == NULL)
         return EXIT_STATUS_FAILED;
     while (driver_goes_on(driver))
+        link_turn(link);
+    net_forget(&link->net, &driver->user);
+    while (!link->is_broken && has_last_data(link, driver->exit_ns))
         link_turn(link);
     const int status = driver->status;
     link_close(link);

@@ -443,6 +443,6 @@ void link_turn(struct link *link)
     link->now_is_fresh = false;
     if (happened)
         wait_reset(&link->wait);
-    else if (link_runs(link) || link->net.send_count > 0)
+    else if (link_runs(link) || link->net.send_count + link->net.collects_active > 0)
         link_idle(link);
 }

@@ -119,7 +119,8 @@ void net_fini(struct net *net)
     }
     free(net->sends);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        free(net->collects[i].buffer);
+        if (!net->collects[i].active) /* else the run has failed, and MPI may have data come */
+            free(net->collects[i].buffer);
     free(net->receive_bytes);
     free(net->waiting);
 }

@@ -5,7 +5,7 @@ import os
 import signal
 
 from launch import MASTER, WORKER, finish, launched, main, mpirun_line, report, run, start, wait_until
-from openmpi import FAULT_TOLERANT, OVER_TCP, RECOVERING_FAR
+from openmpi import FAULT_TOLERANT, IS_5, OVER_TCP, RECOVERING_FAR
 from test_dependent import build, dithered, generated, hydro, records_of, swinging
 from nodes import Nodes
 from test_faults import hdss, lines_with, pids
@@ -102,7 +102,9 @@ def check_far(masters):
         os.kill(far[1], signal.SIGKILL)
         result = finish(process)
     assert result.status == 0 and records_of('out.npy') == EXPECTED['hydro'](), result
-    assert report()['faults']['lost_workers'] == 1, (report(), result)
+    # Version 5 may crash a rank that sends to the one that is dead, and so lose it, too.
+    crashed = result.raw_err.count('(mca_pml_ob1_isend') if IS_5 else 0
+    assert report()['faults']['lost_workers'] == 1 + crashed, (report(), result)
     os.remove('out.npy')
 
 
@@ -110,6 +112,13 @@ def test_who_sends_to_a_rank_that_has_died_goes_on():
     """Over TCP, whose connection is reset: Open MPI 4 does not come back from the second message to such a rank, and version 5 needs its ULFM."""
     result = run(mpirun_line([(2, [os.environ['LOST_RECEIVER']])], options=RECOVERING_FAR, mca={**OVER_TCP, **FAULT_TOLERANT}))
     assert 'then 0\n' in result.out, result
+
+
+def test_results_that_nobody_waits_for_are_taken_all_the_same():
+    """As those of a chunk that another worker was quicker with: else their worker waits for ever, or MPI writes to memory that is freed."""
+    for way in (OVER_TCP, {}):
+        result = run(mpirun_line([(1, [os.environ['LATE_DATA'], 'leads']), (1, [os.environ['LATE_DATA']])], mca=way))
+        assert result.status == 0 and result.out == 'all results have gone\n', result
 
 
 @launched
