@@ -90,7 +90,8 @@ NOTEBOOK = """
 import json, nbclient, nbformat, sys
 book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in json.loads(sys.argv[1])])
 nbclient.NotebookClient(book, kernel_name='python3', allow_errors=True).execute()
-print(json.dumps([[output.get('ename') or output['data']['text/plain'] for output in cell.outputs] for cell in book.cells]))
+print(json.dumps([[' '.join(filter(None, [output.get('ename'), output.get('evalue')])) or output['data']['text/plain'] for output in cell.outputs]
+                  for cell in book.cells]))
 """
 
 
