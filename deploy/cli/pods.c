@@ -186,7 +186,10 @@ int pods_keep_ticket(char path[PATH_MAX], bool *goes_on, struct error *error)
     if (file < 0)
         return error_set(error, "cannot make the file %.300s: %s", path, strerror(errno));
     close(file);
-    return ticket_write(&ticket, path, error);
+    const int result = ticket_write(&ticket, path, error);
+    if (result < 0)
+        unlink(path);
+    return result;
 }
 
 /* --- hdss pods --- */

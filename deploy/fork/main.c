@@ -42,6 +42,7 @@ struct launch_of_ranks {
     int status;      /* that of the launch; -1: the first rank runs */
     int64_t kill_ms; /* when those that are left are killed; 0: never */
     sigset_t before; /* the mask of signals, as it was */
+    sigset_t awake;  /* and without SIGCHLD, which whoever started this process may have blocked */
 };
 
 static volatile sig_atomic_t drains, ends, stops, goes_on;
@@ -199,7 +200,7 @@ static void wait_for_signal(const struct launch_of_ranks *launch)
     const int64_t left_ms = launch->kill_ms - clock_ms();
     const struct timespec left = {(time_t)(left_ms / 1000), (long)(left_ms % 1000) * 1000000};
     if (launch->kill_ms == 0 || left_ms > 0)
-        ppoll(NULL, 0, launch->kill_ms == 0 ? NULL : &left, &launch->before);
+        ppoll(NULL, 0, launch->kill_ms == 0 ? NULL : &left, &launch->awake);
 }
 
 static int attend_ranks(struct launch_of_ranks *launch)
@@ -257,13 +258,17 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
     struct launch_of_ranks launch = {.ranks = ranks, .status = -1, .pids = calloc(ranks, sizeof *launch.pids)};
     struct error error = {"out of memory"};
     unsigned rank = 0;
+    void (*const before)(int) = signal(SIGXFSZ, SIG_IGN); /* memory that is shared counts as a file */
     launch.memory = launch.pids != NULL ? lanes_make(&launch.lanes, ranks, &error) : -1;
     if (launch.memory < 0) {
         fprintf(stderr, "hdss-fork: %s\n", error.text);
         free(launch.pids);
         return EXIT_STATUS_FAILED;
     }
+    signal(SIGXFSZ, before);
     take_signals_for_ranks(&launch.before);
+    launch.awake = launch.before;
+    sigdelset(&launch.awake, SIGCHLD);
     bool is_started = true;
     for (unsigned i = 0; is_started && i < count; i++)
         is_started = fork_ranks(&launch, &contexts[i], &rank);

@@ -3,6 +3,7 @@
 HDSS_TEST_LAUNCHER=none has the other tests of pods begin such pods, too."""
 import os
 import re
+import resource
 import shlex
 import signal
 import time
@@ -188,6 +189,10 @@ def test_what_it_cannot_start_is_refused():
                         ([FORK, '-n', '2', WORKER, '--slowdown', '0'], '--slowdown')):
         result = run(words)
         assert result.status == 2 and any(text in line for line in result.err), result
+    result = run([FORK, '-n', '2', './nothing'], preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD]))
+    assert result.status == 2, result
+    result = run([FORK, '-n', '2', './nothing'], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+    assert result.status == 1 and result.err == ['hdss-fork: cannot share memory among 2 ranks: File too large'], result
     result = run(['env', 'HDSS_LAUNCH=0:0:2', WORKER])
     assert result.status == 2 and len(result.err) == 1 and 'HDSS_LAUNCH' in result.err[0], result
 
