@@ -114,8 +114,6 @@ void watch_begin(struct watch *watch, unsigned rank)
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
     if (peer->means == WATCH_BY_KERNEL && epoll_ctl(watch->set, EPOLL_CTL_ADD, peer->process, &event) < 0)
         peer->means = WATCH_BY_ASKING;
-    watch->unaided += peer->means == WATCH_BY_ASKING;
-    watch->masters += watch->runtime->hellos[rank].role == ROLE_MASTER;
     if (peer->means == WATCH_TOO_LATE)
         detect_end(watch->runtime, rank);
 }
@@ -183,9 +181,7 @@ static void end_stopped_peer(struct watch *watch, struct watched *peer)
 
 void watch_ask(struct watch *watch, uint64_t now_ns)
 {
-    const struct net *net = watch->runtime->net;
-    const bool awaits_data = net != NULL && net->collects_active > 0;
-    if (now_ns < watch->ask_ns || (watch->unaided + watch->masters == 0 && !awaits_data))
+    if (now_ns < watch->ask_ns)
         return;
     watch->ask_ns = now_ns + ASK_EVERY_NS;
     for (unsigned i = 0; i < watch->count; i++) {

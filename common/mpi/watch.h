@@ -26,9 +26,7 @@ struct watch {
     struct runtime *runtime;
     struct watched *peers; /* [count] that concern this rank, now or maybe one day; owned */
     unsigned count;
-    unsigned unaided; /* watched peers that must be asked for */
-    unsigned masters; /* watched peers that are masters: it is looked whether they are stopped */
-    int set;          /* an epoll set: readable when somebody has ended */
+    int set; /* an epoll set: readable when somebody has ended */
     uint64_t ask_ns;
 };
 
