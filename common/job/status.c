@@ -44,6 +44,11 @@ void status_tell_draining(void)
     status_file_tell(STATUS_DRAINING "\n", (int)strlen(STATUS_DRAINING "\n"));
 }
 
+void status_tell_over(void)
+{
+    status_file_tell("\n" STATUS_OVER "\n", (int)strlen("\n" STATUS_OVER "\n"));
+}
+
 void status_tell_end(const char *role, int status, bool degraded)
 {
     char line[64];

@@ -576,10 +576,10 @@ static int feed(struct exec_run *run, struct error *error)
 }
 
 /* The first row is there before the ranks are: the delay of the second one counts from their beginning. */
-static enum launch_wish exec_look_aside(void *context, bool begun)
+static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
 {
     struct exec_run *run = context;
-    if (begun && run->next_ns == 0)
+    if (stage != LAUNCH_STARTS && run->next_ns == 0)
         run->next_ns = now_ns() + run->request.delay_ns;
     if (run->error.text[0] == '\0' && follow_look(&run->follow, &run->error) == 0 && run->next_ns > 0)
         feed(run, &run->error);

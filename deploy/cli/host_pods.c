@@ -110,6 +110,15 @@ static const char *find_agent(const struct launch_plan *plan)
     return found != NULL && found[0] != '\0' ? found : "ssh -x";
 }
 
+/* Adds the words of the program; of a list, as Open MPI's "ssh : rsh", the first. */
+static void add_agent_program(struct argv *line, const char *agent)
+{
+    char first[PATH_MAX];
+    const char *end = strstr(agent, " : ");
+    snprintf(first, sizeof first, "%.*s", end != NULL ? (int)(end - agent) : (int)strlen(agent), agent);
+    argv_add_split(line, first);
+}
+
 /* Adds an option whose value is all of the words. Nothing where there are none. */
 static void add_list(struct argv *line, const char *option, const struct argv *list, const char *between)
 {
@@ -198,7 +207,7 @@ static void add_agent(const struct host_pods *pods, const struct host_pod *pod, 
         return;
     }
     struct argv command = {0};
-    argv_add_split(line, find_agent(pods->plan));
+    add_agent_program(line, find_agent(pods->plan));
     argv_add(line, host);
     begin_command(&command);
     add_join(pods, pod, &command);
@@ -223,7 +232,7 @@ void host_pods_show(const struct host_pods *pods, FILE *to)
 static _Noreturn void become_agent(const struct host_pods *pods, char *const *line, int input, int errors, pid_t parent)
 {
     sigset_t none;
-    setpgid(0, 0); /* where no Ctrl-C reaches it: the pod leaves with the run */
+    setsid(); /* no Ctrl-C reaches it: the pod leaves with the run. Nor can it ask for a password, and wait for ever */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(EXIT_STATUS_FAILED);
@@ -395,10 +404,11 @@ void host_pods_wait(struct host_pods *pods)
 
 /* --- beside the launch --- */
 
-/* True where no agent has been there for a while: the run waits for nobody. */
-static bool is_deserted(struct host_pods *pods)
+/* True where no agent has been there for a while: the run waits for nobody. One whose loop is over may still write its
+ * output, and one that others may join waits for them. */
+static bool is_deserted(struct host_pods *pods, bool is_over)
 {
-    if (reap(pods) > 0 || pods->deserted_ms < 0)
+    if (reap(pods) > 0 || pods->deserted_ms < 0 || is_over || pods->plan->elastic)
         return pods->deserted_ms < 0;
     if (pods->deserted_ms == 0)
         pods->deserted_ms = launch_clock_ms();
@@ -409,13 +419,13 @@ static bool is_deserted(struct host_pods *pods)
     return true;
 }
 
-static enum launch_wish look_at_pods(void *context, bool begun)
+static enum launch_wish look_at_pods(void *context, enum launch_stage stage)
 {
     struct host_pods *pods = context;
     const struct launch_side *other = pods->other;
     deliver_all(pods);
-    const bool deserted = is_deserted(pods);
-    const enum launch_wish wish = other != NULL ? other->look(other->context, begun) : LAUNCH_GOES_ON;
+    const bool deserted = is_deserted(pods, stage == LAUNCH_IS_OVER);
+    const enum launch_wish wish = other != NULL ? other->look(other->context, stage) : LAUNCH_GOES_ON;
     return deserted ? LAUNCH_ENDS : wish;
 }
 

@@ -97,14 +97,14 @@ struct tether {
 };
 
 /* A pod that has joined leaves with its run or set, which has ended; one that has not is of no use. */
-static enum launch_wish look_at_tether(void *context, bool begun)
+static enum launch_wish look_at_tether(void *context, enum launch_stage stage)
 {
     struct tether *tether = context;
     char byte;
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     if (!tether->is_cut && poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0) {
         tether->is_cut = true;
-        tether->end_ms = launch_clock_ms() + (begun ? LEAVES_MS : 0);
+        tether->end_ms = launch_clock_ms() + (stage != LAUNCH_STARTS ? LEAVES_MS : 0);
     }
     return tether->is_cut && launch_clock_ms() >= tether->end_ms ? LAUNCH_KILLS : LAUNCH_GOES_ON;
 }

@@ -242,14 +242,21 @@ static void ask_to_stop(struct child *child)
     }
 }
 
+/* Ctrl-Z. Pods would take ranks that are stopped for lost. */
+static void stop(struct child *child)
+{
+    if (child->how->has_pods)
+        launch_say("stopped: the run goes on, as pods on other hosts do");
+    else
+        kill(child->pid, SIGTSTP);
+    raise(SIGSTOP);
+}
+
 static void take_signal(struct child *child, int number)
 {
     switch (number) {
     case SIGCHLD: child->ended = waitpid(child->pid, &child->status, WNOHANG) == child->pid; break;
-    case SIGTSTP:
-        kill(child->pid, SIGTSTP);
-        raise(SIGSTOP);
-        break;
+    case SIGTSTP: stop(child); break;
     case SIGCONT: kill(child->pid, SIGCONT); break;
     case SIGUSR1:
     case SIGUSR2:
@@ -440,8 +447,10 @@ static void look_aside(struct child *child)
     const struct launch_side *side = child->how->side;
     if (side == NULL)
         return;
-    const bool begun = !child->how->reports || child->watch.begun || child->watch.ended;
-    const enum launch_wish wish = side->look(side->context, begun);
+    const bool is_over = child->how->reports && (child->watch.over || child->watch.ended);
+    const bool runs = !child->how->reports || child->watch.begun;
+    const enum launch_stage stage = is_over ? LAUNCH_IS_OVER : runs ? LAUNCH_RUNS : LAUNCH_STARTS;
+    const enum launch_wish wish = side->look(side->context, stage);
     if (side->has_printed != NULL && side->has_printed(side->context)) {
         whole_lines_redraw(&child->lines);
         fflush(stderr);

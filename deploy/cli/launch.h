@@ -36,12 +36,18 @@ enum launch_wish {
     LAUNCH_KILLS,  /* it is killed with them at once: nothing that they do is of use */
 };
 
+enum launch_stage {
+    LAUNCH_STARTS,  /* some ranks are not there yet */
+    LAUNCH_RUNS,    /* all are, or it is not known */
+    LAUNCH_IS_OVER, /* the loop is over: nobody computes, and the results are brought where they belong */
+};
+
 /* Work of the caller's that goes on in the loop that waits for the launcher. */
 struct launch_side {
-    /* Called after each event, and when its time is over; never waits. `begun`: all ranks are there, or it is not
-     * known. Its wish is met as soon as it is returned, and nothing is said about it; LAUNCH_ENDS and LAUNCH_KILLS
-     * have to be returned again and again, until the launcher has ended. */
-    enum launch_wish (*look)(void *context, bool begun);
+    /* Called after each event, and when its time is over; never waits. Its wish is met as soon as it is returned, and
+     * nothing is said about it; LAUNCH_ENDS and LAUNCH_KILLS have to be returned again and again, until the launcher
+     * has ended. */
+    enum launch_wish (*look)(void *context, enum launch_stage stage);
     int (*wait_ms)(void *context); /* time until look() is due at the latest; -1: only after events */
     /* Fills in descriptors whose events look() waits for, at most LAUNCH_SIDE_DESCRIPTORS. Returns how many. */
     unsigned (*wait_for)(void *context, struct pollfd *polled);
@@ -58,6 +64,7 @@ struct launch {
     bool remote;    /* ranks elsewhere get a fixed time to come up: nobody here sees what they catch */
     bool survives;  /* the launcher lets ranks die: launcher_watch.h looks after it, and the ranks say how it went */
     bool reports;   /* the ranks can say how the run went: the one that leads is on this machine */
+    bool has_pods;  /* launches that are not stopped with this one may take part */
     bool is_pod;    /* a master leads, in the place of a supermaster */
     bool flat;      /* workers alone: where `survives` none but rank 0 is needed, else each of them */
     unsigned ranks; /* ranks to launch */

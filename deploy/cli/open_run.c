@@ -11,27 +11,36 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The option by which pods take part. */
+static const char *option_for_pods(const struct launch_plan *launch_plan)
+{
+    return launch_plan->has_pods ? "--pods" : launch_plan->elastic ? "--elastic" : "--listen";
+}
+
 /* The folder of the run's own, by the name of this process, which goes on over all starts of the run. -1 with one
  * line. */
-static int find_folder(char folder[PATH_MAX], struct error *error)
+static int find_folder(const struct launch_plan *launch_plan, char folder[PATH_MAX], struct error *error)
 {
     char name[SET_NAME_MAX];
     struct error unused;
     snprintf(name, sizeof name, "run-%d", (int)getpid());
     if (sets_state_folder(name, folder, &unused) == 0)
         return 0;
-    return error_set(error, "--elastic: neither XDG_STATE_HOME nor HOME says where the file can be by which pods join; "
-                            "accepted: with --pods-file FILE");
+    return error_set(error,
+                     "%s: neither XDG_STATE_HOME nor HOME says where the file can be by which pods join; "
+                     "accepted: with --pods-file FILE",
+                     option_for_pods(launch_plan));
 }
 
 /* The file by which pods join, in that folder. -1 with one line. */
-static int find_ticket(char ticket[JOB_PATH_MAX], struct error *error)
+static int find_ticket(const struct launch_plan *launch_plan, char ticket[JOB_PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];
-    if (find_folder(folder, error) < 0)
+    if (find_folder(launch_plan, folder, error) < 0)
         return -1;
     if (snprintf(ticket, JOB_PATH_MAX, "%s/" TICKET_NAME, folder) >= JOB_PATH_MAX)
-        return error_set(error, "--elastic: the path of the run's folder is too long; accepted: with --pods-file FILE");
+        return error_set(error, "%s: the path of the run's folder is too long; accepted: with --pods-file FILE",
+                         option_for_pods(launch_plan));
     return 0;
 }
 
@@ -48,7 +57,7 @@ static void add_words(struct launch_plan *launch_plan, const char *ticket)
 int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
 {
     char ticket[JOB_PATH_MAX];
-    if (find_ticket(ticket, error) < 0)
+    if (find_ticket(launch_plan, ticket, error) < 0)
         return -1;
     add_words(launch_plan, ticket);
     return 0;
@@ -57,7 +66,7 @@ int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
 int open_run_add_late(struct launch_plan *launch_plan, struct error *error)
 {
     struct job *job = &launch_plan->setup.job;
-    if (find_ticket(job->pods_file, error) < 0)
+    if (find_ticket(launch_plan, job->pods_file, error) < 0)
         return -1;
     add_words(launch_plan, job->pods_file);
     launch_plan->listens = job->listens = true;
@@ -67,8 +76,10 @@ int open_run_add_late(struct launch_plan *launch_plan, struct error *error)
 int open_run_check(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->dca.count > 0 && launch_plan->listens)
-        return error_set(error, "--elastic: workers alone (--dca) have no supermaster that pods could join; accepted: "
-                                "without --dca");
+        return error_set(error,
+                         "%s: workers alone (--dca) have no supermaster that pods could join; accepted: "
+                         "without --dca",
+                         option_for_pods(launch_plan));
     return 0;
 }
 
@@ -76,7 +87,7 @@ void open_run_clear(const struct launch_plan *launch_plan)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     struct error unused;
-    if (!launch_plan->listens || find_folder(folder, &unused) < 0)
+    if (!launch_plan->listens || find_folder(launch_plan, folder, &unused) < 0)
         return;
     if (snprintf(path, sizeof path, "%s/" TICKET_NAME, folder) < PATH_MAX)
         unlink(path);

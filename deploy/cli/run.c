@@ -689,13 +689,15 @@ static int run_with_pods(struct launch_plan *launch_plan, struct launch *how, st
     return is_deserted ? EXIT_STATUS_FAILED : status;
 }
 
-/* Has pods on several hosts where nobody says otherwise and all allows it. -1 with one line. */
-static int choose_pods(struct launch_plan *launch_plan, struct error *error)
+/* Has pods on several hosts where nobody says otherwise and all allows it. */
+static void choose_pods(struct launch_plan *launch_plan)
 {
     if (launch_plan->has_pods || !host_pods_are_default(launch_plan))
-        return 0;
+        return;
+    struct error unused;
     launch_plan->has_pods = true;
-    return open_run_add_late(launch_plan, error);
+    if (open_run_add_late(launch_plan, &unused) < 0) /* no folder for the file by which they join */
+        launch_plan->has_pods = false;
 }
 
 /* A pod of one machine can do without a launcher of MPI, and does where there is none. */
@@ -713,11 +715,13 @@ static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     if (launcher_check_place(error) < 0 || find_hosts(launch_plan, error) < 0 ||
-        choose_launcher(launch_plan, error) < 0 || choose_pods(launch_plan, error) < 0)
+        choose_launcher(launch_plan, error) < 0)
         return EXIT_STATUS_USAGE;
+    choose_pods(launch_plan);
     if (!launch_plan->dry_run)
         set_drain(launch_plan, how);
-    how->ends_soon &= !launch_plan->listens; /* pods are parted from */
+    how->has_pods = launch_plan->listens;
+    how->ends_soon &= !how->has_pods; /* they are parted from */
     if (launch_plan->has_pods && host_pods_plan(launch_plan, error) < 0)
         return EXIT_STATUS_USAGE;
     launch_plan->survives = dialect_of(launch_plan)->survives != NULL && dialect_of(launch_plan)->survives(launch_plan);

@@ -293,7 +293,7 @@ static enum launch_wish end_in_time(struct attended_set *set)
 }
 
 /* Says that the set is up once it answers, and has it end with standard input where that is wanted. */
-static enum launch_wish look_at_set(void *context, bool begun)
+static enum launch_wish look_at_set(void *context, enum launch_stage stage)
 {
     struct attended_set *set = context;
     json_t *session;
@@ -303,7 +303,7 @@ static enum launch_wish look_at_set(void *context, bool begun)
     }
     if (set->late_ms > 0)
         return end_in_time(set);
-    if (!begun || set->is_said || !is_up(set->name, &session))
+    if (stage == LAUNCH_STARTS || set->is_said || !is_up(set->name, &session))
         return LAUNCH_GOES_ON;
     set->is_said = true;
     say_up(set->request, set->name, session);

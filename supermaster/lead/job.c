@@ -621,6 +621,7 @@ int led_job_end(struct led_job *led, int status)
     const struct supermaster *supermaster = &led->supermaster;
     enter(led);
     led->ended_ns = runtime_now();
+    status_tell_over();
     print_failure(led);
     if (supermaster->losses.of_launch > 0)
         runtime_note_loss(led->runtime);

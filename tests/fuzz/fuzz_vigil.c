@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     take(&whole, bytes + 1, size - 1, PIECE_MAX);
     take(&cut, bytes + 1, size - 1, bytes[0] % 32 + 1u);
     REQUIRE(whole.begun == cut.begun && whole.lead == cut.lead && whole.ended == cut.ended);
-    REQUIRE(whole.draining == cut.draining);
+    REQUIRE(whole.draining == cut.draining && whole.over == cut.over);
     REQUIRE(whole.degraded == cut.degraded && launcher_watch_status(&whole) == launcher_watch_status(&cut));
     REQUIRE(launcher_watch_status(&whole) >= -1 && launcher_watch_status(&whole) <= EXIT_STATUS_DRAINED);
     REQUIRE(whole.length < sizeof whole.line);

@@ -120,6 +120,25 @@ def test_pods_come_back_to_a_run_that_is_started_again():
     assert back.status == 0 and any('the set was lost: it is waited for' in line for line in back.err), back
 
 
+def state_of(pid):
+    with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+        return file.read().rsplit(')', 1)[1].split()[0]
+
+
+def test_ctrl_z_stops_no_rank():
+    """Pods would take the supermaster for lost."""
+    process, ticket = begin('--workers', '1', *LOOP)
+    pod = join(ticket)
+    process.send_signal(signal.SIGTSTP)
+    wait_until(lambda: state_of(process.pid) == 'T', 'the stop')
+    after(100)
+    process.send_signal(signal.SIGCONT)
+    hurry()
+    ended = finish(process)
+    assert ended.status == 0 and 'hdss: stopped: the run goes on, as pods on other hosts do' in ended.err, ended
+    assert finish(pod).status == 0
+
+
 def refused(words, *texts):
     result = run([HDSS, *words])
     assert result.status == 2 and len(result.err) == 1 and all(text in result.err[0] for text in texts), (words, result)

@@ -116,6 +116,35 @@ def test_hosts_that_cannot_be_reached_are_named():
     assert shown.status == 0 and len([line for line in shown.out.splitlines() if line.startswith('no-such-agent nowhere')]) == 2, shown
 
 
+def test_agents_have_no_terminal():
+    """They would be stopped as they ask there for a password. Of several agents, as Open MPI may be told them, the first is used."""
+    here()
+    with open('agent', 'w', encoding='ascii') as file:
+        file.write('#!/bin/sh\ncut -d " " -f 6 /proc/$$/stat > session.$$; exit 1\n')
+    os.chmod('agent', 0o700)
+    os.environ['OMPI_MCA_plm_rsh_agent'] = f'{os.getcwd()}/agent : rsh'
+    try:
+        run([HDSS, 'run', '--hosts', 'a:1,b:1', 'synthetic', 'iterations=10'])
+    finally:
+        del os.environ['OMPI_MCA_plm_rsh_agent']
+    pids = [name.split('.')[1] for name in os.listdir('.') if name.startswith('session.')]
+    assert len(pids) == 2
+    for pid in pids:
+        with open(f'session.{pid}', encoding='ascii') as file:
+            assert file.read().strip() == pid
+
+
+def test_without_a_folder_for_their_file_there_are_no_pods_by_default():
+    here()
+    before = {name: os.environ.pop(name, None) for name in ('HOME', 'XDG_STATE_HOME')}
+    try:
+        shown = run([HDSS, 'run', '--hosts', 'a:1,b:1', '--dry-run', 'synthetic', 'iterations=10'])
+        refused(['--hosts', 'a:1,b:1', '--pods', 'synthetic', 'iterations=10'], '--pods-file FILE')
+    finally:
+        os.environ.update({name: value for name, value in before.items() if value is not None})
+    assert shown.status == 0 and 'join' not in shown.out, shown
+
+
 def refused(options, *texts):
     result = run([HDSS, 'run', *options])
     assert result.status == 2 and len(result.err) == 1 and all(text in result.err[0] for text in texts), (options, result)
