@@ -77,6 +77,8 @@ static void failures_give_up(struct supermaster *supermaster, uint64_t first, ui
     service_clear(&supermaster->service, first, count);
     if (failures_take_off_ledger(supermaster, first, count, rank, reason) < 0)
         failures_fail_without_memory(supermaster);
+    if (supermaster->sched_ready)
+        supermaster_claim_what_was_free(supermaster);
     if (supermaster->waits.open != NULL)
         supermaster_note_given_up(supermaster, first, count);
 }

@@ -116,9 +116,7 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     return true;
 }
 
-/* Takes off the technique's remaining work what is free no longer: a result may come for work that was set free again.
- */
-static void claim_what_was_free(struct supermaster *supermaster)
+void supermaster_claim_what_was_free(struct supermaster *supermaster)
 {
     uint64_t free = supermaster_step_free(supermaster);
     if (supermaster->sched.remaining > free)
@@ -135,7 +133,7 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
         if (supermaster->deaths.count > 0)
             supermaster_forget_deaths(supermaster, done->first, done->count);
         if (supermaster->losses.count > 0)
-            claim_what_was_free(supermaster);
+            supermaster_claim_what_was_free(supermaster);
         if (supermaster->waits.open != NULL)
             supermaster_note_ended(supermaster, done->first, done->count, done->has_failed);
         break;

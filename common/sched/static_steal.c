@@ -136,7 +136,8 @@ static void static_steal_lay_out(struct sched *sched)
     steal->is_shared = is_short && is_llvm;
     steal->is_whole = is_short && !is_llvm;
     if (!steal->is_shared) {
-        deal_out(sched, steal->is_whole ? sched->remaining : chunks, steal->is_whole ? 1 : chunk);
+        const uint64_t unit = steal->is_whole ? sched->min_chunk : chunk;
+        deal_out(sched, ceil_div(sched->remaining, unit), unit);
         return;
     }
     steal->part[0].begin = 0;

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOWER_FIRST 0.25 /* slowdown less 1 that is tried first */
-#define SLOWER_TIMES 4.0
+#define SLOWER_FIRST 0.1 /* slowdown less 1 that is tried first */
+#define SLOWER_TIMES 1.5 /* small steps: a run may be tolerable behind one that is not, as a slower worker gets less */
 #define SLOWER_MOST  256.0
 #define HALVED_UNTIL 0.01
 #define RUNS_MOST    64 /* in one direction */
@@ -82,7 +82,7 @@ static int follow_slow_workers(struct robust *robust, unsigned workers, const do
     int result = slow_down(robust, workers, slower, speeds);
     while (result == 0 && is_last_run_tolerable(robust) && slower < SLOWER_MOST) {
         tolerable = slower;
-        slower *= SLOWER_TIMES;
+        slower = fmin(SLOWER_TIMES * slower, SLOWER_MOST);
         result = slow_down(robust, workers, slower, speeds);
     }
     const bool is_crossed = result == 0 && !is_last_run_tolerable(robust);

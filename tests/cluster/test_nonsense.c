@@ -225,6 +225,41 @@ START_TEST(a_supermaster_refuses)
 }
 END_TEST
 
+/* Iterations that are free, which no master can have given up: they are taken for given up, and the others go on. */
+START_TEST(what_is_free_may_be_called_given_up)
+{
+    static const char *const techniques[] = {"gss", "static-steal"};
+    static unsigned char range[ASSIGN_RECORD_BYTES];
+    struct topology topology;
+    init_topology(&topology);
+    assign_record_put(range, 0, 10, 20);
+    for (size_t i = 0; i < sizeof techniques / sizeof *techniques; i++) {
+        struct supermaster supermaster;
+        struct run_spec spec;
+        struct error error;
+        const struct supermaster_config config = {.topology = &topology, .spec = &spec, .count = 100};
+        run_spec_init(&spec);
+        spec.power = RUN_POWER_EQUAL;
+        ck_assert_int_eq(run_spec_set_technique(&spec, techniques[i], &error), 0);
+        ck_assert_int_eq(supermaster_init(&supermaster, &config, &error), 0);
+        clear();
+        supermaster_step(&supermaster, &(struct event){.type = EVENT_START}, &actions);
+        clear();
+        supermaster_step(
+            &supermaster,
+            &(struct event){
+                .type = EVENT_MESSAGE,
+                .from = 1,
+                .message = &(struct message){.type = MESSAGE_ITERATIONS_GIVEN_UP, .records = range, .record_count = 1}},
+            &actions);
+        ck_assert_uint_eq(supermaster.given_up.total, 20);
+        ck_assert_uint_eq(supermaster.sched.remaining, 80);
+        supermaster_fini(&supermaster);
+    }
+    topology_fini(&topology);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("nonsense");
@@ -234,6 +269,7 @@ int main(void)
     tcase_add_test(all, a_master_refuses);
     tcase_add_test(all, a_worker_refuses);
     tcase_add_test(all, a_supermaster_refuses);
+    tcase_add_test(all, what_is_free_may_be_called_given_up);
     suite_add_tcase(suite, all);
     return suite_run_together(suite);
 }

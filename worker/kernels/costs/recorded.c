@@ -27,10 +27,15 @@ struct recorded_estimate {
     double *slowness; /* [workers] */
     double *cost_ns;  /* [count] of an iteration around the chunk; 0: there are no neighbours on both sides */
     bool *left_out;   /* [count] */
-    double *sums;     /* [2 * (count + 1)] room: times at slowness 1 and iterations of all chunks before each */
-    double *room;     /* [count] */
-    double beyond;    /* sum of the squares of what chunks took beyond what was expected, in parts of that */
-    size_t used;      /* chunks of which that is known */
+    double *sums;     /* [3 * (count + 1)] room: times at slowness 1 and iterations of all chunks before each, and
+                         iterations of the chunks before it in the order of their workers */
+    struct own_chunks {
+        size_t place;     /* in that order */
+        size_t low, high; /* places there of its worker's first neighbour, and behind that of the last */
+    } * own;              /* [count] */
+    double *room;         /* [count] */
+    double beyond;        /* sum of the squares of what chunks took beyond what was expected, in parts of that */
+    size_t used;          /* chunks of which that is known */
     struct worker_sums {
         double ns, expected_ns; /* of its chunks that have a cost around them; expected at slowness 1 */
         double squares;         /* sum of the squares of what was expected of each */
@@ -41,24 +46,57 @@ struct recorded_estimate {
 
 /* --- the two equations --- */
 
-static void find_costs_around(struct recorded_estimate *all)
+static size_t reach_of(const struct recorded_estimate *all, size_t k)
 {
-    double *ns = all->sums, *iterations = all->sums + all->count + 1;
-    ns[0] = iterations[0] = 0;
+    const size_t behind = all->count - 1 - k, least = k < behind ? k : behind;
+    return least < all->neighbours ? least : all->neighbours;
+}
+
+/* Finds the neighbours of each chunk that its own worker has computed. `next` has room for a place for each worker. */
+static void find_own_chunks(struct recorded_estimate *all, size_t *next, size_t *low, size_t *high)
+{
+    size_t before = 0, behind = 0;
+    for (size_t k = 0; k < all->count; k++)
+        next[all->chunks[k].worker + 1]++;
+    for (unsigned w = 0; w < all->workers; w++)
+        next[w + 1] += next[w];
+    for (unsigned w = 0; w < all->workers; w++)
+        low[w] = high[w] = next[w];
+    for (size_t k = 0; k < all->count; k++) {
+        const unsigned w = all->chunks[k].worker;
+        const size_t reach = reach_of(all, k);
+        for (; before < k - reach; before++)
+            low[all->chunks[before].worker]++;
+        for (; behind < k + 1 + reach; behind++)
+            high[all->chunks[behind].worker]++;
+        all->own[k] = (struct own_chunks){next[w]++, low[w], high[w]};
+    }
+}
+
+/* A chunk whose neighbours on one side are all of its own worker says nothing about how slow that is: then it has no
+ * cost around it, unless `alone_counts`. */
+static void find_costs_around(struct recorded_estimate *all, bool alone_counts)
+{
+    const size_t size = all->count + 1;
+    double *ns = all->sums, *iterations = ns + size, *own_iterations = iterations + size;
+    ns[0] = iterations[0] = own_iterations[0] = 0;
     for (size_t k = 0; k < all->count; k++) {
         const struct recorded_chunk *chunk = &all->chunks[k];
         const double counts = all->left_out[k] ? 0 : 1;
+        own_iterations[all->own[k].place + 1] = counts * (double)chunk->count;
         ns[k + 1] = ns[k] + counts * chunk->ns / all->slowness[chunk->worker];
         iterations[k + 1] = iterations[k] + counts * (double)chunk->count;
     }
+    for (size_t k = 0; k < all->count; k++)
+        own_iterations[k + 1] += own_iterations[k];
     for (size_t k = 0; k < all->count; k++) {
-        size_t reach = all->neighbours;
-        reach = k < reach ? k : reach;
-        reach = all->count - 1 - k < reach ? all->count - 1 - k : reach;
-        const size_t before = k - reach, behind = k + 1 + reach;
+        const struct own_chunks *own = &all->own[k];
+        const size_t reach = reach_of(all, k), before = k - reach, behind = k + 1 + reach;
+        const double left = iterations[k] - iterations[before], right = iterations[behind] - iterations[k + 1];
         const double around_ns = ns[behind] - ns[k + 1] + (ns[k] - ns[before]);
-        const double around = iterations[behind] - iterations[k + 1] + (iterations[k] - iterations[before]);
-        all->cost_ns[k] = around_ns > 0 && around > 0 ? around_ns / around : 0;
+        const bool counts = alone_counts || (left > own_iterations[own->place] - own_iterations[own->low] &&
+                                             right > own_iterations[own->high] - own_iterations[own->place + 1]);
+        all->cost_ns[k] = counts && around_ns > 0 && left + right > 0 ? around_ns / (left + right) : 0;
     }
 }
 
@@ -110,12 +148,12 @@ static double improve_slowness(struct recorded_estimate *all)
 static void solve_recorded(struct recorded_estimate *all)
 {
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
-        find_costs_around(all);
+        find_costs_around(all, false);
         sum_up_workers(all);
         if (improve_slowness(all) < ROUNDS_PRECISION)
             break;
     }
-    find_costs_around(all);
+    find_costs_around(all, false);
     sum_up_workers(all);
 }
 
@@ -139,6 +177,7 @@ static double surprise_of(const struct recorded_estimate *all, size_t k)
 static void leave_out_disturbed(struct recorded_estimate *all)
 {
     size_t known = 0;
+    find_costs_around(all, true);
     for (size_t k = 0; k < all->count; k++)
         if (!isnan(surprise_of(all, k)))
             all->room[known++] = surprise_of(all, k);
@@ -229,16 +268,20 @@ int recorded_speeds_find(struct recorded_speeds *speeds, const struct recorded_c
     all.slowness = calloc(workers + 1, sizeof *all.slowness);
     all.cost_ns = calloc(count + 1, sizeof *all.cost_ns);
     all.left_out = calloc(count + 1, sizeof *all.left_out);
-    all.sums = calloc(2 * (count + 1), sizeof *all.sums);
+    all.sums = calloc(3 * (count + 1), sizeof *all.sums);
+    all.own = calloc(count + 1, sizeof *all.own);
+    size_t *next = calloc(3 * ((size_t)workers + 1), sizeof *next);
     all.room = calloc(count + 1, sizeof *all.room);
     all.of = calloc(workers + 1, sizeof *all.of);
     double *busy_ns = calloc(workers + 1, sizeof *busy_ns);
     *speeds = (struct recorded_speeds){.speed = calloc(workers + 1, sizeof *speeds->speed), .workers = workers};
     const bool is_ready = all.slowness != NULL && all.cost_ns != NULL && all.left_out != NULL && all.sums != NULL &&
-                          all.room != NULL && all.of != NULL && busy_ns != NULL && speeds->speed != NULL;
+                          all.own != NULL && next != NULL && all.room != NULL && all.of != NULL && busy_ns != NULL &&
+                          speeds->speed != NULL;
     if (is_ready) {
         for (unsigned w = 0; w < workers; w++)
             all.slowness[w] = 1;
+        find_own_chunks(&all, next, next + workers + 1, next + 2 * ((size_t)workers + 1));
         solve_recorded(&all);
         leave_out_disturbed(&all);
         solve_recorded(&all);
@@ -250,6 +293,8 @@ int recorded_speeds_find(struct recorded_speeds *speeds, const struct recorded_c
     free(all.cost_ns);
     free(all.left_out);
     free(all.sums);
+    free(all.own);
+    free(next);
     free(all.room);
     free(all.of);
     free(busy_ns);
