@@ -96,6 +96,7 @@ struct joiner {
     uint64_t beaten_ns; /* when a BEAT was last sent on the attempt's connection, which waits for an answer */
     uint64_t until_ns;  /* when it is no longer tried to join for the first time */
     bool is_refused;
+    bool is_other;       /* by who is not the set */
     struct error reason; /* why it is refused, or why the last attempt failed */
     struct stream_welcome welcome;
     char *words; /* owned */

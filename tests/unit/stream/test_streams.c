@@ -53,6 +53,7 @@ START_TEST(a_pod_that_is_refused_is_told_why)
     ends_init(&ends, is_tcp(_i));
     ends.refusal = "this set takes no more than 0 pods";
     ck_assert(!ends_join(&ends, 0, &error));
+    ck_assert_int_eq(errno, 0);
     ck_assert_ptr_nonnull(strstr(error.text, "cannot join at "));
     ck_assert_ptr_nonnull(strstr(error.text, ": this set takes no more than 0 pods"));
     ck_assert(!streams_is_open(ends.set, 0));
@@ -870,6 +871,7 @@ START_TEST(another_key_gets_one_line_at_both_ends)
     const unsigned char *key = ends.key;
     ends.key = other;
     ck_assert(!ends_join(&ends, 0, &error));
+    ck_assert_int_eq(errno, EACCES);
     ck_assert_ptr_nonnull(strstr(error.text, "cannot join at 127.0.0.1:"));
     ck_assert_ptr_nonnull(strstr(error.text, ": it has another key"));
     ENDS_WAIT(&ends, ends.warnings == 1);
