@@ -26,6 +26,16 @@ struct pod {
     struct stream_welcome welcome;
 };
 
+/* What has come of the addresses that were tried. */
+struct attempts {
+    bool is_absent;     /* at one of them nobody answers */
+    bool is_refused;    /* the set does not want the pod, or cannot be asked */
+    struct error other; /* who answers at one of them is not the set; else empty */
+};
+
+#define FROM_ELSEWHERE                                                                                                 \
+    "and it names no port; from other machines one is joined that was started with --listen HOST:PORT"
+
 static struct stream_lineup describe(const struct runtime *runtime)
 {
     const char *name = runtime_host_of(runtime, runtime_rank(runtime));
@@ -40,6 +50,16 @@ static bool is_socket(const char *path)
     return stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
+/* -1 with one line where no address of the ticket can lead to its set from this machine. */
+static int check_way(const struct ticket *ticket, const char *set, struct error *error)
+{
+    for (size_t i = 0; i < ticket->count; i++)
+        if (ticket_leads_from_here(ticket, &ticket->addresses[i]))
+            return 0;
+    return error_set(error, "cannot join by %.200s: its socket, %s, is on another machine, " FROM_ELSEWHERE, set,
+                     ticket->addresses[0].path);
+}
+
 /* `set` is a socket of this machine, a port, or the file of a set. -1 with one line. */
 static int find_way(struct way_to_set *way, const char *set, struct error *error)
 {
@@ -50,7 +70,7 @@ static int find_way(struct way_to_set *way, const char *set, struct error *error
         (stream_address_is_tcp(address) || is_socket(set)))
         return 0;
     way->has_key = true;
-    return ticket_read(&way->ticket, set, error);
+    return ticket_read(&way->ticket, set, error) < 0 ? -1 : check_way(&way->ticket, set, error);
 }
 
 /* Says what to do where the file names a socket alone, which is not here: it may be that of another machine. */
@@ -61,14 +81,26 @@ static void explain_absence(const struct way_to_set *way, const char *set, struc
         if (stream_address_is_tcp(&ticket->addresses[i]) || is_socket(ticket->addresses[i].path))
             return;
     if (ticket->count > 0)
-        error_set(
-            error,
-            "cannot join by %.200s: no set listens at its socket, %s, on this machine, and it names no port; from "
-            "other machines one is joined that was started with --listen HOST:PORT",
-            set, ticket->addresses[0].path);
+        error_set(error, "cannot join by %.200s: no set listens at its socket, %s, on this machine, " FROM_ELSEWHERE,
+                  set, ticket->addresses[0].path);
 }
 
-/* Tries one address after the other. False where the set has refused the pod, or is joined. */
+static void try_address(struct pod *pod, const struct streams_setup *setup, const struct stream_address *address,
+                        const struct stream_lineup *lineup, uint64_t attempt_ns, struct attempts *attempts,
+                        struct error *error)
+{
+    pod->streams = streams_join(setup, address, lineup, attempt_ns, &pod->welcome, error);
+    if (pod->streams != NULL)
+        return;
+    attempts->is_absent |= errno == ETIMEDOUT;
+    attempts->is_refused |= errno == 0;
+    if (errno == EACCES)
+        attempts->other = *error;
+}
+
+/* Tries one address after the other: one of another machine may be that of somebody else here, as those of bridges and
+ * behind NAT are, while a later one leads to the set. False where the set has refused the pod, or is joined, or where
+ * all that answer are others. */
 static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct way_to_set *way, struct error *error)
 {
     const struct ticket *ticket = &way->ticket;
@@ -77,12 +109,17 @@ static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct
                                         .key = way->has_key ? ticket->key : NULL,
                                         .grace_ns = STREAM_GRACE_NS,
                                         .closed_ns = STREAM_CLOSED_NS};
-    errno = ETIMEDOUT;
-    for (size_t i = 0; i < ticket->count && pod->streams == NULL && errno == ETIMEDOUT; i++) {
+    struct attempts attempts = {.other = {""}};
+    for (size_t i = 0; i < ticket->count && pod->streams == NULL && !attempts.is_refused; i++) {
         const uint64_t attempt_ns = i + 1 < ticket->count ? LOCAL_ATTEMPT_NS : ATTEMPT_NS;
-        pod->streams = streams_join(&setup, &ticket->addresses[i], &lineup, attempt_ns, &pod->welcome, error);
+        if (ticket_leads_from_here(ticket, &ticket->addresses[i]))
+            try_address(pod, &setup, &ticket->addresses[i], &lineup, attempt_ns, &attempts, error);
     }
-    return pod->streams == NULL && errno == ETIMEDOUT;
+    if (pod->streams != NULL || attempts.is_refused)
+        return false;
+    if (attempts.other.text[0] != '\0') /* which tells more than that nobody answers */
+        *error = attempts.other;
+    return attempts.is_absent;
 }
 
 struct pod *pod_join(struct runtime *runtime, const char *set, uint64_t patience_ns, struct error *error)

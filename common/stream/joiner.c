@@ -39,7 +39,7 @@ static void try_later(struct streams *streams)
     streams_wake(streams, joiner->retry_ns);
 }
 
-/* The other end does not want it, or is not what it should be. */
+/* The other end does not want it. */
 static void stop_joining(struct streams *streams, const char *why)
 {
     struct joiner *joiner = streams->joiner;
@@ -53,6 +53,13 @@ static void stop_joining(struct streams *streams, const char *why)
         return;
     streams_warn(streams, "cannot come back to %s: %s", text, why);
     peer_end(peer, true, STREAM_LOST);
+}
+
+/* The other end is not what it should be. */
+static void turn_from_other(struct streams *streams, const char *why)
+{
+    streams->joiner->is_other = true;
+    stop_joining(streams, why);
 }
 
 /* --- an attempt --- */
@@ -170,7 +177,7 @@ static void end_attempt(struct connection *connection, void *context, const char
     if (joiner->is_refused)
         return;
     if (why != NULL && joined_peer(streams) == NULL)
-        stop_joining(streams, why);
+        turn_from_other(streams, why);
     else {
         error_set(&joiner->reason, "%s",
                   why != NULL                ? why
@@ -198,7 +205,7 @@ void joiner_try(struct streams *streams)
     if (!is_tcp && !endpoint_is_own(fd, &user)) {
         struct error line;
         error_set(&line, "whoever listens there is of user %u", (unsigned)user);
-        stop_joining(streams, line.text);
+        turn_from_other(streams, line.text);
         close(fd);
         return;
     }
@@ -340,8 +347,8 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
         error_set(error, "cannot join at %s: nobody answers: %s", text, joiner->reason.text);
     else
         error_set(error, "cannot join at %s: nobody answers", text);
-    const bool is_refused = joiner->is_refused;
+    const int reason = joiner->is_other ? EACCES : joiner->is_refused ? 0 : ETIMEDOUT;
     streams_free(streams);
-    errno = is_refused ? 0 : ETIMEDOUT;
+    errno = reason;
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a peer: it asks, stays while connections come and go, and is gone. Its session outlives its connections.
- * What is to be told of a peer is noted here, and told by streams_poll() behind the messages that came before. */
+ * What is to be told of a peer is noted here, and told by streams_poll() behind the messages that came of it before:
+ * it does not wait for those of others. Invariant: no message comes of a peer once something is due. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -58,10 +59,15 @@ struct peer *peer_find(const struct streams *streams, unsigned number)
 
 static void note_due(struct peer *peer, enum stream_event_type due)
 {
-    if (!peer->is_due)
-        peer->streams->due++;
+    peer->streams->due += !peer->is_due && peer->kept == 0;
     peer->is_due = true;
     peer->due = due;
+}
+
+void peer_tell_nothing(struct peer *peer)
+{
+    peer->streams->due -= peer->is_due && peer->kept == 0;
+    peer->is_due = false;
 }
 
 void peer_end(struct peer *peer, bool is_told, enum stream_event_type told)
@@ -71,8 +77,8 @@ void peer_end(struct peer *peer, bool is_told, enum stream_event_type told)
     if (peer->state == PEER_ASKS) {
         peer->streams->waiting--;
         if (peer->is_due) { /* nobody has heard of it yet */
-            peer->is_due = is_told = false;
-            peer->streams->due--;
+            peer_tell_nothing(peer);
+            is_told = false;
         }
     }
     peer->state = PEER_IS_GONE;

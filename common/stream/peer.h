@@ -59,7 +59,8 @@ struct peer {
     uint64_t gone_ns;              /* when a peer whose connection is broken is gone for good */
     uint64_t beaten_ns;            /* when a BEAT was last tried */
     bool is_silent;                /* its connection ends as nothing has come of it */
-    bool is_due;                   /* something is to be told of it: `due` */
+    size_t kept;                   /* messages and data of it that wait for streams_poll() */
+    bool is_due;                   /* something is to be told of it, behind these: `due` */
     enum stream_event_type due;
     bool is_unflushed; /* stands in the list of those to which something was sent */
     struct peer *next_unflushed;
@@ -95,6 +96,7 @@ struct joiner {
     uint64_t beaten_ns; /* when a BEAT was last sent on the attempt's connection, which waits for an answer */
     uint64_t until_ns;  /* when it is no longer tried to join for the first time */
     bool is_refused;
+    bool is_other;       /* by who is not the set */
     struct error reason; /* why it is refused, or why the last attempt failed */
     struct stream_welcome welcome;
     char *words; /* owned */
@@ -112,7 +114,7 @@ struct streams {
     size_t peer_count, peer_capacity;
     unsigned next_number;   /* of the next peer: none is given twice */
     size_t gone;            /* peers in the list that are gone for good */
-    size_t due;             /* peers of which something is to be told */
+    size_t due;             /* peers of which something is to be told, and nothing is kept */
     struct fifo inbox;      /* messages as they come */
     struct fifo polled;     /* those that streams_poll() is at */
     size_t polled_bytes;    /* of the message that it has returned last */
@@ -143,8 +145,8 @@ void streams_wake(struct streams *streams, uint64_t at_ns);
 bool streams_have_stood(const struct streams *streams, uint64_t now);
 
 /* Keeps a message or data for streams_poll(). -1 when memory is out. */
-int streams_keep(struct streams *streams, const struct peer *peer, enum stream_event_type type,
-                 const unsigned char *bytes, size_t size);
+int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_type type, const unsigned char *bytes,
+                 size_t size);
 
 void streams_warn(struct streams *streams, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -172,6 +174,9 @@ void peer_go_on(struct peer *peer, struct connection *connection, uint64_t recei
 
 /* Closes its connection, and has no more to do with it. `told` says what the user is told, if there is anything to. */
 void peer_end(struct peer *peer, bool is_told, enum stream_event_type told);
+
+/* Notes that nothing is to be told of it, as it was told, or nobody wants to hear it. */
+void peer_tell_nothing(struct peer *peer);
 
 /* Does what is due, and returns when it is to be called again. */
 uint64_t peer_tick(struct peer *peer, uint64_t now);

@@ -79,8 +79,9 @@ struct streams *streams_listen(const struct streams_setup *setup, const struct s
 const struct stream_address *streams_address(const struct streams *streams, size_t index);
 
 /* Joins as a pod: blocks until it is welcomed, serving the base meanwhile, at most `patience_ns`. The welcome's words
- * are the streams'. NULL with one line where it is refused, errno being 0, or nobody answers, errno being
- * ETIMEDOUT. The only peer has number 0. */
+ * are the streams'. NULL with one line where it is refused, errno being 0; where who answers is not the set, as it has
+ * another key, is of another user or speaks otherwise, EACCES; or where nobody answers, ETIMEDOUT. The only peer has
+ * number 0. */
 struct streams *streams_join(const struct streams_setup *setup, const struct stream_address *address,
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
                              struct error *error);

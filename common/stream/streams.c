@@ -174,8 +174,8 @@ void streams_free(struct streams *streams)
 
 /* --- what has come --- */
 
-int streams_keep(struct streams *streams, const struct peer *peer, enum stream_event_type type,
-                 const unsigned char *bytes, size_t size)
+int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_type type, const unsigned char *bytes,
+                 size_t size)
 {
     const struct kept_message kept = {type, peer->number, size};
     unsigned char *room = fifo_append(&streams->inbox, sizeof kept + size);
@@ -183,6 +183,7 @@ int streams_keep(struct streams *streams, const struct peer *peer, enum stream_e
         return -1;
     memcpy(room, &kept, sizeof kept);
     memcpy(room + sizeof kept, bytes, size);
+    peer->kept++;
     streams->is_full = fifo_size(&streams->inbox) >= INBOX_MAX;
     return 0;
 }
@@ -200,7 +201,8 @@ static void turn_inbox(struct streams *streams)
             connection_resume(streams->peers[i]->connection);
 }
 
-static bool poll_message(struct streams *streams, struct stream_event *event)
+/* Takes the next message. Its peer, which is there as long as anything of it is kept; NULL: there is no message. */
+static struct peer *poll_message(struct streams *streams, struct stream_event *event)
 {
     struct kept_message kept;
     if (streams->polled_bytes > 0)
@@ -209,16 +211,19 @@ static bool poll_message(struct streams *streams, struct stream_event *event)
     if (fifo_size(&streams->polled) == 0 && fifo_size(&streams->inbox) > 0)
         turn_inbox(streams);
     if (fifo_size(&streams->polled) == 0)
-        return false;
+        return NULL;
     const unsigned char *first = fifo_first(&streams->polled);
     memcpy(&kept, first, sizeof kept);
     streams->polled_bytes = sizeof kept + kept.size;
     *event = (struct stream_event){kept.type, kept.peer, first + sizeof kept, kept.size, {.workers = 0}};
-    return true;
+    struct peer *peer = peer_find(streams, kept.peer);
+    peer->kept--;
+    streams->due += peer->is_due && peer->kept == 0;
+    return peer;
 }
 
-/* Forgets the peers that have gone and of which all has been told. No message waits, so that none is of them. The end
- * that joins keeps its only peer, by which it knows that it has joined. */
+/* Forgets the peers that have gone and of which all has been told. The end that joins keeps its only peer, by which it
+ * knows that it has joined. */
 static void forget_gone(struct streams *streams)
 {
     size_t kept = 0;
@@ -226,7 +231,7 @@ static void forget_gone(struct streams *streams)
         return;
     for (size_t i = 0; i < streams->peer_count; i++) {
         struct peer *peer = streams->peers[i];
-        if (peer->state != PEER_IS_GONE || peer->is_due || peer->is_unflushed) {
+        if (peer->state != PEER_IS_GONE || peer->is_due || peer->kept > 0 || peer->is_unflushed) {
             streams->peers[kept++] = peer;
             continue;
         }
@@ -236,21 +241,33 @@ static void forget_gone(struct streams *streams)
     streams->peer_count = kept;
 }
 
+/* Tells of a peer of which no message waits. */
+static bool poll_peer(struct streams *streams, struct stream_event *event)
+{
+    if (streams->due == 0)
+        return false;
+    forget_gone(streams);
+    size_t i = 0;
+    while (!streams->peers[i]->is_due || streams->peers[i]->kept > 0)
+        i++;
+    struct peer *peer = streams->peers[i];
+    peer_tell_nothing(peer);
+    *event = (struct stream_event){peer->due, peer->number, NULL, 0, peer->lineup};
+    return true;
+}
+
+/* Peers come first: while some send more than is taken, there is always a message. */
 bool streams_poll(struct streams *streams, struct stream_event *event)
 {
-    while (poll_message(streams, event))
-        if (!peer_find(streams, event->peer)->is_dropped)
-            return true;
-    forget_gone(streams);
-    for (size_t i = 0; streams->due > 0 && i < streams->peer_count; i++) {
-        struct peer *peer = streams->peers[i];
-        if (!peer->is_due)
-            continue;
-        peer->is_due = false;
-        streams->due--;
-        *event = (struct stream_event){peer->due, peer->number, NULL, 0, peer->lineup};
+    const struct peer *peer;
+    if (poll_peer(streams, event))
         return true;
-    }
+    while ((peer = poll_message(streams, event)) != NULL)
+        if (!peer->is_dropped)
+            return true;
+    if (poll_peer(streams, event))
+        return true;
+    forget_gone(streams);
     return false;
 }
 
@@ -431,9 +448,7 @@ void streams_drop(struct streams *streams, unsigned number)
         return;
     peer_end(peer, false, STREAM_LOST);
     peer->is_dropped = true;
-    if (peer->is_due)
-        streams->due--;
-    peer->is_due = false;
+    peer_tell_nothing(peer);
 }
 
 bool streams_are_flushed(const struct streams *streams)

@@ -4,8 +4,11 @@
  *     hdss-pods 1
  *     address unix:/run/user/1000/hdss/main.pods
  *     address 10.0.0.1:7100
+ *     machine 5d0ac1f6-8f0e-4f5b-9d53-0c3f1f7b2f0a
  *     key 64 digits, hexadecimal
- */
+ *
+ * The machine is the one on which the sockets among the addresses are: the boot_id of its kernel, or its host name. One
+ * that is written by hand can do without. */
 #include "common/stream/ticket.h"
 
 #include "common/os/files.h"
@@ -21,6 +24,7 @@
 
 #define HEAD    "hdss-pods 1"
 #define ADDRESS "address "
+#define MACHINE "machine "
 #define KEY     "key "
 
 bool ticket_may_name_port(void)
@@ -32,9 +36,49 @@ bool ticket_may_name_port(void)
 #endif
 }
 
+/* True where the name is not empty, and may stand in the line. */
+static bool is_machine(const char *name)
+{
+    size_t length = 0;
+    while (name[length] > ' ' && name[length] <= '~')
+        length++;
+    return name[length] == '\0' && length > 0 && length < TICKET_MACHINE_MAX;
+}
+
+static void find_machine(char name[TICKET_MACHINE_MAX])
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    name[0] = '\0';
+    if (file != NULL) {
+        if (fgets(name, TICKET_MACHINE_MAX, file) != NULL)
+            name[strcspn(name, "\n")] = '\0';
+        fclose(file);
+    }
+    if (is_machine(name))
+        return;
+    memset(name, 0, TICKET_MACHINE_MAX);
+    if (gethostname(name, TICKET_MACHINE_MAX - 1) < 0 || !is_machine(name))
+        name[0] = '\0';
+}
+
+void ticket_name_machine(struct ticket *ticket)
+{
+    find_machine(ticket->machine);
+}
+
+bool ticket_leads_from_here(const struct ticket *ticket, const struct stream_address *address)
+{
+    char here[TICKET_MACHINE_MAX];
+    if (stream_address_is_tcp(address) || ticket->machine[0] == '\0')
+        return true;
+    find_machine(here);
+    return strcmp(ticket->machine, here) == 0;
+}
+
 int ticket_init(struct ticket *ticket, struct error *error)
 {
     *ticket = (struct ticket){0};
+    ticket_name_machine(ticket);
     if (getrandom(ticket->key, sizeof ticket->key, 0) != sizeof ticket->key)
         return error_set(error, "cannot draw a key: %s", strerror(errno));
     return 0;
@@ -50,6 +94,8 @@ char *ticket_text(const struct ticket *ticket)
         stream_address_print(&ticket->addresses[i], address);
         text_add(&text, ADDRESS "%s\n", address);
     }
+    if (ticket->machine[0] != '\0')
+        text_add(&text, MACHINE "%s\n", ticket->machine);
     text_add(&text, KEY);
     for (size_t i = 0; i < sizeof ticket->key; i++)
         text_add(&text, "%02x", ticket->key[i]);
@@ -81,12 +127,22 @@ static int parse_key(struct ticket *ticket, const char *digits, struct error *er
     return 0;
 }
 
+static int parse_machine(struct ticket *ticket, const char *name, struct error *error)
+{
+    if (!is_machine(name))
+        return error_set(error, "its machine is not of 1 to %d graphic ASCII characters", TICKET_MACHINE_MAX - 1);
+    memcpy(ticket->machine, name, strlen(name) + 1);
+    return 0;
+}
+
 static int parse_line(struct ticket *ticket, const char *line, bool *has_key, struct error *error)
 {
     if (strncmp(line, KEY, strlen(KEY)) == 0) {
         *has_key = true;
         return parse_key(ticket, line + strlen(KEY), error);
     }
+    if (strncmp(line, MACHINE, strlen(MACHINE)) == 0)
+        return parse_machine(ticket, line + strlen(MACHINE), error);
     if (strncmp(line, ADDRESS, strlen(ADDRESS)) != 0 || ticket->count == TICKET_ADDRESSES_MAX)
         return error_set(error, "it has a line that no version of HDSS known here writes: '%.60s'", line);
     return stream_address_parse(&ticket->addresses[ticket->count++], line + strlen(ADDRESS), error);

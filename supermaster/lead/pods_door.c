@@ -29,6 +29,7 @@ static int begin_ticket(struct ticket *ticket, const char *path, bool reuses, st
     if (!reuses || ticket_read(ticket, path, &unused) < 0)
         return ticket_init(ticket, error);
     ticket->count = 0;
+    ticket_name_machine(ticket); /* the earlier one may be of another, by a folder that both have */
     return 0;
 }
 

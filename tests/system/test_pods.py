@@ -202,6 +202,15 @@ class Proxy(threading.Thread):
         self.pairs.clear()
 
 
+def greet_others(listener):
+    """Says to each that connects what no set says."""
+    with contextlib.suppress(OSError):
+        while True:
+            with listener.accept()[0] as end:
+                end.sendall(b'220 ready\r\n')
+                end.recv(65536)
+
+
 def ticket_by(path):
     """The file by which a pod joins through the proxy at that path."""
     with open('hdss/main/pods', encoding='ascii') as file:
@@ -331,12 +340,33 @@ def test_who_cannot_join_is_told_why():
                 ('open', '\n'.join(lines), 0o644, 'chmod 600'),
                 ('empty', '', 0o600, 'hdss-pods 1'),
                 ('keyless', '\n'.join(lines[:-1]), 0o600, 'it has no key'),
+                ('moved', '\n'.join([*lines[:2], 'machine other', lines[-1]]), 0o600, 'is on another machine'),
                 ('forged', '\n'.join([lines[0], lines[2], 'key ' + 64 * '0']), 0o600, 'cannot join at 127.0.0.1')):
             with open(name, 'w', encoding='ascii') as file:
                 file.write(text)
             os.chmod(name, mode)
             refused(['join', '--workers', '1', f'./{name}'], told)
         assert pods() == []
+    finally:
+        down()
+
+
+def test_a_pod_goes_on_to_the_next_address_where_another_answers():
+    """As at the address of a bridge, which each of two machines has; and its sockets are those of one machine alone."""
+    here()
+    well(['up', '--listen', '127.0.0.1:0', '--pods-only'])
+    try:
+        with open('hdss/main/pods', encoding='ascii') as file:
+            lines = file.read().splitlines()
+        with socket.create_server(('127.0.0.1', 0)) as other:
+            threading.Thread(target=greet_others, args=(other,), daemon=True).start()
+            first = f'address 127.0.0.1:{other.getsockname()[1]}'
+            with open('copy', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+                file.write('\n'.join([lines[0], first, *lines[1:3], 'machine other', lines[-1]]))
+            pod = start([*JOIN, '--workers', '1', './copy'])
+            wait_until(pods, 'the pod')
+        well(['drain', f"pod{pods()[0]['rank']}"])
+        assert finish(pod).status == 0
     finally:
         down()
 

@@ -53,6 +53,7 @@ START_TEST(a_pod_that_is_refused_is_told_why)
     ends_init(&ends, is_tcp(_i));
     ends.refusal = "this set takes no more than 0 pods";
     ck_assert(!ends_join(&ends, 0, &error));
+    ck_assert_int_eq(errno, 0);
     ck_assert_ptr_nonnull(strstr(error.text, "cannot join at "));
     ck_assert_ptr_nonnull(strstr(error.text, ": this set takes no more than 0 pods"));
     ck_assert(!streams_is_open(ends.set, 0));
@@ -285,6 +286,40 @@ START_TEST(who_leaves_in_order_has_said_all)
     ENDS_WAIT(&ends, ends.set->peers[0]->connection == NULL);
     ends_turn(&ends);
     ck_assert_uint_eq(ends.from[0].lost, 0);
+    ends_fini(&ends);
+}
+END_TEST
+
+/* A set that takes one message where one comes always has one that waits. */
+START_TEST(who_comes_or_goes_is_told_while_others_send)
+{
+    struct ends ends;
+    struct stream_event event = {.type = STREAM_MESSAGE};
+    uint64_t sent = 0, taken = 0;
+    ends_init(&ends, false);
+    ends_joined(&ends, 0);
+    ends_joined(&ends, 1);
+    event_del(ends.attending);
+    ends_send(ends.pod[1], 0, 0);
+    streams_part(ends.pod[1], 0); /* behind its message */
+    while (fifo_size(&ends.set->inbox) == 0 || !peer_find(ends.set, 1)->has_left)
+        event_base_loop(ends.base, EVLOOP_ONCE);
+    for (; sent < 10; sent++)
+        ends_send(ends.pod[0], 0, sent);
+    while (peer_find(ends.set, 0)->kept < sent)
+        event_base_loop(ends.base, EVLOOP_ONCE);
+    ck_assert(streams_poll(ends.set, &event));
+    ck_assert(event.type == STREAM_MESSAGE && event.peer == 1);
+    for (; event.type == STREAM_MESSAGE && taken < 100; taken++) {
+        ends_send(ends.pod[0], 0, sent++);
+        while (peer_find(ends.set, 0)->kept + taken < sent)
+            event_base_loop(ends.base, EVLOOP_ONCE);
+        ck_assert(streams_poll(ends.set, &event));
+    }
+    ck_assert(event.type == STREAM_LEFT && event.peer == 1);
+    ck_assert_uint_eq(taken, 1);
+    event_add(ends.attending, &(struct timeval){0, 200});
+    ENDS_WAIT(&ends, ends.from[0].messages == sent);
     ends_fini(&ends);
 }
 END_TEST
@@ -836,6 +871,7 @@ START_TEST(another_key_gets_one_line_at_both_ends)
     const unsigned char *key = ends.key;
     ends.key = other;
     ck_assert(!ends_join(&ends, 0, &error));
+    ck_assert_int_eq(errno, EACCES);
     ck_assert_ptr_nonnull(strstr(error.text, "cannot join at 127.0.0.1:"));
     ck_assert_ptr_nonnull(strstr(error.text, ": it has another key"));
     ENDS_WAIT(&ends, ends.warnings == 1);
@@ -913,6 +949,7 @@ int main(void)
     tcase_add_loop_test(all, a_connection_that_breaks_loses_nothing, 0, kinds);
     tcase_add_loop_test(all, data_come_in_order_with_messages_and_once, 0, kinds);
     tcase_add_loop_test(all, who_leaves_in_order_has_said_all, 0, kinds);
+    tcase_add_test(all, who_comes_or_goes_is_told_while_others_send);
     tcase_add_loop_test(all, both_may_leave_at_once, 0, kinds);
     tcase_add_loop_test(all, a_pod_that_does_not_come_back_is_lost, 0, kinds);
     tcase_add_loop_test(all, a_set_that_is_gone_is_lost_to_its_pods, 0, kinds);

@@ -33,12 +33,32 @@ START_TEST(a_ticket_is_read_as_it_was_written)
     ck_assert_str_eq(read.addresses[0].path, "/run/set/pods.socket");
     ck_assert(strcmp(read.addresses[1].port.host, "node7") == 0 && read.addresses[1].port.port == 4000);
     ck_assert_mem_eq(read.key, written.key, sizeof read.key);
+    ck_assert_str_eq(read.machine, written.machine);
     ck_assert_int_eq(chmod(path, 0640), 0);
     ck_assert_int_eq(ticket_read(&read, path, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "chmod 600"));
     unlink(path);
     ck_assert_int_eq(ticket_read(&read, path, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "No such file"));
+}
+END_TEST
+
+START_TEST(a_socket_leads_nowhere_from_another_machine)
+{
+    struct ticket ticket;
+    struct error error;
+    ck_assert_int_eq(ticket_init(&ticket, &error), 0);
+    ck_assert_str_ne(ticket.machine, "");
+    ck_assert_int_eq(stream_address_parse(&ticket.addresses[0], "/run/set/pods.socket", &error), 0);
+    ck_assert_int_eq(stream_address_parse(&ticket.addresses[1], "node7:4000", &error), 0);
+    ck_assert(ticket_leads_from_here(&ticket, &ticket.addresses[0]));
+    ck_assert_int_eq(
+        ticket_parse(&ticket, "hdss-pods 1\naddress /a\naddress node7:4000\nmachine other\nkey " KEY "\n", &error), 0);
+    ck_assert_str_eq(ticket.machine, "other");
+    ck_assert(!ticket_leads_from_here(&ticket, &ticket.addresses[0]));
+    ck_assert(ticket_leads_from_here(&ticket, &ticket.addresses[1]));
+    ck_assert_int_eq(ticket_parse(&ticket, "hdss-pods 1\naddress /a\nkey " KEY "\n", &error), 0); /* by hand */
+    ck_assert(ticket_leads_from_here(&ticket, &ticket.addresses[0]));
 }
 END_TEST
 
@@ -51,6 +71,10 @@ static const struct {
     {"hdss-pods 1\naddress /a\n", "it has no key"},
     {"hdss-pods 1\naddress /a\nkey 00\n", "its key is not of 64 hexadecimal digits"},
     {"hdss-pods 1\naddress /a\nkey g" KEY "\n", "its key is not of 64 hexadecimal digits"},
+    {"hdss-pods 1\naddress /a\nmachine \nkey " KEY "\n", "its machine is not of 1 to 64 graphic ASCII characters"},
+    {"hdss-pods 1\naddress /a\nmachine a b\nkey " KEY "\n", "its machine is not of 1 to 64 graphic ASCII characters"},
+    {"hdss-pods 1\naddress /a\nmachine " KEY "0\nkey " KEY "\n",
+     "its machine is not of 1 to 64 graphic ASCII characters"},
     {"hdss-pods 1\nport 17\n", "it has a line that no version of HDSS known here writes: 'port 17'"},
 };
 
@@ -84,6 +108,7 @@ int main(void)
     Suite *suite = suite_create("ticket");
     TCase *all = tcase_create("all");
     tcase_add_test(all, a_ticket_is_read_as_it_was_written);
+    tcase_add_test(all, a_socket_leads_nowhere_from_another_machine);
     tcase_add_test(all, a_ticket_has_so_many_addresses);
     tcase_add_loop_test(all, what_is_no_ticket_gets_one_line, 0, sizeof bad / sizeof *bad);
     suite_add_tcase(suite, all);
