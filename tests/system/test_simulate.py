@@ -149,8 +149,12 @@ def on_uneven_machine(workers, technique, *words):
 def record_costs_of(technique):
     """The file that --record-costs would write on that machine, of which nobody knows how slow its workers are: from a trace."""
     on_uneven_machine(6, technique, '--recall', 'off', '--copies', 'off', '--trace', 'uneven.csv')
+    write_recorded_costs()
+
+
+def write_recorded_costs():
     with open('uneven.csv') as file:
-        rows = sorted(((int(row['first']), row) for row in csv.DictReader(file) if row['kind'] == 'chunk'), key=lambda item: item[0])
+        rows = sorted(((int(row['first']), row) for row in csv.DictReader(file) if row['kind'] == 'chunk' and row['compute_s']), key=lambda item: item[0])
     write('uneven.costs', *(f"{first} {row['count']} {float(row['compute_s']) * 1e6 / int(row['count']):.6f} {row['worker']}" for first, row in rows))
 
 
@@ -175,6 +179,11 @@ def test_slow_workers_are_told_from_costly_iterations():
     record_costs_of('static')
     unknown, shown = simulate(job)
     assert unknown['simulated']['recorded_workers']['known'] == 0 and 'not told apart' in shown.out, str(shown)
+    # of chunks that lie among those of their own worker nothing is told, either
+    simulate(['--workers', 8, '--technique', 'static-steal', '--trace', 'uneven.csv', '--costs', 'exponential:mean=1000', *TRUE_COSTS[2:]])
+    write_recorded_costs()
+    equal, _ = simulate(['--workers', 8, '--costs', './uneven.costs', *TRUE_COSTS[2:]])
+    assert not equal['simulated']['recorded_workers']['different'], equal['simulated']
     refuses(['--recorded-workers', 'simulate', *LOOP], '--recorded-workers simulate', '--record-costs')
 
 

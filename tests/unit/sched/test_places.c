@@ -133,6 +133,17 @@ START_TEST(parts_follow_the_powers)
 }
 END_TEST
 
+START_TEST(the_least_size_is_kept_where_chunks_are_few)
+{
+    const struct sched_config config = {.iterations = 10, .workers = 4, .min_chunk = 4};
+    struct sched sched = loop_with("static-steal:rule=lb4omp", &config);
+    expect_chunk(&sched, 0, 0, 4);
+    expect_chunk(&sched, 1, 4, 4);
+    expect_chunk(&sched, 2, 8, 2);
+    sched_fini(&sched);
+}
+END_TEST
+
 START_TEST(a_step_begins_anew)
 {
     struct error error;
@@ -162,6 +173,7 @@ int main(void)
     TCase *tcase = tcase_create("places");
     tcase_add_test(tcase, what_is_placed_is_free);
     tcase_add_test(tcase, parts_follow_the_powers);
+    tcase_add_test(tcase, the_least_size_is_kept_where_chunks_are_few);
     tcase_add_test(tcase, a_step_begins_anew);
     tcase_add_test(tcase, no_closed_form);
     suite_add_tcase(suite, tcase);
