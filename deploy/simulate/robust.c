@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define SLOWER_FIRST 0.1 /* slowdown less 1 that is tried first */
-#define SLOWER_TIMES 1.5 /* small steps: a run may be tolerable behind one that is not, as a slower worker gets less */
+#define SLOWER_TIMES 1.5 /* small steps: a slower worker gets less, so that a run may be tolerable again */
 #define SLOWER_MOST  256.0
 #define HALVED_UNTIL 0.01
 #define RUNS_MOST    64 /* in one direction */
