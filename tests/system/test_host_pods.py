@@ -84,7 +84,9 @@ def test_a_lost_host_costs_what_it_had_begun():
 def test_a_lost_supermaster_is_started_again_with_pods():
     def test(nodes):
         process = begin(nodes)
-        os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
+        first = ranks_of(process, SUPERMASTER)
+        os.kill(first[0], signal.SIGKILL)
+        wait_until(lambda: ranks_of(process, SUPERMASTER) not in ([], first) and len(pods()) == 3, 'the pods once more')
         hurry()
         result = finish(process)
         lost(result, DISTURBED)
@@ -120,7 +122,7 @@ def test_agents_have_no_terminal():
     """They would be stopped as they ask there for a password. Of several agents, as Open MPI may be told them, the first is used."""
     here()
     with open('agent', 'w', encoding='ascii') as file:
-        file.write('#!/bin/sh\ncut -d " " -f 6 /proc/$$/stat > session.$$; exit 1\n')
+        file.write('#!/bin/sh\ncut -d " " -f 6 /proc/$$/stat > session.$$; exit 2\n')
     os.chmod('agent', 0o700)
     os.environ['OMPI_MCA_plm_rsh_agent'] = f'{os.getcwd()}/agent : rsh'
     try:
