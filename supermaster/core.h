@@ -34,10 +34,10 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
 /* Notes how fast iterations are done, before a refill is cut. Where the supermaster could not cut single ones as fast
  * as the workers compute them, it cuts no chunk for which that holds, and recall evens out what is left at the end. */
 void supermaster_note_rate(struct supermaster *supermaster);
-/* Commits a range; false where it was never handed out. */
 /* Takes off the technique's remaining work what is free no longer: a result may come for work that was set free again,
  * and such work may be given up. */
 void supermaster_claim_what_was_free(struct supermaster *supermaster);
+/* Commits a range; false where it was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
 /* places.c: techniques that say which iterations */

@@ -26,7 +26,7 @@ struct pod {
     struct stream_welcome welcome;
 };
 
-/* What has come of the addresses that were tried. */
+/* Outcome of trying addresses. */
 struct attempts {
     bool is_absent;     /* at one of them nobody answers */
     bool is_refused;    /* the set does not want the pod, or cannot be asked */
