@@ -142,6 +142,20 @@ def descendants(pid):
     return found
 
 
+def state_of(pid):
+    """The letter by which the kernel tells what the process does; empty where there is none."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as file:
+            return file.read().rsplit(')', 1)[1].split()[0]
+    except OSError:
+        return ''
+
+
+def gone(pid):
+    """The process has ended, be it that nobody has asked after it."""
+    return state_of(pid) in ('', 'Z')
+
+
 def ranks_of(process, program):
     """Processes below `process` that run the program."""
     found = []

@@ -6,18 +6,23 @@ import os
 import signal
 import stat
 
-from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start, unhurried, wait_until
+from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start, state_of, unhurried, wait_until
 from test_resume import read
 from test_set import here
 
 LOOP = ['--technique', 'ss', '--power', 'equal', *unhurried()]
 
 
+def sockets_of_run():
+    """That of the run by which it is asked; empty where none answers."""
+    return glob.glob('hdss-*/run-*.sock')
+
+
 def begin(*words, command='run'):
     """A run, and the file by which it is joined."""
     here()
     process = start([HDSS, command, '--elastic', *words])
-    wait_until(lambda: glob.glob('hdss/run-*/pods') and glob.glob('hdss-*/run-*.sock') or process.poll() is not None, 'the file')
+    wait_until(lambda: glob.glob('hdss/run-*/pods') and sockets_of_run() or process.poll() is not None, 'the file')
     found = glob.glob('hdss/run-*/pods')
     assert found, finish(process)
     return process, os.path.abspath(found[0])
@@ -25,12 +30,12 @@ def begin(*words, command='run'):
 
 def name_of_run():
     """By which it is asked, and joined."""
-    return os.path.basename(glob.glob('hdss-*/run-*.sock')[0]).removesuffix('.sock')
+    return os.path.basename(sockets_of_run()[0]).removesuffix('.sock')
 
 
 def pods():
     """Empty where no run answers, as between two starts of one."""
-    shown = run([HDSS, 'pods', '--format', 'json', name_of_run()]) if glob.glob('hdss-*/run-*.sock') else None
+    shown = run([HDSS, 'pods', '--format', 'json', name_of_run()]) if sockets_of_run() else None
     return json.loads(shown.out) if shown is not None and shown.status == 0 else []
 
 
@@ -120,11 +125,6 @@ def test_pods_come_back_to_a_run_that_is_started_again():
     assert ended.status == 0 and report()['faults']['resumed_iterations'] > 0 and report()['done'] == 40000, ended
     back = finish(pod)
     assert back.status == 0 and any('the set was lost: it is waited for' in line for line in back.err), back
-
-
-def state_of(pid):
-    with open(f'/proc/{pid}/stat', encoding='ascii') as file:
-        return file.read().rsplit(')', 1)[1].split()[0]
 
 
 def test_ctrl_z_stops_no_rank():

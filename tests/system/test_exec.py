@@ -5,7 +5,7 @@ import os
 import signal
 import stat
 
-from launch import HDSS, SUPERMASTER, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
+from launch import HDSS, SUPERMASTER, WORKER, finish, gone, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
 from openmpi import RANK_VARIABLE, RECOVERING
 
 OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.err', 'tasks.txt.log'
@@ -233,15 +233,7 @@ def test_time_limits_end_the_whole_group():
     row = log()[0]
     assert row['End'] == 'timeout' and row['Signal'] == '15' and float(row['JobRuntime']) >= 0.5, row
     assert 'task 1: ended at its time limit of 0.5 s' in read(ERR) and read(OUT) == 'quick\n', result
-    assert not is_alive(int(read('pid')))
-
-
-def is_alive(pid):
-    try:
-        with open(f'/proc/{pid}/stat') as file:
-            return file.read().rsplit(')', 1)[1].split()[0] != 'Z'
-    except OSError:
-        return False
+    assert gone(int(read('pid')))
 
 
 def test_who_fails_is_tried_again():
@@ -317,7 +309,7 @@ def test_a_lost_worker_takes_its_task_along_and_others_do_it():
     worker = int(open(f'/proc/{sleeper}/stat').read().rsplit(')', 1)[1].split()[1])
     assert worker in ranks_of(process, WORKER), 'a process stands between the worker and its task'
     os.kill(worker, signal.SIGKILL)
-    wait_until(lambda: not is_alive(sleeper) and not is_alive(below), 'the end of the task of a worker that was killed, and of what it began')
+    wait_until(lambda: gone(sleeper) and gone(below), 'the end of the task of a worker that was killed, and of what it began')
     result = finish(process)
     assert [row['Exitval'] for row in log()] == ['0'] * 21, result
 
@@ -367,7 +359,7 @@ def test_a_drain_ends_the_tasks_that_run():
     sleepers = [int(line) for line in read('sleepers').split()]
     os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGTERM)
     result = check(finish(process), 4)
-    assert not any(is_alive(pid) for pid in sleepers), result
+    assert all(map(gone, sleepers)), result
     write('sleeper', 'echo awake\n')
     result = check(run_job(0, 2, ['--resume', '--technique', 'ss', 'exec', 'tasks=tasks.txt']))
     assert read(OUT) == 'done\n' * 10 + 'awake\n' * 10, result
@@ -379,17 +371,17 @@ def test_who_leaves_the_group_ends_with_the_run():
     for line in (job(0, 1, words), job(1, 2, words), mpirun_line([(2, [WORKER, '--dca', 'rma', *words])])):
         check(run(line))
         daemons = [int(read(name)) for name in glob.glob('pid.*')]
-        assert len(daemons) == 3 and not [pid for pid in daemons if is_alive(pid)], (line, daemons)
+        assert len(daemons) == 3 and all(map(gone, daemons)), (line, daemons)
         for number in (1, 2, 3):
             os.remove(f'pid.{number}')
     # Of a run that is drained, beside a task that still runs.
     process = start(job(0, 1, ['exec', f'command={daemon}; echo > began; sleep 1000', 'shell=yes', '--drain-time', '0.2']))
     wait_until(lambda: os.path.exists('began'), 'the daemon')
     pid = int(read('pid.1'))
-    assert is_alive(pid)
+    assert not gone(pid)
     process.send_signal(signal.SIGUSR1)
     result = finish(process)
-    assert not is_alive(pid), result
+    assert gone(pid), result
 
 
 def test_only_what_failed_is_done_again():

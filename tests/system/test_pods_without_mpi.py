@@ -10,20 +10,11 @@ import time
 
 os.environ['HDSS_TEST_LAUNCHER'] = 'none'
 
-from launch import HDSS, JOIN, MASTER, WORKER, descendants, finish, hurry, long, main, ranks_of, report, run, start, unhurried, wait_until
+from launch import HDSS, JOIN, MASTER, WORKER, descendants, finish, gone, hurry, long, main, ranks_of, report, run, start, state_of, unhurried, wait_until
 from test_pods import SINGLY, down, join, pods, refused, test_a_pod_that_is_cut_off_comes_back, wait_for
 from test_set import here, job, well
 
 FORK = os.path.join(os.path.dirname(WORKER), 'hdss-fork')
-
-
-def is_gone(pid):
-    """True where the process has ended, be it that nobody has asked after it."""
-    try:
-        with open(f'/proc/{pid}/stat', encoding='ascii') as file:
-            return file.read().rsplit(')', 1)[1].split()[0] == 'Z'
-    except OSError:
-        return True
 
 
 def test_results_go_their_way_whatever_their_size():
@@ -69,12 +60,7 @@ def test_a_lost_worker_costs_what_it_had():
         down()
     ended = finish(pod)
     assert ended.status == 0, ended
-    assert all(is_gone(pid) for pid in workers)
-
-
-def state_of(pid):
-    with open(f'/proc/{pid}/stat', encoding='ascii') as file:
-        return file.read().rsplit(')', 1)[1].split()[0]
+    assert all(gone(pid) for pid in workers)
 
 
 @long
@@ -119,7 +105,7 @@ def test_a_lost_master_takes_its_workers_along():
         os.kill(ranks_of(pod, MASTER)[0], signal.SIGKILL)
         lost = finish(pod)
         assert lost.status == 1 and 'the pod ended without leaving its set' in lost.err[-1], lost
-        assert all(is_gone(pid) for pid in processes)
+        assert all(gone(pid) for pid in processes)
         hurry()
         wait_for('1')
         figures = report()
@@ -144,7 +130,7 @@ def test_tasks_run_and_end_with_their_pod():
         wait_until(lambda: pods()[0]['state'] == 'leaving', 'a pod that leaves')
         pod.send_signal(signal.SIGTERM)
         finish(pod)
-        wait_until(lambda: is_gone(task), 'the end of the task')
+        wait_until(lambda: gone(task), 'the end of the task')
         well(['cancel', '1'])
         well(['cancel', '2'])
     finally:

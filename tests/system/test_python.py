@@ -23,7 +23,7 @@ import threading
 import time
 import traceback
 
-from launch import HDSS, TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, long, main, run, wait_until
+from launch import HDSS, TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, long, main, run, state_of, wait_until
 from pythons import obstacle, python_with
 
 PACKAGE = os.path.join(os.environ['BUILD_ROOT'], 'deploy/python')
@@ -416,8 +416,7 @@ def test_an_interrupted_program():
 
 def is_waiting(pid):
     """True where the first thread of the process sleeps."""
-    with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
-        return file.read().rsplit(')', 1)[1].split()[0] == 'S'
+    return state_of(pid) == 'S'
 
 
 class Terminal:

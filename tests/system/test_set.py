@@ -10,7 +10,7 @@ import stat
 import struct
 import sys
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, hurry, long, main, python_is_there, ranks_of, run, start, unhurried, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurry, long, main, python_is_there, ranks_of, run, start, unhurried, wait_until
 from test_events import members, name_of
 from test_isolation import built
 
@@ -112,15 +112,6 @@ def work(first, count, *, quick=2):
         time.sleep(0 if i < quick or os.path.exists('now') else 1000)
     return array.array('d', range(first, first + count))
 '''
-
-
-def gone(pid):
-    """Nobody runs any more by this number."""
-    try:
-        with open(f'/proc/{pid}/stat', encoding='ascii') as file:
-            return file.read().rpartition(')')[2].split()[0] == 'Z'
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 def pids_in(name):

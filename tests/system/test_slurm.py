@@ -3,7 +3,6 @@
 not installed, or cannot run.
 """
 import contextlib
-import glob
 import json
 import os
 import re
@@ -12,7 +11,7 @@ import time
 
 from launch import MASTER, SUPERMASTER, WORKER, hurry, long, main, report, unhurried, wait_until
 from slurm import Slurm, text_of
-from test_elastic import name_of_run
+from test_elastic import name_of_run, sockets_of_run
 from test_resume import has_records
 
 RECIPES = os.path.join(os.environ['SOURCE_ROOT'], 'deploy', 'slurm')
@@ -69,7 +68,7 @@ def run_pods(slurm, count, words, options=BOTH):
     """A run that is not over before so many pods have joined it."""
     os.environ.update(HDSS_CONTROL_DIR=os.getcwd())
     number = slurm.submit(recipe('hdss'), [*words, '--report', 'report.json', *unhurried()], options)
-    wait_until(lambda: runs() and len(pods(slurm, name_of_run())) == count, f'the pods, {slurm.last_words()}', 240)
+    wait_until(lambda: sockets_of_run() and len(pods(slurm, name_of_run())) == count, f'the pods, {slurm.last_words()}', 240)
     hurry()
     found, text = slurm.wait(number)
     assert found == 0, (found, text, slurm.last_words())
@@ -159,10 +158,6 @@ def disturbed(slurm, name, disturb, *more, job=JOB):
             break
     disturb(number)
     return slurm.wait(number)
-
-
-def runs():
-    return glob.glob('hdss-*/run-*.sock')
 
 
 def pods(slurm, *of):

@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 
-from launch import HDSS, descendants, environment, finish, long, main, python_is_there, run, start, wait_until
-from test_set import SLEEPY, gone, here, job, pids_in, well
+from launch import HDSS, descendants, environment, finish, gone, long, main, python_is_there, run, start, wait_until
+from test_set import SLEEPY, here, job, pids_in, well
 
 STARTED = ['up', '--workers', '2', '--until-eof', '--format', 'json']
 
