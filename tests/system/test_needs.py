@@ -183,15 +183,29 @@ def test_a_worker_that_is_killed_gives_back_what_it_had():
     wait_until(lambda: not glob.glob(CLAIMS), 'the end of what they shared')
 
 
+def guards_of(process):
+    """Those that have their name already: before, a guard looks like its worker."""
+    found = set()
+    for pid in ranks_of(process, WORKER):
+        try:
+            if read(f'/proc/{pid}/comm') == 'hdss-guard\n':
+                found.add(pid)
+        except FileNotFoundError:
+            pass
+    return found
+
+
 def test_nothing_is_left_where_all_are_killed():
     node_has(cores='2')
     process = start(job(0, 3, ['--output', 'o', 'exec', 'cores=1', 'count=5', 'command=sh -c "touch began; exec sleep 1000"']))
     wait_until(lambda: os.path.exists('began'), 'a task')
+    wait_until(lambda: len(guards_of(process)) == 3, 'the guards of all workers')
+    guards = guards_of(process)
     for worker in ranks_of(process, WORKER):
         try:
-            if read(f'/proc/{worker}/comm') != 'hdss-guard\n':
+            if worker not in guards:
                 os.kill(worker, signal.SIGKILL)
-        except (FileNotFoundError, ProcessLookupError):
+        except ProcessLookupError:
             pass  # a copy of a worker that was about to become a task
     finish(process)
     wait_until(lambda: not glob.glob(CLAIMS), 'the end of what they shared')

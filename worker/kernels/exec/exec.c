@@ -497,46 +497,56 @@ static int exec_kernel_precedence(const union hdss_value *values, struct hdss_pr
 
 /* --- opening --- */
 
-/* The worker waits for what a task needs as it waits for a task. */
-static int join_allotment(struct exec_kernel *k)
-{
-    const struct claim *claim = &k->allotment.claim;
-    _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
-    guard_order_clearing(&k->command.spawner.guard, claim_clear, claim->path);
-    return command_watch_also(&k->command, claim_descriptor(claim));
-}
-
-static int open_command(struct exec_kernel *k, const union hdss_value *values, char error[HDSS_ERROR_MAX])
+static int open_command(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
     const struct command_limits limits = {.time_ns = (uint64_t)(values[TIMEOUT].real * 1e9),
                                           .grace_ns = GRACE_NS,
                                           .bytes = (uint64_t)values[MAX_OUTPUT].integer};
     int folder = open_folder(values[KEEP].text);
-    if (values[KEEP].text[0] != '\0' && folder < 0) {
-        snprintf(error, HDSS_ERROR_MAX, "keep=%.200s: %s", values[KEEP].text, strerror(errno));
+    if (values[KEEP].text[0] != '\0' && folder < 0)
+        return error_set(error, "keep=%.200s: %s", values[KEEP].text, strerror(errno));
+    if (command_init(&k->command, &limits, folder, frees_cores(values)) == 0)
+        return 0;
+    return error_set(error, "no memory or no descriptors to run commands with");
+}
+
+/* The guard knows of the claims before there are any: a worker may be killed at any time. The worker waits for what a
+ * task needs as it waits for a task. */
+static int open_allotment(struct exec_kernel *k, const union hdss_value *values, unsigned node, struct error *error)
+{
+    _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
+    char path[CLAIM_PATH_MAX];
+    struct needs_source needs;
+    if (read_needs(values, &k->tasks, &needs, error) < 0)
         return -1;
-    }
-    if (command_init(&k->command, &limits, folder, frees_cores(values)) == 0) {
-        if (!k->allotment.is_used || join_allotment(k) == 0)
-            return 0;
-        command_fini(&k->command);
-    }
-    snprintf(error, HDSS_ERROR_MAX, "no memory or no descriptors to run commands with");
-    return -1;
+    if (needs_are_given(&needs))
+        guard_order_clearing(&k->command.spawner.guard, claim_clear, claim_path(node, path));
+    if (allotment_init(&k->allotment, &needs, node, frees_cores(values), error) < 0)
+        return -1;
+    if (!k->allotment.is_used || command_watch_also(&k->command, claim_descriptor(&k->allotment.claim)) == 0)
+        return 0;
+    return error_set(error, "no memory to wait for what tasks need");
+}
+
+static int open_environment(struct exec_kernel *k, const union hdss_value *values, struct error *error)
+{
+    enum inherit inherit = (enum inherit)values[INHERIT].integer;
+    error_set(error, "out of memory");
+    return environment_init(&k->environment, environ, inherit == INHERIT_MPI || inherit == INHERIT_ALL) == 0 &&
+                   environment_give(&k->environment, environ, values[ENV].text, error) == 0 &&
+                   search_init(&k->search, environment_value(&k->environment, "PATH")) == 0
+               ? 0
+               : -1;
 }
 
 static int open_rest(struct exec_kernel *k, const union hdss_value *values, unsigned node, char error[HDSS_ERROR_MAX])
 {
-    enum inherit inherit = (enum inherit)values[INHERIT].integer;
     struct error inner;
-    struct needs_source needs;
-    error_set(&inner, "out of memory");
-    if (environment_init(&k->environment, environ, inherit == INHERIT_MPI || inherit == INHERIT_ALL) == 0 &&
-        environment_give(&k->environment, environ, values[ENV].text, &inner) == 0 &&
-        search_init(&k->search, environment_value(&k->environment, "PATH")) == 0 &&
-        read_needs(values, &k->tasks, &needs, &inner) == 0 &&
-        allotment_init(&k->allotment, &needs, node, frees_cores(values), &inner) == 0)
-        return open_command(k, values, error);
+    if (open_environment(k, values, &inner) == 0 && open_command(k, values, &inner) == 0) {
+        if (open_allotment(k, values, node, &inner) == 0)
+            return 0;
+        command_fini(&k->command);
+    }
     snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
     return -1;
 }
@@ -589,6 +599,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
 static void exec_kernel_close_instance(void *instance)
 {
     struct exec_kernel *k = instance;
+    allotment_fini(&k->allotment); /* as long as the guard is there */
     command_fini(&k->command);
     close_all(k);
 }
