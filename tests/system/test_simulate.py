@@ -343,13 +343,13 @@ def test_slow_nodes():
 
 
 def test_threads_as_in_a_real_run():
-    """Sleeping threads are in nobody's way. On a busy machine real ones are late, at most by half here."""
+    """Sleeping threads are in nobody's way. On a busy machine real ones are late, at most by half here, and may be in another order, at best the even one."""
     with open('here.platform', 'w') as file:
         file.write('title this machine\nnodes 1 cores=32\nnode latency=38us bandwidth=4GB/s\nnetwork latency=38us bandwidth=4GB/s\n'
                    'service event=150ns message=40ns byte=0.6ns calculation=20ns\n')
-    loop = ['--workers', 2, '--threads', 3, '--technique', 'static', '--recall', 'off', '--report', 'report.json',
-            'synthetic', 'iterations=600', 'mean=1500', 'mode=sleep', 'distribution=increasing']
-    for technique in ('static', 'css:chunk=40', 'ss'):
+    loop = ['--workers', 2, '--threads', 3, '--technique', 'static', '--weighting', 'none', '--recall', 'off', '--report', 'report.json',
+            'synthetic', 'iterations=300', 'mean=3000', 'mode=sleep', 'distribution=increasing']
+    for technique in ('static', 'css:chunk=20', 'ss'):
         figures = []
         for command in (['run'], ['simulate', '--platform', 'here.platform']):
             result = run([HDSS, *command, '--thread-technique', technique, *loop])
@@ -360,7 +360,7 @@ def test_threads_as_in_a_real_run():
             assert threads['count'] == 6 and threads['technique']['name'] == technique.split(':', maxsplit=1)[0], threads
             figures.append((report['elapsed_s'], threads['imbalance']['max_over_mean'], threads['chunks']))
         (real_s, real_imbalance, real_draws), (simulated_s, simulated_imbalance, simulated_draws) = figures
-        assert 0.95 < real_s / simulated_s < 1.5, (technique, figures)
+        assert 0.95 * simulated_s / simulated_imbalance < real_s < 1.5 * simulated_s, (technique, figures)
         assert abs(real_imbalance - simulated_imbalance) < 0.15, (technique, figures)
         assert real_draws == simulated_draws, (technique, figures)
 
