@@ -125,15 +125,17 @@ static int topology_allocate(struct topology *topology)
 {
     unsigned workers = topology->workers > 0 ? topology->workers : 1;
     unsigned masters = topology->masters > 0 ? topology->masters : 1;
+    unsigned nodes = topology->nodes > 0 ? topology->nodes : 1;
     topology->master_rank = calloc(masters, sizeof *topology->master_rank);
     topology->worker_rank = calloc(workers, sizeof *topology->worker_rank);
     topology->worker_node = calloc(workers, sizeof *topology->worker_node);
+    topology->node_rank = calloc(nodes, sizeof *topology->node_rank);
     topology->master_of = calloc(workers, sizeof *topology->master_of);
     topology->served = calloc(workers, sizeof *topology->served);
     topology->served_rank = calloc(workers, sizeof *topology->served_rank);
     topology->served_first = calloc(masters + 1, sizeof *topology->served_first);
-    bool complete = topology->master_rank && topology->worker_rank && topology->worker_node && topology->master_of &&
-                    topology->served && topology->served_rank && topology->served_first;
+    bool complete = topology->master_rank && topology->worker_rank && topology->worker_node && topology->node_rank &&
+                    topology->master_of && topology->served && topology->served_rank && topology->served_first;
     return complete ? 0 : -1;
 }
 
@@ -145,6 +147,12 @@ static void number_nodes(struct topology *topology, const struct hello *hellos, 
     for (unsigned i = 0; i < topology->ranks; i++)
         if (number[hellos[i].node] == UINT32_MAX)
             number[hellos[i].node] = topology->nodes++;
+}
+
+static void note_node_ranks(struct topology *topology, const struct hello *hellos, const unsigned *number)
+{
+    for (unsigned i = topology->ranks; i-- > 0;)
+        topology->node_rank[number[hellos[i].node]] = i;
 }
 
 /* True where the rank is a worker, or one beside serving workers. */
@@ -311,13 +319,15 @@ int topology_init(struct topology *topology, const struct hello *hellos, unsigne
     *topology = (struct topology){
         .ranks = ranks, .masters = census.masters, .workers = census.workers, .launched = census.masters};
     unsigned *load = calloc(census.masters + 1, sizeof *load), *number = calloc(ranks, sizeof *number);
+    if (number != NULL)
+        number_nodes(topology, hellos, number);
     if (load == NULL || number == NULL || topology_allocate(topology) < 0) {
         free(load);
         free(number);
         topology_fini(topology);
         return -1;
     }
-    number_nodes(topology, hellos, number);
+    note_node_ranks(topology, hellos, number);
     topology_list_members(topology, hellos, number, grouping);
     int result = 0;
     if (topology->masters == 0)
@@ -340,29 +350,30 @@ static int topology_make_room(struct topology *topology, unsigned masters, unsig
                           grow_to(&topology->served_first, m + 1, (size_t)masters + 1, size) == 0 &&
                           grow_to(&topology->worker_rank, w, workers, size) == 0 &&
                           grow_to(&topology->worker_node, w, workers, size) == 0 &&
+                          grow_to(&topology->node_rank, topology->nodes, (size_t)topology->nodes + 1, size) == 0 &&
                           grow_to(&topology->master_of, w, workers, size) == 0 &&
                           grow_to(&topology->served, w, workers, size) == 0 &&
                           grow_to(&topology->served_rank, w, workers, size) == 0;
     return complete ? 0 : -1;
 }
 
-/* The node of the supermaster or a worker: its number; that of a further one where there is no such rank. */
-static unsigned node_of(const struct topology *topology, unsigned rank)
+/* The number of the node that is known by the rank; that of a further one where there is none. */
+static unsigned find_node(const struct topology *topology, unsigned node_rank)
 {
-    const unsigned w = topology_worker(topology, rank);
-    if (w < topology->workers)
-        return topology->worker_node[w];
-    return rank == topology->supermaster && topology->nodes > 0 ? 0 : topology->nodes;
+    unsigned node = 0;
+    while (node < topology->nodes && topology->node_rank[node] != node_rank)
+        node++;
+    return node;
 }
 
-int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned beside)
+int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned node_rank)
 {
     const unsigned m = topology->masters, first = topology->workers, workers = first + count - 1;
     assert(count > 1 && !topology_is_central(topology) && "a pod is a master and its workers, beside other masters");
     assert(first_rank >= topology->ranks);
     if (topology_make_room(topology, m + 1, workers) < 0)
         return -1;
-    const unsigned node = node_of(topology, beside);
+    const unsigned node = find_node(topology, node_rank);
     topology->master_rank[m] = first_rank;
     for (unsigned w = first; w < workers; w++) {
         topology->worker_rank[w] = topology->served_rank[w] = first_rank + 1 + (w - first);
@@ -374,6 +385,7 @@ int topology_append(struct topology *topology, unsigned first_rank, unsigned cou
     topology->ranks = first_rank + count;
     topology->workers = workers;
     topology->masters++;
+    topology->node_rank[node] = node_rank;
     topology->nodes += node == topology->nodes;
     return 0;
 }
@@ -392,6 +404,7 @@ void topology_fini(struct topology *topology)
     free(topology->master_rank);
     free(topology->worker_rank);
     free(topology->worker_node);
+    free(topology->node_rank);
     free(topology->master_of);
     free(topology->served);
     free(topology->served_rank);
@@ -431,8 +444,8 @@ int topology_copy(struct topology *copy, const struct topology *topology)
 {
     const size_t masters = topology->masters * sizeof(unsigned), workers = topology->workers * sizeof(unsigned);
     *copy = *topology;
-    copy->master_rank = copy->worker_rank = copy->worker_node = copy->master_of = copy->served = copy->served_rank =
-        copy->served_first = NULL;
+    copy->master_rank = copy->worker_rank = copy->worker_node = copy->node_rank = copy->master_of = copy->served =
+        copy->served_rank = copy->served_first = NULL;
     if (topology_allocate(copy) < 0) {
         topology_fini(copy);
         return -1;
@@ -440,6 +453,7 @@ int topology_copy(struct topology *copy, const struct topology *topology)
     memcpy(copy->master_rank, topology->master_rank, masters);
     memcpy(copy->worker_rank, topology->worker_rank, workers);
     memcpy(copy->worker_node, topology->worker_node, workers);
+    memcpy(copy->node_rank, topology->node_rank, topology->nodes * sizeof(unsigned));
     memcpy(copy->master_of, topology->master_of, workers);
     memcpy(copy->served, topology->served, workers);
     memcpy(copy->served_rank, topology->served_rank, workers);

@@ -20,6 +20,7 @@ struct topology {
     unsigned *master_rank; /* [masters] */
     unsigned *worker_rank; /* [workers] */
     unsigned *worker_node; /* [workers] numbers of nodes, from 0 in the order of their first ranks */
+    unsigned *node_rank;   /* [nodes] the rank by which a node is known, see topology_append() */
     unsigned *master_of;   /* [workers] index of the worker's master; 0 in the central topology */
     unsigned *served;      /* [workers] worker indices, sorted by master */
     unsigned *served_rank; /* [workers] ranks of `served`, beside one another for who goes through a master's workers */
@@ -49,10 +50,10 @@ void topology_fini(struct topology *topology);
 int topology_copy(struct topology *copy, const struct topology *topology);
 
 /* Appends a pod: a master, `first_rank`, which lies behind all ranks that are there, and its workers, `count` ranks on
- * one node. That is the node of `beside`, the supermaster or a worker; one of their own where there is no such rank. No
- * rank and no index of a worker, master or node that was there changes. Not in the central topology. -1 when memory is
- * out: nothing but the room has changed. */
-int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned beside);
+ * the node that is known by `node_rank`: the first rank that the launch has there, or else that the first pod there
+ * had, which may have left since, or may never have been in this topology. No rank and no index of a worker, master or
+ * node that was there changes. Not in the central topology. -1 when memory is out: nothing but the room has changed. */
+int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned node_rank);
 
 /* Builds the topology as the ranks of a pod know it: the supermaster, rank 0, and themselves. -1 when memory is out. */
 int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count);

@@ -109,20 +109,17 @@ static void close_launch(struct link *link, struct far_launch *launch)
 
 /* --- joining --- */
 
-/* A rank of the launch's node that was there before, the supermaster or a worker. Nodes are known by their names. */
-static unsigned find_beside(const struct link *link, const struct far_launch *launch)
+/* The rank by which the launch's node is known. Nodes are told apart by their names. */
+static unsigned find_node_rank(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
-    for (unsigned rank = runtime->first_rank; rank < runtime->ranks; rank++) {
-        const char *name = runtime_host_of(runtime, rank);
-        const bool counts = rank == runtime->topology.supermaster ||
-                            topology_worker(&runtime->topology, rank) < runtime->topology.workers;
-        if (counts && name != NULL && strcmp(name, launch->lineup.name) == 0)
-            return rank;
-    }
+    const char *name = launch->lineup.name;
+    for (unsigned i = 0; i < runtime->node_count; i++)
+        if (strcmp(runtime->nodes[i].name, name) == 0)
+            return runtime->nodes[i].first_rank;
     for (const struct far_launch *earlier = link->far.launches; earlier < launch; earlier++)
-        if (strcmp(earlier->lineup.name, launch->lineup.name) == 0)
-            return earlier->first_rank + 1;
+        if (strcmp(earlier->lineup.name, name) == 0)
+            return earlier->node_rank;
     return launch->first_rank;
 }
 
@@ -134,7 +131,7 @@ static int make_place(struct link *link, const struct far_launch *launch)
     if (peers_grow(&runtime->peers, launch->first_rank + launch->count) < 0 ||
         source->reserve(source->context, launch->count - 1) < 0)
         return -1;
-    return topology_append(&runtime->topology, launch->first_rank, launch->count, launch->beside);
+    return topology_append(&runtime->topology, launch->first_rank, launch->count, launch->node_rank);
 }
 
 /* The launch has left, or is lost: link_look_at_peers() deals with it. */
@@ -187,7 +184,7 @@ static struct far_launch *add_pod(struct link *link, unsigned peer, const struct
     if (launch == NULL)
         return NULL;
     launch->lineup = *lineup;
-    launch->beside = find_beside(link, launch);
+    launch->node_rank = find_node_rank(link, launch);
     return launch;
 }
 
@@ -196,7 +193,7 @@ static struct link_pod describe(const struct far_launch *launch)
     return (struct link_pod){.first_rank = launch->first_rank,
                              .workers = launch->lineup.workers,
                              .cores = launch->lineup.cores,
-                             .beside = launch->beside,
+                             .node_rank = launch->node_rank,
                              .name = launch->lineup.name,
                              .is_leaving = launch->is_leaving};
 }
@@ -266,7 +263,7 @@ int link_append_pods(const struct link *link, struct topology *topology)
     for (size_t i = 0; i < far->count; i++) {
         const struct far_launch *launch = &far->launches[i];
         if (!launch->is_gone && !launch->is_leaving &&
-            topology_append(topology, launch->first_rank, launch->count, launch->beside) < 0)
+            topology_append(topology, launch->first_rank, launch->count, launch->node_rank) < 0)
             return -1;
     }
     return 0;

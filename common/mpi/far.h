@@ -28,8 +28,8 @@ struct far_results {
 struct far_launch {
     unsigned peer; /* of the streams */
     unsigned first_rank, count;
-    unsigned beside; /* a pod's: a rank of its node that came before, the supermaster or a worker; else first_rank */
-    bool is_leaving; /* gets no further job */
+    unsigned node_rank; /* a pod's: the rank by which its node is known, see topology_append() */
+    bool is_leaving;    /* gets no further job */
     bool is_gone;
     struct stream_lineup lineup; /* of a pod */
     struct far_results results;  /* of a pod */

@@ -30,8 +30,8 @@ void link_close(struct link *link);
 /* A pod, as those are told of it who ask, and those whom it joins. */
 struct link_pod {
     unsigned first_rank, workers, cores;
-    unsigned beside;  /* a rank of its node that came before, for topology_append() */
-    const char *name; /* of its node; borrowed until the next turn */
+    unsigned node_rank; /* by which its node is known, for topology_append() */
+    const char *name;   /* of its node; borrowed until the next turn */
     bool is_leaving;
 };
 

@@ -108,7 +108,7 @@ static void take_in(void *context, const struct link_pod *pod)
     char text[160];
     if (elastic->driver == NULL)
         return;
-    if (topology_append(&elastic->topology, pod->first_rank, pod->workers + 1, pod->beside) < 0) {
+    if (topology_append(&elastic->topology, pod->first_rank, pod->workers + 1, pod->node_rank) < 0) {
         root_print_failure(root, "out of memory for a pod: the run goes on without it", root->rank);
         return;
     }

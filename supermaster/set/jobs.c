@@ -352,7 +352,7 @@ void set_tell_joined(const struct set *set, const struct link_pod *pod)
     for (struct set_job *job = set->jobs; job != NULL; job = job->next) {
         if (!takes_pods(job))
             continue;
-        if (topology_append(&job->topology, pod->first_rank, pod->workers + 1, pod->beside) <
+        if (topology_append(&job->topology, pod->first_rank, pod->workers + 1, pod->node_rank) <
             0) { /* it goes on without it */
             say_of_job(job->queued, "out of memory for a pod", "");
             continue;

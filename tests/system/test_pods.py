@@ -133,6 +133,37 @@ def test_what_a_pod_finishes_can_be_ended():
         down()
 
 
+def join_elsewhere():
+    """A pod that has joined from a node of another name."""
+    before = len(pods())
+    process = start(['unshare', '--uts', 'sh', '-c', 'hostname beyond; exec "$@"', 'sh', *JOIN, '--workers', '1'])
+    wait_until(lambda: len(pods()) > before, 'the pod')
+    return process
+
+
+def test_a_node_is_one_whichever_of_its_pods_are_there():
+    """Also in a job for which the first of them was too late."""
+    if os.getuid() != 0:
+        return 'another host name needs root'
+    here()
+    well(['up', '--listen', 'local', '--workers', '1'])
+    try:
+        first = join_elsewhere()
+        others = [join_elsewhere(), join_elsewhere(), join()]
+        first.send_signal(signal.SIGTERM)
+        assert finish(first).status == 0
+        well(['submit', '--report', 'report.json', *SINGLY, *unhurried()])
+        wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+        others.append(join_elsewhere())
+        hurry()
+        wait_for('1')
+        figures = report()
+        assert figures['nodes'] == 2 and [worker['node'] for worker in figures['worker_stats']] == [0, 1, 1, 0, 0, 1], figures['worker_stats']
+    finally:
+        down()
+    assert [finish(pod).status for pod in others] == [0] * 4
+
+
 def test_dependent_iterations_are_for_the_launch():
     """Workers exchange what others need over MPI, which does not reach a pod: it takes part in the other jobs alone."""
     here()

@@ -230,13 +230,20 @@ START_TEST(pods_on_a_node_that_is_there_are_counted_with_it)
     struct topology topology;
     ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "SMWMW", "00011"), true), 0);
     ck_assert_int_eq(topology_append(&topology, 5, 2, 0), 0);   /* with the supermaster */
-    ck_assert_int_eq(topology_append(&topology, 7, 2, 4), 0);   /* with a worker of the launch */
+    ck_assert_int_eq(topology_append(&topology, 7, 2, 3), 0);   /* with a worker of the launch */
     ck_assert_int_eq(topology_append(&topology, 9, 2, 9), 0);   /* elsewhere */
-    ck_assert_int_eq(topology_append(&topology, 11, 2, 10), 0); /* with the pod before it */
-    ck_assert_int_eq(topology_append(&topology, 13, 2, 6), 0);  /* with one with the supermaster */
-    static const unsigned nodes[] = {0, 1, 0, 1, 2, 2, 0};
+    ck_assert_int_eq(topology_append(&topology, 11, 2, 9), 0);  /* with the pod before it */
+    ck_assert_int_eq(topology_append(&topology, 19, 2, 15), 0); /* with one that has never been here */
+    ck_assert_int_eq(topology_append(&topology, 21, 2, 15), 0); /* with that one, too */
+    ck_assert_int_eq(topology_append(&topology, 23, 2, 23), 0); /* elsewhere */
+    static const unsigned nodes[] = {0, 1, 0, 1, 2, 2, 3, 3, 4};
     ck_assert_mem_eq(topology.worker_node, nodes, sizeof nodes);
-    ck_assert_uint_eq(topology.nodes, 3);
+    ck_assert_uint_eq(topology.nodes, 5);
+    struct topology copy;
+    ck_assert_int_eq(topology_copy(&copy, &topology), 0);
+    ck_assert_int_eq(topology_append(&copy, 25, 2, 15), 0); /* a copy knows them, too */
+    ck_assert(copy.worker_node[9] == 3 && copy.nodes == 5);
+    topology_fini(&copy);
     topology_fini(&topology);
 }
 END_TEST
