@@ -39,27 +39,19 @@ static void try_later(struct streams *streams)
     streams_wake(streams, joiner->retry_ns);
 }
 
-/* The other end does not want it. */
-static void stop_joining(struct streams *streams, const char *why)
+static void stop_joining(struct streams *streams, enum joiner_answer answer, const char *why)
 {
     struct joiner *joiner = streams->joiner;
     struct peer *peer = joined_peer(streams);
     char text[STREAM_ADDRESS_TEXT_MAX];
     stream_address_print(&joiner->address, text);
-    joiner->is_refused = true;
+    joiner->answer = answer;
     joiner->retry_ns = STREAM_NEVER;
     error_set(&joiner->reason, "cannot join at %s: %s", text, why);
     if (peer == NULL)
         return;
     streams_warn(streams, "cannot come back to %s: %s", text, why);
     peer_end(peer, true, STREAM_LOST);
-}
-
-/* The other end is not what it should be. */
-static void turn_from_other(struct streams *streams, const char *why)
-{
-    streams->joiner->is_other = true;
-    stop_joining(streams, why);
 }
 
 /* --- an attempt --- */
@@ -104,7 +96,7 @@ static enum connection_verdict take_welcome(struct streams *streams, struct conn
     struct peer *peer = words != NULL ? peer_new(streams, &joiner->lineup) : NULL;
     if (peer == NULL) {
         free(words);
-        stop_joining(streams, "out of memory");
+        stop_joining(streams, JOINER_REFUSED, "out of memory");
         return FRAME_IS_NOT_TAKEN;
     }
     if (welcome->words_bytes > 0)
@@ -150,7 +142,7 @@ static enum connection_verdict receive_answer(struct connection *connection, voi
         if (frame_refused_decode(line, body, head->size, error) < 0)
             return FRAME_IS_BAD;
         joiner->connection = NULL;
-        stop_joining(streams, line);
+        stop_joining(streams, JOINER_REFUSED, line);
         connection_close(connection);
         return FRAME_IS_GOOD;
     case FRAME_WELCOME:
@@ -174,10 +166,10 @@ static void end_attempt(struct connection *connection, void *context, const char
     struct streams *streams = context;
     struct joiner *joiner = streams->joiner;
     joiner->connection = NULL;
-    if (joiner->is_refused)
+    if (joiner->answer != JOINER_NO_ANSWER)
         return;
     if (why != NULL && joined_peer(streams) == NULL)
-        turn_from_other(streams, why);
+        stop_joining(streams, JOINER_MET_OTHER, why);
     else {
         error_set(&joiner->reason, "%s",
                   why != NULL                ? why
@@ -205,7 +197,7 @@ void joiner_try(struct streams *streams)
     if (!is_tcp && !endpoint_is_own(fd, &user)) {
         struct error line;
         error_set(&line, "whoever listens there is of user %u", (unsigned)user);
-        turn_from_other(streams, line.text);
+        stop_joining(streams, JOINER_MET_OTHER, line.text);
         close(fd);
         return;
     }
@@ -332,7 +324,7 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
     joiner->until_ns = patience_ns < STREAM_NEVER - joiner->until_ns ? joiner->until_ns + patience_ns : STREAM_NEVER;
     streams_wake(streams, joiner->until_ns);
     joiner_try(streams);
-    while (streams->peer_count == 0 && !joiner->is_refused && streams_now() < joiner->until_ns &&
+    while (streams->peer_count == 0 && joiner->answer == JOINER_NO_ANSWER && streams_now() < joiner->until_ns &&
            event_base_loop(setup->base, EVLOOP_ONCE) == 0 && !event_base_got_break(setup->base) &&
            !event_base_got_exit(setup->base))
         ;
@@ -341,14 +333,15 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
         return streams;
     }
     stream_address_print(address, text);
-    if (joiner->is_refused)
+    if (joiner->answer != JOINER_NO_ANSWER)
         error_set(error, "%s", joiner->reason.text);
     else if (joiner->reason.text[0] != '\0')
         error_set(error, "cannot join at %s: nobody answers: %s", text, joiner->reason.text);
     else
         error_set(error, "cannot join at %s: nobody answers", text);
-    const int reason = joiner->is_other ? EACCES : joiner->is_refused ? 0 : ETIMEDOUT;
+    static const int reasons[] = {[JOINER_NO_ANSWER] = ETIMEDOUT, [JOINER_REFUSED] = 0, [JOINER_MET_OTHER] = EACCES};
+    const enum joiner_answer answer = joiner->answer;
     streams_free(streams);
-    errno = reason;
+    errno = reasons[answer];
     return NULL;
 }

@@ -84,6 +84,12 @@ struct listener {
     struct evconnlistener *event; /* owned */
 };
 
+enum joiner_answer {
+    JOINER_NO_ANSWER,
+    JOINER_REFUSED,   /* the set does not want it, or cannot be asked */
+    JOINER_MET_OTHER, /* who answers is not the set */
+};
+
 /* The end that joins. */
 struct joiner {
     struct endpoint_target target;
@@ -95,9 +101,8 @@ struct joiner {
     uint64_t backoff_ns;
     uint64_t beaten_ns; /* when a BEAT was last sent on the attempt's connection, which waits for an answer */
     uint64_t until_ns;  /* when it is no longer tried to join for the first time */
-    bool is_refused;
-    bool is_other;       /* by who is not the set */
-    struct error reason; /* why it is refused, or why the last attempt failed */
+    enum joiner_answer answer;
+    struct error reason; /* why it is turned away, or why the last attempt failed */
     struct stream_welcome welcome;
     char *words; /* owned */
 };
