@@ -941,6 +941,8 @@ void service_stored(struct service *service, const struct event *event, struct a
         ; /* another worker computes all of it */
     else if (event->text == NULL)
         commit(service, part);
+    else /* they could not be written */
+        service_note_part(service, CHUNK_DROPPED, part->worker, part->chunk, part->first, part->count);
     if (!event->lost)
         service_serve(service, event->now_ns, actions);
 }
