@@ -2,7 +2,9 @@
 /* Masters that join, with their workers, while others compute. All arrays become longer, at their ends; no rank and no
  * index that was there changes. Where the workers probe, a master that joins in the middle of the loop is served when
  * the speeds of its workers are known; then the technique begins anew for what is left, with all that are there and
- * what was learned of them. A loop with dependencies is not for those who come later: they are told to end at once. */
+ * what was learned of them. A loop with dependencies is not for those who come later: they are told to end at once.
+ *
+ * A pod may be unfit for a job, as where its node lacks a file: it is told to leave, and the others go on. */
 #include "supermaster/core.h"
 
 #include "common/machine/probe.h"
@@ -10,6 +12,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -27,6 +30,7 @@ void supermaster_joins_fini(struct supermaster *supermaster)
     free(supermaster->joins.missing);
     free(supermaster->joins.refills_kept);
     free(supermaster->joins.is_missing);
+    free(supermaster->joins.unfit);
 }
 
 void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m)
@@ -138,6 +142,74 @@ void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank,
     REASON(supermaster->reasons, "rank %u is to leave with its workers", rank);
     send_away(supermaster, m, now);
     waive_speeds(supermaster, m);
+}
+
+/* --- those that cannot take part --- */
+
+static bool is_there_without(const struct supermaster *supermaster, unsigned m)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct losses *losses = &supermaster->losses;
+    for (unsigned w = 0; w < topology->workers; w++)
+        if (losses->worker[w] == WORKER_IS_ALIVE && topology->master_of[w] != m &&
+            !losses->dismissed[topology->master_of[w]])
+            return true;
+    return supermaster->config.awaited > 0 && supermaster_may_somebody_come(supermaster);
+}
+
+static int note_unfit(struct supermaster *supermaster, const struct fatal *problem)
+{
+    struct joins *joins = &supermaster->joins;
+    struct unfit *list = grow(joins->unfit, joins->unfit_count, &joins->unfit_capacity, sizeof *list);
+    if (list == NULL)
+        return -1;
+    joins->unfit = list;
+    struct unfit *unfit = &list[joins->unfit_count++];
+    unfit->rank = problem->rank;
+    memcpy(unfit->text, problem->text, problem->length);
+    unfit->text[problem->length] = '\0';
+    return 0;
+}
+
+static bool is_told_of(const struct supermaster *supermaster, unsigned m)
+{
+    const struct topology *topology = supermaster->config.topology;
+    for (unsigned i = 0; i < supermaster->joins.unfit_count; i++) {
+        const unsigned rank = supermaster->joins.unfit[i].rank, w = topology_worker(topology, rank);
+        if (rank == topology->master_rank[m] || (w < topology->workers && topology->master_of[w] == m))
+            return true;
+    }
+    return false;
+}
+
+bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, const struct fatal *problem)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const bool leaves = supermaster->state >= SUPERMASTER_ENDING;
+    if (m >= topology->masters || m < topology->launched)
+        return false;
+    if (supermaster->losses.dismissed[m] || (leaves && is_told_of(supermaster, m)))
+        return true; /* the first of its ranks has told why, or it is to leave anyway */
+    if ((!leaves && !is_there_without(supermaster, m)) || note_unfit(supermaster, problem) < 0)
+        return false;
+    if (leaves)
+        return true;
+    REASON(supermaster->reasons, "rank %u is left out with its workers: rank %u cannot take part",
+           topology->master_rank[m], problem->rank);
+    send_away(supermaster, m, false);
+    waive_speeds(supermaster, m);
+    return true;
+}
+
+unsigned supermaster_unfit_count(const struct supermaster *supermaster)
+{
+    return supermaster->joins.unfit_count;
+}
+
+void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text)
+{
+    const struct unfit *unfit = &supermaster->joins.unfit[i];
+    error_set(text, "rank %u cannot take part, and its pod is left out: %s", unfit->rank, unfit->text);
 }
 
 void supermaster_note_pod_left(struct supermaster *supermaster)

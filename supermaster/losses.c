@@ -377,7 +377,7 @@ static void fail_without_workers(struct supermaster *supermaster)
                                                    : "all workers are lost");
 }
 
-static bool may_somebody_come(const struct supermaster *supermaster)
+bool supermaster_may_somebody_come(const struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
     const unsigned joined = config->topology->masters - config->topology->launched;
@@ -396,7 +396,7 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
     if (ledger_is_complete(&supermaster->ledger) || supermaster->state >= SUPERMASTER_ENDING)
         return;
     if (nobody_is_left(supermaster)) {
-        if (!may_somebody_come(supermaster))
+        if (!supermaster_may_somebody_come(supermaster))
             fail_without_workers(supermaster);
         return;
     }

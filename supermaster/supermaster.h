@@ -178,6 +178,12 @@ struct recalls {
     uint64_t iterations; /* iterations that moved by them; those of the supermaster's own service come when it tells */
 };
 
+/* A rank of a pod that cannot take part: the pod is left out. */
+struct unfit {
+    unsigned rank;
+    char text[TEXT_MAX + 1]; /* why */
+};
+
 /* Masters that have joined and are not served yet, as the speeds of their workers are missing: see join.c. */
 struct joins {
     bool *is_missing;       /* [workers] its speed is; owned */
@@ -186,6 +192,9 @@ struct joins {
     unsigned open;          /* masters of which some are */
     uint64_t since_ns;      /* when the latest has joined */
     uint64_t due_ns;        /* when the missing ones are given up; NEVER until one came */
+    struct unfit *unfit;    /* [unfit_count] in the order in which they told of it; owned */
+    unsigned unfit_count;
+    size_t unfit_capacity;
 };
 
 /* Recovery of a loop with dependencies when ranks are lost: see recovery.c. */
@@ -387,6 +396,10 @@ bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t p
 /* Number of mismatches to tell of so far, at most MISMATCHES_TOLD + 1, and a line about the i-th of them. */
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);
 void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i, struct error *text);
+
+/* Number of pods that were left out so far, as they could not take part, and a line about the i-th of them. */
+unsigned supermaster_unfit_count(const struct supermaster *supermaster);
+void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
 /* Number of times that a node was put aside, or got work again, so far, and a line about the i-th of them. */
 unsigned supermaster_aside_count(const struct supermaster *supermaster);

@@ -56,6 +56,8 @@ struct trace {
 /* Time between two looks at the progress where no terminal wants more of them. */
 #define PACE_LOOK_MS 1000
 
+#define FAULT_KINDS 5 /* of lines that tell what has gone wrong */
+
 struct led_job {
     struct root root;
     struct runtime *runtime;
@@ -73,9 +75,9 @@ struct led_job {
     char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
     uint64_t ended_ns;                        /* when the machine had ended; 0: it has not */
     struct pace pace;                         /* of a job of which somebody may ask how it goes */
-    unsigned losses_said, failures_said, mismatches_said, asides_said;
-    bool failure_said;     /* the reason of the failure is printed */
-    unsigned *costs_ranks; /* [costs_count] ranks of the workers, which write costs; owned */
+    unsigned said[FAULT_KINDS];               /* lines of each of the fault_lines */
+    bool failure_said;                        /* the reason of the failure is printed */
+    unsigned *costs_ranks;                    /* [costs_count] ranks of the workers, which write costs; owned */
     unsigned costs_count;
     struct trace_spool spool; /* of --trace */
     struct trace trace;
@@ -336,26 +338,24 @@ static double elapsed_s(const struct led_job *led, uint64_t now_ns)
     return first == NEVER || now_ns < first ? 0 : (double)(now_ns - first) / 1e9;
 }
 
-/* Prints the losses and failures that came since the last call. */
+static const struct {
+    unsigned (*count)(const struct supermaster *supermaster);
+    void (*text)(const struct supermaster *supermaster, unsigned i, struct error *text);
+} fault_lines[FAULT_KINDS] = {
+    {supermaster_failure_count, supermaster_failure_text}, {supermaster_mismatch_count, supermaster_mismatch_text},
+    {supermaster_aside_count, supermaster_aside_text},     {supermaster_unfit_count, supermaster_unfit_text},
+    {supermaster_loss_count, supermaster_loss_text},
+};
+
+/* Prints what has gone wrong since the last call. */
 static void print_faults(struct led_job *led)
 {
     struct error text;
-    for (; led->failures_said < supermaster_failure_count(&led->supermaster); led->failures_said++) {
-        supermaster_failure_text(&led->supermaster, led->failures_said, &text);
-        root_print_failure(&led->root, text.text, led->root.rank);
-    }
-    for (; led->mismatches_said < supermaster_mismatch_count(&led->supermaster); led->mismatches_said++) {
-        supermaster_mismatch_text(&led->supermaster, led->mismatches_said, &text);
-        root_print_failure(&led->root, text.text, led->root.rank);
-    }
-    for (; led->asides_said < supermaster_aside_count(&led->supermaster); led->asides_said++) {
-        supermaster_aside_text(&led->supermaster, led->asides_said, &text);
-        root_print_failure(&led->root, text.text, led->root.rank);
-    }
-    for (; led->losses_said < supermaster_loss_count(&led->supermaster); led->losses_said++) {
-        supermaster_loss_text(&led->supermaster, led->losses_said, &text);
-        root_print_failure(&led->root, text.text, led->root.rank);
-    }
+    for (unsigned kind = 0; kind < FAULT_KINDS; kind++)
+        for (; led->said[kind] < fault_lines[kind].count(&led->supermaster); led->said[kind]++) {
+            fault_lines[kind].text(&led->supermaster, led->said[kind], &text);
+            root_print_failure(&led->root, text.text, led->root.rank);
+        }
 }
 
 static void print_failure(void *context)

@@ -138,6 +138,79 @@ START_TEST(a_pod_may_leave)
 }
 END_TEST
 
+static struct virtual_fault problem_of(unsigned rank, uint64_t at_ns)
+{
+    return (struct virtual_fault){.type = VIRTUAL_PROBLEM, .rank = rank, .at_ns = at_ns};
+}
+
+/* The others do what it cannot: no loss, whichever of its ranks has a problem, also where all have one. */
+START_TEST(a_pod_that_is_unfit_is_left_out)
+{
+    const unsigned pod = 2 + WORKERS;
+    for (uint64_t at = 0; at < 300; at += 7)
+        for (unsigned kind = 0; kind < 3; kind++) { /* the master, a worker, all workers */
+            struct virtual_fault faults[WORKERS];
+            struct virtual_config config = config_of(1, at % 2 != 0 ? "gss" : "awf-c", doubling, 1);
+            struct virtual_result result;
+            const uint64_t at_ns = (200 + at) * MS + at * 1000;
+            for (unsigned i = 0; i < WORKERS; i++)
+                faults[i] = problem_of(pod + (kind == 0 ? 0 : 1 + i), at_ns + i * 300000);
+            config.faults = faults;
+            config.fault_count = kind == 2 ? WORKERS : 1;
+            config.no_speculation = true; /* else the end of the loop may be computed twice */
+            config.order_seed = at;
+            config.spec.power = at % 3 != 0 ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
+            assert_complete(&result);
+            ck_assert_uint_eq(result.supermaster->losses.count, 0);
+            ck_assert_uint_eq(supermaster_unfit_count(result.supermaster), 1);
+            ck_assert_uint_eq(result.supermaster->losses.workers_left, WORKERS);
+            virtual_free(cluster);
+        }
+}
+END_TEST
+
+/* A problem of the last ones is one of the run, as is one of the launch. */
+START_TEST(nobody_is_left_out_where_nobody_else_is)
+{
+    const struct virtual_pod two[] = {{0, 2, 1, 0}, {0, 2, 1, 0}};
+    const struct virtual_fault faults[] = {problem_of(1, 50 * MS), problem_of(5, 100 * MS)};
+    struct virtual_config config = config_of(0, "gss", two, 2);
+    struct virtual_result result;
+    config.faults = faults;
+    config.fault_count = 2;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
+    ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+    ck_assert_str_eq(result.supermaster->failure.text, "it has a problem");
+    ck_assert(supermaster_unfit_count(result.supermaster) == 1 && result.supermaster->failed_rank == 5);
+    virtual_free(cluster);
+    const struct virtual_fault of_launch = problem_of(2, 300 * MS);
+    config = config_of(1, "gss", doubling, 1);
+    config.faults = &of_launch;
+    config.fault_count = 1;
+    cluster = cluster_ran(&config, &result);
+    ck_assert(result.status == EXIT_STATUS_FAILED && result.supermaster->failed_rank == 2);
+    virtual_free(cluster);
+}
+END_TEST
+
+/* The first pod is unfit before the second one has come. */
+START_TEST(those_that_are_awaited_do_what_an_unfit_pod_cannot)
+{
+    const struct virtual_pod two[] = {{0, 2, 1, 0}, {200 * MS, 2, 1, 0}};
+    const struct virtual_fault fault = problem_of(2, 20 * MS);
+    struct virtual_config config = config_of(0, "gss", two, 2);
+    struct virtual_result result;
+    config.awaited = 2;
+    config.faults = &fault;
+    config.fault_count = 1;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
+    assert_complete(&result);
+    ck_assert_uint_eq(supermaster_unfit_count(result.supermaster), 1);
+    virtual_free(cluster);
+}
+END_TEST
+
 /* For some time there is no worker. */
 START_TEST(those_that_come_go_on)
 {
@@ -240,6 +313,9 @@ int main(void)
     tcase_add_test(tcase, room_that_nobody_took_is_kept);
     tcase_add_test(tcase, a_pod_may_be_lost);
     tcase_add_test(tcase, a_pod_may_leave);
+    tcase_add_test(tcase, a_pod_that_is_unfit_is_left_out);
+    tcase_add_test(tcase, nobody_is_left_out_where_nobody_else_is);
+    tcase_add_test(tcase, those_that_are_awaited_do_what_an_unfit_pod_cannot);
     tcase_add_test(tcase, those_that_come_go_on);
     tcase_add_test(tcase, nobody_is_waited_for_where_all_have_come);
     tcase_add_test(tcase, efficiency_stays_while_workers_come_and_go);

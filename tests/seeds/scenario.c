@@ -791,6 +791,22 @@ static void lose_pod(struct scenario *scenario, struct random *random, const str
     }
 }
 
+/* A rank of a pod may have a problem, for which the pod is left out: where nothing happens to the launch it has workers
+ * that go on. */
+static void make_unfit(struct scenario *scenario, const struct virtual_pod *pod, unsigned first, uint64_t duration)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 39 + first);
+    if (random_between(&random, 0, 3) > 0 || config->fault_count == FAULTS_MAX)
+        return;
+    scenario->faults[config->fault_count++] = (struct virtual_fault){
+        .type = VIRTUAL_PROBLEM,
+        .rank = first + (unsigned)random_between(&random, 0, pod->workers),
+        .at_ns = pod->at_ns + random_between(&random, 0, duration),
+    };
+}
+
 /* Nothing happens to a rank from `first` on, and nobody else but the supermaster is told to drain. */
 static void spare_from(struct scenario *scenario, unsigned first)
 {
@@ -818,6 +834,8 @@ static void add_pods(struct scenario *scenario)
     config->workers = is_empty ? 0 : config->workers;
     config->load_count = 0;
     const unsigned count = (unsigned)random_between(&random, 1, PODS_MAX - 1);
+    const bool launch_lasts = config->workers > 0 && config->fault_count == 0 && scenario->deaths.count == 0 &&
+                              scenario->bad_count == 0 && !scenario->stops_for_good;
     unsigned first = 1 + config->masters + config->workers;
     uint64_t at_ns = is_empty ? 0 : random_between(&random, 0, duration);
     config->pods = scenario->pods;
@@ -829,6 +847,8 @@ static void add_pods(struct scenario *scenario)
             pod->leaves_ns = at_ns + random_between(&random, 1, duration);
         if (scenario->runs < RUNS_MAX)
             lose_pod(scenario, &random, pod, first, duration);
+        if (launch_lasts)
+            make_unfit(scenario, pod, first, duration);
         first += 1 + pod->workers;
         at_ns += random_between(&random, 0, 1) * random_between(&random, 0, duration / 2);
     }

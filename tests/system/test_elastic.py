@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import shutil
 import signal
 import stat
 
@@ -39,10 +40,10 @@ def pods():
     return json.loads(shown.out) if shown is not None and shown.status == 0 else []
 
 
-def join(name, *words, workers=2):
+def join(name, *words, workers=2, by=()):
     """A pod that has joined."""
     before = len(pods())
-    process = start([*JOIN, '--workers', str(workers), *words, name])
+    process = start([*by, *JOIN, '--workers', str(workers), *words, name])
     wait_until(lambda: len(pods()) > before or process.poll() is not None, 'the pod')
     return process
 
@@ -76,6 +77,30 @@ def test_pods_join_a_run_and_leave_it():
     assert len(shares) == 4 and sum(shares) == 40000 and min(shares) > 0, shares
     alone = run([HDSS, 'run', '--workers', '8', '--output', 'alone.npy', *LOOP])
     assert alone.checksum() == ended.checksum() and read('alone.npy') == read('out.npy')
+
+
+def test_a_pod_that_lacks_the_output_is_left_out():
+    """The others go on; where there are none, the run ends as it would without pods."""
+    if os.getuid() != 0:
+        return 'another file system needs root'
+    apart = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none results && exec "$@"', 'sh']
+    os.mkdir('results')
+    process, ticket = begin('--workers', '1', '--output', 'results/out.npy', '--report', 'report.json', *LOOP)
+    joined = join(ticket, by=apart)
+    after(100)
+    hurry()
+    ended = finish(process)
+    assert ended.status == 0 and [line for line in ended.err if 'cannot take part, and its pod is left out: results/out.npy: is not there' in line], ended
+    assert finish(joined).status == 0
+    figures = report()
+    assert figures['pods'] == {'joined': 1, 'left': 1, 'lost': 0} and figures['faults']['lost_workers'] == 0, figures
+    os.remove('results/out.npy')
+    shutil.rmtree('hdss')
+    process, ticket = begin('--pods-only', '--output', 'results/out.npy', *LOOP)
+    joined = join(ticket, by=apart)
+    ended = finish(process)
+    assert ended.status == 1 and any('results/out.npy: is not there' in line for line in ended.err), ended
+    finish(joined)
 
 
 def test_tasks_are_run_by_pods_alone():

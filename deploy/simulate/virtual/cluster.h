@@ -44,7 +44,8 @@ enum virtual_fault_type {
     VIRTUAL_KILL_ALL, /* the whole job, as a batch system does it */
     VIRTUAL_SLOW,
     VIRTUAL_STALL,
-    VIRTUAL_BABBLE, /* the next message that it sends is nonsense: not of the protocol, or not for it to send */
+    VIRTUAL_BABBLE,  /* the next message that it sends is nonsense: not of the protocol, or not for it to send */
+    VIRTUAL_PROBLEM, /* its runtime cannot go on, and tells it so */
 };
 
 /* From a moment on so many runnable processes compete for a worker's core, itself being one. */

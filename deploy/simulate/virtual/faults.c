@@ -219,7 +219,7 @@ static void schedule_end(struct virtual_cluster *cluster, const struct virtual_f
 void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *fault)
 {
     static const char *const names[] = {"killed",      "stopped", "continued", "all killed",
-                                        "slowed down", "stalled", "babbles"};
+                                        "slowed down", "stalled", "babbles",   "has a problem"};
     struct node *node = &cluster->nodes[fault->rank];
     cluster->result.hits++;
     if (cluster->config.trace != NULL && fault->type != VIRTUAL_KILL)
@@ -235,6 +235,12 @@ void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *f
     case VIRTUAL_SLOW: slow_down(cluster, fault->rank, fault->factor); break;
     case VIRTUAL_BABBLE: node->sends_garbage = true; break;
     case VIRTUAL_STALL: node->stalled_until_ns = cluster->now_ns + fault->for_ns; break;
+    case VIRTUAL_PROBLEM:
+        cluster_schedule(cluster, &(struct future){.at_ns = cluster->now_ns,
+                                                   .rank = fault->rank,
+                                                   .type = EVENT_FATAL,
+                                                   .text = "it has a problem"});
+        break;
     }
 }
 
