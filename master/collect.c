@@ -61,7 +61,10 @@ void master_report(struct master *master, bool refill, uint64_t now_ns)
         master_send_feedback(master);
     if (master->loads_changed)
         master_send_loads(master);
-    unsigned done = takes_done_along(master, refill, now_ns) ? take_done(master, now_ns) : 0;
+    const bool takes_done = takes_done_along(master, refill, now_ns);
+    if (takes_done && master->done_count > 0)
+        master_tell_verified(master); /* else more may be forgotten with a lost master than is done anew */
+    unsigned done = takes_done ? take_done(master, now_ns) : 0;
     actions_send(master->actions, master->config.supermaster,
                  &(struct message){
                      .type = MESSAGE_REPORT,
