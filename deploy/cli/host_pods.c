@@ -284,17 +284,31 @@ static void start_agent(struct host_pods *pods, struct host_pod *pod, int errors
     pod->input = -1;
 }
 
-/* Starts all of them, without a ticket: that of an earlier launch would lead nowhere. */
+/* What the file of the ticket is now; of one that is not there zeros. */
+static struct stat look_at_ticket(const struct host_pods *pods)
+{
+    struct stat status;
+    return stat(pods->plan->setup.job.pods_file, &status) == 0 ? status : (struct stat){0};
+}
+
+/* True once the supermaster of this launch has written the ticket. */
+static bool has_ticket(const struct host_pods *pods)
+{
+    const struct stat now = look_at_ticket(pods), *before = &pods->earlier;
+    return now.st_nlink > 0 &&
+           (now.st_dev != before->st_dev || now.st_ino != before->st_ino ||
+            now.st_ctim.tv_sec != before->st_ctim.tv_sec || now.st_ctim.tv_nsec != before->st_ctim.tv_nsec);
+}
+
+/* Starts all of them. A ticket that is there already is of an earlier launch, or of another run: it is left to the
+ * supermaster, which looks whether somebody listens there. */
 static void begin_agents(void *context, int errors)
 {
     struct host_pods *pods = context;
     const struct launch_plan *plan = pods->plan;
-    struct ticket earlier;
-    struct error unused;
     if (pods->other != NULL && pods->other->begin != NULL)
         pods->other->begin(pods->other->context, errors);
-    if (ticket_read(&earlier, plan->setup.job.pods_file, &unused) == 0)
-        unlink(plan->setup.job.pods_file);
+    pods->earlier = look_at_ticket(pods);
     pods->is_delivered = pods->may_have_joined = false;
     pods->deserted_ms = 0;
     for (unsigned i = 0; i < plan->pod_hosts.count; i++)
@@ -334,8 +348,7 @@ static void deliver_all(struct host_pods *pods)
     const struct launch_plan *plan = pods->plan;
     struct ticket ticket;
     struct error error;
-    if (pods->is_delivered || access(plan->setup.job.pods_file, R_OK) < 0 ||
-        ticket_read(&ticket, plan->setup.job.pods_file, &error) < 0)
+    if (pods->is_delivered || !has_ticket(pods) || ticket_read(&ticket, plan->setup.job.pods_file, &error) < 0)
         return;
     const struct ticket other = for_another_host(&ticket);
     for (unsigned i = 0; i < plan->pod_hosts.count; i++)

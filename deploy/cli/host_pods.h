@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* The host of an address that is open at all interfaces. */
@@ -30,6 +31,7 @@ struct host_pods {
     struct launch_side side;         /* for the launch */
     struct host_pod *pods;           /* [plan->pod_hosts.count]; owned */
     char hdss[PATH_MAX];             /* the program, which is at the same place on each host */
+    struct stat earlier;             /* the file of the ticket before the launch, which leads elsewhere, if anywhere */
     bool is_delivered;               /* the ticket is with all agents */
     bool is_over;                    /* the launch has ended */
     bool may_have_joined;            /* some pod may: its agent goes on, or has ended as one does that had joined */

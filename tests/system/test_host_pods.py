@@ -118,6 +118,20 @@ def test_hosts_that_cannot_be_reached_are_named():
     assert shown.status == 0 and len([line for line in shown.out.splitlines() if line.startswith('no-such-agent nowhere')]) == 2, shown
 
 
+def test_the_file_of_another_run_is_left_alone():
+    here()
+    other = start([HDSS, 'run', '--elastic', '--pods-file', 'pods', '--workers', '1', *DISTURBED])
+    wait_until(lambda: os.path.exists('pods') or other.poll() is not None, 'the file')
+    with open('pods', encoding='ascii') as file:
+        before = file.read()
+    refused = run([HDSS, 'run', '--hosts', 'localhost:1', '--pods', '--pods-file', 'pods', 'synthetic', 'iterations=10'])
+    with open('pods', encoding='ascii') as file:
+        assert file.read() == before
+    assert refused.status == 2 and any('pods.socket' in line for line in refused.err), refused
+    hurry()
+    assert finish(other).status == 0
+
+
 def test_agents_have_no_terminal():
     """They would be stopped as they ask there for a password. Of several agents, as Open MPI may be told them, the first is used."""
     here()
