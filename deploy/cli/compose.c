@@ -161,6 +161,8 @@ int compose_check_workers(const struct launch_plan *plan, struct error *error)
 {
     if (plan->has_no_workers && !plan->listens)
         return error_set(error, "--pods-only: no pod could join; accepted: with --listen local, or --listen HOST:PORT");
+    if (plan->has_no_workers && plan->has_pods)
+        return error_set(error, "--pods-only: --pods starts the workers of all hosts; accepted: one of the two");
     if (plan->has_no_workers && (plan->workers > 0 || plan->masters > 0))
         return error_set(error, "--pods-only: no worker and no master is started here; accepted: without --workers and "
                                 "--masters");

@@ -60,6 +60,34 @@ bool host_pods_are_default(struct launch_plan *plan)
            check_describe(plan, &unused) == 0 && job_setup_check_for_pods(&plan->setup, &unused) == 0;
 }
 
+/* Without a port pods join by a socket, which no other host can reach. */
+static int check_port_for_hosts(const struct launch_plan *plan, struct error *error)
+{
+    if (plan->setup.job.listen.host[0] != '\0')
+        return 0;
+    for (unsigned i = 0; i < plan->hosts.count; i++)
+        if (!host_is_here(plan->hosts.items[i].name))
+            return error_set(error,
+                             "--listen local: the pod of %.200s could not join, as it is on another host; accepted "
+                             "with --pods: HOST:PORT, or no --listen",
+                             plan->hosts.items[i].name);
+    return 0;
+}
+
+/* Has the run fail once the pods of all hosts are gone. One that others may join waits for them. */
+static void await_pods(struct launch_plan *plan)
+{
+    char count[16];
+    unsigned pods = 0;
+    if (plan->elastic)
+        return;
+    for (unsigned i = 0; i < plan->pod_hosts.count; i++)
+        pods += plan->pod_hosts.items[i].workers > 0;
+    snprintf(count, sizeof count, "%u", pods);
+    argv_insert(&plan->job, 1, count);
+    argv_insert(&plan->job, 1, "--await-pods");
+}
+
 int host_pods_plan(struct launch_plan *plan, struct error *error)
 {
     if (plan->hosts.count == 0)
@@ -68,20 +96,14 @@ int host_pods_plan(struct launch_plan *plan, struct error *error)
     if (plan->masters_given && plan->masters != plan->hosts.count)
         return error_set(error, "--masters %u: accepted with --pods: %u, one on each host", plan->masters,
                          plan->hosts.count);
-    if (compose_deal(plan, error) < 0)
+    if (check_port_for_hosts(plan, error) < 0 || compose_deal(plan, error) < 0)
         return -1;
     plan->pod_hosts = plan->hosts;
     plan->hosts = (struct hosts){0};
     plan->allocated = false;
     plan->masters = plan->workers = 0;
     plan->has_no_workers = true;
-    char count[16];
-    unsigned pods = 0;
-    for (unsigned i = 0; i < plan->pod_hosts.count; i++)
-        pods += plan->pod_hosts.items[i].workers > 0;
-    snprintf(count, sizeof count, "%u", pods);
-    argv_insert(&plan->job, 1, count);
-    argv_insert(&plan->job, 1, "--await-pods");
+    await_pods(plan);
     return place_supermaster(plan, error);
 }
 
@@ -309,7 +331,7 @@ static void begin_agents(void *context, int errors)
     if (pods->other != NULL && pods->other->begin != NULL)
         pods->other->begin(pods->other->context, errors);
     pods->earlier = look_at_ticket(pods);
-    pods->is_delivered = pods->may_have_joined = false;
+    pods->is_delivered = pods->may_have_joined = pods->waits_for_others = false;
     pods->deserted_ms = 0;
     for (unsigned i = 0; i < plan->pod_hosts.count; i++)
         if (pods->pods[i].host->workers > 0)
@@ -418,15 +440,20 @@ void host_pods_wait(struct host_pods *pods)
 /* --- beside the launch --- */
 
 /* True where no agent has been there for a while: the run waits for nobody. One whose loop is over may still write its
- * output, and one that others may join waits for them. */
+ * output, and one that others may join waits for them, which is said once. */
 static bool is_deserted(struct host_pods *pods, bool is_over)
 {
-    if (reap(pods) > 0 || pods->deserted_ms < 0 || is_over || pods->plan->elastic)
+    if (reap(pods) > 0 || pods->deserted_ms < 0 || is_over || pods->waits_for_others)
         return pods->deserted_ms < 0;
     if (pods->deserted_ms == 0)
         pods->deserted_ms = launch_clock_ms();
     if (pods->may_have_joined && launch_clock_ms() - pods->deserted_ms < DESERTED_MS)
         return false;
+    if (pods->plan->elastic) {
+        say_note("hdss run", "no pod of its hosts is left: the run goes on with others, which join by `hdss join`");
+        pods->waits_for_others = true;
+        return false;
+    }
     say_error("hdss run", "no pod is left, and the run does not end: it is ended");
     pods->deserted_ms = -1;
     return true;
@@ -446,7 +473,7 @@ static int wait_for_pods_ms(void *context)
 {
     const struct host_pods *pods = context;
     const struct launch_side *other = pods->other;
-    const int own = !pods->is_delivered ? TICKET_LOOK_MS : pods->deserted_ms != 0 ? 500 : -1;
+    const int own = !pods->is_delivered ? TICKET_LOOK_MS : pods->deserted_ms != 0 && !pods->waits_for_others ? 500 : -1;
     const int others = other != NULL ? other->wait_ms(other->context) : -1;
     return own < 0 || (others >= 0 && others < own) ? others : own;
 }

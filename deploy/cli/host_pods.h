@@ -35,6 +35,7 @@ struct host_pods {
     bool is_delivered;               /* the ticket is with all agents */
     bool is_over;                    /* the launch has ended */
     bool may_have_joined;            /* some pod may: its agent goes on, or has ended as one does that had joined */
+    bool waits_for_others;           /* no agent is there, and others may join the run: that is said */
     int64_t deserted_ms;             /* since when no agent is there; 0: some is; -1: the launch is to end for it */
 };
 

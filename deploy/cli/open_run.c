@@ -3,6 +3,7 @@
  * supermaster looks after (supermaster/lead/elastic.c); what is here only says where pods join. */
 #include "deploy/cli/open_run.h"
 
+#include "common/config/serve_options.h"
 #include "common/stream/ticket.h"
 #include "deploy/cli/host_pods.h"
 #include "deploy/cli/sets.h"
@@ -44,10 +45,16 @@ static int find_ticket(const struct launch_plan *launch_plan, char ticket[JOB_PA
     return 0;
 }
 
+/* Where pods come from by themselves. */
+static const char *listen_value(const struct launch_plan *launch_plan)
+{
+    return launch_plan->has_pods ? HOST_PODS_ANYWHERE ":0" : "local";
+}
+
 static void add_words(struct launch_plan *launch_plan, const char *ticket)
 {
     static const char *const names[] = {"--pods-file", "--listen"};
-    const char *values[] = {ticket, launch_plan->has_pods ? HOST_PODS_ANYWHERE ":0" : "local"};
+    const char *values[] = {ticket, listen_value(launch_plan)};
     for (unsigned i = 0; i < 2; i++) { /* in front: what the user says counts */
         argv_insert(&launch_plan->job, 1, values[i]);
         argv_insert(&launch_plan->job, 1, names[i]);
@@ -70,7 +77,7 @@ int open_run_add_late(struct launch_plan *launch_plan, struct error *error)
         return -1;
     add_words(launch_plan, job->pods_file);
     launch_plan->listens = job->listens = true;
-    return 0;
+    return serve_parse_listen(listen_value(launch_plan), &job->listen, error);
 }
 
 int open_run_check(const struct launch_plan *launch_plan, struct error *error)

@@ -118,6 +118,30 @@ def test_hosts_that_cannot_be_reached_are_named():
     assert shown.status == 0 and len([line for line in shown.out.splitlines() if line.startswith('no-such-agent nowhere')]) == 2, shown
 
 
+def test_others_may_join_a_run_over_pods_that_is_elastic():
+    """None of its hosts can be reached."""
+    here()
+    with open('agent', 'w', encoding='ascii') as file:
+        file.write('#!/bin/sh\nexit 255\n')
+    os.chmod('agent', 0o700)
+    os.environ['OMPI_MCA_plm_rsh_agent'] = f'{os.getcwd()}/agent'
+    try:
+        process = start(['sh', '-c', 'exec "$@" 2>> err', 'sh', HDSS, 'run', '--elastic', '--hosts', 'nowhere1:1,nowhere2:1', '--pods', '--pods-file', 'pods', 'synthetic', 'iterations=10'])
+    finally:
+        del os.environ['OMPI_MCA_plm_rsh_agent']
+    for text in f'`hdss join {os.getcwd()}/pods` joins this run', 'no pod of its hosts is left: the run goes on with others':
+        wait_until(lambda text=text: text in read('err') or process.poll() is not None, text)
+    pod, result = run([HDSS, 'join', '--launcher', 'none', '--workers', '1', 'pods']), finish(process)
+    assert pod.status == result.status == 0, (pod, result, read('err'))
+
+
+def read(name):
+    """Empty where it is not there yet."""
+    with open(name, 'a+', encoding='utf-8') as file:
+        file.seek(0)
+        return file.read()
+
+
 def test_the_file_of_another_run_is_left_alone():
     here()
     other = start([HDSS, 'run', '--elastic', '--pods-file', 'pods', '--workers', '1', *DISTURBED])
@@ -192,6 +216,8 @@ def test_what_cannot_have_pods_is_refused():
     refused(['--hosts', 'a:1,b:1', '--pods', '--dca', 'rma', 'synthetic'], 'without --dca')
     refused(['--hosts', 'localhost:1', '--pods', 'hydro'], 'depend on one another')
     refused(['--hosts', 'a:1,b:1', '--pods', '--one-launch', 'synthetic'], '--one-launch')
+    refused(['--hosts', 'a:1,b:1', '--pods', '--pods-only', 'synthetic'], '--pods-only', '--pods ')
+    refused(['--hosts', 'localhost:1,b:1', '--pods', '--listen', 'local', 'synthetic'], '--listen local', 'HOST:PORT', ' b ')
     refused(['--await-pods', '2', 'synthetic'], '--await-pods', '--listen')
 
 
