@@ -12,6 +12,10 @@
 
 /* Its name in the folder of the set. */
 #define TICKET_NAME "pods"
+/* Behind its path: the socket of the same machine. */
+#define TICKET_SOCKET_ENDING ".socket"
+/* The longest path that leaves room for that. */
+#define TICKET_PATH_LENGTH_MAX (STREAM_PATH_MAX - sizeof TICKET_SOCKET_ENDING)
 
 #define TICKET_ADDRESSES_MAX 16
 /* The room for the name of a machine, with the NUL. */

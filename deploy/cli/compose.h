@@ -53,6 +53,7 @@ struct launch_plan {
     bool serves;               /* the line has no job: the supermaster serves a set */
     bool is_pod;               /* a master that joins a set leads the launch, in the place of a supermaster */
     bool elastic;              /* --elastic */
+    bool has_pods_file;        /* --pods-file */
     bool listens;              /* pods may join: workers of the launch have a master */
     bool has_no_workers;       /* all workers are to come in pods */
     bool quiet;                /* nothing is printed but what is wrong */

@@ -39,7 +39,8 @@ static int find_ticket(const struct launch_plan *launch_plan, char ticket[JOB_PA
     char folder[PATH_MAX];
     if (find_folder(launch_plan, folder, error) < 0)
         return -1;
-    if (snprintf(ticket, JOB_PATH_MAX, "%s/" TICKET_NAME, folder) >= JOB_PATH_MAX)
+    const int length = snprintf(ticket, JOB_PATH_MAX, "%s/" TICKET_NAME, folder);
+    if (length >= JOB_PATH_MAX || (size_t)length > TICKET_PATH_LENGTH_MAX) /* its socket would have none */
         return error_set(error, "%s: the path of the run's folder is too long; accepted: with --pods-file FILE",
                          option_for_pods(launch_plan));
     return 0;
@@ -51,22 +52,22 @@ static const char *listen_value(const struct launch_plan *launch_plan)
     return launch_plan->has_pods ? HOST_PODS_ANYWHERE ":0" : "local";
 }
 
-static void add_words(struct launch_plan *launch_plan, const char *ticket)
+/* Adds the option in front: what the user says counts. */
+static void add_option(struct launch_plan *launch_plan, const char *name, const char *value)
 {
-    static const char *const names[] = {"--pods-file", "--listen"};
-    const char *values[] = {ticket, listen_value(launch_plan)};
-    for (unsigned i = 0; i < 2; i++) { /* in front: what the user says counts */
-        argv_insert(&launch_plan->job, 1, values[i]);
-        argv_insert(&launch_plan->job, 1, names[i]);
-    }
+    argv_insert(&launch_plan->job, 1, value);
+    argv_insert(&launch_plan->job, 1, name);
 }
 
 int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
 {
     char ticket[JOB_PATH_MAX];
-    if (find_ticket(launch_plan, ticket, error) < 0)
-        return -1;
-    add_words(launch_plan, ticket);
+    if (!launch_plan->has_pods_file) {
+        if (find_ticket(launch_plan, ticket, error) < 0)
+            return -1;
+        add_option(launch_plan, "--pods-file", ticket);
+    }
+    add_option(launch_plan, "--listen", listen_value(launch_plan));
     return 0;
 }
 
@@ -75,13 +76,16 @@ int open_run_add_late(struct launch_plan *launch_plan, struct error *error)
     struct job *job = &launch_plan->setup.job;
     if (find_ticket(launch_plan, job->pods_file, error) < 0)
         return -1;
-    add_words(launch_plan, job->pods_file);
+    add_option(launch_plan, "--pods-file", job->pods_file);
+    add_option(launch_plan, "--listen", listen_value(launch_plan));
     launch_plan->listens = job->listens = true;
     return serve_parse_listen(listen_value(launch_plan), &job->listen, error);
 }
 
 int open_run_check(const struct launch_plan *launch_plan, struct error *error)
 {
+    if (launch_plan->has_pods_file && !launch_plan->listens)
+        return error_set(error, "--pods-file: no pod could join; accepted: with --pods, --elastic or --listen ADDRESS");
     if (launch_plan->dca.count > 0 && launch_plan->listens)
         return error_set(error,
                          "%s: workers alone (--dca) have no supermaster that pods could join; accepted: "
@@ -98,7 +102,7 @@ void open_run_clear(const struct launch_plan *launch_plan)
         return;
     if (snprintf(path, sizeof path, "%s/" TICKET_NAME, folder) < PATH_MAX)
         unlink(path);
-    if (snprintf(path, sizeof path, "%s/" TICKET_NAME ".socket", folder) < PATH_MAX)
+    if (snprintf(path, sizeof path, "%s/" TICKET_NAME TICKET_SOCKET_ENDING, folder) < PATH_MAX)
         unlink(path);
     rmdir(folder);
 }

@@ -366,14 +366,16 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
             continue;
         }
         launch_plan->listens |= word.row != NULL && strcmp(word.row->name, "listen") == 0;
+        launch_plan->has_pods_file |= word.row != NULL && strcmp(word.row->name, "pods-file") == 0;
         if (word.row != NULL)
             run_page_note(&launch_plan->page, word.row->name, word.value);
         for (int i = first; i < reader.at; i++)
             argv_add(&launch_plan->job, argv[i]);
     }
     launch_plan->listens |= launch_plan->elastic || launch_plan->has_pods;
-    if (more == 0 && launch_plan->listens && launch_plan->set == NULL &&
-        (open_run_check(launch_plan, error) < 0 || open_run_add_words(launch_plan, error) < 0))
+    if (more == 0 && launch_plan->set == NULL &&
+        (open_run_check(launch_plan, error) < 0 ||
+         (launch_plan->listens && open_run_add_words(launch_plan, error) < 0)))
         return -1;
     if (more == 0 && launch_plan->has_pods && launch_plan->has_one_launch)
         return error_set(error, "--one-launch: --pods starts a launch on each host; accepted: one of the two");

@@ -12,9 +12,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Ends the name of the socket, which begins as that of the ticket. */
-#define SOCKET_ENDING ".socket"
-
 static void warn(void *context, const char *line)
 {
     (void)context;
@@ -38,11 +35,11 @@ static int list_addresses(struct ticket *ticket, const char *path, const struct 
                           struct error *error)
 {
     struct stream_address *local = &ticket->addresses[0];
-    const int length = snprintf(local->path, sizeof local->path, "%s" SOCKET_ENDING, path);
+    const int length = snprintf(local->path, sizeof local->path, "%s" TICKET_SOCKET_ENDING, path);
     if (length < 0 || (size_t)length >= sizeof local->path)
         return error_set(error,
                          "--listen: a socket beside %.200s would have too long a path; accepted: %zu bytes, by %s",
-                         path, sizeof local->path - sizeof SOCKET_ENDING, option);
+                         path, TICKET_PATH_LENGTH_MAX, option);
     ticket->count = 1;
     if (address->host[0] == '\0')
         return 0;

@@ -180,9 +180,16 @@ def test_without_a_folder_for_their_file_there_are_no_pods_by_default():
     try:
         shown = run([HDSS, 'run', '--hosts', 'a:1,b:1', '--dry-run', 'synthetic', 'iterations=10'])
         refused(['--hosts', 'a:1,b:1', '--pods', 'synthetic', 'iterations=10'], '--pods-file FILE')
+        for options in (['--elastic'], ['--listen', 'local']):
+            told = run([HDSS, 'run', *options, '--pods-file', 'pods', '--workers', '1', '--dry-run', 'synthetic', 'iterations=10'])
+            assert told.status == 0 and '--pods-file pods' in told.out, told
+        os.environ['XDG_STATE_HOME'] = f'{os.getcwd()}/{"x" * 100}' # no socket has such a long path
+        long = run([HDSS, 'run', '--hosts', 'a:1,b:1', '--dry-run', 'synthetic', 'iterations=10'])
+        refused(['--elastic', 'synthetic', 'iterations=10'], '--elastic', '--pods-file FILE')
     finally:
         os.environ.update({name: value for name, value in before.items() if value is not None})
-    assert shown.status == 0 and 'join' not in shown.out, shown
+    for result in shown, long:
+        assert result.status == 0 and 'join' not in result.out, result
 
 
 def refused(options, *texts):
@@ -218,6 +225,7 @@ def test_what_cannot_have_pods_is_refused():
     refused(['--hosts', 'a:1,b:1', '--pods', '--one-launch', 'synthetic'], '--one-launch')
     refused(['--hosts', 'a:1,b:1', '--pods', '--pods-only', 'synthetic'], '--pods-only', '--pods ')
     refused(['--hosts', 'localhost:1,b:1', '--pods', '--listen', 'local', 'synthetic'], '--listen local', 'HOST:PORT', ' b ')
+    refused(['--hosts', 'a:1,b:1', '--pods-file', 'pods', 'synthetic'], '--pods-file', '--pods,')
     refused(['--await-pods', '2', 'synthetic'], '--await-pods', '--listen')
 
 
