@@ -27,6 +27,9 @@
 #define MACHINE "machine "
 #define KEY     "key "
 
+#define NO_TICKET "%.300s is not the file of a set that pods can join: %.200s"
+#define NO_HEAD   "it does not begin with the line `" HEAD "`"
+
 bool ticket_may_name_port(void)
 {
 #ifdef TICKET_HAS_TLS
@@ -158,7 +161,7 @@ int ticket_parse(struct ticket *ticket, const char *text, struct error *error)
         return error_set(error, "out of memory");
     const char *line = strsep(&rest, "\n");
     if (strcmp(line, HEAD) != 0)
-        result = error_set(error, "it does not begin with the line `" HEAD "`");
+        result = error_set(error, NO_HEAD);
     while (result == 0 && (line = strsep(&rest, "\n")) != NULL)
         if (line[0] != '\0')
             result = parse_line(ticket, line, &has_key, error);
@@ -168,14 +171,30 @@ int ticket_parse(struct ticket *ticket, const char *text, struct error *error)
     return result;
 }
 
-/* True where the file is this user's alone. */
-static int check_owner(const char *path, struct error *error)
+/* Reads no more than the first line. True of a file that cannot be read: of that there is more to say. */
+static bool may_be_ticket(const char *path)
+{
+    char line[sizeof HEAD + 1] = "";
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return true;
+    setvbuf(file, NULL, _IONBF, 0);
+    const bool has_line = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    return has_line && strcmp(line, HEAD "\n") == 0;
+}
+
+/* Checks that it is a ticket, and this user's alone, in that order: no other file is to be made so. -1 with one line.
+ */
+static int check_file(const char *path, struct error *error)
 {
     struct stat status;
     if (stat(path, &status) < 0)
         return error_set(error, "%.300s: %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
         return error_set(error, "%.300s is no file", path);
+    if (!may_be_ticket(path))
+        return error_set(error, NO_TICKET, path, NO_HEAD);
     if (status.st_uid != geteuid())
         return error_set(error, "%.300s belongs to another user", path);
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
@@ -187,14 +206,14 @@ static int check_owner(const char *path, struct error *error)
 int ticket_read(struct ticket *ticket, const char *path, struct error *error)
 {
     struct error why;
-    if (check_owner(path, error) < 0)
+    if (check_file(path, error) < 0)
         return -1;
     char *text = file_read(path, error);
     if (text == NULL)
         return -1;
     int result = ticket_parse(ticket, text, &why);
     if (result < 0)
-        result = error_set(error, "%.300s is not the file of a set that pods can join: %.200s", path, why.text);
+        result = error_set(error, NO_TICKET, path, why.text);
     free(text);
     return result;
 }

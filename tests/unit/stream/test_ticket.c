@@ -43,6 +43,17 @@ START_TEST(a_ticket_is_read_as_it_was_written)
 }
 END_TEST
 
+/* Whoever is told to change its mode would hide a file that others need. */
+START_TEST(another_file_is_named_as_that)
+{
+    struct ticket read;
+    struct error error;
+    ck_assert_int_eq(ticket_read(&read, "/etc/passwd", &error), -1);
+    ck_assert_str_eq(error.text, "/etc/passwd is not the file of a set that pods can join: it does not begin with the "
+                                 "line `hdss-pods 1`");
+}
+END_TEST
+
 START_TEST(a_socket_leads_nowhere_from_another_machine)
 {
     struct ticket ticket;
@@ -108,6 +119,7 @@ int main(void)
     Suite *suite = suite_create("ticket");
     TCase *all = tcase_create("all");
     tcase_add_test(all, a_ticket_is_read_as_it_was_written);
+    tcase_add_test(all, another_file_is_named_as_that);
     tcase_add_test(all, a_socket_leads_nowhere_from_another_machine);
     tcase_add_test(all, a_ticket_has_so_many_addresses);
     tcase_add_loop_test(all, what_is_no_ticket_gets_one_line, 0, sizeof bad / sizeof *bad);
