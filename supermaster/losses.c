@@ -367,10 +367,13 @@ static void fail_without_workers(struct supermaster *supermaster)
 {
     const bool probed = supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING;
     const bool counted = supermaster_note_probe_deaths(supermaster);
+    const bool all_left = supermaster->losses.workers_left > 0 && supermaster->losses.workers_lost == 0;
     supermaster->losses.nobody_is_left = true;
     supermaster_fail(supermaster, supermaster->config.topology->supermaster,
-                     counted  ? "all workers are lost before the loop has begun: where the kernel ends them, "
-                                "--isolate on keeps them; --resume goes on without a probe"
+                     counted ? "all workers are lost before the loop has begun: where the kernel ends them, "
+                               "--isolate on keeps them; --resume goes on without a probe"
+                     : all_left && supermaster->config.journal ? "all pods have left: --resume goes on with the rest"
+                     : all_left                                ? "all pods have left"
                      : probed ? "all workers are lost before the loop has begun: where the kernel ends them, "
                                 "--isolate on keeps them, and --power equal leaves the probe out"
                      : supermaster->config.journal ? "all workers are lost: --resume goes on with the rest"

@@ -231,21 +231,28 @@ END_TEST
 /* Once all have come that are to come, and are lost or have left, the run has failed; before that it waits. */
 START_TEST(nobody_is_waited_for_where_all_have_come)
 {
-    const struct virtual_pod pods[] = {{0, 2, 1, 150 * MS}, {400 * MS, 2, 1}};
+    static const struct {
+        struct virtual_pod second;
+        unsigned faults;
+        const char *text; /* NULL: the run is done */
+    } ends[] = {{{400 * MS, 2, 1}, 3, "all workers are lost"},
+                {{400 * MS, 2, 1}, 0, NULL},
+                {{400 * MS, 2, 1, 600 * MS}, 0, "all pods have left"}};
     const struct virtual_fault faults[] = {{.type = VIRTUAL_KILL, .rank = 4, .at_ns = 600 * MS},
                                            {.type = VIRTUAL_KILL, .rank = 5, .at_ns = 600 * MS},
                                            {.type = VIRTUAL_KILL, .rank = 6, .at_ns = 600 * MS}};
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const struct virtual_pod pods[] = {{0, 2, 1, 150 * MS}, ends[i].second};
         struct virtual_config config = config_of(0, "fac2", pods, 2);
         struct virtual_result result;
         config.awaited = 2;
         config.faults = faults;
-        config.fault_count = i == 0 ? 3 : 0;
+        config.fault_count = ends[i].faults;
         config.spec.power = RUN_POWER_EQUAL;
         struct virtual_cluster *cluster = cluster_ran(&config, &result);
-        ck_assert_int_eq(result.status, i == 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
-        if (i == 0)
-            ck_assert_str_eq(result.supermaster->failure.text, "all workers are lost");
+        ck_assert_int_eq(result.status, ends[i].text != NULL ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
+        if (ends[i].text != NULL)
+            ck_assert_str_eq(result.supermaster->failure.text, ends[i].text);
         virtual_free(cluster);
     }
 }
