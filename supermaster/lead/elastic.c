@@ -5,12 +5,14 @@
 #include "common/mpi/runtime.h"
 #include "common/os/files.h"
 #include "common/stream/ticket.h"
+#include "common/util/text.h"
 #include "proto/announcement.h"
 #include "proto/message.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,6 +51,17 @@ static int make_place(const char *given, char path[PATH_MAX], struct error *erro
     return folder[0] != '\0' ? file_make_folders(folder, error) : 0;
 }
 
+/* The line is one for a shell. */
+static void say_how_to_join(const struct root *root, const char *ticket)
+{
+    struct text text;
+    text_init(&text);
+    text_add_word(&text, ticket);
+    char *word = text_take(&text);
+    fprintf(root->err, "%s: `hdss join %s` joins this run\n", root->name, word != NULL ? word : ticket);
+    free(word);
+}
+
 /* Opens the door, and says so. Returns an exit status. */
 static int open_door(struct elastic *elastic)
 {
@@ -61,7 +74,7 @@ static int open_door(struct elastic *elastic)
                        &error) < 0)
         return elastic_fail(elastic, EXIT_STATUS_USAGE, error.text);
     if (job->await_pods == 0)
-        fprintf(root->err, "%s: `hdss join %s` joins this run\n", root->name, elastic->door.ticket);
+        say_how_to_join(root, elastic->door.ticket);
     return EXIT_STATUS_DONE;
 }
 

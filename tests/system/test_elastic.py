@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import shlex
 import shutil
 import signal
 import stat
@@ -150,6 +151,13 @@ def test_pods_come_back_to_a_run_that_is_started_again():
     assert ended.status == 0 and report()['faults']['resumed_iterations'] > 0 and report()['done'] == 40000, ended
     back = finish(pod)
     assert back.status == 0 and any('the set was lost: it is waited for' in line for line in back.err), back
+
+
+def test_the_line_by_which_it_is_joined_is_one_for_a_shell():
+    here()
+    result = run([HDSS, 'run', '--elastic', '--pods-file', "it's a file", '--workers', '1', 'synthetic', 'iterations=10'])
+    line = next(line for line in result.err if 'joins this run' in line)
+    assert result.status == 0 and shlex.split(line.split('`')[1]) == ['hdss', 'join', f"{os.getcwd()}/it's a file"], result
 
 
 def test_ctrl_z_stops_no_rank():
