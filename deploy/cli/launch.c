@@ -355,7 +355,7 @@ static void end_stopped(struct child *child)
     const bool leads = child->watch.begun && !child->watch.flat;
     snprintf(text, sizeof text, "%s has been stopped for %u seconds%s: it is ended",
              holds   ? "the launcher"
-             : leads ? "the supermaster"
+             : leads ? child->how->is_pod ? "the pod's master" : "the supermaster"
                      : "a rank",
              child->watch.stopped_looks,
              !child->watch.begun                                                  ? " before the run had begun"

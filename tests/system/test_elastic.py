@@ -8,7 +8,7 @@ import shutil
 import signal
 import stat
 
-from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start, state_of, unhurried, wait_until
+from launch import HDSS, JOIN, MASTER, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start, state_of, unhurried, wait_until
 from test_resume import read
 from test_set import here
 
@@ -138,6 +138,16 @@ def test_a_lost_pod_costs_what_it_had_begun():
     ended = finish(process)
     assert ended.status == 0 and any('was lost with its workers' in line for line in ended.err), ended
     assert report()['pods'] == {'joined': 1, 'left': 0, 'lost': 1} and report()['done'] == 40000, report()
+
+
+def test_a_pod_whose_master_is_stopped_is_ended():
+    process, ticket = begin('--workers', '1', *LOOP)
+    pod = join(ticket)
+    os.kill(ranks_of(pod, MASTER)[0], signal.SIGSTOP)
+    left = finish(pod)
+    assert left.status == 1 and "hdss: the pod's master has been stopped for 10 seconds: it is ended" in left.err, left
+    hurry()
+    assert finish(process).status == 0
 
 
 @launched
