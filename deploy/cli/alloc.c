@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss alloc: the line by which a batch system starts a pod of a set. It is printed, for whoever wants to submit it. */
 #include "common/os/modules.h"
+#include "common/stream/ticket.h"
 #include "common/util/text.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
@@ -11,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #define NODES_MAX 100000
 
@@ -106,12 +108,31 @@ static void add_line(struct text *line, const struct alloc_request *request, con
     text_add(line, "\n");
 }
 
+/* Other nodes join at a port. What is no path is one. -1 with one line where there is none. */
+static int check_reach(const char *path, struct error *error)
+{
+    struct ticket ticket;
+    struct stat status;
+    const bool is_socket = stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+    if (path[0] != '/')
+        return 0;
+    if (!is_socket && ticket_read(&ticket, path, error) < 0)
+        return -1;
+    for (size_t i = 0; !is_socket && i < ticket.count; i++)
+        if (stream_address_is_tcp(&ticket.addresses[i]))
+            return 0;
+    return error_set(error,
+                     "%.300s leads to a socket of this machine, which no other node can reach; accepted: a set that "
+                     "was started with --listen HOST:PORT",
+                     path);
+}
+
 static int print_line(const struct alloc_request *request, struct error *error)
 {
     char ticket[PATH_MAX], folder[PATH_MAX], hdss[PATH_MAX];
     struct text line;
-    if (pods_find_ticket(request->set, ticket, error) < 0 || program_folder(folder, error) < 0 ||
-        program_find(folder, "hdss", hdss, error) < 0)
+    if (pods_find_ticket(request->set, ticket, error) < 0 || check_reach(ticket, error) < 0 ||
+        program_folder(folder, error) < 0 || program_find(folder, "hdss", hdss, error) < 0)
         return EXIT_STATUS_USAGE;
     char *command = command_of_pod(hdss, ticket);
     if (command == NULL) {

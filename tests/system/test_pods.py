@@ -330,8 +330,12 @@ def test_a_copy_of_the_file_will_do():
         with open('hdss/main/pods', encoding='ascii') as file:
             assert ('0.0.0.0' in file.read()) == (run(['hostname', '-I']).out.strip() == '')
         lonely = copy_of_ticket('lonely', kept='/')
+        assert 'hdss/main/pods' in well(['alloc']), 'a port'
+        for file in f'./{lonely}', 'hdss/main/pods.socket':
+            refused(['alloc', file], 'a socket of this machine', '--listen HOST:PORT')
     finally:
         down()
+    refused(['alloc', '/etc/passwd'], 'does not begin with')
     refused(['join', '--workers', '1', '--wait', '1', f'./{lonely}'], 'no set listens at its socket', 'hdss/main/pods.socket', '--listen HOST:PORT')
 
 
