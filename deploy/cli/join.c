@@ -25,7 +25,8 @@ struct join_request {
     struct launch_plan plan; /* the target of the launch's options */
     const char *set;         /* or the file or port by which it is joined; borrowed; NULL: none is given */
     uint64_t patience_s;     /* for so long a set that is not there is waited for; 0: not given */
-    bool was_there;          /* it was joined before, and lost */
+    char *ticket;            /* [PATH_MAX] the path, or the port, by which it is joined; borrowed */
+    bool was_there;          /* it was joined before, by that, and lost */
 };
 
 static int take_patience(void *target, const char *value, struct error *error)
@@ -122,10 +123,21 @@ static unsigned wait_for_input(void *context, struct pollfd *polled)
     return ((const struct tether *)context)->is_cut ? 0 : 1;
 }
 
+/* True where the set has removed the file by which it was joined, as it does at its end. */
+static bool has_ended(const struct join_request *request)
+{
+    return request->was_there && request->ticket[0] == '/' && access(request->ticket, F_OK) < 0;
+}
+
+static int say_ended(void)
+{
+    say_note(program, "it has ended meanwhile");
+    return EXIT_STATUS_DONE;
+}
+
 static int join(struct join_request *request, bool *again, struct error *error)
 {
     struct launch_plan *plan = &request->plan;
-    char ticket[PATH_MAX];
     if (plan->masters_given && plan->masters != 1) {
         error_set(error, "--masters %u: accepted: 1, as a pod has one master", plan->masters);
         return EXIT_STATUS_USAGE;
@@ -137,14 +149,12 @@ static int join(struct join_request *request, bool *again, struct error *error)
     const bool is_handed = request->set != NULL && strcmp(request->set, "-") == 0;
     bool is_tethered = false;
     if (is_handed) {
-        if (pods_keep_ticket(ticket, &is_tethered, error) < 0)
+        if (pods_keep_ticket(request->ticket, &is_tethered, error) < 0)
             return EXIT_STATUS_USAGE;
-    } else if (pods_find_ticket(request->set, ticket, error) < 0) {
-        if (!request->was_there)
-            return EXIT_STATUS_USAGE;
-        *error = (struct error){0};
-        say_note(program, "it has ended meanwhile");
-        return EXIT_STATUS_DONE;
+    } else if (has_ended(request)) {
+        return say_ended();
+    } else if (!request->was_there && pods_find_ticket(request->set, request->ticket, error) < 0) {
+        return EXIT_STATUS_USAGE;
     }
     job_init(&plan->setup.job); /* for the time that ranks have to drain */
     plan->serves = plan->is_pod = plan->masters_given = true;
@@ -153,7 +163,7 @@ static int join(struct join_request *request, bool *again, struct error *error)
     plan->restarts = 0;
     argv_add(&plan->job, "master");
     argv_add(&plan->job, "--join");
-    argv_add(&plan->job, ticket);
+    argv_add(&plan->job, request->ticket);
     if (request->patience_s > 0) {
         argv_add(&plan->job, "--patience");
         argv_add_format(&plan->job, "%ju", (uintmax_t)request->patience_s);
@@ -163,15 +173,16 @@ static int join(struct join_request *request, bool *again, struct error *error)
     struct launch how = {.side = is_tethered ? &side : NULL};
     const int status = run_launch_plan(plan, &how, error);
     if (is_handed)
-        unlink(ticket);
+        unlink(request->ticket);
     *again = !is_handed && request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
-    return status;
+    return status == EXIT_STATUS_USAGE && has_ended(request) ? say_ended() : status; /* since it was looked at above */
 }
 
-/* Joins once; `*again`: the set was lost, and is to be waited for, or has been before the call. */
-static int join_once(int argc, char **argv, bool *again)
+/* Joins once; `*again`: the set was lost, and is to be waited for, or has been before the call, by the same ticket: a
+ * run that is started again has another name. */
+static int join_once(int argc, char **argv, char ticket[PATH_MAX], bool *again)
 {
-    struct join_request request = {.plan = LINEUP_DEFAULT, .was_there = *again};
+    struct join_request request = {.plan = LINEUP_DEFAULT, .ticket = ticket, .was_there = *again};
     struct error error = {0};
     int status = EXIT_STATUS_USAGE;
     const int result = options_parse(&join_options, argc, argv, &request, join_take_operand, &error);
@@ -190,10 +201,11 @@ static int join_once(int argc, char **argv, bool *again)
 
 int command_join(int argc, char **argv)
 {
+    char ticket[PATH_MAX];
     bool again = false;
     int status;
     do {
-        status = join_once(argc, argv, &again);
+        status = join_once(argc, argv, ticket, &again);
         if (again)
             say_note(program, "the set was lost: it is waited for, to join it again");
     } while (again);

@@ -153,14 +153,17 @@ def test_a_pod_whose_master_is_stopped_is_ended():
 @launched
 def test_pods_come_back_to_a_run_that_is_started_again():
     process, ticket = begin('--pods-only', '--output', 'out.npy', '--report', 'report.json', *LOOP)
-    pod = join(ticket, '--wait', '60')
+    joined = [join(ticket, '--wait', '60'), join(name_of_run(), '--wait', '60', workers=1)]
     after(100)
-    os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
+    first = ranks_of(process, SUPERMASTER)
+    os.kill(first[0], signal.SIGKILL)
+    wait_until(lambda: process.poll() is not None or (ranks_of(process, SUPERMASTER) not in ([], first) and len(pods()) == 2), 'both pods once more')
     hurry()
     ended = finish(process)
     assert ended.status == 0 and report()['faults']['resumed_iterations'] > 0 and report()['done'] == 40000, ended
-    back = finish(pod)
-    assert back.status == 0 and any('the set was lost: it is waited for' in line for line in back.err), back
+    for pod in joined:
+        back = finish(pod)
+        assert back.status == 0 and any('the set was lost: it is waited for' in line for line in back.err), back
 
 
 def test_the_line_by_which_it_is_joined_is_one_for_a_shell():
