@@ -91,11 +91,22 @@ static int join_take_operand(void *target, const char *word, struct error *error
 /* Time that a pod which is not wanted any more has to leave by itself. */
 #define LEAVES_MS 5000
 
-/* Standard input, which ends when the pod is not wanted any more. */
+/* A pod that was handed its ticket on standard input, which may end when it is not wanted any more. */
 struct tether {
+    const struct launch *how; /* the pod's */
+    const char *ticket;       /* the file that has the ticket until the pod has joined; borrowed; NULL: it is removed */
+    bool ends;                /* standard input does */
     bool is_cut;
     int64_t end_ms; /* when the pod is to have left, as it is cut */
 };
+
+/* A pod that has joined has no more use for the file, which would stay behind one that is killed. */
+static void forget_ticket(struct tether *tether)
+{
+    if (tether->ticket != NULL)
+        unlink(tether->ticket);
+    tether->ticket = NULL;
+}
 
 /* A pod that has joined leaves with its run or set, which has ended; one that has not is of no use. */
 static enum launch_wish look_at_tether(void *context, enum launch_stage stage)
@@ -103,7 +114,9 @@ static enum launch_wish look_at_tether(void *context, enum launch_stage stage)
     struct tether *tether = context;
     char byte;
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    if (!tether->is_cut && poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0) {
+    if (stage != LAUNCH_STARTS && tether->how->reports)
+        forget_ticket(tether);
+    if (tether->ends && !tether->is_cut && poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0) {
         tether->is_cut = true;
         tether->end_ms = launch_clock_ms() + (stage != LAUNCH_STARTS ? LEAVES_MS : 0);
     }
@@ -120,7 +133,8 @@ static int wait_for_tether_ms(void *context)
 static unsigned wait_for_input(void *context, struct pollfd *polled)
 {
     *polled = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
-    return ((const struct tether *)context)->is_cut ? 0 : 1;
+    const struct tether *tether = context;
+    return tether->ends && !tether->is_cut ? 1 : 0;
 }
 
 /* True where the set has removed the file by which it was joined, as it does at its end. */
@@ -147,9 +161,10 @@ static int join(struct join_request *request, bool *again, struct error *error)
         return EXIT_STATUS_USAGE;
     }
     const bool is_handed = request->set != NULL && strcmp(request->set, "-") == 0;
-    bool is_tethered = false;
+    struct launch how = {0};
+    struct tether tether = {.how = &how, .ticket = request->ticket};
     if (is_handed) {
-        if (pods_keep_ticket(request->ticket, &is_tethered, error) < 0)
+        if (pods_keep_ticket(request->ticket, &tether.ends, error) < 0)
             return EXIT_STATUS_USAGE;
     } else if (has_ended(request)) {
         return say_ended();
@@ -168,12 +183,11 @@ static int join(struct join_request *request, bool *again, struct error *error)
         argv_add(&plan->job, "--patience");
         argv_add_format(&plan->job, "%ju", (uintmax_t)request->patience_s);
     }
-    struct tether tether = {0};
     const struct launch_side side = {look_at_tether, wait_for_tether_ms, wait_for_input, .context = &tether};
-    struct launch how = {.side = is_tethered ? &side : NULL};
+    how.side = is_handed ? &side : NULL;
     const int status = run_launch_plan(plan, &how, error);
     if (is_handed)
-        unlink(request->ticket);
+        forget_ticket(&tether);
     *again = !is_handed && request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
     return status == EXIT_STATUS_USAGE && has_ended(request) ? say_ended() : status; /* since it was looked at above */
 }

@@ -15,7 +15,7 @@ bool pods_read_name(const char *word, char set[SET_NAME_MAX], unsigned *rank);
  * that name, or, where `given` is NULL, of the set which is meant. -1 with one line. */
 int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error);
 
-/* Keeps the ticket that stands on standard input in a file of its own for the time of the pod. `*goes_on`: an empty
+/* Keeps the ticket that stands on standard input in a file of its own, for the caller to remove. `*goes_on`: an empty
  * line stands behind it, and standard input ends when the pod is not wanted any more. -1 with one line. */
 int pods_keep_ticket(char path[PATH_MAX], bool *goes_on, struct error *error);
 

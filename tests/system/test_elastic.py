@@ -7,8 +7,9 @@ import shlex
 import shutil
 import signal
 import stat
+import subprocess
 
-from launch import HDSS, JOIN, MASTER, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start, state_of, unhurried, wait_until
+from launch import HDSS, JOIN, MASTER, SUPERMASTER, descendants, finish, hurry, kill_each, kill_tree, launched, main, ranks_of, report, run, start, state_of, unhurried, wait_until
 from test_resume import read
 from test_set import here
 
@@ -164,6 +165,21 @@ def test_pods_come_back_to_a_run_that_is_started_again():
     for pod in joined:
         back = finish(pod)
         assert back.status == 0 and any('the set was lost: it is waited for' in line for line in back.err), back
+
+
+def test_a_ticket_on_standard_input_leaves_no_file():
+    """Also where the pod is killed."""
+    process, ticket = begin('--workers', '1', *LOOP)
+    os.mkdir('tmp')
+    with open(ticket, encoding='ascii') as file:
+        handed = subprocess.Popen([*map(str, JOIN), '--launcher', 'none', '--workers', '1', '-'], stdin=file, stderr=subprocess.DEVNULL, env={**os.environ, 'TMPDIR': f'{os.getcwd()}/tmp'})
+    wait_until(lambda: len(pods()) == 1 or handed.poll() is not None, 'the pod')
+    wait_until(lambda: not glob.glob('tmp/hdss-pod-*'), 'the end of the file')
+    assert handed.poll() is None
+    kill_tree(handed.pid)
+    handed.wait()
+    hurry()
+    assert finish(process).status == 0
 
 
 def test_the_line_by_which_it_is_joined_is_one_for_a_shell():
