@@ -139,7 +139,8 @@ static const char *check_failure(const struct virtual_config *config, const stru
     if (config->columns > 0 && config->outcome != NULL &&
         strstr(result->supermaster->failure.text, "cannot be computed") != NULL)
         return NULL;
-    if (strncmp(result->supermaster->failure.text, "all workers are lost", 20) != 0)
+    if (strncmp(result->supermaster->failure.text, "all workers are lost", 20) != 0 &&
+        strncmp(result->supermaster->failure.text, "all pods have left", 18) != 0)
         return "the run failed for a reason that there was not";
     const struct losses *losses = &result->supermaster->losses;
     return losses->workers_lost + losses->workers_left < result->supermaster->config.topology->workers
