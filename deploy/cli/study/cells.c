@@ -128,10 +128,9 @@ char *cells_json(const struct summary *summary)
     json_t *cells = json_array();
     for (unsigned i = 0; i < summary->matrix->count; i++)
         json_array_append_new(cells, cell_json(summary, i));
-    json_t *object =
-        json_pack("{s:f, s:s, s:i, s:s, s:s, s:f, s:o}", "confidence", CONFIDENCE, "interval",
-                  "bootstrap of the median, percentile method", "resamples", BOOTSTRAP_RESAMPLES, "test",
-                  "Mann-Whitney, two-sided", "correction", "Holm", "level", DIFFERENCE_LEVEL, "cells", cells);
+    json_t *object = json_pack("{s:f, s:s, s:s, s:s, s:f, s:o}", "confidence", CONFIDENCE, "interval",
+                               "exact bootstrap of the median, percentile method", "test", "Mann-Whitney, two-sided",
+                               "correction", "Holm", "level", DIFFERENCE_LEVEL, "cells", cells);
     char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     json_decref(object);
     return text;

@@ -5,21 +5,20 @@
  * is disturbed: its rank is the last one, however long it took. It is exact up to EXACT_MOST values: there are so many
  * ways to deal the ranks of both samples out, each as probable as any other if the samples do not differ, and the
  * probability is the part of them with a difference as large as that seen. They are counted by their sum of ranks, one
- * value after another, as a knapsack is filled, so that equal values, whose ranks are halves, cost nothing more. */
+ * value after another, as a knapsack is filled, so that equal values, whose ranks are halves, cost nothing more.
+ *
+ * The bootstrap draws nothing either: how probable it is that a resample has this or that median is known, and so is
+ * the same of the quotient of two. */
 #include "deploy/cli/study/inference.h"
 
-#include "common/util/random.h"
-
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of both samples together, up to which the test is exact. */
 #define EXACT_MOST 40
 
-/* The interval of a sample is the same whenever it is computed. */
-#define BOOTSTRAP_SEED UINT64_C(1993)
+/* Medians that are less probable are left out: even all of them together have no effect on a figure. */
+#define NEGLIGIBLE 1e-18
 
 static int inference_compare(const void *a, const void *b)
 {
@@ -68,66 +67,169 @@ void whiskers_of(const double *sorted, unsigned count, double *low, double *high
 
 /* --- the bootstrap --- */
 
-/* The median of as many values drawn from the sample; `drawn` [count] is room to count how often each was. */
-static double resample(const double *sorted, unsigned count, unsigned *drawn, struct random *random)
+/* A value that the median of a resample can have, and how probable it is. */
+struct atom {
+    double value, probability;
+};
+
+/* All of them, in ascending order once they are sorted. */
+struct medians {
+    struct atom *atoms; /* owned */
+    size_t count, room;
+    bool has_failed; /* memory is out */
+};
+
+static int compare_atoms(const void *a, const void *b)
 {
-    memset(drawn, 0, count * sizeof *drawn);
-    for (unsigned i = 0; i < count; i++)
-        drawn[random_between(random, 0, count - 1)]++;
-    const unsigned low = (count - 1) / 2, high = count / 2; /* places of the middle of what was drawn */
-    unsigned at = 0, passed = drawn[0];
-    while (passed <= low)
-        passed += drawn[++at];
-    const double below = sorted[at];
-    while (passed <= high)
-        passed += drawn[++at];
-    return (below + sorted[at]) / 2;
+    return inference_compare(&((const struct atom *)a)->value, &((const struct atom *)b)->value);
 }
 
-/* From the 50th to the 1950th of the values of all 2,000 resamples, which are sorted here. */
-static struct interval middle_of(double *values)
+static void add_atom(struct medians *medians, double value, double probability)
 {
-    const long outside = lround((1 - CONFIDENCE) / 2 * BOOTSTRAP_RESAMPLES);
-    qsort(values, BOOTSTRAP_RESAMPLES, sizeof *values, inference_compare);
-    return (struct interval){values[outside - 1], values[BOOTSTRAP_RESAMPLES - outside - 1]};
+    if (medians->count == medians->room) {
+        const size_t room = medians->room > 0 ? 2 * medians->room : 64;
+        struct atom *atoms = realloc(medians->atoms, room * sizeof *atoms);
+        medians->has_failed = medians->has_failed || atoms == NULL;
+        if (atoms == NULL)
+            return;
+        medians->atoms = atoms;
+        medians->room = room;
+    }
+    medians->atoms[medians->count++] = (struct atom){value, probability};
+}
+
+/* The logarithm of the ways to choose k of n. */
+static double log_choose(double n, double k)
+{
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+/* The probability of `least` successes or more of `n`, from the summand next to the mean to where they vanish. */
+static double binomial_tail(unsigned n, unsigned least, double p)
+{
+    if (p <= 0 || p >= 1)
+        return p >= 1;
+    const bool is_above = least > n * p;
+    double k = is_above ? least : least - 1.0, sum = 0;
+    double term = exp(log_choose(n, k) + k * log(p) + (n - k) * log1p(-p));
+    while (k >= 0 && k <= n && term > 0 && term > NEGLIGIBLE * sum) {
+        sum += term;
+        term *= is_above ? (n - k) / (k + 1) * p / (1 - p) : k / (n - k + 1) * (1 - p) / p;
+        k += is_above ? 1 : -1;
+    }
+    return is_above ? sum : 1 - sum;
+}
+
+/* The logarithm of (k / n)^m - ((k - 1) / n)^m: so probable is it that the greatest of m draws from n values is the
+ * k-th, or, seen from the other end, the least. */
+static double log_greatest_is(unsigned k, unsigned n, unsigned m)
+{
+    return m * log((double)k / n) + log(-expm1(m * log1p(-1.0 / k)));
+}
+
+/* The medians whose lower middle value is the i-th, which has that probability, and whose upper one is the j-th: half
+ * of the draws have the i-th as their greatest, the others the j-th as their least. Where both are the i-th is what is
+ * left. */
+static void add_pairs(struct medians *medians, const double *sorted, unsigned count, unsigned i, double probability)
+{
+    const unsigned half = count / 2;
+    const double lower = log_choose(count, half) + log_greatest_is(i, count, half);
+    double left = probability;
+    for (unsigned j = i + 1; j <= count; j++) {
+        const double pair = exp(lower + log_greatest_is(count - j + 1, count, half));
+        if (pair < NEGLIGIBLE)
+            break;
+        add_atom(medians, (sorted[i - 1] + sorted[j - 1]) / 2, pair);
+        left -= pair;
+    }
+    add_atom(medians, sorted[i - 1], fmax(left, 0));
+}
+
+/* The distribution of the median of as many values drawn from the sample, with replacement. Its lower middle value is
+ * the i-th or less where so many draws are: a binomial probability. -1 when memory is out. */
+static int list_medians(struct medians *medians, const double *sorted, unsigned count)
+{
+    double below = 0;
+    *medians = (struct medians){0};
+    for (unsigned i = 1; i <= count; i++) {
+        const double up_to = binomial_tail(count, (count + 1) / 2, (double)i / count);
+        if (up_to - below >= NEGLIGIBLE && count % 2 == 1)
+            add_atom(medians, sorted[i - 1], up_to - below);
+        else if (up_to - below >= NEGLIGIBLE)
+            add_pairs(medians, sorted, count, i, up_to - below);
+        below = up_to;
+    }
+    if (medians->has_failed) {
+        free(medians->atoms);
+        return -1;
+    }
+    qsort(medians->atoms, medians->count, sizeof *medians->atoms, compare_atoms);
+    return 0;
+}
+
+/* The least value up to which, and the greatest from which on, there is as much as lies outside at least. */
+static struct interval middle_of(const struct medians *medians)
+{
+    const double outside = (1 - CONFIDENCE) / 2;
+    size_t low = 0, high = medians->count - 1;
+    for (double sum = medians->atoms[low].probability; sum < outside; sum += medians->atoms[low].probability)
+        low++;
+    for (double sum = medians->atoms[high].probability; sum < outside; sum += medians->atoms[high].probability)
+        high--;
+    return (struct interval){medians->atoms[low].value, medians->atoms[high].value};
 }
 
 bool bootstrap_median(const double *sorted, unsigned count, struct interval *interval)
 {
-    if (count < BOOTSTRAP_LEAST)
+    struct medians medians;
+    if (count < BOOTSTRAP_LEAST || list_medians(&medians, sorted, count) < 0)
         return false;
-    struct random random;
-    double *medians = malloc(BOOTSTRAP_RESAMPLES * sizeof *medians);
-    unsigned *drawn = malloc(count * sizeof *drawn);
-    const bool is_ready = medians != NULL && drawn != NULL;
-    random_init(&random, BOOTSTRAP_SEED);
-    for (unsigned i = 0; is_ready && i < BOOTSTRAP_RESAMPLES; i++)
-        medians[i] = resample(sorted, count, drawn, &random);
-    if (is_ready)
-        *interval = middle_of(medians);
-    free(medians);
-    free(drawn);
-    return is_ready;
+    *interval = middle_of(&medians);
+    free(medians.atoms);
+    return true;
+}
+
+/* How probable it is that the quotient of two medians is so large at most: of each dividend, which rise, the part of
+ * the divisors that are large enough. */
+static double quotient_at_most(const struct medians *dividend, const struct medians *divisor, double most)
+{
+    double sum = 0, large = 1;
+    size_t k = 0;
+    for (size_t i = 0; i < dividend->count; i++) {
+        while (k < divisor->count && dividend->atoms[i].value / divisor->atoms[k].value > most)
+            large -= divisor->atoms[k++].probability;
+        sum += dividend->atoms[i].probability * (k < divisor->count ? large : 0);
+    }
+    return sum;
+}
+
+/* The least quotient up to which there is such a part of all: halves the range until no number lies between. */
+static double quotient_quantile(const struct medians *dividend, const struct medians *divisor, double part)
+{
+    double low = dividend->atoms[0].value / divisor->atoms[divisor->count - 1].value;
+    double high = dividend->atoms[dividend->count - 1].value / divisor->atoms[0].value;
+    if (quotient_at_most(dividend, divisor, low) >= part)
+        return low;
+    for (double middle = (low + high) / 2; middle > low && middle < high; middle = (low + high) / 2)
+        *(quotient_at_most(dividend, divisor, middle) >= part ? &high : &low) = middle;
+    return high;
 }
 
 bool bootstrap_saving(const double *sorted, unsigned count, const double *baseline, unsigned baseline_count,
                       struct interval *interval)
 {
-    if (count < BOOTSTRAP_LEAST || baseline_count < BOOTSTRAP_LEAST || baseline[0] <= 0)
+    const double outside = (1 - CONFIDENCE) / 2;
+    struct medians own, before;
+    if (count < BOOTSTRAP_LEAST || baseline_count < BOOTSTRAP_LEAST || baseline[0] <= 0 ||
+        list_medians(&own, sorted, count) < 0)
         return false;
-    struct random random;
-    double *savings = malloc(BOOTSTRAP_RESAMPLES * sizeof *savings);
-    unsigned *drawn = malloc((count > baseline_count ? count : baseline_count) * sizeof *drawn);
-    const bool is_ready = savings != NULL && drawn != NULL;
-    random_init(&random, BOOTSTRAP_SEED);
-    for (unsigned i = 0; is_ready && i < BOOTSTRAP_RESAMPLES; i++) {
-        const double before = resample(baseline, baseline_count, drawn, &random);
-        savings[i] = 100 * (1 - resample(sorted, count, drawn, &random) / before);
+    const bool is_ready = list_medians(&before, baseline, baseline_count) == 0;
+    if (is_ready) {
+        interval->low = 100 * (1 - quotient_quantile(&own, &before, 1 - outside));
+        interval->high = 100 * (1 - quotient_quantile(&own, &before, outside));
+        free(before.atoms);
     }
-    if (is_ready)
-        *interval = middle_of(savings);
-    free(savings);
-    free(drawn);
+    free(own.atoms);
     return is_ready;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What samples of a few runs tell: quartiles, intervals of confidence of the median, and whether two of them differ.
  * Nothing here assumes how the figures of runs are distributed: times of computers have long tails (Hoefler and Belli
- * 2015). Pure, and the same samples give the same figures: what is drawn at random comes from a fixed seed. */
+ * 2015). Pure, and nothing is drawn at random. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,8 +20,6 @@ struct quartiles quartiles_of(const double *sorted, unsigned count);
  * 1977). What lies beyond them is drawn value by value. */
 void whiskers_of(const double *sorted, unsigned count, double *low, double *high);
 
-/* Resamples of an interval: Efron and Tibshirani 1993, chapter 13, take 1,000 and more. */
-#define BOOTSTRAP_RESAMPLES 2000
 /* An interval takes so many values at least. */
 #define BOOTSTRAP_LEAST 3
 /* The confidence of the intervals. */
@@ -31,13 +29,14 @@ struct interval {
     double low, high;
 };
 
-/* The 95 % interval of confidence of the median by the bootstrap's percentile method: the sample is drawn from itself,
- * with replacement, BOOTSTRAP_RESAMPLES times, and the interval has the middle 95 % of the medians (Efron and
- * Tibshirani 1993, equation 13.4). False where there are fewer than BOOTSTRAP_LEAST values: then there is none. */
+/* The 95 % interval of confidence of the median by the bootstrap's percentile method: of the medians of all samples
+ * that can be drawn from this one, with replacement, as probable as they are, those without the outermost 2.5 % on
+ * either side (Efron and Tibshirani 1993, equation 13.4). False where there are fewer than BOOTSTRAP_LEAST values: then
+ * there is none; and when memory is out. */
 bool bootstrap_median(const double *sorted, unsigned count, struct interval *interval);
 
-/* The same of 100 (1 - median of the sample / median of the baseline), both drawn anew each time. False where one of
- * them has too few values, or the baseline one of 0. */
+/* The same of 100 (1 - median of the sample / median of the baseline), of all pairs of what can be drawn from both. No
+ * value is negative. False where one of them has too few values, or the baseline one of 0. */
 bool bootstrap_saving(const double *sorted, unsigned count, const double *baseline, unsigned baseline_count,
                       struct interval *interval);
 

@@ -156,11 +156,12 @@ static void write_about_medians(const struct summary *summary, FILE *file)
             BOOTSTRAP_LEAST, runs);
         return;
     }
-    fprintf(file,
-            "; in square brackets its 95 %% interval of confidence, by the percentile method of the bootstrap with %u "
-            "resamples and a fixed seed (Efron and Tibshirani 1993); in round ones, where fewer than %u runs are done, "
-            "the least and the greatest.\n",
-            BOOTSTRAP_RESAMPLES, BOOTSTRAP_LEAST);
+    fprintf(
+        file,
+        "; in square brackets its 95 %% interval of confidence, by the percentile method of the bootstrap, from the "
+        "exact distribution of the median of all resamples (Efron and Tibshirani 1993); in round ones, where fewer "
+        "than %u runs are done, the least and the greatest.\n",
+        BOOTSTRAP_LEAST);
     if (confidence_at_most(runs) < CONFIDENCE)
         fprintf(file,
                 "No interval of so few runs is as sure as that: between the least and the greatest of %u runs lies the "
