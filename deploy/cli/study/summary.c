@@ -65,7 +65,8 @@ static bool read_figure(const struct csv *csv, size_t row, const struct measure_
 bool summary_is_settled(const struct study *study, const struct summary_value *elapsed)
 {
     return study->until > 0 && elapsed->count >= STUDY_UNTIL_LEAST && elapsed->has_interval &&
-           (elapsed->high - elapsed->low) / 2 <= study->until / 100 * elapsed->median;
+           fmax(elapsed->high - elapsed->median, elapsed->median - elapsed->low) <=
+               study->until / 100 * elapsed->median;
 }
 
 double *summary_room(const struct summary *summary, unsigned cell, int measure)

@@ -543,19 +543,24 @@ START_TEST(few_runs_have_no_interval)
 }
 END_TEST
 
-/* gss varies by 1 % to either side, ss by 10 %; tss has too few runs for any interval to be sure. */
+/* gss varies by 1 % to either side, ss by 10 %, tfss by 2 % to one side alone; tss has too few runs for any interval to
+ * be sure. */
 START_TEST(cells_are_settled_by_their_interval)
 {
-    static const char *const times[] = {"99", "101", "99", "101", "99", "101", NULL, "90", "110", "90", "110",
-                                        "90", "110", NULL, "99",  "99", "99",  "99", "99", NULL,  NULL};
+    static const char *const times[] = {"99",  "101", "99",  "101", "99", "101", NULL,  "90", "110", "90",
+                                        "110", "90",  "110", NULL,  "99", "99",  "99",  "99", "99",  NULL,
+                                        NULL,  "99",  "99",  "99",  "99", "101", "101", NULL};
     struct example example;
-    example_init(&example, LOOP "technique = gss ss tss\nworkers = 2\nrepetitions = 7\nuntil = 1.5%\nmeasure = time\n",
+    example_init(&example,
+                 LOOP "technique = gss ss tss tfss\nworkers = 2\nrepetitions = 7\nuntil = 1.5%\nmeasure = time\n",
                  times);
     ck_assert_double_eq(example.study.until, 1.5);
     const struct summary_cell *cells = example.summary.cells;
     const struct summary_value *gss = &cells[0].values[MEASURE_ELAPSED], *ss = &cells[1].values[MEASURE_ELAPSED];
     ck_assert(summary_is_settled(&example.study, gss) && !summary_is_settled(&example.study, ss));
     ck_assert(!summary_is_settled(&example.study, &cells[2].values[MEASURE_ELAPSED]));
+    const struct summary_value *tfss = &cells[3].values[MEASURE_ELAPSED];
+    ck_assert((tfss->high - tfss->low) / 2 < 0.015 * tfss->median && !summary_is_settled(&example.study, tfss));
     example.study.until = 0;
     ck_assert(!summary_is_settled(&example.study, gss));
     example.study.until = 1.5;
