@@ -50,8 +50,8 @@ static void set_difference(const struct summary *summary, struct csv *csv, size_
     set_number(csv, row, "saved", is_known, difference->saved);
     set_number(csv, row, "saved.low", is_known && difference->has_interval, difference->low);
     set_number(csv, row, "saved.high", is_known && difference->has_interval, difference->high);
-    set_number(csv, row, "p", is_known, difference->p);
-    set_number(csv, row, "p.corrected", is_known, difference->p_corrected);
+    set_number(csv, row, "p", difference->has_p, difference->p);
+    set_number(csv, row, "p.corrected", difference->has_p, difference->p_corrected);
     csv_set(csv, row, "verdict", is_known ? verdict_text(difference->verdict) : "");
 }
 
@@ -83,6 +83,11 @@ static json_t *interval_json(bool is_known, double low, double high)
     return is_known ? json_pack("[f, f]", low, high) : json_null();
 }
 
+static json_t *number_json(bool is_known, double value)
+{
+    return is_known ? json_real(value) : json_null();
+}
+
 static json_t *measure_json(int measure, const struct summary_value *value)
 {
     if (value->count == 0)
@@ -105,10 +110,11 @@ static json_t *difference_json(const struct summary *summary, const struct diffe
 {
     if (!difference->is_known)
         return json_null();
-    return json_pack("{s:o, s:f, s:o, s:f, s:f, s:s}", "against", axes_json(summary->matrix, difference->against),
-                     "saved", difference->saved, "interval",
-                     interval_json(difference->has_interval, difference->low, difference->high), "p", difference->p,
-                     "p_corrected", difference->p_corrected, "verdict", verdict_text(difference->verdict));
+    return json_pack(
+        "{s:o, s:f, s:o, s:o, s:o, s:s}", "against", axes_json(summary->matrix, difference->against), "saved",
+        difference->saved, "interval", interval_json(difference->has_interval, difference->low, difference->high), "p",
+        number_json(difference->has_p, difference->p), "p_corrected",
+        number_json(difference->has_p, difference->p_corrected), "verdict", verdict_text(difference->verdict));
 }
 
 static json_t *cell_json(const struct summary *summary, unsigned index)

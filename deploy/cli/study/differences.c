@@ -47,8 +47,8 @@ static unsigned find_other(const struct summary *summary, unsigned index)
     return axis != AXIS_NONE ? quickest_along(summary, index, axis) : index;
 }
 
-/* Compares a cell with another one, without a verdict. -1 when memory is out. */
-static int compare_times(const struct summary_value *own, const struct summary_value *other,
+/* Compares a cell with another one, without a verdict where there is a p. -1 when memory is out. */
+static int compare_times(const struct summary_value *own, const struct summary_value *other, bool repeats,
                          struct difference *difference)
 {
     struct interval interval = {0};
@@ -56,9 +56,14 @@ static int compare_times(const struct summary_value *own, const struct summary_v
         return 0;
     difference->is_known = true;
     difference->saved = 100 * (1 - own->median / other->median);
-    difference->has_interval = bootstrap_saving(own->values, own->count, other->values, other->count, &interval);
+    difference->has_interval = own->has_interval && other->has_interval &&
+                               bootstrap_saving(own->values, own->count, other->values, other->count, &interval);
     difference->low = interval.low;
     difference->high = interval.high;
+    difference->has_p = !repeats;
+    difference->verdict = VERDICT_SAME;
+    if (repeats)
+        return 0;
     difference->p = mann_whitney(own->values, own->count, other->values, other->count);
     return difference->p < 0 ? -1 : 0;
 }
@@ -120,9 +125,11 @@ int differences_find(struct summary *summary)
         struct difference *difference = &summary->cells[i].difference;
         difference->against = find_other(summary, i);
         if (difference->against != i)
-            result = compare_times(&summary->cells[i].values[MEASURE_ELAPSED],
-                                   &summary->cells[difference->against].values[MEASURE_ELAPSED], difference);
-        if (difference->is_known)
+            result = compare_times(
+                &summary->cells[i].values[MEASURE_ELAPSED],
+                &summary->cells[difference->against].values[MEASURE_ELAPSED],
+                matrix_repeats(summary->matrix, i) || matrix_repeats(summary->matrix, difference->against), difference);
+        if (difference->has_p)
             list[count++] = (struct compared){difference->against, i};
     }
     if (result == 0)
@@ -140,7 +147,7 @@ static unsigned largest_group_without(const struct summary *summary)
     const unsigned cells = summary->matrix->count;
     unsigned *counts = calloc(cells, sizeof *counts);
     for (unsigned i = 0; counts != NULL && i < cells; i++)
-        counts[summary->cells[i].difference.against] += summary->cells[i].difference.is_known;
+        counts[summary->cells[i].difference.against] += summary->cells[i].difference.has_p;
     for (unsigned i = 0; counts != NULL && i < cells; i++) {
         const struct difference *difference = &summary->cells[i].difference;
         if (difference->is_known && difference->verdict == VERDICT_FEW && counts[difference->against] > largest)
@@ -163,7 +170,8 @@ unsigned differences_runs_needed(const struct summary *summary)
 
 const char *verdict_text(enum verdict verdict)
 {
-    static const char *const texts[] = {"quicker", "slower", "may be chance", "too few runs to tell"};
+    static const char *const texts[] = {"quicker", "slower", "may be chance", "too few runs to tell",
+                                        "the same run each time"};
     return texts[verdict];
 }
 

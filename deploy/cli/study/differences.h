@@ -20,7 +20,7 @@ int differences_find(struct summary *summary);
  * is compared. */
 unsigned differences_runs_needed(const struct summary *summary);
 
-/* "quicker", "slower", "may be chance", "too few runs to tell". */
+/* "quicker", "slower", "may be chance", "too few runs to tell", "the same run each time". */
 const char *verdict_text(enum verdict verdict);
 
 /* A probability as people write it: "0.031", "< 0.001". */

@@ -246,8 +246,7 @@ static const char *what_is_drawn(const struct drawing *drawing)
         return "";
     if (drawing->figure->kind == FIGURE_BOXES)
         return "; whiskers: within 1.5 heights of the box";
-    return drawing->matrix->study->repetitions < BOOTSTRAP_LEAST ? " (least to greatest)"
-                                                                 : " (95 % interval of confidence)";
+    return study_has_intervals(drawing->matrix->study) ? " (95 % interval of confidence)" : " (least to greatest)";
 }
 
 /* What all of the picture shares, and what is drawn of the runs. */

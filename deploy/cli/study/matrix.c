@@ -152,6 +152,11 @@ bool matrix_simulates(const struct matrix *matrix, unsigned cell)
     return strcmp(matrix_value(matrix, cell, AXIS_BACKEND), BACKEND_SIMULATE) == 0;
 }
 
+bool matrix_repeats(const struct matrix *matrix, unsigned cell)
+{
+    return matrix_simulates(matrix, cell) && !matrix->study->has_seeds;
+}
+
 static void add_command(const struct matrix *matrix, unsigned cell, struct argv *line)
 {
     const char *platform = matrix_value(matrix, cell, AXIS_PLATFORM);

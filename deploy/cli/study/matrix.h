@@ -40,6 +40,10 @@ void matrix_describe(const struct matrix *matrix, unsigned cell, char *text, siz
 /* True if `hdss simulate` does it, not `hdss run`. */
 bool matrix_simulates(const struct matrix *matrix, unsigned cell);
 
+/* True if the repetitions of the cell are the same run again: simulated, without seeds of their own. They tell nothing
+ * of chance. */
+bool matrix_repeats(const struct matrix *matrix, unsigned cell);
+
 /* The words for the command, with its report to `report`. */
 void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct argv *line);
 

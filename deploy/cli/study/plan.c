@@ -10,6 +10,7 @@
 #include "deploy/cli/commands.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/simulate.h"
+#include "deploy/cli/study/inference.h"
 #include "deploy/cli/study/least.h"
 #include "deploy/cli/study/robustness.h"
 #include "worker/kernels/kernels.h"
@@ -653,6 +654,12 @@ static int study_plan_check_threads(struct reader *reader, struct error *error)
 bool study_simulates(const struct study *study)
 {
     return argv_contain(&study->values[AXIS_BACKEND], BACKEND_SIMULATE);
+}
+
+bool study_has_intervals(const struct study *study)
+{
+    const bool is_real = argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN);
+    return study->repetitions >= BOOTSTRAP_LEAST && (is_real || study->has_seeds);
 }
 
 static int study_plan_refuse_value(struct reader *reader, int axis, const char *value, const char *why,

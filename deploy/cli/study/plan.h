@@ -121,6 +121,9 @@ bool study_is_numeric(const struct study *study, int axis);
 /* True if some of the cells are simulated. */
 bool study_simulates(const struct study *study);
 
+/* True if cells have intervals of confidence: they are run often enough, and not all of them are the same run again. */
+bool study_has_intervals(const struct study *study);
+
 /* "central", "hierarchical", "dca-rma": what a value of the axis of the masters is. */
 const char *study_topology(const char *masters);
 

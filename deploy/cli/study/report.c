@@ -76,7 +76,7 @@ static void write_median(const struct summary_cell *cell, int measure, FILE *fil
         fprintf(file, value->has_interval ? " %s [%s, %s]" : " %s (%s .. %s)", median, low, high);
     if (measure == MEASURE_IMPROVEMENT && value->count > 1 && difference->is_known) {
         difference_probability(difference->p_corrected, p, sizeof p);
-        fprintf(file, ", p %s: %s", p, verdict_text(difference->verdict));
+        fprintf(file, difference->has_p ? ", p %s: %s" : ", %.0s%s", p, verdict_text(difference->verdict));
     }
 }
 
@@ -156,13 +156,17 @@ static void write_about_medians(const struct summary *summary, FILE *file)
             BOOTSTRAP_LEAST, runs);
         return;
     }
-    fprintf(
-        file,
-        "; in square brackets its 95 %% interval of confidence, by the percentile method of the bootstrap, from the "
-        "exact distribution of the median of all resamples (Efron and Tibshirani 1993); in round ones, where fewer "
-        "than %u runs are done, the least and the greatest.\n",
-        BOOTSTRAP_LEAST);
-    if (confidence_at_most(runs) < CONFIDENCE)
+    if (study_has_intervals(summary->matrix->study))
+        fprintf(
+            file,
+            "; in square brackets its 95 %% interval of confidence, by the percentile method of the bootstrap, from "
+            "the "
+            "exact distribution of the median of all resamples (Efron and Tibshirani 1993); in round ones, where fewer "
+            "than %u runs are done, the least and the greatest.\n",
+            BOOTSTRAP_LEAST);
+    else
+        fputs(", in round brackets the least and the greatest.\n", file);
+    if (study_has_intervals(summary->matrix->study) && confidence_at_most(runs) < CONFIDENCE)
         fprintf(file,
                 "No interval of so few runs is as sure as that: between the least and the greatest of %u runs lies the "
                 "median with %.0f %%.\n",
@@ -173,9 +177,10 @@ static void write_about_medians(const struct summary *summary, FILE *file)
                 "%d times at least and %u times at most; **too wide** are those that did not come so far.\n",
                 summary->matrix->study->until, STUDY_UNTIL_LEAST, runs);
     if (study_simulates(summary->matrix->study) && !summary->matrix->study->has_seeds)
-        fputs(
-            "Repetitions of a simulated cell are the same run again: what is said of chance does not hold for them.\n",
-            file);
+        fputs("Repetitions of a simulated cell are the same run again: it has no interval of confidence, and its "
+              "difference "
+              "no p. With `seeds = yes` they are not.\n",
+              file);
     if (summary->matrix->study->measured[MEASURE_SPEEDUP])
         fputs("The interval of the speedup is that of the loop time: its reference is taken as it is.\n", file);
     putc('\n', file);
@@ -207,6 +212,15 @@ static void write_against(const struct summary *summary, unsigned index, unsigne
         }
 }
 
+/* A difference that chance has no part in has no p. */
+static void probability_text(bool is_known, double p, char *text, size_t size)
+{
+    if (is_known)
+        difference_probability(p, text, size);
+    else
+        snprintf(text, size, "-");
+}
+
 static void write_difference(const struct summary *summary, unsigned index, FILE *file)
 {
     const struct difference *difference = &summary->cells[index].difference;
@@ -218,9 +232,9 @@ static void write_difference(const struct summary *summary, unsigned index, FILE
     fprintf(file, " | %s", text);
     if (difference->has_interval)
         fprintf(file, " [%.1f, %.1f]", difference->low, difference->high);
-    difference_probability(difference->p, text, sizeof text);
+    probability_text(difference->has_p, difference->p, text, sizeof text);
     fprintf(file, " | %s", text);
-    difference_probability(difference->p_corrected, text, sizeof text);
+    probability_text(difference->has_p, difference->p_corrected, text, sizeof text);
     fprintf(file, " | %s | %s |\n", text, verdict_text(difference->verdict));
 }
 

@@ -99,8 +99,8 @@ static void set_degradation(struct summary *summary, unsigned index)
         values[i] = 100 * (own->values[i] / undisturbed->median - 1);
     summary_set(value, values, own->count);
     value->median = 100 * (own->median / undisturbed->median - 1);
-    value->has_interval =
-        index != nominal && bootstrap_saving(own->values, own->count, undisturbed->values, undisturbed->count, &saving);
+    value->has_interval = index != nominal && own->has_interval && undisturbed->has_interval &&
+                          bootstrap_saving(own->values, own->count, undisturbed->values, undisturbed->count, &saving);
     if (value->has_interval) {
         value->low = -saving.high;
         value->high = -saving.low;

@@ -41,7 +41,8 @@ static const char *text_of_run(const struct csv *csv, size_t row)
 }
 
 /* Reads the runs of a cell, whose rows these are. -1 when memory is out. */
-static int read_steps(struct steps_of_cell *cell, const struct csv *csv, const size_t *rows, unsigned repetitions)
+static int read_steps(struct steps_of_cell *cell, const struct csv *csv, const size_t *rows, unsigned repetitions,
+                      bool repeats)
 {
     double seconds[STEPS_KEPT_MAX];
     unsigned runs = 0;
@@ -61,7 +62,7 @@ static int read_steps(struct steps_of_cell *cell, const struct csv *csv, const s
         runs++;
     }
     for (unsigned i = 0; i < cell->count; i++)
-        summary_set_with_interval(&cell->values[i], cell->figures + (size_t)i * repetitions, runs);
+        summary_set_with_interval(&cell->values[i], cell->figures + (size_t)i * repetitions, runs, repeats);
     return 0;
 }
 
@@ -128,7 +129,8 @@ int steps_init(struct steps *steps, const struct summary *summary, const struct 
                             .panels = calloc(count, sizeof *steps->panels)};
     int result = rows != NULL && steps->cells != NULL && steps->panels != NULL ? 0 : -1;
     for (unsigned i = 0; i < count && result == 0; i++)
-        result = read_steps(&steps->cells[i], csv, rows + (size_t)i * repetitions, repetitions);
+        result = read_steps(&steps->cells[i], csv, rows + (size_t)i * repetitions, repetitions,
+                            matrix_repeats(summary->matrix, i));
     free(rows);
     if (result < 0)
         return error_set(error, "out of memory for the time steps of %u cells", count);

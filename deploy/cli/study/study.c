@@ -237,7 +237,7 @@ static int look_whether_settled(const struct session *session, const size_t *row
             number_parse_real(csv_get(&session->csv, rows_of_cell[r], measures[MEASURE_ELAPSED].column),
                               &times[count]) == 0)
             count++;
-    summary_set_with_interval(&elapsed, times, count);
+    summary_set_with_interval(&elapsed, times, count, matrix_repeats(&session->matrix, cell));
     *is_settled = summary_is_settled(&session->study, &elapsed);
     free(times);
     return 0;

@@ -37,11 +37,11 @@ void summary_set(struct summary_value *value, double *values, unsigned count)
     value->most = quartiles.most;
 }
 
-void summary_set_with_interval(struct summary_value *value, double *values, unsigned count)
+void summary_set_with_interval(struct summary_value *value, double *values, unsigned count, bool repeats)
 {
     struct interval interval;
     summary_set(value, values, count);
-    value->has_interval = bootstrap_median(value->values, value->count, &interval);
+    value->has_interval = !repeats && bootstrap_median(value->values, value->count, &interval);
     if (value->has_interval) {
         value->low = interval.low;
         value->high = interval.high;
@@ -64,9 +64,12 @@ static bool read_figure(const struct csv *csv, size_t row, const struct measure_
 
 bool summary_is_settled(const struct study *study, const struct summary_value *elapsed)
 {
-    return study->until > 0 && elapsed->count >= STUDY_UNTIL_LEAST && elapsed->has_interval &&
-           fmax(elapsed->high - elapsed->median, elapsed->median - elapsed->low) <=
-               study->until / 100 * elapsed->median;
+    const double below = elapsed->median - elapsed->low, above = elapsed->high - elapsed->median;
+    if (study->until <= 0 || elapsed->count < STUDY_UNTIL_LEAST)
+        return false;
+    if (!elapsed->has_interval)
+        return elapsed->most <= elapsed->least;
+    return fmax(below, above) <= study->until / 100 * elapsed->median;
 }
 
 double *summary_room(const struct summary *summary, unsigned cell, int measure)
@@ -83,7 +86,7 @@ static void measure_cell(struct summary *summary, unsigned index, const struct c
         for (unsigned k = 0; k < sample->count; k++)
             count += read_figure(csv, sample->rows[k], &measures[i], &values[count]);
         if (summary->matrix->study->measured[i] || i == MEASURE_ELAPSED)
-            summary_set_with_interval(&cell->values[i], values, count);
+            summary_set_with_interval(&cell->values[i], values, count, matrix_repeats(summary->matrix, index));
         else
             summary_set(&cell->values[i], values, count);
     }

@@ -15,7 +15,7 @@ struct summary_value {
     unsigned count; /* runs that have the value; 0: the other members mean nothing */
     double median, least, most;
     double lower, upper;  /* quartiles */
-    bool has_interval;    /* fewer than BOOTSTRAP_LEAST runs have none */
+    bool has_interval;    /* fewer than BOOTSTRAP_LEAST runs have none, nor has the same run again */
     double low, high;     /* ends of the interval of confidence of the median */
     const double *values; /* [count] in ascending order; borrowed from the summary */
 };
@@ -26,6 +26,7 @@ enum verdict {
     VERDICT_SLOWER,
     VERDICT_UNCLEAR, /* the difference may be chance */
     VERDICT_FEW,     /* so few runs cannot show any difference */
+    VERDICT_SAME,    /* the runs of one of both cells are the same again and again: chance has no part in them */
 };
 
 /* The loop time of a cell beside that of another one: see differences.h. */
@@ -35,6 +36,7 @@ struct difference {
     double saved;     /* 100 times the part of the other's median that is saved */
     bool has_interval;
     double low, high;   /* of `saved` */
+    bool has_p;         /* not where the verdict is VERDICT_SAME */
     double p;           /* of the test of Mann and Whitney */
     double p_corrected; /* for all cells that are compared with the same one */
     enum verdict verdict;
@@ -63,10 +65,11 @@ void summary_fini(struct summary *summary);
 /* Takes the figures of the runs of a cell, which it sorts and borrows, without an interval of confidence. */
 void summary_set(struct summary_value *value, double *values, unsigned count);
 
-/* The same with one, where there are runs enough. */
-void summary_set_with_interval(struct summary_value *value, double *values, unsigned count);
+/* The same with one, where there are runs enough, and `repeats` is false: they are not the same run again. */
+void summary_set_with_interval(struct summary_value *value, double *values, unsigned count, bool repeats);
 
-/* True if the study runs a cell until its interval is narrow enough, and the one of these loop times is. */
+/* True if the study runs a cell until its interval is narrow enough, and the one of these loop times is, or they are
+ * all the same. */
 bool summary_is_settled(const struct study *study, const struct summary_value *elapsed);
 
 /* The room for the figures of a cell of one measure, of as many runs as it has at most. */

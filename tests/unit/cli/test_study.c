@@ -584,6 +584,60 @@ START_TEST(until_has_a_most)
 }
 END_TEST
 
+/* The times of a simulated cell tell nothing of chance, unless each repetition has a seed of its own; nor do those that
+ * are compared with them. Such a cell needs no interval to be settled. */
+START_TEST(the_same_run_again_has_no_interval)
+{
+    static const char *const times[] = {"8", "8", "8", "8", "8", "8", "6", "6", "6", "6", "6", "6"};
+    static const char *const columns[] = {"time.low", "time.high", "saved.low", "saved.high", "p", "p.corrected"};
+    struct example example;
+    struct csv table;
+    struct error error = {0};
+    size_t length;
+    example_init(&example,
+                 LOOP "workers = 2\ntechnique = static gss\nbackend = simulate\nrepetitions = 6\nuntil = 1 %\n"
+                      "baseline = technique=static\nmeasure = time improvement\n",
+                 times);
+    ck_assert(summary_is_settled(&example.study, &example.summary.cells[0].values[MEASURE_ELAPSED]));
+    ck_assert_uint_eq(differences_runs_needed(&example.summary), 0);
+    char *text = cells_csv(&example.summary, &length);
+    ck_assert_int_eq(csv_parse(&table, "a-cells.csv", text, &error), 0);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        ck_assert_str_eq(csv_get(&table, 1, columns[i]), "");
+    ck_assert_str_eq(csv_get(&table, 1, "saved"), "25");
+    ck_assert_str_eq(csv_get(&table, 1, "verdict"), "the same run each time");
+    csv_fini(&table);
+    free(text);
+    text = cells_json(&example.summary);
+    json_t *object = json_loads(text, 0, NULL), *cell = json_array_get(json_object_get(object, "cells"), 1);
+    json_t *difference = json_object_get(cell, "difference");
+    ck_assert(json_is_null(json_object_get(json_object_get(json_object_get(cell, "measures"), "time"), "interval")));
+    ck_assert(json_is_null(json_object_get(difference, "interval")) && json_is_null(json_object_get(difference, "p")) &&
+              json_is_null(json_object_get(difference, "p_corrected")));
+    ck_assert_str_eq(json_string_value(json_object_get(difference, "verdict")), "the same run each time");
+    json_decref(object);
+    free(text);
+    text = page_text(&example);
+    page_has(text, "| gss | 2 | 6 | 6 (6 .. 6) | 25.0 (25.0 .. 25.0), the same run each time |\n");
+    page_has(text, "| gss | 2 | static | 25.0 | - | - | the same run each time |\n");
+    ck_assert_ptr_null(strstr(text, "in square brackets its"));
+    free(text);
+    example_fini(&example);
+    example_init(&example,
+                 LOOP "workers = 2\ntechnique = gss\nbackend = mpirun simulate\nrepetitions = 6\n"
+                      "baseline = backend=mpirun\nmeasure = time improvement\n",
+                 times);
+    ck_assert(example.summary.cells[0].values[MEASURE_ELAPSED].has_interval);
+    ck_assert(example.summary.cells[1].difference.is_known && !example.summary.cells[1].difference.has_p);
+    example_fini(&example);
+    example_init(&example,
+                 LOOP "workers = 2\ntechnique = static gss\nbackend = simulate\nrepetitions = 6\nseeds = yes\n", times);
+    ck_assert(example.summary.cells[0].values[MEASURE_ELAPSED].has_interval);
+    ck_assert(example.summary.cells[0].difference.has_p);
+    example_fini(&example);
+}
+END_TEST
+
 START_TEST(noise_is_what_quanta_lose)
 {
     static const uint64_t calm[] = {10, 10, 10, 10}, one_is_late[] = {10, 10, 70, 10}, none[] = {0, 0};
@@ -947,6 +1001,7 @@ int main(void)
     tcase_add_test(tests, few_runs_have_no_interval);
     tcase_add_test(tests, cells_are_settled_by_their_interval);
     tcase_add_test(tests, until_has_a_most);
+    tcase_add_test(tests, the_same_run_again_has_no_interval);
     tcase_add_test(tests, noise_is_what_quanta_lose);
     tcase_add_test(tests, distances_of_perturbations);
     tcase_add_test(tests, robustness_radius);
