@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -301,6 +302,14 @@ def test_what_is_due_is_shown():
     assert shown.status == 0 and len(lines) == 24 and os.listdir() == ['small.study'], str(shown)
     assert all(line.startswith('hdss run --technique ') for line in lines) and sorted(lines[:8]) == sorted(lines[8:16]), lines
     assert lines == study('--dry-run', 'small.study').out.splitlines() and lines[:8] != lines[8:16], lines
+
+
+def test_keys_are_told():
+    """Each key of the table, by the help."""
+    with open(os.path.join(os.environ['SOURCE_ROOT'], 'deploy/cli/study/plan.c'), encoding='utf-8') as file:
+        keys = re.findall(r'^    \{"(\w+)", \w*take_', file.read(), re.MULTILINE)
+    told = re.findall(r'\w+', study('--help').out)
+    assert len(keys) > 30 and set(keys) <= set(told), set(keys) - set(told)
 
 
 def test_bad_files():

@@ -57,7 +57,7 @@ extern const struct study_axis_row study_axes[AXES];
     "delay, slowdown, load, fail_nodes, costs, backend, platform"
 #define STUDY_OTHER_KEYS                                                                                               \
     "title, topology, repetitions, until, seed, seeds, timeout, options, measure, x, series, heat, baseline, "         \
-    "speedup_base, nominal, tolerance, steps"
+    "speedup_base, nominal, tolerance, steps, traces"
 
 #define STUDY_VALUES_MAX      256
 #define STUDY_RUNS_MAX        1000000
