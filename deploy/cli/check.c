@@ -245,3 +245,10 @@ int check_inputs(struct launch_plan *launch_plan, struct error *error)
         return 0;
     return error_set(error, "%s: %s", setup->kernel->name, text);
 }
+
+int check_loop(struct launch_plan *launch_plan, struct error *error)
+{
+    if (leads_elsewhere(launch_plan))
+        return 0;
+    return check_describe(launch_plan, error) < 0 ? -1 : check_powers(launch_plan, error);
+}

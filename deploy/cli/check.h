@@ -15,3 +15,6 @@ int check_describe(struct launch_plan *launch_plan, struct error *error);
 
 /* Checks whether the kernel can describe its loop, and has what it needs. -1 with one line. */
 int check_inputs(struct launch_plan *launch_plan, struct error *error);
+
+/* Checks whether the options suit the loop of the job, and the powers its workers. -1 with one line. */
+int check_loop(struct launch_plan *launch_plan, struct error *error);

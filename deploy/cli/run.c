@@ -742,14 +742,25 @@ int run_check(int argc, char **argv, struct error *error)
     return result;
 }
 
-int run_check_inputs(int argc, char **argv, struct error *error)
+static int check_further(int (*check)(struct launch_plan *launch_plan, struct error *error), int argc, char **argv,
+                         struct error *error)
 {
     struct launch_plan launch_plan = LINEUP_DEFAULT;
     int result = read_arguments(&launch_plan, argc, argv, error);
     if (result == 0)
-        result = check_inputs(&launch_plan, error);
+        result = check(&launch_plan, error);
     launch_plan_fini(&launch_plan);
     return result;
+}
+
+int run_check_inputs(int argc, char **argv, struct error *error)
+{
+    return check_further(check_inputs, argc, argv, error);
+}
+
+int run_check_loop(int argc, char **argv, struct error *error)
+{
+    return check_further(check_loop, argc, argv, error);
 }
 
 const struct option_row *run_find_option(const char *name)

@@ -16,6 +16,9 @@ int run_check(int argc, char **argv, struct error *error);
 /* Checks as run_check() does, and whether the files are right that its kernel reads, where they are on this machine. */
 int run_check_inputs(int argc, char **argv, struct error *error);
 
+/* Checks as run_check() does, and whether the options suit the loop and the workers, where these are looked at here. */
+int run_check_loop(int argc, char **argv, struct error *error);
+
 /* Checks whether one option, which must be of its tables, accepts the value. -1 with one line. */
 int run_check_option(const char *name, const char *value, struct error *error);
 

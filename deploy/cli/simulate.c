@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -68,10 +69,14 @@ int simulate_check(int argc, char **argv, struct error *error)
 {
     struct simulation simulation;
     int result = simulation_read(&simulation, argc, argv, error);
+    double *powers = NULL;
     if (result == 0 && simulation.jobs_path != NULL)
         result = simulate_jobs_check(&simulation, argc, argv, error);
     else if (result == 0 && simulation.backend == SIMULATION_VIRTUAL)
-        result = simulation_prepare(&simulation, NULL, NULL, error);
+        result = simulation_prepare(&simulation, NULL, NULL, error) < 0
+                     ? -1
+                     : simulation_read_powers(&simulation, &powers, error);
+    free(powers);
     simulation_fini(&simulation);
     return result;
 }

@@ -319,6 +319,10 @@ def test_bad_files():
 
                          (SMALL + 'kernel = synthetic mode=doze\n', 'line 7', 'mode'), ('kernel = synthetic\n', 'empty', 'workers'),
                          (SMALL + 'options = --powr equal\n', 'line 7', '--power'), (SMALL.replace('gss', 'gus'), 'line 3', 'gus'),
+                         (SMALL + 'power = equal none.powers\n', 'line 7', 'none.powers', 'No such file'), (SMALL + 'power = 1,0\n', 'line 7', '--power 1,0'),
+                         (SMALL + 'power = 0\nbackend = simulate\n', 'line 7', "--power '0'"),
+                         (SMALL + 'sync_points = auto 3\n', 'line 7', 'iterations of this synthetic are independent'),
+                         (SMALL + 'backend = simulate\nsync_points = 3\n', 'line 8', 'iterations of this synthetic are independent'),
                          (SMALL.replace('gss', './none.so'), 'line 3', './none.so', 'No such file')):
         write('bad.study', text)
         result = study('bad.study')

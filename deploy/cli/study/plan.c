@@ -1052,6 +1052,69 @@ static int check_values_of_simulations(const struct study *study, const char *na
     return 0;
 }
 
+/* --- values that suit no loop, or no workers --- */
+
+/* One value of an axis with what it depends on, in a run of its own; a simulated one without the options of the study,
+ * which may ask for more than it needs. */
+static int check_value(const struct study *study, int axis, const char *value, const char *masters, const char *workers,
+                       unsigned kernel, struct error *why)
+{
+    struct argv with_value = {0}, all = {0};
+    int result = 0;
+    study_plan_add_topology(&with_value, masters);
+    argv_add_format(&with_value, "--workers=%s", workers);
+    argv_add_format(&with_value, "--%s=%s", study_axes[axis].option, value);
+    argv_add_all(&all, &study->options);
+    argv_add_all(&all, &with_value);
+    if (argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
+        result = check_line_by(run_check_loop, study, &all, kernel, why);
+    if (result == 0 && study_simulates(study))
+        result = check_simulation(study, &with_value, kernel, why);
+    argv_fini(&with_value);
+    argv_fini(&all);
+    return result;
+}
+
+/* A list has a number for each of so many workers as it has numbers. A file names ranks, which each number of masters
+ * and workers has other ones of. */
+static int check_power(const struct study *study, const char *power, struct error *why)
+{
+    const struct argv *masters = &study->values[AXIS_MASTERS], *workers = &study->values[AXIS_WORKERS];
+    char parts[24];
+    unsigned count = 1;
+    for (const char *at = power; *at != '\0'; at++)
+        count += *at == ',';
+    snprintf(parts, sizeof parts, "%u", count);
+    for (unsigned m = 0; m < masters->count; m++)
+        for (unsigned w = 0; w < workers->count; w++)
+            if (check_value(study, AXIS_POWER, power, masters->items[m], count > 1 ? parts : workers->items[w], 0,
+                            why) < 0)
+                return -1;
+    return 0;
+}
+
+/* Loops without dependencies have no points of synchronization, and others not more than they have elements. */
+static int check_sync_points(const struct study *study, const char *points, struct error *why)
+{
+    const char *masters = study->values[AXIS_MASTERS].items[0], *workers = study->values[AXIS_WORKERS].items[0];
+    for (unsigned kernel = 0; kernel < study->values[AXIS_KERNEL].count; kernel++)
+        if (check_value(study, AXIS_SYNC_POINTS, points, masters, workers, kernel, why) < 0)
+            return -1;
+    return 0;
+}
+
+static int check_suitable_values(const struct study *study, const char *name, int axis,
+                                 int (*check)(const struct study *study, const char *value, struct error *why),
+                                 struct error *error)
+{
+    const struct argv *values = &study->values[axis];
+    struct error why;
+    for (unsigned i = 0; study->line[axis] != 0 && i < values->count; i++)
+        if (strcmp(values->items[i], study_axes[axis].standard) != 0 && check(study, values->items[i], &why) < 0)
+            return locate(name, study->line[axis], &why, error);
+    return 0;
+}
+
 static int check_simulations(const struct study *study, const char *name, struct error *error)
 {
     const struct argv *platforms = &study->values[AXIS_PLATFORM];
@@ -1072,16 +1135,10 @@ static int check_simulations(const struct study *study, const char *name, struct
     return 0;
 }
 
-int study_check(const struct study *study, const char *name, struct error *error)
+static int check_real_runs(const struct study *study, const char *name, struct error *error)
 {
     static const struct argv none;
     struct error why;
-    if (study->line[AXIS_TECHNIQUE] != 0 && check_plugins(study, &why) < 0)
-        return locate(name, study->line[AXIS_TECHNIQUE], &why, error);
-    if (study_simulates(study) && check_simulations(study, name, error) < 0)
-        return -1;
-    if (!argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
-        return 0;
     for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++) {
         if (check_line(study, &none, i, &why) < 0)
             return locate(name, study->kernel_line[i], &why, error);
@@ -1093,4 +1150,18 @@ int study_check(const struct study *study, const char *name, struct error *error
     if (study->line[AXIS_THREAD_TECHNIQUE] != 0 && check_thread_techniques(study, &why) < 0)
         return locate(name, study->line[AXIS_THREAD_TECHNIQUE], &why, error);
     return 0;
+}
+
+int study_check(const struct study *study, const char *name, struct error *error)
+{
+    struct error why;
+    if (study->line[AXIS_TECHNIQUE] != 0 && check_plugins(study, &why) < 0)
+        return locate(name, study->line[AXIS_TECHNIQUE], &why, error);
+    if (study_simulates(study) && check_simulations(study, name, error) < 0)
+        return -1;
+    if (argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN) && check_real_runs(study, name, error) < 0)
+        return -1;
+    if (check_suitable_values(study, name, AXIS_POWER, check_power, error) < 0)
+        return -1;
+    return check_suitable_values(study, name, AXIS_SYNC_POINTS, check_sync_points, error);
 }
