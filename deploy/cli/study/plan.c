@@ -52,7 +52,7 @@ struct reader {
     unsigned x_line, series_line, heat_line;
     char baseline[AXES][256], speedup_base[AXES][256]; /* as written; empty: not given */
     char nominal[256];                                 /* the value of the undisturbed run as written */
-    unsigned tolerance_line, until_line, repetitions_line, seeds_line;
+    unsigned tolerance_line, until_line, repetitions_line, seeds_line, measure_line;
     unsigned line;
     struct argv given; /* keys that stood before */
 };
@@ -320,6 +320,7 @@ static int take_machines(struct reader *reader, const struct key *key, const str
 
 static int take_measures(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
+    reader->measure_line = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
         int measure = measure_find(values->items[i]);
         if (measure < 0)
@@ -683,23 +684,30 @@ static int check_simulated_axes(struct reader *reader, struct error *error)
     return 0;
 }
 
+static bool has_option(const struct argv *words, const char *name)
+{
+    const size_t length = strlen(name);
+    for (unsigned i = 0; i < words->count; i++) {
+        const char *word = words->items[i];
+        if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 &&
+            (word[2 + length] == '\0' || word[2 + length] == '='))
+            return true;
+    }
+    return false;
+}
+
 /* Simulated runs alone have it, by a line or by its option among the others. */
 static int check_axis_of_simulations(struct reader *reader, int axis, struct error *error)
 {
     const struct study *study = reader->study;
-    const size_t length = strlen(study_axes[axis].option);
     reader->line = study->line[axis];
     if (reader->line == 0)
         return 0;
     if (argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
         return error_set(error, "%s is accepted only where all is simulated: backend = simulate",
                          study_axes[axis].name);
-    for (unsigned i = 0; i < study->options.count; i++) {
-        const char *word = study->options.items[i];
-        if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, study_axes[axis].option, length) == 0 &&
-            (word[2 + length] == '\0' || word[2 + length] == '='))
-            return error_set(error, "%s is among the options already", study_axes[axis].name);
-    }
+    if (has_option(&study->options, study_axes[axis].option))
+        return error_set(error, "%s is among the options already", study_axes[axis].name);
     return 0;
 }
 
@@ -818,9 +826,40 @@ static int complete_repetitions(struct reader *reader, struct error *error)
     reader->line = reader->seeds_line;
     if (study->has_seeds && !study_simulates(study))
         return error_set(error, "seeds needs a line backend = simulate");
-    for (unsigned i = 0; study->has_seeds && i < study->options.count; i++)
-        if (strcmp(study->options.items[i], "--seed") == 0 || strncmp(study->options.items[i], "--seed=", 7) == 0)
-            return error_set(error, "seeds: there is a --seed among the options already");
+    if (study->has_seeds && has_option(&study->options, "seed"))
+        return error_set(error, "seeds: there is a --seed among the options already");
+    reader->line = 0;
+    return 0;
+}
+
+/* True if some run has the option, by a line of the study or beside its kernel. */
+static bool is_option_given(const struct study *study, const char *name)
+{
+    bool is_given = has_option(&study->options, name);
+    for (unsigned i = 0; i < study->values[AXIS_KERNEL].count && !is_given; i++) {
+        struct argv words = {0};
+        argv_add_split(&words, study->values[AXIS_KERNEL].items[i]);
+        is_given = has_option(&words, name);
+        argv_fini(&words);
+    }
+    return is_given;
+}
+
+/* Measures that no run of the study would have. */
+static int check_measures(struct reader *reader, struct error *error)
+{
+    const struct study *study = reader->study;
+    const struct argv *threads = &study->values[AXIS_THREADS];
+    const bool has_threads = threads->count > 1 || strcmp(threads->items[0], "1") != 0;
+    reader->line = reader->measure_line;
+    if ((study->measured[MEASURE_FLEXIBILITY] || study->measured[MEASURE_RESILIENCE]) &&
+        !(study_simulates(study) && is_option_given(study, "robustness")))
+        return error_set(error, "the measures flexibility and resilience need backend = simulate and "
+                                "options = --robustness");
+    if (study->measured[MEASURE_ENERGY] && !argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
+        return error_set(error, "the measure energy needs real runs: simulated ones have none");
+    if (study->measured[MEASURE_THREAD_IMBALANCE] && !has_threads && !is_option_given(study, "threads"))
+        return error_set(error, "the measure thread_imbalance needs a line threads = T ... of more than 1");
     reader->line = 0;
     return 0;
 }
@@ -860,7 +899,7 @@ static int study_plan_complete(struct reader *reader, struct error *error)
     if (complete_axes(reader, error) < 0 || study_plan_check_threads(reader, error) < 0 ||
         check_machines(reader, error) < 0 || complete_references(reader, error) < 0 ||
         complete_nominal(reader, error) < 0 || complete_repetitions(reader, error) < 0 ||
-        study_plan_check_size(reader->study, error) < 0)
+        check_measures(reader, error) < 0 || study_plan_check_size(reader->study, error) < 0)
         return -1;
     if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
         reader->line = reader->series_line;

@@ -132,6 +132,11 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nnominal = technique=gss\n", "line 3", "slowdown, load or fail_nodes"},
         {LOOP "workers = 2\nslowdown = 1 2\nnominal = slowdown=3\n", "line 4", "no such value"},
         {LOOP "workers = 2\nmeasure = time radius\n", "a.study: ", "nominal"},
+        {LOOP "workers = 2\nmeasure = time flexibility\nbackend = simulate\n", "line 3", "--robustness"},
+        {LOOP "workers = 2\nmeasure = resilience\noptions = --robustness\n", "line 3", "backend = simulate"},
+        {LOOP "workers = 2\nbackend = simulate\nmeasure = time energy\n", "line 4", "energy needs real runs"},
+        {LOOP "workers = 2\nmeasure = thread_imbalance\n", "line 3", "threads = T"},
+        {LOOP "workers = 2\nthreads = 1\nmeasure = thread_imbalance\n", "line 4", "threads = T"},
         {LOOP "workers = 2\ntolerance = 1.5\n", "line 3", "nominal"},
         {LOOP "workers = 2\nslowdown = 1 2\nnominal = slowdown=1\ntolerance = 1\n", "line 5", "above 1"},
         {LOOP "workers = 2\nfail_nodes = none 0@1\n", "line 3", "backend = simulate"},
@@ -574,6 +579,23 @@ START_TEST(cells_are_settled_by_their_interval)
 }
 END_TEST
 
+/* Where some run has them. */
+START_TEST(measures_of_some_runs_are_accepted)
+{
+    static const char *const texts[] = {
+        LOOP "workers = 2\nbackend = simulate\noptions = --robustness\nmeasure = flexibility resilience\n",
+        LOOP "workers = 2\nbackend = mpirun simulate\nthreads = 1 2\nmeasure = energy thread_imbalance\n",
+        LOOP "workers = 2\nthreads = auto\nmeasure = thread_imbalance\n",
+        "kernel = synthetic iterations=9 --robustness\nworkers = 2\nbackend = simulate\nmeasure = flexibility\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct study study;
+        parse(&study, texts[i]);
+        study_fini(&study);
+    }
+}
+END_TEST
+
 START_TEST(until_has_a_most)
 {
     struct study study;
@@ -1001,6 +1023,7 @@ int main(void)
     tcase_add_test(tests, few_runs_have_no_interval);
     tcase_add_test(tests, cells_are_settled_by_their_interval);
     tcase_add_test(tests, until_has_a_most);
+    tcase_add_test(tests, measures_of_some_runs_are_accepted);
     tcase_add_test(tests, the_same_run_again_has_no_interval);
     tcase_add_test(tests, noise_is_what_quanta_lose);
     tcase_add_test(tests, distances_of_perturbations);
