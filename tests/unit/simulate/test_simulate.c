@@ -499,6 +499,8 @@ static const struct {
     {"bimodal:spread=2", "distribution: 'spread=2': accepted: a number from 0 to 1"},
     {"normal:mean=-1", "distribution: 'mean=-1': accepted: a number from 0 to 1e+12"},
     {"normal:trend=0.1", "distribution 'normal:trend=0.1': trend= needs period=, the iterations of a time step"},
+    {"gamma:mean=1,mean=2", "distribution: 'mean=2': mean stands twice"},
+    {"2*normal:seed=1,cov=0.1,seed=1+1*gamma", "distribution: 'seed=1': seed stands twice"},
     {"normal:period=0", "distribution: 'period=0': accepted: an integer from 1"},
     {"0.5*normal+", "distribution: the mixture ends with +; accepted: another SHARE*DISTRIBUTION"},
     {"0.5*normal+gamma", "distribution 'gamma': accepted: SHARE*DISTRIBUTION, a share above 0"},

@@ -200,9 +200,20 @@ static int take_param(struct distribution *d, const struct kind *kind, const cha
         kind->has_alpha ? ", alpha=" : "", kind->has_phases ? ", phases=" : "");
 }
 
+/* True if the parameter that stands at `word` stands in the text before it, too. */
+static bool stands_before(const char *text, const char *word)
+{
+    const size_t length = strcspn(word, "=");
+    for (; text < word; text += strcspn(text, ",") + 1)
+        if (strncmp(text, word, length) == 0 && text[length] == '=')
+            return true;
+    return false;
+}
+
 static int distribution_take_params(struct distribution *d, const struct kind *kind, const char *text,
                                     struct error *error)
 {
+    const char *params = text;
     char word[64];
     while (*text != '\0') {
         size_t length = strcspn(text, ",");
@@ -210,6 +221,8 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
         snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, text, is_long ? "..." : "");
         if (take_param(d, kind, word, error) < 0)
             return -1;
+        if (stands_before(params, text))
+            return error_set(error, "distribution: '%s': %.*s stands twice", word, (int)strcspn(word, "="), word);
         text += length + (text[length] == ',');
     }
     return 0;
