@@ -4,6 +4,7 @@
 
 #include "common/os/objects.h"
 #include "common/sched/plugin.h"
+#include "common/util/called.h"
 #include "hdss/technique.h"
 
 #include <dlfcn.h>
@@ -56,7 +57,9 @@ static const struct technique *make_technique(const char *name, const struct hds
 
 static const struct hdss_technique *find_object(const char *name, struct error *error)
 {
+    called = &(const struct called){"technique", name, "while it was being loaded"};
     void *handle = object_open(&technique_objects, name, error);
+    called = NULL;
     const struct hdss_technique *found = handle != NULL ? dlsym(handle, TECHNIQUE_SYMBOL) : NULL;
     if (handle != NULL && found == NULL)
         error_set(error, "technique %.200s: is no technique: it has no symbol " TECHNIQUE_SYMBOL, name);

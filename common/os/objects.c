@@ -3,16 +3,117 @@
 #include "common/os/objects.h"
 
 #include "common/os/modules.h"
+#include "common/util/called.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <link.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PYTHON_MODULE "hdss-python.so"
+
+/* --- objects that do not come back --- */
+
+static bool tells_faults;
+
+void objects_tell_faults(void)
+{
+    tells_faults = true;
+}
+
+/* Says what the object has done in the call that this thread is in: in a handler of signals, and so without stdio. */
+static void tell_call(const char *did)
+{
+    enum { PART_MAX = 200 };
+    const char *const parts[] = {
+        program_invocation_short_name, ": ", called->what, " ", called->name, ": ", did, " ", called->where, "\n"};
+    char line[sizeof parts / sizeof *parts * PART_MAX];
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const size_t bytes = strnlen(parts[i], PART_MAX);
+        memcpy(line + length, parts[i], bytes);
+        length += bytes;
+    }
+    if (write(STDERR_FILENO, line, length) < 0)
+        return; /* there is nobody else to tell */
+}
+
+static void tell_end(void)
+{
+    if (called == NULL)
+        return;
+    tell_call("it has ended the process");
+    _exit(EXIT_FAILURE);
+}
+
+static const struct {
+    int signal;
+    const char *did;
+} faults[] = {
+    {SIGSEGV, "it has died by SIGSEGV"},
+    {SIGBUS, "it has died by SIGBUS"},
+    {SIGFPE, "it has died by SIGFPE"},
+    {SIGABRT, "it has died by SIGABRT"},
+};
+
+/* The handler is gone by now: what it raises does what the signal does without one. */
+static void tell_fault(int signal)
+{
+    for (size_t i = 0; called != NULL && i < sizeof faults / sizeof *faults; i++)
+        if (faults[i].signal == signal)
+            tell_call(faults[i].did);
+    raise(signal);
+}
+
+/* The first object that is opened brings the handlers, on a stack of their own: what is full may be the other. */
+static void watch_objects(void)
+{
+    static bool is_watched;
+    static char stack[1 << 16];
+    if (is_watched)
+        return;
+    is_watched = true;
+    atexit(tell_end);
+    if (!tells_faults)
+        return;
+    const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_handler = tell_fault, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
+    sigaltstack(&other, NULL);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigaction(faults[i].signal, &action, NULL);
+}
+
+/* --- opening --- */
+
+/* True if the file of an ELF object ends before its segments do: dlopen() would map what is not there, and die of it.
+ */
+static bool is_cut_short(const char *path)
+{
+    ElfW(Ehdr) header;
+    ElfW(Phdr) segment;
+    struct stat file;
+    bool is_short = false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool is_elf = fstat(fd, &file) == 0 && pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+                  memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_phentsize == sizeof segment;
+    for (unsigned i = 0; is_elf && !is_short && i < header.e_phnum; i++) {
+        const off_t at = (off_t)(header.e_phoff + i * sizeof segment);
+        is_short = pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment ||
+                   (segment.p_type == PT_LOAD && segment.p_offset + segment.p_filesz > (uint64_t)file.st_size);
+    }
+    close(fd);
+    return is_short;
+}
 
 /* Refuses by the text of dlerror(), without the path that it begins with. Always returns -1. */
 static int object_refuse(const struct object_kind *kind, const char *name, const char *path, struct error *error)
@@ -72,6 +173,11 @@ void *object_open(const struct object_kind *kind, const char *name, struct error
                   name, kind->for_changed);
         return NULL;
     }
+    if (is_cut_short(path)) {
+        error_set(error, "%s %.200s: its file is cut short; accepted: one that is whole", kind->what, name);
+        return NULL;
+    }
+    watch_objects();
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL)
         object_refuse(kind, name, path, error);

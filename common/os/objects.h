@@ -9,6 +9,10 @@
 
 #include <limits.h>
 
+/* From now on the first object that is opened has faults in it told in one line, before they end the process as they
+ * would. For programs that have no other way of telling them. */
+void objects_tell_faults(void);
+
 /* The words of errors about one kind of objects. */
 struct object_kind {
     const char *what;        /* "kernel", before the name */
@@ -17,7 +21,8 @@ struct object_kind {
 };
 
 /* Loads the object of this name; one without a slash is looked for in the folder where the process is. Returns its
- * handle, which is never closed; NULL with one line. */
+ * handle, which is never closed; NULL with one line. An object that ends the process in a call that is noted by
+ * common/util/called.h is told in one line, with exit status 1. */
 void *object_open(const struct object_kind *kind, const char *name, struct error *error);
 
 /* The beginning of a name that is not one of a file but of something in Python. */

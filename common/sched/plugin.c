@@ -4,6 +4,8 @@
  * sched->own is a block with the loop as the plug-in knows it, the values, and the plug-in's state behind them. */
 #include "common/sched/plugin.h"
 
+#include "common/util/called.h"
+
 #include <inttypes.h>
 #include <stdalign.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@ struct plugged {
     struct hdss_technique_loop loop;
     struct hdss_technique_value values[HDSS_TECHNIQUE_PARAMS_MAX];
     struct error failure;                       /* the line of sched->failure */
+    struct called call;                         /* the one into the plug-in */
     alignas(max_align_t) unsigned char state[]; /* [plugin->state_bytes] */
 };
 
@@ -26,6 +29,18 @@ static const struct technique_plugin *plugin_of(const struct sched *sched)
 }
 
 /* --- the calls --- */
+
+/* Notes that a function of the plug-in is called from here to plugged_back(). */
+static void plugged_call(struct plugged *plugged, const char *where)
+{
+    plugged->call.where = where;
+    called = &plugged->call;
+}
+
+static void plugged_back(void)
+{
+    called = NULL;
+}
 
 static void plugged_fill_loop(struct plugged *plugged, const struct sched *sched)
 {
@@ -56,8 +71,11 @@ static int plugged_init(struct sched *sched, struct error *error)
     if (plugged == NULL)
         return error_set(error, "technique %.200s: out of memory", sched->technique->name);
     plugged->plugin = plugin;
+    plugged->call = (struct called){.what = "technique", .name = sched->technique->name};
     plugged_fill_loop(plugged, sched);
+    plugged_call(plugged, "in init()");
     const int result = plugin->init != NULL ? plugin->init(plugged->state, &plugged->loop, line) : 0;
+    plugged_back();
     if (result == 0) {
         sched->own = plugged;
         return 0;
@@ -89,14 +107,19 @@ static uint64_t plugged_next(struct sched *sched, unsigned worker)
     if (sched->failure != NULL)
         return 0;
     line[0] = '\0';
+    plugged_call(plugged, "in next()");
     const uint64_t chunk = plugged->plugin->next(plugged->state, &request);
+    plugged_back();
     return chunk != HDSS_TECHNIQUE_FAILED ? chunk : plugged_fail(sched, line);
 }
 
 static uint64_t plugged_at(const struct sched *sched, uint64_t step)
 {
-    const struct plugged *plugged = sched->own;
-    return plugged->plugin->at(plugged->state, step);
+    struct plugged *plugged = sched->own;
+    plugged_call(plugged, "in at()");
+    const uint64_t start = plugged->plugin->at(plugged->state, step);
+    plugged_back();
+    return start;
 }
 
 static void plugged_feedback(struct sched *sched, const struct sched_feedback *feedback)
@@ -111,26 +134,35 @@ static void plugged_feedback(struct sched *sched, const struct sched_feedback *f
         .deviation_s = feedback->deviation_s,
         .samples = feedback->samples,
     };
+    plugged_call(plugged, "in feedback()");
     plugged->plugin->feedback(plugged->state, &told);
+    plugged_back();
 }
 
 static double plugged_weight(const struct sched *sched, unsigned worker)
 {
-    const struct plugged *plugged = sched->own;
-    return plugged->plugin->weight(plugged->state, worker);
+    struct plugged *plugged = sched->own;
+    plugged_call(plugged, "in weight()");
+    const double weight = plugged->plugin->weight(plugged->state, worker);
+    plugged_back();
+    return weight;
 }
 
 static void plugged_again(struct sched *sched)
 {
     struct plugged *plugged = sched->own;
     plugged_fill_loop(plugged, sched);
+    plugged_call(plugged, "in again()");
     plugged->plugin->again(plugged->state, &plugged->loop);
+    plugged_back();
 }
 
 static void plugged_fini(struct sched *sched)
 {
     struct plugged *plugged = sched->own;
+    plugged_call(plugged, "in fini()");
     plugged->plugin->fini(plugged->state);
+    plugged_back();
 }
 
 /* --- the table --- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss: the front end. One command each for looking up what there is, and one for running a job. */
+#include "common/os/objects.h"
 #include "common/util/error.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
@@ -66,6 +67,7 @@ static int run_command(int argc, char **argv, struct error *error)
 int main(int argc, char **argv)
 {
     struct error error;
+    objects_tell_faults();
     if (argc < 2)
         error_set(&error, "no command is given; `hdss --help` shows what there is");
     int status = argc < 2 ? -1 : run_command(argc - 1, argv + 1, &error);

@@ -6,9 +6,10 @@ import csv
 import functools
 import os
 import shutil
+import signal
 import tempfile
 
-from launch import HDSS, SUPERMASTER, WORKER, job, launched, main, mpirun_line, python_is_there, report, run, run_job, techniques
+from launch import HDSS, SUPERMASTER, WORKER, job, launched, let_user_code_crash, main, mpirun_line, python_is_there, report, run, run_job, techniques
 
 MESON, BUILD_ROOT, SOURCE = os.environ.get('MESON', ''), os.environ['BUILD_ROOT'], os.environ['SOURCE_ROOT']
 EXAMPLE = os.path.join(SOURCE, 'deploy/examples/techniques/factoring.c')
@@ -254,6 +255,50 @@ def test_a_technique_that_fails_ends_the_run():
     assert result.status == 0, result
 
 
+DEADLY = """#include <hdss/technique.h>
+#include <signal.h>
+#include <stdlib.h>
+static int init(void *state, const struct hdss_technique_loop *loop, char error[HDSS_TECHNIQUE_ERROR_MAX])
+{
+    (void)state, (void)loop, (void)error;
+    IN_INIT;
+    return 0;
+}
+static uint64_t next(void *state, const struct hdss_technique_request *request)
+{
+    (void)state, (void)request;
+    IN_NEXT;
+    return 1;
+}
+const struct hdss_technique hdss_technique = {.abi = HDSS_TECHNIQUE_ABI, .name = "deadly", .title = "It dies", .rule = "K = 1", .init = init, .next = next};
+"""
+
+
+def test_one_that_ends_the_process_is_named():
+    let_user_code_crash()
+    with open('deadly.c', 'w', encoding='utf-8') as file:
+        file.write(DEADLY)
+    commands = ([HDSS, 'chunks', './deadly.so', '--iterations', 10, '--workers', 2], [HDSS, 'simulate', '--workers', 2, '--technique', './deadly.so', *LOOP],
+                [HDSS, 'run', '--workers', 2, '--technique', './deadly.so', *LOOP])
+    for code, did, status in (('exit(0)', 'it has ended the process', 1), ('raise(SIGSEGV)', 'it has died by SIGSEGV', -signal.SIGSEGV),
+                              ('abort()', 'it has died by SIGABRT', -signal.SIGABRT)):
+        for place, function, places in (('IN_INIT', 'init', commands), ('IN_NEXT', 'next', commands[:2])):
+            build('deadly.so', 'deadly.c', '-DIN_INIT=', '-DIN_NEXT=', f'-U{place}', f'-D{place}={code}')
+            for command in places:
+                result = run(command)
+                assert (result.status, result.err) == (status, [f'hdss: technique ./deadly.so: {did} in {function}()']), result
+
+
+def test_a_file_that_is_cut_short_is_refused():
+    whole = os.path.getsize(build('factoring.so', EXAMPLE))
+    with open('factoring.so', 'rb') as file:
+        head = file.read(min(whole // 2, 5000))
+    with open('short.so', 'wb') as file:
+        file.write(head)
+    result = run([HDSS, 'chunks', './short.so', '--iterations', 10, '--workers', 2])
+    assert (result.status, result.err) == (2, ['hdss chunks: technique ./short.so: its file is cut short; accepted: one that is whole']), result
+
+
 PYTHON = '''
 class Factoring:
     """Factoring by two."""
@@ -357,6 +402,8 @@ main([
     test_jobs_of_a_set_have_their_own,
     test_what_is_no_technique_is_refused,
     test_a_technique_that_fails_ends_the_run,
+    test_one_that_ends_the_process_is_named,
+    test_a_file_that_is_cut_short_is_refused,
     test_it_is_a_class_in_python,
     test_a_size_that_cannot_be_is_held_to_a_chunk,
 ])
