@@ -74,6 +74,19 @@ double awf_weight(const struct sched *sched, unsigned worker)
     return sched->workers * (speed / learn_sum_value(&awf->speeds)) * (awf->powers / sched->power_sum);
 }
 
+/* Until anything is measured the weights are those of the powers, and as exact as these. */
+static double awf_doubt(const struct sched *sched)
+{
+    const struct awf *awf = sched->own;
+    return awf->powers > 0 ? DOUBLE_DOUBT : sched->power_doubt;
+}
+
+static struct twofold awf_weight_meant(const struct sched *sched, unsigned worker, double weight)
+{
+    const struct awf *awf = sched->own;
+    return awf->powers > 0 ? twofold_of(weight) : batch_power_weight(sched, worker);
+}
+
 static void awf_settle(struct sched *sched, unsigned j)
 {
     struct awf *awf = sched->own;
@@ -125,9 +138,10 @@ uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
         asking->weight = awf_weight(sched, worker);
         asking->batch = batch;
     }
+    struct twofold weight = awf_weight_meant(sched, worker, asking->weight);
     if (sched_spec_is_paper(&sched->spec))
-        return batch_weighted_up(chunk, twofold_of(asking->weight), DOUBLE_DOUBT);
-    return batch_weighted(sched, chunk, twofold_of(asking->weight), DOUBLE_DOUBT);
+        return batch_weighted_up(chunk, weight, awf_doubt(sched));
+    return batch_weighted(sched, chunk, weight, awf_doubt(sched));
 }
 
 /* Without a coordinator nobody sees a batch end: no batch is begun in sched->state, so that each measurement counts at
@@ -145,12 +159,13 @@ double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch)
 
 uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker)
 {
-    struct twofold rest = twofold_of_integer(sched->remaining), weight = twofold_of(awf_weight(sched, worker));
-    double about = (double)sched->remaining * weight.high / (2 * (double)sched->workers);
+    double weight = awf_weight(sched, worker);
+    double about = (double)sched->remaining * weight / (2 * (double)sched->workers);
     if (doubles_do(about))
         return (uint64_t)(int64_t)about + 1;
-    struct twofold share = twofold_divide(twofold_multiply(rest, weight), twofold_of(2 * (double)sched->workers));
-    return ceil_to_integer(share, DOUBLE_DOUBT);
+    struct twofold share =
+        twofold_multiply(twofold_of_integer(sched->remaining), awf_weight_meant(sched, worker, weight));
+    return ceil_to_integer(twofold_divide(share, twofold_of(2 * (double)sched->workers)), awf_doubt(sched));
 }
 
 /* Goes on counting batches: the first of this time step is another one than the last. */

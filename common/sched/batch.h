@@ -38,6 +38,11 @@ static inline struct twofold batch_power_weight(const struct sched *sched, unsig
     return twofold_divide(power, sched->power_total);
 }
 
+/* What is carried from chunk to chunk is as far off as the chunks that it is left of, which may be far larger than the
+ * one that it goes to. Three operations make a share, and one adds what is carried, each right to 2^-100: a chunk is
+ * right to 2^-98 of itself, and all of them together are N iterations. */
+#define CARRY_GUARD 0x1p-98
+
 /* K w, [RMA] Table 2, which rounds up. Here what rounding down cuts off goes to the next chunk, whoever gets it: the
  * chunks of a batch then sum to P K wherever the weights sum to P. The weight may be off by the part `doubt` of itself.
  */
@@ -46,7 +51,8 @@ static inline uint64_t batch_weighted(struct sched *sched, uint64_t chunk, struc
     double *carry = sched->state.real + BATCH_CARRY;
     struct twofold share = twofold_multiply(twofold_of_integer(chunk), weight);
     share = twofold_add(share, twofold_kept(carry));
-    uint64_t whole = floor_twofold(share, doubt);
+    struct twofold off = twofold_of((double)sched->iterations * CARRY_GUARD);
+    uint64_t whole = floor_twofold(twofold_add(share, off), doubt);
     struct twofold rest = twofold_subtract(share, twofold_of_integer(whole));
     bool has_rest = whole > 0 && rest.high > 0 && rest.high < 1; /* a share below 1 becomes 1: nothing was cut off */
     twofold_keep(carry, has_rest ? rest : twofold_of(0));

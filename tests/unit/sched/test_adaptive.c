@@ -439,6 +439,31 @@ START_TEST(weighted_batches_lose_nothing_to_rounding)
 }
 END_TEST
 
+/* What is carried from a large chunk to a small one is as exact as the large one, and the weights are exact until
+ * something is measured: the chunks are those of the rules in fractions. */
+START_TEST(chunks_of_long_loops_are_exact)
+{
+    static const struct {
+        const char *spec;
+        uint64_t iterations, first, second;
+    } cases[] = {
+        {"wf", UINT64_C(999999999989), UINT64_C(499995000045), 4999951},
+        {"awf", UINT64_C(999999999989), UINT64_C(499995000045), 4999951},
+        {"awf-b", UINT64_C(999999999989), UINT64_C(499995000045), 4999951},
+        {"awf-c", UINT64_C(999999999999999), UINT64_C(499995000050000), UINT64_C(2500000000)},
+        {"awf-e", UINT64_C(999999999999999), UINT64_C(499995000050000), UINT64_C(2500000000)},
+    };
+    const double powers[] = {1000, 0.01};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sched_config config = {.iterations = cases[i].iterations, .workers = 2, .powers = powers};
+        struct sched sched = loop_with(cases[i].spec, &config);
+        ck_assert_uint_eq(sched_next(&sched, 0), cases[i].first);
+        ck_assert_uint_eq(sched_next(&sched, 1), cases[i].second);
+        sched_fini(&sched);
+    }
+}
+END_TEST
+
 START_TEST(weighted_factoring_of_equal_workers_is_factoring)
 {
     struct sched weighted = loop_of("wf", 1234567, 7), plain = loop_of("fac2", 1234567, 7);
@@ -560,6 +585,7 @@ int main(void)
     tcase_add_test(all, closed_forms_need_their_values);
     tcase_add_test(all, a_restart_below_one_is_refused);
     tcase_add_test(all, weighted_batches_lose_nothing_to_rounding);
+    tcase_add_test(all, chunks_of_long_loops_are_exact);
     tcase_add_test(all, weighted_factoring_of_equal_workers_is_factoring);
     tcase_add_test(all, weighted_factoring_leaves_no_crumbs);
     tcase_add_test(all, factoring_follows_its_rule);
