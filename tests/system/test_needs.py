@@ -8,9 +8,6 @@ import signal
 from launch import HDSS, WORKER, finish, job, kill_tree, main, ranks_of, run, run_job, start, wait_until
 from openmpi import RECOVERING
 
-CLAIMS = f'/dev/shm/hdss-needs-{os.geteuid()}-*'
-
-
 def write(name, text):
     with open(name, 'w') as file:
         file.write(text)
@@ -44,6 +41,18 @@ def log(name='o.log'):
     return [dict(zip(rows[0], row)) for row in rows[1:]]
 
 
+def claims_of(process):
+    """The files by which the workers of this run share what their node has, while a task runs; other runs have such files, too."""
+    found = set()
+    for pid in ranks_of(process, WORKER):
+        for link in glob.glob(f'/proc/{pid}/fd/*'):
+            try:
+                found.add(os.readlink(link))
+            except OSError:
+                pass  # it has ended, or has closed it
+    return {path for path in found if path.startswith('/dev/shm/hdss-needs-')}
+
+
 def most_at_a_time(amounts):
     """The most that tasks had at a time, and the most of them that ran at a time. Times in the log are whole milliseconds."""
     events = []
@@ -61,11 +70,16 @@ def test_tasks_have_no_more_cores_than_there_are():
     node_has(cores='4')
     cores = [1, 3, 1, 4, 2, 2, 1, 3, 1, 1, 2, 4, 1, 1]
     write('t.tsv', 'name\tcores\n' + ''.join(f't{i}\t{count if count > 1 else ""}\n' for i, count in enumerate(cores)))
-    check(run_job(0, 4, ['--output', 'o', 'exec', 'table=t.tsv', 'shell=yes', 'command=echo {name} $HDSS_CORES; sleep 0.1']))
+    line = ': > began; until test -e go; do sleep 0.05; done; echo {name} $HDSS_CORES; sleep 0.1'
+    process = start(job(0, 4, ['--output', 'o', 'exec', 'table=t.tsv', 'shell=yes', f'command={line}']))
+    wait_until(lambda: os.path.exists('began'), 'the first task')
+    claims = claims_of(process)
+    write('go', '')
+    check(finish(process))
     assert read('o') == ''.join(f't{i} {count}\n' for i, count in enumerate(cores)), read('o')
     most, tasks = most_at_a_time(cores)
     assert most <= 4 and tasks >= 2, (most, tasks, read('o.log'))
-    assert not glob.glob(CLAIMS)
+    assert claims and not any(map(os.path.exists, claims)), claims
 
 
 def test_each_task_has_gpus_and_memory_of_its_own():
@@ -105,11 +119,11 @@ AFTER = 'name\tafter\nplot\tfit-1, fit-2\nfit-1\tget\nfit-2\tget\nget\t\n'
 
 def test_tasks_wait_for_others():
     write('t.tsv', AFTER)
-    check(run_job(2, 3, ['--output', 'o', 'exec', 'table=t.tsv', 'shell=yes', 'command=echo {name}; sleep 0.2']))
+    meet = 'case {name} in fit-*) : > {name}; until test -e fit-1 -a -e fit-2; do sleep 0.02; done; esac'  # both at once
+    check(run_job(2, 3, ['--output', 'o', 'exec', 'table=t.tsv', 'shell=yes', f'command={meet}; echo {{name}}; sleep 0.05']))
     assert read('o') == 'plot\nfit-1\nfit-2\nget\n', read('o')
     times = begin_and_end()
     assert all(times[after][0] > times[before][1] - 0.002 for before, after in ((4, 2), (4, 3), (2, 1), (3, 1))), times
-    assert times[2][0] < times[3][1] and times[3][0] < times[2][1], times  # both at once
 
 
 def test_what_waits_for_a_failure_is_not_run():
@@ -176,11 +190,12 @@ def test_a_worker_that_is_killed_gives_back_what_it_had():
     line = 'command=test {#} -gt 1 || test -e first || { echo $PPID > new; mv new first; exec sleep 1000; }'
     process = start(job(0, 3, ['--output', 'o', 'exec', 'table=t.tsv', 'shell=yes', line], options=RECOVERING))
     wait_until(lambda: os.path.exists('first'), 'the task that holds all cores')
-    assert glob.glob(CLAIMS)
+    claims = claims_of(process)
+    assert claims
     os.kill(int(read('first')), signal.SIGKILL)
     result = finish(process)
     assert [row['Exitval'] for row in log()] == ['0'] * 5, result
-    wait_until(lambda: not glob.glob(CLAIMS), 'the end of what they shared')
+    wait_until(lambda: not any(map(os.path.exists, claims)), 'the end of what they shared')
 
 
 def guards_of(process):
@@ -200,7 +215,8 @@ def test_nothing_is_left_where_all_are_killed():
     process = start(job(0, 3, ['--output', 'o', 'exec', 'cores=1', 'count=5', 'command=sh -c "touch began; exec sleep 1000"']))
     wait_until(lambda: os.path.exists('began'), 'a task')
     wait_until(lambda: len(guards_of(process)) == 3, 'the guards of all workers')
-    guards = guards_of(process)
+    guards, claims = guards_of(process), claims_of(process)
+    assert claims
     for worker in ranks_of(process, WORKER):
         try:
             if worker not in guards:
@@ -208,7 +224,7 @@ def test_nothing_is_left_where_all_are_killed():
         except ProcessLookupError:
             pass  # a copy of a worker that was about to become a task
     finish(process)
-    wait_until(lambda: not glob.glob(CLAIMS), 'the end of what they shared')
+    wait_until(lambda: not any(map(os.path.exists, claims)), 'the end of what they shared')
 
 
 if __name__ == '__main__':
