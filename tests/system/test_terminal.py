@@ -12,6 +12,9 @@ from launch import HDSS, environment, launched, main, run
 CLEAR = '\r\x1b[K'
 JOB = ['run', '-j', '2', '--power', 'equal', 'synthetic', 'iterations=300', 'mean=2000']
 
+# It lasts until a key is pressed.
+LONG = [*JOB[:-1], 'mean=50000', 'mode=sleep']
+
 
 def seen(words, columns=80, key=None, when=b' 2 of 2 busy', **variables):
     """Status of `hdss WORDS` on a terminal of so many columns, and what it wrote there. The key is pressed when `when`, a pattern, is there."""
@@ -52,14 +55,14 @@ def test_the_progress_line_fits_and_is_cleared_away():
 
 
 def test_messages_stand_on_lines_of_their_own():
-    status, text = seen(JOB, key=b'\x03')
+    status, text = seen(LONG, key=b'\x03')
     assert status == 4 and f'{CLEAR}\x1b[1mhdss:\x1b[0m draining: ' in text and 'mpirun' not in text, text
     assert all(re.fullmatch(r'(\r[^\r\n]*\x1b\[K)*(\^C)?(\r\x1b\[K)?[^\r]*', line) for line in text.split('\n')), text
 
 
 def test_the_progress_line_stays_beside_what_tasks_print():
     """And a run that is stopped says how far it has come."""
-    words = ['exec', '--bar', '-j2', '--joblog', 'log', '--shell', 'sleep 0.1; echo {}', ':::', *map(str, range(40))]
+    words = ['exec', '--bar', '-j2', '--joblog', 'log', '--shell', 'sleep 0.2; echo {}', ':::', *map(str, range(40))]
     status, text = seen(words, columns=60, key=b'\x03', when=rb'\r\x1b\[K[0-9]+\r\n([0-9]+\r\n)*\r[^\r\n]+busy\x1b\[K')
     assert status == 4, text
     assert re.search('hdss exec: stopped: [0-9]+ of 40 tasks have ended; the same line with --resume runs the others\n$', text), text
