@@ -135,7 +135,7 @@ static unsigned wait_for_beside(void *context, struct pollfd *polled)
 START_TEST(a_caller_works_beside_a_launch)
 {
     char shell[] = "sh", option[] = "-c",
-         script[] = "sleep 0.2; echo begun $$" SAY "sleep 0.2; echo over" SAY "sleep 0.2; echo lead 0" SAY;
+         script[] = "sleep 1; echo begun $$" SAY "sleep 1; echo over" SAY "sleep 1; echo lead 0" SAY;
     char *argv[] = {shell, option, script, NULL};
     struct beside beside = {0};
     const struct launch_side side = {look_beside, wait_beside, wait_for_beside, &beside};
@@ -184,7 +184,7 @@ END_TEST
 START_TEST(the_progress_line_comes_while_the_launcher_runs)
 {
     char shell[] = "sh", option[] = "-c", text[100];
-    char script[] = "printf '\r50 %% \033[K' >$HDSS_PROGRESS_FILE; echo begun $$" SAY "echo a line >&2; sleep 0.1; "
+    char script[] = "printf '\r50 %% \033[K' >$HDSS_PROGRESS_FILE; echo begun $$" SAY "echo a line >&2; sleep 1; "
                     "printf '\r99 %% \033[K' >$HDSS_PROGRESS_FILE; echo lead 0" SAY "exit 0";
     char *argv[] = {shell, option, script, NULL};
     FILE *log = tmpfile();

@@ -249,10 +249,13 @@ static void check_group_is_gone(void)
     ck_assert(kill(pid, 0) < 0);
 }
 
+/* In which a shell begins and writes a line, on a busy machine, too. */
+#define TIME_NS 2000000000u
+
 START_TEST(a_time_limit_ends_the_whole_group)
 {
     struct command_limits limits = no_limits;
-    limits.time_ns = 100000000u;
+    limits.time_ns = TIME_NS;
     open_command(&limits);
     run_shell("sleep 1000 & echo $!; wait");
     ck_assert_int_eq(command.outcome.end, COMMAND_TIMED_OUT);
@@ -265,7 +268,7 @@ END_TEST
 START_TEST(who_does_not_listen_is_killed)
 {
     struct command_limits limits = no_limits;
-    limits.time_ns = 100000000u;
+    limits.time_ns = TIME_NS;
     limits.grace_ns = 100000000u;
     open_command(&limits);
     run_shell("trap '' TERM; sleep 1000 & echo $!; while :; do sleep 1000; done");
@@ -301,6 +304,18 @@ START_TEST(a_command_is_stopped)
 }
 END_TEST
 
+/* What is written within a moment, for which a busy machine may need several attempts. */
+static void check_late_output(void)
+{
+    for (unsigned attempt = 0; attempt < 5; attempt++) {
+        run_shell("(sleep 0.01; echo late) & exit 4");
+        ck_assert_int_eq(command.outcome.status, 4);
+        if (strcmp(text_of(COMMAND_OUT), "late\n") == 0)
+            return;
+    }
+    ck_abort_msg("what is still written is not taken");
+}
+
 START_TEST(who_is_left_in_the_background_ends_with_the_command)
 {
     open_command(&no_limits);
@@ -308,9 +323,7 @@ START_TEST(who_is_left_in_the_background_ends_with_the_command)
     ck_assert_int_eq(command.outcome.end, COMMAND_ENDED);
     ck_assert_int_eq(command.outcome.status, 0);
     check_group_is_gone();
-    run_shell("(sleep 0.01; echo late) & exit 4"); /* but what is still written is taken */
-    ck_assert_int_eq(command.outcome.status, 4);
-    ck_assert_str_eq(text_of(COMMAND_OUT), "late\n");
+    check_late_output();
     command_fini(&command);
 }
 END_TEST
