@@ -8,8 +8,8 @@ import struct
 from launch import HDSS, WORKER, finish, main, ranks_of, report, run, start, wait_until
 
 LOOP = ['mandelbrot', 'width=192', 'height=192']
-# 20 ms an iteration, asleep.
-SLOW = ['synthetic', 'iterations=300', 'mean=20000', 'distribution=constant', 'mode=sleep']
+# 60 ms an iteration, asleep.
+SLOW = ['synthetic', 'iterations=300', 'mean=60000', 'distribution=constant', 'mode=sleep']
 
 
 def line(words, workers=2, masters=0):
@@ -92,11 +92,11 @@ def test_a_slow_worker_of_several_threads_is_probed_as_such():
                                'mean=5000', 'distribution=constant', 'mode=sleep'], masters=masters))
             assert result.status == 0, result
             fast, slow = report()['worker_stats']
-            if 2 < fast['power'] / slow['power'] < 8:
+            assert fast['iterations'] + slow['iterations'] == 400 and fast['threads']['count'] == slow['threads']['count'] == 2, (fast, slow)
+            if 2 < fast['power'] / slow['power'] < 8 and fast['iterations'] > 1.5 * slow['iterations']:
                 break
-        assert 2 < fast['power'] / slow['power'] < 8, (fast, slow)
-        assert fast['iterations'] > 1.5 * slow['iterations'] and fast['iterations'] + slow['iterations'] == 400, (fast, slow)
-        assert fast['threads']['count'] == slow['threads']['count'] == 2, (fast, slow)
+        else:
+            raise AssertionError((fast, slow))
 
 
 def composed(*words):
