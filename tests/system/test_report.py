@@ -178,7 +178,7 @@ def test_energy():
     os.makedirs('powercap/intel-rapl:0')
     for name, text in (('name', 'package-0'), ('max_energy_range_uj', '262143328850'), ('energy_uj', '5000000')):
         write_whole('powercap/intel-rapl:0/' + name, text + '\n')
-    command = [HDSS, 'run', '--workers', 2, '--report', 'energy.json', 'synthetic', 'iterations=40', 'mean=5000', 'mode=sleep']
+    command = [HDSS, 'run', '--workers', 2, '--report', 'energy.json', 'synthetic', 'iterations=40', 'mean=50000', 'mode=sleep']
     for more, is_told in (([], True), (['--dca', 'two-sided'], True), ([], False)):
         over = threading.Event()
 
@@ -212,7 +212,7 @@ def test_a_real_trace():
     assert result.status == 0, str(result)
     report('run.csv', '--html', 'run.html', '--svg', 'run.svg')
     told, shown = json.loads(read('run.json')), figures_in(read('run.html'))
-    assert abs(shown['compute_s'] / told['compute_s'] - 1) < 1e-6 and abs(shown['elapsed_s'] / told['elapsed_s'] - 1) < .05, (shown, told)
+    assert abs(shown['compute_s'] / told['compute_s'] - 1) < 1e-6 and 0 < shown['elapsed_s'] <= told['elapsed_s'] + 1e-3, (shown, told)
     check_figures(shown, {'done': 400, 'iterations': 400, 'steps': told['chunks'], 'workers': 4, 'lost_workers': 0})
     assert len(re.findall('<th scope="row" data-value', read('run.html'))) == 4
     return None

@@ -121,10 +121,10 @@ def test_a_row_that_hangs_counts_as_crashed():
     assert result.status == 3 and report()['failed'] == [[ROWS - 1, 1]], result
     assert len(failed_lines(result)) == 2 and all(overdue in line for line in failed_lines(result)), result
     check_rows(bad=[ROWS - 1])
-    expected(rows=40)
-    result = run(hdss(0, 1, job(*limit, rows=40, technique='css:chunk=40') + ['spin=500']))
+    expected(rows=150)
+    result = run(hdss(0, 1, job('--iteration-timeout', 5, '--retries', 1, rows=150, technique='css:chunk=150') + ['spin=500']))
     assert result.status == 0 and not failed_lines(result), result
-    check_rows(rows=40)
+    check_rows(rows=150)
 
 
 def resumed(*more, isolate='on', retries=2):

@@ -342,27 +342,35 @@ def test_slow_nodes():
     assert '  recall  ' in str(result), str(result)
 
 
+def threads_of(words):
+    """The time that a run of six threads took, their imbalance, and how often they drew."""
+    result = run([HDSS, *words])
+    assert result.status == 0, str(result)
+    with open('report.json') as file:
+        report = json.load(file)
+    threads, technique = report['threads'], words[words.index('--thread-technique') + 1]
+    assert threads['count'] == 6 and threads['technique']['name'] == technique.split(':', maxsplit=1)[0], threads
+    return report['elapsed_s'], threads['imbalance']['max_over_mean'], threads['chunks']
+
+
 def test_threads_as_in_a_real_run():
-    """Sleeping threads are in nobody's way. On a busy machine real ones are late, at most by half here, and may be in another order, at best the even one."""
+    """Sleeping threads are in nobody's way. On a busy machine real ones are late, at most by half in one of five runs, and may be in another order,
+    at best the even one."""
     with open('here.platform', 'w') as file:
         file.write('title this machine\nnodes 1 cores=32\nnode latency=38us bandwidth=4GB/s\nnetwork latency=38us bandwidth=4GB/s\n'
                    'service event=150ns message=40ns byte=0.6ns calculation=20ns\n')
     loop = ['--workers', 2, '--threads', 3, '--technique', 'static', '--weighting', 'none', '--recall', 'off', '--report', 'report.json',
             'synthetic', 'iterations=300', 'mean=3000', 'mode=sleep', 'distribution=increasing']
     for technique in ('static', 'css:chunk=20', 'ss'):
-        figures = []
-        for command in (['run'], ['simulate', '--platform', 'here.platform']):
-            result = run([HDSS, *command, '--thread-technique', technique, *loop])
-            assert result.status == 0, str(result)
-            with open('report.json') as file:
-                report = json.load(file)
-            threads = report['threads']
-            assert threads['count'] == 6 and threads['technique']['name'] == technique.split(':', maxsplit=1)[0], threads
-            figures.append((report['elapsed_s'], threads['imbalance']['max_over_mean'], threads['chunks']))
-        (real_s, real_imbalance, real_draws), (simulated_s, simulated_imbalance, simulated_draws) = figures
-        assert 0.95 * simulated_s / simulated_imbalance < real_s < 1.5 * simulated_s, (technique, figures)
-        assert abs(real_imbalance - simulated_imbalance) < 0.15, (technique, figures)
-        assert real_draws == simulated_draws, (technique, figures)
+        words = ['--thread-technique', technique, *loop]
+        simulated_s, simulated_imbalance, simulated_draws = simulated = threads_of(['simulate', '--platform', 'here.platform', *words])
+        for _ in range(5):
+            real_s, real_imbalance, real_draws = real = threads_of(['run', *words])
+            assert real_draws == simulated_draws, (technique, real, simulated)
+            if 0.95 * simulated_s / simulated_imbalance < real_s < 1.5 * simulated_s and abs(real_imbalance - simulated_imbalance) < 0.15:
+                break
+        else:
+            raise AssertionError((technique, real, simulated))
 
 
 def test_threads_share_the_cores_of_a_node():
