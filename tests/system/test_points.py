@@ -4,7 +4,7 @@ masters, workers and technique they go on with, output and checksum are those of
 import os
 import signal
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, launched, long, main, ranks_of, report, run_job, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, launched, long, main, ranks_of, report, run_job, start, wait_until
 from test_dependent import DITHER, HYDRO, SOURCE, build, swinging
 
 POINTS, MOMENTS = 300, 1500
@@ -17,7 +17,7 @@ def read(path):
         return file.read()
 
 
-def build_wave(us=2000):
+def build_wave(us=10000):
     """A string whose moments take that time each, until hurry()."""
     with open(os.path.join(SOURCE, 'deploy/examples/kernels/wave.c')) as file:
         text = file.read()
@@ -59,7 +59,13 @@ def kill(pids):
             pass
 
 
+def unhurry():
+    if os.path.exists('hurry'):
+        os.remove('hurry')
+
+
 def begin(masters, workers, words, *more):
+    unhurry()
     process = start(job(masters, workers, [*STEADY, '--output', 'out.npy', *more, *words]))
     wait_for_points(process)
     return process
@@ -80,6 +86,7 @@ def test_a_killed_run_is_resumed_with_other_ranks():
         process = begin(masters, workers, WAVE)
         kill(ranks_of(process, SUPERMASTER))
         result = finish(process)
+        hurry()
         assert result.status != 0 and os.path.exists('out.npy.journal'), result
         refused = run_job(0, 2, ['--output', 'out.npy', *WAVE])
         assert refused.status == 2 and '--resume' in refused.err[-1], refused
@@ -100,6 +107,7 @@ def test_a_run_all_of_whose_ranks_are_killed_twice_is_resumed():
     wait_for_points(process, 3)
     kill(descendants(process.pid))
     finish(process)
+    hurry()
     assert done > 0
     check(run_job(0, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), expected)
 
@@ -108,10 +116,12 @@ def test_a_drained_run_is_resumed():
     build_wave()
     expected = swinging(POINTS, MOMENTS)
     for masters in (0, 2):
+        unhurry()
         process = start([HDSS, 'run', '--workers', '4', '--masters', str(masters), *STEADY, '--output', 'out.npy', *WAVE])
         wait_for_points(process)
         os.kill(process.pid, signal.SIGTERM)
         result = finish(process)
+        hurry()
         assert result.status == 4, result
         check(run_job(masters, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), expected)
 
@@ -124,6 +134,7 @@ def lose_and_kill(process, program, points):
     wait_until(lambda: len(records_of_journal()) > before + 6 or process.poll() is not None, 'that it goes on')
     kill(ranks_of(process, SUPERMASTER))
     finish(process)
+    hurry()
 
 
 def test_a_lost_worker_and_then_the_supermaster():
@@ -144,9 +155,11 @@ def test_a_lost_master_and_then_the_supermaster():
 def test_a_run_goes_on_by_itself():
     build_wave()
     for masters in (0, 1):
+        unhurry()
         process = start([HDSS, 'run', '--workers', '3', '--masters', str(masters), *STEADY, '--output', 'out.npy', *WAVE])
         wait_for_points(process)
         kill(ranks_of(process, SUPERMASTER))
+        hurry()
         result = finish(process)
         assert any('starting again where it was' in line for line in result.err), result
         check(result, swinging(POINTS, MOMENTS))
@@ -155,11 +168,14 @@ def test_a_run_goes_on_by_itself():
 @launched
 def test_without_an_output_the_checksum_is_resumed():
     build_wave()
+    hurry()
     undisturbed = run_job(0, 3, ['--power', 'equal', *WAVE])
+    unhurry()
     process = start(job(0, 3, [*STEADY, '--journal', 'j', *WAVE]))
     wait_for_points(process, path='j')
     kill(ranks_of(process, SUPERMASTER))
     finish(process)
+    hurry()
     result = run_job(0, 2, [*STEADY, '--journal', 'j', '--resume', *WAVE])
     assert result.status == 0 and result.checksum() == undisturbed.checksum() and not os.path.exists('j'), result
 
@@ -197,6 +213,7 @@ def test_a_changed_journal_is_refused_or_right():
     process = begin(0, 3, WAVE_SHORT)
     kill(ranks_of(process, SUPERMASTER))
     finish(process)
+    hurry()
     journal, output = read('out.npy.journal'), read('out.npy')
     check_changed(journal, output, expected, journal)
     contents = list(changes(journal, 97))
