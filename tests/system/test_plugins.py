@@ -287,8 +287,9 @@ def test_a_crash_is_a_lost_worker():
              'crash_at=120', 'until=crashed']
     result = run(job(1, 3, ['--isolate', 'off', *words], options=RECOVERING))
     check_output(expected(300, 10))
-    assert report()['faults']['lost_workers'] == 1 and report()['done'] == 300, result
-    assert any('was lost' in line for line in result.err), result
+    faults = report()['faults']  # who is on its way down at the end is not waited for
+    assert faults['lost_workers'] + faults.get('late_workers', 0) == 1 and report()['done'] == 300, (faults, result)
+    assert any('was lost' in line or 'had not left when all was done' in line for line in result.err), result
 
 
 def test_a_crash_costs_its_iteration():
@@ -301,7 +302,7 @@ def test_a_crash_costs_its_iteration():
 
 
 def test_a_killed_run_is_resumed():
-    words = ['--technique', 'ss', *EQUAL, '--output', 'out.txt', tricky(), 'iterations=400', 'sleep=6000']
+    words = ['--technique', 'ss', *EQUAL, '--output', 'out.txt', tricky(), 'iterations=400', 'sleep=20000']
     process = start(job(1, 2, words))
     def some_are_stored():
         assert process.poll() is None, finish(process)
