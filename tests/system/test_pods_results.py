@@ -13,8 +13,8 @@ from test_pods import Proxy, down, pods, refused, ticket_by, wait_for
 from test_resume import read
 from test_set import here, job, well
 
-# Some 170 KB each.
-LARGE = ['exec', 'command=sh -c "seq {} 30000; test -e hurry || sleep 0.5"', 'count=100']
+# Some 170 KB each, and a second until hurry().
+LARGE = ['exec', 'command=sh -c "seq {} 30000; for i in 1 2 3 4; do test -e hurry || sleep 0.25; done"', 'count=100']
 
 
 def hiding(folder, words):
