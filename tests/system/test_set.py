@@ -267,7 +267,7 @@ def test_long_chunks_share_their_workers():
                 with open('alone.npy', 'rb') as right, open(f'{name}{kills}.npy', 'rb') as got:
                     assert right.read() == got.read(), (name, kills)
             if not kills:
-                assert job(light)['elapsed_s'] > 1.4 * job(heavy)['elapsed_s'], (job(light), job(heavy))
+                assert job(light)['elapsed_s'] > job(heavy)['elapsed_s'] + 0.4, (job(light), job(heavy))
     finally:
         assert run([HDSS, 'down']).status == 0
         finish(process)

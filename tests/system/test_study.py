@@ -40,7 +40,7 @@ def rows(name='small.csv'):
 
 
 def test_ended_and_gone_on_with():
-    write('small.study', SMALL)
+    write('small.study', SMALL.replace('mean=100', 'mean=20000'))  # so that it is not over before it is ended
     process = start([HDSS, 'study', 'small.study'])
     wait_until(rows, 'the first row')
     os.kill(process.pid, signal.SIGINT)
