@@ -99,7 +99,8 @@ def test_a_signal_drains_all():
         process = begin(nodes)
         process.send_signal(signal.SIGTERM)
         result = finish(process)
-        assert result.status == 4 and 'draining' in result.err[-1] and not nodes.processes(1) + nodes.processes(2), result
+        assert result.status == 4 and 'draining' in result.err[-1], result
+        wait_until(lambda: not nodes.processes(1) + nodes.processes(2), 'the end of the other pods')
         hurry()
         check(run([HDSS, 'run', '--workers', '2', '--resume', *words(DISTURBED)]), undisturbed(*DISTURBED))
     return over(3, test)

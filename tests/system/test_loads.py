@@ -13,7 +13,7 @@ from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, la
 # A core for each of the two workers.
 CORES = sorted(os.sched_getaffinity(0))[:2]
 BUSY = 6
-TRIES = 2
+TRIES = 3
 LOOP = ['--power', 'equal', '--report', 'report.json', 'synthetic', 'mean=200']
 
 
@@ -54,14 +54,17 @@ def figures_of(topology, technique, iterations, options=()):
 
 
 def is_less(topology, technique, options=()):
-    """Whether the loaded worker is known as such and gets less; None: there is too much else on the machine, which goes where our load is not."""
-    with busy(CORES[1], BUSY):
-        free, loaded = figures_of(topology, technique, 1500, options)
-    if loaded['load'] > 1.3 * free['load'] and loaded['iterations'] < 0.8 * free['iterations']:
-        return True
-    if free['load'] > 2.5:
-        return None
-    raise AssertionError((topology, technique, free, loaded))
+    """Whether in one of some runs the loaded worker is known as such and gets less; False: there is too much else on the machine, which goes where
+    our load is not."""
+    seen = []
+    for _ in range(TRIES):
+        with busy(CORES[1], BUSY):
+            free, loaded = figures_of(topology, technique, 1500, options)
+        if loaded['load'] > 1.3 * free['load'] and loaded['iterations'] < 0.8 * free['iterations']:
+            return True
+        seen.append((free, loaded))
+    assert any(free['load'] > 2.5 for free, _ in seen), (topology, technique, seen)
+    return False
 
 
 @launched
@@ -69,7 +72,7 @@ def test_a_loaded_worker_gets_less():
     if len(CORES) < 2:
         return 'there is one core'
     for topology, technique in [('central', 'css:chunk=50'), ('hierarchical', 'css:chunk=50'), ('dca-rma', 'css:chunk=50')]:
-        if not any(is_less(topology, technique) for _ in range(TRIES)):
+        if not is_less(topology, technique):
             return 'the machine is busy with other things'
 
 
@@ -79,7 +82,7 @@ def test_a_loaded_worker_of_several_threads_gets_less():
     if len(CORES) < 2:
         return 'there is one core'
     for topology in ('central', 'hierarchical'):
-        if not any(is_less(topology, 'css:chunk=50', ['--threads', '2']) for _ in range(TRIES)):
+        if not is_less(topology, 'css:chunk=50', ['--threads', '2']):
             return 'the machine is busy with other things'
 
 

@@ -81,12 +81,12 @@ def test_a_node_on_which_all_tasks_fail_is_put_aside():
     def test(nodes):
         bad = nodes.names[1]
         with open('tasks.txt', 'w') as file:
-            file.writelines(f"sh -c 'sleep 0.0{i % 3 + 3}; test $(hostname) != {bad}'\n" for i in range(60))  # failing takes as long
+            file.writelines(f"sh -c 'sleep 0.0{i % 3 + 3}; test $(hostname) != {bad}'\n" for i in range(240))  # failing takes as long
         result = finish(start(nodes.hdss(['--masters', 0, '--workers', 4, '--report', 'report.json', '--node-failures', 4, 'exec', 'tasks=tasks.txt'],
                                          slots=3)))
         told = [line for line in result.err if 'node 1 is put aside: the last ' in line and '--node-failures off keeps it' in line]
         assert result.status == 3 and len(told) == 1, result
-        assert report()['done'] == 60 and [row['node'] for row in report()['put_aside']] == [1], report()
+        assert report()['done'] == 240 and [row['node'] for row in report()['put_aside']] == [1], report()
     return over(2, test)
 
 
