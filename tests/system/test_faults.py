@@ -324,7 +324,7 @@ def test_a_flat_run_drains_after_a_loss():
 
 def test_variable_output_of_a_flat_run_that_loses_a_worker():
     with open('tasks', 'w') as file:
-        file.writelines(f'sleep 0.05; echo {i}\n' for i in range(60))
+        file.writelines(f'sleep 0.2; echo {i}\n' for i in range(60))
     for mode in FLAT:
         check_variable_output(mode)
 
