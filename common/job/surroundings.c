@@ -4,6 +4,7 @@
 #include "common/job/surroundings.h"
 
 #include "common/config/job.h"
+#include "common/os/own_environment.h"
 #include "common/util/error.h"
 #include "proto/announcement.h"
 
@@ -85,6 +86,7 @@ int surroundings_enter(const struct surroundings *surroundings, struct surroundi
     pthread_sigmask(SIG_SETMASK, NULL, &before->signals);
     before->umask = umask(surroundings->umask);
     before->environment = environ;
+    own_environment_keep(environ);
     environ = (char **)surroundings->environment;
     return 0;
 }
@@ -100,6 +102,7 @@ void surroundings_leave(struct surroundings_before *before)
     close(before->folder);
     umask(before->umask);
     environ = before->environment;
+    own_environment_keep(NULL);
     pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
     fesetenv(&before->arithmetic);
     before->folder = -1;

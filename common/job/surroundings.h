@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* The supermaster draws a number for its run or set, and puts it among the variables of each job that it announces, by
+ * this name: ranks of other launches know by it that they belong together. Tasks do not inherit it. */
+#define SESSION_VARIABLE "HDSS_SESSION"
+
 struct surroundings {
     int folder; /* descriptor; owned; -1: the process has the job's surroundings all the time */
     mode_t umask;

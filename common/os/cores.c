@@ -4,8 +4,7 @@
 
 #include <sched.h>
 #include <stdio.h>
-
-enum { CPU_SETS = 16 }; /* sets of 1,024 CPUs each */
+#include <string.h>
 
 /* The lowest hardware thread of the core that `cpu` belongs to; itself where that is not known. */
 static int first_sibling(int cpu)
@@ -24,11 +23,11 @@ static int first_sibling(int cpu)
 
 unsigned cores_usable(void)
 {
-    cpu_set_t cpus[CPU_SETS];
+    cpu_set_t cpus[CORES_CPU_SETS];
     unsigned cores = 0;
     if (sched_getaffinity(0, sizeof cpus, cpus) < 0)
         return 1;
-    for (int cpu = 0; cpu < CPU_SETS * CPU_SETSIZE; cpu++) {
+    for (int cpu = 0; cpu < CORES_CPU_SETS * CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET_S(cpu, sizeof cpus, cpus))
             continue;
         int first = first_sibling(cpu);
@@ -43,7 +42,7 @@ unsigned cores_usable(void)
  * child of spawn.c has one that the sanitizers do not know of. */
 static const unsigned long every_cpu[] = {FOUR(FOUR(FOUR(FOUR(~0ul))))};
 
-_Static_assert(sizeof every_cpu == CPU_SETS * sizeof(cpu_set_t), "as many as sets");
+_Static_assert(sizeof every_cpu == CORES_CPU_SETS * sizeof(cpu_set_t), "as many as sets");
 
 void cores_unbind(void)
 {
@@ -52,13 +51,26 @@ void cores_unbind(void)
 
 unsigned cores_unbound(void)
 {
-    cpu_set_t bound[CPU_SETS];
+    cpu_set_t bound[CORES_CPU_SETS];
     if (sched_getaffinity(0, sizeof bound, bound) < 0)
         return 1;
     cores_unbind();
     unsigned cores = cores_usable();
     sched_setaffinity(0, sizeof bound, bound);
     return cores;
+}
+
+void cores_read_unbound(cpu_set_t cpus[CORES_CPU_SETS])
+{
+    const size_t bytes = CORES_CPU_SETS * sizeof *cpus;
+    cpu_set_t bound[CORES_CPU_SETS];
+    memset(cpus, 0, bytes);
+    if (sched_getaffinity(0, sizeof bound, bound) < 0)
+        return;
+    cores_unbind();
+    if (sched_getaffinity(0, bytes, cpus) < 0)
+        memset(cpus, 0, bytes);
+    sched_setaffinity(0, sizeof bound, bound);
 }
 
 unsigned cores_current(void)

@@ -13,6 +13,10 @@ unsigned cores_usable(void);
  * At least 1. */
 unsigned cores_unbound(void);
 
+/* The CPUs of these cores, as many as are known of. */
+#define CORES_CPU_SETS 16 /* of 1,024 CPUs each */
+void cores_read_unbound(cpu_set_t cpus[CORES_CPU_SETS]);
+
 /* The CPU on which the caller runs, and 1; 0: not known. */
 unsigned cores_current(void);
 

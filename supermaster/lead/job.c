@@ -10,6 +10,7 @@
 #include "common/job/journal_format.h"
 #include "common/job/resume.h"
 #include "common/job/status.h"
+#include "common/job/surroundings.h"
 #include "common/job/terminal.h"
 #include "common/job/timings.h"
 #include "common/metrics/pace.h"
@@ -39,6 +40,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -682,6 +684,35 @@ static int fail_to_announce(const struct led_job *led, int status, const char *t
     return status;
 }
 
+/* The variable by which the ranks know the session, drawn once. */
+static char *session_setting(void)
+{
+    static char setting[sizeof SESSION_VARIABLE + 17];
+    uint64_t number;
+    if (setting[0] == '\0' && getrandom(&number, sizeof number, 0) == sizeof number)
+        snprintf(setting, sizeof setting, SESSION_VARIABLE "=%016" PRIx64, number);
+    return setting;
+}
+
+/* The environment that is announced with a job: its own, and the session, in the place of one that the job may have
+ * come from. NULL when memory is out. */
+static char **add_session(struct announcement *about)
+{
+    static const char name[] = SESSION_VARIABLE "=";
+    char **variables = calloc((size_t)about->variable_count + 2, sizeof *variables);
+    unsigned count = 0;
+    if (variables == NULL)
+        return NULL;
+    for (unsigned i = 0; i < about->variable_count; i++)
+        if (strncmp(about->environment[i], name, strlen(name)) != 0)
+            variables[count++] = about->environment[i];
+    if (session_setting()[0] != '\0')
+        variables[count++] = session_setting();
+    about->environment = variables;
+    about->variable_count = count;
+    return variables;
+}
+
 int led_job_announce(struct led_job *led, struct link *link, uint32_t number, struct announcement *about,
                      bool is_for_pods)
 {
@@ -690,14 +721,16 @@ int led_job_announce(struct led_job *led, struct link *link, uint32_t number, st
     const bool has_found = findings.words != NULL;
     about->words = has_found ? findings.words : led->argv;
     about->word_count = (unsigned)(has_found ? findings.count : led->argc);
+    char **variables = add_session(about);
     const size_t size = announcement_size(about);
-    unsigned char *bytes = size <= ANNOUNCEMENT_MAX ? malloc(size) : NULL;
+    unsigned char *bytes = variables != NULL && size <= ANNOUNCEMENT_MAX ? malloc(size) : NULL;
     int result = -1;
     if (bytes != NULL) {
         announcement_pack(about, bytes);
         result = link_announce(link, number, bytes, size, is_for_pods);
     }
     free(bytes);
+    free(variables);
     findings_fini(&findings);
     if (size > ANNOUNCEMENT_MAX)
         return fail_to_announce(led, EXIT_STATUS_USAGE,

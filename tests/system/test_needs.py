@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Tasks that need cores, memory or GPUs of their node, or others to be done: what runs at a time is never more than there is, what can never run is refused, and nothing is left."""
+import contextlib
 import glob
 import json
 import os
 import signal
 
-from launch import HDSS, WORKER, finish, job, kill_tree, main, ranks_of, run, run_job, start, wait_until
+from launch import HDSS, JOIN, WORKER, finish, job, kill_tree, main, ranks_of, run, run_job, start, wait_until
 from openmpi import RECOVERING
+from test_set import here, well
 
 def write(name, text):
     with open(name, 'w') as file:
@@ -95,6 +97,44 @@ def test_each_task_has_gpus_and_memory_of_its_own():
     write('t.tsv', 'gpus\n0\n2\n')
     check(run_job(0, 1, ['--output', 'p', 'exec', 'table=t.tsv', 'header=yes', 'shell=yes', 'command=echo "[$CUDA_VISIBLE_DEVICES]"']))
     assert read('p') == '[]\n[0,5]\n', read('p')
+
+
+def all_that_ran(*logs):
+    """Writes the logs of several jobs as that of one."""
+    rows = [f'{i + 1}\t{line.split(chr(9), 1)[1]}' for i, line in enumerate(line for name in logs for line in read(name).splitlines()[1:])]
+    write('o.log', '\n'.join([read(logs[0]).splitlines()[0], *rows]) + '\n')
+
+
+@contextlib.contextmanager
+def a_set(*joins):
+    """A set of pods alone, which have joined; each of `joins` is what the command line of one begins with."""
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    pods = []
+    try:
+        for words in joins:
+            pods.append(start([*words, *JOIN, '--workers', '2']))
+        wait_until(lambda: len(json.loads(well(['pods', '--format', 'json']))) == len(joins), 'the pods')
+        yield
+    finally:
+        well(['down'])
+        for pod in pods:
+            finish(pod)
+
+
+def test_launches_and_jobs_of_a_set_share_their_node():
+    node_has(cores='2', gpus='0,1')
+    with a_set([], []):
+        node_has(cores='100')  # where a job comes from says nothing of the nodes
+        for name, need in ('a', 'cores=2'), ('b', 'cores=1'):
+            well(['submit', '--output', f'{name}.out', 'exec', need, 'count=6', 'shell=yes', 'command=sleep 0.1; echo $HDSS_SESSION'])
+        wait_until(lambda: len(glob.glob(CLAIMS)) == 1, 'what they share')
+        well(['wait', '1', '2'])
+    assert read('a.out') == read('b.out') == '\n' * 6, read('a.out')
+    all_that_ran('a.log', 'b.log')
+    most, _ = most_at_a_time([2] * 6 + [1] * 6)
+    assert most == 2, (most, read('o.log'))
+    assert not glob.glob(CLAIMS)
 
 
 def test_what_a_node_does_not_have_is_refused_before_anything_starts():

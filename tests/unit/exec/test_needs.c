@@ -2,6 +2,8 @@
 /* Needs of tasks: how they are read, what a node is found to have, and claims on it: their order, that none starves,
  * and that nothing is left of a worker that is killed. */
 #include "tests/lib/suite.h"
+#include "common/job/surroundings.h"
+#include "common/os/own_environment.h"
 #include "worker/kernels/exec/after.h"
 #include "worker/kernels/exec/allotment.h"
 #include "worker/kernels/exec/claim.h"
@@ -116,10 +118,10 @@ START_TEST(test_without_needs_nothing_is_shared)
     open_table(&tasks, "name\tsize\na\t2\n");
     ck_assert_int_eq(needs_init(&source, &tasks, 0, "", 0, &error), 0);
     ck_assert(!needs_are_given(&source) && !needs_differ(&source));
-    ck_assert_int_eq(allotment_init(&allotment, &source, 0, true, &error), 0);
+    ck_assert_int_eq(allotment_init(&allotment, &source, true, &error), 0);
     ck_assert(!allotment.is_used);
     ck_assert_int_eq(allotment_begin(&allotment, &tasks, &error), ALLOTMENT_THERE);
-    ck_assert_int_ne(access(claim_path(0, path), F_OK), 0);
+    ck_assert_int_ne(access(claim_path(true, path), F_OK), 0);
     allotment_end(&allotment);
     allotment_fini(&allotment);
     tasks_close(&tasks);
@@ -256,9 +258,49 @@ END_TEST
 
 /* --- claims --- */
 
+/* The path that the workers of such a step have. */
+static const char *name_claims(const char *step)
+{
+    setenv("SLURM_STEP_ID", step, 1);
+    return claim_path(true, path);
+}
+
+/* The path where a job with that environment is at hand. */
+static const char *claims_of_job(char **of_job)
+{
+    static char name[CLAIM_PATH_MAX];
+    char **own = environ;
+    own_environment_keep(own);
+    environ = of_job;
+    claim_path(true, name);
+    environ = own;
+    own_environment_keep(NULL);
+    return name;
+}
+
+START_TEST(test_launches_of_a_session_share_what_they_have)
+{
+    static char session[] = SESSION_VARIABLE "=1", other[] = SESSION_VARIABLE "=2";
+    char *of_job[] = {session, NULL}, *of_other[] = {other, NULL};
+    char alone[CLAIM_PATH_MAX], first[CLAIM_PATH_MAX];
+    forget_variables();
+    strcpy(alone, name_claims("7"));
+    setenv(SESSION_VARIABLE, "1", 1); /* of a run that has begun this one: they share nothing */
+    ck_assert_str_eq(claim_path(true, path), alone);
+    strcpy(first, claims_of_job(of_job));
+    ck_assert_str_ne(first, alone);
+    ck_assert_str_ne(claims_of_job(of_other), first);
+    setenv("PMIX_NAMESPACE", "another launch", 1);
+    setenv("SLURM_STEP_ID", "8", 1);
+    ck_assert_str_eq(claims_of_job(of_job), first);
+    setenv("HDSS_GPUS", "1", 1);
+    ck_assert_str_ne(claims_of_job(of_job), first);
+}
+END_TEST
+
 static void open_claims(void)
 {
-    claim_path(7, path);
+    name_claims("7");
     for (unsigned i = 0; i < CLAIMS; i++)
         ck_assert_msg(claim_init(&claims[i], path, &node, &error) == 0, "%s", error.text);
 }
@@ -431,7 +473,7 @@ START_TEST(test_processes_never_have_more_than_there_is)
     pid_t children[6];
     struct use *use = mmap(NULL, sizeof *use, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(use, MAP_FAILED);
-    claim_path(9, path);
+    name_claims("9");
     for (unsigned i = 0; i < 6; i++) {
         children[i] = fork();
         if (children[i] == 0)
@@ -450,7 +492,7 @@ END_TEST
 START_TEST(test_what_killed_runs_leave_is_removed)
 {
     char other[CLAIM_PATH_MAX];
-    claim_path(8, path);
+    name_claims("8");
     snprintf(other, sizeof other, "%s", path);
     pid_t child = claim_elsewhere(4);
     open_claims();
@@ -509,6 +551,7 @@ int main(void)
     tcase_add_test(found, test_cores_and_memory_are_found);
     suite_add_tcase(suite, found);
     TCase *shared = tcase_create("claims");
+    tcase_add_test(shared, test_launches_of_a_session_share_what_they_have);
     tcase_add_test(shared, test_claims_are_granted_as_long_as_there_is_enough);
     tcase_add_test(shared, test_a_large_claim_does_not_starve);
     tcase_add_test(shared, test_a_claim_that_waits_can_be_given_up);

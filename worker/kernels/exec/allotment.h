@@ -22,8 +22,7 @@ struct allotment {
 };
 
 /* `any_core`: see resources_init(). -1 with one line, and nothing owned. */
-int allotment_init(struct allotment *allotment, const struct needs_source *source, unsigned node, bool any_core,
-                   struct error *error);
+int allotment_init(struct allotment *allotment, const struct needs_source *source, bool any_core, struct error *error);
 void allotment_fini(struct allotment *allotment);
 
 /* Asks for what the task at hand needs. An enum allotment_result, with one line where it is ALLOTMENT_REFUSED, or -1

@@ -10,13 +10,19 @@
  * A worker that waits watches the file: giving back sets its times, and a process that ends closes it. */
 #include "worker/kernels/exec/claim.h"
 
+#include "common/job/surroundings.h"
+#include "common/os/cores.h"
 #include "common/os/files.h"
+#include "common/os/own_environment.h"
 #include "common/util/digest.h"
+#include "worker/kernels/exec/resources.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,15 +158,43 @@ static uint64_t next_ticket(const struct claim *claim, unsigned records)
 
 /* --- joining and leaving --- */
 
-static uint64_t number_of_run(void)
+static uint64_t digest_variables(uint64_t digest, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *value = own_environment_get(names[i]);
+        digest = value != NULL ? digest_record(digest, value, strlen(value)) : digest_record(digest, "", 1);
+    }
+    return digest;
+}
+
+/* What the launches of a session share: one may have cores, GPUs or a job of a batch system that another has not. */
+static uint64_t digest_own_resources(uint64_t digest)
+{
+    static const char *const names[] = {
+        RESOURCES_CORES,        RESOURCES_MEMORY, RESOURCES_GPUS, "CUDA_VISIBLE_DEVICES",
+        "ROCR_VISIBLE_DEVICES", "SLURM_JOB_ID",   "PBS_JOBID",    "LSB_JOBID"};
+    cpu_set_t cpus[CORES_CPU_SETS];
+    cores_read_unbound(cpus);
+    return digest_variables(digest_record(digest, cpus, sizeof cpus), names, sizeof names / sizeof *names);
+}
+
+/* Where there is no session the workers of a launch are known by their launcher. */
+static uint64_t digest_launch(void)
 {
     static const char *const names[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"};
-    char text[600];
-    int length = snprintf(text, sizeof text, "%d", getenv(names[0]) == NULL ? (int)getppid() : 0);
-    for (size_t i = 0; i < sizeof names / sizeof *names && length < (int)sizeof text; i++)
-        length += snprintf(text + length, sizeof text - (size_t)length, " %.150s",
-                           getenv(names[i]) != NULL ? getenv(names[i]) : "");
-    return digest_record(0, text, strlen(text));
+    const pid_t launcher = own_environment_get(names[0]) == NULL ? getppid() : 0;
+    return digest_variables(digest_record(0, &launcher, sizeof launcher), names, sizeof names / sizeof *names);
+}
+
+/* The number of the run or set, and of this node in it: who shares its resources knows it without being told. */
+static uint64_t number_of_node(bool any_core)
+{
+    const char *session = own_environment_of_job(SESSION_VARIABLE);
+    char name[HOST_NAME_MAX + 1] = "";
+    gethostname(name, sizeof name - 1);
+    const uint64_t digest =
+        session != NULL ? digest_own_resources(digest_record(0, session, strlen(session))) : digest_launch();
+    return digest_record(digest + any_core, name, strlen(name));
 }
 
 static const char *folder_of_claims(void)
@@ -168,10 +202,10 @@ static const char *folder_of_claims(void)
     return access(FOLDER, W_OK | X_OK) == 0 ? FOLDER : OTHER_FOLDER;
 }
 
-const char *claim_path(unsigned node, char path[CLAIM_PATH_MAX])
+const char *claim_path(bool any_core, char path[CLAIM_PATH_MAX])
 {
-    snprintf(path, CLAIM_PATH_MAX, "%s/" PREFIX "%u-%016" PRIx64 "-%u", folder_of_claims(), (unsigned)geteuid(),
-             number_of_run(), node);
+    snprintf(path, CLAIM_PATH_MAX, "%s/" PREFIX "%u-%016" PRIx64, folder_of_claims(), (unsigned)geteuid(),
+             number_of_node(any_core));
     return path;
 }
 

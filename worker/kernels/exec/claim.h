@@ -33,8 +33,10 @@ struct claim {
     char *records;   /* those of the file, while they are looked at; owned */
 };
 
-/* The path by which the workers of this run on this node find one another's claims. */
-const char *claim_path(unsigned node, char path[CLAIM_PATH_MAX]);
+/* The path by which the workers of this run or set on this node find one another's claims, of whichever launch and job
+ * they are. Launches that have other cores or GPUs of the node, or another job of a batch system, do not share, nor do
+ * tasks on any core and those on cores that their worker is bound to, which find other numbers of them. */
+const char *claim_path(bool any_core, char path[CLAIM_PATH_MAX]);
 
 /* Joins the other workers at that path, which is removed when the last of them leaves. -1 with one line, and nothing
  * owned. */

@@ -3,6 +3,7 @@
 #include "worker/kernels/exec/environment.h"
 
 #include "common/job/status.h"
+#include "common/job/surroundings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static const char *const of_ranks[] = {
     SUMMARY_VARIABLE "=",
     PROGRESS_VARIABLE "=",
     SURVIVAL_VARIABLE "=",
+    SESSION_VARIABLE "=",
     QUICK_HWLOC "=" QUICK_HWLOC_VALUE,
     QUICK_PLUGINS "=" QUICK_PLUGINS_VALUE,
     NULL,

@@ -512,7 +512,7 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, s
 
 /* The guard knows of the claims before there are any: a worker may be killed at any time. The worker waits for what a
  * task needs as it waits for a task. */
-static int open_allotment(struct exec_kernel *k, const union hdss_value *values, unsigned node, struct error *error)
+static int open_allotment(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
     _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
     char path[CLAIM_PATH_MAX];
@@ -520,8 +520,8 @@ static int open_allotment(struct exec_kernel *k, const union hdss_value *values,
     if (read_needs(values, &k->tasks, &needs, error) < 0)
         return -1;
     if (needs_are_given(&needs))
-        guard_order_clearing(&k->command.spawner.guard, claim_clear, claim_path(node, path));
-    if (allotment_init(&k->allotment, &needs, node, frees_cores(values), error) < 0)
+        guard_order_clearing(&k->command.spawner.guard, claim_clear, claim_path(frees_cores(values), path));
+    if (allotment_init(&k->allotment, &needs, frees_cores(values), error) < 0)
         return -1;
     if (!k->allotment.is_used || command_watch_also(&k->command, claim_descriptor(&k->allotment.claim)) == 0)
         return 0;
@@ -539,11 +539,11 @@ static int open_environment(struct exec_kernel *k, const union hdss_value *value
                : -1;
 }
 
-static int open_rest(struct exec_kernel *k, const union hdss_value *values, unsigned node, char error[HDSS_ERROR_MAX])
+static int open_rest(struct exec_kernel *k, const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     struct error inner;
     if (open_environment(k, values, &inner) == 0 && open_command(k, values, &inner) == 0) {
-        if (open_allotment(k, values, node, &inner) == 0)
+        if (open_allotment(k, values, &inner) == 0)
             return 0;
         command_fini(&k->command);
     }
@@ -583,7 +583,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
         snprintf(error, HDSS_ERROR_MAX, "the tasks or their table have changed since the run began");
         result = -1;
     }
-    if (result < 0 || open_rest(k, values, worker->node, error) < 0) {
+    if (result < 0 || open_rest(k, values, error) < 0) {
         close_all(k);
         return -1;
     }

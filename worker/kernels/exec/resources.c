@@ -4,6 +4,7 @@
 #include "worker/kernels/exec/resources.h"
 
 #include "common/os/cores.h"
+#include "common/os/own_environment.h"
 #include "common/util/number.h"
 
 #include <dirent.h>
@@ -17,10 +18,10 @@
 
 /* --- sources --- */
 
-/* A number of the environment; 0 where there is none. */
+/* A number of the worker's environment, not the job's, which knows nothing of this node; 0 where there is none. */
 static uint64_t number_of(const char *name)
 {
-    const char *text = getenv(name);
+    const char *text = own_environment_get(name);
     uint64_t number;
     return text != NULL && number_parse_u64(text, &number) == 0 ? number : 0;
 }
@@ -34,7 +35,7 @@ static void lower(uint64_t *bound, uint64_t to)
 /* A resource that the environment states. 1, 0 where it states none, -1 with one line. */
 static int take_stated(const char *name, enum need need, uint64_t *amount, struct error *error)
 {
-    const char *text = getenv(name);
+    const char *text = own_environment_get(name);
     struct error inner;
     if (text == NULL)
         return 0;
@@ -190,9 +191,9 @@ static int find_gpus(struct resources *resources, struct error *error)
     static const char *const lists[] = {RESOURCES_GPUS, "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                         "SLURM_JOB_GPUS"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (getenv(lists[i]) != NULL)
-            return add_listed_gpus(resources, getenv(lists[i]), error);
-    const char *count = getenv("SLURM_GPUS_ON_NODE");
+        if (own_environment_get(lists[i]) != NULL)
+            return add_listed_gpus(resources, own_environment_get(lists[i]), error);
+    const char *count = own_environment_get("SLURM_GPUS_ON_NODE");
     if (count == NULL)
         return add_gpus_of_system(resources, error);
     return number_of("SLURM_GPUS_ON_NODE") > 0
