@@ -32,3 +32,15 @@ bool launched_on_one_node(void)
     }
     return false;
 }
+
+static bool joinable;
+
+void launched_note_joinable(void)
+{
+    joinable = true;
+}
+
+bool launched_is_joinable(void)
+{
+    return joinable;
+}

@@ -12,5 +12,9 @@
 /* True where an MPI launcher, or the one without MPI, has started this process. */
 bool launched_as_rank(void);
 
+/* Launches of their own may join this one: its nodes are not all that there are. */
+void launched_note_joinable(void);
+bool launched_is_joinable(void);
+
 /* True where the launcher says that all ranks are on this node. */
 bool launched_on_one_node(void);

@@ -19,6 +19,7 @@
 #include "common/mpi/link.h"
 #include "common/results/results.h"
 #include "common/os/clock.h"
+#include "common/os/launched.h"
 #include "common/sched/plugin.h"
 #include "common/sched/sched.h"
 #include "common/trace/join.h"
@@ -116,6 +117,7 @@ void led_job_expect_more(struct led_job *led)
 void led_job_expect_pods(struct led_job *led)
 {
     led->is_elastic = true;
+    launched_note_joinable();
 }
 
 /* Makes room in what is noted of the ranks for when the topology is released. -1 when memory is out. */

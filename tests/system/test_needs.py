@@ -137,6 +137,23 @@ def test_launches_and_jobs_of_a_set_share_their_node():
     assert not glob.glob(CLAIMS)
 
 
+ELSEWHERE = ['unshare', '--uts', 'sh', '-c', 'hostname gpu; exec "$@"', 'sh']
+
+
+def test_what_a_pod_may_have_is_not_refused():
+    if run([*ELSEWHERE, 'true']).status != 0:
+        print('names of hosts cannot be pretended here')
+        return
+    node_has(gpus='')
+    with a_set([*ELSEWHERE, 'env', 'HDSS_GPUS=0,1']):
+        well(['submit', '--output', 'o', 'exec', 'gpus=1', 'count=4', 'shell=yes', 'command=echo $HDSS_GPUS'])
+        well(['wait', '1'])
+        assert sorted(read('o').split()) in (['0'] * i + ['1'] * (4 - i) for i in range(5)), read('o')
+        well(['submit', '--output', 'p', 'exec', 'gpus=3', 'count=2', 'command=touch ran'])
+        check(run([HDSS, 'wait', '2']), 3)
+    assert 'task 1: needs 3 GPUs; this node has 2 GPUs' in read('p.err') and not os.path.exists('ran'), read('p.err')
+
+
 def test_what_a_node_does_not_have_is_refused_before_anything_starts():
     node_has(cores='4', memory='1G', gpus='0')
     write('t.tsv', 'name\tcores\tmemory\na\t4\t1G\nb\t1\t1025M\n')

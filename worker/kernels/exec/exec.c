@@ -376,7 +376,14 @@ static int check_needs(const union hdss_value *values, struct tasks *tasks, cons
     return 0;
 }
 
-/* Where all ranks are on this node, what it has is all that tasks can have. */
+/* True where what this node has is all that tasks can have. */
+static bool is_only_node(void)
+{
+    return !launched_is_joinable() &&
+           (launched_on_one_node() || environment_is_of_one_machine() || !launched_as_rank());
+}
+
+/* Where another node may have what this one has not, a task that none can run fails on the one that got it. */
 static int check_needs_here(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     struct needs_source source;
@@ -386,8 +393,7 @@ static int check_needs_here(const union hdss_value *values, char error[HDSS_ERRO
     if (tasks == NULL)
         return -1;
     int result = read_needs(values, tasks, &source, &inner);
-    const bool is_here = launched_on_one_node() || environment_is_of_one_machine() || !launched_as_rank();
-    if (result == 0 && needs_are_given(&source) && is_here) {
+    if (result == 0 && needs_are_given(&source) && is_only_node()) {
         result = resources_init(&resources, frees_cores(values), &inner);
         if (result == 0) {
             result = check_needs(values, tasks, &resources.has, &inner);
