@@ -63,6 +63,13 @@ int timings_write_part(const struct timings *timings, const char *path, unsigned
     return timings_write_file(timings, name, false, error);
 }
 
+bool timings_has_part(const char *path, unsigned rank)
+{
+    char name[PATH_SIZE];
+    name_part(name, path, rank);
+    return access(name, F_OK) == 0;
+}
+
 static int timings_by_first(const void *a, const void *b)
 {
     const struct timing *x = a, *y = b;

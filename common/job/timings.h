@@ -6,6 +6,7 @@
 
 #include "common/util/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,9 @@ void timings_fini(struct timings *timings);
 
 /* Writes them to the file `path`.`rank`.part. -1 with one line. */
 int timings_write_part(const struct timings *timings, const char *path, unsigned rank, struct error *error);
+
+/* True where that file is here. */
+bool timings_has_part(const char *path, unsigned rank);
 
 /* Makes the file `path` of the parts of these ranks, as far as they are there, and removes them: each line says, too,
  * which rank has computed the chunk. Of iterations that

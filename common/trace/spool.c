@@ -28,7 +28,15 @@ char *trace_spool_name(const char *path, unsigned rank)
     return text_take(&name);
 }
 
-/* The same, so that it can be opened from any folder. */
+bool trace_spool_is_there(const char *path, unsigned rank)
+{
+    char *name = trace_spool_name(path, rank);
+    const bool is_there = name != NULL && access(name, F_OK) == 0;
+    free(name);
+    return is_there;
+}
+
+/* The name of the file so that it can be opened from any folder. */
 static char *absolute_name(const char *path, unsigned rank)
 {
     char folder[PATH_MAX];

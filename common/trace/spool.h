@@ -50,6 +50,9 @@ struct trace_spool_head {
 /* The name of the file of a rank, to be freed; NULL when memory is out. */
 char *trace_spool_name(const char *path, unsigned rank);
 
+/* True where that file is here. */
+bool trace_spool_is_there(const char *path, unsigned rank);
+
 /* Gives the records of a file piece by piece; among them are some that nothing was noted in, of the kind 0. -1 with one
  * line; 1: there is no such file. `take` returns false to stop, which is no error. */
 int trace_spool_read(const char *name, struct trace_spool_head *head,

@@ -48,6 +48,12 @@
 /* Time for each question about a kernel of a set, which stands still meanwhile. */
 #define ASK_IN_SET_NS UINT64_C(10000000000)
 
+/* What a worker did, for the files of the ranks that are not there when all is over. */
+struct share {
+    unsigned rank, master;
+    uint64_t iterations;
+};
+
 /* What is needed to make the trace when all is over. */
 struct trace {
     unsigned *ranks; /* [count] ranks that write for it; owned */
@@ -84,6 +90,8 @@ struct led_job {
     unsigned costs_count;
     struct trace_spool spool; /* of --trace */
     struct trace trace;
+    struct share *shares; /* [share_count] of the workers; owned */
+    unsigned share_count;
 };
 
 struct led_job *led_job_new(const char *version)
@@ -550,6 +558,14 @@ static void note_workers(struct trace *trace, const struct report_worker *rows, 
     trace->worker_count = count;
 }
 
+static void note_shares(struct led_job *led, const struct report_worker *rows, unsigned count)
+{
+    led->shares = calloc((size_t)count + 1, sizeof *led->shares);
+    led->share_count = led->shares != NULL ? count : 0;
+    for (unsigned w = 0; w < led->share_count; w++)
+        led->shares[w] = (struct share){rows[w].rank, rows[w].master, rows[w].iterations};
+}
+
 /* Prints the summary and writes the report. Returns the exit status. */
 static int supermaster_print_outcome(struct led_job *led, int status)
 {
@@ -568,6 +584,7 @@ static int supermaster_print_outcome(struct led_job *led, int status)
     }
     supermaster_fill_report(&led->supermaster, &report, rows);
     note_workers(&led->trace, rows, led->topology->workers);
+    note_shares(led, rows, led->topology->workers);
     status = root_print_report(&led->root, &report, led->supermaster.first_assign_ns, status);
     free(rows);
     return status;
@@ -742,12 +759,39 @@ int led_job_announce(struct led_job *led, struct link *link, uint32_t number, st
 
 /* --- when all are through --- */
 
+/* Warns of iterations of workers whose files, or those of their masters, are not in this folder. */
+static void warn_of_missing(struct led_job *led, const char *option, const char *path, bool of_master,
+                            bool (*is_there)(const char *path, unsigned rank))
+{
+    uint64_t iterations = 0;
+    unsigned ranks = 0, last = 0;
+    struct error text;
+    for (unsigned w = 0; w < led->share_count; w++) {
+        const struct share *share = &led->shares[w];
+        const unsigned rank = of_master ? share->master : share->rank;
+        if (share->iterations == 0 || is_there(path, rank))
+            continue;
+        iterations += share->iterations;
+        ranks += ranks == 0 || rank != last;
+        last = rank;
+    }
+    if (iterations == 0)
+        return;
+    error_set(&text,
+              "%s: %" PRIu64 " iteration%s missing in %.200s: %u rank%s, such as rank %u, left no file beside it, for "
+              "want of the folder or as it was lost",
+              option, iterations, iterations == 1 ? " is" : "s are", path, ranks, ranks == 1 ? "" : "s", last);
+    root_print_failure(&led->root, text.text, led->root.rank);
+}
+
 /* Joins the costs that the workers have written; they have left. */
 static int join_costs(struct led_job *led, int status)
 {
     struct root *root = &led->root;
-    if (root->setup.job.costs[0] == '\0' || led->costs_ranks == NULL ||
-        timings_join(root->setup.job.costs, led->costs_ranks, led->costs_count, &root->error) == 0)
+    if (root->setup.job.costs[0] == '\0' || led->costs_ranks == NULL)
+        return status;
+    warn_of_missing(led, "--record-costs", root->setup.job.costs, false, timings_has_part);
+    if (timings_join(root->setup.job.costs, led->costs_ranks, led->costs_count, &root->error) == 0)
         return status;
     root_print_failure(root, root->error.text, root->rank);
     return EXIT_STATUS_FAILED;
@@ -771,6 +815,7 @@ static void join_trace(struct led_job *led)
     if (led->spool.records == NULL)
         return;
     write_technique(led);
+    warn_of_missing(led, "--trace", job->trace, true, trace_spool_is_there);
     if (trace_spool_close(&led->spool, &root->error) == 0 &&
         trace_join(job->trace, led->trace.ranks, led->trace.count, &about, &root->error) == 0)
         return;
@@ -800,6 +845,7 @@ void led_job_free(struct led_job *led)
     free(led->trace.ranks);
     free(led->trace.workers);
     free(led->costs_ranks);
+    free(led->shares);
     if (led->supermaster_ready)
         supermaster_fini(&led->supermaster);
     root_fini(&led->root);

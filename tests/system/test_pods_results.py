@@ -69,6 +69,37 @@ def test_a_pod_that_has_another_folder():
     refused(['submit', '--results', 'elsewhere', 'mandelbrot'], '--results', 'there, here')
 
 
+def covered(name):
+    """Iterations of which the file of costs, or the trace, tells."""
+    with open(name, encoding='ascii') as file:
+        rows = [line.replace(',', ' ').split() for line in file if line[0].isdigit()]
+    return sum(int(row[1]) for row in rows)
+
+
+def test_what_is_not_told_of_a_pod_is_said():
+    """Costs and events of a pod stay in its own folder."""
+    here()
+    os.mkdir('work')
+    line = hiding('work', [*JOIN, '--workers', '2', 'main'])
+    if line is None:
+        return 'mount namespaces are not permitted'
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        pod = join(line)
+        told = run([HDSS, 'submit', '--wait', '--results', 'here', '--record-costs', 'costs.txt', '--trace', 'trace.csv', 'synthetic', 'iterations=300'], cwd='work')
+        assert told.status == 0, told
+        assert covered('work/costs.txt') == 0
+        for option, name in ('--record-costs', 'costs.txt'), ('--trace', 'trace.csv'):
+            lines = [line for line in run([HDSS, 'output', '1']).err if option in line]
+            assert len(lines) == 1 and f'{option}: 300 iterations are missing in {name}: ' in lines[0], lines
+        words = ['--record-costs', 'costs.txt', '--trace', 'trace.csv', '--technique', 'ss', 'synthetic', 'iterations=50']
+        own = run([HDSS, 'submit', '--wait', *words])  # in a folder that the pod has, too
+        assert own.status == 0 and covered('costs.txt') == 50 and run([HDSS, 'output', '2']).err == [], own
+    finally:
+        down()
+    assert finish(pod).status == 0
+
+
 def test_results_that_cannot_be_written_are_not_counted():
     here()
     os.mkdir('work')
