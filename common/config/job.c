@@ -374,7 +374,8 @@ static const struct option_row results[] = {
      "of hdss run: hdss/run-PID/pods in XDG_STATE_HOME, or in ~/.local/state)",
      TAKES_PATH(struct job, pods_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"await-pods", 0, "N", NULL,
-     "with --listen: N pods come, and no further ones: once they have come, and no worker is left, the run has failed "
+     "with --listen: N pods are expected, more are taken as well: once N have come, and no worker is left, the run has "
+     "failed "
      "(default: any number comes, and one without a worker waits)",
      TAKES_INTEGER(struct job, await_pods, 1, PODS_MAX), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"summary", 0, "text|json|none", NULL,
