@@ -90,9 +90,5 @@ def test_weighting():
     check_loops('ciorba', 'workers', 'improvement', 1, weighting='acp')
 
 
-def test_synchronization_points():
-    check_loops('ciorba-sync-points-simulated', 'sync_points', 'time', 1000)
-
-
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])
