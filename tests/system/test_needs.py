@@ -115,7 +115,7 @@ def a_set(*joins):
         for words in joins:
             pods.append(start([*words, *JOIN, '--workers', '2']))
         wait_until(lambda: len(json.loads(well(['pods', '--format', 'json']))) == len(joins), 'the pods')
-        yield
+        yield pods
     finally:
         well(['down'])
         for pod in pods:
@@ -124,16 +124,20 @@ def a_set(*joins):
 
 def test_launches_and_jobs_of_a_set_share_their_node():
     node_has(cores='2', gpus='0,1')
-    with a_set([], []):
+    with a_set([], []) as pods:
         node_has(cores='100')  # where a job comes from says nothing of the nodes
         for name, need in ('a', 'cores=2'), ('b', 'cores=1'):
-            well(['submit', '--output', f'{name}.out', 'exec', need, 'count=6', 'shell=yes', 'command=sleep 0.1; echo $HDSS_SESSION'])
+            well(['submit', '--output', f'{name}.out', 'exec', need, 'count=6', 'shell=yes', 'command=until test -e go; do sleep 0.05; done; sleep 0.1; echo $HDSS_SESSION'])
+        wait_until(lambda: all(map(claims_of, pods)), 'what they share')
+        claims = set().union(*map(claims_of, pods))
+        write('go', '')
         well(['wait', '1', '2'])
+    assert len(claims) == 1, claims
     assert read('a.out') == read('b.out') == '\n' * 6, read('a.out')
     all_that_ran('a.log', 'b.log')
     most, _ = most_at_a_time([2] * 6 + [1] * 6)
     assert most == 2, (most, read('o.log'))
-    assert not glob.glob(CLAIMS)
+    assert not any(map(os.path.exists, claims)), claims
 
 
 ELSEWHERE = ['unshare', '--uts', 'sh', '-c', 'hostname gpu; exec "$@"', 'sh']

@@ -8,9 +8,6 @@ import shutil
 from launch import HDSS, main, run
 
 ROOT = os.environ['SOURCE_ROOT']
-LOOPS = {'Mandelbrot by rows': 'mandelbrot width=10000 height=7500 max_iter=10000',
-         'Mandelbrot by columns': 'mandelbrot width=10000 height=7500 max_iter=10000 unit=column',
-         'Floyd-Steinberg': 'floyd-steinberg width=4000 height=4000', 'Hydro': 'hydro l=4000 k=4000'}
 
 
 def table_of(study):
@@ -65,29 +62,12 @@ def check_topologies(study, axis):
     compare(printed)
 
 
-def check_loops(study, axis, measure, scale, **axes):
-    """Rows are loops and techniques, columns values of `axis`."""
-    cells, (head, *rows) = cells_of(study), table_of(study)
-    values, loop, printed = sorted({cell['axes'][axis] for cell in cells}, key=int), '', []
-    assert len(values) == len(head) - 2, (values, head)
-    for row in rows:
-        loop = row[0] or loop
-        for value, text in zip(values, row[2:]):
-            number = scale * median(cells, measure, kernel=LOOPS[loop.split(',')[0]], technique=row[1], **{axis: value}, **axes)
-            printed.append(((loop, row[1], value), text, number))
-    compare(printed)
-
-
 def test_dca():
     check_topologies('eleliemy-ciorba-dca', 'delay')
 
 
 def test_rma():
     check_topologies('eleliemy-ciorba-rma', 'slowdown')
-
-
-def test_weighting():
-    check_loops('ciorba', 'workers', 'improvement', 1, weighting='acp')
 
 
 if __name__ == '__main__':
