@@ -144,6 +144,7 @@ def test_a_lost_pod_costs_what_it_had_begun():
 def test_a_pod_whose_master_is_stopped_is_ended():
     process, ticket = begin('--workers', '1', *LOOP)
     pod = join(ticket)
+    after(300)  # it has begun by then, and says so
     os.kill(ranks_of(pod, MASTER)[0], signal.SIGSTOP)
     left = finish(pod)
     assert left.status == 1 and "hdss: the pod's master has been stopped for 10 seconds: it is ended" in left.err, left
