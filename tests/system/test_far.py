@@ -13,7 +13,7 @@ from test_faults import lines_with
 from test_resume import STEADY, check, pid_of, undisturbed, wait_for_records
 
 # Six seconds and more, in which to find out who is where.
-JOB = ['synthetic', 'iterations=300', 'mean=120000', 'distribution=exponential', 'mode=sleep']
+JOB = ['synthetic', 'iterations=300', 'mean=80000', 'distribution=exponential', 'mode=sleep']
 
 
 def words(*more):

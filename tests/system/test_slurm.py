@@ -18,7 +18,7 @@ RECIPES = os.path.join(os.environ['SOURCE_ROOT'], 'deploy', 'slurm')
 SHORT = ['--report', 'report.json', 'synthetic', 'iterations=2000', 'mean=20']
 # 40 ms an iteration: in its middle whenever something happens.
 STEADY = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--report', 'report.json']
-JOB = ['synthetic', 'iterations=1500', 'mean=40000', 'distribution=constant', 'mode=sleep']
+JOB = ['synthetic', 'iterations=1000', 'mean=40000', 'distribution=constant', 'mode=sleep']
 # So long that a signal comes in the midst of it, however busy the machine.
 LONG_JOB = ['synthetic', 'iterations=3000', *JOB[2:]]
 BOTH = ['--nodes=2', '--exclusive']
@@ -229,7 +229,7 @@ def test_a_lost_node_is_survived():
         os.environ.update(HDSS_CONTROL_DIR=os.getcwd())
         status, text = disturbed(slurm, 'hdss', kill)
         figures = report()
-        assert status == 0 and figures['outcome'] == 'done' and figures['done'] == 1500, (status, text, figures)
+        assert status == 0 and figures['outcome'] == 'done' and figures['done'] == 1000, (status, text, figures)
         told = figures['faults']
         # Those of a lost master may be late, and nothing else, before they are found to be lost.
         assert told['lost_workers'] + told.get('late_workers', 0) == 4 and told['lost_masters'] == 1, told
