@@ -12,8 +12,8 @@ from openmpi import IS_5, OVER_TCP, RECOVERING, RECOVERING_FAR
 from test_faults import lines_with
 from test_resume import STEADY, check, pid_of, undisturbed, wait_for_records
 
-# Six seconds and more, in which to find out who is where.
-JOB = ['synthetic', 'iterations=300', 'mean=80000', 'distribution=exponential', 'mode=sleep']
+# Three seconds and more, in which to find out who is where.
+JOB = ['synthetic', 'iterations=300', 'mean=60000', 'distribution=exponential', 'mode=sleep']
 
 
 def words(*more):

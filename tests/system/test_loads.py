@@ -144,6 +144,9 @@ def test_a_load_of_the_run_itself():
         wait_until(lambda: len(marked(mark)) == 4, 'two workers and two processes beside them')
         wait_until(lambda: are_placed(marked(mark), words is launched), 'each of them on its core')
         end(process)
+        if words is alone:  # the others end by what their launcher does, which is not looked at here
+            wait_until(lambda: len(marked(mark)) <= 2, 'the end of one and of what is beside it')
+            kill_tree(process.pid)
         wait_until(lambda: not marked(mark), 'the end of them all')
         finish(process)
 

@@ -13,7 +13,7 @@ from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, fin
 from openmpi import WITHOUT_FILES
 
 # Two workers and more take a second and more: it is not over before what a test does to it, though the machine pauses for a while.
-SLOW = ['synthetic', 'iterations=300', 'mean=12000', 'distribution=exponential', 'mode=sleep']
+SLOW = ['synthetic', 'iterations=300', 'mean=10000', 'distribution=exponential', 'mode=sleep']
 # Longer, to be killed several times.
 LONG = ['synthetic', 'iterations=1000', 'mean=8000', *SLOW[3:]]
 STEADY = ['--power', 'equal', '--technique', 'ss', '--report', 'report.json']
@@ -107,8 +107,8 @@ def test_what_can_be_resumed_is_not_overwritten():
     refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', *SLOW]), 'out.npy.journal', '--resume', '--overwrite')
     refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--journal', 'off', *SLOW]), 'out.npy.journal', '--overwrite')
     refused(run(mpirun_line([(1, [WORKER, '--dca', 'rma', '--output', 'out.npy', *SLOW])])), 'out.npy.journal', '--overwrite')
-    other = [word.replace('mean=12000', 'mean=5000') for word in SLOW]
-    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--resume', *other]), 'mean is 20000 there and 5000 here')
+    other = [word.replace('mean=10000', 'mean=5000') for word in SLOW]
+    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--resume', *other]), 'mean is 10000 there and 5000 here')
     refused(run(mpirun_line([(1, [WORKER, '--dca', 'rma', '--resume', '--output', 'out.npy', *SLOW])])), '--resume', '--dca')
     assert (read('out.npy'), read('out.npy.journal')) == before
     reference = undisturbed(*SLOW)
@@ -465,7 +465,7 @@ def test_an_output_that_is_gone_or_cut_is_a_failure():
 
 @long
 def test_two_runs_write_no_output_together():
-    long_one = [word.replace('mean=12000', 'mean=100000') for word in SLOW]
+    long_one = [word.replace('mean=10000', 'mean=100000') for word in SLOW]
     process = start(job(1, 2, [*STEADY, '--journal', 'a.journal', '--output', 'out.npy', *long_one]))
     wait_for_records(process, 'a.journal')
     words = ['--overwrite', '--output', 'out.npy', '--journal', 'off', *SLOW]

@@ -11,10 +11,10 @@ from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, job, launched
 from openmpi import IS_5
 
 ITERATIONS = 200
-LOOP = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--report', 'report.json', 'synthetic', f'iterations={ITERATIONS}', 'mean=60000',
+LOOP = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--report', 'report.json', 'synthetic', f'iterations={ITERATIONS}', 'mean=40000',
         'distribution=constant', 'mode=sleep']
 # For signals that come late: seven seconds and more.
-LASTING = [word.replace('mean=60000', 'mean=100000') for word in LOOP]
+LASTING = [word.replace('mean=40000', 'mean=100000') for word in LOOP]
 HEAD = 128  # bytes of an npy file before the first record
 DRAINING = 'nothing begins any more'
 

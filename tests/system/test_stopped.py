@@ -17,7 +17,7 @@ from test_resume import STEADY, check, read, undisturbed, wait_for_records
 from trials import run_trials
 
 # Long enough that somebody who is stopped after the first result still has work, on a busy machine, too.
-LOOP = ['synthetic', 'iterations=300', 'mean=40000', 'distribution=exponential', 'mode=sleep']
+LOOP = ['synthetic', 'iterations=300', 'mean=30000', 'distribution=exponential', 'mode=sleep']
 
 # The command is back within one second; a busy machine is given more. It was nine before.
 SOON_S = 6
