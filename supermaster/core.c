@@ -340,12 +340,12 @@ static void receive_fatal(struct supermaster *supermaster, const struct fatal *p
         supermaster_refuse(supermaster, "told of a problem of a rank that it does not serve");
         return;
     }
-    if (supermaster_leave_out(supermaster, topology_master(supermaster->config.topology, supermaster->from), problem))
-        return;
     char text[TEXT_MAX + 1];
     memcpy(text, problem->text, problem->length);
     text[problem->length] = '\0';
-    supermaster_fail(supermaster, problem->rank, text);
+    const unsigned m = topology_master(supermaster->config.topology, supermaster->from);
+    if (!supermaster_leave_out(supermaster, m, problem->rank, text))
+        supermaster_fail(supermaster, problem->rank, text);
 }
 
 static void receive_threads(struct supermaster *supermaster, const struct threads *threads)

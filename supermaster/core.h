@@ -342,9 +342,9 @@ void supermaster_receive_joined(struct supermaster *supermaster);
 /* Tells a master that has joined to leave with its workers, which give back what has not begun; `now`: nor is what runs
  * finished. Nothing where it leaves already, unless it may still be hurried. */
 void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now);
-/* A rank of pod `m`, or the pod itself, has told that it cannot go on: the pod is told to leave, and others do its
+/* Rank `rank` of pod `m` has told by `text` that it cannot go on: the pod is told to leave, and others do its
  * work; at the end it is only noted. False where the run cannot go on so: `m` is no pod, or nobody else is there. */
-bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, const struct fatal *problem);
+bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text);
 /* A pod has left, or is lost: the technique counts those that are left. */
 void supermaster_note_pod_left(struct supermaster *supermaster);
 /* True if master `m` has joined, and the speeds of all its workers are not known yet: it gets no refill, and

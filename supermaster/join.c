@@ -11,8 +11,8 @@
 #include "common/util/grow.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -157,7 +157,7 @@ static bool is_there_without(const struct supermaster *supermaster, unsigned m)
     return supermaster->config.awaited > 0 && supermaster_may_somebody_come(supermaster);
 }
 
-static int note_unfit(struct supermaster *supermaster, const struct fatal *problem)
+static int note_unfit(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text)
 {
     struct joins *joins = &supermaster->joins;
     struct unfit *list = grow(joins->unfit, joins->unfit_count, &joins->unfit_capacity, sizeof *list);
@@ -165,37 +165,34 @@ static int note_unfit(struct supermaster *supermaster, const struct fatal *probl
         return -1;
     joins->unfit = list;
     struct unfit *unfit = &list[joins->unfit_count++];
-    unfit->rank = problem->rank;
-    memcpy(unfit->text, problem->text, problem->length);
-    unfit->text[problem->length] = '\0';
+    unfit->rank = rank;
+    unfit->master = m;
+    snprintf(unfit->text, sizeof unfit->text, "%s", text);
     return 0;
 }
 
-static bool is_told_of(const struct supermaster *supermaster, unsigned m)
+static bool is_told_of(const struct joins *joins, unsigned m)
 {
-    const struct topology *topology = supermaster->config.topology;
-    for (unsigned i = 0; i < supermaster->joins.unfit_count; i++) {
-        const unsigned rank = supermaster->joins.unfit[i].rank, w = topology_worker(topology, rank);
-        if (rank == topology->master_rank[m] || (w < topology->workers && topology->master_of[w] == m))
+    for (unsigned i = 0; i < joins->unfit_count; i++)
+        if (joins->unfit[i].master == m)
             return true;
-    }
     return false;
 }
 
-bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, const struct fatal *problem)
+bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text)
 {
     const struct topology *topology = supermaster->config.topology;
-    const bool leaves = supermaster->state >= SUPERMASTER_ENDING;
+    const bool all_end = supermaster->state >= SUPERMASTER_ENDING;
     if (m >= topology->masters || m < topology->launched)
         return false;
-    if (supermaster->losses.dismissed[m] || (leaves && is_told_of(supermaster, m)))
+    if (supermaster->losses.dismissed[m] || is_told_of(&supermaster->joins, m))
         return true; /* the first of its ranks has told why, or it is to leave anyway */
-    if ((!leaves && !is_there_without(supermaster, m)) || note_unfit(supermaster, problem) < 0)
+    if ((!all_end && !is_there_without(supermaster, m)) || note_unfit(supermaster, m, rank, text) < 0)
         return false;
-    if (leaves)
+    if (all_end)
         return true;
     REASON(supermaster->reasons, "rank %u is left out with its workers: rank %u cannot take part",
-           topology->master_rank[m], problem->rank);
+           topology->master_rank[m], rank);
     send_away(supermaster, m, false);
     waive_speeds(supermaster, m);
     return true;

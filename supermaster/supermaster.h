@@ -180,7 +180,7 @@ struct recalls {
 
 /* A rank of a pod that cannot take part: the pod is left out. */
 struct unfit {
-    unsigned rank;
+    unsigned rank, master;   /* its own, and the index of the pod's master */
     char text[TEXT_MAX + 1]; /* why */
 };
 

@@ -21,19 +21,24 @@ static int first_sibling(int cpu)
     return first;
 }
 
+/* At least 1. */
+static unsigned count_cores(const cpu_set_t cpus[CORES_CPU_SETS])
+{
+    const size_t bytes = CORES_CPU_SETS * sizeof *cpus;
+    unsigned cores = 0;
+    for (int cpu = 0; cpu < CORES_CPU_SETS * CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET_S(cpu, bytes, cpus))
+            continue;
+        int first = first_sibling(cpu);
+        cores += first == cpu || !CPU_ISSET_S(first, bytes, cpus);
+    }
+    return cores > 0 ? cores : 1;
+}
+
 unsigned cores_usable(void)
 {
     cpu_set_t cpus[CORES_CPU_SETS];
-    unsigned cores = 0;
-    if (sched_getaffinity(0, sizeof cpus, cpus) < 0)
-        return 1;
-    for (int cpu = 0; cpu < CORES_CPU_SETS * CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET_S(cpu, sizeof cpus, cpus))
-            continue;
-        int first = first_sibling(cpu);
-        cores += first == cpu || !CPU_ISSET_S(first, sizeof cpus, cpus);
-    }
-    return cores > 0 ? cores : 1;
+    return sched_getaffinity(0, sizeof cpus, cpus) < 0 ? 1 : count_cores(cpus);
 }
 
 #define FOUR(word) word, word, word, word
@@ -49,17 +54,6 @@ void cores_unbind(void)
     sched_setaffinity(0, sizeof every_cpu, (const cpu_set_t *)every_cpu);
 }
 
-unsigned cores_unbound(void)
-{
-    cpu_set_t bound[CORES_CPU_SETS];
-    if (sched_getaffinity(0, sizeof bound, bound) < 0)
-        return 1;
-    cores_unbind();
-    unsigned cores = cores_usable();
-    sched_setaffinity(0, sizeof bound, bound);
-    return cores;
-}
-
 void cores_read_unbound(cpu_set_t cpus[CORES_CPU_SETS])
 {
     const size_t bytes = CORES_CPU_SETS * sizeof *cpus;
@@ -71,6 +65,13 @@ void cores_read_unbound(cpu_set_t cpus[CORES_CPU_SETS])
     if (sched_getaffinity(0, bytes, cpus) < 0)
         memset(cpus, 0, bytes);
     sched_setaffinity(0, sizeof bound, bound);
+}
+
+unsigned cores_unbound(void)
+{
+    cpu_set_t cpus[CORES_CPU_SETS];
+    cores_read_unbound(cpus);
+    return count_cores(cpus);
 }
 
 unsigned cores_current(void)

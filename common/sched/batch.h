@@ -38,9 +38,9 @@ static inline struct twofold batch_power_weight(const struct sched *sched, unsig
     return twofold_divide(power, sched->power_total);
 }
 
-/* What is carried from chunk to chunk is as far off as the chunks that it is left of, which may be far larger than the
- * one that it goes to. Three operations make a share, and one adds what is carried, each right to 2^-100: a chunk is
- * right to 2^-98 of itself, and all of them together are N iterations. */
+/* The rest that is carried from chunk to chunk is as far off as the chunks that it is left of, which may be far larger
+ * than the one that it goes to. Three operations make a share, and one adds what is carried, each right to 2^-100: a
+ * chunk is right to 2^-98 of itself, and all of them together are N iterations. */
 #define CARRY_GUARD 0x1p-98
 
 /* K w, [RMA] Table 2, which rounds up. Here what rounding down cuts off goes to the next chunk, whoever gets it: the

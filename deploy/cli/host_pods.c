@@ -306,7 +306,7 @@ static void start_agent(struct host_pods *pods, struct host_pod *pod, int errors
     pod->input = -1;
 }
 
-/* What the file of the ticket is now; of one that is not there zeros. */
+/* The status of the ticket's file now; of one that is not there zeros. */
 static struct stat look_at_ticket(const struct host_pods *pods)
 {
     struct stat status;

@@ -48,7 +48,7 @@
 /* Time for each question about a kernel of a set, which stands still meanwhile. */
 #define ASK_IN_SET_NS UINT64_C(10000000000)
 
-/* What a worker did, for the files of the ranks that are not there when all is over. */
+/* The iterations of a worker, to tell of files of ranks that are not there when all is over. */
 struct share {
     unsigned rank, master;
     uint64_t iterations;

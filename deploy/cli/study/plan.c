@@ -1093,8 +1093,8 @@ static int check_values_of_simulations(const struct study *study, const char *na
 
 /* --- values that suit no loop, or no workers --- */
 
-/* One value of an axis with what it depends on, in a run of its own; a simulated one without the options of the study,
- * which may ask for more than it needs. */
+/* Checks a value of an axis with what it depends on, as in a run of its own; a simulated run without the study's
+ * options, which may ask for more than it needs. */
 static int check_value(const struct study *study, int axis, const char *value, const char *masters, const char *workers,
                        unsigned kernel, struct error *why)
 {

@@ -74,10 +74,13 @@ static void write_median(const struct summary_cell *cell, int measure, FILE *fil
         fprintf(file, " %s", median);
     else
         fprintf(file, value->has_interval ? " %s [%s, %s]" : " %s (%s .. %s)", median, low, high);
-    if (measure == MEASURE_IMPROVEMENT && value->count > 1 && difference->is_known) {
+    if (measure != MEASURE_IMPROVEMENT || value->count <= 1 || !difference->is_known)
+        return;
+    if (difference->has_p) {
         difference_probability(difference->p_corrected, p, sizeof p);
-        fprintf(file, difference->has_p ? ", p %s: %s" : ", %.0s%s", p, verdict_text(difference->verdict));
-    }
+        fprintf(file, ", p %s: %s", p, verdict_text(difference->verdict));
+    } else
+        fprintf(file, ", %s", verdict_text(difference->verdict));
 }
 
 static void write_quartiles(const struct summary_cell *cell, int measure, FILE *file)

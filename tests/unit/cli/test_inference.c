@@ -89,8 +89,9 @@ START_TEST(intervals_are_those_of_the_exact_distribution)
 }
 END_TEST
 
-/* Of the squares from 1 on, so that each pair of values has a mean of its own: from fractions, whose distribution was
- * found for 3 to 6 values by a list of all resamples, too. With 9 values 2.8 % lie up to the second. */
+/* Intervals of the squares from 1 on, so that each pair of values has a mean of its own: from fractions, whose
+ * distribution was found for 3 to 6 values by a list of all resamples, too. With 9 values 2.8 % lie up to the second.
+ */
 START_TEST(intervals_are_exact_for_all_counts)
 {
     static const struct {

@@ -304,7 +304,7 @@ START_TEST(a_command_is_stopped)
 }
 END_TEST
 
-/* What is written within a moment, for which a busy machine may need several attempts. */
+/* Output that is written within a moment, for which a busy machine may need several attempts. */
 static void check_late_output(void)
 {
     for (unsigned attempt = 0; attempt < 5; attempt++) {

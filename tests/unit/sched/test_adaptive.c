@@ -439,8 +439,8 @@ START_TEST(weighted_batches_lose_nothing_to_rounding)
 }
 END_TEST
 
-/* What is carried from a large chunk to a small one is as exact as the large one, and the weights are exact until
- * something is measured: the chunks are those of the rules in fractions. */
+/* The rest that is carried from a large chunk to a small one is as exact as the large one, and the weights are exact
+ * until something is measured: the chunks are those of the rules in fractions. */
 START_TEST(chunks_of_long_loops_are_exact)
 {
     static const struct {

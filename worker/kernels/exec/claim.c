@@ -167,7 +167,8 @@ static uint64_t digest_variables(uint64_t digest, const char *const *names, size
     return digest;
 }
 
-/* What the launches of a session share: one may have cores, GPUs or a job of a batch system that another has not. */
+/* The resources that launches of a session share: one may have cores, GPUs or a job of a batch system that another has
+ * not. */
 static uint64_t digest_own_resources(uint64_t digest)
 {
     static const char *const names[] = {
