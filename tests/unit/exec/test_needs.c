@@ -118,7 +118,7 @@ START_TEST(test_without_needs_nothing_is_shared)
     open_table(&tasks, "name\tsize\na\t2\n");
     ck_assert_int_eq(needs_init(&source, &tasks, 0, "", 0, &error), 0);
     ck_assert(!needs_are_given(&source) && !needs_differ(&source));
-    ck_assert_int_eq(allotment_init(&allotment, &source, true, &error), 0);
+    ck_assert_int_eq(allotment_init(&allotment, &source, NULL, true, &error), 0);
     ck_assert(!allotment.is_used);
     ck_assert_int_eq(allotment_begin(&allotment, &tasks, &error), ALLOTMENT_THERE);
     ck_assert_int_ne(access(claim_path(true, path), F_OK), 0);

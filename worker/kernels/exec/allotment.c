@@ -7,23 +7,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int allotment_open(struct allotment *allotment, bool any_core, struct error *error)
+static int allotment_open(struct allotment *allotment, const char *path, bool any_core, struct error *error)
 {
-    char path[CLAIM_PATH_MAX];
     allotment->settings = calloc(ALLOTMENT_SETTINGS, sizeof *allotment->settings);
     if (allotment->settings == NULL)
         return error_set(error, "out of memory");
     if (resources_init(&allotment->resources, any_core, error) < 0)
         return -1;
-    return claim_init(&allotment->claim, claim_path(any_core, path), &allotment->resources.has, error);
+    return claim_init(&allotment->claim, path, &allotment->resources.has, error);
 }
 
-int allotment_init(struct allotment *allotment, const struct needs_source *source, bool any_core, struct error *error)
+int allotment_init(struct allotment *allotment, const struct needs_source *source, const char *path, bool any_core,
+                   struct error *error)
 {
     *allotment = (struct allotment){.source = *source};
     if (!needs_are_given(source))
         return 0;
-    if (allotment_open(allotment, any_core, error) == 0) {
+    if (allotment_open(allotment, path, any_core, error) == 0) {
         allotment->is_used = true;
         return 0;
     }

@@ -21,8 +21,9 @@ struct allotment {
     char (*settings)[ALLOTMENT_SETTING_MAX]; /* owned */
 };
 
-/* `any_core`: see resources_init(). -1 with one line, and nothing owned. */
-int allotment_init(struct allotment *allotment, const struct needs_source *source, bool any_core, struct error *error);
+/* `path`: of claim_path(). `any_core`: see resources_init(). -1 with one line, and nothing owned. */
+int allotment_init(struct allotment *allotment, const struct needs_source *source, const char *path, bool any_core,
+                   struct error *error);
 void allotment_fini(struct allotment *allotment);
 
 /* Asks for what the task at hand needs. An enum allotment_result, with one line where it is ALLOTMENT_REFUSED, or -1

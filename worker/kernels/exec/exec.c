@@ -525,11 +525,12 @@ static int open_allotment(struct exec_kernel *k, const union hdss_value *values,
     struct needs_source needs;
     if (read_needs(values, &k->tasks, &needs, error) < 0)
         return -1;
-    if (needs_are_given(&needs))
-        guard_order_clearing(&k->command.spawner.guard, claim_clear, claim_path(frees_cores(values), path));
-    if (allotment_init(&k->allotment, &needs, frees_cores(values), error) < 0)
+    if (!needs_are_given(&needs))
+        return allotment_init(&k->allotment, &needs, NULL, frees_cores(values), error);
+    guard_order_clearing(&k->command.spawner.guard, claim_clear, claim_path(frees_cores(values), path));
+    if (allotment_init(&k->allotment, &needs, path, frees_cores(values), error) < 0)
         return -1;
-    if (!k->allotment.is_used || command_watch_also(&k->command, claim_descriptor(&k->allotment.claim)) == 0)
+    if (command_watch_also(&k->command, claim_descriptor(&k->allotment.claim)) == 0)
         return 0;
     return error_set(error, "no memory to wait for what tasks need");
 }
