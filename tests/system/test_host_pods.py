@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A pod on each host: hdss run --hosts a,b,c. Hosts are pretended (nodes.py); each of them may be lost, whatever the MPI library makes of that."""
+import contextlib
 import os
 import signal
 
@@ -106,15 +107,27 @@ def test_a_signal_drains_all():
     return over(3, test)
 
 
+@contextlib.contextmanager
+def agent(name, others='', script=None):
+    """The agent by which other hosts are reached; with a script it is made here."""
+    if script is not None:
+        with open(name, 'w', encoding='ascii') as file:
+            file.write(f'#!/bin/sh\n{script}\n')
+        os.chmod(name, 0o700)
+        name = os.path.abspath(name)
+    os.environ['OMPI_MCA_plm_rsh_agent'] = name + others
+    try:
+        yield
+    finally:
+        del os.environ['OMPI_MCA_plm_rsh_agent']
+
+
 def test_hosts_that_cannot_be_reached_are_named():
     here()
     hosts = ['run', '--hosts', 'nowhere1:1,nowhere2:1', '--pods', 'synthetic', 'iterations=10']
-    os.environ['OMPI_MCA_plm_rsh_agent'] = 'no-such-agent'
-    try:
+    with agent('no-such-agent'):
         result = run([HDSS, *hosts])
         shown = run([HDSS, *hosts[:-2], '--dry-run', *hosts[-2:]])
-    finally:
-        del os.environ['OMPI_MCA_plm_rsh_agent']
     assert result.status == 1 and sum(line.startswith('hdss run: the pod of nowhere') for line in result.err) == 2 and any('no pod is left' in line for line in result.err), result
     assert shown.status == 0 and len([line for line in shown.out.splitlines() if line.startswith('no-such-agent nowhere')]) == 2, shown
 
@@ -122,14 +135,8 @@ def test_hosts_that_cannot_be_reached_are_named():
 def test_others_may_join_a_run_over_pods_that_is_elastic():
     """None of its hosts can be reached."""
     here()
-    with open('agent', 'w', encoding='ascii') as file:
-        file.write('#!/bin/sh\nexit 255\n')
-    os.chmod('agent', 0o700)
-    os.environ['OMPI_MCA_plm_rsh_agent'] = f'{os.getcwd()}/agent'
-    try:
+    with agent('agent', script='exit 255'):
         process = start(['sh', '-c', 'exec "$@" 2>> err', 'sh', HDSS, 'run', '--elastic', '--hosts', 'nowhere1:1,nowhere2:1', '--pods', '--pods-file', 'pods', 'synthetic', 'iterations=10'])
-    finally:
-        del os.environ['OMPI_MCA_plm_rsh_agent']
     for text in f'`hdss join {os.getcwd()}/pods` joins this run', 'no pod of its hosts is left: the run goes on with others':
         wait_until(lambda text=text: text in read('err') or process.poll() is not None, text)
     pod, result = run([HDSS, 'join', '--launcher', 'none', '--workers', '1', 'pods']), finish(process)
@@ -160,14 +167,8 @@ def test_the_file_of_another_run_is_left_alone():
 def test_agents_have_no_terminal():
     """They would be stopped as they ask there for a password. Of several agents, as Open MPI may be told them, the first is used."""
     here()
-    with open('agent', 'w', encoding='ascii') as file:
-        file.write('#!/bin/sh\ncut -d " " -f 6 /proc/$$/stat > session.$$; exit 2\n')
-    os.chmod('agent', 0o700)
-    os.environ['OMPI_MCA_plm_rsh_agent'] = f'{os.getcwd()}/agent : rsh'
-    try:
+    with agent('agent', others=' : rsh', script='cut -d " " -f 6 /proc/$$/stat > session.$$; exit 2'):
         run([HDSS, 'run', '--hosts', 'a:1,b:1', 'synthetic', 'iterations=10'])
-    finally:
-        del os.environ['OMPI_MCA_plm_rsh_agent']
     pids = [name.split('.')[1] for name in os.listdir('.') if name.startswith('session.')]
     assert len(pids) == 2
     for pid in pids:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Tasks that need cores, memory or GPUs of their node, or others to be done: what runs at a time is never more than there is, what can never run is refused, and nothing is left."""
-import contextlib
 import glob
 import json
 import os
@@ -8,7 +7,9 @@ import signal
 
 from launch import HDSS, JOIN, WORKER, finish, job, kill_tree, main, ranks_of, run, run_job, start, wait_until
 from openmpi import RECOVERING
-from test_set import here, well
+from test_pods import set_of_pods
+from test_set import well
+
 
 def write(name, text):
     with open(name, 'w') as file:
@@ -105,26 +106,12 @@ def all_that_ran(*logs):
     write('o.log', '\n'.join([read(logs[0]).splitlines()[0], *rows]) + '\n')
 
 
-@contextlib.contextmanager
-def a_set(*joins):
-    """A set of pods alone, which have joined; each of `joins` is what the command line of one begins with."""
-    here()
-    well(['up', '--listen', 'local', '--pods-only'])
-    pods = []
-    try:
-        for words in joins:
-            pods.append(start([*words, *JOIN, '--workers', '2']))
-        wait_until(lambda: len(json.loads(well(['pods', '--format', 'json']))) == len(joins), 'the pods')
-        yield pods
-    finally:
-        well(['down'])
-        for pod in pods:
-            finish(pod)
+POD = [*JOIN, '--workers', '2']
 
 
 def test_launches_and_jobs_of_a_set_share_their_node():
     node_has(cores='2', gpus='0,1')
-    with a_set([], []) as pods:
+    with set_of_pods(POD, POD) as pods:
         node_has(cores='100')  # where a job comes from says nothing of the nodes
         for name, need in ('a', 'cores=2'), ('b', 'cores=1'):
             well(['submit', '--output', f'{name}.out', 'exec', need, 'count=6', 'shell=yes', 'command=until test -e go; do sleep 0.05; done; sleep 0.1; echo $HDSS_SESSION'])
@@ -145,10 +132,9 @@ ELSEWHERE = ['unshare', '--uts', 'sh', '-c', 'hostname gpu; exec "$@"', 'sh']
 
 def test_what_a_pod_may_have_is_not_refused():
     if run([*ELSEWHERE, 'true']).status != 0:
-        print('names of hosts cannot be pretended here')
-        return
+        return 'names of hosts cannot be pretended here'
     node_has(gpus='')
-    with a_set([*ELSEWHERE, 'env', 'HDSS_GPUS=0,1']):
+    with set_of_pods([*ELSEWHERE, 'env', 'HDSS_GPUS=0,1', *POD]):
         well(['submit', '--output', 'o', 'exec', 'gpus=1', 'count=4', 'shell=yes', 'command=echo $HDSS_GPUS'])
         well(['wait', '1'])
         assert sorted(read('o').split()) in (['0'] * i + ['1'] * (4 - i) for i in range(5)), read('o')

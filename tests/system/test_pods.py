@@ -133,6 +133,21 @@ def test_what_a_pod_finishes_can_be_ended():
         down()
 
 
+@contextlib.contextmanager
+def set_of_pods(*lines):
+    """A set of pods alone, which have joined by these command lines, and leave it in order."""
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    processes = []
+    try:
+        processes += map(start, lines)
+        wait_until(lambda: len(pods()) == len(lines), 'the pods')
+        yield processes
+    finally:
+        down()
+    assert [finish(pod).status for pod in processes] == [0] * len(lines)
+
+
 def join_elsewhere():
     """A pod that has joined from a node of another name."""
     before = len(pods())

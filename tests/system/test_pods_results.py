@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from launch import HDSS, JOIN, WORKER, descendants, finish, hurry, main, ranks_of, report, run, start, wait_until
-from test_pods import Proxy, down, pods, refused, ticket_by, wait_for
+from test_pods import Proxy, down, pods, refused, set_of_pods, ticket_by, wait_for
 from test_resume import read
 from test_set import here, job, well
 
@@ -45,14 +45,11 @@ def is_as_alone(name, words, status=0):
 
 
 def test_a_pod_that_has_another_folder():
-    here()
     os.mkdir('work')
     line = hiding('work', [*JOIN, '--workers', '2', 'main'])
     if line is None:
         return 'mount namespaces are not permitted'
-    well(['up', '--listen', 'local', '--pods-only'])
-    try:
-        pod = join(line)
+    with set_of_pods(line):
         is_as_alone('small.npy', ['mandelbrot', 'width=64', 'height=64'])
         is_as_alone('large.npy', ['mandelbrot', 'width=8192', 'height=40', 'max_iter=20'])
         is_as_alone('tiles.png', ['mandelbrot', 'width=500', 'height=300', 'unit=tile', 'tile=100', 'max_iter=50'])
@@ -63,9 +60,6 @@ def test_a_pod_that_has_another_folder():
         os.mkdir('both')
         own = run([HDSS, 'submit', '--wait', '--output', 'there.npy', 'mandelbrot', 'width=64', 'height=64'], cwd='both')
         assert own.status == 0 and read('both/there.npy') == read('alone-small.npy'), own
-    finally:
-        down()
-    assert finish(pod).status == 0
     refused(['submit', '--results', 'elsewhere', 'mandelbrot'], '--results', 'there, here')
 
 
@@ -78,14 +72,11 @@ def covered(name):
 
 def test_what_is_not_told_of_a_pod_is_said():
     """Costs and events of a pod stay in its own folder."""
-    here()
     os.mkdir('work')
     line = hiding('work', [*JOIN, '--workers', '2', 'main'])
     if line is None:
         return 'mount namespaces are not permitted'
-    well(['up', '--listen', 'local', '--pods-only'])
-    try:
-        pod = join(line)
+    with set_of_pods(line):
         told = run([HDSS, 'submit', '--wait', '--results', 'here', '--record-costs', 'costs.txt', '--trace', 'trace.csv', 'synthetic', 'iterations=300'], cwd='work')
         assert told.status == 0, told
         assert covered('work/costs.txt') == 0
@@ -95,9 +86,6 @@ def test_what_is_not_told_of_a_pod_is_said():
         words = ['--record-costs', 'costs.txt', '--trace', 'trace.csv', '--technique', 'ss', 'synthetic', 'iterations=50']
         own = run([HDSS, 'submit', '--wait', *words])  # in a folder that the pod has, too
         assert own.status == 0 and covered('costs.txt') == 50 and run([HDSS, 'output', '2']).err == [], own
-    finally:
-        down()
-    assert finish(pod).status == 0
 
 
 def test_results_that_cannot_be_written_are_not_counted():
