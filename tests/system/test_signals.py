@@ -17,6 +17,7 @@ LOOP = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--repor
 LASTING = [word.replace('mean=40000', 'mean=100000') for word in LOOP]
 HEAD = 128  # bytes of an npy file before the first record
 DRAINING = 'nothing begins any more'
+UNREADY = 'was it sent a signal before its ranks were ready'
 
 
 @contextlib.contextmanager
@@ -122,7 +123,8 @@ def is_mpirun(pid):
 @mpirun_waits()
 def test_a_signal_to_mpirun_before_the_run_has_begun():
     """As it is there, as its first rank is, and as all are. Version 5 passes SIGUSR2 on to ranks that are not ready for it, and die of it, as they
-    may also do by themselves where their daemon is ended while they connect to it."""
+    may also do by themselves where their daemon is ended while they connect to it. Version 4 passes it on to whoever is there, and may end with
+    status 0 and without a word if that is not yet a rank: the same as a launcher that starts nobody."""
     for ranks in (0, 1, 4):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, *(() if IS_5 else (signal.SIGUSR2,))):
             clear()
@@ -132,7 +134,7 @@ def test_a_signal_to_mpirun_before_the_run_has_begun():
             send(launcher(process)[0], number)
             result = finish(process)
             stopped, drained = result.raw_err.count('stopped before the run had begun'), result.raw_err.count(DRAINING)
-            ignored = number == signal.SIGUSR2 and result.status == 0 # mpirun passes it on to whoever is there
+            ignored = number == signal.SIGUSR2 and (result.status == 0 or (result.status == 1 and UNREADY in result.raw_err))
             unconnected = IS_5 and 'PMIX_ERR_UNREACH' in result.raw_err
             assert ignored or unconnected or (result.status == 4 and stopped + drained >= 1 and 'lost' not in result.raw_err), (ranks, number, result)
             assert stopped <= 1 and drained <= 1, (ranks, number, result)
