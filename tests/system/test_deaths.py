@@ -87,6 +87,7 @@ def test_one_worker_that_dies_itself_gets_past_the_iteration():
         assert run(resumed(line)).status == 3 and given_up()[1][0]['reason'] == EARLIER
 
 
+@launched
 def test_workers_that_die_in_the_probe_are_counted():
     """Once for the run, however many they are; the runs behind it do without a probe, and find the iteration in the loop."""
     for masters, workers, most, options in ((0, 1, 3, ()), (0, 3, 2, ()), (2, 4, 2, ()), (0, 1, 3, ('--threads', 2)), (0, 1, 3, ('--technique', 'auto'))):

@@ -155,6 +155,7 @@ def check_refused(cases, loop=()):
         assert result.status == 2 and len(result.err) == 1 and all(part in result.err[0] for part in parts), (words, parts, str(result))
 
 
+@long
 def test_dithering_equals_the_serial_loop_in_every_topology_by_any_technique():
     expected, loop = b''.join(dithered(generated(90, 131))), [DITHER, 'width=90', 'height=131']
     techniques = [(0, 2, 'static', 'none'), (0, 3, 'ss', 'none'), (2, 3, 'css:chunk=9', 'power'), (2, 4, 'gss', 'power'), (0, 3, 'tss', 'none'),

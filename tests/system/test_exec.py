@@ -5,7 +5,8 @@ import os
 import signal
 import stat
 
-from launch import HDSS, SUPERMASTER, WORKER, finish, gone, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
+from launch import (HDSS, SUPERMASTER, WORKER, finish, gone, job, kill_tree, launched, long, main, mpirun_line, ranks_of, report, run, run_job,
+                    start, wait_until)
 from openmpi import RANK_VARIABLE, RECOVERING
 
 OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.err', 'tasks.txt.log'
@@ -66,6 +67,7 @@ def test_each_task_runs_once_and_in_order():
             os.remove(path)
 
 
+@launched
 def test_tasks_are_handed_out_one_at_a_time():
     """Unless another technique is asked for; `auto` begins so and learns from what is finished."""
     lines, words = [f'echo {i}' for i in range(1, 101)], ['--overwrite', '--report', 'report.json']

@@ -11,7 +11,7 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from launch import HDSS, TIMEOUT_S, Run, environment, long, main, wait_until
+from launch import HDSS, TIMEOUT_S, Run, environment, launched, long, main, wait_until
 
 
 def execute(*words, stdin='', env=None, program=(HDSS, 'exec'), timeout=TIMEOUT_S):
@@ -326,6 +326,7 @@ def test_what_is_wrong_is_said_in_a_line():
         assert status == 3 or len(run.err) == 1, (words, run)
 
 
+@launched
 def test_what_a_rank_says_of_a_failure_is_not_lost():
     """The launcher has it last, which on a busy machine takes longer than the rank's word that the run has failed."""
     with ThreadPoolExecutor(8) as at_once:

@@ -84,6 +84,7 @@ def resumed(masters=0, workers=3):
     clear()
 
 
+@launched
 def test_a_lost_worker_costs_nothing_but_time():
     for masters, place in ((0, 1), (1, 0), (2, 2)):
         check_survived(disturbed(hdss(masters, 3, job_words()), WORKER, [place]), workers=1)
@@ -95,6 +96,7 @@ def test_a_worker_that_crashes():
         check_survived(disturbed(hdss(1, 3, job_words('--technique', 'gss')), WORKER, [1], number), workers=1)
 
 
+@launched
 def test_two_lost_workers():
     for masters, places in ((0, [0, 3]), (2, [0, 1]), (1, [2, 3])):
         check_survived(disturbed(hdss(masters, 4, job_words()), WORKER, places), workers=2)
@@ -322,6 +324,7 @@ def test_a_flat_run_drains_after_a_loss():
         clear()
 
 
+@launched
 def test_variable_output_of_a_flat_run_that_loses_a_worker():
     with open('tasks', 'w') as file:
         file.writelines(f'sleep 0.2; echo {i}\n' for i in range(60))

@@ -127,6 +127,7 @@ def test_it_needs_no_launcher_that_survives_losses():
         check_failures(result, [100], SEGV)
 
 
+@long
 def test_a_job_yields_the_same_bytes():
     outputs = set()
     for isolate, masters, workers in (('off', 0, 2), ('on', 0, 2), ('on', 1, 3), ('on', 2, 2)):
@@ -225,6 +226,7 @@ def test_python_that_ends_its_process_while_it_is_loaded_or_described_begins_not
         check_nothing_begins(python_words(), f'{prefix}python:hostile.run: SystemExit: 9 .*', [f'HOSTILE_AT=hdss-helper:{place}:sys.exit'])
 
 
+@long
 def test_a_kernel_that_cannot_be_described_begins_nothing():
     for mode, reason in (('describesegv', SEGV), ('describeexit', MODES['exit'])):
         check_nothing_begins(words() + [f'mode={mode}'], r'hostile: describe\(\) ' + re.escape(reason))
@@ -267,6 +269,7 @@ def test_a_signal_ends_who_waits_for_a_description():
         wait_until(lambda below=below: not any(os.path.exists(f'/proc/{pid}') for pid in below), 'the end of the helper')
 
 
+@long
 def test_a_kernel_in_python():
     if not python_is_there():
         return 'built without Python'
@@ -413,6 +416,7 @@ def test_many_crashes_in_threads_cost_their_iterations():
         assert figures['faults'].get('lost_workers', 0) == 0, result
 
 
+@long
 def test_a_job_with_threads_yields_the_same_bytes():
     outputs = set()
     for isolate, masters, workers in (('off', 0, 2), ('on', 0, 2), ('auto', 1, 3)):

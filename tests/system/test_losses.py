@@ -55,6 +55,7 @@ def check_survived(kernel, masters, workers, technique, places, *words, later=0)
     assert result.checksum() == whole.checksum(), (result, whole)
 
 
+@launched
 def test_a_lost_worker_costs_nothing_but_time():
     check_survived('floyd-steinberg', 0, 4, 'css:chunk=9', [1])
     check_survived('hydro', 2, 4, 'css:chunk=7', [2])
@@ -130,6 +131,7 @@ def test_a_worker_of_another_node():
         return str(problem)
 
 
+@launched
 def test_the_workers_of_a_lost_master_go_on_with_the_supermaster():
     for masters, places in ((2, [1]), (2, [0, 1])):
         result = disturbed(masters, 4, ['--technique', 'css:chunk=7', *LOOPS['hydro']], places, program=MASTER, later=1)

@@ -106,6 +106,7 @@ def test_the_example_in_c():
     assert (steps[0], steps[26], steps[96]) == (0, 111, 118)
 
 
+@long
 def test_the_example_in_cpp():
     if not shutil.which('c++'):
         return 'no C++ compiler'
@@ -118,6 +119,7 @@ def test_the_example_in_cpp():
         assert result.checksum(), topology
 
 
+@long
 def test_the_example_in_fortran():
     if not shutil.which('gfortran'):
         return 'no gfortran'
@@ -138,6 +140,7 @@ def heat(cells, steps, rate=0.25):
     return rows
 
 
+@long
 def test_the_example_with_time_steps():
     kernel, wanted = example('cc', 'heat.so', 'heat.c'), heat(100, 30)
     for masters, workers, options in ((0, 2, []), (2, 3, []), (1, 2, ['--threads', '3'])):
@@ -462,6 +465,7 @@ def folder_of_numpy():
     return ''
 
 
+@long
 def test_numpy_arrays_are_taken_as_they_are():
     if not python_is_there() or not folder_of_numpy():
         return 'built without Python, or without numpy'
@@ -508,6 +512,7 @@ def lines_of(folder, job_words):
     yield [hdss, 'run', '--workers', 2, *job_words]
 
 
+@long
 def test_the_module_is_found_from_a_prefix_that_was_moved():
     if not python_is_there() or not MESON:
         return 'built without Python, or no Meson to install with'

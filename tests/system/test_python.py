@@ -264,6 +264,7 @@ def test_what_cannot_be_pickled():
         assert others()
 
 
+@long
 @leaves_nothing
 def test_calls_that_print():
     """Millions of bytes, on both streams, by Python, by descriptors and by programs: all of it comes, and no result is lost."""
@@ -294,6 +295,7 @@ with hdss.Executor(workers=1, prints=False) as executor:
         assert lines.count(f'descriptor {i}') == lines.count(f'program {i}') == 1, lines[-20:]
 
 
+@long
 @leaves_nothing
 def test_calls_that_fork():
     def fork_and_wait():
@@ -324,6 +326,7 @@ def test_calls_that_fork():
         assert executor.submit(input).exception(TIMEOUT_S).__class__ is EOFError
 
 
+@long
 @leaves_nothing
 def test_calls_with_threads():
     def sums(n):
@@ -354,6 +357,7 @@ def test_calls_with_threads():
     return None
 
 
+@long
 @leaves_nothing
 def test_large_arguments_and_results():
     block = os.urandom(30 << 20)
@@ -364,6 +368,7 @@ def test_large_arguments_and_results():
 
 # --- the client ---
 
+@long
 @leaves_nothing
 def test_a_client_that_forks():
     with hdss.Executor(workers=2) as executor:
@@ -478,6 +483,7 @@ def test_an_interrupted_prompt():
         raise
 
 
+@long
 @leaves_nothing
 def test_python_m():
     """Functions of the main module, of one of its package, and of a module beside it."""
@@ -571,6 +577,7 @@ def test_many_executors():
         executor.shutdown()
 
 
+@long
 @leaves_nothing
 def test_forgotten_executors():
     """What was submitted is done, as with those of the standard library; then the set ends with the process."""

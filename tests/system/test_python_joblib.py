@@ -67,6 +67,7 @@ def test_joblibs_own_tests():
     return None
 
 
+@long
 @needing('joblib')
 def test_workers_stay_for_the_next_call(said):
     """Workers stay for the next call; a set that was given stays up, with the workers that it has; nested calls know the backend.
@@ -137,6 +138,7 @@ print(json.dumps(said))
     assert 'joblib' in said[0] and said[1] == 'joblib 1.1.1; accepted: 1.2 or later', said
 
 
+@long
 @needing('joblib', 'numpy')
 def test_joblib_sends_arrays_once(said):
     """One file for an array that all tasks have, which is read only and goes with the call; results are right, also those of a
@@ -251,6 +253,7 @@ with hdss.Pool(2) as pool:
 
 # --- what is large ---
 
+@long
 @needing('numpy')
 def test_large_arguments_and_results(said):
     """They have files of their own, which go when they have been read.

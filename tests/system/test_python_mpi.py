@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-from launch import HDSS, TIMEOUT_S, long, main, mpirun_line, report, run
+from launch import HDSS, TIMEOUT_S, launched, long, main, mpirun_line, report, run
 
 SOURCE_ROOT = os.environ['SOURCE_ROOT']
 LIBRARY = os.environ['LIBHDSS']
@@ -58,6 +58,7 @@ def loops(ranks, *words):
     assert result.status == 0 and result.out == 'ok\n', f'{ranks} ranks, {words}: {result}'
 
 
+@launched
 @with_mpi4py
 def test_every_mode_covers_the_loop_exactly_once():
     ranks = itertools.cycle([1, 3, 2])
@@ -98,6 +99,7 @@ def test_an_exception_that_is_caught():
         loops(ranks, 'caught')
 
 
+@launched
 @with_mpi4py
 def test_an_exception_that_ends_the_program_is_said_and_nobody_hangs():
     for form in ('iterator', 'object'):

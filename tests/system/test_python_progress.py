@@ -202,6 +202,7 @@ def check_maps(python, columns, **variables):
     assert re.fullmatch(BAR.format(total=60), screen[21]) and len(screen[21]) < columns, screen
 
 
+@long
 @with_python
 def test_the_bar_fits_and_leaves_its_line_to_what_is_printed(python):
     for columns in (60, 100, 200):
@@ -217,6 +218,7 @@ def test_a_locale_without_its_characters(python):
     assert status == 0 and terminal.bytes.isascii() and '100% ' + 30 * '#' + ' 60/60  ' in screen[21], (status, screen)
 
 
+@long
 @with_python
 def test_ctrl_c_ends_a_script(python):
     for text in (LONG, LOOP):

@@ -173,6 +173,7 @@ def write_whole(path, text):
     os.replace(path + '.new', path)
 
 
+@long
 def test_energy():
     """Of a folder that looks like /sys/class/powercap, whose counter rises while the run goes on; and without one."""
     os.makedirs('powercap/intel-rapl:0')
@@ -356,6 +357,7 @@ def story(browser, name='story'):
     return browser.evaluate(f"document.getElementById('{name}').textContent")
 
 
+@long
 def test_it_opens_without_an_error():
     if not chromium.program():
         return NO_BROWSER
@@ -378,6 +380,7 @@ def test_it_opens_without_an_error():
     return None
 
 
+@long
 def test_a_trace_with_little_in_it():
     if not chromium.program():
         return NO_BROWSER
@@ -402,6 +405,7 @@ def chunks_in_order(trace, rank):
     return sorted((chunk for chunk in trace.chunks if chunk['worker'] == rank), key=lambda chunk: chunk['begun_s'])
 
 
+@long
 def test_the_keyboard_goes_everywhere():
     if not chromium.program():
         return NO_BROWSER
@@ -469,6 +473,7 @@ def test_the_keyboard_goes_everywhere():
     return None
 
 
+@long
 def test_a_screen_reader_finds_its_way():
     """What the browser tells it: charts, their keys and the tables have names, and the charts are described."""
     if not chromium.program():
@@ -490,6 +495,7 @@ def test_a_screen_reader_finds_its_way():
     return None
 
 
+@long
 def test_a_chunk_is_told_where_it_is_pointed_at():
     if not chromium.program():
         return NO_BROWSER
@@ -513,6 +519,7 @@ def test_a_chunk_is_told_where_it_is_pointed_at():
     return None
 
 
+@long
 def test_words_are_no_markup():
     evil = '</script><script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">\'"&{{run}}'
     trace = make_trace(workers=3, nodes=1, lost=1, kernel=evil, technique=evil, host=evil.replace(' ', '_'))
@@ -535,6 +542,7 @@ def test_words_are_no_markup():
     return None
 
 
+@long
 def test_it_is_printed_in_the_light():
     if not chromium.program():
         return NO_BROWSER

@@ -246,6 +246,7 @@ def test_what_cannot_be_brought_to_the_disk_is_not_reported():
         os.remove('out.npy')
 
 
+@long
 def test_pictures_are_resumed_from_their_records():
     words = ['mandelbrot', 'width=600', 'height=600', 'max_iter=20000', 'xmin=-0.3', 'xmax=0.1', 'ymin=-0.2', 'ymax=0.2']
     result = run_job(0, 2, ['--journal', 'off', '--output', 'reference.png', *words])
@@ -447,6 +448,7 @@ def test_what_is_started_again_and_what_is_not():
     assert result.status == 2 and '--journal FILE' in result.raw_err, result
 
 
+@long
 def test_an_output_that_is_gone_or_cut_is_a_failure():
     def replace(path):
         with open('other', 'wb') as file:

@@ -73,6 +73,7 @@ def failed_lines(result):
     return [line for line in result.err if ' failed: ' in line]
 
 
+@long
 def test_a_row_that_others_need_ends_the_run_by_name():
     for masters, workers in TOPOLOGIES:
         for isolate, retries in (('on', 2), ('auto', 0)):
@@ -86,6 +87,7 @@ def test_a_row_that_others_need_ends_the_run_by_name():
             assert report()['outcome'] == 'failed', report()
 
 
+@long
 def test_the_last_row_is_left_out():
     for masters, workers in TOPOLOGIES:
         for chunk in (1, 9, 200):
@@ -107,6 +109,7 @@ def test_a_row_that_takes_workers_down_ends_the_run_by_name():
         assert any('5 workers were lost while they computed iteration 50, and what depends on it cannot be computed' in line for line in result.err), result
 
 
+@long
 def test_a_row_that_hangs_counts_as_crashed():
     """Where the row is the last it is left out, else the run ends by its name; a limit that all rows keep to ends none, though all together take
     much longer."""

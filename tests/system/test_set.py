@@ -10,7 +10,8 @@ import stat
 import struct
 import sys
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurry, long, main, python_is_there, ranks_of, run, start, unhurried, wait_until
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurry, long, main, python_is_there, ranks_of, run, start, unhurried,
+                    wait_until)
 from test_events import members, name_of
 from test_isolation import built
 
@@ -242,6 +243,7 @@ def test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time():
         finish(process)
 
 
+@long
 def test_long_chunks_share_their_workers():
     """Each job has its loop in one chunk for each worker, which a helper computes: with nearly all of the weight one takes as long as it would
     alone, and the other both. Then helpers whose chunk is put off, and a worker, are killed, which costs no result."""

@@ -5,7 +5,7 @@ import signal
 import struct
 import sys
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, main, python_is_there, ranks_of, report, run, start, techniques, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, long, main, python_is_there, ranks_of, report, run, start, techniques, wait_until
 from test_dependent import DITHER, HYDRO, swinging
 from test_points import MOMENTS, POINTS, STEADY, WAVE, build_wave, records_of_journal
 from test_set import SLEEPING, here, job, well
@@ -55,6 +55,7 @@ def check_waves(number, expected):
     assert read('out.npy')[-len(expected):] == expected, well(['output', number])
 
 
+@long
 def test_a_loop_with_dependencies_runs_alone():
     build_wave(us=40000)
     runs = [run([HDSS, 'run', '--workers', '3', '--output', f'{name}.npy', name]) for name in (DITHER, HYDRO)]

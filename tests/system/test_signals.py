@@ -104,6 +104,7 @@ def test_a_signal_to_every_process_of_the_job_drains():
     assert result.status == 0 and content() == expected and not os.path.exists('out.npy.journal'), result
 
 
+@launched
 @mpirun_waits()
 def test_a_signal_to_mpirun_drains():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2):
@@ -140,6 +141,7 @@ def test_a_signal_to_mpirun_before_the_run_has_begun():
             assert stopped <= 1 and drained <= 1, (ranks, number, result)
 
 
+@launched
 @mpirun_waits()
 def test_a_signal_to_mpirun_drains_a_flat_run():
     words = [word for word in LASTING if word not in ('--power', 'equal')]

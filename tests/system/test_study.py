@@ -39,6 +39,7 @@ def rows(name='small.csv'):
         return list(csv.DictReader(file))
 
 
+@long
 def test_ended_and_gone_on_with():
     write('small.study', SMALL.replace('mean=100', 'mean=20000'))  # so that it is not over before it is ended
     process = start([HDSS, 'study', 'small.study'])
@@ -231,6 +232,7 @@ heat = none
 """
 
 
+@long
 def test_techniques_are_compared_in_one():
     """All techniques in one picture with what would be ideal, the runs as boxes, the time steps, and what the differences mean."""
     write('compared.study', COMPARED)
@@ -263,6 +265,7 @@ def check_pictures():
         assert all(part in picture for part in parts), (name, parts, picture)
 
 
+@long
 def test_workers_alone_are_simulated():
     """All topologies in one table; where a worker draws from the queue of its node, the option is for these runs alone."""
     write('alone.study', 'kernel = synthetic iterations=2000 mean=100\ntechnique = fac2\nworkers = 1 8\nmasters = 1\nbackend = simulate\n'

@@ -5,7 +5,7 @@ import os
 import signal
 import struct
 
-from launch import HDSS, WORKER, finish, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, WORKER, finish, launched, main, ranks_of, report, run, start, wait_until
 
 LOOP = ['mandelbrot', 'width=192', 'height=192']
 # 60 ms an iteration, asleep.
@@ -76,6 +76,7 @@ def test_a_signal_drains():
     assert 0 < figures['done'] < 300 and stored() == figures['done'], (stored(), figures['done'])
 
 
+@launched
 def test_a_lost_worker_costs_nothing_but_time():
     process = start(line(['--threads', 3, '--power', 'equal', '--technique', 'css:chunk=8', '--output', 'out.bin', '--report', 'report.json', *SLOW]))
     wait_until(results_have_come, 'the first result')

@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 
-from launch import HDSS, MASTER, WORKER, finish, job, main, python_is_there, run, start
+from launch import HDSS, MASTER, WORKER, finish, job, long, main, python_is_there, run, start
 from test_faults import clear, disturbed, hdss, job_words
 from test_resume import SLOW, wait_for_records
 
@@ -307,6 +307,7 @@ def no_otf2():
     return 'the build has no libotf2' if 'no libotf2' in result.raw_err else None
 
 
+@long
 def test_otf2_tells_what_the_table_tells():
     """Of the same simulated run, in which nothing is left to chance."""
     if no_otf2() is not None:
@@ -328,6 +329,7 @@ def test_otf2_tells_what_the_table_tells():
                                      **{row['worker']: ('worker', f'node::node {row["node"]}') for row in trace.workers}}, archive.locations
 
 
+@long
 def test_otf2_of_real_runs():
     if no_otf2() is not None:
         return no_otf2()
@@ -411,6 +413,7 @@ def test_what_an_earlier_run_had_done_has_rows():
         assert run([HDSS, 'report', 'trace.csv', '--svg', 'gantt.svg']).status == 0
 
 
+@long
 def test_what_an_earlier_run_had_done_in_other_forms():
     if no_protoc() is None:
         done = drained(0)
@@ -457,6 +460,7 @@ def test_it_is_explained():
         assert told.status == 2 and len(told.err) == 1 and said in told.err[0], (words, told)
 
 
+@long
 def test_a_run_makes_its_page():
     """Of its trace and report, which are not left; those that were asked for are."""
     for words in ([], ['--report', 'own.json'], ['--trace', 'own.csv', '--masters', 1], ['--dca', 'two-sided'], ['--report', '-']):

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from launch import long, main, python_is_there
+from launch import launched, long, main, python_is_there
 from pythons import obstacle, python_with, variables
 from typed import TASK, commands, follow, missing, read, steps_of
 
@@ -52,6 +52,10 @@ def without(what):
     return None
 
 
+def marked(test, body):
+    return long(test) if 'pkg-config' in body or 'hdss study' in body else launched(test)
+
+
 def task(number, title, body):
     steps = steps_of(body)
 
@@ -59,7 +63,7 @@ def task(number, title, body):
         assert steps, title
         return without(body) or try_out(steps)
     test.__name__ = f'test_task_{number}_{title}'
-    return long(test) if 'pkg-config' in body else test
+    return marked(test, body)
 
 
 def readme_start(title, body):
@@ -77,7 +81,7 @@ def readme_start(title, body):
                     file.write(name)
         return without(body) or try_out([(line, []) for language, text in shown if language == 'sh' for line in text.splitlines()])
     test.__name__ = 'test_readme_' + title
-    return long(test) if 'pkg-config' in body else test
+    return marked(test, body)
 
 
 def test_what_is_said_to_be_printed_is_looked_for():
