@@ -138,10 +138,18 @@ void master_move(struct master *master, enum master_state state)
     state_move(&master_states, &master->state, state, master->actions->event);
 }
 
+/* Keeps what the first rank of a pod has told, for whoever reads what the pod prints. */
+static void note_unfit(struct master *master, const struct fatal *problem)
+{
+    if (master->config.is_pod && master->unfit.text[0] == '\0')
+        error_set(&master->unfit, "rank %u cannot take part: %.*s", problem->rank, (int)problem->length, problem->text);
+}
+
 void master_fatal(struct master *master, unsigned rank, const char *text)
 {
     error_set(&master->problem, "%s", text); /* text that outlives the step, in one line */
     struct message message = fatal_message(rank, master->problem.text);
+    note_unfit(master, &message.fatal);
     actions_send(master->actions, master->config.supermaster, &message);
 }
 
@@ -213,6 +221,8 @@ static void relay(struct master *master, unsigned w, const struct event *event)
     }
     if (message->type == MESSAGE_SPEED)
         master_note_speed(master, w, &speed);
+    if (message->type == MESSAGE_FATAL)
+        note_unfit(master, &message->fatal);
     actions_send(master->actions, master->config.supermaster, message);
 }
 

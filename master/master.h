@@ -67,6 +67,7 @@ struct master {
     bool quiesced_told;   /* QUIESCED: the supermaster knows that all are quiesced */
     struct error problem; /* text of a FATAL of this step */
     struct error refusal; /* text of a DROP of this step */
+    struct error unfit;   /* of a pod: who of it was the first that could not take part, and why; empty: nobody */
 };
 
 /* -1 when memory is out. */

@@ -203,6 +203,11 @@ unsigned supermaster_unfit_count(const struct supermaster *supermaster)
     return supermaster->joins.unfit_count;
 }
 
+unsigned supermaster_unfit_rank(const struct supermaster *supermaster, unsigned i)
+{
+    return supermaster->config.topology->master_rank[supermaster->joins.unfit[i].master];
+}
+
 void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text)
 {
     const struct unfit *unfit = &supermaster->joins.unfit[i];

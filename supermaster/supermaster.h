@@ -397,8 +397,10 @@ bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t p
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);
 void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* Number of pods that were left out so far, as they could not take part, and a line about the i-th of them. */
+/* Number of pods that were left out so far, as they could not take part, the rank of the i-th one's master, and a line
+ * about it. */
 unsigned supermaster_unfit_count(const struct supermaster *supermaster);
+unsigned supermaster_unfit_rank(const struct supermaster *supermaster, unsigned i);
 void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
 /* Number of times that a node was put aside, or got work again, so far, and a line about the i-th of them. */

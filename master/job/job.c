@@ -179,9 +179,17 @@ static void init_effects(struct master_job *job)
                                     .assignment_ns = job->setup.job.spec.assignment_ns};
 }
 
+/* Says why this pod was of no use, as it may have been started far from where the run prints. */
+static void say_unfit(const struct master_job *job)
+{
+    if (job->master.unfit.text[0] != '\0' && job->setup.job.await_pods == 0)
+        fprintf(stderr, "master: %s\n", job->master.unfit.text);
+}
+
 /* Closes the output, and frees all of the job. Returns the exit status. */
 static int job_end(struct master_job *job, int status)
 {
+    say_unfit(job);
     status = close_output(job, check_sync(job, status));
     close_trace(job);
     master_fini(&job->master);

@@ -171,6 +171,17 @@ static int announce(struct elastic *elastic)
     return led_job_announce(elastic->led, elastic->link, ELASTIC_JOB, &about, true);
 }
 
+/* Has pods leave that cannot take part, as there is no other job for them: each has told why on its own side. Those that
+ * the run has started itself stay, as their launcher tells of each end. */
+static void send_unfit_away(struct elastic *elastic)
+{
+    unsigned rank;
+    if (led_job_root(elastic->led)->setup.job.await_pods > 0)
+        return;
+    for (; led_job_tell_unfit(elastic->led, elastic->unfit, &rank); elastic->unfit++)
+        elastic_send_away(elastic, rank, false);
+}
+
 /* Has the job run until its machine has exited. Returns its status. */
 static int drive_job(struct elastic *elastic)
 {
@@ -180,8 +191,10 @@ static int drive_job(struct elastic *elastic)
     elastic->driver = link_add(elastic->link, &part);
     if (elastic->driver == NULL) /* the link is over */
         return EXIT_STATUS_FAILED;
-    while (driver_goes_on(elastic->driver))
+    while (driver_goes_on(elastic->driver)) {
         link_turn(elastic->link);
+        send_unfit_away(elastic);
+    }
     const int status = link_remove(elastic->link, elastic->driver);
     elastic->driver = NULL;
     return status;

@@ -17,6 +17,7 @@ struct elastic {
     struct pods_door door;
     struct link *link;     /* while the run goes on; owned */
     struct driver *driver; /* the link's, while the job goes on */
+    unsigned unfit;        /* pods that cannot take part, and have been sent away */
 };
 
 /* Makes the job ready for the ranks of the launch, which are grouped, and for pods, and opens the door to them. Returns

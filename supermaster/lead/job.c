@@ -159,6 +159,14 @@ void led_job_note_joined(struct led_job *led)
         led->costs_ranks[led->costs_count] = topology->worker_rank[led->costs_count];
 }
 
+bool led_job_tell_unfit(const struct led_job *led, unsigned i, unsigned *rank)
+{
+    if (i >= supermaster_unfit_count(&led->supermaster))
+        return false;
+    *rank = supermaster_unfit_rank(&led->supermaster, i);
+    return true;
+}
+
 void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete)
 {
     root_note_added(&led->root, added, is_complete);

@@ -41,6 +41,9 @@ int led_job_reserve(struct led_job *led, unsigned workers);
 /* The topology has that master; the machine is told by the caller. */
 void led_job_note_joined(struct led_job *led);
 
+/* Sets the rank of the master of the i-th pod, from 0, that cannot take part. False where there are fewer. */
+bool led_job_tell_unfit(const struct led_job *led, unsigned i, unsigned *rank);
+
 /* Notes how many iterations have been added by now to a loop to which they are added by number; the machine is told by
  * the caller. After led_job_prepare(). */
 void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete);
