@@ -3,6 +3,7 @@
 #include "common/os/own_environment.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static char **kept;
@@ -14,12 +15,11 @@ void own_environment_keep(char **own)
 
 const char *own_environment_get(const char *name)
 {
-    char **of_job = environ;
-    if (kept != NULL)
-        environ = kept;
-    const char *value = getenv(name);
-    environ = of_job;
-    return value;
+    const size_t length = strlen(name);
+    for (char **variable = kept != NULL ? kept : environ; variable != NULL && *variable != NULL; variable++)
+        if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
+            return *variable + length + 1;
+    return NULL;
 }
 
 const char *own_environment_of_job(const char *name)

@@ -59,15 +59,20 @@ static void add_option(struct launch_plan *launch_plan, const char *name, const 
     argv_insert(&launch_plan->job, 1, name);
 }
 
+/* Where pods join: `ticket`, or, where it is NULL, the file that the user names. */
+static void add_options(struct launch_plan *launch_plan, const char *ticket)
+{
+    if (ticket != NULL)
+        add_option(launch_plan, "--pods-file", ticket);
+    add_option(launch_plan, "--listen", listen_value(launch_plan));
+}
+
 int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
 {
     char ticket[JOB_PATH_MAX];
-    if (!launch_plan->has_pods_file) {
-        if (find_ticket(launch_plan, ticket, error) < 0)
-            return -1;
-        add_option(launch_plan, "--pods-file", ticket);
-    }
-    add_option(launch_plan, "--listen", listen_value(launch_plan));
+    if (!launch_plan->has_pods_file && find_ticket(launch_plan, ticket, error) < 0)
+        return -1;
+    add_options(launch_plan, launch_plan->has_pods_file ? NULL : ticket);
     return 0;
 }
 
@@ -76,8 +81,7 @@ int open_run_add_late(struct launch_plan *launch_plan, struct error *error)
     struct job *job = &launch_plan->setup.job;
     if (find_ticket(launch_plan, job->pods_file, error) < 0)
         return -1;
-    add_option(launch_plan, "--pods-file", job->pods_file);
-    add_option(launch_plan, "--listen", listen_value(launch_plan));
+    add_options(launch_plan, job->pods_file);
     launch_plan->listens = job->listens = true;
     return serve_parse_listen(listen_value(launch_plan), &job->listen, error);
 }
