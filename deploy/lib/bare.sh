@@ -74,8 +74,8 @@ bare_quickstart() {
   [ "$suite" != trixie ] || bare_build_tests "$folder"
 }
 
-# What the tests in the root of Debian 13 are, for Meson: those that another compiler, C library or launcher could change.
-bare_chosen=(--suite unit --suite system --no-suite sched --no-suite once)
+# What the tests in the root of Debian 13 are, for Meson: those that another system or launcher could change.
+bare_chosen=(--suite os --suite system --no-suite once)
 
 # Builds those tests, too, and what they run, in the folder that quickstart has left.
 bare_build_tests() {
