@@ -6,6 +6,7 @@
 #include "common/mpi/detect.h"
 #include "common/mpi/lanes.h"
 #include "common/mpi/meet.h"
+#include "common/mpi/mpi_help.h"
 #include "common/mpi/net.h"
 #include "common/mpi/place.h"
 #include "common/mpi/rank.h"
@@ -136,6 +137,7 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
 {
     int level, rank, ranks; /* heartbeat.c looks what the level is */
     MPI_Init_thread(argc, argv, least_level(introduction), &level);
+    mpi_help_print_here();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     runtime->world = MPI_COMM_WORLD; /* no other messages are in it: a duplicate would take rounds over all ranks */
