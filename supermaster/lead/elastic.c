@@ -171,8 +171,8 @@ static int announce(struct elastic *elastic)
     return led_job_announce(elastic->led, elastic->link, ELASTIC_JOB, &about, true);
 }
 
-/* Has pods leave that cannot take part, as there is no other job for them: each has told why on its own side. Those that
- * the run has started itself stay, as their launcher tells of each end. */
+/* Has pods leave that cannot take part, as there is no other job for them: each has told why on its own side. Those
+ * that the run has started itself stay, as their launcher tells of each end. */
 static void send_unfit_away(struct elastic *elastic)
 {
     unsigned rank;
