@@ -32,6 +32,11 @@ struct dialect {
      * killed, or sent a second signal. NULL: it has none. */
     void (*clear)(pid_t launcher);
 
+    /* Around a launch: keeps on this machine what launchers of several runs have in common, and lets it go. NULL: there
+     * is nothing. */
+    void (*keep)(const struct launch_plan *launch_plan);
+    void (*let_go)(void);
+
     unsigned rank_depth; /* a rank on this machine is a child (1) or a grandchild (2) of the launcher */
 };
 

@@ -20,9 +20,12 @@
 #include "worker/kernels/exec/environment.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +38,8 @@
 #define MEMORY_FOLDER_LEAST (UINT64_C(1) << 30)
 /* Names the folder for the sessions of version 4. */
 #define SESSION_BASE "OMPI_MCA_orte_tmpdir_base"
+/* Attempts to keep a folder that others remove. */
+#define KEEP_TRIES 100
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
 {
@@ -323,15 +328,22 @@ static void clear_5(const char *base, const char *host, long launcher)
         remove_session(session);
 }
 
-/* Removes what a launcher of either version removes itself at the end. BASE is TMPDIR, unless it is set; HOST may be
- * cut at its first dot. */
-static void openmpi_clear(pid_t launcher)
+/* Where Open MPI has its files: TMPDIR, unless it is told. */
+static const char *session_base(void)
 {
     static const char *const names[] = {"TMP", "TEMP", "TMPDIR", SESSION_BASE}; /* the last one counts most */
     const char *base = "/tmp";
-    char host[HOST_NAME_MAX + 1] = "";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         base = getenv(names[i]) != NULL ? getenv(names[i]) : base;
+    return base;
+}
+
+/* Removes what a launcher of either version removes itself at the end. The name of the host may be cut at its first
+ * dot. */
+static void openmpi_clear(pid_t launcher)
+{
+    const char *base = session_base();
+    char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof host - 1);
     for (int cut = 0; cut < 2; cut++) {
         clear_4(base, host, (long)launcher);
@@ -340,9 +352,57 @@ static void openmpi_clear(pid_t launcher)
     }
 }
 
+/* --- several runs at once --- */
+
+/* The folder that keeps the one of the sessions: BASE/ompi.HOST.USER/hdss.NUMBER, with the number of this process. */
+static char kept[PATH_MAX];
+
+/* Those of processes that were killed are nobody's. */
+static void remove_forgotten(const char *top)
+{
+    int number;
+    const struct dirent *entry;
+    DIR *folder = opendir(top);
+    while (folder != NULL && (entry = readdir(folder)) != NULL)
+        if (sscanf(entry->d_name, "hdss.%d", &number) == 1 && kill(number, 0) < 0 && errno == ESRCH)
+            unlinkat(dirfd(folder), entry->d_name, AT_REMOVEDIR);
+    if (folder != NULL)
+        closedir(folder);
+}
+
+/* All sessions of a user lie in one folder under version 4, and whose mpirun ends last removes it: another one that
+ * begins at that moment fails. It is not removed as long as something else is in it. */
+static void openmpi_keep(const struct launch_plan *launch_plan)
+{
+    char top[PATH_MAX], host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof host - 1);
+    host[strcspn(host, ".")] = '\0';
+    kept[0] = '\0';
+    if (is_version_5(launch_plan) ||
+        (size_t)snprintf(top, sizeof top, "%s/ompi.%s.%u", session_base(), host, geteuid()) >= sizeof top ||
+        (size_t)snprintf(kept, sizeof kept, "%s/hdss.%d", top, (int)getpid()) >= sizeof kept)
+        return;
+    for (int tries = 0; tries < KEEP_TRIES; tries++) /* others remove it as they end */
+        if ((mkdir(top, 0700) == 0 || errno == EEXIST) && (mkdir(kept, 0700) == 0 || errno == EEXIST))
+            break;
+    remove_forgotten(top);
+}
+
+static void openmpi_let_go(void)
+{
+    if (kept[0] == '\0')
+        return;
+    rmdir(kept);
+    *strrchr(kept, '/') = '\0';
+    rmdir(kept); /* fails while other runs are there */
+    kept[0] = '\0';
+}
+
 const struct dialect openmpi_dialect = {.survives = survives,
                                         .add_options = openmpi_add_options,
                                         .add_program_options = openmpi_add_program_options,
                                         .set_environment = set_environment,
                                         .clear = openmpi_clear,
+                                        .keep = openmpi_keep,
+                                        .let_go = openmpi_let_go,
                                         .rank_depth = 1};

@@ -615,6 +615,18 @@ static int check_set(const struct launch_plan *launch_plan, struct error *error)
                "up` on the first host");
 }
 
+/* Runs the line, while what other runs have in common with it is kept. */
+static int run_kept(struct launch_plan *launch_plan, const struct dialect *dialect, struct argv *line,
+                    struct launch *how)
+{
+    if (dialect->keep != NULL)
+        dialect->keep(launch_plan);
+    const int status = launch_plan->serves ? run_line(launch_plan, line, how) : run_logged(launch_plan, line, how);
+    if (dialect->let_go != NULL)
+        dialect->let_go();
+    return status;
+}
+
 /* Composes the line, shows it and runs it. */
 static int run_composed(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
@@ -650,9 +662,7 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         set_restarts(launch_plan);
         how->begin_ms = (int64_t)(launch_plan->setup.job.spec.drain_ns / 1000000);
         how->ranks = (launch_plan->dca.count == 0) + launch_plan->masters + launch_plan->workers;
-        status = launch_plan->dry_run  ? EXIT_STATUS_DONE
-                 : launch_plan->serves ? run_line(launch_plan, &line, how)
-                                       : run_logged(launch_plan, &line, how);
+        status = launch_plan->dry_run ? EXIT_STATUS_DONE : run_kept(launch_plan, dialect, &line, how);
         restore_tasks(tasks);
     }
     argv_fini(&line);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """hdss run and the launcher: which one is taken, what it is given, and what is said where it cannot work. Nothing is started then."""
 import os
+import re
 import shutil
 import subprocess
 
@@ -24,6 +25,10 @@ def unset_variables(*names):
         os.environ.pop(name, None)
 
 
+def session_folder():
+    return f"ompi.{os.uname().nodename.split('.')[0]}.{os.geteuid()}"
+
+
 def composed(*words):
     result = run([HDSS, 'run', '--dry-run', *words, *JOB])
     assert result.status == 0, result
@@ -38,6 +43,27 @@ def test_a_launcher_that_starts_no_rank_is_no_success():
     assert result.status == 1 and 'no rank has said how the run went' in result.raw_err, result
     result = run([HDSS, 'run', '--workers', '1', '--dca', 'rma', *JOB])
     assert result.status == 0, result
+
+
+def test_the_folder_of_the_sessions_is_kept_while_a_run_needs_it():
+    """mpirun of another run removes it when it is empty, of version 4, which has all sessions of a user in one."""
+    if openmpi.IS_5:
+        return 'version 5 has a folder for each run'
+    os.mkdir('temporary')
+    with open('removing', 'w', encoding='ascii') as file:
+        file.write('#!/bin/sh\n[ "$1" = --version ] && exec mpirun --version\n'
+                   'rmdir temporary/ompi.* 2>/dev/null; ls -d temporary/ompi.*/* >there\nexec mpirun "$@"\n')
+    os.chmod('removing', 0o755)
+    os.mkdir('temporary/' + session_folder())
+    forgotten = f'temporary/{session_folder()}/hdss.999999999'  # no process has that number
+    os.mkdir(forgotten)
+    elsewhere = ['env', '-u', 'OMPI_MCA_orte_tmpdir_base', 'TMPDIR=' + os.path.abspath('temporary')]
+    result = run([*elsewhere, HDSS, 'run', '--mpirun', './removing', '--workers', '1', *JOB])
+    assert result.status == 0, result
+    with open('there', encoding='ascii') as file:
+        assert re.fullmatch(r'temporary/ompi\.[\w-]+\.\d+/hdss\.\d+\n', file.read()) and not os.path.exists(forgotten)
+    assert os.listdir('temporary') == [], os.listdir('temporary')
+    return None
 
 
 def test_a_launcher_that_is_not_there():
