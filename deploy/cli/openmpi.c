@@ -383,9 +383,11 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
         (size_t)snprintf(kept, sizeof kept, "%s/hdss.%d", top, (int)getpid()) >= sizeof kept)
         return;
     for (int tries = 0; tries < KEEP_TRIES; tries++) /* others remove it as they end */
-        if ((mkdir(top, 0700) == 0 || errno == EEXIST) && (mkdir(kept, 0700) == 0 || errno == EEXIST))
+        if ((mkdir(top, 0700) == 0 || errno == EEXIST) && is_own_folder(top) &&
+            (mkdir(kept, 0700) == 0 || errno == EEXIST))
             break;
-    remove_forgotten(top);
+    if (is_own_folder(top))
+        remove_forgotten(top);
 }
 
 static void openmpi_let_go(void)
