@@ -23,7 +23,7 @@
 #define TOLD_MAX  16
 #define TOPIC_MAX 80
 
-typedef int show_help(const char *file, const char *topic, bool with_head, ...);
+typedef int show_help(const char *file, const char *topic, int with_head, ...);
 typedef char *render_help(const char *file, const char *topic, bool with_head, va_list values);
 
 static render_help *render;
@@ -41,13 +41,15 @@ static bool is_told(const char *topic)
     return false;
 }
 
-static int print_help(const char *file, const char *topic, bool with_head, ...)
+/* The third parameter is a bool, in front of whose `...` C has no va_start(): of the word that it comes in one byte is
+ * told. */
+static int print_help(const char *file, const char *topic, int with_head, ...)
 {
     va_list values;
     if (strcmp(file, "help-mpi-btl-tcp.txt") == 0 || is_told(topic))
         return 0;
     va_start(values, with_head);
-    char *text = render(file, topic, with_head, values);
+    char *text = render(file, topic, (with_head & 0xff) != 0, values);
     va_end(values);
     if (text != NULL)
         fputs(text, stderr);
