@@ -114,10 +114,11 @@ def is_complete(result):
 
 def is_ended(result):
     """By a loss, or a kill. Open MPI's mpirun may crash in its PMIx as it ends after one; version 5 does so without a word. Version 4 may end by
-    SIGPIPE while it says that a rank was killed."""
+    SIGPIPE while it says that a rank was killed. Where one is killed before the others have found it, MPI_Init() fails in these."""
     crashed = result.status == -signal.SIGSEGV and ((IS_5 and result.is_of_mpirun) or 'libpmix' in result.raw_err)
     broken = result.status == -signal.SIGPIPE and 'exited on signal' in result.raw_err
-    return crashed or broken or result.status in (1, 137, -signal.SIGKILL)
+    alone = 'An error occurred in MPI_Init' in result.raw_err
+    return crashed or broken or alone or result.status in (1, 137, -signal.SIGKILL)
 
 
 def attempt(number, references):
