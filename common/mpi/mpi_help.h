@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Open MPI says of itself where it cannot go on, or has lost a connection: see mpi_help.c. */
+/* The help texts of Open MPI, which it prints where it cannot go on, or has lost a connection: see mpi_help.c. */
 #pragma once
 
 /* Has this rank print such texts itself. Behind MPI_Init_thread(); nothing but with version 4 of Open MPI. */

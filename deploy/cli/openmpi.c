@@ -302,11 +302,18 @@ static void remove_session(const char *session)
     nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* Version 4 keeps the files of a run in BASE/ompi.HOST.USER/pid.NUMBER, with the number of its mpirun. */
+/* Writes the folder in which version 4 keeps all sessions of a user: BASE/ompi.HOST.USER. False where it is too long.
+ */
+static bool name_sessions_4(char top[PATH_MAX], const char *base, const char *host)
+{
+    return (size_t)snprintf(top, PATH_MAX, "%s/ompi.%s.%u", base, host, geteuid()) < PATH_MAX;
+}
+
+/* Version 4 keeps the files of a run there in pid.NUMBER, with the number of its mpirun. */
 static void clear_4(const char *base, const char *host, long launcher)
 {
     char top[PATH_MAX], session[PATH_MAX];
-    if ((size_t)snprintf(top, sizeof top, "%s/ompi.%s.%u", base, host, geteuid()) >= sizeof top ||
+    if (!name_sessions_4(top, base, host) ||
         (size_t)snprintf(session, sizeof session, "%s/pid.%ld", top, launcher) >= sizeof session || !is_own_folder(top))
         return;
     unsigned job = job_number_4(session, launcher);
@@ -357,7 +364,7 @@ static void openmpi_clear(pid_t launcher)
 /* The folder that keeps the one of the sessions: BASE/ompi.HOST.USER/hdss.NUMBER, with the number of this process. */
 static char kept[PATH_MAX];
 
-/* Those of processes that were killed are nobody's. */
+/* Removes the folders of processes that were killed, which keep nothing any more. */
 static void remove_forgotten(const char *top)
 {
     int number;
@@ -378,8 +385,7 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
     gethostname(host, sizeof host - 1);
     host[strcspn(host, ".")] = '\0';
     kept[0] = '\0';
-    if (is_version_5(launch_plan) ||
-        (size_t)snprintf(top, sizeof top, "%s/ompi.%s.%u", session_base(), host, geteuid()) >= sizeof top ||
+    if (is_version_5(launch_plan) || !name_sessions_4(top, session_base(), host) ||
         (size_t)snprintf(kept, sizeof kept, "%s/hdss.%d", top, (int)getpid()) >= sizeof kept)
         return;
     for (int tries = 0; tries < KEEP_TRIES; tries++) /* others remove it as they end */
