@@ -14,10 +14,11 @@ LIBPYTHON = os.environ['LIBPYTHON_VERSION']  # of the workers, say 3.11
 
 # Runs the notebook whose file is named, and prints the outputs of its cells as the last line, as JSON.
 EXECUTE = '''
-import json, nbclient, nbformat, sys
+import json, nbclient, nbformat, sys, traitlets.config
 book = nbformat.read(sys.argv[1], 4)
 nbformat.validate(book)
-nbclient.NotebookClient(book, kernel_name='python3').execute()
+sockets = traitlets.config.Config(KernelManager={'transport': 'ipc'})  # by TCP, another program may take the port that was found free
+nbclient.NotebookClient(book, kernel_name='python3', config=sockets).execute()
 print(json.dumps([cell.outputs for cell in book.cells if cell.cell_type == 'code']))
 '''
 
