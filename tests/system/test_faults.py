@@ -9,7 +9,7 @@ import re
 import signal
 import time
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, launched, main, mpirun_line, report, run, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, launched, let_user_code_crash, main, mpirun_line, report, run, start, wait_until
 from openmpi import IS_5, RECOVERING, rank_of
 from test_resume import LONG, SLOW, STEADY, check, read, undisturbed, wait_for_records
 
@@ -421,4 +421,5 @@ def test_a_drain_waits_for_a_chunk_that_is_run_with_care():
 
 
 if __name__ == '__main__':
+    let_user_code_crash()
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

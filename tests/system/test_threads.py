@@ -5,7 +5,7 @@ import os
 import signal
 import struct
 
-from launch import HDSS, WORKER, finish, launched, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, WORKER, finish, launched, let_user_code_crash, main, ranks_of, report, run, start, wait_until
 
 LOOP = ['mandelbrot', 'width=192', 'height=192']
 # 60 ms an iteration, asleep.
@@ -132,4 +132,5 @@ def test_what_cannot_be_is_refused_in_one_line():
 
 
 if __name__ == '__main__':
+    let_user_code_crash()
     main([function for name, function in list(globals().items()) if name.startswith('test_')])
