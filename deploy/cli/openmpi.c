@@ -17,6 +17,7 @@
  * or libfabric may be the transport, and they choose network cards by their place on the PCI bus. */
 #include "common/os/cores.h"
 #include "deploy/cli/dialect.h"
+#include "deploy/cli/rank_memory.h"
 #include "worker/kernels/exec/environment.h"
 
 #include <dirent.h>
@@ -40,6 +41,15 @@
 #define SESSION_BASE "OMPI_MCA_orte_tmpdir_base"
 /* Attempts to keep a folder that others remove. */
 #define KEEP_TRIES 100
+
+/* Name the folder for the memory that ranks share; the second one is of version 5. */
+static const char *const memory_variables[] = {"OMPI_MCA_btl_vader_backing_directory",
+                                               "OMPI_MCA_btl_sm_backing_directory", "OMPI_MCA_osc_sm_backing_directory",
+                                               "OMPI_MCA_osc_rdma_backing_directory"};
+enum { MEMORY_VARIABLES = sizeof memory_variables / sizeof *memory_variables };
+/* The folder that this process has made and named there. */
+static struct rank_memory shared;
+static bool has_named[MEMORY_VARIABLES];
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
 {
@@ -351,6 +361,8 @@ static void openmpi_clear(pid_t launcher)
 {
     const char *base = session_base();
     char host[HOST_NAME_MAX + 1] = "";
+    if (shared.path[0] != '\0')
+        rank_memory_clear(&shared);
     gethostname(host, sizeof host - 1);
     for (int cut = 0; cut < 2; cut++) {
         clear_4(base, host, (long)launcher);
@@ -379,13 +391,12 @@ static void remove_forgotten(const char *top)
 
 /* All sessions of a user lie in one folder under version 4, and whose mpirun ends last removes it: another one that
  * begins at that moment fails. It is not removed as long as something else is in it. */
-static void openmpi_keep(const struct launch_plan *launch_plan)
+static void keep_sessions_4(void)
 {
     char top[PATH_MAX], host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof host - 1);
     host[strcspn(host, ".")] = '\0';
-    kept[0] = '\0';
-    if (is_version_5(launch_plan) || !name_sessions_4(top, session_base(), host) ||
+    if (!name_sessions_4(top, session_base(), host) ||
         (size_t)snprintf(kept, sizeof kept, "%s/hdss.%d", top, (int)getpid()) >= sizeof kept)
         return;
     for (int tries = 0; tries < KEEP_TRIES; tries++) /* others remove it as they end */
@@ -396,14 +407,50 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
         remove_forgotten(top);
 }
 
-static void openmpi_let_go(void)
+static void let_sessions_4_go(void)
 {
-    if (kept[0] == '\0')
-        return;
     rmdir(kept);
     *strrchr(kept, '/') = '\0';
     rmdir(kept); /* fails while other runs are there */
     kept[0] = '\0';
+}
+
+/* The line that is shown does not name the folder, as it is gone when somebody types that. What the user names
+ * stays. */
+static void name_memory(void)
+{
+    if (rank_memory_make(&shared) < 0)
+        return;
+    for (size_t i = 0; i < MEMORY_VARIABLES; i++) {
+        has_named[i] = getenv(memory_variables[i]) == NULL;
+        if (has_named[i])
+            setenv(memory_variables[i], shared.path, 1);
+    }
+}
+
+static void forget_memory(void)
+{
+    for (size_t i = 0; i < MEMORY_VARIABLES; i++)
+        if (has_named[i])
+            unsetenv(memory_variables[i]);
+    rank_memory_remove(&shared);
+}
+
+static void openmpi_keep(const struct launch_plan *launch_plan)
+{
+    kept[0] = shared.path[0] = '\0';
+    if (!is_version_5(launch_plan))
+        keep_sessions_4();
+    if (launch_plan_is_here(launch_plan))
+        name_memory();
+}
+
+static void openmpi_let_go(void)
+{
+    if (shared.path[0] != '\0')
+        forget_memory();
+    if (kept[0] != '\0')
+        let_sessions_4_go();
 }
 
 const struct dialect openmpi_dialect = {.survives = survives,

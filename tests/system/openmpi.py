@@ -2,9 +2,11 @@
 """What each version of Open MPI is told, for the lines that tests write by hand: the one place that knows the differences. `hdss run` has its own
 (deploy/cli/openmpi.c), and is started without any of this.
 """
+import functools
 import os
 import re
 import subprocess
+import tempfile
 
 
 def version():
@@ -62,10 +64,22 @@ def set_before(variables, line):
     return ['env', *(f'{name}={value}' for name, value in variables.items()), *line] if variables else line
 
 
+@functools.cache
+def memory():
+    """A folder in memory, which is removed as this process ends."""
+    return tempfile.TemporaryDirectory(prefix='hdss-test-', dir='/dev/shm')
+
+
+def memory_of_its_own():
+    """The variables by which the ranks of a line share memory in a folder of their own: two lines can get the same number."""
+    folder = tempfile.mkdtemp(dir=memory().name)
+    return {f'OMPI_MCA_{component}_backing_directory': folder for component in ('btl_sm' if IS_5 else 'btl_vader', 'osc_sm', 'osc_rdma')}
+
+
 def mpirun(options=(), mca=()):
     """The words in front of the programs, on this machine. `mca` as variables: version 5 takes --mca for the first program alone."""
     parameters = {f'OMPI_MCA_{name}': value for name, value in dict(mca).items()}
-    return set_before({**HERE, **parameters}, ['mpirun', *SHARING_CORES, *options])
+    return set_before({**HERE, **memory_of_its_own(), **parameters}, ['mpirun', *SHARING_CORES, *options])
 
 
 def network(agent):

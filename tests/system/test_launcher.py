@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import openmpi
-from launch import HDSS, SUPERMASTER, WORKER, main, report, run
+from launch import HDSS, SUPERMASTER, WORKER, finish, hurry, launched, main, report, run, shared_memory, start, unhurried, wait_until
 
 JOB = ['synthetic', 'iterations=20', 'mean=1']
 
@@ -138,6 +138,35 @@ def test_one_machine_is_told_so():
     for words in (['--one-launch', '--hosts', 'a:2,b:2'], ['--mpi-args', '--hostfile hosts']):
         line = composed('--workers', '4', *words)
         assert 'OMPI_MCA' not in line and 'HWLOC' not in line, line
+
+
+def memory_of_ranks(*processes):
+    """Files that ranks below the processes share, as Open MPI names them by the machine, the user, the job and the rank."""
+    paths = set().union(*map(shared_memory, processes))
+    return sorted(path for path in paths if '_segment.' in path)
+
+
+@launched
+def test_runs_whose_processes_have_the_same_numbers():
+    """Open MPI gives them the same number, too, as it does to one pair of launches in 65,536."""
+    apart = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
+    if subprocess.run([*apart, 'true'], capture_output=True, check=False).returncode != 0:
+        return 'no PID namespaces of one\'s own'
+    line = [*apart, 'env', HDSS, 'run', '--workers', '2', '--power', 'equal', '--technique', 'ss', *unhurried()]
+    processes = []
+    for name in 'ab':
+        os.mkdir(name)
+        processes.append(start([*line[:len(apart) + 1], f'TMPDIR={os.path.abspath(name)}', *line[len(apart) + 1:]]))
+    wait_until(lambda: len(memory_of_ranks(*processes)) == 6, 'the ranks of both')
+    files = memory_of_ranks(*processes)
+    folders = {os.path.dirname(path) for path in files}
+    assert len({os.path.basename(path) for path in files}) == 3 and len(folders) == 2, files
+    assert all(os.path.basename(folder).startswith(f'hdss-ranks.{os.geteuid()}.') for folder in folders), folders
+    hurry()
+    results = [finish(process) for process in processes]
+    assert all(result.status == 0 for result in results) and results[0].checksum() == results[1].checksum(), results
+    assert not any(map(os.path.exists, folders)), folders
+    return None
 
 
 def test_what_the_user_has_set_stays():

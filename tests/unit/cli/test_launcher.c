@@ -3,6 +3,7 @@
 #include "common/util/error.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/launcher.h"
+#include "deploy/cli/rank_memory.h"
 #include "deploy/cli/version_cache.h"
 #include "tests/lib/suite.h"
 
@@ -242,6 +243,55 @@ START_TEST(what_a_killed_launcher_leaves_is_removed)
 }
 END_TEST
 
+static void make_file_in(const char *path, char file[PATH_MAX])
+{
+    snprintf(file, PATH_MAX, "%s/segment", path);
+    add_file(file);
+}
+
+START_TEST(each_launch_has_a_folder_for_the_memory_of_its_ranks)
+{
+    struct rank_memory first, second;
+    char file[PATH_MAX], other[PATH_MAX];
+    struct stat status;
+    ck_assert_int_eq(rank_memory_make(&first), 0);
+    ck_assert_int_eq(rank_memory_make(&second), 0);
+    ck_assert_str_ne(first.path, second.path);
+    ck_assert_int_eq(stat(first.path, &status), 0);
+    ck_assert_uint_eq(status.st_mode & 07777, 0700);
+    make_file_in(first.path, file);
+    make_file_in(second.path, other);
+    rank_memory_clear(&first);
+    ck_assert_int_lt(access(file, F_OK), 0);
+    ck_assert_int_eq(access(first.path, F_OK), 0);
+    add_file(file);
+    rank_memory_remove(&first);
+    ck_assert_int_lt(access(file, F_OK), 0);
+    ck_assert_int_eq(access(other, F_OK), 0);
+    rank_memory_remove(&second);
+    ck_assert_int_lt(access(other, F_OK), 0);
+}
+END_TEST
+
+/* A program that inherits the folder holds it, as mpirun does beyond the end of hdss. */
+START_TEST(the_memory_of_a_killed_run_is_removed_by_the_next)
+{
+    struct rank_memory killed, next;
+    char file[PATH_MAX];
+    ck_assert_int_eq(rank_memory_make(&killed), 0);
+    make_file_in(killed.path, file);
+    const int inherited = dup(killed.fd);
+    close(killed.fd);
+    ck_assert_int_eq(rank_memory_make(&next), 0);
+    rank_memory_remove(&next);
+    ck_assert_int_eq(access(file, F_OK), 0);
+    close(inherited);
+    ck_assert_int_eq(rank_memory_make(&next), 0);
+    rank_memory_remove(&next);
+    ck_assert_int_lt(access(killed.path, F_OK), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cli-launcher");
@@ -255,6 +305,8 @@ int main(void)
     tcase_add_test(all, scripts_and_what_prints_nothing_are_not_kept);
     tcase_add_test(all, the_memory_of_ranks_has_a_number_that_follows_from_their_launcher);
     tcase_add_test(all, what_a_killed_launcher_leaves_is_removed);
+    tcase_add_test(all, each_launch_has_a_folder_for_the_memory_of_its_ranks);
+    tcase_add_test(all, the_memory_of_a_killed_run_is_removed_by_the_next);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
