@@ -71,9 +71,11 @@ def memory():
 
 
 def memory_of_its_own():
-    """The variables by which the ranks of a line share memory in a folder of their own: two lines can get the same number."""
+    """The variables by which a line has its session and the memory of its ranks in a folder of its own: two lines can get the same number, and
+    mpirun of version 4 removes what sessions have in common."""
     folder = tempfile.mkdtemp(dir=memory().name)
-    return {f'OMPI_MCA_{component}_backing_directory': folder for component in ('btl_sm' if IS_5 else 'btl_vader', 'osc_sm', 'osc_rdma')}
+    parameters = {f'{component}_backing_directory': folder for component in ('btl_sm' if IS_5 else 'btl_vader', 'osc_sm', 'osc_rdma')}
+    return {f'OMPI_MCA_{name}': value for name, value in (parameters if IS_5 else {**parameters, 'orte_tmpdir_base': folder}).items()}
 
 
 def mpirun(options=(), mca=()):
