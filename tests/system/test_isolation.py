@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 import hostile as hostile_python
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, children_of, descendants, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line,
                     python_is_there, report, run, run_job, start, wait_until)
 
 SOURCE = os.environ['SOURCE_ROOT']
@@ -347,8 +347,16 @@ def some_are_done():
     return os.path.exists('out.npy') and os.path.getsize('out.npy') > 128 and any(records())
 
 
+# Iterations that wait in a child of their helper until the file is there.
+GATE = ['at=0', 'every=20', 'mode=command', 'command=until test -e go; do sleep 0.01; done']
+
+
 def check_killed(process, are_there, count):
-    """Kills helpers again and again, each time once `are_there` says of the number of helpers that all are."""
+    """Kills helpers again and again, each time once `are_there` says of the number of helpers that all are. The first helper of each
+    worker has opened the kernel by then, as both are at the GATE: a kernel that nobody can open ends the run."""
+    wait_until(lambda: sum(1 for pid in helpers(process) if children_of(pid)) == 2, 'two helpers that compute')
+    with open('go', 'w', encoding='ascii'):
+        pass
     wait_until(lambda: are_there(len(helpers(process))) and some_are_done(), 'two helpers')
     killed = 0
     while process.poll() is None and killed < 9:  # ten in a row that have not begun are given up
@@ -366,7 +374,7 @@ def check_killed(process, are_there, count):
 
 
 def test_helpers_that_are_killed_are_replaced():
-    check_killed(start(hdss(0, 2, words('--retries', 20, chunk=20) + ['iterations=2000', 'spin=1000'])), lambda there: there == 2, 2000)
+    check_killed(start(hdss(0, 2, words('--retries', 20, chunk=20) + ['iterations=2000', 'spin=1000', *GATE])), lambda there: there == 2, 2000)
 
 
 def test_signals_to_all_processes_end_no_helper():
@@ -455,7 +463,7 @@ def test_an_iteration_that_hangs_in_a_thread_is_ended():
 
 
 def test_killed_helpers_with_threads_are_replaced():
-    process = start(hdss(0, 2, words(*THREADED, '--retries', 20, chunk=50) + ['iterations=6000', 'spin=1000']))
+    process = start(hdss(0, 2, words(*THREADED, '--retries', 20, chunk=50) + ['iterations=6000', 'spin=1000', *GATE]))
     check_killed(process, lambda there: there >= 2, 6000)
 
 
