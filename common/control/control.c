@@ -935,24 +935,37 @@ struct control *control_new(struct event_base *base, const char *version, const 
 
 static void on_late(evutil_socket_t unused, short what, void *context)
 {
+    struct control *control = context;
     (void)unused, (void)what;
-    ((struct control *)context)->late = true;
+    control->late = true;
+    event_base_loopbreak(control->base);
+}
+
+/* Serves clients until nothing more comes of any, but for LAST_ANSWERS_US at most, which begin anew. */
+static void serve_all_that_comes(struct control *control, struct event *timer)
+{
+    control->late = false;
+    door_set_timer(timer, LAST_ANSWERS_US);
+    event_base_loop(control->base, EVLOOP_NONBLOCK);
 }
 
 /* Tells whoever waits; and whoever has asked in this moment, as one that waits asks again and again. */
 static void give_last_answers(struct control *control)
 {
     struct event *timer = event_new(control->base, -1, 0, on_late, control);
-    event_base_loop(control->base, EVLOOP_NONBLOCK);
+    if (timer == NULL)
+        return;
+    control->share.is_whole = true;
+    door_admit_all(control->own);
+    door_admit_all(control->tcp);
+    serve_all_that_comes(control, timer);
     work(control, false);
     answer_waiters(control);
     control->unsent += events_end(control->events, note_sent, control);
-    if (timer != NULL)
-        door_set_timer(timer, LAST_ANSWERS_US);
-    while (timer != NULL && control->unsent > 0 && !control->late)
+    serve_all_that_comes(control, timer);
+    while (control->unsent > 0 && !control->late)
         event_base_loop(control->base, EVLOOP_ONCE);
-    if (timer != NULL)
-        event_free(timer);
+    event_free(timer);
 }
 
 void control_tell_port(const struct control *control, const char *program)

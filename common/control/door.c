@@ -77,6 +77,8 @@ void door_set_timer(struct event *timer, long us)
 bool door_rest(struct door_share *share)
 {
     const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (share->is_whole)
+        return false;
     if (now_ns - share->began_ns > TURN_NS)
         share->began_ns = now_ns;
     else if (now_ns - share->began_ns > SHARE_NS) {
@@ -168,15 +170,19 @@ static void pause_accepting(struct door *door, long us)
     door_set_timer(door->accept_soon, us);
 }
 
-static void on_accept_soon(evutil_socket_t unused, short what, void *context)
+static void end_pause(struct door *door)
 {
-    struct door *door = context;
-    (void)unused, (void)what;
     door->accepted = 0;
     if (has_room(door))
         evconnlistener_enable(door->listener);
     else
         door_set_timer(door->accept_soon, SHORT_PAUSE_US);
+}
+
+static void on_accept_soon(evutil_socket_t unused, short what, void *context)
+{
+    (void)unused, (void)what;
+    end_pause(context);
 }
 
 static void on_accept_error(struct evconnlistener *listener, void *context)
@@ -222,11 +228,17 @@ static struct bufferevent *new_client(struct event_base *base, void *context)
     }
     if (!has_descriptors())
         pause_accepting(door, SHORT_PAUSE_US);
-    else if (++door->accepted >= ACCEPTS_MAX)
+    else if (!door->share->is_whole && ++door->accepted >= ACCEPTS_MAX)
         pause_accepting(door, ACCEPT_PAUSE_US);
     if (client != NULL && door->kind == DOOR_TCP)
         place_soon(door, client);
     return client;
+}
+
+void door_admit_all(struct door *door)
+{
+    if (door != NULL)
+        end_pause(door);
 }
 
 void door_raise_limit(void)

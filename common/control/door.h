@@ -17,6 +17,7 @@ struct evhttp_request;
 struct door_share {
     struct event_base *base; /* borrowed */
     uint64_t began_ns;
+    bool is_whole; /* the run is over: clients get all of the time */
 };
 
 /* Has the timer expire after so many microseconds, once. */
@@ -49,6 +50,9 @@ int door_refusal(struct evhttp_request *request, const struct address *address, 
 /* Lets the client of the request, whose answer is sent in pieces, stay connected as long as it takes some of what is
  * sent within each DOOR_STUCK_S. What it sends meanwhile is not taken. */
 void door_let_stay(struct evhttp_request *request);
+
+/* Accepts whoever has connected, without a pause, where the share is whole. NULL is fine. */
+void door_admit_all(struct door *door);
 
 /* Ends all connections. NULL is fine. */
 void door_free(struct door *door);

@@ -21,6 +21,7 @@
 
 #define NOBODY     65534
 #define CROWD      400
+#define LATE       16 /* as many as may wait to be accepted */
 #define ANSWER_MAX 8192
 
 static char folder[] = "/tmp/hdss-test-control-XXXXXX";
@@ -201,6 +202,22 @@ START_TEST(the_end_is_told)
 }
 END_TEST
 
+/* They have connected and asked, and are neither accepted nor read. Those that list jobs are answered job by job. */
+START_TEST(all_who_have_asked_are_answered_at_the_end)
+{
+    static const char *const requests[] = {"GET /v1/jobs/1?wait=30 HTTP/1.1\r\nConnection: close\r\n\r\n",
+                                           "GET /v1/jobs HTTP/1.1\r\nConnection: close\r\n\r\n"};
+    int clients[LATE];
+    check_has(ASK("GET /v1"), "200", "run-");
+    for (unsigned i = 0; i < LATE; i++)
+        clients[i] = begin(requests[i % 2]);
+    control_free(control, 3);
+    control = NULL;
+    for (unsigned i = 0; i < LATE; i++)
+        check_has(take(clients[i]), "200", "\"status\":3");
+}
+END_TEST
+
 START_TEST(somebody_else_gets_no_answer)
 {
     int status;
@@ -293,6 +310,7 @@ int main(void)
     tcase_add_test(tests, a_request_waits_for_a_change);
     tcase_add_test(tests, a_request_waits_no_longer_than_it_says);
     tcase_add_test(tests, the_end_is_told);
+    tcase_add_test(tests, all_who_have_asked_are_answered_at_the_end);
     tcase_add_test(tests, somebody_else_gets_no_answer);
     tcase_add_test(tests, a_crowd_gets_its_share_and_no_more);
     tcase_add_test(tests, stuck_clients_delay_nobody);
