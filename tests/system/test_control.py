@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -115,21 +116,37 @@ def done_by(path):
     return json.loads(body)['done']
 
 
-def socket_of(process):
-    try:
-        links = [os.readlink(f'/proc/{process.pid}/fd/{descriptor}') for descriptor in os.listdir(f'/proc/{process.pid}/fd')]
-    except FileNotFoundError:
-        return None
-    return next((link for link in links if link.startswith('socket:')), None)
+def hand_on(client, path, asked):
+    """Has the run answer what the client asks, and notes it once the run has it; one that only looks whether somebody listens asks nothing."""
+    question = b''
+    with client:
+        while not question.endswith(b'\r\n\r\n'):
+            piece = client.recv(65536)
+            if not piece:
+                return
+            question += piece
+        with connect(path) as run_itself:
+            run_itself.sendall(question[:-2] + b'Connection: close\r\n\r\n')
+            asked.append(question)
+            while piece := run_itself.recv(65536):
+                client.sendall(piece)
 
 
-def waits_at_a_socket(process):
-    """It looks whether somebody listens at each socket, and connects anew to ask: the one that stays is that."""
-    looks = {socket_of(process)}
-    for _ in range(4):
-        time.sleep(0.1)
-        looks.add(socket_of(process))
-    return len(looks) == 1 and None not in looks
+def begin_between(path):
+    """A folder in which the run at the path has a socket as well, behind which this process is, and what has been asked there."""
+    folder = os.path.join(os.getcwd(), 'between')
+    own = os.path.join(folder, f'hdss-{os.getuid()}')
+    os.makedirs(own, mode=0o700)
+    server, asked = socket.socket(socket.AF_UNIX), []
+    server.bind(os.path.join(own, os.path.basename(path)))
+    server.listen()
+
+    def serve():
+        while True:
+            threading.Thread(target=hand_on, args=(server.accept()[0], path, asked), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    return folder, asked
 
 
 def test_a_run_is_listed_shown_cancelled_and_waited_for():
@@ -151,8 +168,9 @@ def test_a_run_is_listed_shown_cancelled_and_waited_for():
     assert run([HDSS, 'complete', 'hdss', 'wait', 'run-']).out.split() == [name]
     refuse_a_stranger(folder, f'{folder}/{name}.sock')
     stuck = be_stuck(f'{folder}/{name}.sock')
-    waits = start([HDSS, 'wait'])
-    wait_until(lambda: waits_at_a_socket(waits), 'hdss wait')
+    between, asked = begin_between(f'{folder}/{name}.sock')
+    waits = start(['env', f'HDSS_CONTROL_DIR={between}', HDSS, 'wait'])
+    wait_until(lambda: any(b'?wait=' in question for question in asked), 'hdss wait')
     cancelled = run([HDSS, 'cancel', name])
     assert cancelled.status == 0 and cancelled.out == f'{name} drains: what runs is finished and kept\n', cancelled
     result, waited = finish(process), finish(waits)
