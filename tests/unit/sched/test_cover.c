@@ -13,13 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORKERS_MAX = 4096 };
+enum { WORKERS_MAX = 1024 };
 
 /* A walk that is longer than this without getting constant is taken for one that does not end. */
 #define CHUNKS_MAX 20000000
 
-/* A series is taken for constant after as many chunks of each worker's own size. */
-#define CONSTANT_AFTER (20 * WORKERS_MAX)
+/* A series is taken for constant after as many chunks for each worker, all of the worker's own size. */
+#define CONSTANT_AFTER 20
 
 static const uint64_t loops[] = {0, 1, 2, 3, 7, 10, 1000, (UINT64_C(1) << 31) + 7, UINT64_C(1000000000000)};
 static const unsigned worker_counts[] = {1, 2, 3, 5, 64, WORKERS_MAX};
@@ -181,7 +181,7 @@ static void watch_for_constant(struct walk *walk, unsigned worker, uint64_t chun
     walk->last[worker] = chunk;
     walk->constant_for = again ? walk->constant_for + 1 : 0;
     walk->constant_sum = again ? walk->constant_sum + chunk : 0;
-    if (walk->constant_for < CONSTANT_AFTER || sched->remaining <= walk->constant_sum)
+    if (walk->constant_for < (uint64_t)CONSTANT_AFTER * sched->workers || sched->remaining <= walk->constant_sum)
         return;
     walk->covered += sched->remaining - walk->constant_sum;
     sched_claim(sched, sched->remaining - walk->constant_sum);
