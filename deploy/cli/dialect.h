@@ -28,6 +28,10 @@ struct dialect {
     /* Sets what the launcher needs in its environment. NULL: nothing. */
     void (*set_environment)(const struct launch_plan *launch_plan, variable_setter *set, void *context);
 
+    /* In the process that becomes the launcher: sets what the launcher and its ranks alone are to see, not the pods
+     * that are started beside it. NULL: nothing. */
+    void (*enter)(void);
+
     /* Removes the files on this machine that a launcher of that number, which has ended, has left: one that was
      * killed, or sent a second signal. NULL: it has none. */
     void (*clear)(pid_t launcher);

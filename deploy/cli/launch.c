@@ -167,6 +167,8 @@ static _Noreturn void launch_become(const struct child *child, char *const *argv
     dup2(errors, STDERR_FILENO);
     signal(SIGTTOU, SIG_IGN);
     sigprocmask(SIG_SETMASK, &child->before, NULL);
+    if (child->how->enter != NULL)
+        child->how->enter();
     execvp(argv[0], argv);
     dprintf(own, "hdss: cannot run %s: %s\n", argv[0], strerror(errno));
     _exit(EXIT_STATUS_USAGE);

@@ -80,6 +80,7 @@ struct launch {
     unsigned timeout_s;     /* the ranks are ended then; 0: never */
     int64_t begin_ms;       /* time that the ranks have to begin once they are asked to stop; where they report */
     bool is_resumable;      /* what is stored can be gone on with */
+    void (*enter)(void);    /* called in the process that becomes the launcher; NULL: nothing is */
     void (*clear)(pid_t);   /* removes the files that a launcher has left; NULL: it has none */
     int64_t drain_ms;       /* by launch_clock_ms(): the ranks are to drain then; 0: never */
     bool (*is_asked)(void); /* true if a signal came before there was anything to end; NULL: none did */

@@ -42,14 +42,8 @@
 /* Attempts to keep a folder that others remove. */
 #define KEEP_TRIES 100
 
-/* Name the folder for the memory that ranks share; the second one is of version 5. */
-static const char *const memory_variables[] = {"OMPI_MCA_btl_vader_backing_directory",
-                                               "OMPI_MCA_btl_sm_backing_directory", "OMPI_MCA_osc_sm_backing_directory",
-                                               "OMPI_MCA_osc_rdma_backing_directory"};
-enum { MEMORY_VARIABLES = sizeof memory_variables / sizeof *memory_variables };
-/* The folder that this process has made and named there. */
+/* The folder for the memory that the ranks of this launch share; without a path where there is none. */
 static struct rank_memory shared;
-static bool has_named[MEMORY_VARIABLES];
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
 {
@@ -415,40 +409,30 @@ static void let_sessions_4_go(void)
     kept[0] = '\0';
 }
 
-/* The line that is shown does not name the folder, as it is gone when somebody types that. What the user names
- * stays. */
-static void name_memory(void)
-{
-    if (rank_memory_make(&shared) < 0)
-        return;
-    for (size_t i = 0; i < MEMORY_VARIABLES; i++) {
-        has_named[i] = getenv(memory_variables[i]) == NULL;
-        if (has_named[i])
-            setenv(memory_variables[i], shared.path, 1);
-    }
-}
-
-static void forget_memory(void)
-{
-    for (size_t i = 0; i < MEMORY_VARIABLES; i++)
-        if (has_named[i])
-            unsetenv(memory_variables[i]);
-    rank_memory_remove(&shared);
-}
-
 static void openmpi_keep(const struct launch_plan *launch_plan)
 {
     kept[0] = shared.path[0] = '\0';
     if (!is_version_5(launch_plan))
         keep_sessions_4();
     if (launch_plan_is_here(launch_plan))
-        name_memory();
+        rank_memory_make(&shared);
+}
+
+/* The line that is shown does not name the folder, as it is gone when somebody types that. What the user names
+ * stays. */
+static void openmpi_enter(void)
+{
+    static const char *const variables[] = {"OMPI_MCA_btl_vader_backing_directory", /* of version 4 */
+                                            "OMPI_MCA_btl_sm_backing_directory",    /* of version 5 */
+                                            "OMPI_MCA_osc_sm_backing_directory", "OMPI_MCA_osc_rdma_backing_directory"};
+    for (size_t i = 0; shared.path[0] != '\0' && i < sizeof variables / sizeof *variables; i++)
+        setenv(variables[i], shared.path, 0);
 }
 
 static void openmpi_let_go(void)
 {
     if (shared.path[0] != '\0')
-        forget_memory();
+        rank_memory_remove(&shared);
     if (kept[0] != '\0')
         let_sessions_4_go();
 }
@@ -457,6 +441,7 @@ const struct dialect openmpi_dialect = {.survives = survives,
                                         .add_options = openmpi_add_options,
                                         .add_program_options = openmpi_add_program_options,
                                         .set_environment = set_environment,
+                                        .enter = openmpi_enter,
                                         .clear = openmpi_clear,
                                         .keep = openmpi_keep,
                                         .let_go = openmpi_let_go,

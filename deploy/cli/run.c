@@ -657,6 +657,7 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         how->is_pod = launch_plan->is_pod;
         how->reports = launch_plan->survives || launch_plan_is_here(launch_plan);
         how->rank_depth = dialect->rank_depth;
+        how->enter = dialect->enter;
         how->clear = dialect->clear;
         set_kept(launch_plan, how);
         set_restarts(launch_plan);
