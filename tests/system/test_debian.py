@@ -32,11 +32,11 @@ def imports(module):
 
 
 def build_packages():
-    """Without optimisation and tests, which leaves what is to be tested here: the recipe."""
+    """Without optimisation and tests, and hardly compressed, which leaves what is to be tested here: the recipe."""
     shutil.copytree(SOURCE_ROOT, 'source', symlinks=True, ignore=source_only)
     shutil.copytree('source/deploy/debian', 'source/debian')
     env = {name: value for name, value in os.environ.items() if not re.match(r'(C|CXX|LD|CPP)FLAGS$|CC$|MALLOC|ASAN|UBSAN', name)}
-    env.update(DEB_BUILD_OPTIONS='nocheck noopt noautodbgsym parallel=2', DEB_CFLAGS_STRIP='-g', LC_ALL='C.UTF-8',
+    env.update(DEB_BUILD_OPTIONS='nocheck noopt noautodbgsym parallel=2', DEB_CFLAGS_STRIP='-g', DPKG_DEB_COMPRESSOR_LEVEL='1', LC_ALL='C.UTF-8',
                DEB_BUILD_PROFILES=' '.join(['nocheck', *([] if has_debian_python() else ['nopython']), *([] if has_gfortran() else ['pkg.hdss.nofortran'])]))
     check_call(['dpkg-buildpackage', '-b', '-us', '-uc', '-d'], cwd='source', env=env)
     return sorted(glob.glob('*.deb'))
