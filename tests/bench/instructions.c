@@ -2,10 +2,9 @@
 /* A run of the virtual cluster, for valgrind to count the instructions of the three machines' steps:
  *
  *   instructions TECHNIQUE MASTERS WORKERS ITERATIONS [traced]
- *   instructions build                                   what the counts depend on: the architecture and the compiler
+ *   instructions build                                   what the counts depend on: architecture, compiler, level
  *
- * Prints the chunks that were handed out. It and all that it drives are compiled with the same options whatever the
- * build's are (meson.build), so that the counts can be held against those of instructions.txt. */
+ * Prints the chunks that were handed out. */
 #include "common/machine/chunk_trace.h"
 #include "common/trace/spool.h"
 #include "common/util/error.h"
@@ -34,12 +33,6 @@
 #define ARCHITECTURE "aarch64"
 #else
 #define ARCHITECTURE "other"
-#endif
-
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
-#define OPTIMISED "optimised"
-#else
-#define OPTIMISED "not optimised"
 #endif
 
 #define MASTERS_MAX 64
@@ -99,7 +92,7 @@ static int run(const char *technique, unsigned masters, unsigned workers, uint64
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "build") == 0) {
-        printf(ARCHITECTURE " " COMPILER " %d " OPTIMISED "\n", MAJOR);
+        printf(ARCHITECTURE " " COMPILER " %d -O" LEVEL "\n", MAJOR);
         return EXIT_SUCCESS;
     }
     const bool traced = argc == 6 && strcmp(argv[5], "traced") == 0;
