@@ -34,8 +34,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Files in memory, which ranks have there in any case; and the room that a session is sure to find enough. */
-#define MEMORY_FOLDER       "/dev/shm"
+/* The room there that a session is sure to find enough. */
 #define MEMORY_FOLDER_LEAST (UINT64_C(1) << 30)
 /* Names the folder for the sessions of version 4. */
 #define SESSION_BASE "OMPI_MCA_orte_tmpdir_base"

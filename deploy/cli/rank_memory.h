@@ -7,6 +7,9 @@
  * Its holder and all processes that inherit it keep it. One that nobody holds any more is of a run that was killed. */
 #pragma once
 
+/* Files in memory, which ranks have there in any case. */
+#define MEMORY_FOLDER "/dev/shm"
+
 struct rank_memory {
     int fd; /* holds the folder; inherited by programs that are started */
     char path[64];
