@@ -13,13 +13,14 @@ EXCLUDED = {
     r'test_nested_loop\[back_compat_backend-hdss\]': 'processes of loky do not know the backend; they know only what joblib itself brings',
     r'test_nested_backend_in_sequential\[.*None\]': 'wants one job where nobody says how many; with HDSS, as with Dask, it is all workers',
 }
-# And those of which other tests, or other cases of the same, say for HDSS all that they say; each case has processes of its own.
+# Tests that say for HDSS what other tests, or other cases of the same, say, too; each case has processes of its own.
 REPEATED = {
     r'test_loky_reuse_workers\[.*\]': 'asks only for the workers of loky; test_python_joblib.py asks for those of HDSS',
     r'test_nested_loop_with_exception_with_loky': 'names loky alone',
     r'test_simple_parallel\[(2|11)-.*\]': 'how much joblib itself says; 100 is the most',
     r'test_threadpool_limitation_in_child_override\[(?!OMP_NUM_THREADS-2\b).*\]': 'one variable of the environment goes the way of all',
 }
+LEFT_OUT = {**EXCLUDED, **REPEATED}
 # These take it that joblib's default is loky, and name another backend where they mean that.
 WITH_LOKY_AS_DEFAULT = ('test_nested_backend_in_sequential',)
 BACKEND = re.compile(r'(.*_)?backend(_type)?')
@@ -63,11 +64,11 @@ def is_about_it(item):
 
 
 def is_excluded(item):
-    return any(re.fullmatch(pattern, item.name) for pattern in (*EXCLUDED, *REPEATED))
+    return any(re.fullmatch(pattern, item.name) for pattern in LEFT_OUT)
 
 
 def pytest_collection_modifyitems(config, items):
-    unknown = [pattern for pattern in (*EXCLUDED, *REPEATED) if not any(re.fullmatch(pattern, item.name) for item in items)]
+    unknown = [pattern for pattern in LEFT_OUT if not any(re.fullmatch(pattern, item.name) for item in items)]
     unknown += sorted(set(WITH_LOKY_AS_DEFAULT) - {item.originalname for item in items})
     if unknown and not config.getoption('-k'):
         raise pytest.UsageError(f'tests that are named in {os.path.basename(__file__)} are not there: {", ".join(unknown)}')

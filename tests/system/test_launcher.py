@@ -152,11 +152,11 @@ def test_runs_whose_processes_have_the_same_numbers():
     apart = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
     if subprocess.run([*apart, 'true'], capture_output=True, check=False).returncode != 0:
         return 'no PID namespaces of one\'s own'
-    line = [*apart, 'env', HDSS, 'run', '--workers', '2', '--power', 'equal', '--technique', 'ss', *unhurried()]
+    line = [HDSS, 'run', '--workers', '2', '--power', 'equal', '--technique', 'ss', *unhurried()]
     processes = []
     for name in 'ab':
         os.mkdir(name)
-        processes.append(start([*line[:len(apart) + 1], f'TMPDIR={os.path.abspath(name)}', *line[len(apart) + 1:]]))
+        processes.append(start([*apart, *openmpi.set_before({'TMPDIR': os.path.abspath(name)}, line)]))
     wait_until(lambda: len(memory_of_ranks(*processes)) == 6, 'the ranks of both')
     files = memory_of_ranks(*processes)
     folders = {os.path.dirname(path) for path in files}

@@ -202,7 +202,7 @@ START_TEST(the_end_is_told)
 }
 END_TEST
 
-/* They have connected and asked, and are neither accepted nor read. Those that list jobs are answered job by job. */
+/* The clients have connected and asked, and are neither accepted nor read. A list of jobs is made job by job. */
 START_TEST(all_who_have_asked_are_answered_at_the_end)
 {
     static const char *const requests[] = {"GET /v1/jobs/1?wait=30 HTTP/1.1\r\nConnection: close\r\n\r\n",
