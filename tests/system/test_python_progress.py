@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The bar of the Python package, as it is seen on a terminal: its width, its characters, what the program prints beside it, and Ctrl-C in a script
 and at a prompt; and in a notebook."""
+import contextlib
 import fcntl
+import io
 import json
 import os
 import pty
@@ -75,6 +77,23 @@ with hdss.Executor(workers=2, progress=True) as executor:
         future = executor.submit(wait, 1)
         interrupt(future._condition, at_end, future.result)
         print(executor.submit(wait, 3).result())
+'''
+# A call is submitted when the engine has just found nothing to do: the bar counts it all the same.
+LATE = '''
+import hdss, time
+with hdss.Executor(workers=1, progress=True) as executor:
+    engine, late = executor._engine, []
+    forget = engine._forget_cancelled
+    def submit_and_forget():
+        if not late:
+            late.append(executor.submit(abs, -2))
+        forget()
+    executor.submit(abs, -1).result()
+    engine._forget_cancelled = submit_and_forget
+    engine.wake()
+    while not late:
+        time.sleep(0.01)
+    print(late[0].result(), engine._submitted)
 '''
 # Cells of a notebook: the second one is interrupted.
 CELLS = ["""
@@ -195,6 +214,28 @@ def test_a_line_has_at_most_the_columns_that_there_are():
     assert _progress.line(10, 10, 4000.0) == '100% ' + 30 * '█' + ' 10/10  0.0025/s, 1:06:40', _progress.line(10, 10, 4000.0)
 
 
+def test_a_bar_that_was_hidden_comes_back_with_what_is_added():
+    class Shown(io.StringIO):
+        encoding = 'utf-8'
+
+        def isatty(self):
+            return True
+
+    for is_told in (True, False):  # that nobody waits for the rest
+        with contextlib.redirect_stderr(Shown()) as shown:
+            bar = _progress.Bar()
+            bar.draw(4, 100)
+            bar.hide()
+            bar.draw(4, 4 if is_told else 100)
+            assert shown.getvalue().count('\r') == 1, shown.getvalue()
+            bar.go_on(4, 0)
+            bar.draw(4, 34)
+            time.sleep(_progress.DRAW_S)
+            bar.draw(6, 34)
+            assert ' 2/30 ' in shown.getvalue().splitlines()[-1], shown.getvalue()
+            bar.leave()
+
+
 def check_maps(python, columns, **variables):
     status, screen = Terminal([python, program(MAPS)], columns, **variables).end()
     results = [f'result {i}' for i in range(20)]
@@ -269,6 +310,13 @@ def test_an_interrupt_keeps_no_lock(python):
     env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE}
     done = subprocess.run([python, program(LOCKS)], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert done.returncode == 0 and done.stdout.split() == ['interrupted', '45', 'interrupted', '3'] * 2, done
+
+
+@with_python
+def test_a_call_that_comes_while_others_are_forgotten_is_counted(python):
+    env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE}
+    done = subprocess.run([python, program(LATE)], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    assert done.returncode == 0 and done.stdout.split() == ['2', '2'], done
 
 
 @long

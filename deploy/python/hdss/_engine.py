@@ -166,6 +166,7 @@ class Engine:
         self._mean_s, self._ended = 0.0, 0  # of how many units
         self._bar = bar
         self._submitted = self._done = self._failed = 0  # calls and items
+        self._has_submissions = False  # since the sources were asked for units the last time
         self.workers = 1
         self._wants_end = False
         self._printed, self._printed_s = _spool.PrintedReader(self.folder), time.monotonic()
@@ -233,8 +234,11 @@ class Engine:
 
     def note_submitted(self, items: int) -> None:
         """So many calls or items more, or less, are there to be done, for the progress."""
+        if items > 0 and self._bar is not None:
+            self._bar.go_on(self._done, self._failed)
         with self._lock:
             self._submitted += items
+            self._has_submissions = True
 
     def fail_late(self) -> None:
         """Called behind what hands a unit or a source over: where the thread has ended meanwhile nobody else fails it."""
@@ -320,9 +324,10 @@ class Engine:
             self._hear_bell()
 
     def _forget_cancelled(self) -> None:
-        """Nothing is open, and no source has anything: what was submitted and is not done was cancelled."""
+        """Nothing is open, and no source had anything: what was submitted before they were asked and is not done was cancelled."""
         with self._lock:
-            self._submitted = self._done + self._failed
+            if not self._has_submissions:
+                self._submitted = self._done + self._failed
 
     def _draw(self, is_end: bool) -> None:
         if self._bar is not None:
@@ -354,6 +359,7 @@ class Engine:
         room = self.workers + ahead - len(self._open) if len(self._open) <= self.workers + ahead // 2 else 0
         units: List[Unit] = []
         with self._lock:
+            self._has_submissions = False
             for source in [source for source in self._sources if source.is_over() and source is not self.queue]:
                 self._sources.remove(source)
                 source.forget()

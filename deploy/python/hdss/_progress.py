@@ -186,19 +186,24 @@ class Bar:
 
     def _note(self, done: int, total: int, failed: int) -> bool:
         """Takes the counts. Returns whether all was done before."""
-        now, was_complete, was_hidden = time.monotonic(), self._is_complete, self._is_hidden
-        self._is_hidden = was_hidden and total <= self._total
+        now, was_complete = time.monotonic(), self._is_complete
         if was_complete and total > self._total:
             was_complete = False
-            cell = None if self._shell is None else self._shell.execution_count
-            if was_hidden or now - self._looked >= PAUSE_S or cell != self._cell:
-                self._base, self._cell, self._handle = self._settled, cell, None
+            if now - self._looked >= PAUSE_S or self._current_cell() != self._cell:
+                self._begin_anew(self._settled)
         elif not was_complete:
             self._worked_s += now - self._looked
         self._looked, self._total, self._is_complete = now, total, done + failed >= total
         if self._is_complete:
             self._settled = _Counts(done, failed, self._worked_s)
         return was_complete
+
+    def _current_cell(self) -> Any:
+        return None if self._shell is None else self._shell.execution_count
+
+    def _begin_anew(self, base: _Counts) -> None:
+        """What was counted so far counts no more; in a notebook there is another line."""
+        self._base, self._cell, self._handle = base, self._current_cell(), None
 
     def _show(self, text: str) -> None:
         if self._is_terminal:
@@ -229,10 +234,17 @@ class Bar:
             self._clear()
 
     def hide(self) -> None:
-        """Leaves the bar as it stands, and draws no other one until there is more to do: whoever has waited does so no more."""
+        """Leaves the bar as it stands, and draws no other one before go_on(): whoever has waited does so no more."""
         with self._lock:
             self._leave()
             self._is_hidden = True
+
+    def go_on(self, done: int, failed: int) -> None:
+        """There is more to do than so far. A bar that was hidden is drawn again, with what is done from now on."""
+        with self._lock:
+            if self._is_hidden:
+                self._is_hidden = False
+                self._begin_anew(_Counts(done, failed, self._worked_s))
 
     def leave(self) -> None:
         """Leaves the bar as it stands, and goes to the next line."""
