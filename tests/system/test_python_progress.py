@@ -43,39 +43,45 @@ LOOP = '''
 import hdss, time
 hdss.loop(lambda i: time.sleep(0.02) or i, 100000, workers=2, technique='ss', progress=True)
 '''
-# Ctrl-C comes when a wait has just got its lock, or is about to give it back: what is asked for then has its results all the same.
+# Ctrl-C comes when a wait has just got its lock, is about to give it back, or has given it back to sleep: what is asked for then has its results all
+# the same.
 LOCKS = '''
 import hdss, signal, threading, time
 class Interrupted:
-    def __init__(self, lock, at_end):
-        self._lock, self._at_end, self._waits = lock, at_end, threading.current_thread()
+    def __init__(self, lock, moment):
+        self._lock, self._moment, self._waits = lock, moment, threading.current_thread()
     def __getattr__(self, name):
         return getattr(self._lock, name)
-    def _interrupt(self, is_end):
-        if is_end == self._at_end and self._waits is threading.current_thread():
+    def _interrupt(self, moment):
+        if moment == self._moment and self._waits is threading.current_thread():
             self._waits = None
             signal.raise_signal(signal.SIGINT)
     def __enter__(self):
         self._lock.__enter__()
-        self._interrupt(False)
+        self._interrupt('begin')
     def __exit__(self, *raised):
-        self._interrupt(True)
+        self._interrupt('end')
         self._lock.__exit__(*raised)
-def interrupt(condition, at_end, wait):
-    condition._lock = Interrupted(condition._lock, at_end)
+    def release(self):
+        state = self._lock._release_save()
+        self._interrupt('sleep')
+        return state
+def interrupt(condition, moment, wait):
+    condition._lock = Interrupted(condition._lock, moment)
+    condition._release_save = condition._lock.release
     try:
         wait()
     except KeyboardInterrupt:
         print('interrupted')
 wait = lambda i: time.sleep(0.05) or i
 with hdss.Executor(workers=2, progress=True) as executor:
-    for at_end in (False, True):
+    for moment in ('begin', 'end', 'sleep'):
         results = executor.map(wait, range(100), chunksize=1)
         next(results)
-        interrupt(executor._engine._sources[-1]._changed, at_end, lambda: list(results))
+        interrupt(executor._engine._sources[-1]._changed, moment, lambda: list(results))
         print(sum(executor.map(wait, range(10))))
         future = executor.submit(wait, 1)
-        interrupt(future._condition, at_end, future.result)
+        interrupt(future._condition, moment, future.result)
         print(executor.submit(wait, 3).result())
 '''
 # A call is submitted when the engine has just found nothing to do: the bar counts it all the same.
@@ -309,7 +315,7 @@ def test_ctrl_c_gives_back_the_prompt(python):
 def test_an_interrupt_keeps_no_lock(python):
     env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE}
     done = subprocess.run([python, program(LOCKS)], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
-    assert done.returncode == 0 and done.stdout.split() == ['interrupted', '45', 'interrupted', '3'] * 2, done
+    assert done.returncode == 0 and done.stdout.split() == ['interrupted', '45', 'interrupted', '3'] * 3, done
 
 
 @with_python

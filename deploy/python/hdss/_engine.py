@@ -11,6 +11,7 @@ import select
 import sys
 import threading
 import time
+import traceback
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
@@ -38,6 +39,17 @@ def let_go(lock: Any) -> None:
             lock.release()
     except RuntimeError:  # this thread has not got it
         pass
+
+
+def interrupt_of(error: BaseException) -> Optional[KeyboardInterrupt]:
+    """The Ctrl-C by which a wait for a condition has ended; None where the wait, or what was waited for, has raised anything else.
+    Where Ctrl-C comes when wait() has just given the lock back, Condition.__exit__() finds it not held: its RuntimeError hides
+    the interrupt."""
+    if isinstance(error, KeyboardInterrupt):
+        return error
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    is_of_exit = any(frame.f_code is threading.Condition.__exit__.__code__ for frame in frames)
+    return error.__context__ if is_of_exit and isinstance(error.__context__, KeyboardInterrupt) else None
 
 
 class Unit:
@@ -245,10 +257,17 @@ class Engine:
         if self.is_over.is_set():
             self._fail_all(self.error or HdssError('the executor was shut down'))
 
-    def hide_progress(self) -> None:
-        """Nobody waits any more: Ctrl-C has been pressed."""
+    def end_wait(self, error: BaseException, lock: Any) -> None:
+        """Called behind a wait for the condition `lock` that has raised the error. Where Ctrl-C has ended it nobody waits any more,
+        and no bar is drawn. Raises KeyboardInterrupt where the error hides it."""
+        interrupt = interrupt_of(error)
+        if interrupt is None:
+            return
+        let_go(lock)
         if self._bar is not None:
             self._bar.hide()
+        if interrupt is not error:
+            raise interrupt from None
 
     def cancel_open(self) -> None:
         """What has not been added to the job is cancelled."""
@@ -267,10 +286,10 @@ class Engine:
         """Waits for the end. Where Ctrl-C comes meanwhile what runs is ended at once, and KeyboardInterrupt raised."""
         try:
             self._is_gone.wait()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, RuntimeError) as error:
             self.kill(SetLost('the executor was interrupted'))
             self._is_gone.wait()
-            raise
+            raise interrupt_of(error) or error
         finally:
             self._thread.join()
 

@@ -10,7 +10,7 @@ import weakref
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 from hdss import _engine, _pickled, _progress, _spool
-from hdss._engine import Engine, let_go, Unit
+from hdss._engine import Engine, Unit
 from hdss._errors import SetLost
 from hdss._map import Map
 from hdss._sets import Set, as_set, checked_workers
@@ -29,9 +29,8 @@ class _Future(concurrent.futures.Future[Any]):
         """The result of the call. Raises what the call has raised, or TimeoutError after `timeout` seconds."""
         try:
             return super().result(timeout)
-        except KeyboardInterrupt:
-            let_go(self._condition)
-            self._engine.hide_progress()
+        except (KeyboardInterrupt, RuntimeError) as error:
+            self._engine.end_wait(error, self._condition)
             raise
 
 

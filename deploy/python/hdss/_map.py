@@ -14,7 +14,7 @@ import time
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from hdss import _pickled
-from hdss._engine import Engine, let_go, Source, Unit
+from hdss._engine import Engine, Source, Unit
 
 BATCH_S = 0.001
 BATCH_MAX = 1000
@@ -144,9 +144,8 @@ class Map(Source):
                 outcomes.reverse()
                 while outcomes:  # nothing here refers to what the caller has got
                     yield _result(outcomes.pop())
-        except KeyboardInterrupt:
-            let_go(self._changed)
-            self._engine.hide_progress()
+        except (KeyboardInterrupt, RuntimeError) as error:
+            self._engine.end_wait(error, self._changed)
             raise
         finally:
             self._drop()
