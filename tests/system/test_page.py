@@ -52,7 +52,9 @@ class Page:
     def __exit__(self, *problem):
         if self.process.poll() is None:
             kill_tree(self.process.pid)
-            self.process.communicate()
+        _, said = self.process.communicate()
+        if isinstance(problem[1], AssertionError):  # what tells a session that has ended from a server that has
+            problem[1].args = (f'{problem[1]}\nhdss page: status {self.process.returncode}, {said!r}\nhdss jobs: {run([HDSS, "jobs"]).out.splitlines()[-1:]}',)
 
     def ask(self, target, method='GET', **headers):
         """The status and the body."""
@@ -91,6 +93,7 @@ class Events:
             if line.startswith('event: '):
                 kind = line[7:].strip()
             elif line.startswith('data: '):
+                assert line.endswith('\n'), f'the connection has ended behind {len(line)} characters of an event'
                 return kind, json.loads(line[6:])
         return None
 
