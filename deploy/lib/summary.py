@@ -4,8 +4,8 @@
 
     summary.py TESTLOG.json...
 
-Prints a paragraph for each failed test, with the first lines of each failed subtest, where the cause stands, then "N passed, N failed, N skipped". A TAP test counts with each of its subtests,
-any other as one. A test that ended badly without a failed subtest (a crash, a time-out) counts as one failed.
+Prints a paragraph for each failed test, with the first lines of each failed subtest, where the cause stands, and the last ones, then "N passed, N failed, N skipped". A TAP test counts with
+each of its subtests, any other as one. A test that ended badly without a failed subtest (a crash, a time-out) counts as one failed.
 """
 import json
 import re
@@ -13,9 +13,14 @@ import sys
 
 TAP_LINE = re.compile(r"^(not )?ok\b(.*)((?:\n#.*)*)$", re.MULTILINE)  # with the remarks below it
 TAP_PLAN = re.compile(r"^1\.\.\d+", re.MULTILINE)
-HEAD = 25  # lines of a failed subtest
-TAIL = 15  # of a test that says nothing of subtests
+HEAD = 25  # lines of a failed subtest, from its beginning
+TAIL = 15  # and from its end; of a test that says nothing of subtests, these alone
 GOOD = {"OK", "EXPECTEDFAIL"}
+
+
+def shortened(lines):
+    left_out = len(lines) - HEAD - TAIL
+    return lines if left_out <= 0 else [*lines[:HEAD], f"# ({left_out} lines)", *lines[-TAIL:]]
 
 
 def subtests(stdout):
@@ -26,7 +31,7 @@ def subtests(stdout):
         if directive and directive.group(1).lower() == "skip":
             skipped += 1
         elif match.group(1) and not directive:
-            failed += match.group(0).splitlines()[:HEAD]
+            failed += shortened(match.group(0).splitlines())
             failures += 1
         else:
             passed += 1

@@ -53,12 +53,22 @@ def check_sum(script):
     return [] if (status, lines[-1]) == (1, "11 passed, 7 failed, 3 skipped") else [f"got status {status} and {lines}"]
 
 
+def check_text(script):
+    wrong = []
+    for count, shown in ((39, range(39)), (50, [*range(24), *range(35, 50)])):
+        stdout = "1..1\nnot ok 1 - x\n" + "".join(f"# line {i}\n" for i in range(count))
+        _, lines = summary(script, [{"result": "FAIL", "stdout": stdout}])
+        if [line.strip() for line in lines if "# line" in line] != [f"# line {i}" for i in shown]:
+            wrong.append(f"of {count} lines: {lines}")
+    return wrong
+
+
 def main(words):
     if len(words) != 1:
         sys.exit(__doc__)
     script = os.path.join(words[0], "deploy", "lib", "summary.py")
     return tap.run([(what, lambda case=case: check(script, *case)) for what, *case in CASES]
-                   + [("all of them together", lambda: check_sum(script))])
+                   + [("all of them together", lambda: check_sum(script)), ("the text of a subtest that failed", lambda: check_text(script))])
 
 
 if __name__ == "__main__":
