@@ -17,12 +17,12 @@ def read(path):
         return file.read()
 
 
-def build_wave(us=10000):
-    """A string whose moments take that time each, until hurry()."""
+def build_wave():
+    """A string whose moments take 40 ms each, until hurry()."""
     with open(os.path.join(SOURCE, 'deploy/examples/kernels/wave.c')) as file:
         text = file.read()
     slow = text.replace('    (void)error;\n    for (uint64_t row = 0;',
-                        f'    (void)error;\n    if (access("hurry", F_OK) != 0)\n        usleep((unsigned)({us}UL * block->count * (block->to - block->from) / block->sync));\n    for (uint64_t row = 0;')
+                        '    (void)error;\n    if (access("hurry", F_OK) != 0)\n        usleep((unsigned)(40000UL * block->count * (block->to - block->from) / block->sync));\n    for (uint64_t row = 0;')
     assert slow != text
     with open('slow.c', 'w') as file:
         file.write('#include <unistd.h>\n' + slow)

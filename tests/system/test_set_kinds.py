@@ -57,7 +57,7 @@ def check_waves(number, expected):
 
 @long
 def test_a_loop_with_dependencies_runs_alone():
-    build_wave(us=40000)
+    build_wave()
     runs = [run([HDSS, 'run', '--workers', '3', '--output', f'{name}.npy', name]) for name in (DITHER, HYDRO)]
     process = up('--workers', '3')
     try:
@@ -82,7 +82,7 @@ def test_a_loop_with_dependencies_runs_alone():
 
 
 def test_a_loop_with_dependencies_survives_losses():
-    build_wave(us=40000)
+    build_wave()
     expected = swinging(POINTS, MOMENTS)
     process = up('--workers', '4', '--masters', '2')
     try:
@@ -99,7 +99,7 @@ def test_a_loop_with_dependencies_survives_losses():
 
 
 def test_a_loop_with_dependencies_goes_on_from_its_recovery_points():
-    build_wave(us=40000)
+    build_wave()
     expected = swinging(POINTS, MOMENTS)
     process = up('--workers', '3')
     begin_waves('1')
