@@ -123,11 +123,46 @@ int door_refusal(struct evhttp_request *request, const struct address *address, 
     return 0;
 }
 
+/* --- who stays --- */
+
+static struct bufferevent *client_of(struct evhttp_request *request)
+{
+    struct evhttp_connection *connection = evhttp_request_get_connection(request);
+    return connection != NULL ? evhttp_connection_get_bufferevent(connection) : NULL;
+}
+
 void door_let_stay(struct evhttp_request *request)
 {
-    struct bufferevent *client = evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
-    bufferevent_set_timeouts(client, NULL, &(struct timeval){.tv_sec = DOOR_STUCK_S});
-    bufferevent_setwatermark(client, EV_READ, 0, STAYING_INPUT_MAX);
+    bufferevent_set_timeouts(client_of(request), NULL, NULL);
+    bufferevent_setwatermark(client_of(request), EV_READ, 0, STAYING_INPUT_MAX);
+}
+
+bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms)
+{
+    const size_t untaken = evbuffer_get_length(bufferevent_get_output(client_of(request)));
+    stay->idle_ms = untaken > 0 && untaken == stay->untaken ? stay->idle_ms + turn_ms : 0;
+    stay->untaken = untaken;
+    return stay->idle_ms < DOOR_STUCK_S * 1000u;
+}
+
+void door_end(struct evhttp_request *request)
+{
+    struct bufferevent *client = client_of(request);
+    if (client != NULL) {
+        bufferevent_set_timeouts(client, &(struct timeval){.tv_sec = IDLE_MAX_S},
+                                 &(struct timeval){.tv_sec = DOOR_STUCK_S});
+        bufferevent_setwatermark(client, EV_READ, 0, 0);
+    }
+    evhttp_send_reply_end(request);
+}
+
+void door_let_go(struct evhttp_request *request)
+{
+    struct evhttp_connection *connection = evhttp_request_get_connection(request);
+    if (connection != NULL)
+        evhttp_connection_free(connection); /* with its request */
+    else
+        evhttp_send_reply_end(request);
 }
 
 /* --- who is let in --- */

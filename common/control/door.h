@@ -7,6 +7,7 @@
 #include "common/control/bearer.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct event;
@@ -47,9 +48,27 @@ struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
                  const char **text);
 
-/* Lets the client of the request, whose answer is sent in pieces, stay connected as long as it takes some of what is
- * sent within each DOOR_STUCK_S. What it sends meanwhile is not taken. */
+/* What a client that stays had not taken of its answer when it was looked at last. Zeros: it was not looked at yet. */
+struct door_stay {
+    size_t untaken;   /* bytes */
+    unsigned idle_ms; /* for which it has taken none of these */
+};
+
+/* Lets the client of the request, whose answer is sent in pieces, stay connected until door_end(), or door_let_go()
+ * where door_takes() says that it is stuck. What it sends meanwhile is not taken. */
 void door_let_stay(struct evhttp_request *request);
+
+/* Looks at a client that stays, which is to be done every `turn_ms`. False where some of the answer is there, and it
+ * has taken nothing for DOOR_STUCK_S. A look that comes late counts as any other: where the server itself stood still
+ * its clients were not stuck. */
+bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms);
+
+/* Ends the answer of a client that stays. What is there goes out, unless it takes nothing for DOOR_STUCK_S; then it may
+ * ask again, as any other. */
+void door_end(struct evhttp_request *request);
+
+/* Ends the connection at once, and frees the request. */
+void door_let_go(struct evhttp_request *request);
 
 /* Accepts whoever has connected, without a pause, where the share is whole. NULL is fine. */
 void door_admit_all(struct door *door);

@@ -4,8 +4,8 @@
  * While somebody has subscribed, an event is made ten times a second, once for all: job by job, within the share of a
  * turn that clients get, so that 64 jobs delay no chunk. It is sent where it differs from the one before. A subscriber
  * has one event at most that it has not taken yet: as long as it has not, it is left out, and gets the newest one
- * afterwards. So a slow subscriber costs no memory beyond one event, and sees the present rather than the past. The
- * door lets one go that takes nothing at all. */
+ * afterwards. So a slow subscriber costs no memory beyond one event, and sees the present rather than the past. One
+ * that takes nothing at all is let go. */
 #include "common/control/events.h"
 
 #include "common/os/clock.h"
@@ -31,6 +31,7 @@ struct subscriber {
     struct evhttp_request *request; /* evhttp frees it with the end of its answer */
     uint64_t version;               /* of the event that it was sent last; 0: none */
     uint64_t sent_ns;               /* when something was sent to it last */
+    struct door_stay stay;
 };
 
 struct events {
@@ -126,13 +127,13 @@ static void send_shared(struct subscriber *subscriber, const char *line, struct 
     evbuffer_free(piece);
 }
 
-/* Sends what is due. False where the client has gone. */
+/* Sends what is due. False where the client has gone, or is stuck. */
 static bool serve_subscriber(const struct events *events, struct subscriber *subscriber, uint64_t now_ns)
 {
-    struct evhttp_connection *client = evhttp_request_get_connection(subscriber->request);
-    if (client == NULL)
+    if (evhttp_request_get_connection(subscriber->request) == NULL ||
+        !door_takes(&subscriber->stay, subscriber->request, INTERVAL_NS / 1000000))
         return false;
-    if (evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(client))) > 0)
+    if (subscriber->stay.untaken > 0)
         return true;
     const bool is_new = events->latest != NULL && subscriber->version != events->version;
     if (!is_new && now_ns - subscriber->sent_ns < QUIET_NS)
@@ -152,7 +153,7 @@ static void serve_all(struct events *events)
             i++;
             continue;
         }
-        evhttp_send_reply_end(subscriber->request); /* frees it */
+        door_let_go(subscriber->request);
         *subscriber = events->subscribers[--events->subscriber_count];
     }
 }
@@ -220,7 +221,7 @@ unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request
             evhttp_request_set_on_complete_cb(subscriber->request, on_sent, context);
             send_shared(subscriber, "event: end\n", events->latest);
         }
-        evhttp_send_reply_end(subscriber->request);
+        door_end(subscriber->request);
     }
     events->subscriber_count = 0;
     return awaited;

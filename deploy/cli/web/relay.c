@@ -3,8 +3,7 @@
  *
  * libevent's client of HTTP knows no Unix sockets before version 2.2, so the question is written here. It is one of
  * HTTP/1.0: the answer comes as it is, without pieces that have to be put together, and ends with the connection. As
- * much is read of it as the client takes, so that a stuck client fills no memory here, and is noticed by the
- * supermaster as a stuck client of its own. */
+ * much is read of it as the client takes, so that a stuck client fills no memory here. */
 #include "deploy/cli/web/relay.h"
 
 #include "common/control/door.h"
@@ -35,6 +34,8 @@ struct relay {
     struct bufferevent *session;    /* the connection to the control socket; owned */
     bool is_stream;
     bool has_begun; /* the head of the answer is passed on */
+    bool stays;     /* the client, as the answer goes on */
+    struct door_stay stay;
 };
 
 /* Ends the connection to the socket; the request is left as it is. */
@@ -85,10 +86,10 @@ static bool pass_head(struct relay *relay, struct evbuffer *input)
     if (end.pos < 0 || sscanf(line, "HTTP/1.%*1d %3d", &status) != 1 || status < 200)
         status = STATUS_BAD_GATEWAY;
     evbuffer_drain(input, end.pos < 0 ? evbuffer_get_length(input) : (size_t)end.pos + 4);
-    const bool goes_on = relay->is_stream && status == 200;
-    evhttp_add_header(headers, "Content-Type", goes_on ? "text/event-stream" : "application/json");
+    relay->stays = relay->is_stream && status == 200;
+    evhttp_add_header(headers, "Content-Type", relay->stays ? "text/event-stream" : "application/json");
     evhttp_add_header(headers, "Cache-Control", "no-store");
-    if (goes_on)
+    if (relay->stays)
         door_let_stay(relay->request);
     evhttp_send_reply_start(relay->request, status, NULL);
     relay->has_begun = true;
@@ -115,10 +116,12 @@ static void on_answer_end(struct bufferevent *session, short what, void *context
 {
     struct relay *relay = context;
     struct evhttp_request *request = relay->request;
-    const bool has_begun = relay->has_begun;
+    const bool has_begun = relay->has_begun, stays = relay->stays;
     (void)session, (void)what;
     drop_relay(relay);
-    if (has_begun)
+    if (stays)
+        door_end(request);
+    else if (has_begun)
         evhttp_send_reply_end(request);
     else
         evhttp_send_error(request, STATUS_BAD_GATEWAY, NULL);
@@ -139,7 +142,8 @@ enum relay_end relay_begin(struct relay_list *list, struct evhttp_request *reque
             close(fd);
         return RELAY_BUSY;
     }
-    *relay = (struct relay){list, list->first, request, session, is_stream, false};
+    *relay = (struct relay){
+        .list = list, .next = list->first, .request = request, .session = session, .is_stream = is_stream};
     list->first = relay;
     list->count++;
     bufferevent_setcb(session, on_answer, NULL, on_answer_end, relay);
@@ -148,6 +152,18 @@ enum relay_end relay_begin(struct relay_list *list, struct evhttp_request *reque
     bufferevent_enable(session, EV_READ | EV_WRITE);
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_client_gone, relay);
     return RELAY_BEGUN;
+}
+
+void relay_look(struct relay_list *list, unsigned turn_ms)
+{
+    for (struct relay *relay = list->first, *next; relay != NULL; relay = next) {
+        struct evhttp_request *request = relay->request;
+        next = relay->next;
+        if (!relay->stays || door_takes(&relay->stay, request, turn_ms))
+            continue;
+        drop_relay(relay);
+        door_let_go(request);
+    }
 }
 
 void relay_end_all(struct relay_list *list)

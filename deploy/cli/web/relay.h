@@ -29,5 +29,8 @@ enum relay_end {
  * is still the caller's to answer. */
 enum relay_end relay_begin(struct relay_list *list, struct evhttp_request *request, const char *uri, bool is_stream);
 
+/* To be called every `turn_ms`: ends what is passed on to a client that takes nothing of it. */
+void relay_look(struct relay_list *list, unsigned turn_ms);
+
 /* Ends all; before the door of the clients is freed. */
 void relay_end_all(struct relay_list *list);

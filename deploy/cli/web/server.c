@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Time between two looks whether the session is there. */
+/* Time between two looks whether the session is there, and its clients. */
 #define LOOK_S 1
 
 /* Signals that end the server. */
@@ -137,6 +137,7 @@ static void on_look(evutil_socket_t unused, short what, void *context)
     struct web_server *server = context;
     const int fd = control_connect(server->relays.path);
     (void)unused, (void)what;
+    relay_look(&server->relays, LOOK_S * 1000);
     if (fd >= 0)
         close(fd);
     if (fd >= 0 || errno == ECONNREFUSED || errno == ENOENT)

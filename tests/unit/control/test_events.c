@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of the control socket: what subscribers are sent and when, those that are too many or stuck, and the end. */
 #include "common/control/control.h"
+#include "common/control/door.h"
 #include "common/control/socket.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/suite.h"
@@ -240,6 +241,27 @@ START_TEST(a_stuck_subscriber_is_let_go)
 }
 END_TEST
 
+/* As one whose machine was paused. */
+START_TEST(a_server_that_stood_still_lets_nobody_go)
+{
+    size_t length = 0;
+    job_folder = long_folder;
+    jobs = METRICS_JOBS_MAX;
+    const int client = subscribe();
+    for (unsigned i = 0; i < 1000 / LOOK_MS; i++) { /* until there is more than it can be sent */
+        done++;
+        look();
+    }
+    poll(NULL, 0, (DOOR_STUCK_S + 1) * 1000);
+    done = 1000000;
+    do {
+        look();
+        ck_assert(take_more(client, &length));
+    } while (strstr(taken, "\"done\":1000000,") == NULL);
+    close(client);
+}
+END_TEST
+
 START_TEST(the_end_is_the_last_event)
 {
     size_t length = 0;
@@ -267,6 +289,7 @@ int main(void)
     tcase_add_test(tests, nothing_is_made_for_nobody);
     tcase_add_test(tests, there_are_few_subscribers);
     tcase_add_test(tests, a_stuck_subscriber_is_let_go);
+    tcase_add_test(tests, a_server_that_stood_still_lets_nobody_go);
     tcase_add_test(tests, the_end_is_the_last_event);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
