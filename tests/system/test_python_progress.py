@@ -46,7 +46,7 @@ hdss.loop(lambda i: time.sleep(0.02) or i, 100000, workers=2, technique='ss', pr
 # Ctrl-C comes when a wait has just got its lock, is about to give it back, or has given it back to sleep: what is asked for then has its results all
 # the same.
 LOCKS = '''
-import hdss, signal, threading, time
+import hdss, signal, sys, threading, time
 class Interrupted:
     def __init__(self, lock, moment):
         self._lock, self._moment, self._waits = lock, moment, threading.current_thread()
@@ -74,7 +74,7 @@ def interrupt(condition, moment, wait):
     except KeyboardInterrupt:
         print('interrupted')
 wait = lambda i: time.sleep(0.05) or i
-with hdss.Executor(workers=2, progress=True) as executor:
+with hdss.Executor(workers=2, progress=sys.argv[1] == 'bar') as executor:
     for moment in ('begin', 'end', 'sleep'):
         results = executor.map(wait, range(100), chunksize=1)
         next(results)
@@ -314,8 +314,9 @@ def test_ctrl_c_gives_back_the_prompt(python):
 @with_python
 def test_an_interrupt_keeps_no_lock(python):
     env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE}
-    done = subprocess.run([python, program(LOCKS)], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
-    assert done.returncode == 0 and done.stdout.split() == ['interrupted', '45', 'interrupted', '3'] * 3, done
+    for bar in ('bar', 'none'):
+        done = subprocess.run([python, program(LOCKS), bar], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        assert done.returncode == 0 and done.stdout.split() == ['interrupted', '45', 'interrupted', '3'] * 3, (bar, done)
 
 
 @with_python

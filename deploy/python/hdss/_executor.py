@@ -17,7 +17,7 @@ from hdss._sets import Set, as_set, checked_workers
 
 
 class _Future(concurrent.futures.Future[Any]):
-    """A future beside which no bar is drawn any more when the wait for it is interrupted."""
+    """A future that keeps no lock when the wait for it is interrupted, and beside which no bar is drawn any more."""
 
     _condition: threading.Condition  # the standard library's own
 
@@ -110,9 +110,9 @@ class Executor(concurrent.futures.Executor):
         options: Dict[str, Any] = {'priority': priority, 'weight': weight, 'name': name}
         self._set = as_set(set, wanted)
         owns = self._set is not set
-        self._bar = _progress.Bar() if progress else None
+        bar = _progress.Bar() if progress else None
         self._is_shut_down = False
-        self._engine = Engine(self._set, owns, words, (initializer, tuple(initargs)), options, prints, environment, self._bar)
+        self._engine = Engine(self._set, owns, words, (initializer, tuple(initargs)), options, prints, environment, bar)
         self._finalizer = weakref.finalize(self, self._engine.close)
         self._finalizer.atexit = False
 
@@ -144,7 +144,7 @@ class Executor(concurrent.futures.Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'concurrent.futures.Future[Any]':
         """Has fn(*args, **kwargs) run. What it takes is pickled here and now."""
         self._check()
-        future = _Future(self._engine) if self._bar is not None else concurrent.futures.Future()
+        future = _Future(self._engine)
         try:
             data = _pickled.dumps((fn, args, kwargs))
         except Exception as error:
