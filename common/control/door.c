@@ -139,7 +139,10 @@ void door_let_stay(struct evhttp_request *request)
 
 bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms)
 {
-    const size_t untaken = evbuffer_get_length(bufferevent_get_output(client_of(request)));
+    struct bufferevent *client = client_of(request);
+    if (client == NULL)
+        return false;
+    const size_t untaken = evbuffer_get_length(bufferevent_get_output(client));
     stay->idle_ms = untaken > 0 && untaken == stay->untaken ? stay->idle_ms + turn_ms : 0;
     stay->untaken = untaken;
     return stay->idle_ms < DOOR_STUCK_S * 1000u;

@@ -48,9 +48,9 @@ struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
                  const char **text);
 
-/* What a client that stays had not taken of its answer when it was looked at last. Zeros: it was not looked at yet. */
+/* A client that stays, as the last look has found it. Zeros: it was not looked at yet. */
 struct door_stay {
-    size_t untaken;   /* bytes */
+    size_t untaken;   /* bytes of its answer */
     unsigned idle_ms; /* for which it has taken none of these */
 };
 
@@ -58,9 +58,9 @@ struct door_stay {
  * where door_takes() says that it is stuck. What it sends meanwhile is not taken. */
 void door_let_stay(struct evhttp_request *request);
 
-/* Looks at a client that stays, which is to be done every `turn_ms`. False where some of the answer is there, and it
- * has taken nothing for DOOR_STUCK_S. A look that comes late counts as any other: where the server itself stood still
- * its clients were not stuck. */
+/* Looks at a client that stays, which is to be done every `turn_ms`. False where it has gone, or some of the answer is
+ * there and it has taken nothing for DOOR_STUCK_S. A look that comes late counts as any other: where the server itself
+ * stood still its clients were not stuck. */
 bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms);
 
 /* Ends the answer of a client that stays. What is there goes out, unless it takes nothing for DOOR_STUCK_S; then it may
