@@ -62,13 +62,13 @@ class Interrupted:
     def __exit__(self, *raised):
         self._interrupt('end')
         self._lock.__exit__(*raised)
-    def release(self):
+    def release_save(self):
         state = self._lock._release_save()
         self._interrupt('sleep')
         return state
 def interrupt(condition, moment, wait):
     condition._lock = Interrupted(condition._lock, moment)
-    condition._release_save = condition._lock.release
+    condition._release_save = condition._lock.release_save
     try:
         wait()
     except KeyboardInterrupt:
@@ -209,6 +209,11 @@ def program(text):
     return 'program.py'
 
 
+def run_python(python, *words, **variables):
+    env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE, **variables}
+    return subprocess.run([python, *words], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+
+
 def test_a_line_has_at_most_the_columns_that_there_are():
     for width in (0, 1, 20, 39, 40, 60, 79, 80, 100, 200):
         for counts in ((0, 10, 0.0), (3, 10, 1.0), (10**9, 10**10, 90000.0), (7, 10, 1.0, 2), (10, 10, 0.1)):
@@ -313,24 +318,21 @@ def test_ctrl_c_gives_back_the_prompt(python):
 
 @with_python
 def test_an_interrupt_keeps_no_lock(python):
-    env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE}
     for bar in ('bar', 'none'):
-        done = subprocess.run([python, program(LOCKS), bar], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        done = run_python(python, program(LOCKS), bar)
         assert done.returncode == 0 and done.stdout.split() == ['interrupted', '45', 'interrupted', '3'] * 3, (bar, done)
 
 
 @with_python
 def test_a_call_that_comes_while_others_are_forgotten_is_counted(python):
-    env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE}
-    done = subprocess.run([python, program(LATE)], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    done = run_python(python, program(LATE))
     assert done.returncode == 0 and done.stdout.split() == ['2', '2'], done
 
 
 @long
 @with_python
 def test_silent_where_not_asked_for_or_without_a_terminal(python):
-    env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE}
-    done = subprocess.run([python, program(MAPS)], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    done = run_python(python, program(MAPS))
     assert done.returncode == 0 and done.stderr == '' and len(done.stdout.splitlines()) == 21, done
     status, screen = Terminal([python, program(MAPS.replace(', progress=True', ''))]).end()
     assert status == 0 and len(screen) == 22 and screen[21] == '', screen
@@ -339,8 +341,7 @@ def test_silent_where_not_asked_for_or_without_a_terminal(python):
 @long
 @with_modules('nbclient', 'nbformat', 'ipykernel')
 def test_a_notebook_has_a_line_in_each_cell(python):
-    env = {**environment(), 'HDSS': HDSS, 'HDSS_CONTROL_DIR': os.getcwd(), 'PYTHONPATH': PACKAGE, 'IPYTHONDIR': 'ipython'}
-    done = subprocess.run([python, '-c', NOTEBOOK, json.dumps(CELLS)], env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    done = run_python(python, '-c', NOTEBOOK, json.dumps(CELLS), IPYTHONDIR='ipython')
     assert done.returncode == 0, done
     first, interrupted, second, last = json.loads(done.stdout.splitlines()[-1])
     assert first == last == [] and len(interrupted) == len(second) == 2, (first, interrupted, second, last)

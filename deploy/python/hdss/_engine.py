@@ -47,8 +47,7 @@ def interrupt_of(error: BaseException) -> Optional[KeyboardInterrupt]:
     the interrupt."""
     if isinstance(error, KeyboardInterrupt):
         return error
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    is_of_exit = any(frame.f_code is threading.Condition.__exit__.__code__ for frame in frames)
+    is_of_exit = any(frame.f_code is threading.Condition.__exit__.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
     return error.__context__ if is_of_exit and isinstance(error.__context__, KeyboardInterrupt) else None
 
 

@@ -202,7 +202,7 @@ class Bar:
         return None if self._shell is None else self._shell.execution_count
 
     def _begin_anew(self, base: _Counts) -> None:
-        """What was counted so far counts no more; in a notebook there is another line."""
+        """The counts begin behind these; in a notebook there is another line."""
         self._base, self._cell, self._handle = base, self._current_cell(), None
 
     def _show(self, text: str) -> None:
