@@ -11,7 +11,6 @@ status is 0 where all has gone well.
 
 Tests that are left out stand in tables, each with its reason. One that does not exist is an error.
 """
-import contextlib
 import importlib
 import importlib.util
 import json
@@ -354,6 +353,17 @@ def run(classes, excluded, wanted):
     return {'ran': result.testsRun, 'failed': failed, 'skipped': {str(test): reason for test, reason in result.skipped}, 'excluded': left_out}
 
 
+def note_left():
+    """Has CPython's helpers of tests say what a test has left behind, threads or processes. Returns a function that lists it."""
+    try:
+        from test import support
+    except ImportError:
+        return lambda: []
+    warned, warn = [], support.print_warning
+    support.print_warning = lambda text: (warned.append(text), warn(text))
+    return lambda: [f'a test has left threads or processes behind: {warned}'] if support.environment_altered else []
+
+
 def main(which, *arguments):
     try:
         if which == 'cpython':
@@ -365,11 +375,9 @@ def main(which, *arguments):
     except Unknown as unknown:
         print(json.dumps({'unknown': str(unknown)}))
         return 0
+    left = note_left()
     said = run(classes, excluded, wanted)
-    with contextlib.suppress(ImportError):
-        from test import support
-        if support.environment_altered:
-            said['failed'].append('a test has left threads or processes behind')
+    said['failed'] += left()
     print('\n' + json.dumps(said))  # a line of its own: tests print, too
     return 1 if said['failed'] else 0
 

@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 import traceback
+import weakref
 
 from launch import HDSS, TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, long, main, run, state_of, wait_until
 from pythons import obstacle, python_with
@@ -626,6 +627,16 @@ def test_after_the_end():
     executor.shutdown(wait=False)
     assert [future.result(TIMEOUT_S) for future in futures] == [None] * 10
     executor.shutdown()
+
+
+@leaves_nothing
+def test_a_kept_future_keeps_no_engine():
+    executor = hdss.Executor(workers=1)
+    future, engine_of = executor.submit(raise_it, ValueError, 'kept'), weakref.ref(executor._engine)
+    error = raised_by(future, ValueError)
+    executor.shutdown()
+    del executor
+    assert engine_of() is None and future.exception() is error
 
 
 @leaves_nothing

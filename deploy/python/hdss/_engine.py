@@ -51,6 +51,19 @@ def interrupt_of(error: BaseException) -> Optional[KeyboardInterrupt]:
     return error.__context__ if is_of_exit and isinstance(error.__context__, KeyboardInterrupt) else None
 
 
+def end_wait(error: BaseException, lock: Any, bar: Optional[Bar]) -> None:
+    """Called behind a wait for the condition `lock` that has raised the error. Where Ctrl-C has ended it nobody waits any more,
+    and no bar is drawn. Raises KeyboardInterrupt where the error hides it."""
+    interrupt = interrupt_of(error)
+    if interrupt is None:
+        return
+    let_go(lock)
+    if bar is not None:
+        bar.hide()
+    if interrupt is not error:
+        raise interrupt from None
+
+
 class Unit:
     """What is run at once: a call, or a batch of a map. Subclasses say what it is made of, and who wants its outcome.
     The methods are called by the engine's thread."""
@@ -175,7 +188,7 @@ class Engine:
         self._sources: List[Source] = [self.queue]
         self._functions = 0
         self._mean_s, self._ended = 0.0, 0  # of how many units
-        self._bar = bar
+        self.bar = bar
         self._submitted = self._done = self._failed = 0  # calls and items
         self._has_submissions = False  # since the sources were asked for units the last time
         self.workers = 1
@@ -245,8 +258,8 @@ class Engine:
 
     def note_submitted(self, items: int) -> None:
         """So many calls or items more, or less, are there to be done, for the progress."""
-        if items > 0 and self._bar is not None:
-            self._bar.go_on(self._done, self._failed)
+        if items > 0 and self.bar is not None:
+            self.bar.go_on(self._done, self._failed)
         with self._lock:
             self._submitted += items
             self._has_submissions = True
@@ -255,18 +268,6 @@ class Engine:
         """Called behind what hands a unit or a source over: where the thread has ended meanwhile nobody else fails it."""
         if self.is_over.is_set():
             self._fail_all(self.error or HdssError('the executor was shut down'))
-
-    def end_wait(self, error: BaseException, lock: Any) -> None:
-        """Called behind a wait for the condition `lock` that has raised the error. Where Ctrl-C has ended it nobody waits any more,
-        and no bar is drawn. Raises KeyboardInterrupt where the error hides it."""
-        interrupt = interrupt_of(error)
-        if interrupt is None:
-            return
-        let_go(lock)
-        if self._bar is not None:
-            self._bar.hide()
-        if interrupt is not error:
-            raise interrupt from None
 
     def cancel_open(self) -> None:
         """What has not been added to the job is cancelled."""
@@ -348,8 +349,8 @@ class Engine:
                 self._submitted = self._done + self._failed
 
     def _draw(self, is_end: bool) -> None:
-        if self._bar is not None:
-            self._bar.draw(self._done, self._submitted, self._failed, is_end)
+        if self.bar is not None:
+            self.bar.draw(self._done, self._submitted, self._failed, is_end)
 
     def _is_done(self) -> bool:
         with self._lock:
@@ -439,8 +440,8 @@ class Engine:
     def _print(self, is_output: bool, data: bytes) -> None:
         file = sys.stdout if is_output else sys.stderr
         if self._prints and file is not None:
-            if self._bar is not None:
-                self._bar.clear()
+            if self.bar is not None:
+                self.bar.clear()
             file.write(data.decode('utf-8', 'replace'))
             file.flush()
 
@@ -519,8 +520,8 @@ class Engine:
             self._fail_all(self.error)
         if self.error is None:
             self._draw(True)
-        elif self._bar is not None:
-            self._bar.leave()
+        elif self.bar is not None:
+            self.bar.leave()
         self._end_job()
         self.is_over.set()
         self.fail_late()

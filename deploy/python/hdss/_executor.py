@@ -10,27 +10,28 @@ import weakref
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 from hdss import _engine, _pickled, _progress, _spool
-from hdss._engine import Engine, Unit
+from hdss._engine import end_wait, Engine, Unit
 from hdss._errors import SetLost
 from hdss._map import Map
 from hdss._sets import Set, as_set, checked_workers
 
 
 class _Future(concurrent.futures.Future[Any]):
-    """A future that keeps no lock when the wait for it is interrupted, and beside which no bar is drawn any more."""
+    """A future that keeps no lock when the wait for it is interrupted, and beside which no bar is drawn any more. It does not know
+    the engine: whoever keeps a future, or an exception that its result has raised, keeps nothing of an executor that has ended."""
 
     _condition: threading.Condition  # the standard library's own
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, bar: Optional[_progress.Bar]) -> None:
         super().__init__()
-        self._engine = engine
+        self._bar = bar
 
     def result(self, timeout: Optional[float] = None) -> Any:
         """The result of the call. Raises what the call has raised, or TimeoutError after `timeout` seconds."""
         try:
             return super().result(timeout)
         except (KeyboardInterrupt, RuntimeError) as error:
-            self._engine.end_wait(error, self._condition)
+            end_wait(error, self._condition, self._bar)
             raise
 
 
@@ -144,7 +145,7 @@ class Executor(concurrent.futures.Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'concurrent.futures.Future[Any]':
         """Has fn(*args, **kwargs) run. What it takes is pickled here and now."""
         self._check()
-        future = _Future(self._engine)
+        future = _Future(self._engine.bar)
         try:
             data = _pickled.dumps((fn, args, kwargs))
         except Exception as error:

@@ -14,7 +14,7 @@ import time
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from hdss import _pickled
-from hdss._engine import Engine, Source, Unit
+from hdss._engine import end_wait, Engine, Source, Unit
 
 BATCH_S = 0.001
 BATCH_MAX = 1000
@@ -145,7 +145,7 @@ class Map(Source):
                 while outcomes:  # nothing here refers to what the caller has got
                     yield _result(outcomes.pop())
         except (KeyboardInterrupt, RuntimeError) as error:
-            self._engine.end_wait(error, self._changed)
+            end_wait(error, self._changed, self._engine.bar)
             raise
         finally:
             self._drop()
