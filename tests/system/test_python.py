@@ -630,6 +630,29 @@ def test_after_the_end():
 
 
 @leaves_nothing
+def test_the_threads_of_an_executor_end():
+    """However late one is, none is left behind shutdown(). A callback, which one of them runs, does not wait for them."""
+    def watch_late(*arguments):
+        watch(*arguments)
+        time.sleep(0.3)
+
+    def end(executor):
+        future = executor.submit(time.sleep, 0.1)
+        future.add_done_callback(lambda _: (executor.shutdown(), called.append(future)))
+        executor.shutdown()
+        assert called.pop() is future and {thread.name for thread in threading.enumerate()} & {'hdss', 'hdss watch'} == set()
+
+    watch, called = hdss._engine._watch, []
+    hdss._engine._watch = watch_late
+    try:
+        end(hdss.Executor(workers=1))
+        with hdss.Set(workers=1) as kept:
+            end(hdss.Executor(set=kept))
+    finally:
+        hdss._engine._watch = watch
+
+
+@leaves_nothing
 def test_a_kept_future_keeps_no_engine():
     executor = hdss.Executor(workers=1)
     future, engine_of = executor.submit(raise_it, ValueError, 'kept'), weakref.ref(executor._engine)

@@ -28,6 +28,7 @@ class _Connection:
         self._path, self._timeout = path, timeout
         self._socket: Optional[socket.socket] = None
         self._file: Optional[BinaryIO] = None
+        self._ended = False
 
     def close(self) -> None:
         if self._file is not None:
@@ -35,6 +36,16 @@ class _Connection:
         if self._socket is not None:
             self._socket.close()
         self._socket = self._file = None
+
+    def end(self) -> None:
+        """Called by any thread: the request that waits for its answer, or the next one, ends with OSError."""
+        self._ended = True
+        made = self._socket
+        try:
+            if made is not None:
+                made.shutdown(socket.SHUT_RDWR)
+        except OSError:  # it has gone by itself
+            pass
 
     def _connect(self) -> Tuple[socket.socket, BinaryIO]:
         made = socket.socket(socket.AF_UNIX)
@@ -45,6 +56,8 @@ class _Connection:
             made.close()
             raise
         self._socket, self._file = made, made.makefile('rb')
+        if self._ended:  # end() sets it before it looks for the socket: where it has found none, this is seen here
+            raise ConnectionError('nothing more is asked')
         return self._socket, self._file
 
     def request(self, method: str, path: str, body: Optional[str]) -> Tuple[int, bytes]:
@@ -105,6 +118,10 @@ class Control:
 
     def close(self) -> None:
         self._connection.close()
+
+    def end(self) -> None:
+        """Called by any thread: what another thread asks here, now or later, ends with SetLost at once."""
+        self._connection.end()
 
     def _request(self, method: str, path: str, body: Optional[str]) -> Tuple[int, bytes]:
         if time.monotonic() - self._used > IDLE_S:

@@ -200,6 +200,8 @@ class Engine:
         self._said: Deque[HdssError] = collections.deque()
         self.error: Optional[BaseException] = None
         self.is_over = threading.Event()
+        self._watched: Optional[Control] = None
+        self._watch: Optional[threading.Thread] = None
         self._is_gone = threading.Event()  # a thread whose join() is interrupted is taken for one that has ended
         _engines.add(self)
         self._thread = threading.Thread(target=self._run, name='hdss', daemon=True)
@@ -283,7 +285,10 @@ class Engine:
         self.close()
 
     def join(self) -> None:
-        """Waits for the end. Where Ctrl-C comes meanwhile what runs is ended at once, and KeyboardInterrupt raised."""
+        """Waits for the end. Where Ctrl-C comes meanwhile what runs is ended at once, and KeyboardInterrupt raised.
+        A thread of the engine, which runs the callbacks of futures, returns at once: it would wait for itself."""
+        if threading.current_thread() in (self._thread, self._watch):
+            return
         try:
             self._is_gone.wait()
         except (KeyboardInterrupt, RuntimeError) as error:
@@ -314,8 +319,9 @@ class Engine:
         body = {'words': words, 'folder': self._here, 'open': True, 'attached': True, 'environment': self._words_of_environment(), **self._options}
         self._tie = self.set.control()  # the job ends with this connection, however this process ends
         self._job = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
-        watch = threading.Thread(target=_watch, args=(weakref.ref(self), self.set.control(), self._job), name='hdss watch', daemon=True)
-        watch.start()
+        self._watched = self.set.control()
+        self._watch = threading.Thread(target=_watch, args=(weakref.ref(self), self._watched, self._job), name='hdss watch', daemon=True)
+        self._watch.start()
 
     def _words_of_environment(self) -> List[str]:
         values = self._environment
@@ -513,6 +519,13 @@ class Engine:
         self._control.close()
         self._tie.close()
 
+    def _end_watch(self) -> None:
+        """Whoever has waited for the end of the executor finds no thread of it."""
+        if self._watched is not None and self._watch is not None:
+            self._watched.end()
+            self._watch.join()
+            self._watched.close()
+
     def _finish(self) -> None:
         if os.getpid() != self.pid:
             return
@@ -525,6 +538,7 @@ class Engine:
         self._end_job()
         self.is_over.set()
         self.fail_late()
+        self._end_watch()
         if self._owns_set:
             self.set.close()
         self._take_printed(True)

@@ -195,7 +195,7 @@ class Executor(concurrent.futures.Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no other call; what was submitted is done, or, with cancel_futures, what has begun. With `wait` it returns
-        when all is over and a set of its own has ended."""
+        when all is over, a set of its own has ended, and no thread of it is left; a callback of a future does not wait."""
         self._is_shut_down = True
         if self._engine.pid != os.getpid():
             return
