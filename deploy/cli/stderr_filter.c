@@ -19,7 +19,7 @@ static const struct {
     {RULE "prterun has exited due to process rank ", "\n" RULE},
     {RULE "MPI_ABORT was invoked on rank ", "\n" RULE},
     {"mpirun: Forwarding signal ", "\n"},
-    {"[warn] Epoll MOD(", "\n"}, /* version 5, as its ranks end */
+    {"[warn] Epoll MOD(", "\n"}, /* as its ranks end */
     {"[*] pmix_ptl_base: send_msg: write failed: Broken pipe", "\n"},
     /* version 5 with ULFM */
     {RULE "WARNING: The selected 'osc' module 'sm' is not tested for post-failure\n", "\n" RULE},

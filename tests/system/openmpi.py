@@ -116,4 +116,4 @@ def rank_of(pid):
 
 def is_of_launcher(line):
     """A line of standard error that is mpirun's own: on a busy machine, or as ranks end."""
-    return ' ORTE_ERROR_LOG: ' in line or (IS_5 and (line.startswith('[warn] Epoll MOD(') or 'PMIX_ERR_UNREACH in file' in line))
+    return ' ORTE_ERROR_LOG: ' in line or line.startswith('[warn] Epoll MOD(') or (IS_5 and 'PMIX_ERR_UNREACH in file' in line)
