@@ -391,6 +391,21 @@ def test_a_client_that_forks():
 
 
 @leaves_nothing
+def test_a_client_that_forks_at_once():
+    """While a thread reads what the set says as it starts."""
+    with hdss.Executor(workers=1) as executor:
+        wait_until(lambda: executor.set._ready.locked(), 'the start of the set')
+        pid = os.fork()
+        if pid == 0:
+            executor = None  # as where the name is used again
+            os._exit(7)
+        ended = []
+        wait_until(lambda: ended.append(os.waitpid(pid, os.WNOHANG)) or ended[-1][0] == pid, 'the end of the child')
+        assert os.waitstatus_to_exitcode(ended[-1][1]) == 7
+        assert executor.submit(square, 4).result(TIMEOUT_S) == 16
+
+
+@leaves_nothing
 def test_many_threads():
     with hdss.Executor(workers=2) as executor:
         def user(number):

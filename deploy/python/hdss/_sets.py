@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import itertools
 import json
 import operator
@@ -67,9 +68,9 @@ class Folder:
     def remove(self) -> None:
         if self._lock is None or os.getpid() != self.pid:
             return
+        lock, self._lock = self._lock, None
         shutil.rmtree(self.path, ignore_errors=True)
-        self._lock.close()
-        self._lock = None
+        lock.close()
 
 
 def _sweep(base: str, prefix: str) -> None:
@@ -245,12 +246,14 @@ _live: 'set[Set]' = set()
 
 
 def _forget_in_child() -> None:
-    """A child that was forked has nothing of its parent's sets, and keeps none of them alive."""
+    """A child that was forked has nothing of its parent's sets, and keeps none of them alive. Another thread of the parent may be
+    reading what the set says, and then a buffer is locked for ever: what is below it is closed."""
     for one in list(_live):
         process = one._process
         for file in (process.stdin, process.stdout) if process is not None else ():
-            if file is not None:
-                file.close()
+            buffer = file.buffer if isinstance(file, io.TextIOWrapper) else None
+            if isinstance(buffer, (io.BufferedReader, io.BufferedWriter)):
+                buffer.raw.close()
     _live.clear()
 
 
