@@ -871,6 +871,11 @@ def test_a_pool():
     pool.close()
     pool.join()
     assert [result.get(TIMEOUT_S) for result in results] == [0, 1, 4, 9, 16]
+    pool, slow = hdss.Pool(1), []
+    pool.map_async(square, [3], callback=lambda found: (time.sleep(0.3), slow.append(found)))
+    pool.close()
+    pool.join()
+    assert slow == [[9]]
 
 
 def sampler(pool):

@@ -63,6 +63,7 @@ class Pool:
                  **options: Any) -> None:
         self._executor = Executor(processes, initializer=initializer, initargs=tuple(initargs), **options)
         self._is_closed = False
+        self._collecting: List[threading.Thread] = []
 
     @property
     def size(self) -> int:
@@ -141,8 +142,11 @@ class Pool:
             except BaseException as error:
                 future.set_exception(error)
 
-        threading.Thread(target=collect, name='hdss map', daemon=True).start()
-        return AsyncResult(future, callback, error_callback)
+        told = AsyncResult(future, callback, error_callback)
+        thread = threading.Thread(target=collect, name='hdss map', daemon=True)
+        thread.start()
+        self._collecting = [one for one in self._collecting if one.is_alive()] + [thread]
+        return told
 
     # --- the end ---
 
@@ -161,10 +165,13 @@ class Pool:
         self._executor.kill()
 
     def join(self) -> None:
-        """Waits for the end, behind close() or terminate()."""
+        """Waits for the end, behind close() or terminate(), with the callbacks of what was asked for."""
         if not self._is_closed:
             raise ValueError('Pool is still running')
         self._executor.shutdown(wait=True)
+        for thread in self._collecting:
+            if thread is not threading.current_thread():
+                thread.join()
 
     def __enter__(self) -> 'Pool':
         self._check()
