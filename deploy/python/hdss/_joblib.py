@@ -49,10 +49,10 @@ class _KeptSet:
             else:
                 executor.shutdown(wait=False)
         self.idle.clear()
-        self.lent += 1
         if found is None:
             key_of_managers = None if self.set.may_have_nodes else _key()
             found = Executor(set=self.set, initializer=_begin_worker, initargs=(key_of_managers, *begin), **options)
+        self.lent += 1
         return found
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class _Kept:
     """The sets that are in use, or were a short time ago."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # the collector may end a backend of this thread while it is held
         self._sets: Dict[Any, _KeptSet] = {}
         self._timer: Optional[threading.Timer] = None
 
@@ -77,11 +77,15 @@ class _Kept:
             self._stop_timer()
             for other, kept in list(self._sets.items()):
                 if kept.lent == 0 and (other != place or not kept.set.is_up()):
-                    del self._sets[other]
+                    self._sets.pop(other, None)
                     kept.close()
-            if place not in self._sets or not self._sets[place].set.is_up():
-                self._sets[place] = _KeptSet(as_set(given, workers), isinstance(given, Set))
-            return place, self._sets[place].take(options, begin, key)
+            try:
+                if place not in self._sets or not self._sets[place].set.is_up():
+                    self._sets[place] = _KeptSet(as_set(given, workers), isinstance(given, Set))
+                return place, self._sets[place].take(options, begin, key)
+            except BaseException:
+                self._start_timer()
+                raise
 
     def give_back(self, place: Any, executor: Executor, key: Any) -> None:
         """Nobody uses the executor at the moment."""
@@ -93,10 +97,13 @@ class _Kept:
                 kept.idle.append((key, executor))
             if kept is not None:
                 kept.lent -= 1
-            self._stop_timer()
-            self._timer = threading.Timer(KEEP_S, self._drop_idle)
-            self._timer.daemon = True
-            self._timer.start()
+            self._start_timer()
+
+    def _start_timer(self) -> None:
+        self._stop_timer()
+        self._timer = threading.Timer(KEEP_S, self._drop_idle)
+        self._timer.daemon = True
+        self._timer.start()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -107,7 +114,7 @@ class _Kept:
         with self._lock:
             for place, kept in list(self._sets.items()):
                 if kept.lent == 0:
-                    del self._sets[place]
+                    self._sets.pop(place, None)
                     kept.close()
 
 
