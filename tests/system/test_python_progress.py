@@ -112,9 +112,10 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 """, 'threading.Thread(target=interrupt).start()\nsum(executor.map(wait, range(100000)))', 'sum(executor.map(wait, range(30)))', 'executor.shutdown()']
 NOTEBOOK = """
-import json, nbclient, nbformat, sys
+import json, nbclient, nbformat, sys, traitlets.config
 book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in json.loads(sys.argv[1])])
-nbclient.NotebookClient(book, kernel_name='python3', allow_errors=True).execute()
+sockets = traitlets.config.Config(KernelManager={'transport': 'ipc'})  # by TCP, another program may take the port that was found free
+nbclient.NotebookClient(book, kernel_name='python3', config=sockets, allow_errors=True).execute()
 print(json.dumps([[' '.join(filter(None, [output.get('ename'), output.get('evalue')])) or output['data']['text/plain'] for output in cell.outputs]
                   for cell in book.cells]))
 """
