@@ -730,6 +730,16 @@ def test_initializers():
 
 
 @leaves_nothing
+def test_files_of_maps():
+    """Of a function only as long as a map needs it."""
+    with hdss.Executor(workers=2) as executor:
+        for _ in range(3):
+            assert list(executor.map(square, range(5))) == [0, 1, 4, 9, 16]
+        functions = os.path.join(executor._engine.folder, 'function-*')
+        wait_until(lambda: not glob.glob(functions), 'the end of files of functions')
+
+
+@leaves_nothing
 def test_maps():
     with hdss.Executor(workers=2) as executor:
         for size in (1, 3, 100, None):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import concurrent.futures
 import itertools
+import os
 import threading
 import time
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
@@ -45,6 +46,9 @@ class _Batch(Unit):
     def fail(self, error: BaseException) -> None:
         self._map.receive(self._first, [error] * len(self._items), None)
 
+    def cancel(self) -> None:
+        self.fail(concurrent.futures.CancelledError())
+
     def split(self) -> List[Unit]:
         if len(self._items) == 1:
             return []
@@ -54,9 +58,12 @@ class _Batch(Unit):
 def _result(outcome: Any) -> Any:
     """The value of an outcome, or the exception raised."""
     is_value, value = (False, outcome) if isinstance(outcome, BaseException) else _pickled.open_outcome(outcome)
-    if not is_value:
-        raise value
-    return value
+    try:
+        if not is_value:
+            raise value
+        return value
+    finally:
+        del outcome, value  # the traceback of what is raised has this frame
 
 
 class Map(Source):
@@ -74,7 +81,8 @@ class Map(Source):
         self._is_complete = self._is_closed = self.is_cancelled = False
         self._end: BaseException = RuntimeError('cannot schedule new futures after shutdown')  # of what comes behind the end of the executor
         self._mean_s = 0.0
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._results: Dict[int, List[Any]] = {}       # by the first item of a batch
         self._order: Deque[int] = collections.deque()  # of the batches as they have come, where that counts
         self._is_added = False
@@ -149,9 +157,12 @@ class Map(Source):
             raise
         finally:
             self._drop()
+            del self, executor  # the traceback of what is raised has this frame
 
     def _drop(self) -> None:
-        """Nothing that has not begun is run, and nobody asks for results any more."""
+        """Nothing that has not begun is run, and nobody asks for results any more. A child that was forked has no part in it."""
+        if os.getpid() != self._engine.pid:
+            return
         self.is_cancelled = self._is_complete = True
         self._engine.note_submitted(self._received - self._pulled)
         self._items.clear()
@@ -182,23 +193,21 @@ class Map(Source):
         packed: List[bytes] = []
         first, size, length = self._taken, self._size(), 0
         while len(packed) < size and length < BATCH_BYTES:
-            try:
+            with self._lock:  # for each item, so not the condition, whose methods are Python; fail() leaves what is taken to its batch
+                if not self._items:
+                    break
                 item = self._items.popleft()
-            except IndexError:
-                break
+                self._taken += 1
             try:
                 data = _pickled.dumps(item)
-            except Exception as error:
+            except BaseException as error:  # of whatever the user's __reduce__ does
+                self.receive(first + len(packed), [error], None)
                 if packed:
-                    self._items.appendleft(item)
                     break
-                self._taken += 1
-                self.receive(first, [error], None)
-                first = self._taken
+                first += 1
                 continue
             packed.append(data)
             length += len(data)
-            self._taken += 1
         return _Batch(self, first, packed) if packed else None
 
     def receive(self, first: int, outcomes: List[Any], took_s: Optional[float]) -> None:
@@ -213,6 +222,8 @@ class Map(Source):
                 self._order.append(first)
             if first == self._given or not self._is_ordered:
                 self._changed.notify_all()
+        if self.is_over():
+            self.forget()
 
     def fail(self, error: BaseException) -> None:
         with self._changed:
