@@ -7,6 +7,7 @@ Calls run in the Python of the workers' version, as which this program runs itse
 import asyncio
 import concurrent.futures
 import ctypes
+import errno
 import functools
 import glob
 import importlib.util
@@ -23,6 +24,7 @@ import threading
 import time
 import traceback
 import weakref
+from unittest import mock
 
 from launch import HDSS, TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, long, main, run, state_of, wait_until
 from pythons import obstacle, python_with
@@ -668,13 +670,76 @@ def test_the_threads_of_an_executor_end():
 
 
 @leaves_nothing
-def test_a_kept_future_keeps_no_engine():
+def test_kept_errors_keep_no_engine():
     executor = hdss.Executor(workers=1)
     future, engine_of = executor.submit(raise_it, ValueError, 'kept'), weakref.ref(executor._engine)
     error = raised_by(future, ValueError)
+    results = executor.map(raise_it, [KeyError])
+    try:
+        next(results)
+    except KeyError as raised:
+        of_map = raised
     executor.shutdown()
-    del executor
-    assert engine_of() is None and future.exception() is error
+    del executor, results
+    assert engine_of() is None and future.exception() is error and of_map is not None
+
+
+def without_thread(name):
+    """No thread of that name can be started."""
+    def begin(thread):
+        if thread.name == name:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    start = threading.Thread.start
+    return mock.patch.object(threading.Thread, 'start', begin)
+
+
+@leaves_nothing
+def test_what_cannot_begin():
+    """Nothing is left of an executor that cannot be made, and one that ends as it begins fails its calls."""
+    with without_thread('hdss'):
+        refused(RuntimeError, "can't start new thread", hdss.Executor, workers=1)
+    refused(TypeError, 'pickle', hdss.Executor, workers=1, initializer=square, initargs=(threading.Lock(),))
+    assert not folders() and not processes()
+    full = mock.patch.object(hdss._spool.UnitWriter, 'add', side_effect=OSError(errno.ENOSPC, 'No space left on device'))
+    for what, said in ((without_thread('hdss watch'), "can't start new thread"), (full, 'No space left on device')):
+        with what:
+            executor = hdss.Executor(workers=1)
+            lost = raised_by(executor.submit(square, 1), hdss.SetLost)
+        assert said in str(lost), lost
+        executor.shutdown()
+        assert not folders() and not processes()
+
+
+@leaves_nothing
+def test_wrong_callbacks():
+    """One that raises what ends a program, or shuts the executor down as an item is pickled, ends nothing but itself."""
+    with hdss.Executor(workers=1) as executor:
+        future = executor.submit(time.sleep, 0.1)
+        future.add_done_callback(lambda _: sys.exit('a callback'))
+        assert executor.submit(square, 2).result(TIMEOUT_S) == 4
+
+    class Shuts:
+        def __reduce__(self):
+            executor.shutdown(wait=False, cancel_futures=True)
+            return int, ('5',)
+
+    executor = hdss.Executor(workers=1)
+    results = executor.map(square, [Shuts(), 1, 2], timeout=TIMEOUT_S)
+    assert next(results) == 25
+    refused(concurrent.futures.CancelledError, '', next, results)
+    executor.shutdown()
+
+
+@leaves_nothing
+def test_output_that_nobody_takes():
+    with hdss.Executor(workers=1) as executor:
+        assert executor.submit(square, 2).result() == 4
+        with mock.patch.object(sys, 'stdout', open(os.devnull, 'w', encoding='ascii')):
+            sys.stdout.close()
+            assert executor.submit(print, 'a word').result(TIMEOUT_S) is None
+        assert executor.submit(square, 3).result(TIMEOUT_S) == 9
 
 
 @leaves_nothing

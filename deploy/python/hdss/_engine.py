@@ -64,6 +64,14 @@ def end_wait(error: BaseException, lock: Any, bar: Optional[Bar]) -> None:
         raise interrupt from None
 
 
+def tell(how: Callable[..., None], *outcome: Any) -> None:
+    """Has a unit know its outcome. A callback of its future may raise SystemExit, which the standard library lets through."""
+    try:
+        how(*outcome)
+    except SystemExit:
+        logging.getLogger('concurrent.futures').exception('a callback of a future has raised SystemExit')
+
+
 class Unit:
     """What is run at once: a call, or a batch of a map. Subclasses say what it is made of, and who wants its outcome.
     The methods are called by the engine's thread."""
@@ -151,7 +159,7 @@ class Queue(Source):
             if unit is None:
                 return
             if unit.begin():
-                unit.fail(error)
+                tell(unit.fail, error)
 
     def is_over(self) -> bool:
         return self._closed and not self._units
@@ -178,11 +186,9 @@ class Engine:
         self._here = os.getcwd()
         self._folder = work_folder(in_set)
         self.folder = self._folder.path
-        self._write_setup(setup)
-        os.mkfifo(os.path.join(self.folder, _spool.BELL), 0o600)
-        self._bell = os.open(os.path.join(self.folder, _spool.BELL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._bell = -1
         self._writer, self._reader = _spool.UnitWriter(self.folder), _spool.ResultReader(self.folder)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # code that the collector or a signal runs while it is held may close the engine
         self._open: Dict[int, Unit] = {}
         self.queue = Queue()
         self._sources: List[Source] = [self.queue]
@@ -203,11 +209,22 @@ class Engine:
         self._watched: Optional[Control] = None
         self._watch: Optional[threading.Thread] = None
         self._is_gone = threading.Event()  # a thread whose join() is interrupted is taken for one that has ended
-        _engines.add(self)
         self._thread = threading.Thread(target=self._run, name='hdss', daemon=True)
-        self._thread.start()
+        try:
+            self._make_files(setup)
+            _engines.add(self)
+            self._thread.start()
+        except BaseException as error:
+            if self._thread.ident is None:
+                self._leave()
+            else:  # Ctrl-C: the thread has begun, and ends by itself
+                self.kill(_as_lost(error))
+            raise
 
-    def _write_setup(self, setup: Tuple[Any, Tuple[Any, ...]]) -> None:
+    def _make_files(self, setup: Tuple[Any, Tuple[Any, ...]]) -> None:
+        """The bell, and what workers do first."""
+        os.mkfifo(os.path.join(self.folder, _spool.BELL), 0o600)
+        self._bell = os.open(os.path.join(self.folder, _spool.BELL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(os.path.join(self.folder, _spool.SETUP), 'w', encoding='utf-8') as file:
             json.dump({**_worker.describe_client(), 'prints': self._prints}, file)
         with open(os.path.join(self.folder, _spool.SETUP_PICKLE), 'wb') as data:
@@ -225,6 +242,9 @@ class Engine:
     def add_source(self, source: Source) -> None:
         with self._lock:
             self._sources.append(source)
+            is_late = self._wants_end
+        if is_late:
+            source.close()
         self.wake()
         self.fail_late()
 
@@ -250,12 +270,14 @@ class Engine:
             pass
 
     def close(self) -> None:
-        """Nothing more comes: what is there is done, and then the engine ends."""
+        """Nothing more comes: what is there is done, and then the engine ends. A child that was forked has no part in it."""
+        if os.getpid() != self.pid:
+            return
         with self._lock:
+            self._wants_end = True
             sources = list(self._sources)
         for source in sources:
             source.close()
-        self._wants_end = True
         self.wake()
 
     def note_submitted(self, items: int) -> None:
@@ -405,7 +427,12 @@ class Engine:
         units = self._take_units()
         if not units:
             return
-        first = self._writer.add([unit.contents() for unit in units])
+        try:
+            first = self._writer.add([unit.contents() for unit in units])
+        except BaseException as error:  # they are in no source any more, and not yet open
+            for unit in units:
+                tell(unit.fail, _as_lost(error))
+            raise
         self._open.update(zip(range(first, first + len(units)), units))
         self._add(len(units))
 
@@ -441,15 +468,18 @@ class Engine:
                 self._done += unit.items if unit.is_wanted() else 0
                 self._ended += 1
                 self._draw(False)  # before whoever waits for it goes on, and prints
-                unit.end(data, took_s)
+                tell(unit.end, data, took_s)
 
     def _print(self, is_output: bool, data: bytes) -> None:
         file = sys.stdout if is_output else sys.stderr
         if self._prints and file is not None:
             if self.bar is not None:
                 self.bar.clear()
-            file.write(data.decode('utf-8', 'replace'))
-            file.flush()
+            try:
+                file.write(data.decode('utf-8', 'replace'))
+                file.flush()
+            except (OSError, ValueError):  # nobody reads it, it is closed, or its encoding has no such character
+                pass
 
     def _take_printed(self, is_end: bool) -> None:
         """Prints what programs of the calls have written since the last time."""
@@ -457,7 +487,7 @@ class Engine:
         try:
             for is_output, data in self._printed.read(is_end):
                 self._print(is_output, data)
-        except (OSError, ValueError):  # the folder, or the file to which is printed, is gone
+        except OSError:  # the folder is gone
             pass
 
     def _take_failures(self) -> None:
@@ -478,7 +508,7 @@ class Engine:
                 else:
                     self._failed += unit.items if unit.is_wanted() else 0
                     self._draw(False)
-                    unit.fail(CallDied(f'the call was given up: {failure["reason"]}'))
+                    tell(unit.fail, CallDied(f'the call was given up: {failure["reason"]}'))
 
     # --- what the other thread says ---
 
@@ -501,7 +531,7 @@ class Engine:
         for number in list(self._open):
             unit = self._settle(number)
             if unit is not None:
-                unit.fail(error)
+                tell(unit.fail, error)
 
     def _end_job(self) -> None:
         """Takes leave of the set. A job whose calls are all over is complete; else it is ended at once."""
@@ -521,7 +551,7 @@ class Engine:
 
     def _end_watch(self) -> None:
         """Whoever has waited for the end of the executor finds no thread of it."""
-        if self._watched is not None and self._watch is not None:
+        if self._watched is not None and self._watch is not None and self._watch.ident is not None:
             self._watched.end()
             self._watch.join()
             self._watched.close()
@@ -542,20 +572,25 @@ class Engine:
         if self._owns_set:
             self.set.close()
         self._take_printed(True)
+        self._leave()
+
+    def _leave(self) -> None:
+        """Nothing is left of it."""
         self._writer.close()
         self._reader.close()
         _engines.discard(self)
-        os.close(self._bell)
-        self._bell = -1
+        bell, self._bell = self._bell, -1
+        if bell != -1:
+            os.close(bell)
         self._folder.remove()
 
 
 def _as_lost(error: BaseException) -> SetLost:
-    """What breaks the executor: a BrokenExecutor, whatever the reason."""
+    """What breaks the executor: a BrokenExecutor, whatever the reason. It keeps no traceback, and with it no engine."""
     if isinstance(error, HdssError):
         return SetLost(str(error))
     lost = SetLost(f'{type(error).__name__}: {error}')
-    lost.__cause__ = error
+    lost.__cause__ = error.with_traceback(None)
     return lost
 
 

@@ -33,6 +33,8 @@ class _Future(concurrent.futures.Future[Any]):
         except (KeyboardInterrupt, RuntimeError) as error:
             end_wait(error, self._condition, self._bar)
             raise
+        finally:
+            del self  # the traceback of what is raised has this frame
 
 
 class _Call(Unit):
@@ -113,7 +115,12 @@ class Executor(concurrent.futures.Executor):
         owns = self._set is not set
         bar = _progress.Bar() if progress else None
         self._is_shut_down = False
-        self._engine = Engine(self._set, owns, words, (initializer, tuple(initargs)), options, prints, environment, bar)
+        try:
+            self._engine = Engine(self._set, owns, words, (initializer, tuple(initargs)), options, prints, environment, bar)
+        except BaseException:
+            if owns:
+                self._set.close()
+            raise
         self._finalizer = weakref.finalize(self, self._engine.close)
         self._finalizer.atexit = False
 
