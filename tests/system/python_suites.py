@@ -165,13 +165,19 @@ def own_parts(modules):
     class OursReachesManagers(Ours):
         executor_kwargs = {'initializer': take_key, 'initargs': (bytes(multiprocessing.current_process().authkey),)}
 
+        def create_event(self):
+            """Of Python 3.13: an event that workers see. tearDown() ends the manager."""
+            if self.manager is None:
+                self.manager = self.get_context().Manager()
+            return self.manager.Event()
+
     class OursSurvivesCrashes(Ours):
         lost = hdss.CallDied
 
         def _check_crash(self, error, *arguments, **keywords):
             super()._check_crash(RAISED_INSTEAD.get(self._testMethodName, error), *arguments, **keywords)
 
-    return {'ProcessPoolExecutorTest': OursReachesManagers, 'ExecutorDeadlockTest': OursSurvivesCrashes}, Ours
+    return {'ProcessPoolExecutorTest': OursReachesManagers, 'WaitTests': OursReachesManagers, 'ExecutorDeadlockTest': OursSurvivesCrashes}, Ours
 
 
 def with_our_executor(modules):
