@@ -660,13 +660,10 @@ def test_the_threads_of_an_executor_end():
         assert called.pop() is future and {thread.name for thread in threading.enumerate()} & {'hdss', 'hdss watch'} == set()
 
     watch, called = hdss._engine._watch, []
-    hdss._engine._watch = watch_late
-    try:
+    with mock.patch.object(hdss._engine, '_watch', watch_late):
         end(hdss.Executor(workers=1))
         with hdss.Set(workers=1) as kept:
             end(hdss.Executor(set=kept))
-    finally:
-        hdss._engine._watch = watch
 
 
 @leaves_nothing

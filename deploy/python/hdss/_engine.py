@@ -64,14 +64,6 @@ def end_wait(error: BaseException, lock: Any, bar: Optional[Bar]) -> None:
         raise interrupt from None
 
 
-def tell(how: Callable[..., None], *outcome: Any) -> None:
-    """Has a unit know its outcome. A callback of its future may raise SystemExit, which the standard library lets through."""
-    try:
-        how(*outcome)
-    except SystemExit:
-        logging.getLogger('concurrent.futures').exception('a callback of a future has raised SystemExit')
-
-
 class Unit:
     """What is run at once: a call, or a batch of a map. Subclasses say what it is made of, and who wants its outcome.
     The methods are called by the engine's thread."""
@@ -159,7 +151,7 @@ class Queue(Source):
             if unit is None:
                 return
             if unit.begin():
-                tell(unit.fail, error)
+                unit.fail(error)
 
     def is_over(self) -> bool:
         return self._closed and not self._units
@@ -431,7 +423,7 @@ class Engine:
             first = self._writer.add([unit.contents() for unit in units])
         except BaseException as error:  # they are in no source any more, and not yet open
             for unit in units:
-                tell(unit.fail, _as_lost(error))
+                unit.fail(_as_lost(error))
             raise
         self._open.update(zip(range(first, first + len(units)), units))
         self._add(len(units))
@@ -468,7 +460,7 @@ class Engine:
                 self._done += unit.items if unit.is_wanted() else 0
                 self._ended += 1
                 self._draw(False)  # before whoever waits for it goes on, and prints
-                tell(unit.end, data, took_s)
+                unit.end(data, took_s)
 
     def _print(self, is_output: bool, data: bytes) -> None:
         file = sys.stdout if is_output else sys.stderr
@@ -508,7 +500,7 @@ class Engine:
                 else:
                     self._failed += unit.items if unit.is_wanted() else 0
                     self._draw(False)
-                    tell(unit.fail, CallDied(f'the call was given up: {failure["reason"]}'))
+                    unit.fail(CallDied(f'the call was given up: {failure["reason"]}'))
 
     # --- what the other thread says ---
 
@@ -531,7 +523,7 @@ class Engine:
         for number in list(self._open):
             unit = self._settle(number)
             if unit is not None:
-                tell(unit.fail, error)
+                unit.fail(error)
 
     def _end_job(self) -> None:
         """Takes leave of the set. A job whose calls are all over is complete; else it is ended at once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import logging
 import os
 import threading
 import time
@@ -37,6 +38,14 @@ class _Future(concurrent.futures.Future[Any]):
             del self  # the traceback of what is raised has this frame
 
 
+def _tell(how: Callable[[Any], None], outcome: Any) -> None:
+    """Has a future know its outcome. A callback of it may raise SystemExit, which the standard library lets through."""
+    try:
+        how(outcome)
+    except SystemExit:
+        logging.getLogger('concurrent.futures').exception('a callback of a future has raised SystemExit')
+
+
 class _Call(Unit):
     """A call of submit()."""
 
@@ -52,13 +61,10 @@ class _Call(Unit):
 
     def end(self, outcome: bytes, took_s: float) -> None:
         is_value, value = _pickled.open_outcome(outcome)
-        if is_value:
-            self.future.set_result(value)
-        else:
-            self.future.set_exception(value)
+        _tell(self.future.set_result if is_value else self.future.set_exception, value)
 
     def fail(self, error: BaseException) -> None:
-        self.future.set_exception(error)
+        _tell(self.future.set_exception, error)
 
     def cancel(self) -> None:
         self.future.cancel()
