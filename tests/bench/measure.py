@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'system'))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 
 SMALL = os.environ.get('HDSS_BENCH_SIZE') == 'small'
 RUNS = int(os.environ.get('HDSS_BENCH_RUNS', '1' if SMALL else '5'))

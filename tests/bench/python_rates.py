@@ -266,7 +266,7 @@ def parse():
 
 
 def main():
-    sys.path[:0] = [HERE, os.path.join(HERE, '..', 'system')]
+    sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
     arguments, names = parse()
     if arguments.small:
         os.environ['HDSS_BENCH_SIZE'] = 'small'

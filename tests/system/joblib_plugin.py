@@ -5,7 +5,6 @@ Programs that tests start know the backend, too: they find this file as `sitecus
 """
 import os
 import re
-import sys
 
 # By a pattern of the name of the test with its parameters: why it cannot pass. A pattern that is no test's is an error.
 EXCLUDED = {

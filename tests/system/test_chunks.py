@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import struct
-import subprocess
 import xml.etree.ElementTree as xml
 import zlib
 

@@ -5,8 +5,10 @@ up and named, and not tried again by --resume, but by --resume failed; with one 
 import os
 import signal
 
-from launch import HDSS, descendants, finish, launched, let_user_code_crash, long, main, report, run, start, wait_until
-from test_isolation import SEGV, check_records, content, hdss, program_of, words
+from isolation import SEGV, check_records, words
+from launch import HDSS, descendants, finish, hdss, launched, let_user_code_crash, long, main, report, run, start, wait_until
+from processes import program_of
+from results import read
 
 EARLIER = 'what ran it in earlier runs has died (--resume failed tries it again)'
 LINE = ['iterations=300', 'at=107', 'mode=segv']
@@ -123,10 +125,10 @@ def test_a_task_that_kills_its_worker():
         line = [HDSS, 'run', '--workers', workers, '--report', 'report.json', '--output', 'out.txt', '--overwrite', 'exec', 'tasks=tasks', 'shell=yes']
         result, runs = runs_until_over(line, most + 1)
         assert result.status == 3 and runs <= most and report()['failed'] == [[7, 1]] and report()['done'] == 19, (result, runs, report())
-        assert content('out.txt') == expected
+        assert read('out.txt') == expected
         result = run(resumed(line))
         assert result.status == 3 and len(lines_of(result, f'task 8 failed: {EARLIER}; given up')) == 1, result
-        assert report()['faults'].get('lost_workers', 0) == 0 and content('out.txt') == expected
+        assert report()['faults'].get('lost_workers', 0) == 0 and read('out.txt') == expected
 
 
 @launched

@@ -10,16 +10,13 @@ import signal
 import stat
 import subprocess
 
-from launch import HDSS, JOIN, MASTER, SUPERMASTER, descendants, finish, hurry, kill_each, kill_tree, launched, main, ranks_of, report, run, start, state_of, unhurried, wait_until
-from test_resume import read
-from test_set import here
+from launch import (HDSS, JOIN, MASTER, SUPERMASTER, descendants, finish, hurry, kill_each, kill_tree, launched, main, ranks_of, report,
+                    run, start, state_of, unhurried, wait_until)
+from results import read
+from runs import name_of_run, pods_of_run, sockets_of_run
+from sets import here
 
 LOOP = ['--technique', 'ss', '--power', 'equal', *unhurried()]
-
-
-def sockets_of_run():
-    """That of the run by which it is asked; empty where none answers."""
-    return glob.glob('hdss-*/run-*.sock')
 
 
 def begin(*words, command='run'):
@@ -32,22 +29,11 @@ def begin(*words, command='run'):
     return process, os.path.abspath(found[0])
 
 
-def name_of_run():
-    """By which it is asked, and joined."""
-    return os.path.basename(sockets_of_run()[0]).removesuffix('.sock')
-
-
-def pods():
-    """Empty where no run answers, as between two starts of one."""
-    shown = run([HDSS, 'pods', '--format', 'json', name_of_run()]) if sockets_of_run() else None
-    return json.loads(shown.out) if shown is not None and shown.status == 0 else []
-
-
 def join(name, *words, workers=2, by=()):
     """A pod that has joined."""
-    before = len(pods())
+    before = len(pods_of_run())
     process = start([*by, *JOIN, '--workers', str(workers), *words, name])
-    wait_until(lambda: len(pods()) > before or process.poll() is not None, 'the pod')
+    wait_until(lambda: len(pods_of_run()) > before or process.poll() is not None, 'the pod')
     return process
 
 
@@ -67,9 +53,9 @@ def test_pods_join_a_run_and_leave_it():
     assert stat.S_IMODE(os.stat(ticket).st_mode) == 0o600
     first, second = join(ticket), join(name_of_run(), workers=1)
     after(100)
-    leaving = run([HDSS, 'drain', f"{name_of_run()}/pod{pods()[0]['rank']}"])
+    leaving = run([HDSS, 'drain', f"{name_of_run()}/pod{pods_of_run()[0]['rank']}"])
     assert leaving.status == 0, leaving
-    assert finish(first).status == 0 and len(pods()) == 1
+    assert finish(first).status == 0 and len(pods_of_run()) == 1
     hurry()
     ended = finish(process)
     assert ended.status == 0 and ended.out.startswith('unhurried: 40,000 iterations done') and f'`hdss join {ticket}` joins this run' in ended.err[0], ended
@@ -166,7 +152,7 @@ def test_pods_come_back_to_a_run_that_is_started_again():
     after(100)
     first = ranks_of(process, SUPERMASTER)
     os.kill(first[0], signal.SIGKILL)
-    wait_until(lambda: process.poll() is not None or (ranks_of(process, SUPERMASTER) not in ([], first) and len(pods()) == 2), 'both pods once more')
+    wait_until(lambda: process.poll() is not None or (ranks_of(process, SUPERMASTER) not in ([], first) and len(pods_of_run()) == 2), 'both pods once more')
     hurry()
     ended = finish(process)
     assert ended.status == 0 and report()['faults']['resumed_iterations'] > 0 and report()['done'] == 40000, ended
@@ -181,7 +167,7 @@ def test_a_ticket_on_standard_input_leaves_no_file():
     os.mkdir('tmp')
     with open(ticket, encoding='ascii') as file:
         handed = subprocess.Popen([*map(str, JOIN), '--launcher', 'none', '--workers', '1', '-'], stdin=file, stderr=subprocess.DEVNULL, env={**os.environ, 'TMPDIR': f'{os.getcwd()}/tmp'})
-    wait_until(lambda: len(pods()) == 1 or handed.poll() is not None, 'the pod')
+    wait_until(lambda: len(pods_of_run()) == 1 or handed.poll() is not None, 'the pod')
     wait_until(lambda: not glob.glob('tmp/hdss-pod-*'), 'the end of the file')
     assert handed.poll() is None
     kill_tree(handed.pid)

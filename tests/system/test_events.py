@@ -17,14 +17,16 @@ import sys
 import time
 import types
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, head_of, job, kill_tree, launched, main, mpirun_line, python_is_there, report, run, shared_memory, start
+from faults import is_complete
+from isolation import hostile
+from journals import head_of
+from kernels import built
+from launch import (MASTER, PROGRAM, SUPERMASTER, WORKER, descendants, finish, hdss, job, kill_tree, launched, main, mpirun_line,
+                    python_is_there, report, run, shared_memory, start)
+from loops import DEADLY_PYTHON
 from openmpi import IS_5, RECOVERING
-from test_dependent import records_of
-from test_faults import hdss, pids
-from test_isolation import built, helpers, hostile
-from test_kills import is_complete
-from test_resume import read
-from test_signals import launcher, send
+from processes import children, helpers, launcher, members, name_of, pids, send
+from results import read, records_of
 from trials import run_trials
 
 TRIALS = int(os.environ.get('HDSS_TEST_EVENTS', '14'))
@@ -33,7 +35,7 @@ SEED = int(os.environ.get('HDSS_TEST_SEED', '1'))
 JOBS = int(os.environ.get('HDSS_TEST_JOBS', '2'))
 ONLY = os.environ.get('HDSS_TEST_ONLY')
 MPICH = 'MPIRUN' in os.environ
-OWN = os.path.abspath(__file__)
+OWN = ' '.join([*PROGRAM, os.path.abspath(__file__)])
 LIMIT_S = 60     # what takes longer behind its event hangs
 LEAVE_S = 10     # in which all processes of a command that is back have left
 LAUNCHES_MOST = 6
@@ -47,23 +49,6 @@ ALL = {**DEADLY, **DRAINING, 'STOP': signal.SIGSTOP, 'STOP and CONT': signal.SIG
 # --- loops: a second or two of three workers ---
 
 SYNTHETIC = ['synthetic', 'iterations=300', 'mean=20000', 'distribution=exponential', 'mode=sleep']
-PYTHON = '''import os, signal, time
-DEEDS = {'segv': lambda: os.kill(os.getpid(), signal.SIGSEGV), 'abort': os.abort, 'kill': lambda: os.kill(os.getpid(), signal.SIGKILL),
-         '_exit': lambda: os._exit(7), 'raise': lambda: 1 / 0, 'command': lambda: os.system('./deed')}
-def describe(at=-1, mode='', once=''):
-    return {"iterations": 250, "dtype": "int64"}
-def is_over(once, i):
-    try:
-        return once and os.close(os.open(f'{once}.{i}', os.O_CREAT | os.O_EXCL))
-    except FileExistsError:
-        return True
-def run(first, count, at=-1, mode='', once=''):
-    for i in range(first, first + count):
-        time.sleep(0.02)
-        if i == at and not is_over(once, i):
-            DEEDS[mode]()
-    return [i * i + 1 for i in range(first, first + count)]
-'''
 TASKS = 100
 
 
@@ -86,7 +71,7 @@ def rows(mode, at, once):
 
 def python(mode, at, once):
     with open('own.py', 'w') as file:
-        file.write(PYTHON)
+        file.write(DEADLY_PYTHON)
     return ['python:own.run', *([f'at={at % 250}', f'mode={mode}'] if mode else []), *(['once=over'] if once else [])]
 
 
@@ -300,33 +285,6 @@ def is_documented(trial, status):
 
 # --- a launch ---
 
-def members(folder):
-    """Processes that run in the folder, with all that they have begun; tasks of exec, too."""
-    found = []
-    for entry in os.listdir('/proc'):
-        if entry.isdigit() and int(entry) != os.getpid():
-            try:
-                if (os.readlink(f'/proc/{entry}/cwd') + '/').startswith(folder + '/'):
-                    found.append(int(entry))
-            except OSError:
-                pass
-    return found
-
-
-def children(pid):
-    """Not what they have begun in turn: a shell says on its own standard error which signal has ended that."""
-    below = set(descendants(pid))
-    return sorted(below.difference(*(descendants(child) for child in below)))
-
-
-def name_of(pid):
-    try:
-        with open(f'/proc/{pid}/stat') as file:
-            text = file.read()
-        return text[text.index('(') + 1:text.rindex(')')] + ' ' + text.rsplit(')', 1)[1].split()[0]
-    except (OSError, ValueError):
-        return 'gone'
-
 
 def has_begun(trial):
     """Something is stored."""
@@ -377,7 +335,7 @@ def strike_as_user_code(number):
 def write_deed(number):
     """What user code that is told to run a command runs."""
     with open('deed', 'w') as file:
-        file.write(f'#!/bin/sh\nexec {sys.executable} {OWN} strike {number}\n')
+        file.write(f'#!/bin/sh\nexec {OWN} strike {number}\n')
     os.chmod('deed', 0o755)
 
 

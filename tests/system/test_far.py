@@ -6,11 +6,14 @@ import os
 import signal
 import time
 
+from faults import lines_with
+from journals import wait_for_records
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, launched, main, mpirun_line, report, run, start, wait_until
+from loops import STEADY
 from nodes import Nodes
 from openmpi import IS_5, OVER_TCP, RECOVERING, RECOVERING_FAR
-from test_faults import lines_with
-from test_resume import STEADY, check, pid_of, undisturbed, wait_for_records
+from processes import pid_of
+from results import check, undisturbed
 
 # Three seconds and more, in which to find out who is where.
 JOB = ['synthetic', 'iterations=300', 'mean=60000', 'distribution=exponential', 'mode=sleep']

@@ -9,60 +9,13 @@ import re
 import signal
 import time
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, launched, let_user_code_crash, main, mpirun_line, report, run, start, wait_until
-from openmpi import IS_5, RECOVERING, rank_of
-from test_resume import LONG, SLOW, STEADY, check, read, undisturbed, wait_for_records
-
-PROGRAMS = [os.path.realpath(program) for program in (SUPERMASTER, MASTER, WORKER)]
-
-
-def hdss(masters, workers, words, *options):
-    return [HDSS, 'run', '--masters', masters, '--workers', workers, *options, *words]
-
-
-def job_words(*more):
-    return [*STEADY, '--output', 'out.npy', *more, *SLOW]
-
-
-def ranks(process):
-    """{rank: (pid, program)} of the ranks that run, as Open MPI numbers them in the environment."""
-    found = {}
-    for pid in descendants(process.pid):
-        try:
-            program = os.path.realpath(f'/proc/{pid}/exe')
-            if program in PROGRAMS:
-                found.setdefault(rank_of(pid), (pid, program))  # not its child, which comes after it
-        except (OSError, KeyError):
-            pass
-    return found
-
-
-def pids(process, program):
-    """Those of a program, in the order of their ranks."""
-    found = ranks(process)
-    return [found[rank][0] for rank in sorted(found) if found[rank][1] == os.path.realpath(program)]
-
-
-def disturbed(line, program, places, number=signal.SIGKILL):
-    """Runs it, and sends the signal to the ranks of the program at these places once something is done."""
-    process = start(line)
-    wait_for_records(process)
-    running = pids(process, program)
-    for place in places:
-        os.kill(running[place], number)
-    return finish(process)
-
-
-def clear():
-    os.remove('out.npy')
-
-
-def faults():
-    return report()['faults']
-
-
-def lines_with(result, text):
-    return [line for line in result.err if text in line]
+from faults import clear, disturbed, faults, job_words, lines_with
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hdss, job, launched, let_user_code_crash, main, mpirun_line,
+                    report, run, start, wait_until)
+from loops import LONG, SLOW, STEADY
+from openmpi import IS_5, RECOVERING
+from processes import pids, ranks
+from results import check, read, undisturbed
 
 
 def check_survived(result, workers=0, masters=0):

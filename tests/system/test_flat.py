@@ -8,11 +8,11 @@ import random
 import signal
 import time
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, launched, long, main, mpirun_line, ranks_of, report, run, start, wait_until
+from drains import LONG, check_drained, results_have_come
+from faults import lines_with
+from launch import HDSS, SUPERMASTER, WORKER, finish, job, launched, long, main, mpirun_line, ranks_of, report, run, start, wait_until
 from nodes import Nodes
 from openmpi import IS_5, ONE_SIDED_FAR, RECOVERING, WITHOUT_FILES, rank_of
-from test_drain import LONG, check_drained, results_have_come
-from test_faults import lines_with
 
 MODES = ['rma', 'two-sided', 'node']
 ALL_MODES = MODES + ['rma:atomics=2', 'two-sided:exchanges=2']

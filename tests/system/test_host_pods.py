@@ -4,11 +4,13 @@ import contextlib
 import os
 import signal
 
+from journals import wait_for_records
 from launch import HDSS, SUPERMASTER, finish, hurry, launched, main, ranks_of, report, run, start, unhurried, wait_until
+from loops import STEADY
 from nodes import Nodes, ip
-from test_elastic import pods
-from test_resume import STEADY, check, undisturbed, wait_for_records
-from test_set import here
+from results import check, undisturbed
+from runs import pods_of_run
+from sets import here
 
 # Some 0.7 seconds for six workers.
 JOB = ['synthetic', 'iterations=1000', 'mean=4000', 'distribution=exponential', 'mode=sleep']
@@ -32,7 +34,7 @@ def begin(nodes):
     """A run that all three pods have joined, and that has stored something."""
     process = start(nodes.hdss(words(DISTURBED), slots=2))
     wait_for_records(process)
-    wait_until(lambda: len(pods()) == 3 or process.poll() is not None, 'the pods')
+    wait_until(lambda: len(pods_of_run()) == 3 or process.poll() is not None, 'the pods')
     return process
 
 
@@ -87,7 +89,7 @@ def test_a_lost_supermaster_is_started_again_with_pods():
         process = begin(nodes)
         first = ranks_of(process, SUPERMASTER)
         os.kill(first[0], signal.SIGKILL)
-        wait_until(lambda: ranks_of(process, SUPERMASTER) not in ([], first) and len(pods()) == 3, 'the pods once more')
+        wait_until(lambda: ranks_of(process, SUPERMASTER) not in ([], first) and len(pods_of_run()) == 3, 'the pods once more')
         hurry()
         result = finish(process)
         lost(result, DISTURBED)

@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Isolation, --isolate on: user code that crashes, exits, closes descriptors or hangs, killed helpers, limits of time, recall in the
-middle of an iteration, what is refused, and that no helper stays behind. tests/system/hostile.c is the kernel, and hostile.py one in Python.
+middle of an iteration, what is refused, and that no helper stays behind. tests/system/hostile.c is the kernel, and tests/lib/hostile.py one in Python.
 """
-import atexit
 import ctypes.util
-import functools
 import os
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import tempfile
 
 import hostile as hostile_python
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, children_of, descendants, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line,
-                    python_is_there, report, run, run_job, start, wait_until)
+from isolation import SEGV, check_records, hostile, words
+from kernels import built
+from launch import (HDSS, SUPERMASTER, WORKER, children_of, descendants, finish, hdss, job, kill_tree, launched, let_user_code_crash, long,
+                    main, mpirun_line, python_is_there, report, run, run_job, start, wait_until)
+from processes import HELPER, helpers, program_of
+from results import read, records
 
-SOURCE = os.environ['SOURCE_ROOT']
-HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
-SEGV = 'killed the child process: signal 11 (Segmentation fault)'
 ABORTED = 'killed the child process: signal 6 (Aborted)'
 OVERDUE = 'ran for longer than 0.5 s (--iteration-timeout)'
 
@@ -33,57 +31,8 @@ MODES = {
 }
 
 
-@functools.cache
-def built(name):
-    folder = tempfile.mkdtemp(prefix='hdss-isolation-')
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = os.path.join(folder, f'{name}.so')
-    made = run(['cc', '-O1', '-shared', '-fPIC', '-w', '-I', os.path.join(SOURCE, 'common/include'),
-                os.path.join(SOURCE, f'tests/system/{name}.c'), '-lpthread', '-o', path])
-    assert made.status == 0, made
-    return path
-
-
-def hostile():
-    return built('hostile')
-
-
 def tricky():
     return built('tricky')
-
-
-def content(path):
-    with open(path, 'rb') as file:
-        return file.read()
-
-
-def words(*more, chunk=50, isolate='on'):
-    return ['--isolate', isolate, '--power', 'equal', '--technique', f'css:chunk={chunk}', '--report', 'report.json', '--output', 'out.npy',
-            '--overwrite', *more, hostile()]
-
-
-def records(path='out.npy'):
-    found = content(path)
-    return memoryview(found[10 + struct.unpack('<H', found[8:10])[0]:]).cast('Q')
-
-
-def check_records(count, bad):
-    got = records()
-    assert len(got) == count
-    wrong = [i for i in range(count) if got[i] != (0 if i in bad else i * 1000003)]
-    assert not wrong, wrong
-
-
-def program_of(pid):
-    """The file that the process runs; '' where it has ended."""
-    try:
-        return os.path.realpath(f'/proc/{pid}/exe')
-    except OSError:
-        return ''
-
-
-def helpers(process):
-    return [pid for pid in descendants(process.pid) if program_of(pid) == os.path.realpath(HELPER)]
 
 
 def loaders(process):
@@ -96,10 +45,6 @@ def loaders(process):
         except OSError:
             pass
     return found
-
-
-def hdss(masters, workers, line):
-    return [HDSS, 'run', *(['--masters', masters] if masters else []), '--workers', workers, *line]
 
 
 def check_failures(result, bad, reason, count=300, name=''):
@@ -162,13 +107,13 @@ def test_variable_output_stays_where_an_iteration_crashes():
             result = run(hdss(masters, 2, ['--isolate', isolate, '--power', 'equal', '--output', 'out.txt', '--report', 'report.json', '--overwrite',
                                            tricky(), *line]))
             figures = report()
-            told.add((result.status, result.checksum(), content('out.txt'), content('out.txt.err'), str(figures['failed']), str(figures['failed_tasks'])))
+            told.add((result.status, result.checksum(), read('out.txt'), read('out.txt.err'), str(figures['failed']), str(figures['failed_tasks'])))
         assert len(told) == 1, (line, told)
     result = run(hdss(0, 2, ['--isolate', 'on', '--power', 'equal', '--technique', 'css:chunk=50', '--output', 'out.txt', '--report', 'report.json',
                              '--overwrite', tricky(), 'iterations=500', 'crash_at=77']))
     assert result.status == 3 and report()['failed'] == [[77, 1]] and report()['done'] == 499, result
     assert [entry['reason'] for entry in report()['failures']] == [SEGV]
-    assert content('out.txt').splitlines() == [b'%d %s' % (i, bytes([97 + i % 26]) * 10) for i in range(500) if i != 77]
+    assert read('out.txt').splitlines() == [b'%d %s' % (i, bytes([97 + i % 26]) * 10) for i in range(500) if i != 77]
 
 
 def python_words(*more, chunk=50):
@@ -317,7 +262,7 @@ def test_a_kernel_is_loaded_by_who_runs_it():
             result = run(['env', f'HOSTILE_TOLD={os.path.abspath("told")}', *job(masters, 2, words(isolate=isolate) + ['iterations=300'])])
             assert result.status == 0, result
             check_records(300, [])
-            assert sorted(content('told').decode().split()) == sorted([asked, runs, runs]), content('told')
+            assert sorted(read('told').decode().split()) == sorted([asked, runs, runs]), read('told')
 
 
 @long

@@ -12,10 +12,11 @@ import random
 import signal
 import time
 
-from launch import HDSS, SUPERMASTER, finish, job, kill_tree, launched, main, run_job, start
+from faults import is_complete, lines_with
+from launch import HDSS, SUPERMASTER, finish, hdss, job, kill_tree, launched, main, run_job, start
 from openmpi import IS_5
-from test_faults import hdss, lines_with, ranks
-from test_resume import read
+from processes import ranks
+from results import read
 from trials import run_trials
 
 TRIALS = int(os.environ.get('HDSS_TEST_TRIALS', '40'))
@@ -105,11 +106,6 @@ def launch(chance, output, kill):
     result = finish(process)
     result.is_of_mpirun = HDSS not in line
     return killed, result
-
-
-def is_complete(result):
-    """It was killed when all was done, and there is nothing to resume."""
-    return result.status == 2 and len(lines_with(result, 'it is complete')) == 1
 
 
 def is_ended(result):

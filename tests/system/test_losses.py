@@ -4,11 +4,14 @@ nothing of it is left out of the output, also where a master is lost; the loss o
 import os
 import signal
 
-from launch import MASTER, WORKER, finish, launched, main, mpirun_line, report, run, start, wait_until
-from openmpi import FAULT_TOLERANT, IS_5, OVER_TCP, RECOVERING_FAR
-from test_dependent import build, dithered, generated, hydro, records_of, swinging
+from dependent import dithered, generated, hydro, swinging
+from faults import lines_with
+from kernels import build
+from launch import MASTER, WORKER, finish, hdss, launched, main, mpirun_line, report, run, start, wait_until
 from nodes import Nodes
-from test_faults import hdss, lines_with, pids
+from openmpi import FAULT_TOLERANT, IS_5, OVER_TCP, RECOVERING_FAR
+from processes import pids
+from results import records_of
 
 SOURCE = os.environ['SOURCE_ROOT']
 # With each worker slowed down so much they take some seconds.

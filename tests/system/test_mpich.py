@@ -4,8 +4,11 @@ import os
 import shutil
 import signal
 
+from journals import wait_for_records
 from launch import HDSS, SUPERMASTER, WORKER, finish, job, main, report, run, run_job, start, wait_until
-from test_resume import STEADY, check, pid_of, undisturbed, wait_for_records
+from loops import STEADY
+from processes import pid_of
+from results import check, undisturbed
 
 JOB = ['synthetic', 'iterations=300', 'mean=20000', 'distribution=exponential', 'mode=sleep']
 WORDS = [*STEADY, '--output', 'out.npy']

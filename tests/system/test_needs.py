@@ -7,8 +7,8 @@ import signal
 
 from launch import HDSS, JOIN, WORKER, finish, job, kill_tree, main, ranks_of, run, run_job, start, wait_until
 from openmpi import RECOVERING
-from test_pods import set_of_pods
-from test_set import well
+from pods import set_of_pods
+from sets import well
 
 
 def write(name, text):

@@ -13,9 +13,11 @@ import sys
 import tempfile
 import zlib
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, head_of, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line,
+from journals import head_of
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line,
                     python_is_there, ranks_of, report, run, run_job, start, wait_until)
 from openmpi import RECOVERING
+from results import read
 
 MESON, BUILD_ROOT, SOURCE = os.environ.get('MESON', ''), os.environ['BUILD_ROOT'], os.environ['SOURCE_ROOT']
 EXAMPLES = os.path.join(SOURCE, 'deploy/examples/kernels')
@@ -65,11 +67,6 @@ def example(compiler, name, *sources):
 
 def tricky():
     return built('cc', 'tricky.so', os.path.join(SOURCE, 'tests/system/tricky.c'))
-
-
-def read(path):
-    with open(path, 'rb') as file:
-        return file.read()
 
 
 def flat(workers, dca, words):
@@ -545,28 +542,29 @@ def test_without_the_module_python_is_refused():
 
 
 let_user_code_crash()
-main([
-    test_the_example_in_c,
-    test_the_example_in_cpp,
-    test_the_example_in_fortran,
-    test_the_example_with_time_steps,
-    test_a_step_that_is_refused_ends_the_run,
-    test_time_steps_go_on_after_losses_and_ends,
-    test_a_plugin_is_shown_as_a_built_in_kernel_is,
-    test_what_is_no_kernel_is_refused,
-    test_output_is_the_same_in_every_topology,
-    test_output_of_any_size,
-    test_an_iteration_that_yields_too_much_is_named,
-    test_an_error_fails_its_iteration_with_its_text,
-    test_a_number_that_no_call_may_return_is_a_failure,
-    test_a_crash_is_a_lost_worker,
-    test_a_crash_costs_its_iteration,
-    test_a_killed_run_is_resumed,
-    test_what_failed_is_named_and_done_again,
-    test_a_kernel_in_python,
-    test_what_python_may_return,
-    test_python_that_fails_says_where,
-    test_numpy_arrays_are_taken_as_they_are,
-    test_the_module_is_found_from_a_prefix_that_was_moved,
-    test_without_the_module_python_is_refused,
-])
+if __name__ == '__main__':
+    main([
+        test_the_example_in_c,
+        test_the_example_in_cpp,
+        test_the_example_in_fortran,
+        test_the_example_with_time_steps,
+        test_a_step_that_is_refused_ends_the_run,
+        test_time_steps_go_on_after_losses_and_ends,
+        test_a_plugin_is_shown_as_a_built_in_kernel_is,
+        test_what_is_no_kernel_is_refused,
+        test_output_is_the_same_in_every_topology,
+        test_output_of_any_size,
+        test_an_iteration_that_yields_too_much_is_named,
+        test_an_error_fails_its_iteration_with_its_text,
+        test_a_number_that_no_call_may_return_is_a_failure,
+        test_a_crash_is_a_lost_worker,
+        test_a_crash_costs_its_iteration,
+        test_a_killed_run_is_resumed,
+        test_what_failed_is_named_and_done_again,
+        test_a_kernel_in_python,
+        test_what_python_may_return,
+        test_python_that_fails_says_where,
+        test_numpy_arrays_are_taken_as_they_are,
+        test_the_module_is_found_from_a_prefix_that_was_moved,
+        test_without_the_module_python_is_refused,
+    ])

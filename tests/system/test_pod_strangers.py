@@ -17,8 +17,8 @@ import time
 
 from launch import HDSS, SUPERMASTER, finish, main, run, start, wait_until
 from munged import PROGRAM, Munged
-from test_pods import down, join, pods
-from test_set import here, well
+from pods import join, pods
+from sets import down, here, well
 
 NOBODY = 65534
 JUNK_S = int(os.environ.get('HDSS_TEST_JUNK', '0'))

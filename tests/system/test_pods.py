@@ -1,40 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Pods: launches of their own that join a set, take part in its jobs, leave it, and are lost."""
 import contextlib
-import json
 import os
-import re
 import signal
 import socket
 import threading
 
-from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start, unhurried, wait_until
-from test_set import here, job, well
+from launch import (HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start,
+                    unhurried, wait_until)
+from pods import SINGLY, check_that_a_cut_pod_comes_back, join, pods
+from sets import down, here, job, refused, wait_for, well
 
-SINGLY = ['--technique', 'ss', '--power', 'equal']
 SHORT = [*SINGLY, 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=500']
-
-
-def pods():
-    return json.loads(well(['pods', '--format', 'json']))
-
-
-def join(workers=2):
-    """A pod that has joined."""
-    before = len(pods())
-    process = start([*JOIN, '--workers', str(workers)])
-    wait_until(lambda: len(pods()) > before, 'the pod')
-    return process
-
-
-def down():
-    assert run([HDSS, 'down']).status == 0
-
-
-def wait_for(number, status=0):
-    waited = run([HDSS, 'wait', number])
-    assert waited.status == status, waited
-    return waited
 
 
 def test_a_pod_joins_takes_part_and_leaves():
@@ -133,21 +110,6 @@ def test_what_a_pod_finishes_can_be_ended():
         down()
 
 
-@contextlib.contextmanager
-def set_of_pods(*lines):
-    """A set of pods alone, which have joined by these command lines, and leave it in order."""
-    here()
-    well(['up', '--listen', 'local', '--pods-only'])
-    processes = []
-    try:
-        processes += map(start, lines)
-        wait_until(lambda: len(pods()) == len(lines), 'the pods')
-        yield processes
-    finally:
-        down()
-    assert [finish(pod).status for pod in processes] == [0] * len(lines)
-
-
 def join_elsewhere():
     """A pod that has joined from a node of another name."""
     before = len(pods())
@@ -207,47 +169,6 @@ def test_dependent_iterations_are_for_the_launch():
         down()
 
 
-class Proxy(threading.Thread):
-    """Stands between a pod and its set, and cuts what goes through."""
-
-    def __init__(self, path, to):
-        super().__init__(daemon=True)
-        self.to = to
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.bind(path)
-        self.socket.listen()
-        self.pairs = []
-        self.start()
-
-    def run(self):
-        while True:
-            near, _ = self.socket.accept()
-            far = socket.socket(socket.AF_UNIX)
-            try:
-                far.connect(self.to)
-            except OSError:  # the set has ended
-                near.close()
-                continue
-            self.pairs.append((near, far))
-            for one, other in ((near, far), (far, near)):
-                threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
-
-    @staticmethod
-    def carry(one, other):
-        try:
-            while data := one.recv(65536):
-                other.sendall(data)
-        except OSError:
-            pass
-
-    def cut(self):
-        for pair in self.pairs:
-            for end in pair:
-                with contextlib.suppress(OSError):
-                    end.shutdown(socket.SHUT_RDWR)
-        self.pairs.clear()
-
-
 def greet_others(listener):
     """Says to each that connects what no set says."""
     with contextlib.suppress(OSError):
@@ -257,35 +178,8 @@ def greet_others(listener):
                 end.recv(65536)
 
 
-def ticket_by(path):
-    """The file by which a pod joins through the proxy at that path."""
-    with open('hdss/main/pods', encoding='ascii') as file:
-        ticket = re.sub('address .*', f'address {os.path.abspath(path)}', file.read())
-    with open(f'{path}.pods', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        file.write(ticket)
-    return f'./{path}.pods'
-
-
 def test_a_pod_that_is_cut_off_comes_back():
-    here()
-    well(['up', '--listen', 'local', '--workers', '1'])
-    try:
-        proxy = Proxy('proxy', 'hdss/main/pods.socket')
-        well(['submit', '--report', 'report.json', *SINGLY, *unhurried()])
-        pod = start([*JOIN, '--workers', '2', ticket_by('proxy')])
-        wait_until(pods, 'the pod')
-        for _ in range(5):
-            before = job('1')['done']
-            wait_until(lambda before=before: job('1')['done'] > before + 100, 'what was computed')
-            proxy.cut()
-        hurry()
-        wait_for('1')
-        figures = report()
-        assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and figures['done'] == 40000, figures
-        assert sum(worker['iterations'] for worker in figures['worker_stats']) == 40000, figures['worker_stats']
-    finally:
-        down()
-    assert finish(pod).status == 0
+    check_that_a_cut_pod_comes_back()
 
 
 @launched
@@ -309,11 +203,6 @@ def test_pods_wait_for_a_set_that_was_lost():
         down()
     ended = finish(pod)
     assert ended.status == 0 and any('the set was lost: it is waited for' in line for line in ended.err), ended
-
-
-def refused(words, *texts):
-    result = run([HDSS, *words])
-    assert result.status == 2 and len(result.err) == 1 and all(text in result.err[0] for text in texts), (words, result)
 
 
 def join_apart(by):

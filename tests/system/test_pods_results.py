@@ -9,9 +9,9 @@ import subprocess
 import time
 
 from launch import HDSS, JOIN, WORKER, descendants, finish, hurry, main, ranks_of, report, run, start, wait_until
-from test_pods import Proxy, down, pods, refused, set_of_pods, ticket_by, wait_for
-from test_resume import read
-from test_set import here, job, well
+from pods import Proxy, pods, set_of_pods, ticket_by
+from results import read
+from sets import down, here, job, refused, wait_for, well
 
 # Some 170 KB each, and a second until hurry().
 LARGE = ['exec', 'command=sh -c "seq {} 30000; for i in 1 2 3 4; do test -e hurry || sleep 0.25; done"', 'count=100']

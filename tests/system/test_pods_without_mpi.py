@@ -10,9 +10,10 @@ import time
 
 os.environ['HDSS_TEST_LAUNCHER'] = 'none'
 
-from launch import HDSS, JOIN, MASTER, WORKER, descendants, finish, gone, hurry, long, main, ranks_of, report, run, start, state_of, unhurried, wait_until
-from test_pods import SINGLY, down, join, pods, refused, test_a_pod_that_is_cut_off_comes_back, wait_for
-from test_set import here, job, well
+from launch import (HDSS, JOIN, MASTER, WORKER, descendants, finish, gone, hurry, long, main, ranks_of, report, run, start, state_of,
+                    unhurried, wait_until)
+from pods import SINGLY, check_that_a_cut_pod_comes_back, join, pods
+from sets import down, here, job, refused, wait_for, well
 
 FORK = os.path.join(os.path.dirname(WORKER), 'hdss-fork')
 
@@ -183,7 +184,10 @@ def test_what_it_cannot_start_is_refused():
     assert result.status == 2 and len(result.err) == 1 and 'HDSS_LAUNCH' in result.err[0], result
 
 
-long(test_a_pod_that_is_cut_off_comes_back)
+@long
+def test_a_pod_that_is_cut_off_comes_back():
+    check_that_a_cut_pod_comes_back()
+
 
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -4,43 +4,12 @@ masters, workers and technique they go on with, output and checksum are those of
 import os
 import signal
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, launched, long, main, ranks_of, report, run_job, start, wait_until
-from test_dependent import DITHER, HYDRO, SOURCE, build, swinging
-
-POINTS, MOMENTS = 300, 1500
-WAVE = ['./wave.so', f'points={POINTS}', f'moments={MOMENTS}']
-STEADY = ['--power', 'equal', '--technique', 'css:chunk=4', '--report', 'report.json']
-
-
-def read(path):
-    with open(path, 'rb') as file:
-        return file.read()
-
-
-def build_wave():
-    """A string whose moments take 40 ms each, until hurry()."""
-    with open(os.path.join(SOURCE, 'deploy/examples/kernels/wave.c')) as file:
-        text = file.read()
-    slow = text.replace('    (void)error;\n    for (uint64_t row = 0;',
-                        '    (void)error;\n    if (access("hurry", F_OK) != 0)\n        usleep((unsigned)(40000UL * block->count * (block->to - block->from) / block->sync));\n    for (uint64_t row = 0;')
-    assert slow != text
-    with open('slow.c', 'w') as file:
-        file.write('#include <unistd.h>\n' + slow)
-    build('wave.so', 'slow.c', ['-D_GNU_SOURCE', '-ffp-contract=off'])
-
-
-def records_of_journal(path='out.npy.journal'):
-    """(kind, offset) of each record; kind: done, deaths or point."""
-    try:
-        data = read(path)
-    except OSError:
-        return []
-    at, found = 36 + int.from_bytes(data[12:16], 'little'), []
-    while len(data) - at >= 16:
-        word = int.from_bytes(data[at:at + 4], 'little')
-        found.append(('point' if word >> 30 & 1 else 'deaths' if word >> 31 else 'done', at))
-        at += 16 + 16 * (word & (1 << 30) - 1)
-    return found
+from dependent import DITHER, HYDRO, swinging
+from journals import records_of_journal
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, launched, long, main, ranks_of, report, run_job,
+                    start, wait_until)
+from results import read
+from wave import BY_FOURS, MOMENTS, POINTS, WAVE, build_wave
 
 
 def wait_for_points(process, count=2, path='out.npy.journal'):
@@ -66,7 +35,7 @@ def unhurry():
 
 def begin(masters, workers, words, *more):
     unhurry()
-    process = start(job(masters, workers, [*STEADY, '--output', 'out.npy', *more, *words]))
+    process = start(job(masters, workers, [*BY_FOURS, '--output', 'out.npy', *more, *words]))
     wait_for_points(process)
     return process
 
@@ -90,7 +59,7 @@ def test_a_killed_run_is_resumed_with_other_ranks():
         assert result.status != 0 and os.path.exists('out.npy.journal'), result
         refused = run_job(0, 2, ['--output', 'out.npy', *WAVE])
         assert refused.status == 2 and '--resume' in refused.err[-1], refused
-        process = start(job(masters_then, workers_then, [*STEADY, '--resume', '--technique', technique, '--output', 'out.npy', *WAVE]))
+        process = start(job(masters_then, workers_then, [*BY_FOURS, '--resume', '--technique', technique, '--output', 'out.npy', *WAVE]))
         check(finish(process), expected)
         assert report()['faults']['duplicate_results'] == 0, report()
 
@@ -103,13 +72,13 @@ def test_a_run_all_of_whose_ranks_are_killed_twice_is_resumed():
     kill(descendants(process.pid))
     finish(process)
     done = [kind for kind, _ in records_of_journal()].count('done')
-    process = start(job(0, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]))
+    process = start(job(0, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]))
     wait_for_points(process, 3)
     kill(descendants(process.pid))
     finish(process)
     hurry()
     assert done > 0
-    check(run_job(0, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), expected)
+    check(run_job(0, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), expected)
 
 
 def test_a_drained_run_is_resumed():
@@ -117,13 +86,13 @@ def test_a_drained_run_is_resumed():
     expected = swinging(POINTS, MOMENTS)
     for masters in (0, 2):
         unhurry()
-        process = start([HDSS, 'run', '--workers', '4', '--masters', str(masters), *STEADY, '--output', 'out.npy', *WAVE])
+        process = start([HDSS, 'run', '--workers', '4', '--masters', str(masters), *BY_FOURS, '--output', 'out.npy', *WAVE])
         wait_for_points(process)
         os.kill(process.pid, signal.SIGTERM)
         result = finish(process)
         hurry()
         assert result.status == 4, result
-        check(run_job(masters, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), expected)
+        check(run_job(masters, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), expected)
 
 
 def lose_and_kill(process, program, points):
@@ -139,16 +108,16 @@ def lose_and_kill(process, program, points):
 
 def test_a_lost_worker_and_then_the_supermaster():
     build_wave()
-    process = start([HDSS, 'run', '--workers', '3', '--masters', '0', '--restarts', '0', *STEADY, '--output', 'out.npy', *WAVE])
+    process = start([HDSS, 'run', '--workers', '3', '--masters', '0', '--restarts', '0', *BY_FOURS, '--output', 'out.npy', *WAVE])
     lose_and_kill(process, WORKER, 1)
-    check(run_job(1, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), swinging(POINTS, MOMENTS))
+    check(run_job(1, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), swinging(POINTS, MOMENTS))
 
 
 def test_a_lost_master_and_then_the_supermaster():
     build_wave()
-    process = start([HDSS, 'run', '--workers', '4', '--masters', '2', '--restarts', '0', *STEADY, '--output', 'out.npy', *WAVE])
+    process = start([HDSS, 'run', '--workers', '4', '--masters', '2', '--restarts', '0', *BY_FOURS, '--output', 'out.npy', *WAVE])
     lose_and_kill(process, MASTER, 2)
-    check(run_job(1, 3, [*STEADY, '--resume', '--output', 'out.npy', *WAVE]), swinging(POINTS, MOMENTS))
+    check(run_job(1, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), swinging(POINTS, MOMENTS))
 
 
 @launched
@@ -156,7 +125,7 @@ def test_a_run_goes_on_by_itself():
     build_wave()
     for masters in (0, 1):
         unhurry()
-        process = start([HDSS, 'run', '--workers', '3', '--masters', str(masters), *STEADY, '--output', 'out.npy', *WAVE])
+        process = start([HDSS, 'run', '--workers', '3', '--masters', str(masters), *BY_FOURS, '--output', 'out.npy', *WAVE])
         wait_for_points(process)
         kill(ranks_of(process, SUPERMASTER))
         hurry()
@@ -171,12 +140,12 @@ def test_without_an_output_the_checksum_is_resumed():
     hurry()
     undisturbed = run_job(0, 3, ['--power', 'equal', *WAVE])
     unhurry()
-    process = start(job(0, 3, [*STEADY, '--journal', 'j', *WAVE]))
+    process = start(job(0, 3, [*BY_FOURS, '--journal', 'j', *WAVE]))
     wait_for_points(process, path='j')
     kill(ranks_of(process, SUPERMASTER))
     finish(process)
     hurry()
-    result = run_job(0, 2, [*STEADY, '--journal', 'j', '--resume', *WAVE])
+    result = run_job(0, 2, [*BY_FOURS, '--journal', 'j', '--resume', *WAVE])
     assert result.status == 0 and result.checksum() == undisturbed.checksum() and not os.path.exists('j'), result
 
 
@@ -185,7 +154,7 @@ def check_changed(journal, output, expected, content):
         file.write(content)
     with open('out.npy', 'wb') as file:
         file.write(output)
-    result = run_job(0, 3, [*STEADY, '--resume', '--technique', 'gss', '--output', 'out.npy', *WAVE_SHORT])
+    result = run_job(0, 3, [*BY_FOURS, '--resume', '--technique', 'gss', '--output', 'out.npy', *WAVE_SHORT])
     if result.status == 2:
         assert len(result.err) >= 1 and 'out.npy.journal' in result.err[-1] and read('out.npy.journal') == content, result
     else:

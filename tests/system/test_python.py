@@ -26,7 +26,7 @@ import traceback
 import weakref
 from unittest import mock
 
-from launch import HDSS, TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, long, main, run, state_of, wait_until
+from launch import HDSS, PROGRAM, TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, long, main, run, state_of, wait_until
 from pythons import obstacle, python_with
 
 PACKAGE = os.path.join(os.environ['BUILD_ROOT'], 'deploy/python')
@@ -1075,7 +1075,7 @@ def run_again(program_of_python):
     """As this program in that Python. The workers' Python looks for its library by the PATH."""
     path = os.pathsep.join([os.path.dirname(program_of_python), os.environ['PATH']])
     env = {name: value for name, value in os.environ.items() if name not in OF_SETS}
-    os.execve(program_of_python, [program_of_python, os.path.abspath(__file__)],
+    os.execve(program_of_python, [program_of_python, PROGRAM[-1], os.path.abspath(__file__)],
               {**env, 'PATH': path, 'PYTHONPATH': PACKAGE, 'PYTHONDONTWRITEBYTECODE': '1', 'HDSS_TEST_PYTHON': program_of_python})
 
 

@@ -11,9 +11,11 @@ import random
 import signal
 import time
 
-from launch import MASTER, SUPERMASTER, WORKER, finish, launched, main, report, run_job, start, wait_until
-from test_faults import hdss, lines_with, ranks
-from test_resume import has_records, read
+from faults import lines_with
+from journals import has_records
+from launch import MASTER, SUPERMASTER, WORKER, finish, hdss, launched, main, report, run_job, start, wait_until
+from processes import ranks
+from results import read
 from trials import run_trials
 
 TRIALS = int(os.environ.get('HDSS_TEST_LOSSES', '8'))

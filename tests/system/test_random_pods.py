@@ -17,10 +17,10 @@ import time
 
 from launch import HDSS, MASTER, WORKER, catches, descendants, finish, main, run, run_job, start, wait_until
 from nodes import inside
+from pods import Proxy, pods, ticket_by
+from results import read
+from sets import here, job, well
 from slurm import Slurm
-from test_pods import Proxy, pods, ticket_by
-from test_resume import read
-from test_set import here, job, well
 from trials import run_trials
 
 TRIALS = int(os.environ.get('HDSS_TEST_PODS', '1' if os.environ.get('HDSS_TEST_SHORT') else '2'))

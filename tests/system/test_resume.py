@@ -2,61 +2,22 @@
 """Runs that end early and are resumed: killed, drained, out of room. Whatever happens, with whatever masters, workers and technique they go
 on, at the end output and checksum are those of an undisturbed run. Kills at random instants are in test_kills.
 """
-import functools
 import os
 import re
 import resource
 import signal
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, head_bytes, head_of, job, kill_tree, launched, long, main, mpirun_line,
+from journals import head_bytes, head_of, wait_for_records
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, descendants, finish, job, kill_tree, launched, long, main, mpirun_line,
                     ranks_of, report, run, run_job, start, wait_until)
+from loops import LONG, SLOW, STEADY
 from openmpi import WITHOUT_FILES
-
-# Two workers and more take a second and more: it is not over before what a test does to it, though the machine pauses for a while.
-SLOW = ['synthetic', 'iterations=300', 'mean=10000', 'distribution=exponential', 'mode=sleep']
-# Longer, to be killed several times.
-LONG = ['synthetic', 'iterations=1000', 'mean=8000', *SLOW[3:]]
-STEADY = ['--power', 'equal', '--technique', 'ss', '--report', 'report.json']
-
-
-def read(path):
-    with open(path, 'rb') as file:
-        return file.read()
-
-
-@functools.cache
-def undisturbed(*words):
-    """Checksum and output of a run that nothing happens to."""
-    result = run_job(0, 3, ['--power', 'equal', '--journal', 'off', '--output', 'reference.npy', *words])
-    assert result.status == 0, result
-    return result.checksum(), read('reference.npy')
-
-
-def has_records(path='out.npy.journal'):
-    return os.path.exists(path) and os.path.getsize(path) > head_of(path)
-
-
-def wait_for_records(process, path='out.npy.journal'):
-    def look():
-        assert process.poll() is None, finish(process)
-        return has_records(path)
-    wait_until(look, 'the first record')
+from processes import pid_of
+from results import check, read, undisturbed
 
 
 def resume(masters, workers, words, *more, output='out.npy'):
     return run_job(masters, workers, [*STEADY, '--resume', '--output', output, *more, *words])
-
-
-def check(result, reference, output='out.npy'):
-    assert result.status == 0, result
-    checksum, content = reference
-    assert result.checksum() == checksum, (result, checksum)
-    assert read(output) == content
-    assert not os.path.exists(output + '.journal'), 'the journal of a complete run stays'
-
-
-def pid_of(process, program):
-    return next(iter(ranks_of(process, program)), None)
 
 
 def kill_all(process):

@@ -5,9 +5,11 @@ import functools
 import os
 import signal
 
-from launch import WORKER, finish, launched, let_user_code_crash, long, main, report, run, run_job, start, wait_until
-from test_faults import pids
-from test_isolation import SEGV, SOURCE, built, content, hdss, helpers, records
+from isolation import SEGV
+from kernels import built
+from launch import WORKER, finish, hdss, launched, let_user_code_crash, long, main, report, run, run_job, start, wait_until
+from processes import helpers, pids
+from results import read, records
 
 ROWS, COLUMNS = 120, 80
 TOPOLOGIES = [(0, 2), (0, 1), (1, 2), (2, 3)]
@@ -175,7 +177,7 @@ def test_it_needs_no_launcher_that_survives_losses():
 
 
 def some_are_done():
-    return os.path.exists('out.npy') and os.path.getsize('out.npy') > 128 and any(content('out.npy')[128:])
+    return os.path.exists('out.npy') and os.path.getsize('out.npy') > 128 and any(read('out.npy')[128:])
 
 
 def check_kills(masters):

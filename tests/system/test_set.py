@@ -11,34 +11,18 @@ import stat
 import struct
 import sys
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurry, long, main, python_is_there, ranks_of, run, start, unhurried,
-                    wait_until)
-from test_events import members, name_of
-from test_isolation import built
+from kernels import built
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurry, long, main, python_is_there, ranks_of, run, start,
+                    unhurried, wait_until)
+from loops import SLEEPING, SLEEPY
+from processes import members, name_of, pids_in
+from sets import here, job, well
 
 # Jobs of each kind that leave nothing: behind the first ones memory has what a kind needs.
 JOBS_BEFORE, JOBS_BEHIND = 10, int(os.environ.get('HDSS_TEST_JOBS', '30'))
 # Kills of a supermaster, each right behind an answer.
 KILLS = int(os.environ.get('HDSS_TEST_KILLS', '3'))
-SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=1000']
 UNHURRIED = ['--isolate', 'off', '--technique', 'ss', '--power', 'equal', *unhurried()]
-
-
-def here():
-    """Sockets and the folders of sets in a folder of this test's own."""
-    os.environ['HDSS_CONTROL_DIR'] = os.environ['XDG_STATE_HOME'] = os.getcwd()
-    for name in ('HDSS_SET', 'SLURM_JOB_ID', 'PBS_JOBID', 'LSB_JOBID'):
-        os.environ.pop(name, None)
-
-
-def well(words):
-    result = run([HDSS, *words])
-    assert result.status == 0, result
-    return result.out
-
-
-def job(number):
-    return json.loads(well(['show', number, '--format', 'json']))
 
 
 def up(*words):
@@ -99,26 +83,6 @@ def test_tasks_of_several_jobs_run_beside_one_another():
                 assert file.read().split() == [str(task) for task in range(1, 31)], number
     finally:
         assert run([HDSS, 'down']).status == 0
-
-
-SLEEPY = '''
-import array, os, time
-
-def describe(quick):
-    return 20
-
-def work(first, count, *, quick=2):
-    for i in range(first, first + count):
-        with open(f'began.{i}', 'a', encoding='ascii') as file:
-            file.write(f'{os.getpid()}\\n')
-        time.sleep(0 if i < quick or os.path.exists('now') else 1000)
-    return array.array('d', range(first, first + count))
-'''
-
-
-def pids_in(name):
-    with open(name, encoding='ascii') as file:
-        return [int(line) for line in file if line.endswith('\n')]
 
 
 def test_a_cancelled_job_ends_at_once():

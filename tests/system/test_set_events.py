@@ -19,11 +19,11 @@ import signal
 import sys
 import time
 
+from kernels import built
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, launched, main, python_is_there, run, start
-from test_events import PYTHON, children, members, name_of
-from test_isolation import HELPER, built
-from test_resume import read
-from test_signals import send
+from loops import DEADLY_PYTHON
+from processes import HELPER, children, members, name_of, send
+from results import read
 from trials import run_trials
 
 LIVES = int(os.environ.get('HDSS_TEST_EVENTS', '6'))
@@ -53,7 +53,7 @@ def tasks():
 
 def python(*more):
     with open('own.py', 'w') as file:
-        file.write(PYTHON)
+        file.write(DEADLY_PYTHON)
     return ['python:own.run', *more]
 
 

@@ -5,12 +5,16 @@ import signal
 import struct
 import sys
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, long, main, python_is_there, ranks_of, report, run, start, techniques, wait_until
-from test_dependent import DITHER, HYDRO, swinging
-from test_points import MOMENTS, POINTS, STEADY, WAVE, build_wave, records_of_journal
-from test_set import SLEEPING, here, job, well
+from dependent import DITHER, HYDRO, swinging
+from journals import records_of_journal
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, long, main, python_is_there, ranks_of, report, run, start,
+                    techniques, wait_until)
+from loops import SLEEPING
+from results import read
+from sets import here, job, well
+from wave import BY_FOURS, MOMENTS, POINTS, WAVE, build_wave
 
-WAVES = [*STEADY, '--output', 'out.npy', '--overwrite', *WAVE]
+WAVES = [*BY_FOURS, '--output', 'out.npy', '--overwrite', *WAVE]
 
 
 def up(*words):
@@ -25,11 +29,6 @@ def down(process):
     assert run([HDSS, 'down']).status == 0
     ended = finish(process)
     assert ended.status == 0, ended
-
-
-def read(path):
-    with open(path, 'rb') as file:
-        return file.read()
 
 
 def state(number):

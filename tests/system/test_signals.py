@@ -7,8 +7,10 @@ import re
 import signal
 import socket
 
-from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, job, launched, main, ranks_of, report, run, shared_memory, start, wait_until
+from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, job, launched, main, ranks_of, report, run, shared_memory, start,
+                    wait_until)
 from openmpi import IS_5
+from processes import launcher, send
 
 ITERATIONS = 200
 LOOP = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--report', 'report.json', 'synthetic', f'iterations={ITERATIONS}', 'mean=40000',
@@ -59,20 +61,6 @@ def wait_for_records():
 def clear():
     for name in os.listdir('.'):
         os.remove(name)
-
-
-def launcher(process):
-    """The mpirun below `hdss run`, and all else below it."""
-    below = descendants(process.pid)
-    return below[:1], below
-
-
-def send(pids, number):
-    for pid in pids:
-        try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            pass
 
 
 def check_drained(result):

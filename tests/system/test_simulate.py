@@ -585,4 +585,5 @@ def test_wrong_use():
     refuses([], 'no kernel')
 
 
-main([value for name, value in list(globals().items()) if name.startswith('test_')])
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

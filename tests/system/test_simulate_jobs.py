@@ -106,4 +106,5 @@ def test_the_example_is_a_day():
     assert result.status == 0 and '11 jobs: 10 done, 0 failed, 1 cancelled' in result.out, str(result)
 
 
-main([value for name, value in list(globals().items()) if name.startswith('test_')])
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

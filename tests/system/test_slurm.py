@@ -9,10 +9,10 @@ import re
 import signal
 import time
 
+from journals import has_records
 from launch import MASTER, SUPERMASTER, WORKER, hurry, long, main, report, unhurried, wait_until
+from runs import name_of_run, sockets_of_run
 from slurm import Slurm, text_of
-from test_elastic import name_of_run, sockets_of_run
-from test_resume import has_records
 
 RECIPES = os.path.join(os.environ['SOURCE_ROOT'], 'deploy', 'slurm')
 SHORT = ['--report', 'report.json', 'synthetic', 'iterations=2000', 'mean=20']

@@ -9,11 +9,14 @@ import os
 import signal
 import time
 
-from launch import MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, launched, main, report, run, start, wait_until
+from faults import faults, lines_with
+from journals import wait_for_records
+from launch import MASTER, SUPERMASTER, WORKER, finish, hdss, job, kill_tree, launched, main, report, run, start, wait_until
+from loops import STEADY
 from nodes import Nodes
 from openmpi import RECOVERING
-from test_faults import faults, hdss, lines_with, pids, ranks
-from test_resume import STEADY, check, read, undisturbed, wait_for_records
+from processes import pids, ranks
+from results import check, read, undisturbed
 from trials import run_trials
 
 # Long enough that somebody who is stopped after the first result still has work, on a busy machine, too.

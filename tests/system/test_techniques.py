@@ -390,20 +390,21 @@ def test_a_size_that_cannot_be_is_held_to_a_chunk():
     assert chunks('./plugged.so:size=1e6', iterations=5) == chunks('css:chunk=5', iterations=5)
 
 
-main([
-    test_the_example_cuts_as_fac2_does,
-    test_the_examples_of_the_manual,
-    test_it_runs_in_every_topology,
-    test_workers_alone_must_have_the_same,
-    test_only_who_cuts_loads_it,
-    test_it_learns_and_is_weighted,
-    test_it_is_simulated_and_studied,
-    test_auto_may_choose_it,
-    test_jobs_of_a_set_have_their_own,
-    test_what_is_no_technique_is_refused,
-    test_a_technique_that_fails_ends_the_run,
-    test_one_that_ends_the_process_is_named,
-    test_a_file_that_is_cut_short_is_refused,
-    test_it_is_a_class_in_python,
-    test_a_size_that_cannot_be_is_held_to_a_chunk,
-])
+if __name__ == '__main__':
+    main([
+        test_the_example_cuts_as_fac2_does,
+        test_the_examples_of_the_manual,
+        test_it_runs_in_every_topology,
+        test_workers_alone_must_have_the_same,
+        test_only_who_cuts_loads_it,
+        test_it_learns_and_is_weighted,
+        test_it_is_simulated_and_studied,
+        test_auto_may_choose_it,
+        test_jobs_of_a_set_have_their_own,
+        test_what_is_no_technique_is_refused,
+        test_a_technique_that_fails_ends_the_run,
+        test_one_that_ends_the_process_is_named,
+        test_a_file_that_is_cut_short_is_refused,
+        test_it_is_a_class_in_python,
+        test_a_size_that_cannot_be_is_held_to_a_chunk,
+    ])

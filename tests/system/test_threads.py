@@ -6,6 +6,7 @@ import signal
 import struct
 
 from launch import HDSS, WORKER, finish, launched, let_user_code_crash, main, ranks_of, report, run, start, wait_until
+from results import read
 
 LOOP = ['mandelbrot', 'width=192', 'height=192']
 # 60 ms an iteration, asleep.
@@ -19,11 +20,6 @@ def line(words, workers=2, masters=0):
 def side_by_side(lines):
     processes = [start(words) for words in lines]
     return [finish(process) for process in processes]
-
-
-def read(path):
-    with open(path, 'rb') as file:
-        return file.read()
 
 
 def test_results_are_the_same_for_every_number_of_threads_and_pair_of_techniques():

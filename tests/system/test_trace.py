@@ -10,9 +10,10 @@ import shutil
 import signal
 import subprocess
 
-from launch import HDSS, MASTER, WORKER, finish, job, long, main, python_is_there, run, start
-from test_faults import clear, disturbed, hdss, job_words
-from test_resume import SLOW, wait_for_records
+from faults import clear, disturbed, job_words
+from journals import wait_for_records
+from launch import HDSS, MASTER, WORKER, finish, hdss, job, long, main, python_is_there, run, start
+from loops import SLOW
 
 COLUMNS = ['kind', 'time_s', 'worker', 'node', 'master', 'chunk', 'first', 'count', 'reason', 'asked_s', 'begun_s', 'ended_s', 'stored_s', 'compute_s',
            'fate', 'formula', 'text']

@@ -6,7 +6,9 @@ import subprocess
 import sys
 
 from launch import HDSS, descendants, environment, finish, gone, long, main, python_is_there, run, start, wait_until
-from test_set import SLEEPY, here, job, pids_in, well
+from loops import SLEEPY
+from processes import pids_in
+from sets import here, job, well
 
 STARTED = ['up', '--workers', '2', '--until-eof', '--format', 'json']
 

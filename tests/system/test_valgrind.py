@@ -35,4 +35,5 @@ def test_a_run_is_clean_under_valgrind():
     assert found() == '' and report()['done'] == 200, f'{result}\n{found()}'
 
 
-main([test_a_run_is_clean_under_valgrind])
+if __name__ == '__main__':
+    main([test_a_run_is_clean_under_valgrind])

@@ -20,6 +20,8 @@ import traceback
 import openmpi
 
 SUPERMASTER, MASTER, WORKER, HDSS = (os.environ.get(name, '') for name in ('SUPERMASTER', 'MASTER', 'WORKER', 'HDSS'))
+# Runs a test program with the modules of this folder, as Meson does.
+PROGRAM = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'program.py')]
 # `hdss join`, with HDSS_TEST_LAUNCHER as its --launcher.
 JOIN = [HDSS, 'join', '--launcher', os.environ.get('HDSS_TEST_LAUNCHER', 'auto')]
 TIMEOUT_S = float(os.environ.get('HDSS_TEST_TIMEOUT', '120'))
@@ -226,6 +228,10 @@ def job(masters, workers, words, worker_options=(), options=()):
     return mpirun_line(contexts, options)
 
 
+def hdss(masters, workers, words, *options):
+    return [HDSS, 'run', '--masters', masters, '--workers', workers, *options, *words]
+
+
 def pause():
     time.sleep(random.uniform(0, PAUSE_S))
 
@@ -262,20 +268,6 @@ def wait_until(condition, what, timeout=60):
     while not condition():
         assert time.monotonic() < end, f'never came: {what}'
         time.sleep(0.01)
-
-
-def head_bytes(content):
-    """Bytes of the head of a journal, behind whose magic word and version the length of its text stands, and of what says how long the loop
-    is, where that follows."""
-    at = 36 + int.from_bytes(content[12:16], 'little')
-    while content[at:at + 4] == b'\1\0\0\xc0':
-        at += 32
-    return at
-
-
-def head_of(journal):
-    with open(journal, 'rb') as file:
-        return head_bytes(file.read())
 
 
 def source_only(folder, names):

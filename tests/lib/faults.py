@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Losses of ranks: how they are brought about, and how a run tells of them."""
+import os
+import signal
+
+from journals import wait_for_records
+from launch import finish, report, start
+from loops import SLOW, STEADY
+from processes import pids
+
+
+def job_words(*more):
+    return [*STEADY, '--output', 'out.npy', *more, *SLOW]
+
+
+def disturbed(line, program, places, number=signal.SIGKILL):
+    """Runs it, and sends the signal to the ranks of the program at these places once something is done."""
+    process = start(line)
+    wait_for_records(process)
+    running = pids(process, program)
+    for place in places:
+        os.kill(running[place], number)
+    return finish(process)
+
+
+def clear():
+    os.remove('out.npy')
+
+
+def faults():
+    return report()['faults']
+
+
+def lines_with(result, text):
+    return [line for line in result.err if text in line]
+
+
+def is_complete(result):
+    """It was killed when all was done, and there is nothing to resume."""
+    return result.status == 2 and len(lines_with(result, 'it is complete')) == 1

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Journals of runs: their head, their records, and the first record, before which nothing can be resumed."""
+import os
+
+from launch import finish, wait_until
+from results import read
+
+
+def has_records(path='out.npy.journal'):
+    return os.path.exists(path) and os.path.getsize(path) > head_of(path)
+
+
+def wait_for_records(process, path='out.npy.journal'):
+    def look():
+        assert process.poll() is None, finish(process)
+        return has_records(path)
+    wait_until(look, 'the first record')
+
+
+def head_bytes(content):
+    """Bytes of the head of a journal, behind whose magic word and version the length of its text stands, and of what says how long the loop
+    is, where that follows."""
+    at = 36 + int.from_bytes(content[12:16], 'little')
+    while content[at:at + 4] == b'\1\0\0\xc0':
+        at += 32
+    return at
+
+
+def head_of(journal):
+    with open(journal, 'rb') as file:
+        return head_bytes(file.read())
+
+
+def records_of_journal(path='out.npy.journal'):
+    """(kind, offset) of each record; kind: done, deaths or point."""
+    try:
+        data = read(path)
+    except OSError:
+        return []
+    at, found = 36 + int.from_bytes(data[12:16], 'little'), []
+    while len(data) - at >= 16:
+        word = int.from_bytes(data[at:at + 4], 'little')
+        found.append(('point' if word >> 30 & 1 else 'deaths' if word >> 31 else 'done', at))
+        at += 16 + 16 * (word & (1 << 30) - 1)
+    return found

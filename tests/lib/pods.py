@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Pods of sets: those that join, what they are, and a proxy that cuts their connections."""
+import contextlib
+import json
+import os
+import re
+import socket
+import threading
+
+from launch import JOIN, finish, hurry, report, start, unhurried, wait_until
+from sets import down, here, job, wait_for, well
+
+SINGLY = ['--technique', 'ss', '--power', 'equal']
+
+
+def pods():
+    return json.loads(well(['pods', '--format', 'json']))
+
+
+def join(workers=2):
+    """A pod that has joined."""
+    before = len(pods())
+    process = start([*JOIN, '--workers', str(workers)])
+    wait_until(lambda: len(pods()) > before, 'the pod')
+    return process
+
+
+@contextlib.contextmanager
+def set_of_pods(*lines):
+    """A set of pods alone, which have joined by these command lines, and leave it in order."""
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    processes = []
+    try:
+        processes += map(start, lines)
+        wait_until(lambda: len(pods()) == len(lines), 'the pods')
+        yield processes
+    finally:
+        down()
+    assert [finish(pod).status for pod in processes] == [0] * len(lines)
+
+
+class Proxy(threading.Thread):
+    """Stands between a pod and its set, and cuts what goes through."""
+
+    def __init__(self, path, to):
+        super().__init__(daemon=True)
+        self.to = to
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        self.socket.listen()
+        self.pairs = []
+        self.start()
+
+    def run(self):
+        while True:
+            near, _ = self.socket.accept()
+            far = socket.socket(socket.AF_UNIX)
+            try:
+                far.connect(self.to)
+            except OSError:  # the set has ended
+                near.close()
+                continue
+            self.pairs.append((near, far))
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
+
+    @staticmethod
+    def carry(one, other):
+        try:
+            while data := one.recv(65536):
+                other.sendall(data)
+        except OSError:
+            pass
+
+    def cut(self):
+        for pair in self.pairs:
+            for end in pair:
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+        self.pairs.clear()
+
+
+def ticket_by(path):
+    """The file by which a pod joins through the proxy at that path."""
+    with open('hdss/main/pods', encoding='ascii') as file:
+        ticket = re.sub('address .*', f'address {os.path.abspath(path)}', file.read())
+    with open(f'{path}.pods', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(ticket)
+    return f'./{path}.pods'
+
+
+def check_that_a_cut_pod_comes_back():
+    here()
+    well(['up', '--listen', 'local', '--workers', '1'])
+    try:
+        proxy = Proxy('proxy', 'hdss/main/pods.socket')
+        well(['submit', '--report', 'report.json', *SINGLY, *unhurried()])
+        pod = start([*JOIN, '--workers', '2', ticket_by('proxy')])
+        wait_until(pods, 'the pod')
+        for _ in range(5):
+            before = job('1')['done']
+            wait_until(lambda before=before: job('1')['done'] > before + 100, 'what was computed')
+            proxy.cut()
+        hurry()
+        wait_for('1')
+        figures = report()
+        assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and figures['done'] == 40000, figures
+        assert sum(worker['iterations'] for worker in figures['worker_stats']) == 40000, figures['worker_stats']
+    finally:
+        down()
+    assert finish(pod).status == 0
