@@ -17,6 +17,7 @@ import tempfile
 import time
 import traceback
 
+import leftovers
 import openmpi
 
 SUPERMASTER, MASTER, WORKER, HDSS = (os.environ.get(name, '') for name in ('SUPERMASTER', 'MASTER', 'WORKER', 'HDSS'))
@@ -25,6 +26,8 @@ PROGRAM = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__
 # `hdss join`, with HDSS_TEST_LAUNCHER as its --launcher.
 JOIN = [HDSS, 'join', '--launcher', os.environ.get('HDSS_TEST_LAUNCHER', 'auto')]
 TIMEOUT_S = float(os.environ.get('HDSS_TEST_TIMEOUT', '120'))
+# How many times the usual a test waits for anything.
+PATIENCE = TIMEOUT_S / 120
 # Seconds: the most that a test waits before and after each command, at random, as a busy machine has it wait.
 PAUSE_S = float(os.environ.get('HDSS_TEST_PAUSE', '0'))
 
@@ -113,9 +116,12 @@ def finish(process, timeout=None):
     try:
         out, err = process.communicate(timeout=timeout or TIMEOUT_S)
     except subprocess.TimeoutExpired:
+        leftovers.keep_processes()
         kill_tree(process.pid)
         out, err = process.communicate()
+        leftovers.keep_run(process.args, 'hangs', out, err)
         raise AssertionError(f'hangs: {process.args}\n{err}\n{out}') from None
+    leftovers.keep_run(process.args, process.returncode, out, err)
     return Run(process.returncode, out, err, time.monotonic() - began)
 
 
@@ -293,30 +299,67 @@ def launched(test):
     return long(test)
 
 
+def chosen(tests):
+    """Those of the program's functions that are to run. HDSS_TEST_CHOSEN names a file of JSON: {"only": {PROGRAM: [FUNCTION, ..]}, "without":
+    {PROGRAM: [FUNCTION, ..]}}, where a program is named by its file and one that "only" does not name runs whole."""
+    path = os.environ.get('HDSS_TEST_CHOSEN')
+    if not path:
+        return tests
+    program = os.path.basename(sys.argv[0]).removeprefix('test_').removesuffix('.py')
+    with open(path, encoding='utf-8') as file:
+        choice = json.load(file)
+    only, without = choice.get('only', {}).get(program), choice.get('without', {}).get(program, [])
+    unknown = set(only or []) - {name_of(test) for test in tests}
+    assert not unknown, f'{path} names functions that {program} does not have: {sorted(unknown)}'
+    return [test for test in tests if (only is None or name_of(test) in only) and name_of(test) not in without]
+
+
+def name_of(test):
+    return test.__name__.removeprefix('test_').replace('_', ' ')
+
+
+def run_test(test):
+    """Runs one function in a scratch folder of its own. Returns why it was skipped, or None; raises what it raises."""
+    folder = tempfile.mkdtemp(prefix='hdss-test-')
+    os.chdir(folder)
+    leftovers.begin()
+    try:
+        skip = test()
+        leftovers.check(PATIENCE * 10)
+        return skip if isinstance(skip, str) else None
+    except Exception:
+        leftovers.keep(name_of(test), folder)
+        leftovers.end()
+        raise
+    finally:
+        os.chdir('/')
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def tell_problem(problem):
+    """Prints the error, its place and the line of source there first: a long output is cut at its end."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    text = f'{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}: {type(problem).__name__}: {problem}'
+    for line in [*text.splitlines(), *traceback.format_list(frames[2:])]:  # without main() and run_test()
+        print('# ' + line.rstrip().replace('\n', '\n# '), flush=True)
+
+
 def main(tests):
-    """Runs the functions, each in a scratch folder of its own, and prints TAP."""
+    """Runs the functions and prints TAP."""
     short = os.environ.get('HDSS_TEST_SHORT')
     if short:
         tests = [test for test in tests if not hasattr(test, 'is_long') or short == 'launched' and hasattr(test, 'is_launched')]
-    print(f'1..{len(tests)}', flush=True)
+    tests = chosen(tests)
+    print(f'1..{len(tests)}' + ('' if tests else ' # SKIP none is chosen'), flush=True)
     failed = 0
     for number, test in enumerate(tests, 1):
-        name = test.__name__.removeprefix('test_').replace('_', ' ')
-        folder = tempfile.mkdtemp(prefix='hdss-test-')
-        os.chdir(folder)
         began = time.monotonic()
         try:
-            skip = test()
-            print(f'ok {number} - {name}' + (f' # SKIP {skip}' if isinstance(skip, str) else ''), flush=True)
+            skip = run_test(test)
+            print(f'ok {number} - {name_of(test)}' + (f' # SKIP {skip}' if skip else ''), flush=True)
         except Exception as problem:
             failed += 1
-            print(f'not ok {number} - {name}', flush=True)
-            # The error and its place come first: a long output is cut at its end.
-            frame = traceback.extract_tb(problem.__traceback__)[-1]
-            text = f'{os.path.basename(frame.filename)}:{frame.lineno}: {type(problem).__name__}: {problem}'
-            for line in [*text.splitlines(), *traceback.format_tb(problem.__traceback__)]:
-                print('# ' + line.rstrip().replace('\n', '\n# '), flush=True)
+            print(f'not ok {number} - {name_of(test)}', flush=True)
+            tell_problem(problem)
         print(f'# {time.monotonic() - began:.1f} s', flush=True)
-        os.chdir('/')
-        shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failed else 0)
