@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# The stage "bare" of CI: Debian 12 and 13 as debootstrap leaves them, each in a folder of its own. In both deploy/quickstart has to come to its picture
-# from `git archive HEAD`, with an empty environment; in Debian 13, which has Open MPI 5, tests are run as well, and a pod from there joins a set of this
-# machine. All that happens in a root happens in a mount and a process namespace: with the first process of a namespace its mounts and its other
+# Debian 12 and 13 as debootstrap leaves them, from the component main alone, without updates:
+#
+#   bare.sh quickstart RESULTS BUILD SUITE   deploy/quickstart, from `git archive HEAD` and with an empty environment, has to come to its picture
+#   bare.sh all RESULTS BUILD SUITE          then the tests run there as well, and from Debian 13, which has Open MPI 5, a pod joins a set of this machine
+#
+# SUITE is bookworm or trixie; BUILD is a build folder of this machine, for the checksum and the set. Leaves results in the folder RESULTS, as Meson's logs
+# have them. All that happens in a root happens in a mount and a process namespace: with the first process of a namespace its mounts and its other
 # processes go.
-# Sourced after setup.sh by deploy/selftest, and alone by the shells in the namespaces.
+# Sourced by the shells in the namespaces.
 # shellcheck disable=SC2154 # root comes from setup.sh
 
-bare_suites=(bookworm trixie)
-bare_folder=           # of the roots; removed at the end
-declare -A bare_pids   # what runs in the namespaces, by suite
-declare -A bare_skips  # why there is no root of a suite
+bare_folder=  # of the root; removed at the end
+bare_pid=     # what runs in the namespaces
 
 # --- in a namespace ---
 
@@ -47,13 +49,20 @@ bare_run() {
     "$folder" "$user" "$home" "$path" "$@"
 }
 
-# Makes the root of suite $2 in the folder $1 from the mirror $3 and runs quickstart there, with what others leave of the cores: in Debian 13 as root,
-# in Debian 12 as a user who has sudo.
+bare_user() {
+  if [ "$1" = bookworm ]; then printf visitor; else printf root; fi
+}
+
+bare_home() {
+  if [ "$1" = bookworm ]; then printf /home/visitor; else printf /root; fi
+}
+
+# Makes the root of suite $2 in the folder $1 from the mirror $3 and runs quickstart there: in Debian 13 as root, in Debian 12 as a user who has sudo.
 bare_quickstart() {
-  local suite=$2 mirror=$3 folder=$1/$2 user=root home=/root packages=()
-  renice -n 19 -p "$BASHPID" >/dev/null
+  local suite=$2 mirror=$3 folder=$1/$2 user home packages=()
   case $mirror in https:*) packages+=(ca-certificates) ;; esac
-  [ "$suite" != bookworm ] || user=visitor home=/home/visitor packages+=(sudo)
+  user=$(bare_user "$suite") home=$(bare_home "$suite")
+  [ "$user" = root ] || packages+=(sudo)
   mkdir "$folder"
   bare_claim "$folder"
   bare_make "$folder" "$suite" "$mirror" "$(IFS=,; printf '%s' "${packages[*]}")"
@@ -71,28 +80,21 @@ bare_quickstart() {
     printf 'mandelbrot.png is no PNG\n'
     return 1
   fi
-  [ "$suite" != trixie ] || bare_build_tests "$folder"
 }
 
-# What the tests in the root of Debian 13 are, for Meson: those that another system or launcher could change.
-bare_chosen=(--suite os --suite system --no-suite once)
-
-# Builds those tests, too, and what they run, in the folder that quickstart has left.
-bare_build_tests() {
-  # shellcheck disable=SC2016 # for the shell in the root
-  bare_run "$1" root bash -c 'cd /root/hdss && meson configure build -Dtests=true && ninja -C build build.ninja && python3 deploy/lib/needed.py build "$@" | xargs ninja -C build' \
-    bash "${bare_chosen[@]}"
-}
-
-# Runs the tests in the root of Debian 13, in the build folder that quickstart has left.
+# Runs the tests in the root of suite $2 in the folder $1, in the build folder that quickstart has left: as root, as some need namespaces.
 bare_tests() {
-  local folder=$1/trixie
+  local folder=$1/$2 checkout
+  checkout=$(bare_home "$2")/hdss
   bare_claim "$folder"
   bare_mount "$folder"
   # With iproute2 the machine pretends to be several nodes.
   bare_run "$folder" root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends install iproute2 >/dev/null
-  bare_run "$folder" root env HDSS_TEST_SHORT=launched meson test -C /root/hdss/build --no-rebuild --logbase testlog-bare \
-    --timeout-multiplier 3 --num-processes 6 "${bare_chosen[@]}"
+  # shellcheck disable=SC2016 # for the shell in the root
+  bare_run "$folder" root bash -c 'cd "$0" && meson configure build -Dtests=true && ninja -C build' "$checkout"
+  bare_run "$folder" root meson test -C "$checkout/build" --no-rebuild --logbase testlog-bare --timeout-multiplier 3 --num-processes 4 \
+    --suite unit --suite cluster --suite seeds --suite system || true
+  [ -s "$folder$checkout/build/meson-logs/testlog-bare.json" ]
 }
 
 # Joins the set in the folder $2, which the root of Debian 13 has at the same place, with two workers and over TCP alone.
@@ -106,35 +108,32 @@ bare_join() {
   bare_run "$folder" root bash -c 'grep -v "^address /" "$0/set/pods" | /root/hdss/build/deploy/hdss join --workers 2 -' "$share"
 }
 
-# --- in selftest ---
+# --- on this machine ---
 
-# Starts function $2 with the arguments that follow in namespaces, for the suite $1. In a process group of its own, for which Ctrl-C is not ignored.
+# Starts function $1 with the arguments that follow in namespaces. In a process group of its own, for which Ctrl-C is not ignored.
 bare_start() {
-  local suite=$1
-  shift
   set -m
   # shellcheck disable=SC2016 # for the shell in the namespaces
-  unshare --mount --pid --fork --kill-child bash -c 'set -euo pipefail; . "$0"; "$@"' "$root/deploy/lib/bare.sh" "$@" </dev/null &
-  bare_pids[$suite]=$!
+  unshare --mount --pid --fork --kill-child bash -c 'set -euo pipefail; . "$1"; "${@:2}"' bare "$root/deploy/lib/bare.sh" "$@" </dev/null &
+  bare_pid=$!
   set +m
 }
 
-# Waits for what runs in the namespaces of the suite $1. Returns its exit status.
+# Waits for what runs in the namespaces. Returns its exit status.
 bare_wait() {
   local status=0
-  wait "${bare_pids[$1]}" || status=$?
-  unset "bare_pids[$1]"
+  wait "$bare_pid" || status=$?
+  bare_pid=
   return "$status"
 }
 
 # Ends what runs in the namespaces, and waits until it is gone: then nothing is mounted any more.
 bare_end_processes() {
-  local pid child
-  for pid in "${bare_pids[@]}"; do
-    read -r child _ 2>/dev/null <"/proc/$pid/task/$pid/children" || child= # the first process in the namespaces
-    kill -KILL "${child:-$pid}" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
-  done
+  local child
+  [ -n "$bare_pid" ] || return 0
+  read -r child _ 2>/dev/null <"/proc/$bare_pid/task/$bare_pid/children" || child= # the first process in the namespaces
+  kill -KILL "${child:-$bare_pid}" 2>/dev/null || true
+  wait "$bare_pid" 2>/dev/null || true
 }
 
 bare_end() {
@@ -169,26 +168,10 @@ bare_obstacle() {
   fi
 }
 
-# Begins to make the roots and to run quickstart there. What is printed goes to SUITE.log.
-bare_begin() {
-  local suite mirror obstacle http_proxy=${http_proxy:-}
-  bare_folder=$(mktemp -d "${TMPDIR:-/var/tmp}/hdss-bare.XXXXXX")
-  obstacle=$(bare_obstacle)
-  if [ -z "$obstacle" ]; then
-    mirror=$(bare_mirror)
-    eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
-    [ -z "$http_proxy" ] || export http_proxy
-    git -C "$root" archive --output "$bare_folder/hdss.tar" HEAD
-  fi
-  for suite in "${bare_suites[@]}"; do
-    if [ -n "$obstacle" ]; then
-      bare_skips[$suite]=$obstacle
-    elif ! /usr/lib/apt/apt-helper download-file "$mirror/dists/$suite/InRelease" "$bare_folder/$suite.release" >/dev/null 2>&1; then
-      bare_skips[$suite]="$mirror has no $suite, or cannot be reached"
-    else
-      bare_start "$suite" bare_quickstart "$bare_folder" "$suite" "$mirror" >"$bare_folder/$suite.log" 2>&1
-    fi
-  done
+# Prints why no root of the suite $1 from the mirror $2 can be made: nothing where one can. Leaves what it has of the mirror in the folder.
+bare_absent() {
+  /usr/lib/apt/apt-helper download-file "$2/dists/$1/InRelease" "$bare_folder/$1.release" >/dev/null 2>&1 ||
+    printf '%s has no %s, or cannot be reached\n' "$2" "$1"
 }
 
 # Appends the result of the test $2 to Meson's log $1: $3, as Meson says it, with the text of the file $4.
@@ -200,13 +183,18 @@ with open(sys.argv[1], "a", encoding="utf-8") as log:
     log.write(json.dumps(record) + "\n")' "$@"
 }
 
-# Waits for the quickstart of the suite $1, and compares the checksum of its picture with $2. What is wrong is the last line of SUITE.log.
-bare_finish() {
-  local suite=$1 expected=$2 checksum
+# Runs quickstart in a root of the suite $1 from the mirror $2, and compares the checksum of its picture with that of this machine's hdss, $3. What is
+# wrong is the last line of SUITE.log.
+bare_picture() {
+  local suite=$1 mirror=$2 hdss=$3 checksum expected
   local text=$bare_folder/$suite.log
-  bare_wait "$suite" || return 1
+  git -C "$root" archive --output "$bare_folder/hdss.tar" HEAD
+  bare_start bare_quickstart "$bare_folder" "$suite" "$mirror" >"$text" 2>&1
+  bare_wait || return 1
+  until [ -x "$hdss" ] || ! kill -0 "$PPID"; do sleep 1; done # it may still be built
+  expected=$("$hdss" run --workers 1 mandelbrot width=2048 height=2048 2>/dev/null </dev/null | awk '$1 == "checksum" { print $2 }') || true
   checksum=$(awk '$1 == "checksum" { print $2 }' "$text")
-  if [ "$checksum" != "$expected" ]; then
+  if [ -z "$checksum" ] || [ "$checksum" != "$expected" ]; then
     printf 'the checksum is %s, and %s on this machine itself\n' "${checksum:-missing}" "${expected:-missing}" >>"$text"
     return 1
   fi
@@ -221,14 +209,14 @@ bare_together() {
   cd "$share"
   "$hdss" run --workers 2 --output alone.npy "${loop[@]}"
   "$hdss" up --name together --state "$share/set" --listen 127.0.0.1:0 --idle-timeout 10m --workers 2
-  bare_start trixie bare_join "$bare_folder" "$share"
+  bare_start bare_join "$bare_folder" "$share"
   for ((look = 0; look < 600; look++)); do
     ! "$hdss" pods together | grep -q ' up ' || break
     sleep 0.1
   done
   "$hdss" submit --set together --wait --output together.npy --report report.json "${loop[@]}" || true
   "$hdss" down together
-  bare_wait trixie
+  bare_wait
   cmp alone.npy together.npy
   python3 -c 'import json
 with open("report.json") as file:
@@ -238,10 +226,9 @@ shares = [worker["iterations"] for worker in report["worker_stats"]]
 assert len(shares) == 4 and min(shares) > 0, shares'
 }
 
-# Runs that, and records how it went in the folder $1.
+# Runs that with the hdss $2, and records how it went in the folder $1.
 bare_test_together() {
   local text=$bare_folder/together.log result=OK
-  step "testing a set with a pod from a bare trixie"
   mkdir "$bare_folder/share"
   # in a shell of its own, which an error ends, with all that it has started
   (set -e && trap bare_end_processes EXIT && bare_together "$2" "$bare_folder/share") >"$text" 2>&1 & # not in a condition, where no error ends it
@@ -249,32 +236,45 @@ bare_test_together() {
   bare_record "$1/quickstart.json" "a set with a pod from a bare trixie" "$result" "$text"
 }
 
-# The stage itself: leaves Meson's logs quickstart.json and tests.json in the folder $1. $2 is a built hdss, for the checksum. Fails where the tests could
-# not be run.
-bare_stage() {
-  local folder=$1 hdss=$2 status=0 suite checksum
-  mkdir -p "$folder"
-  rm -f "$folder"/*.json
-  checksum=$("$hdss" run --workers 1 mandelbrot width=2048 height=2048 2>/dev/null </dev/null | awk '$1 == "checksum" { print $2 }') || true
-  for suite in "${bare_suites[@]}"; do
-    local text=$bare_folder/$suite.log result=OK
-    if [ -n "${bare_skips[$suite]:-}" ]; then
-      result=SKIP
-      step "quickstart on a bare $suite is left out: ${bare_skips[$suite]}" | tee "$text"
-    elif ! bare_finish "$suite" "$checksum"; then
-      result=ERROR
-    fi
-    bare_record "$folder/quickstart.json" "quickstart on a bare $suite" "$result" "$text"
-    [ "$suite$result" != trixieOK ] || bare_test_together "$folder" "$hdss"
-    [ "$suite$result" != trixieOK ] || bare_test "$folder" || status=1
-  done
-  return "$status"
+# Runs the tests in the root of the suite $2; their log becomes tests.json in the folder $1.
+bare_test() {
+  bare_start bare_tests "$bare_folder" "$2"
+  bare_wait
+  cp "$bare_folder/$2$(bare_home "$2")/hdss/build/meson-logs/testlog-bare.json" "$1/tests.json"
 }
 
-# Runs the tests in Debian 13; their log becomes $1/tests.json.
-bare_test() {
-  step "testing in a bare trixie"
-  bare_start trixie bare_tests "$bare_folder"
-  bare_wait trixie || true
-  cp "$bare_folder/trixie/root/hdss/build/meson-logs/testlog-bare.json" "$1/tests.json"
+bare_main() {
+  local what=$1 results=$2 build=$3 suite=$4 text obstacle mirror='' http_proxy=${http_proxy:-}
+  local hdss=$build/deploy/hdss
+  trap bare_end EXIT
+  trap 'exit 143' TERM
+  bare_folder=$(mktemp -d "${TMPDIR:-/var/tmp}/hdss-bare.XXXXXX")
+  text=$bare_folder/$suite.log
+  obstacle=$(bare_obstacle)
+  if [ -z "$obstacle" ]; then
+    mirror=$(bare_mirror)
+    eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
+    [ -z "$http_proxy" ] || export http_proxy
+    obstacle=$(bare_absent "$suite" "$mirror")
+  fi
+  if [ -n "$obstacle" ]; then
+    printf '%s\n' "$obstacle" >"$text"
+    bare_record "$results/quickstart.json" "quickstart on a bare $suite" SKIP "$text"
+    return
+  fi
+  if bare_picture "$suite" "$mirror" "$hdss"; then
+    bare_record "$results/quickstart.json" "quickstart on a bare $suite" OK "$text"
+  else
+    bare_record "$results/quickstart.json" "quickstart on a bare $suite" ERROR "$text"
+    return 1
+  fi
+  [ "$what" = all ] || return 0
+  [ "$suite" != trixie ] || bare_test_together "$results" "$hdss"
+  bare_test "$results" "$suite"
 }
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  set -euo pipefail
+  root=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
+  bare_main "$@"
+fi

@@ -39,9 +39,10 @@ step() {
   printf '%s: %s\n' "$name" "$*"
 }
 
+# Ends with one line, and with the status $2 (1).
 fail() {
-  printf '%s: %s\n' "$name" "$*" >&2
-  exit 1
+  printf '%s: %s\n' "$name" "$1" >&2
+  exit "${2:-1}"
 }
 
 # A compiler without the C library's headers is none. CC may have several words, as in "ccache gcc".
@@ -175,9 +176,9 @@ show_log() {
   local line
   line=$(grep -n -m 1 -E '^FAILED:|ERROR:|error:' "$log" | cut -d: -f1) || true
   if [ -n "$line" ]; then
-    tail -n "+$line" "$log" | grep -v '^INFO:' | head -n 60 >&2
+    tail -n "+$line" "$log" | grep -v '^INFO:' | head -n 10 >&2
   else
-    tail -n 40 "$log" >&2
+    tail -n 10 "$log" >&2
   fi
 }
 
@@ -199,29 +200,36 @@ configure() {
   meson setup "${how[@]}" "$folder" "$root" "$@" >"$log" 2>&1 </dev/null
 }
 
-# Compiles the targets that follow the build folder $1, or all.
-compile() {
-  local folder=$1
-  shift
-  meson compile -C "$folder" "$@" >"$log" 2>&1 </dev/null
+# Copies what Ninja prints to the log, and says how far it is: on a terminal in one line that is rewritten, else every 20 seconds.
+follow_ninja() {
+  local line shown=$SECONDS every=20 end='\n'
+  [ ! -t 1 ] || every=1 end='\033[K\r'
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$log"
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] && ((SECONDS - shown >= every)); then
+      # shellcheck disable=SC2059 # its end is one of two
+      printf "%s: built %s of %s$end" "$name" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+      shown=$SECONDS
+    fi
+  done
 }
 
-# Both, with a clear end where one of them fails: the build folder $1 with the Meson options that follow, and behind a -- the targets.
+# Compiles all of the build folder $1.
+compile() {
+  : >"$log"
+  NINJA_STATUS='[%f/%t] ' ninja -C "$1" 2>&1 </dev/null | follow_ninja
+}
+
+# Both, with a clear end where one of them fails: the build folder $1 with the Meson options that follow.
 build_all() {
   local folder=$1
-  local -a options=()
   shift
-  while [ $# -gt 0 ] && [ "$1" != -- ]; do
-    options+=("$1")
-    shift
-  done
-  [ $# -eq 0 ] || shift
   step "building in $folder"
-  if ! configure "$folder" "${options[@]}"; then
+  if ! configure "$folder" "$@"; then
     show_log
     fail "the build in $folder could not be configured (above: what Meson says)"
   fi
-  if ! compile "$folder" "$@"; then
+  if ! compile "$folder"; then
     show_log
     fail "the build in $folder failed (above: the first error)"
   fi

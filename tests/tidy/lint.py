@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """clang-tidy finds nothing in the C files of the product, by the checks of .clang-tidy.
 
-    lint.py ROOT BUILD    checks the files of the tree at ROOT that are compiled in the folder BUILD, TAP on standard output
-    lint.py --self-test   shows on made-up files that it finds what it is for
+    lint.py ROOT BUILD [FILE...]    checks the files of the tree at ROOT, or these, that are compiled in the folder BUILD, TAP on standard output
+    lint.py --self-test             shows on made-up files that it finds what it is for
 
 Other releases have other checks, so only the one that .clang-tidy is written for is asked.
 """
@@ -41,8 +41,8 @@ def asked_for(root):
     return set(re.findall(r"\w+", " ".join(conditions)))
 
 
-def compilations(root, build):
-    """The entries of the build folder's compile_commands.json for the product's C files. A file that several targets compile is the same
+def compilations(root, build, files=()):
+    """The entries of the build folder's compile_commands.json for the product's C files, or for these of them. A file that several targets compile is the same
     to clang-tidy in each, so it is there once, and once more for other macros that an #if asks for. What the build has generated is no file
     of the product."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
@@ -51,7 +51,7 @@ def compilations(root, build):
     asked, found = asked_for(root), {}
     for one in commands:
         path = os.path.relpath(os.path.realpath(os.path.join(one["directory"], one["file"])), os.path.realpath(root))
-        if path.endswith(".c") and not path.startswith(("..", inside) + NOT_THE_PRODUCT):
+        if path.endswith(".c") and not path.startswith(("..", inside) + NOT_THE_PRODUCT) and (not files or path in files):
             macros = asked.intersection(re.findall(r"-D(\w+)", one["command"]))
             found.setdefault((path, frozenset(macros)), one)
     return list(found.values())
@@ -105,9 +105,10 @@ def self_test_case(text, count):
 def main(words):
     if words == ["--self-test"]:
         return tap.run([(f"case {number}", lambda case=case: self_test_case(*case)) for number, case in enumerate(CASES, 1)])
-    if len(words) != 2:
+    if len(words) < 2:
         sys.exit(__doc__)
-    return tap.run([("clang-tidy finds nothing in the product", lambda: findings(words[0], compilations(*words)))])
+    root, build, *files = words
+    return tap.run([("clang-tidy finds nothing in the product", lambda: findings(root, compilations(root, build, files)))])
 
 
 if __name__ == "__main__":

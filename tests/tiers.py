@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Which tests run when, in one table: what deploy/selftest reads.
+
+quick  after an edit (`deploy/selftest quick`): unit, cluster and seeds of what was linked anew, and the rules of tests/tidy
+gate   before a submission (`deploy/selftest`, and what CI runs): all that is deterministic, under sanitizers, with fresh seeds; the rules; SMOKE, and
+       the system tests of what has changed; quickstart on one bare root
+all    before a release (`deploy/selftest --all`): every test with every compiler, MPI library and system that is there
+
+A test that this file does not name belongs to quick, gate and all if its suite is deterministic, else to all, and to the gate when its area changes.
+"""
+
+# Tests of these suites have one outcome on any machine, however busy: a failure is a defect, and nothing is tried again.
+DETERMINISTIC = {"unit", "cluster", "seeds", "fuzz", "tidy", "headers"}
+
+# But for these, which wait for processes, sockets or files: tried again alone, as system tests are.
+REAL_TIME = {
+    "exec-helper", "exec-remote-team", "exec-pipeline", "streams", "cli-launch", "cli-follow", "control", "control-set", "control-events", "control-http",
+    "control-socket", "lanes", "process",
+}
+
+# Names of this table that a build may lack, as what they need is optional.
+OPTIONAL = {"exec-team-tsan", "agreement", "streams", "control", "control-set", "control-events", "control-http", "control-socket"}
+
+# What the gate leaves to --all, and why.
+LEFT_TO_ALL = {
+    "sched-cover": "every pair of technique and loop to 10^15 iterations: 15 s of processor time",
+    "sched-papers": "the published sequences by other arithmetic: 10 s",
+    "auto": "a contest of all techniques: 15 s",
+    "exec-team-tsan": "ThreadSanitizer builds and runs the team of threads once more: 10 s",
+    "agreement": "the two backends of simulations: 10 s",
+}
+
+# Of the suite bench the gate runs those that have a verdict.
+BENCH = {"instructions", "regret-self-test", "selection-self-test"}
+
+# The system tests of the gate: one function for each contract.
+SMOKE = {
+    # a run has the checksum, whatever its topology
+    "lineups": ["every line up gives the same checksum", "zero and few iterations"],
+    "flat": ["hdss run launches workers alone"],
+    "recipes": ["lines for one machine"],
+    # what is wrong is one line, with the exit status
+    "bad_input": ["unknown technique", "line ups"],
+    "mistakes": ["what is no kernel"],
+    "check": ["powers"],
+    # a drain, and what it leaves is gone on with
+    "drain": ["interrupting hdss run drains", "a full disk is one line and exit 1"],
+    "resume": ["a drained run is resumed", "a run that loses its supermaster goes on", "two runs write no output together"],
+    "signals": ["a signal to every process of the job drains", "of a launcher that is killed nothing stays"],
+    # losses
+    "faults": ["a lost worker costs nothing but time", "a lost master costs nothing but time", "a lost supermaster ends the run at once",
+               "an iteration that kills who computes it", "a line written by hand"],
+    "losses": ["a lost worker costs nothing but time"],
+    "isolation": ["helpers that are killed are replaced", "an iteration that hangs is ended"],
+    # tasks
+    "exec": ["each task runs once and in order", "failed tasks stop nobody", "time limits end the whole group", "only what failed is done again"],
+    "exec_command": ["tasks are printed whole and nothing else", "order and shell", "a signal drains", "runs end early and leave nothing"],
+    "needs": ["tasks wait for others"],
+    # sets
+    "set": ["jobs go through a set", "a cancelled job ends at once", "a set that is killed goes on"],
+    "submit": ["jobs are handed over", "a signal cancels a job or leaves it"],
+    "open": ["rows are added while they run"],
+    "control": ["a run is listed shown cancelled and waited for"],
+    "pods": ["a pod joins takes part and leaves", "a lost pod costs what it had begun"],
+    "pods_without_mpi": ["a lost worker costs what it had", "tasks run and end with their pod"],
+    "elastic": ["pods join a run and leave it"],
+    # Python
+    "plugins": ["the example in c", "a kernel in python"],
+    # what a person looks at
+    "terminal": ["the progress line fits and is cleared away"],
+    "trace": ["a trace gives the figures of the report"],
+    "report": ["a real run"],
+    "page": ["events of a run", "the page in a browser"],
+    "top": ["the screen shows what goes on"],
+    "chunks": ["every published sequence"],
+    "simulate": ["same input same bytes"],
+    "study": ["ended and gone on with"],
+    "dependent": ["hydro equals the serial loop to the last bit"],
+    "verify": ["the wrong results are replaced and named"],
+    # the library
+    "library": ["every mode covers the loop exactly once"],
+    "fortran": ["loops and errors of the module hdss"],
+    "dls4lb": ["each iteration is run once with every method and length"],
+    "library_install": ["everything is where it is looked for", "the readme example in c and cxx"],
+}
+
+# The system tests of an area: a changed file whose path begins so has the gate run them whole, within AREA_SECONDS.
+AREAS = {
+    "supermaster/set": ["set", "set_kinds", "open", "until_eof"],
+    "supermaster": ["faults", "losses", "resume", "set"],
+    "master": ["faults", "nodes"],
+    "worker/dca": ["flat"],
+    "common/dca": ["flat"],
+    "worker/exec": ["isolation", "deaths", "rows", "threads"],
+    "worker/helper": ["isolation", "plugins", "python_errors"],
+    "worker/kernels/exec": ["exec", "exec_command", "needs", "killed_tasks"],
+    "worker/kernels": ["lineups", "plugins", "dependent"],
+    "worker": ["lineups", "faults"],
+    "common/mpi": ["faults", "losses", "kills", "stopped", "far"],
+    "common/stream": ["pods", "pods_without_mpi", "pods_results", "pod_strangers", "elastic"],
+    "common/control": ["control", "page", "submit", "strangers"],
+    "common/results": ["lineups", "resume", "points"],
+    "common/job": ["resume", "points", "deaths"],
+    "common/trace": ["trace", "report"],
+    "common/metrics": ["report", "metrics", "terminal"],
+    "common/sched": ["techniques", "lineups"],
+    "common/service": ["losses", "verify"],
+    "deploy/cli/study": ["study"],
+    "deploy/cli/report": ["report", "trace"],
+    "deploy/cli/top": ["top"],
+    "deploy/cli/web": ["page"],
+    "deploy/cli/launch": ["launcher", "signals", "drain", "resume"],
+    "deploy/cli": ["mistakes", "check", "exec_command", "terminal"],
+    "deploy/fork": ["pods_without_mpi"],
+    "deploy/python": ["python_errors", "python_progress", "python_examples"],
+    "deploy/library": ["library", "dls4lb", "fortran", "library_install"],
+    "deploy/simulate": ["simulate", "simgrid", "simulate_jobs"],
+    "deploy/debian": ["debian"],
+    "deploy/slurm": ["slurm"],
+    "deploy/completions": ["completion"],
+    "deploy/examples": ["plugins", "techniques", "papers"],
+}
+
+# The time, on two calm cores, that the tests of changed areas may take in a gate: those left out are named. Programs that take more than
+# USUAL_SECONDS have theirs here; `deploy/selftest --history` measures them.
+AREA_SECONDS = 120
+USUAL_SECONDS = 8
+SECONDS = {
+}
+
+# Fresh seeds of a gate, and of --all, dealt out to the generators by these shares. The fixed seeds of a gate are one in FIXED_SHARE.
+FRESH = {"gate": 2000, "all": 100000}
+FIXED_SHARE = 5
