@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Small defects, planted one at a time: does the gate see them?
+
+    mutants.py [--only NAME,..] FOLDER
+
+FOLDER becomes a clone of this checkout's commit with a build. For each mutant it is changed and built, and the tests that the gate would run are run,
+cheapest first, until one fails: the deterministic ones whose programs have changed, then the smoke and the tests of the changed file's area. Prints a line
+for each, and how many were caught. A mutant whose text is not in its file any more is said: take its defect to where the code has gone.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+# (name, file, text as it stands, text of the defect)
+MUTANTS = [
+    ("the trapezoid is cut a step early", "common/sched/tss.c",
+     "    if (step > constant[TRAPEZOID_END])\n        return constant[TRAPEZOID_LAST];",
+     "    if (step >= constant[TRAPEZOID_END])\n        return constant[TRAPEZOID_LAST];"),
+    ("a stopped task keeps its cores", "worker/kernels/exec/exec.c",
+     "    if (k->state != TASK_NONE)\n        allotment_end(&k->allotment);\n    k->state = TASK_NONE;\n    snprintf",
+     "    k->state = TASK_NONE;\n    snprintf"),
+    ("a client that is interrupted has failed", "deploy/cli/attend.c",
+     "take_signals(at))\n            return EXIT_STATUS_DRAINED;", "take_signals(at))\n            return EXIT_STATUS_FAILED;"),
+    ("a journal that is written anew has what has grown behind what is done", "common/job/journal.c",
+     "    for (unsigned i = 0; i < journal->growth_count; i++, at += journal_record_size(1))\n"
+     "        *crc = journal_growth_put(journal->loop.first, &journal->growths[i], *crc, journal->bytes + at);\n"
+     "    if (ranges > 0) {\n"
+     "        *crc = journal_record_put(ranges_at(&journal->done, 0), ranges, journal->digest, *crc, journal->bytes + at);\n"
+     "        at += journal_record_size(ranges);\n    }\n",
+     "    if (ranges > 0) {\n"
+     "        *crc = journal_record_put(ranges_at(&journal->done, 0), ranges, journal->digest, *crc, journal->bytes + at);\n"
+     "        at += journal_record_size(ranges);\n    }\n"
+     "    for (unsigned i = 0; i < journal->growth_count; i++, at += journal_record_size(1))\n"
+     "        *crc = journal_growth_put(journal->loop.first, &journal->growths[i], *crc, journal->bytes + at);\n"),
+    ("a message in shared memory is there before its bytes", "common/mpi/lanes.c",
+     "    copy_in(lane, MESSAGES_ROOM, 0, &told, SIZE_BYTES);\n    copy_in(lane, MESSAGES_ROOM, SIZE_BYTES, bytes, size);\n"
+     "    note_put(lane, SIZE_BYTES + size);\n",
+     "    note_put(lane, SIZE_BYTES + size);\n    copy_in(lane, MESSAGES_ROOM, 0, &told, SIZE_BYTES);\n"
+     "    copy_in(lane, MESSAGES_ROOM, SIZE_BYTES, bytes, size);\n"),
+    ("awf keeps old speeds in the sum of the weights", "common/sched/awf.c",
+     "        learn_sum_add(&awf->speeds, -worker->speed);\n", "        learn_sum_add(&awf->speeds, 0);\n"),
+    ("1-12:00 is a day and twelve minutes", "deploy/cli/duration.c", "        least = 3;\n", "        least = 2;\n"),
+    ("the report counts recalls as iterations", "common/metrics/report_json.c",
+     "json_of_count(report->recalls.iterations)", "json_of_count(report->recalls.count)"),
+    ("a map that its executor left is complete", "deploy/python/hdss/_map.py",
+     "        for _ in () if self._is_complete else itertools.islice(self._source, 1):\n            raise self._end\n", "        return\n"),
+]
+
+
+def caught_by(folder):
+    """The first test that fails; None if none does."""
+    for tier in ("quick", "smoke"):
+        done = subprocess.run([sys.executable, os.path.join(folder, "tests", "gate", "selftest.py"), tier, os.path.join(folder, "build")],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        failed = [line for line in done.stdout.splitlines() if "] failed: " in line or line.startswith("FAILED: ")]
+        if done.returncode != 0:
+            return f"{tier}: {failed[0].split('failed: ')[-1] if failed else done.stdout.splitlines()[-1]}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--only", default="")
+    parser.add_argument("folder")
+    given = parser.parse_args()
+    folder = os.path.abspath(given.folder)
+    if not os.path.isdir(folder):
+        subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
+    caught_by(folder)  # the digests of programs that pass, by which quick chooses
+    caught = count = 0
+    for name, path, text, defect in MUTANTS:
+        if given.only and not any(word in name for word in given.only.split(",")):
+            continue
+        count += 1
+        source = os.path.join(folder, path)
+        with open(source, encoding="utf-8") as file:
+            whole = file.read()
+        if whole.count(text) != 1:
+            print(f"GONE    {name}: {path} has its text {whole.count(text)} times", flush=True)
+            continue
+        began = time.monotonic()
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(whole.replace(text, defect))
+        try:
+            seen = caught_by(folder)
+        finally:
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(whole)
+        caught += seen is not None
+        print(f"{'caught' if seen else 'MISSED'}  {name} ({time.monotonic() - began:.0f} s): {seen or path}", flush=True)
+    print(f"{caught} of {count} caught")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main() if shutil.which("ninja") else 2)
